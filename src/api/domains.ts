@@ -1,0 +1,18 @@
+/**
+ * The names of domains: the only place that spells them. With the defaults every Kubernetes client works
+ * unmodified; other values rename groups, well-known signers and annotations as a whole.
+ */
+export interface Domains {
+  /** Suffix of API groups: `certificates.<api>`. */
+  readonly api: string;
+  /** Prefix of well-known signers, labels and annotations: `<signer>/kube-apiserver-client`. */
+  readonly signer: string;
+  /** Prefixes of schema extensions, all of the same meaning; the first is the one the server writes itself. */
+  readonly extensions: readonly string[];
+}
+
+export const defaultDomains: Domains = {
+  api: 'k8s.io',
+  signer: 'kubernetes.io',
+  extensions: ['x-kubernetes-', 'x-api-'],
+};

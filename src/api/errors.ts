@@ -1,0 +1,271 @@
+import { quote } from './go-text.js';
+import type { CauseReason, Violation } from './violations.js';
+
+/**
+ * Every failure the API reports. One maker per reason; codes and texts are those of kube-apiserver,
+ * because clients compare both. See docs/errors.md for what each reason asks of the caller.
+ */
+export type Reason =
+  | 'BadRequest'
+  | 'Unauthorized'
+  | 'Forbidden'
+  | 'NotFound'
+  | 'MethodNotAllowed'
+  | 'NotAcceptable'
+  | 'UnsupportedMediaType'
+  | 'AlreadyExists'
+  | 'Conflict'
+  | 'Gone'
+  | 'Expired'
+  | 'RequestEntityTooLarge'
+  | 'Invalid'
+  | 'TooManyRequests'
+  | 'InternalError'
+  | 'ServerTimeout'
+  | 'ServiceUnavailable'
+  | 'Timeout';
+
+/** HTTP status code of each reason. */
+export const codes: Readonly<Record<Reason, number>> = {
+  BadRequest: 400,
+  Unauthorized: 401,
+  Forbidden: 403,
+  NotFound: 404,
+  MethodNotAllowed: 405,
+  NotAcceptable: 406,
+  UnsupportedMediaType: 415,
+  AlreadyExists: 409,
+  Conflict: 409,
+  Gone: 410,
+  Expired: 410,
+  RequestEntityTooLarge: 413,
+  Invalid: 422,
+  TooManyRequests: 429,
+  InternalError: 500,
+  ServerTimeout: 500,
+  ServiceUnavailable: 503,
+  Timeout: 504,
+};
+
+export interface StatusCause {
+  readonly reason?:
+    | CauseReason
+    | 'FieldManagerConflict'
+    | 'NamespaceTerminating'
+    | 'ResourceVersionTooLarge'
+    | (string & {});
+  readonly message?: string;
+  readonly field?: string;
+}
+
+export interface StatusDetails {
+  readonly name?: string;
+  readonly group?: string;
+  /** The plural resource; the kind for reason Invalid. */
+  readonly kind?: string;
+  readonly uid?: string;
+  readonly causes?: readonly StatusCause[];
+  readonly retryAfterSeconds?: number;
+}
+
+/** The `Status` object of meta/v1. */
+export interface Status {
+  readonly kind: 'Status';
+  readonly apiVersion: 'v1';
+  readonly metadata: { readonly resourceVersion?: string; readonly continue?: string };
+  readonly status: 'Success' | 'Failure';
+  readonly message?: string;
+  readonly reason?: string;
+  readonly details?: StatusDetails;
+  readonly code?: number;
+}
+
+/** A failure that the caller is told about. Switch on `reason` (absent for untyped errors) or `code`, never on the text. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly reason: Reason | undefined;
+  readonly code: number;
+  readonly details: StatusDetails | undefined;
+  /** A fresh token, when a list's token expired. */
+  readonly continueToken: string | undefined;
+
+  constructor(given: {
+    readonly message: string;
+    readonly reason?: Reason | undefined;
+    readonly code?: number | undefined;
+    readonly details?: StatusDetails | undefined;
+    readonly continueToken?: string | undefined;
+    readonly cause?: unknown;
+  }) {
+    super(given.message, given.cause === undefined ? undefined : { cause: given.cause });
+    this.reason = given.reason;
+    this.code = given.code ?? (given.reason ? codes[given.reason] : 500);
+    this.details = given.details;
+    this.continueToken = given.continueToken;
+  }
+
+  /** The body the API answers with. */
+  toStatus(): Status {
+    return {
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: this.continueToken === undefined ? {} : { continue: this.continueToken },
+      status: 'Failure',
+      message: this.message,
+      ...(this.reason === undefined ? {} : { reason: this.reason }),
+      ...(this.details === undefined ? {} : { details: this.details }),
+      code: this.code,
+    };
+  }
+}
+
+/** True for an ApiError of this reason, also one that came back over HTTP. */
+export const isReason = (error: unknown, reason: Reason): error is ApiError =>
+  error instanceof ApiError && error.reason === reason;
+
+/** What an error is about: the resource, and the object where there is one. */
+export interface Subject {
+  readonly group: string;
+  readonly plural: string;
+  readonly name?: string | undefined;
+}
+const resourceText = ({ group, plural }: Subject): string => (group === '' ? plural : `${plural}.${group}`);
+const detailsOf = ({ group, plural, name }: Subject): StatusDetails => ({
+  ...(name ? { name } : {}),
+  ...(group ? { group } : {}),
+  kind: plural,
+});
+
+export const badRequest = (message: string): ApiError => new ApiError({ reason: 'BadRequest', message });
+export const unauthorized = (): ApiError => new ApiError({ reason: 'Unauthorized', message: 'Unauthorized' });
+
+/** Refused: `plural.group "name" is forbidden: why`. */
+export const forbidden = (subject: Subject, why: string, causes?: readonly StatusCause[]): ApiError =>
+  new ApiError({
+    reason: 'Forbidden',
+    message: subject.name
+      ? `${resourceText(subject)} ${quote(subject.name)} is forbidden: ${why}`
+      : `${resourceText(subject)} is forbidden: ${why}`,
+    details: { ...detailsOf(subject), ...(causes ? { causes } : {}) },
+  });
+
+/** A path that names no resource was refused. */
+export const forbiddenPath = (why: string): ApiError =>
+  new ApiError({ reason: 'Forbidden', message: `forbidden: ${why}`, details: {} });
+
+export const notFound = (subject: Subject): ApiError =>
+  new ApiError({
+    reason: 'NotFound',
+    message: `${resourceText(subject)} ${quote(subject.name ?? '')} not found`,
+    details: detailsOf(subject),
+  });
+
+/** No such path shape, group, version or resource. */
+export const noSuchResource = (): ApiError =>
+  new ApiError({ reason: 'NotFound', message: 'the server could not find the requested resource', details: {} });
+
+/** The path exists, but not for this HTTP method. */
+export const methodNotAllowed = (): ApiError =>
+  new ApiError({
+    reason: 'MethodNotAllowed',
+    message: 'the server does not allow this method on the requested resource',
+    details: {},
+  });
+
+/** A kind that does not know this verb. */
+export const notSupportedVerb = (subject: Subject, action: string): ApiError =>
+  new ApiError({
+    reason: 'MethodNotAllowed',
+    message: `${action} is not supported on resources of kind ${quote(resourceText(subject))}`,
+    details: detailsOf({ group: subject.group, plural: subject.plural }),
+  });
+
+export const notAcceptable = (message: string): ApiError =>
+  new ApiError({ reason: 'NotAcceptable', message, details: {} });
+export const unsupportedMediaType = (message: string, details?: StatusDetails): ApiError =>
+  new ApiError({ reason: 'UnsupportedMediaType', message, details });
+
+export const alreadyExists = (subject: Subject, options: { readonly terminating?: boolean } = {}): ApiError =>
+  new ApiError({
+    reason: 'AlreadyExists',
+    message: `${options.terminating ? 'object is being deleted: ' : ''}${resourceText(subject)} ${quote(subject.name ?? '')} already exists`,
+    details: detailsOf(subject),
+  });
+
+/** No free name was found for a `generateName`. */
+export const nameNotGenerated = (subject: Subject): ApiError =>
+  new ApiError({
+    reason: 'AlreadyExists',
+    message: `${resourceText(subject)} ${quote(subject.name ?? '')} already exists, the server was not able to generate a unique name for the object`,
+    details: { ...detailsOf(subject), retryAfterSeconds: 1 },
+  });
+
+export const conflict = (subject: Subject, why: string): ApiError =>
+  new ApiError({
+    reason: 'Conflict',
+    message: `Operation cannot be fulfilled on ${resourceText(subject)} ${quote(subject.name ?? '')}: ${why}`,
+    details: detailsOf(subject),
+  });
+
+/** Somebody else wrote the object since the caller read it. */
+export const staleWrite = (subject: Subject): ApiError =>
+  conflict(subject, 'the object has been modified; please apply your changes to the latest version and try again');
+
+export const expired = (message: string, continueToken?: string): ApiError =>
+  new ApiError({ reason: 'Expired', message, continueToken });
+
+export const entityTooLarge = (why: string): ApiError =>
+  new ApiError({ reason: 'RequestEntityTooLarge', message: `Request entity too large: ${why}` });
+
+/**
+ * Validation failed: all violations in one answer. One is printed bare, several as `[a, b]` with repeats
+ * printed once; the causes keep every one. `kind` is qualified by the group in the text.
+ */
+export function invalidObject(
+  subject: { readonly group: string; readonly kind: string; readonly name?: string | undefined },
+  violations: readonly Violation[],
+): ApiError {
+  const texts = [...new Set(violations.map(({ field, body }) => `${field}: ${body}`))];
+  const kind = subject.group === '' ? subject.kind : `${subject.kind}.${subject.group}`;
+  const list = texts.length === 0 ? '' : `: ${texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`}`;
+  return new ApiError({
+    reason: 'Invalid',
+    message: `${kind} ${quote(subject.name ?? '')} is invalid${list}`,
+    details: {
+      ...(subject.name ? { name: subject.name } : {}),
+      ...(subject.group ? { group: subject.group } : {}),
+      ...(subject.kind ? { kind: subject.kind } : {}),
+      ...(violations.length
+        ? { causes: violations.map(({ reason, field, body }) => ({ reason, message: body, field })) }
+        : {}),
+    },
+  });
+}
+
+/** The server's general 422, without a cause. */
+export const unprocessable = (): ApiError =>
+  new ApiError({
+    reason: 'Invalid',
+    message: 'the server rejected our request due to an error in our request',
+    details: {},
+  });
+
+export const tooManyRequests = (message: string, retryAfterSeconds: number): ApiError =>
+  new ApiError({ reason: 'TooManyRequests', message, details: { retryAfterSeconds } });
+
+export const internalError = (text: string, cause?: unknown): ApiError =>
+  new ApiError({
+    reason: 'InternalError',
+    message: `Internal error occurred: ${text}`,
+    details: { causes: [{ message: text }] },
+    cause,
+  });
+
+export const timeout = (why: string, details?: StatusDetails): ApiError =>
+  new ApiError({ reason: 'Timeout', message: `Timeout: ${why}`, details });
+
+export const serviceUnavailable = (message: string): ApiError =>
+  new ApiError({ reason: 'ServiceUnavailable', message });
+
+/** An error Kubernetes answers as a bare 500 without a reason. */
+export const untyped = (message: string, code = 500): ApiError => new ApiError({ message, code });

@@ -1,0 +1,161 @@
+/** Rules for names, labels and qualified names. Each answers what is wrong, in Kubernetes' words; nothing wrong: empty. */
+
+const label = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
+const subdomain = `${label}(\\.${label})*`;
+const qualified = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]';
+const whole = (pattern: string): RegExp => new RegExp(`^(?:${pattern})$`);
+const patterns = {
+  label: /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/,
+  label1035: /^[a-z](?:[-a-z0-9]*[a-z0-9])?$/,
+  qualified: /^(?:[A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/,
+  configKey: whole('[-._a-zA-Z0-9]+'),
+};
+
+/** The sentence every pattern rule ends with. */
+const rule = (sentence: string, pattern: string, ...examples: readonly string[]): string =>
+  `${sentence} (e.g. ${examples.map((example) => `'${example}'`).join(',  or ')}, regex used for validation is '${pattern}')`;
+
+export const texts = {
+  label: rule(
+    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character",
+    label,
+    'my-name',
+    '123-abc',
+  ),
+  label1035: rule(
+    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character",
+    '[a-z]([-a-z0-9]*[a-z0-9])?',
+    'my-name',
+    'abc-123',
+  ),
+  subdomain: rule(
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character",
+    subdomain,
+    'example.com',
+  ),
+  qualifiedPart: rule(
+    "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
+    qualified,
+    'MyName',
+    'my.name',
+    '123-abc',
+  ),
+  labelValue: rule(
+    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
+    `(${qualified})?`,
+    'MyValue',
+    'my_value',
+    '12345',
+  ),
+  configKey: rule(
+    "a valid config key must consist of alphanumeric characters, '-', '_' or '.'",
+    '[-._a-zA-Z0-9]+',
+    'key.name',
+    'KEY_NAME',
+    'key-name',
+  ),
+} as const;
+
+const maxCharacters = (count: number): string => `must be no more than ${count} characters`;
+const maxBytes = (count: number): string => `must be no more than ${count} bytes`;
+const byteLength = (text: string): number => Buffer.byteLength(text);
+const isSubdomain = (text: string): boolean => text.split('.').every((part) => patterns.label.test(part));
+
+/** RFC 1123 label, at most 63 bytes. */
+export const dnsLabel = (text: string): readonly string[] => [
+  ...(byteLength(text) > 63 ? [maxCharacters(63)] : []),
+  ...(patterns.label.test(text)
+    ? []
+    : [isSubdomain(text) && text.includes('.') ? 'must not contain dots' : texts.label]),
+];
+
+/** RFC 1035 label: starts with a letter; at most 63 bytes. */
+export const dns1035Label = (text: string): readonly string[] => [
+  ...(byteLength(text) > 63 ? [maxCharacters(63)] : []),
+  ...(patterns.label1035.test(text) ? [] : [texts.label1035]),
+];
+
+/** RFC 1123 subdomain, at most 253 bytes. */
+export const dnsSubdomain = (text: string): readonly string[] => [
+  ...(byteLength(text) > 253 ? [maxCharacters(253)] : []),
+  ...(isSubdomain(text) ? [] : [texts.subdomain]),
+];
+
+/** Anything that can stand in a URL path as one segment. */
+export const pathSegment = (
+  text: string,
+  { prefix }: { readonly prefix: boolean } = { prefix: false },
+): readonly string[] => [
+  ...(!prefix && text === '.' ? ["may not be '.'"] : []),
+  ...(!prefix && text === '..' ? ["may not be '..'"] : []),
+  ...(text.includes('/') ? ["may not contain '/'"] : []),
+  ...(text.includes('%') ? ["may not contain '%'"] : []),
+];
+
+/** `[prefix/]name`: label keys, finalizers, annotation keys. */
+export function qualifiedName(text: string): readonly string[] {
+  const parts = text.split('/');
+  if (parts.length > 2) {
+    return [
+      `a valid label key must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '${qualified}') with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
+    ];
+  }
+  const name = parts.at(-1) ?? '';
+  const wrong: string[] = [];
+  if (parts.length === 2) {
+    const prefix = parts[0] ?? '';
+    if (prefix === '') wrong.push('prefix part must be non-empty');
+    else if (byteLength(prefix) > 253) wrong.push(`prefix part ${maxBytes(253)}`);
+    if (prefix !== '' && !isSubdomain(prefix)) wrong.push(`prefix part ${texts.subdomain}`);
+  }
+  if (name === '') wrong.push('name part must be non-empty');
+  else if (byteLength(name) > 63) wrong.push(`name part ${maxBytes(63)}`);
+  if (!patterns.qualified.test(name)) wrong.push(`name part ${texts.qualifiedPart}`);
+  return wrong;
+}
+
+/** Value of a label: at most 63 bytes. */
+export const labelValue = (text: string): readonly string[] => [
+  ...(byteLength(text) > 63 ? [maxBytes(63)] : []),
+  ...(text === '' || patterns.qualified.test(text) ? [] : [texts.labelValue]),
+];
+
+/** Key of a ConfigMap or Secret. */
+export const configKey = (text: string): readonly string[] => [
+  ...(byteLength(text) > 253 ? [maxCharacters(253)] : []),
+  ...(patterns.configKey.test(text) ? [] : [texts.configKey]),
+  ...(text === '.'
+    ? ["must not be '.'"]
+    : text === '..'
+      ? ["must not be '..'"]
+      : text.startsWith('..')
+        ? ["must not start with '..'"]
+        : []),
+];
+
+/**
+ * Applies a name rule to `generateName`: a trailing `-` will be followed by more, so it is taken as a letter.
+ */
+export const asPrefix =
+  (check: (text: string) => readonly string[]) =>
+  (text: string, { prefix }: { readonly prefix: boolean }): readonly string[] =>
+    check(prefix && text.endsWith('-') ? `${text.slice(0, -1)}a` : text);
+
+/** Name rules a definition can refer to. */
+export const nameRules = {
+  dnsLabel: asPrefix(dnsLabel),
+  dnsSubdomain: asPrefix(dnsSubdomain),
+  pathSegment,
+} as const;
+
+const alphabet = 'bcdfghjklmnpqrstvwxz2456789';
+const randomLength = 5;
+/** Longest prefix kept of a generateName: 63 less the random part. */
+const prefixLength = 63 - randomLength;
+
+/** `prefix` (cut to 58) and five random characters without vowels. `random` answers numbers in [0, 1). */
+export const generatedName = (prefix: string, random: () => number = Math.random): string => {
+  let suffix = '';
+  for (let i = 0; i < randomLength; i++) suffix += alphabet[Math.floor(random() * alphabet.length)];
+  return prefix.slice(0, prefixLength) + suffix;
+};

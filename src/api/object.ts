@@ -1,0 +1,122 @@
+/** Any JSON value. */
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+export interface JsonObject {
+  readonly [member: string]: Json;
+}
+
+export interface OwnerReference {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly controller?: boolean;
+  readonly blockOwnerDeletion?: boolean;
+}
+
+/** One manager's share of an object (`metadata.managedFields[]`, KEP-555). */
+export interface ManagedFieldsEntry {
+  readonly manager?: string;
+  readonly operation?: 'Apply' | 'Update';
+  readonly apiVersion?: string;
+  /** RFC 3339, whole seconds, UTC. */
+  readonly time?: string;
+  readonly fieldsType?: string;
+  readonly fieldsV1?: JsonObject;
+  readonly subresource?: string;
+}
+
+/** `metadata` of every object. Timestamps are RFC 3339 strings in UTC with whole seconds. */
+export interface ObjectMeta {
+  readonly name?: string;
+  readonly generateName?: string;
+  readonly namespace?: string;
+  readonly selfLink?: string;
+  readonly uid?: string;
+  /** Opaque to clients; here the decimal revision of the store. */
+  readonly resourceVersion?: string;
+  readonly generation?: number;
+  readonly creationTimestamp?: string;
+  readonly deletionTimestamp?: string;
+  readonly deletionGracePeriodSeconds?: number;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly ownerReferences?: readonly OwnerReference[];
+  readonly finalizers?: readonly string[];
+  readonly managedFields?: readonly ManagedFieldsEntry[];
+}
+
+/** What every stored or answered object has. Kinds extend it with `spec`, `status`, `data`, ... */
+export interface ApiObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: ObjectMeta;
+  readonly [field: string]: unknown;
+}
+
+/** Names one object of a known type; `namespace` is absent for cluster-scoped ones. */
+export interface ObjectKey {
+  readonly namespace?: string | undefined;
+  readonly name: string;
+}
+
+/** A group, version and plural, with the names clients know it by. Carries the type of its objects. */
+export interface ResourceType<T extends ApiObject = ApiObject> {
+  /** API group; empty for the core group. */
+  readonly group: string;
+  readonly version: string;
+  /** Lower-case plural, as in URLs. */
+  readonly plural: string;
+  readonly singular: string;
+  readonly kind: string;
+  readonly listKind: string;
+  readonly namespaced: boolean;
+  readonly shortNames?: readonly string[];
+  readonly categories?: readonly string[];
+  /** Never set; lets the compiler infer `T` from a value of this type. */
+  readonly objectType?: T;
+}
+
+/** A page of objects, all as of `metadata.resourceVersion`. */
+export interface List<T extends ApiObject = ApiObject> {
+  readonly metadata: {
+    readonly resourceVersion: string;
+    readonly continue?: string;
+    readonly remainingItemCount?: number;
+  };
+  readonly items: readonly T[];
+}
+
+/** `group/version`, or the bare version for the core group. */
+export const groupVersion = (type: { readonly group: string; readonly version: string }): string =>
+  type.group === '' ? type.version : `${type.group}/${type.version}`;
+
+/** `plural.group`, or the bare plural for the core group; how errors name a resource. */
+export const groupResource = (type: { readonly group: string; readonly plural: string }): string =>
+  type.group === '' ? type.plural : `${type.plural}.${type.group}`;
+
+/** `Kind.group`, or the bare kind for the core group; how validation errors name a kind. */
+export const groupKind = (type: { readonly group: string; readonly kind: string }): string =>
+  type.group === '' ? type.kind : `${type.kind}.${type.group}`;
+
+/** `namespace/name`, or the bare name; for logs and queue keys. */
+export const keyText = (key: ObjectKey): string =>
+  key.namespace === undefined || key.namespace === '' ? key.name : `${key.namespace}/${key.name}`;
+
+export const keyOf = (object: { readonly metadata: ObjectMeta }): ObjectKey => ({
+  namespace: object.metadata.namespace,
+  name: object.metadata.name ?? '',
+});
+
+/** A built-in resource type with the names derived that can be. */
+export function resourceType<T extends ApiObject>(given: {
+  readonly group: string;
+  readonly version: string;
+  readonly plural: string;
+  readonly kind: string;
+  readonly namespaced: boolean;
+  readonly singular?: string;
+  readonly shortNames?: readonly string[];
+  readonly categories?: readonly string[];
+}): ResourceType<T> {
+  return { singular: given.kind.toLowerCase(), listKind: `${given.kind}List`, ...given };
+}

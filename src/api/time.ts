@@ -1,0 +1,32 @@
+/** Timestamps and durations as the wire writes them. */
+
+/** RFC 3339 in UTC with whole seconds (`metav1.Time`); fractions are cut. */
+export const timestamp = (milliseconds: number): string => `${new Date(milliseconds).toISOString().slice(0, 19)}Z`;
+
+/** RFC 3339 in UTC with six fraction digits (`metav1.MicroTime`). */
+export const microTimestamp = (milliseconds: number): string =>
+  `${new Date(milliseconds).toISOString().slice(0, 23)}000Z`;
+
+const units = { second: 1, minute: 60, hour: 3_600, day: 86_400, year: 365 * 86_400 };
+
+/** An age as kubectl shows it: `45s`, `3m10s`, `5h`, `2d3h`, `3y20d`; rounded down, two units at the most. */
+export function humanDuration(milliseconds: number): string {
+  const seconds = Math.trunc(milliseconds / 1_000);
+  if (seconds < -1) return '<invalid>';
+  if (seconds < 0) return '0s';
+  if (seconds < 2 * units.minute) return `${seconds}s`;
+  const minutes = Math.floor(seconds / units.minute);
+  if (minutes < 10) return two(minutes, 'm', seconds % 60, 's');
+  if (minutes < 3 * 60) return `${minutes}m`;
+  const hours = Math.floor(seconds / units.hour);
+  if (hours < 8) return two(hours, 'h', minutes % 60, 'm');
+  if (hours < 48) return `${hours}h`;
+  const days = Math.floor(seconds / units.day);
+  if (hours < 8 * 24) return two(days, 'd', hours % 24, 'h');
+  if (hours < 2 * 365 * 24) return `${days}d`;
+  const years = Math.floor(days / 365);
+  if (hours < 8 * 365 * 24) return two(years, 'y', days % 365, 'd');
+  return `${years}y`;
+}
+const two = (high: number, highUnit: string, low: number, lowUnit: string): string =>
+  low === 0 ? `${high}${highUnit}` : `${high}${highUnit}${low}${lowUnit}`;

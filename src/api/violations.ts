@@ -1,0 +1,106 @@
+import { goJson, quote } from './go-text.js';
+
+/**
+ * One broken rule of one field. A list of them becomes a 422 Status (see `errors.ts`);
+ * wording and cause reasons follow Kubernetes' field errors.
+ */
+export interface Violation {
+  readonly reason: CauseReason;
+  /** Path such as `spec.usages[0]`; `<nil>` where Kubernetes has no path. */
+  readonly field: string;
+  /** The text after `<field>: `, and the `message` of the cause. */
+  readonly body: string;
+}
+
+export type CauseReason =
+  | 'FieldValueRequired'
+  | 'FieldValueInvalid'
+  | 'FieldValueTypeInvalid'
+  | 'FieldValueNotSupported'
+  | 'FieldValueForbidden'
+  | 'FieldValueDuplicate'
+  | 'FieldValueNotFound'
+  | 'FieldValueTooLong'
+  | 'FieldValueTooShort'
+  | 'FieldValueTooMany'
+  | 'FieldValueTooFew'
+  | 'InternalError';
+
+const tail = (detail: string | undefined): string => (detail ? `: ${detail}` : '');
+const plural = (count: number, one: string): string => (count === 1 ? one : `${one}s`);
+
+/** A bad value as Go prints it in a field error: strings quoted, numbers and booleans bare, the rest as JSON. */
+export function shown(value: unknown): string {
+  if (value === undefined || value === null) return 'null';
+  if (typeof value === 'string') return quote(value);
+  if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') return String(value);
+  return goJson(value);
+}
+
+export const required = (field: string, detail?: string): Violation => ({
+  reason: 'FieldValueRequired',
+  field,
+  body: `Required value${tail(detail)}`,
+});
+
+export const invalid = (field: string, value: unknown, detail?: string): Violation => ({
+  reason: 'FieldValueInvalid',
+  field,
+  body: `Invalid value: ${shown(value)}${tail(detail)}`,
+});
+
+/** Like `invalid`, for a value of the wrong type. */
+export const typeInvalid = (field: string, value: unknown, detail?: string): Violation => ({
+  ...invalid(field, value, detail),
+  reason: 'FieldValueTypeInvalid',
+});
+
+/** `supported` is printed quoted, in the order given. */
+export const notSupported = (field: string, value: unknown, supported: readonly string[]): Violation => ({
+  reason: 'FieldValueNotSupported',
+  field,
+  body: `Unsupported value: ${shown(value)}${supported.length ? `: supported values: ${supported.map(quote).join(', ')}` : ''}`,
+});
+
+export const forbiddenField = (field: string, detail?: string): Violation => ({
+  reason: 'FieldValueForbidden',
+  field,
+  body: `Forbidden${tail(detail)}`,
+});
+
+export const duplicate = (field: string, value: unknown): Violation => ({
+  reason: 'FieldValueDuplicate',
+  field,
+  body: `Duplicate value: ${shown(value)}`,
+});
+
+export const notFoundValue = (field: string, value: unknown): Violation => ({
+  reason: 'FieldValueNotFound',
+  field,
+  body: `Not found: ${shown(value)}`,
+});
+
+export const tooLong = (field: string, maxBytes: number): Violation => ({
+  reason: 'FieldValueTooLong',
+  field,
+  body: `Too long: may not be more than ${maxBytes} ${plural(maxBytes, 'byte')}`,
+});
+
+export const tooMany = (field: string, actual: number, max: number): Violation => ({
+  reason: 'FieldValueTooMany',
+  field,
+  body: `Too many: ${actual}: must have at most ${max} ${plural(max, 'item')}`,
+});
+
+export const internalViolation = (field: string, detail: string): Violation => ({
+  reason: 'InternalError',
+  field,
+  body: `Internal error: ${detail}`,
+});
+
+/** `base.member`; a member of the root has no leading dot. */
+export const child = (path: string, ...members: readonly string[]): string =>
+  members.reduce((whole, member) => (whole === '' ? member : `${whole}.${member}`), path);
+export const index = (path: string, at: number): string => `${path}[${at}]`;
+/** Element of a map: `data[key]`. */
+export const mapKey = (path: string, key: string): string => `${path}[${key}]`;

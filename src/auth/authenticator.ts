@@ -1,0 +1,29 @@
+import type { UserInfo } from '../api/user.js';
+
+/** What a caller presented. */
+export interface Credentials {
+  /** Every value of a header (lower-case name), in order; repeatable headers keep their repetitions. */
+  header(name: string): readonly string[];
+  /** Names of all headers, lower case. */
+  headerNames(): readonly string[];
+  /** Peer certificates of the TLS connection as DER, leaf first; empty without one. Not yet verified. */
+  readonly certificates: readonly Buffer[];
+  /** Audiences the token must be for; absent: those of the API server. */
+  readonly audiences?: readonly string[];
+}
+
+export interface Authenticated {
+  readonly user: UserInfo;
+  /** For audience-aware authenticators: those of the requested audiences the credential is for. */
+  readonly audiences?: readonly string[];
+  readonly warnings?: readonly string[];
+}
+
+/** Says who is calling. undefined: not my kind of credential. Throws AuthenticationError: mine, and not valid. */
+export interface Authenticator {
+  authenticate(credentials: Credentials): Promise<Authenticated | undefined>;
+}
+
+export class AuthenticationError extends Error {
+  override readonly name = 'AuthenticationError';
+}

@@ -1,0 +1,51 @@
+import type { ApiObject, ObjectKey, ResourceType } from '../api/object.js';
+import type { Client } from '../client/client.js';
+import type { Clock } from '../runtime/clock.js';
+import type { Logger } from '../runtime/logger.js';
+
+/** What a controller works with. Everything arrives through here; nothing is global. */
+export interface ReconcileContext {
+  readonly client: Client;
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/** Nothing more to do, or look again later. Throw to retry with backoff; TerminalError to give up. */
+export type ReconcileResult = void | { readonly requeueAfterMs: number };
+
+/** Brings the world in line with one object. Safe to repeat at any time. */
+export type Reconcile<T extends ApiObject> = (object: T, context: ReconcileContext) => Promise<ReconcileResult>;
+
+export interface ControllerSpec<T extends ApiObject> {
+  readonly name: string;
+  readonly for: ResourceType<T>;
+  /** Narrows what is watched, e.g. `spec.signerName=example.com/ci`. */
+  readonly fieldSelector?: string;
+  readonly labelSelector?: string;
+  readonly alsoOn?: readonly Trigger<ApiObject>[];
+  /** Objects worked on at a time; never two workers on one. Default 1. */
+  readonly concurrency?: number;
+  /** Checked on the event and again on the fresh object. */
+  when?(object: T): boolean;
+  readonly reconcile: Reconcile<T>;
+  /** The object is gone. Its last known state is given. */
+  deleted?(last: T, context: ReconcileContext): Promise<ReconcileResult>;
+}
+
+/** A change to another kind that should wake this controller. */
+export interface Trigger<S extends ApiObject> {
+  readonly on: ResourceType<S>;
+  keys(changed: S, client: Client): Promise<readonly ObjectKey[]>;
+}
+
+/** Something that runs until told to stop. Controllers are runnables. */
+export interface Runnable {
+  readonly name: string;
+  run(context: ReconcileContext): Promise<void>;
+}
+
+/** Thrown by a reconcile that will never succeed for this state of the object; not retried until it changes. */
+export class TerminalError extends Error {
+  override readonly name = 'TerminalError';
+}

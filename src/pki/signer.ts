@@ -1,0 +1,29 @@
+import type { UserInfo } from '../api/user.js';
+
+/** Turns an approved request into a certificate chain, or says why it will not. */
+export interface Signer {
+  /** One signer name, or every name under `domain/*`. */
+  readonly serves: string;
+  /** Throws only for trouble worth retrying. */
+  sign(request: SigningRequest, signal: AbortSignal): Promise<SigningResult>;
+  /** PEM anchors that verify what it issues; published as a ClusterTrustBundle. */
+  trustAnchors?(): Promise<string>;
+}
+
+export interface SigningRequest {
+  readonly signerName: string;
+  /** PEM of the PKCS#10 request. Passed the strict gate and its own signature was verified. */
+  readonly request: string;
+  readonly usages: readonly string[];
+  readonly requester: UserInfo;
+  /** Lifetime asked for; undefined leaves it to the signer. */
+  readonly expirationSeconds: number | undefined;
+  /** UID of the CertificateSigningRequest: the same request is the same UID, also after a crash. */
+  readonly uid: string;
+}
+
+export type SigningResult =
+  /** PEM: the certificate first, then intermediates, no root. */
+  | { readonly issued: string }
+  /** Becomes the condition Failed with this reason (CamelCase) and message. */
+  | { readonly refused: string; readonly reason: string };

@@ -1,0 +1,122 @@
+import type { ApiObject, ObjectKey, ResourceType } from '../api/object.js';
+import type { UserInfo } from '../api/user.js';
+import type { Violation } from '../api/violations.js';
+import type { Schema } from '../schema/schema.js';
+
+export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
+
+/** What is special about one kind. Everything common to all kinds is in the registry and the API server. */
+export interface ResourceDefinition<T extends ApiObject = ApiObject> extends ResourceType<T> {
+  /** Built-in kinds and custom resources share one path; a handful of texts and encodings differ by this. */
+  readonly origin: 'built-in' | 'custom';
+  /** Schema of the whole object, `kind`, `apiVersion` and `metadata` included. Compiled on first use. */
+  readonly schema: Schema;
+  /** Default: all eight. */
+  readonly verbs?: readonly Verb[];
+  /** Rule for `metadata.name`; also for `generateName`, then with `prefix`. Answers what is wrong with it. Default: DNS subdomain. */
+  readonly nameRule?: NameRule;
+  /** PUT of an absent object creates it. */
+  readonly createOnUpdate?: boolean;
+  /** PUT without a resourceVersion overwrites whatever is there. */
+  readonly unconditionalUpdate?: boolean;
+  /** DELETE answers with the object instead of a Status. */
+  readonly answersDeleted?: boolean;
+  /** Present where `metadata.generation` counts desired states: did this write make a new one? */
+  readonly newGeneration?: (next: T, previous: T) => boolean;
+  /** Names of `fieldSelector` beyond metadata.name and metadata.namespace, and how to read them ("" when absent). */
+  readonly selectableFields?: Readonly<Record<string, (object: T) => string>>;
+  /** What a table shows after Name. Default: Age. */
+  readonly columns?: readonly Column<T>[];
+  readonly subresources?: Readonly<Record<string, Subresource<T>>>;
+  /** Top-level fields that writes through the main door never own (managedFields), e.g. `['status']`. */
+  readonly resetFields?: readonly (readonly string[])[];
+
+  /** Defaults that the schema cannot say; runs after the schema's own. Pure. */
+  defaults?(object: T): T;
+  /** Fills server-owned fields and drops what this door may not set. Pure. `previous` is absent on create. */
+  prepare?(next: T, previous: T | undefined, context: RequestContext): T;
+  /** Every rule the object breaks, beyond schema and metadata. Pure. */
+  validate?(next: T, previous: T | undefined, context: RequestContext): readonly Violation[];
+  /** Warnings for the client about an accepted object. Pure. */
+  warnings?(next: T, previous: T | undefined): readonly string[];
+  /** For kinds that are answered at once and never stored, such as TokenReview. `verbs` is then `['create']`. */
+  answer?(request: T, context: RequestContext): Promise<T>;
+  /** For kinds whose deletion is more than finalizers of metadata (Namespace, CustomResourceDefinition). */
+  readonly deletion?: {
+    /** The object once deletion has been asked for; deletionTimestamp is already set. Pure. */
+    mark(object: T, context: RequestContext): T;
+    /** Does something beyond metadata.finalizers still hold the object? */
+    held(object: T): boolean;
+  };
+}
+
+/** Answers what is wrong with a name, one text each; nothing wrong: empty. */
+export type NameRule = (name: string, options: { readonly prefix: boolean }) => readonly string[];
+
+/** A column of `kubectl get`. */
+export interface Column<T extends ApiObject = ApiObject> {
+  readonly name: string;
+  readonly type: string;
+  readonly format?: string;
+  readonly description: string;
+  /** 0 is always shown; more only with -o wide. */
+  readonly priority?: number;
+  /** `now` in milliseconds, for ages. */
+  cell(object: T, now: number): unknown;
+}
+
+export type Subresource<T extends ApiObject> = SubresourceView<T> | SubresourceAction<T> | SubresourceProjection<T>;
+
+/** The same object through a second door, such as status or approval. */
+export interface SubresourceView<T extends ApiObject> {
+  readonly type: 'view';
+  /** Default: get, patch, update. */
+  readonly verbs?: readonly Verb[];
+  readonly resetFields?: readonly (readonly string[])[];
+  /** Keeps everything of `previous` that this door may not change. Pure. */
+  prepare(next: T, previous: T, context: RequestContext): T;
+  validate?(next: T, previous: T, context: RequestContext): readonly Violation[];
+}
+
+/** A request put to an object and answered at once, such as token. */
+export interface SubresourceAction<T extends ApiObject> {
+  readonly type: 'action';
+  /** Kind of the request and of the answer. */
+  readonly request: {
+    readonly group: string;
+    readonly version: string;
+    readonly kind: string;
+    readonly schema: Schema;
+  };
+  answer(key: ObjectKey, request: ApiObject, context: RequestContext): Promise<ApiObject>;
+  /** Only so that the type is used; never set. */
+  readonly parent?: T;
+}
+
+/** Another kind computed from the object and written back into it, such as scale. */
+export interface SubresourceProjection<T extends ApiObject> {
+  readonly type: 'projection';
+  readonly of: { readonly group: string; readonly version: string; readonly kind: string; readonly schema: Schema };
+  /** Default: get, patch, update. */
+  readonly verbs?: readonly Verb[];
+  read(object: T): ApiObject;
+  write(object: T, projected: ApiObject): T;
+  validate?(projected: ApiObject): readonly Violation[];
+}
+
+/** What a definition may know of the request it serves. */
+export interface RequestContext {
+  readonly user: UserInfo;
+  /** Name and namespace of the URL; the name is absent on POST. */
+  readonly key: { readonly namespace?: string | undefined; readonly name?: string | undefined };
+  readonly subresource: string | undefined;
+  readonly dryRun: boolean;
+  /** Milliseconds; the same throughout one request. */
+  readonly now: number;
+  /** Sends a Warning header with the answer. */
+  warn(text: string): void;
+}
+
+/** Checks a definition against its type; the identity otherwise. */
+export const defineResource = <T extends ApiObject>(definition: ResourceDefinition<T>): ResourceDefinition<T> =>
+  definition;

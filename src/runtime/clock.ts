@@ -1,0 +1,23 @@
+/** The only source of time. Everything that waits or dates takes one, so tests decide what time it is. */
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Resolves after so many milliseconds, or at once (without error) when the signal aborts. */
+  sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  sleep: (milliseconds, signal) =>
+    new Promise((resolve) => {
+      if (signal?.aborted) return resolve();
+      const done = (): void => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', done);
+        resolve();
+      };
+      // setTimeout takes at most 2^31-1 ms; longer sleeps end early and their callers look again.
+      const timer = setTimeout(done, Math.min(Math.max(milliseconds, 0), 2_147_483_647));
+      signal?.addEventListener('abort', done, { once: true });
+    }),
+};

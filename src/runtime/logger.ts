@@ -1,0 +1,18 @@
+/** What code logs through: named fields first, then a constant message. pino satisfies it. */
+export interface Logger {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+  /** A logger that adds these fields to every line. */
+  child(fields: object): Logger;
+}
+
+/** Says nothing; for tests and embedded servers that want silence. */
+export const silentLogger: Logger = {
+  debug: () => {},
+  info: () => {},
+  warn: () => {},
+  error: () => {},
+  child: () => silentLogger,
+};

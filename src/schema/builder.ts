@@ -1,0 +1,111 @@
+import type { Json } from '../api/object.js';
+import type { Schema, WireFacts } from './schema.js';
+
+/**
+ * Builds the schemas of built-in kinds, so that a kind reads like its type declaration:
+ *
+ *     struct('v1.ConfigMap', {
+ *       metadata: field(1, objectMeta),
+ *       data: field(2, map(string()), { description: 'Text by key.' }),
+ *     })
+ *
+ * Each takes further schema members as its last argument (`description`, `enum`, `default`, ...).
+ */
+type More = Omit<Schema, 'type' | 'wire' | 'properties' | 'items'>;
+
+export const string = (more: More & { readonly go?: string } = {}): Schema => scalar('string', undefined, more);
+/** `[]byte`: base64 in JSON, raw in protobuf. */
+export const bytes = (more: More & { readonly go?: string } = {}): Schema =>
+  scalar('string', 'byte', { go: '[]uint8', ...more });
+export const integer32 = (more: More & { readonly go?: string } = {}): Schema => scalar('integer', 'int32', more);
+export const integer64 = (more: More & { readonly go?: string } = {}): Schema => scalar('integer', 'int64', more);
+export const double = (more: More & { readonly go?: string } = {}): Schema => scalar('number', 'double', more);
+export const boolean = (more: More & { readonly go?: string } = {}): Schema => scalar('boolean', undefined, more);
+/** `metav1.Time`: whole seconds. */
+export const time = (more: More = {}): Schema => scalar('string', 'date-time', { go: 'v1.Time', ...more });
+/** `metav1.MicroTime`: six fraction digits. */
+export const microTime = (more: More = {}): Schema => scalar('string', 'micro-time', { go: 'v1.MicroTime', ...more });
+export const intOrString = (more: More = {}): Schema => ({
+  ...more,
+  intOrString: true,
+  format: 'int-or-string',
+  wire: { go: 'intstr.IntOrString' },
+});
+/** `resource.Quantity`. */
+export const quantity = (more: More = {}): Schema => scalar('string', 'quantity', { go: 'resource.Quantity', ...more });
+/** Any JSON value, carried in protobuf as a message with the JSON text in field 1 (RawExtension, FieldsV1, JSON). */
+export const anyJson = (more: More & { readonly go?: string } = {}): Schema => {
+  const { go, ...rest } = more;
+  return { ...rest, preserveUnknownFields: true, format: 'raw-json', wire: { go: go ?? 'runtime.RawExtension' } };
+};
+
+function scalar(
+  type: NonNullable<Schema['type']>,
+  format: string | undefined,
+  more: More & { readonly go?: string },
+): Schema {
+  const { go, ...rest } = more;
+  return { type, ...(format === undefined ? {} : { format }), ...rest, ...(go === undefined ? {} : { wire: { go } }) };
+}
+
+/** A list; atomic unless `listType` says otherwise. */
+export const list = (items: Schema, more: More & { readonly go?: string } = {}): Schema => {
+  const { go, ...rest } = more;
+  return { type: 'array', items, ...rest, ...(go === undefined ? {} : { wire: { go } }) };
+};
+
+/** A list whose items are told apart by `keys`, in server-side apply and (unless told otherwise) in strategic merge. */
+export const listMap = (
+  items: Schema,
+  keys: readonly [string, ...string[]],
+  more: More & { readonly go?: string } = {},
+): Schema =>
+  list(items, { listType: 'map', listMapKeys: keys, patchStrategy: 'merge', patchMergeKey: keys[0], ...more });
+
+/** Members of one type under names of the user's choosing. */
+export const map = (values: Schema, more: More & { readonly go?: string } = {}): Schema => {
+  const { go, ...rest } = more;
+  return { type: 'object', additionalProperties: values, ...rest, ...(go === undefined ? {} : { wire: { go } }) };
+};
+
+/** A message with named fields, in the order they are declared and written. */
+export const struct = (
+  go: string,
+  fields: Readonly<Record<string, Schema>>,
+  more: Omit<Schema, 'type' | 'properties' | 'wire'> & { readonly component?: string } = {},
+): Schema => {
+  const { component, ...rest } = more;
+  return {
+    type: 'object',
+    properties: new Map(Object.entries(fields)),
+    ...rest,
+    wire: { go, ...(component === undefined ? {} : { component }) },
+  };
+};
+
+/** A schema in the place of a field: its protobuf number, and what is special about it there. */
+export const field = (
+  number: number,
+  schema: Schema,
+  more: Partial<Omit<Schema, 'wire'>> & { readonly default?: Json } & Pick<
+      WireFacts,
+      'presence' | 'writeOnly' | 'go'
+    > = {},
+): Schema => {
+  const { presence, writeOnly, go, ...rest } = more;
+  return {
+    ...schema,
+    ...rest,
+    wire: {
+      ...schema.wire,
+      number,
+      ...(presence === undefined ? {} : { presence }),
+      ...(writeOnly === undefined ? {} : { writeOnly }),
+      ...(go === undefined ? {} : { go }),
+    },
+  };
+};
+
+/** Like `field`, for a Go pointer: a zero value given is kept, a struct not given is left out. */
+export const optional = (number: number, schema: Schema, more: Parameters<typeof field>[2] = {}): Schema =>
+  field(number, schema, { presence: 'pointer', ...more });

@@ -1,0 +1,49 @@
+import type { Json } from '../api/object.js';
+import type { Document, Entry, Revision } from './store.js';
+
+/** A document without a place for its revision. */
+export const document = (value: Json): Document => ({ bytes: Buffer.from(JSON.stringify(value)), revisionAt: -1 });
+
+/** The document's bytes with the revision written in its place. */
+export function withRevision({ bytes, revisionAt }: Document, revision: Revision): Buffer {
+  if (revisionAt < 0) return bytes;
+  const digits = String(revision);
+  const out = Buffer.allocUnsafe(bytes.length + digits.length);
+  bytes.copy(out, 0, 0, revisionAt);
+  out.write(digits, revisionAt, 'latin1');
+  bytes.copy(out, revisionAt + digits.length, revisionAt);
+  return out;
+}
+
+/** An entry that parses its bytes when first asked for the value. */
+export class StoredEntry implements Entry {
+  readonly key: string;
+  readonly revision: Revision;
+  readonly bytes: Buffer;
+  readonly revisionAt: number;
+  #parsed: WeakRef<object> | undefined;
+
+  constructor(key: string, revision: Revision, bytes: Buffer, revisionAt: number) {
+    this.key = key;
+    this.revision = revision;
+    this.bytes = bytes;
+    this.revisionAt = revisionAt;
+  }
+
+  get value(): Json {
+    const known = this.#parsed?.deref();
+    if (known !== undefined) return known as Json;
+    const value = JSON.parse(this.bytes.toString('utf8')) as Json;
+    if (typeof value === 'object' && value !== null) this.#parsed = new WeakRef(value);
+    return value;
+  }
+}
+
+/** The same document at another revision: what a deletion publishes. */
+export function atRevision(entry: Entry, revision: Revision): Entry {
+  const { key, bytes, revisionAt } = entry;
+  if (revisionAt < 0) return new StoredEntry(key, revision, bytes, -1);
+  const end = revisionAt + String(entry.revision).length;
+  const bare = Buffer.concat([bytes.subarray(0, revisionAt), bytes.subarray(end)]);
+  return new StoredEntry(key, revision, withRevision({ bytes: bare, revisionAt }, revision), revisionAt);
+}

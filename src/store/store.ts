@@ -1,0 +1,125 @@
+import type { Observable } from 'rxjs';
+import type { Json } from '../api/object.js';
+
+/** Position in the store's history; grows by one with every committed write. The first write is 1. */
+export type Revision = bigint;
+
+/**
+ * A JSON document with a place for its revision. The store inserts the decimal digits of the commit's
+ * revision at byte `revisionAt`, so that stored bytes can go to a client as they are; -1 means nowhere.
+ */
+export interface Document {
+  readonly bytes: Buffer;
+  readonly revisionAt: number;
+}
+
+/** One committed value. Immutable: the same entry is handed to every reader, so its identity can key caches. */
+export interface Entry {
+  readonly key: string;
+  readonly revision: Revision;
+  /** Encoded JSON, the revision in place. Not to be written to. */
+  readonly bytes: Buffer;
+  /** Where the revision's digits stand in `bytes`; -1 if they do not. */
+  readonly revisionAt: number;
+  /** `bytes`, parsed when first asked for. Not to be changed. */
+  readonly value: Json;
+}
+
+export interface Write {
+  readonly key: string;
+  /** undefined deletes. */
+  readonly document: Document | undefined;
+  /** The revision the entry must have now, or 'absent'. */
+  readonly expect: Revision | 'absent';
+}
+
+export interface ScanOptions {
+  /** Read as of this revision instead of now. Fails with HistoryCompacted, or RevisionInFuture. */
+  readonly at?: Revision;
+  /** Only keys greater than this one. */
+  readonly after?: string;
+  readonly limit?: number;
+}
+
+export interface Scan {
+  /** In key order. */
+  readonly entries: readonly Entry[];
+  /** The revision all of them are read at. */
+  readonly revision: Revision;
+  /** How many more match beyond the limit. */
+  readonly remaining: number;
+}
+
+/** One committed write, as a subscriber sees it. */
+export type Change =
+  | { readonly type: 'put'; readonly entry: Entry; readonly previous: Entry | undefined }
+  /** `entry` is the last value, at the revision of its deletion (in its bytes too). */
+  | { readonly type: 'delete'; readonly entry: Entry; readonly previous: Entry }
+  /** Nothing more of yours up to here. Sent once after the replay of the past, then every few seconds if the store moved on. */
+  | { readonly type: 'progress'; readonly revision: Revision };
+
+/** Completes when the store closes. Fails with HistoryCompacted or SubscriberTooSlow. */
+export type ChangeStream = Observable<Change>;
+
+/** An ordered history of JSON values. Knows keys and revisions; knows no kinds. */
+export interface Store {
+  /** The live entry; never a stale one. */
+  get(key: string): Promise<Entry | undefined>;
+  /** Entries under a prefix in key order, all as of one revision. */
+  scan(prefix: string, options?: ScanOptions): Promise<Scan>;
+  /**
+   * Applies one write if its expectation holds; otherwise fails with WriteConflict. Durable when it resolves.
+   * Answers the new entry; for a deletion the last value at the revision of its deletion.
+   */
+  commit(write: Write): Promise<Entry>;
+  /** Every change under a prefix after a revision: in order, no gaps, no repeats. */
+  changes(prefix: string, after: Revision): ChangeStream;
+  /** The revision of the latest committed write anywhere in the store; 0 when nothing was ever written. */
+  revision(): Promise<Revision>;
+  /** Ends every stream and releases the backend. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** The expectation of a write did not hold. */
+export class WriteConflict extends Error {
+  override readonly name = 'WriteConflict';
+  readonly key: string;
+  /** What is there instead; undefined if nothing. */
+  readonly actual: Entry | undefined;
+  constructor(key: string, actual: Entry | undefined) {
+    super(`write conflict on ${key}`);
+    this.key = key;
+    this.actual = actual;
+  }
+}
+
+/** The history needed to answer is no longer kept. */
+export class HistoryCompacted extends Error {
+  override readonly name = 'HistoryCompacted';
+  /** The oldest revision that can still be asked for. */
+  readonly oldest: Revision;
+  constructor(asked: Revision, oldest: Revision) {
+    super(`history before revision ${oldest} is compacted, asked for ${asked}`);
+    this.oldest = oldest;
+  }
+}
+
+/** The revision asked for has not happened yet. */
+export class RevisionInFuture extends Error {
+  override readonly name = 'RevisionInFuture';
+  readonly current: Revision;
+  constructor(asked: Revision, current: Revision) {
+    super(`revision ${asked} is in the future, current is ${current}`);
+    this.current = current;
+  }
+}
+
+/** A subscriber let too many changes pile up and was cut off; it should list again. */
+export class SubscriberTooSlow extends Error {
+  override readonly name = 'SubscriberTooSlow';
+}
+
+/** The store was closed, or its backend failed for good. */
+export class StoreClosed extends Error {
+  override readonly name = 'StoreClosed';
+}

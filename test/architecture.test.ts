@@ -1,0 +1,121 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { expect, test } from 'vitest';
+
+/** Which folder may import which. Folders not named here only wire and may import anything. */
+const directions: Readonly<Record<string, readonly string[]>> = {
+  'src/api': [],
+  'src/runtime': [],
+  'src/api/kinds': ['src/api'],
+  'src/store': ['src/api', 'src/runtime'],
+  'src/cel': ['src/api'],
+  'src/schema': ['src/api', 'src/cel'],
+  'src/apply': ['src/api', 'src/schema'],
+  'src/pki': ['src/api', 'src/runtime'],
+  'src/client': ['src/api', 'src/runtime'],
+  'src/registry': ['src/api', 'src/schema', 'src/store'],
+  'src/auth': ['src/api', 'src/api/kinds', 'src/runtime', 'src/pki', 'src/client'],
+  'src/controller': ['src/api', 'src/api/kinds', 'src/runtime', 'src/client'],
+  'src/resources': ['src/api', 'src/api/kinds', 'src/registry', 'src/schema', 'src/cel', 'src/pki', 'src/auth'],
+  'src/admission': [
+    'src/api',
+    'src/api/kinds',
+    'src/runtime',
+    'src/registry',
+    'src/auth',
+    'src/cel',
+    'src/client',
+    'src/pki',
+  ],
+  'src/apiserver': [
+    'src/api',
+    'src/api/kinds',
+    'src/runtime',
+    'src/store',
+    'src/cel',
+    'src/schema',
+    'src/apply',
+    'src/client',
+    'src/registry',
+    'src/auth',
+    'src/resources',
+    'src/admission',
+  ],
+  'src/http': ['src/api', 'src/runtime', 'src/schema', 'src/apiserver'],
+  controllers: ['src/api', 'src/api/kinds', 'src/runtime', 'src/client', 'src/controller', 'src/pki'],
+};
+
+/** Where a package may be imported; `types` lists packages whose types may be imported anywhere. */
+const confined: Readonly<Record<string, readonly string[]>> = {
+  '@peculiar/x509': ['src/pki'],
+  'reflect-metadata': ['src/pki'],
+  '@kubernetes/client-node': ['src/client/kubeconfig.ts', 'test'],
+  rxjs: ['src/store', 'src/client', 'src/apiserver', 'src/http', 'src/controller'],
+  pino: ['src/runtime/pino-logger.ts'],
+  'classic-level': ['src/store/level'],
+  '@grpc/grpc-js': ['src/store/etcd'],
+  '@bufbuild/protobuf': ['src/store/etcd'],
+  re2js: ['src/schema/regular-expression.ts'],
+  jose: ['src/auth'],
+  yaml: ['src/api/yaml.ts', 'test'],
+  commander: ['src/main.ts', 'src/cli'],
+  zod: ['src/main.ts', 'src/cli'],
+  'prom-client': ['src/runtime/metrics.ts'],
+  vitest: ['test'],
+  'fast-check': ['test'],
+};
+
+const root = resolve(import.meta.dirname, '..');
+const sources = ['src', 'controllers', 'test', 'examples'].flatMap((folder) =>
+  (readdirSync(join(root, folder), { recursive: true }) as string[])
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => join(folder, file)),
+);
+const importLine = /^(?:import|export)\s+(type\s)?[^'"]*?from\s+'([^']+)'|^import\s+'([^']+)'|\bimport\('([^']+)'\)/gms;
+const folderOf = (file: string): string =>
+  Object.keys(directions)
+    .filter((folder) => file.startsWith(`${folder}/`))
+    .sort((a, b) => b.length - a.length)[0] ?? dirname(file);
+
+function importsOf(file: string): readonly { readonly from: string; readonly typeOnly: boolean }[] {
+  return [...readFileSync(join(root, file), 'utf8').matchAll(importLine)].map(([, type, named, bare, dynamic]) => ({
+    from: named ?? bare ?? dynamic ?? '',
+    typeOnly: type !== undefined,
+  }));
+}
+
+test('folders import only what lies below them', () => {
+  const wrong = sources.flatMap((file) => {
+    const allowed = directions[folderOf(file)];
+    if (allowed === undefined) return [];
+    return importsOf(file)
+      .filter(({ from }) => from.startsWith('.'))
+      .map(({ from }) => folderOf(relative(root, resolve(root, dirname(file), from))))
+      .filter((target) => target !== folderOf(file) && !allowed.includes(target))
+      .map((target) => `${file} imports ${target}`);
+  });
+  expect([...new Set(wrong)]).toEqual([]);
+});
+
+test('controllers do not import each other', () => {
+  const wrong = sources
+    .filter((file) => file.startsWith('controllers/') && file !== 'controllers/index.ts')
+    .flatMap((file) =>
+      importsOf(file)
+        .filter(({ from }) => from.startsWith('.'))
+        .map(({ from }) => relative(root, resolve(root, dirname(file), from)))
+        .filter((target) => target.startsWith('controllers/') && dirname(target) !== dirname(file))
+        .map((target) => `${file} imports ${target}`),
+    );
+  expect(wrong).toEqual([]);
+});
+
+test('packages are imported only where they are confined', () => {
+  const wrong = sources.flatMap((file) =>
+    importsOf(file)
+      .filter(({ from, typeOnly }) => !typeOnly && confined[from] !== undefined)
+      .filter(({ from }) => !confined[from]?.some((place) => file === place || file.startsWith(`${place}/`)))
+      .map(({ from }) => `${file} imports ${from}`),
+  );
+  expect(wrong).toEqual([]);
+});
