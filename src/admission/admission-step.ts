@@ -8,6 +8,8 @@ export interface AdmissionAttributes {
   readonly subresource: string | undefined;
   /** The name is empty while it is still to be generated. */
   readonly key: ObjectKey;
+  /** The name in the URL; absent on POST to a collection, also when the object has a name. */
+  readonly urlName?: string | undefined;
   /** absent on DELETE. */
   readonly object: ApiObject | undefined;
   /** absent on CREATE. */

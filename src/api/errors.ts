@@ -119,6 +119,24 @@ export class ApiError extends Error {
   }
 }
 
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+const isReasonText = (value: unknown): value is Reason => typeof value === 'string' && Object.hasOwn(codes, value);
+
+/** The failure that a Status body reports. A body that is none becomes an untyped error with this code and text. */
+export function errorFromStatus(body: unknown, code: number, text = `the server answered with code ${code}`): ApiError {
+  if (!isObject(body) || body['kind'] !== 'Status') return untyped(text, code);
+  const { reason, message, details, metadata } = body;
+  return new ApiError({
+    message: textOf(message) ?? text,
+    ...(isReasonText(reason) ? { reason } : {}),
+    code: typeof body['code'] === 'number' ? body['code'] : code,
+    ...(isObject(details) ? { details } : {}),
+    continueToken: isObject(metadata) ? textOf(metadata['continue']) : undefined,
+  });
+}
+
 /** True for an ApiError of this reason, also one that came back over HTTP. */
 export const isReason = (error: unknown, reason: Reason): error is ApiError =>
   error instanceof ApiError && error.reason === reason;
@@ -180,8 +198,8 @@ export const notSupportedVerb = (subject: Subject, action: string): ApiError =>
     details: detailsOf({ group: subject.group, plural: subject.plural }),
   });
 
-export const notAcceptable = (message: string): ApiError =>
-  new ApiError({ reason: 'NotAcceptable', message, details: {} });
+export const notAcceptable = (message: string, details?: StatusDetails): ApiError =>
+  new ApiError({ reason: 'NotAcceptable', message, details });
 export const unsupportedMediaType = (message: string, details?: StatusDetails): ApiError =>
   new ApiError({ reason: 'UnsupportedMediaType', message, details });
 

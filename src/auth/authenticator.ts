@@ -17,6 +17,8 @@ export interface Authenticated {
   /** For audience-aware authenticators: those of the requested audiences the credential is for. */
   readonly audiences?: readonly string[];
   readonly warnings?: readonly string[];
+  /** Facts for the audit log. */
+  readonly annotations?: Readonly<Record<string, string>>;
 }
 
 /** Says who is calling. undefined: not my kind of credential. Throws AuthenticationError: mine, and not valid. */

@@ -2,6 +2,7 @@ import type { ApiObject, ObjectKey, ResourceType } from '../api/object.js';
 import type { Client } from '../client/client.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
+import type { ControllerMetrics } from './controller-metrics.js';
 
 /** What a controller works with. Everything arrives through here; nothing is global. */
 export interface ReconcileContext {
@@ -9,6 +10,7 @@ export interface ReconcileContext {
   readonly log: Logger;
   readonly clock: Clock;
   readonly signal: AbortSignal;
+  readonly metrics?: ControllerMetrics | undefined;
 }
 
 /** Nothing more to do, or look again later. Throw to retry with backoff; TerminalError to give up. */
@@ -26,6 +28,8 @@ export interface ControllerSpec<T extends ApiObject> {
   readonly alsoOn?: readonly Trigger<ApiObject>[];
   /** Objects worked on at a time; never two workers on one. Default 1. */
   readonly concurrency?: number;
+  /** Wait after the first failure of a key, doubled by every further one up to `capMs`. Default 5 ms to 1,000 s. */
+  readonly backoff?: { readonly baseMs: number; readonly capMs: number };
   /** Checked on the event and again on the fresh object. */
   when?(object: T): boolean;
   readonly reconcile: Reconcile<T>;
@@ -36,6 +40,10 @@ export interface ControllerSpec<T extends ApiObject> {
 /** A change to another kind that should wake this controller. */
 export interface Trigger<S extends ApiObject> {
   readonly on: ResourceType<S>;
+  /** Narrows what is watched. */
+  readonly fieldSelector?: string;
+  readonly labelSelector?: string;
+  /** Whom a change concerns; `changed` is the last known state if it was deleted. Asked again if it fails. */
   keys(changed: S, client: Client): Promise<readonly ObjectKey[]>;
 }
 

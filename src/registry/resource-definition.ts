@@ -1,4 +1,4 @@
-import type { ApiObject, ObjectKey, ResourceType } from '../api/object.js';
+import type { ApiObject, JsonObject, ObjectKey, ResourceType } from '../api/object.js';
 import type { UserInfo } from '../api/user.js';
 import type { Violation } from '../api/violations.js';
 import type { Schema } from '../schema/schema.js';
@@ -15,6 +15,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Res
   readonly verbs?: readonly Verb[];
   /** Rule for `metadata.name`; also for `generateName`, then with `prefix`. Answers what is wrong with it. Default: DNS subdomain. */
   readonly nameRule?: NameRule;
+  /** The kind's own rules leave metadata to the generic ones: its causes stand once on updates instead of twice. */
+  readonly checksMetadataOnce?: boolean;
   /** PUT of an absent object creates it. */
   readonly createOnUpdate?: boolean;
   /** PUT without a resourceVersion overwrites whatever is there. */
@@ -27,9 +29,20 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Res
   readonly selectableFields?: Readonly<Record<string, (object: T) => string>>;
   /** What a table shows after Name. Default: Age. */
   readonly columns?: readonly Column<T>[];
+  /** False if the columns do not begin with the name (events). */
+  readonly leadsWithName?: boolean;
   readonly subresources?: Readonly<Record<string, Subresource<T>>>;
+  /** Sent as a warning with every answer, where this version is deprecated. */
+  readonly deprecation?: string;
+  /** Version objects are stored in, where it is not `version`. */
+  readonly storageVersion?: string;
+  /** False for kinds the garbage collector leaves alone: deletion adds none of its finalizers. */
+  readonly collected?: boolean;
   /** Top-level fields that writes through the main door never own (managedFields), e.g. `['status']`. */
   readonly resetFields?: readonly (readonly string[])[];
+
+  /** Present where bodies and stored objects are not read by the schema alone (custom resources). */
+  readonly codec?: Codec<T>;
 
   /** Defaults that the schema cannot say; runs after the schema's own. Pure. */
   defaults?(object: T): T;
@@ -48,6 +61,19 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Res
     /** Does something beyond metadata.finalizers still hold the object? */
     held(object: T): boolean;
   };
+}
+
+/** How objects of a version come in from callers, and in and out of the store. Pure. */
+export interface Codec<T extends ApiObject> {
+  /** A body as sent, its type already checked: pruned, defaulted. Throws ApiError (400) for what cannot be read. */
+  decode(
+    body: JsonObject,
+    options: { readonly applied: boolean },
+  ): { readonly object: T; readonly unknownFields: readonly string[] };
+  /** The object in this version of what is stored, in whatever version that is. */
+  read(stored: JsonObject): T;
+  /** The object in the version it is stored in. */
+  store(object: T): JsonObject;
 }
 
 /** Answers what is wrong with a name, one text each; nothing wrong: empty. */
@@ -73,6 +99,8 @@ export interface SubresourceView<T extends ApiObject> {
   /** Default: get, patch, update. */
   readonly verbs?: readonly Verb[];
   readonly resetFields?: readonly (readonly string[])[];
+  /** False where the server has no table for this door. */
+  readonly tables?: boolean;
   /** Keeps everything of `previous` that this door may not change. Pure. */
   prepare(next: T, previous: T, context: RequestContext): T;
   validate?(next: T, previous: T, context: RequestContext): readonly Violation[];
@@ -100,6 +128,8 @@ export interface SubresourceProjection<T extends ApiObject> {
   /** Default: get, patch, update. */
   readonly verbs?: readonly Verb[];
   read(object: T): ApiObject;
+  /** What a write starts from, where it differs from what a reader gets. */
+  readForWrite?(object: T): ApiObject;
   write(object: T, projected: ApiObject): T;
   validate?(projected: ApiObject): readonly Violation[];
 }

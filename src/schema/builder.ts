@@ -54,6 +54,12 @@ export const list = (items: Schema, more: More & { readonly go?: string } = {}):
   return { type: 'array', items, ...rest, ...(go === undefined ? {} : { wire: { go } }) };
 };
 
+/** A list that is a message of its own in protobuf, its items in field 1: what `extra` maps to. */
+export const extraValue = (): Schema => ({
+  ...list(string()),
+  wire: { go: 'v1.ExtraValue', wrapped: true },
+});
+
 /** A list whose items are told apart by `keys`, in server-side apply and (unless told otherwise) in strategic merge. */
 export const listMap = (
   items: Schema,
@@ -89,10 +95,10 @@ export const field = (
   schema: Schema,
   more: Partial<Omit<Schema, 'wire'>> & { readonly default?: Json } & Pick<
       WireFacts,
-      'presence' | 'writeOnly' | 'go'
+      'presence' | 'writeOnly' | 'go' | 'within'
     > = {},
 ): Schema => {
-  const { presence, writeOnly, go, ...rest } = more;
+  const { presence, writeOnly, go, within, ...rest } = more;
   return {
     ...schema,
     ...rest,
@@ -102,6 +108,7 @@ export const field = (
       ...(presence === undefined ? {} : { presence }),
       ...(writeOnly === undefined ? {} : { writeOnly }),
       ...(go === undefined ? {} : { go }),
+      ...(within === undefined ? {} : { within }),
     },
   };
 };

@@ -122,7 +122,7 @@ export const deleteOptions = struct(
   { description: 'How an object is to be deleted.', ...component('DeleteOptions') },
 );
 
-const labelSelectorRequirement = struct(
+export const labelSelectorRequirement = struct(
   'v1.LabelSelectorRequirement',
   {
     key: field(1, string(), { presence: 'always', description: 'Label the requirement is about.' }),

@@ -93,4 +93,11 @@ export interface WireFacts {
   readonly presence?: 'omitempty' | 'pointer' | 'always';
   /** Do not write on output; e.g. `stringData`. */
   readonly writeOnly?: boolean;
+  /**
+   * Protobuf number of the embedded message that carries this field, where Go embeds a struct whose fields JSON shows
+   * inline: `webhooks[].rules[].apiGroups` travels as field 1 of the message in field 2.
+   */
+  readonly within?: number;
+  /** Of a list: in protobuf it is a message of its own with the items in field 1 (`ExtraValue`). */
+  readonly wrapped?: boolean;
 }

@@ -8,7 +8,8 @@ export const document = (value: Json): Document => ({ bytes: Buffer.from(JSON.st
 export function withRevision({ bytes, revisionAt }: Document, revision: Revision): Buffer {
   if (revisionAt < 0) return bytes;
   const digits = String(revision);
-  const out = Buffer.allocUnsafe(bytes.length + digits.length);
+  // Not from the pool: what is kept for long must not keep alive what was made beside it.
+  const out = Buffer.allocUnsafeSlow(bytes.length + digits.length);
   bytes.copy(out, 0, 0, revisionAt);
   out.write(digits, revisionAt, 'latin1');
   bytes.copy(out, revisionAt + digits.length, revisionAt);

@@ -1,0 +1,51 @@
+import { type ClusterRole, ClusterRoles } from '../../src/api/kinds/role.js';
+import { groupVersion, type Json } from '../../src/api/object.js';
+import { openObjectCache } from '../../src/client/object-cache.js';
+import type { ReconcileContext, Runnable } from '../../src/controller/controller.js';
+import { fieldManagers } from '../../src/controller/field-manager.js';
+import { runKeys } from '../../src/controller/run-keys.js';
+import { aggregatedRules, sameRules } from './aggregate.js';
+
+const name = 'clusterrole-aggregation';
+
+/** Keeps the rules of aggregated ClusterRoles equal to those of the roles they select; edits are overwritten. */
+export const clusterRoleAggregation = (): Runnable => ({ name, run });
+
+async function run(given: ReconcileContext): Promise<void> {
+  const context = { ...given, log: given.log.child({ controller: name }) };
+  const { client, clock, log, signal } = context;
+  const cache = openObjectCache(client, ClusterRoles, { clock, log, signal });
+  const resource = client.resource(ClusterRoles);
+  await runKeys<string>(
+    {
+      name,
+      identity: (role) => role,
+      start(wake) {
+        cache.changes.subscribe(({ object }) => {
+          for (const role of cache.list()) {
+            if (isAggregated(role)) wake(role.metadata.name ?? '', `ClusterRole ${object.metadata.name}`);
+          }
+        });
+      },
+      async reconcile(key) {
+        const role = await resource.get({ name: key });
+        if (role === undefined || !isAggregated(role)) return;
+        const rules = aggregatedRules(role, cache.list());
+        if (sameRules(rules, role.rules ?? [])) return;
+        const body = {
+          apiVersion: groupVersion(ClusterRoles),
+          kind: ClusterRoles.kind,
+          metadata: { name: key },
+          rules: rules as unknown as Json,
+        };
+        await resource.patch(
+          { name: key },
+          { type: 'apply', body, fieldManager: fieldManagers.aggregation, force: true },
+        );
+      },
+    },
+    context,
+  );
+}
+
+const isAggregated = ({ aggregationRule }: ClusterRole): boolean => aggregationRule !== undefined;

@@ -1,0 +1,61 @@
+import { X509Certificate } from 'node:crypto';
+import { hasCondition, setCondition } from '../../src/api/conditions.js';
+import {
+  type CustomResourceDefinition,
+  type CustomResourceDefinitionCondition,
+  CustomResourceDefinitions,
+} from '../../src/api/kinds/custom-resource-definition.js';
+import { timestamp } from '../../src/api/time.js';
+import type { Runnable } from '../../src/controller/controller.js';
+import { defineController } from '../../src/controller/define-controller.js';
+import { fieldManagers } from '../../src/controller/field-manager.js';
+import { pemBlocks } from '../../src/pki/pem.js';
+
+/** Opens a definition for use once its names were accepted. What was established stays so. */
+export const crdEstablished = (): Runnable =>
+  defineController<CustomResourceDefinition>({
+    name: 'crd-established',
+    for: CustomResourceDefinitions,
+    when: (crd) => hasCondition(crd, 'NamesAccepted') && !hasCondition(crd, 'Established'),
+
+    async reconcile(crd, { client, clock }) {
+      const conditions = setCondition(crd.status?.conditions, established(crd), timestamp(clock.now()));
+      if (conditions === crd.status?.conditions) return;
+      await client
+        .resource(CustomResourceDefinitions)
+        .subresource('status')
+        .update(
+          { ...crd, status: { ...crd.status, conditions } },
+          { fieldManager: fieldManagers.customResourceDefinitions },
+        );
+    },
+  });
+
+/** What Established is to say of a definition whose names were accepted. */
+export function established({ spec }: CustomResourceDefinition): CustomResourceDefinitionCondition {
+  const bundle = spec.conversion?.webhook?.clientConfig?.caBundle;
+  if (bundle !== undefined && bundle !== '' && !isBundle(bundle)) {
+    return {
+      type: 'Established',
+      status: 'False',
+      reason: 'InvalidCABundle',
+      message: 'The conversion webhook CABundle is invalid',
+    };
+  }
+  return {
+    type: 'Established',
+    status: 'True',
+    reason: 'InitialNamesAccepted',
+    message: 'the initial names have been accepted',
+  };
+}
+
+function isBundle(base64: string): boolean {
+  const certificates = [...pemBlocks(Buffer.from(base64, 'base64'))].filter(({ type }) => type === 'CERTIFICATE');
+  try {
+    for (const { bytes } of certificates) new X509Certificate(bytes);
+  } catch {
+    return false;
+  }
+  return certificates.length > 0;
+}

@@ -1,0 +1,56 @@
+import {
+  type CustomResourceDefinition,
+  servedVersions,
+  storageVersion,
+} from '../../src/api/kinds/custom-resource-definition.js';
+import { type ApiObject, type ResourceType, resourceType } from '../../src/api/object.js';
+import type { Client } from '../../src/client/client.js';
+
+/** How the instances of a definition are reached. The server has a way past admission and serving; others use a client. */
+export interface Instances {
+  /** How many there are. */
+  count(crd: CustomResourceDefinition): Promise<number>;
+  /** Asks for the deletion of all; finalizers may hold some back. */
+  deleteAll(crd: CustomResourceDefinition): Promise<void>;
+}
+
+/** Through the API, as anybody with the rights could do it. */
+export const instancesThrough = (client: Client): Instances => ({
+  async count(crd) {
+    const { items, metadata } = await client.resource(typeOf(crd)).list({ limit: 1 });
+    return items.length + (metadata.remainingItemCount ?? 0);
+  },
+  async deleteAll(crd) {
+    const type = typeOf(crd);
+    const resource = client.resource(type);
+    if (!type.namespaced) return resource.deleteCollection();
+    for (const namespace of await namespacesOf(client, type)) await resource.deleteCollection({ namespace });
+  },
+});
+
+async function namespacesOf(client: Client, type: ResourceType): Promise<ReadonlySet<string>> {
+  const namespaces = new Set<string>();
+  let next: string | undefined;
+  do {
+    const page = await client.resource(type).list({ limit: 500, ...(next === undefined ? {} : { continue: next }) });
+    for (const { metadata } of page.items) if (metadata.namespace !== undefined) namespaces.add(metadata.namespace);
+    next = page.metadata.continue;
+  } while (next);
+  return namespaces;
+}
+
+/** The stored version if it is served, else the best one that is. */
+function typeOf(crd: CustomResourceDefinition): ResourceType<ApiObject> {
+  const { spec, status } = crd;
+  const stored = storageVersion(crd);
+  const version = stored?.served ? stored.name : servedVersions(crd)[0];
+  if (version === undefined) throw new Error('no version is served');
+  const names = status?.acceptedNames ?? spec.names;
+  return resourceType<ApiObject>({
+    group: spec.group,
+    version,
+    plural: names.plural,
+    kind: names.kind,
+    namespaced: spec.scope === 'Namespaced',
+  });
+}

@@ -1,0 +1,25 @@
+import type { CustomResourceDefinitionCondition } from '../../src/api/kinds/custom-resource-definition.js';
+
+const terminating = (status: 'True' | 'False', reason: string, message: string): CustomResourceDefinitionCondition => ({
+  type: 'Terminating',
+  status,
+  reason,
+  message,
+});
+
+/** What the condition Terminating says at each step. */
+export const steps = {
+  inProgress: terminating('True', 'InstanceDeletionInProgress', 'CustomResource deletion is in progress'),
+  completed: terminating('False', 'InstanceDeletionCompleted', 'removed all instances'),
+  neverEstablished: terminating('False', 'NeverEstablished', 'resource was never established'),
+  cannotList: (why: string) => terminating('True', 'InstanceDeletionFailed', `could not list instances: ${why}`),
+  cannotDelete: (why: string) => terminating('True', 'InstanceDeletionFailed', `could not issue all deletes: ${why}`),
+  stillThere: (why: string) =>
+    terminating('True', 'InstanceDeletionCheck', `could not confirm zero CustomResources remaining: ${why}`),
+} as const;
+
+/** How long instances held by finalizers of their own are waited for before the condition says so. */
+export const patienceMs = 60_000;
+
+/** How soon to look whether they are gone: often at first, every five seconds at the end. */
+export const nextLookMs = (waitedMs: number): number => Math.min(5_000, Math.max(200, waitedMs / 4 || 0));

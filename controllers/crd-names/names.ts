@@ -1,0 +1,126 @@
+import { findCondition, setCondition } from '../../src/api/conditions.js';
+import { quote } from '../../src/api/go-text.js';
+import type {
+  CustomResourceDefinition,
+  CustomResourceDefinitionCondition,
+  CustomResourceDefinitionNames,
+  CustomResourceDefinitionStatus,
+} from '../../src/api/kinds/custom-resource-definition.js';
+
+/** Names within one group that others hold: resources and kinds are two separate spaces. */
+interface Taken {
+  readonly resources: ReadonlySet<string>;
+  readonly kinds: ReadonlySet<string>;
+}
+
+type Problem = Pick<CustomResourceDefinitionCondition, 'reason' | 'message'>;
+
+/**
+ * Which of the names it asks for a definition gets, given the others of its group, and what its conditions say of it.
+ * A name somebody else holds keeps its previous value. Answers the same status if nothing changes.
+ */
+export function decideNames(
+  crd: CustomResourceDefinition,
+  group: readonly CustomResourceDefinition[],
+  now: string,
+): CustomResourceDefinitionStatus {
+  const status = crd.status ?? {};
+  const wanted = crd.spec.names;
+  if (sameNames(wanted, status.acceptedNames) && findCondition(status.conditions, 'NamesAccepted') !== undefined) {
+    return status;
+  }
+  const { accepted, problem } = accept(wanted, status.acceptedNames, namesOf(group));
+  const conditions = [
+    problem === undefined
+      ? { type: 'NamesAccepted', status: 'True' as const, reason: 'NoConflicts', message: 'no conflicts found' }
+      : { type: 'NamesAccepted', status: 'False' as const, ...problem },
+    ...establishing(status, problem === undefined),
+  ].reduce(
+    (list, condition) => setCondition<CustomResourceDefinitionCondition>(list, condition, now),
+    status.conditions ?? [],
+  );
+  if (conditions === status.conditions && sameNames(accepted, status.acceptedNames)) return status;
+  return { ...status, acceptedNames: accepted, conditions };
+}
+
+/** What Established says until somebody establishes; a definition once established stays so. */
+function establishing(
+  { conditions }: CustomResourceDefinitionStatus,
+  accepted: boolean,
+): readonly CustomResourceDefinitionCondition[] {
+  const current = findCondition(conditions, 'Established');
+  if (current?.status === 'True') return [];
+  if (accepted) {
+    const message = 'the initial names have been accepted';
+    return [{ type: 'Established', status: 'False', reason: 'Installing', message }];
+  }
+  if (current !== undefined) return [];
+  return [{ type: 'Established', status: 'False', reason: 'NotAccepted', message: 'not all names are accepted' }];
+}
+
+function accept(
+  wanted: CustomResourceDefinitionNames,
+  held: CustomResourceDefinitionNames | undefined,
+  taken: Taken,
+): { readonly accepted: CustomResourceDefinitionNames; readonly problem: Problem | undefined } {
+  const own = new Set(held?.shortNames ?? []);
+  const inUse = (name: string | undefined, ours: string | undefined, names: ReadonlySet<string>): boolean =>
+    name !== undefined && name !== ours && names.has(name);
+  const shortTaken = (wanted.shortNames ?? []).filter((name) => !own.has(name) && taken.resources.has(name));
+
+  const plural = inUse(wanted.plural, held?.plural, taken.resources);
+  const singular = inUse(wanted.singular, held?.singular, taken.resources);
+  const short = shortTaken.length > 0;
+  const kind = inUse(wanted.kind, held?.kind, taken.kinds);
+  const listKind = inUse(wanted.listKind, held?.listKind, taken.kinds);
+  const problems: readonly (Problem & { readonly holds: boolean })[] = [
+    { holds: plural, reason: 'PluralConflict', message: used(wanted.plural) },
+    { holds: singular, reason: 'SingularConflict', message: used(wanted.singular ?? '') },
+    { holds: short, reason: 'ShortNamesConflict', message: together(shortTaken.map(used)) },
+    { holds: kind, reason: 'KindConflict', message: used(wanted.kind) },
+    { holds: listKind, reason: 'ListKindConflict', message: used(wanted.listKind ?? '') },
+  ];
+  const last = problems.findLast(({ holds }) => holds);
+  const shortNames = short ? held?.shortNames : wanted.shortNames;
+  const singularName = singular ? held?.singular : wanted.singular;
+  const listName = listKind ? held?.listKind : wanted.listKind;
+  return {
+    accepted: {
+      plural: plural ? (held?.plural ?? '') : wanted.plural,
+      ...(singularName === undefined ? {} : { singular: singularName }),
+      ...(shortNames === undefined ? {} : { shortNames }),
+      kind: kind ? (held?.kind ?? '') : wanted.kind,
+      ...(listName === undefined ? {} : { listKind: listName }),
+      ...(wanted.categories === undefined ? {} : { categories: wanted.categories }),
+    },
+    problem: last === undefined ? undefined : { reason: last.reason ?? '', message: last.message ?? '' },
+  };
+}
+
+const used = (name: string): string => `${quote(name)} is already in use`;
+const together = (texts: readonly string[]): string => {
+  const distinct = [...new Set(texts)];
+  return distinct.length === 1 ? (distinct[0] ?? '') : `[${distinct.join(', ')}]`;
+};
+
+function namesOf(group: readonly CustomResourceDefinition[]): Taken {
+  const accepted = group.flatMap(({ status }) => (status?.acceptedNames === undefined ? [] : [status.acceptedNames]));
+  return {
+    resources: new Set(
+      accepted.flatMap(({ plural, singular = '', shortNames = [] }) => [plural, singular, ...shortNames]),
+    ),
+    kinds: new Set(accepted.flatMap(({ kind, listKind = '' }) => [kind, listKind])),
+  };
+}
+
+const sameList = (a: readonly string[] = [], b: readonly string[] = []): boolean =>
+  a.length === b.length && a.every((name, at) => name === b[at]);
+
+const sameNames = (a: CustomResourceDefinitionNames, b: CustomResourceDefinitionNames | undefined): boolean =>
+  b !== undefined &&
+  a.plural === b.plural &&
+  (a.singular ?? '') === (b.singular ?? '') &&
+  sameList(a.shortNames, b.shortNames) &&
+  a.kind === b.kind &&
+  (a.listKind ?? '') === (b.listKind ?? '') &&
+  sameList(a.categories, b.categories);

@@ -1,0 +1,30 @@
+import { type ApiObject, keyOf, keyText } from '../../src/api/object.js';
+import type { ObjectCache } from '../../src/client/object-cache.js';
+
+/** What a cache holds, with our own latest writes in it even before the cache has heard of them. */
+export class RecentWrites<T extends ApiObject> {
+  readonly #cache: ObjectCache<T>;
+  readonly #ours = new Map<string, T>();
+
+  constructor(cache: ObjectCache<T>) {
+    this.#cache = cache;
+    cache.changes.subscribe(({ type, object }) => {
+      const id = keyText(keyOf(object));
+      const known = this.#ours.get(id);
+      if (known !== undefined && (type === 'deleted' || revision(object) >= revision(known))) this.#ours.delete(id);
+    });
+  }
+
+  /** Remembers the object as a write answered it. */
+  add(object: T): void {
+    const seen = this.#cache.get(keyOf(object));
+    if (seen === undefined || revision(seen) < revision(object)) this.#ours.set(keyText(keyOf(object)), object);
+  }
+
+  list(): readonly T[] {
+    return this.#cache.list().map((object) => this.#ours.get(keyText(keyOf(object))) ?? object);
+  }
+}
+
+const revision = ({ metadata }: ApiObject): bigint =>
+  /^\d{1,20}$/.test(metadata.resourceVersion ?? '') ? BigInt(metadata.resourceVersion ?? 0) : 0n;

@@ -1,0 +1,34 @@
+import { type Domains, defaultDomains } from '../../src/api/domains.js';
+import type { CertificateSigningRequest } from '../../src/api/kinds/certificate-signing-request.js';
+import { wellKnownSigner } from '../../src/api/well-known-signers.js';
+import type { CertificateRequest } from '../../src/pki/certificate-request.js';
+import { brokenRule } from '../../src/pki/signers/well-known-rules.js';
+
+/** A kind of request that may be approved without asking a person, if its requester holds a permission. */
+export interface Recognised {
+  /** Subresource of certificatesigningrequests that the requester must be allowed to create. */
+  readonly permission: 'selfnodeclient' | 'nodeclient';
+  /** Message of the condition. */
+  readonly message: string;
+}
+
+const selfNodeClient: Recognised = {
+  permission: 'selfnodeclient',
+  message: 'Auto approving self kubelet client certificate after SubjectAccessReview.',
+};
+const nodeClient: Recognised = {
+  permission: 'nodeclient',
+  message: 'Auto approving kubelet client certificate after SubjectAccessReview.',
+};
+
+/** What a request of a node client looks to be, the narrower kind first; none if it is something else. */
+export function recognise(
+  csr: CertificateSigningRequest,
+  request: CertificateRequest,
+  domains: Domains = defaultDomains,
+): readonly Recognised[] {
+  const { signerName = '', usages = [], username } = csr.spec;
+  if (wellKnownSigner(signerName, domains) !== 'node-client') return [];
+  if (brokenRule('node-client', { request, usages }) !== undefined) return [];
+  return username === request.subject.commonName ? [selfNodeClient, nodeClient] : [nodeClient];
+}

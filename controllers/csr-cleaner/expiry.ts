@@ -1,0 +1,45 @@
+import type { Condition } from '../../src/api/conditions.js';
+import { type CertificateSigningRequest, isIssued } from '../../src/api/kinds/certificate-signing-request.js';
+
+export interface Retention {
+  /** How long issued, denied and failed requests stay after that was decided. */
+  readonly decidedMs: number;
+  /** How long a request stays that nobody said anything about. */
+  readonly undecidedMs: number;
+}
+
+const hour = 60 * 60 * 1_000;
+export const defaultRetention: Retention = { decidedMs: hour, undecidedMs: 24 * hour };
+
+/**
+ * When a request may go, in milliseconds since the epoch; undefined if never. Approved ones without a certificate stay,
+ * as do those whose times are missing. `notAfter` is the end of the certificate that was issued, if there is one.
+ */
+export function expiresAt(
+  csr: CertificateSigningRequest,
+  notAfter: number | undefined,
+  { decidedMs, undecidedMs }: Retention = defaultRetention,
+): number | undefined {
+  const conditions = csr.status?.conditions ?? [];
+  const decided = conditions.filter(
+    ({ type }) => type === 'Denied' || type === 'Failed' || (type === 'Approved' && isIssued(csr)),
+  );
+  const approved = conditions.some(({ type }) => type === 'Approved');
+  const times = [
+    ...decided.map((condition) => later(updatedAt(condition), decidedMs)),
+    conditions.length === 0 ? later(milliseconds(csr.metadata.creationTimestamp), undecidedMs) : undefined,
+    approved ? notAfter : undefined,
+  ].filter((time) => time !== undefined);
+  return times.length === 0 ? undefined : Math.min(...times);
+}
+
+const updatedAt = ({ lastUpdateTime }: Condition): number | undefined => milliseconds(lastUpdateTime ?? undefined);
+
+function milliseconds(time: string | undefined): number | undefined {
+  const parsed = Date.parse(time ?? '');
+  return Number.isNaN(parsed) ? undefined : parsed;
+}
+
+/** Strictly later than the age allows. */
+const later = (time: number | undefined, age: number): number | undefined =>
+  time === undefined ? undefined : time + age + 1;

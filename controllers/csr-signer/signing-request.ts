@@ -1,0 +1,46 @@
+import {
+  type CertificateSigningRequest,
+  isApproved,
+  isFailed,
+  isIssued,
+  requestPem,
+} from '../../src/api/kinds/certificate-signing-request.js';
+import { readCertificateRequest } from '../../src/pki/certificate-request.js';
+import { encodePem, firstPemBlock } from '../../src/pki/pem.js';
+import type { Signer, SigningRequest } from '../../src/pki/signer.js';
+
+/** Approved, not denied, not failed, and nothing issued yet. */
+export const isDue = (csr: CertificateSigningRequest): boolean => isApproved(csr) && !isFailed(csr) && !isIssued(csr);
+
+/**
+ * What a signer is told. The PEM holds the verified request and nothing else, whatever stood around it.
+ * Throws PkiError for a request that cannot be read or whose own signature is wrong.
+ */
+export function signingRequest(csr: CertificateSigningRequest): SigningRequest {
+  const given = requestPem(csr);
+  readCertificateRequest(given);
+  const { username = '', uid, groups = [], extra, signerName = '', usages = [], expirationSeconds } = csr.spec;
+  return {
+    signerName,
+    request: encodePem('CERTIFICATE REQUEST', firstPemBlock(given)?.bytes ?? Buffer.alloc(0)),
+    usages,
+    requester: {
+      username,
+      groups,
+      ...(uid === undefined ? {} : { uid }),
+      ...(extra === undefined ? {} : { extra }),
+    },
+    expirationSeconds,
+    uid: csr.metadata.uid ?? '',
+  };
+}
+
+/** Does a signer serve a name? `domain/*` serves every path of the domain, a bare name only itself. */
+export const serves = (signer: Signer, signerName: string): boolean =>
+  signer.serves.endsWith('/*') && signer.serves.length > 2
+    ? signerName.startsWith(signer.serves.slice(0, -1))
+    : signer.serves === signerName;
+
+/** The signer for a name: one that serves exactly it before one that serves its domain. */
+export const signerFor = (signers: readonly Signer[], signerName: string): Signer | undefined =>
+  signers.find((signer) => signer.serves === signerName) ?? signers.find((signer) => serves(signer, signerName));

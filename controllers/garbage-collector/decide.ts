@@ -1,0 +1,43 @@
+import type { OwnerReference } from '../../src/api/object.js';
+import { foregroundFinalizer, type Node, orphanFinalizer } from './owner-graph.js';
+
+/** What became of an owner. `waiting`: it is being deleted and waits for its dependents to go first. */
+export type OwnerState = 'solid' | 'absent' | 'waiting';
+
+export interface OwnerFinding {
+  readonly reference: OwnerReference;
+  readonly state: OwnerState;
+}
+
+export type Verdict =
+  | { readonly do: 'nothing' }
+  /** Somebody still owns it: only the references to the others go. */
+  | { readonly do: 'disown'; readonly owners: readonly OwnerReference[] }
+  | {
+      readonly do: 'delete';
+      readonly policy: 'Background' | 'Foreground' | 'Orphan';
+      /** First stop it from blocking owners, because its dependents wait in a circle. */
+      readonly unblock: boolean;
+    };
+
+/** What is to be done with an object, given what became of its owners. */
+export function decide(given: {
+  readonly findings: readonly OwnerFinding[];
+  readonly finalizers: readonly string[];
+  readonly dependents: readonly Node[];
+}): Verdict {
+  const { findings, finalizers, dependents } = given;
+  if (findings.length === 0) return { do: 'nothing' };
+  const solid = findings.filter(({ state }) => state === 'solid');
+  const lost = findings.filter(({ state }) => state !== 'solid').map(({ reference }) => reference);
+  if (solid.length > 0) return lost.length === 0 ? { do: 'nothing' } : { do: 'disown', owners: lost };
+  if (findings.some(({ state }) => state === 'waiting') && dependents.length > 0) {
+    return { do: 'delete', policy: 'Foreground', unblock: dependents.some((one) => one.waitsForDependents) };
+  }
+  const policy = finalizers.includes(orphanFinalizer)
+    ? 'Orphan'
+    : finalizers.includes(foregroundFinalizer)
+      ? 'Foreground'
+      : 'Background';
+  return { do: 'delete', policy, unblock: false };
+}

@@ -1,0 +1,235 @@
+import { isReason } from '../../src/api/errors.js';
+import { type ApiObject, groupResource, type Json, type OwnerReference } from '../../src/api/object.js';
+import type { ReconcileContext, ReconcileResult, Runnable } from '../../src/controller/controller.js';
+import { fieldManagers } from '../../src/controller/field-manager.js';
+import { removeFinalizer } from '../../src/controller/finalizer.js';
+import { runKeys } from '../../src/controller/run-keys.js';
+import { decide, type OwnerFinding, type OwnerState } from './decide.js';
+import { Monitors } from './monitors.js';
+import { foregroundFinalizer, type Node, nodeOf, OwnerGraph, orphanFinalizer } from './owner-graph.js';
+
+const name = 'garbage-collector';
+/** The one key that is not a uid: find out anew what is served. */
+const discovery = 'discovery';
+
+/** After a definition changed, what is served is asked for every second for a while: it follows a little later. */
+const settlingMs = 5_000;
+const settlingLookMs = 1_000;
+
+export interface GarbageCollectorOptions {
+  /** How often to ask what is served, besides when a CustomResourceDefinition changes. Default 30 s. */
+  readonly discoverEveryMs?: number;
+}
+
+/**
+ * Deletes objects whose owners are gone. Watches everything that can be owned and keeps who owns whom; before it deletes
+ * it asks the server again about the object and each of its owners. Owners deleted in the foreground wait here for
+ * their dependents, and orphans are let go of here.
+ */
+export const garbageCollector = (options: GarbageCollectorOptions = {}): Runnable => ({
+  name,
+  run: (context) => run(options, { ...context, log: context.log.child({ controller: name }) }),
+});
+
+type Wake = (key: string, cause: string) => void;
+
+async function run({ discoverEveryMs = 30_000 }: GarbageCollectorOptions, context: ReconcileContext): Promise<void> {
+  const graph = new OwnerGraph();
+  const { clock } = context;
+  let wake: Wake = () => {};
+  let definitionsChangedAt = Number.NEGATIVE_INFINITY;
+  const monitors = new Monitors(context, (type, change) => {
+    if (type.plural === 'customresourcedefinitions') {
+      definitionsChangedAt = clock.now();
+      wake(discovery, `${type.kind} ${change.type}`);
+    }
+    if (change.type === 'deleted') forget(graph, change.object.metadata.uid ?? '', wake);
+    else learn(graph, nodeOf(type, change.object), wake);
+  });
+  const collector = new Collector(context, graph, monitors, (key, cause) => wake(key, cause));
+
+  await runKeys<string>(
+    {
+      name,
+      identity: (key) => key,
+      concurrency: 5,
+      start(given) {
+        wake = given;
+        wake(discovery, 'start');
+      },
+      async reconcile(key): Promise<ReconcileResult> {
+        if (key !== discovery) {
+          await monitors.synced();
+          return collector.collect(key);
+        }
+        const ended = new Set(await monitors.refresh());
+        for (const { uid } of graph.nodesOf(({ type }) => ended.has(groupResource(type)))) graph.remove(uid);
+        const isSettling = clock.now() - definitionsChangedAt < settlingMs;
+        return { requeueAfterMs: Math.min(discoverEveryMs, isSettling ? settlingLookMs : discoverEveryMs) };
+      },
+    },
+    context,
+  );
+}
+
+function learn(graph: OwnerGraph, node: Node, wake: Wake): void {
+  if (node.uid === '') return;
+  const previous = graph.put(node);
+  if (previous === undefined || !sameOwners(previous, node)) {
+    if (node.owners.length > 0) wake(node.uid, 'owners changed');
+    for (const { uid } of previous?.owners ?? []) if (graph.get(uid)) wake(uid, 'dependent changed');
+  }
+  if (node.waitsForDependents && !previous?.waitsForDependents) {
+    wake(node.uid, 'waits for dependents');
+    for (const { uid } of graph.dependentsOf(node.uid)) wake(uid, 'owner is being deleted');
+  }
+  if (node.orphansDependents && !previous?.orphansDependents) wake(node.uid, 'orphans dependents');
+}
+
+function forget(graph: OwnerGraph, uid: string, wake: Wake): void {
+  const node = graph.remove(uid);
+  for (const dependent of graph.dependentsOf(uid)) wake(dependent.uid, 'owner deleted');
+  for (const owner of node?.owners ?? []) if (graph.get(owner.uid)) wake(owner.uid, 'dependent deleted');
+}
+
+const referenceText = ({ uid, blockOwnerDeletion, name: owner, kind, apiVersion }: OwnerReference): string =>
+  JSON.stringify([uid, blockOwnerDeletion === true, owner, kind, apiVersion]);
+const sameOwners = (a: Node, b: Node): boolean =>
+  a.owners.length === b.owners.length &&
+  a.owners.every((owner, at) => {
+    const other = b.owners[at];
+    return other !== undefined && referenceText(owner) === referenceText(other);
+  });
+
+const options = { fieldManager: fieldManagers.controllers };
+
+class Collector {
+  readonly #context: ReconcileContext;
+  readonly #graph: OwnerGraph;
+  readonly #monitors: Monitors;
+  readonly #wake: Wake;
+
+  constructor(context: ReconcileContext, graph: OwnerGraph, monitors: Monitors, wake: Wake) {
+    this.#context = context;
+    this.#graph = graph;
+    this.#monitors = monitors;
+    this.#wake = wake;
+  }
+
+  async collect(uid: string): Promise<void> {
+    const node = this.#graph.get(uid);
+    if (node === undefined) return;
+    if (node.orphansDependents) return this.#orphan(node);
+    if (node.waitsForDependents) await this.#awaitDependents(node);
+    if (node.owners.length === 0 || node.owners.every((owner) => this.#isKnownSolid(node, owner))) return;
+    await this.#judge(node);
+  }
+
+  /** True without asking the server: the owner is known, is the one that is meant, and is not waiting to go. */
+  #isKnownSolid({ key, type }: Node, { uid, name: owner, kind }: OwnerReference): boolean {
+    const known = this.#graph.get(uid);
+    return (
+      known !== undefined &&
+      !known.waitsForDependents &&
+      known.key.name === owner &&
+      known.type.kind === kind &&
+      (!known.type.namespaced || (type.namespaced && known.key.namespace === key.namespace))
+    );
+  }
+
+  async #judge(node: Node): Promise<void> {
+    const resource = this.#context.client.resource<ApiObject>(node.type);
+    const object = await resource.get(node.key);
+    if (object === undefined || object.metadata.uid !== node.uid) return forget(this.#graph, node.uid, this.#wake);
+    const current = nodeOf(node.type, object);
+    if (current.deleting && !current.waitsForDependents) return;
+    const findings: OwnerFinding[] = [];
+    for (const reference of current.owners) {
+      findings.push({ reference, state: await this.#stateOf(current, reference) });
+    }
+    const verdict = decide({
+      findings,
+      finalizers: object.metadata.finalizers ?? [],
+      dependents: this.#graph.dependentsOf(node.uid),
+    });
+    if (verdict.do === 'nothing') return;
+    if (verdict.do === 'disown') {
+      const lost = new Set(verdict.owners.map(({ uid }) => uid));
+      await this.#writeOwners(
+        node,
+        object,
+        current.owners.filter(({ uid }) => !lost.has(uid)),
+      );
+      return;
+    }
+    const latest = verdict.unblock
+      ? await this.#writeOwners(
+          node,
+          object,
+          current.owners.map((owner) => ({ ...owner, blockOwnerDeletion: false })),
+        )
+      : object;
+    if (current.deleting && verdict.policy === 'Foreground') return;
+    await this.#delete(node, latest, verdict.policy);
+  }
+
+  async #stateOf(node: Node, { apiVersion, kind, name: owner, uid }: OwnerReference): Promise<OwnerState> {
+    const type = this.#monitors.typeOf(apiVersion, kind);
+    if (type === undefined) throw new Error(`no resource is served for the owner kind ${kind} of ${apiVersion}`);
+    // A cluster-scoped object cannot be owned by a namespaced one: nobody can tell which is meant, so nothing is deleted.
+    if (type.namespaced && !node.type.namespaced) return 'solid';
+    const key = type.namespaced ? { namespace: node.key.namespace, name: owner } : { name: owner };
+    const found = await this.#context.client.resource<ApiObject>(type).get(key);
+    if (found === undefined || found.metadata.uid !== uid) return 'absent';
+    return nodeOf(type, found).waitsForDependents ? 'waiting' : 'solid';
+  }
+
+  async #delete(
+    node: Node,
+    { metadata }: ApiObject,
+    propagationPolicy: 'Background' | 'Foreground' | 'Orphan',
+  ): Promise<void> {
+    const { resourceVersion } = metadata;
+    const preconditions = { uid: node.uid, ...(resourceVersion === undefined ? {} : { resourceVersion }) };
+    try {
+      await this.#context.client.resource(node.type).delete(node.key, { propagationPolicy, preconditions });
+    } catch (error) {
+      if (!isReason(error, 'NotFound')) throw error;
+      return;
+    }
+    this.#context.log.info({ object: node.key, kind: node.type.kind, propagationPolicy }, 'deleted a dependent');
+  }
+
+  /** Lets an owner go once nobody blocks it; until then sees to it that its dependents are dealt with. */
+  async #awaitDependents(node: Node): Promise<void> {
+    const blockers = this.#graph.blockersOf(node.uid);
+    if (blockers.length === 0) return this.#release(node, foregroundFinalizer);
+    for (const { uid, deleting } of blockers) if (!deleting) this.#wake(uid, 'owner is being deleted');
+  }
+
+  async #orphan(node: Node): Promise<void> {
+    for (const dependent of this.#graph.dependentsOf(node.uid)) {
+      const object = await this.#context.client.resource<ApiObject>(dependent.type).get(dependent.key);
+      if (object === undefined || object.metadata.uid !== dependent.uid) continue;
+      const owners = object.metadata.ownerReferences ?? [];
+      const others = owners.filter(({ uid }) => uid !== node.uid);
+      if (others.length < owners.length) await this.#writeOwners(dependent, object, others);
+    }
+    await this.#release(node, orphanFinalizer);
+  }
+
+  async #release(node: Node, finalizer: string): Promise<void> {
+    const { client } = this.#context;
+    const object = await client.resource<ApiObject>(node.type).get(node.key);
+    if (object === undefined || object.metadata.uid !== node.uid) return;
+    await removeFinalizer(client, node.type, object, finalizer);
+  }
+
+  /** Replaces the owner references of an object as it was read. */
+  #writeOwners(node: Node, { metadata }: ApiObject, owners: readonly OwnerReference[]): Promise<ApiObject> {
+    const ownerReferences = owners.length > 0 ? (owners as unknown as Json) : null;
+    const { resourceVersion = '' } = metadata;
+    const body = { metadata: { uid: node.uid, resourceVersion, ownerReferences } };
+    return this.#context.client.resource<ApiObject>(node.type).patch(node.key, { type: 'merge', body }, options);
+  }
+}

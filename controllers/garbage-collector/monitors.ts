@@ -1,0 +1,79 @@
+import { defaultDomains } from '../../src/api/domains.js';
+import { type ApiObject, groupResource, groupVersion, type ResourceType } from '../../src/api/object.js';
+import type { DiscoveredResource } from '../../src/client/client.js';
+import { type CacheChange, openObjectCache } from '../../src/client/object-cache.js';
+import type { ReconcileContext } from '../../src/controller/controller.js';
+import { aborted } from '../../src/runtime/abort.js';
+
+type OnChange = (type: ResourceType, change: CacheChange<ApiObject>) => void;
+
+interface Monitor {
+  readonly stop: AbortController;
+  /** Everything was listed once, or nothing more will be. */
+  readonly ready: Promise<void>;
+}
+
+/** One watch for every resource whose objects can own and be owned; follows what is served. */
+export class Monitors {
+  readonly #context: ReconcileContext;
+  readonly #onChange: OnChange;
+  readonly #running = new Map<string, Monitor>();
+  #kinds: ReadonlyMap<string, ResourceType> = new Map();
+
+  constructor(context: ReconcileContext, onChange: OnChange) {
+    this.#context = context;
+    this.#onChange = onChange;
+    context.signal.addEventListener('abort', () => this.#stopAll(), { once: true });
+  }
+
+  /** Starts watches for new resources and ends those of resources no longer served; answers the latter. */
+  async refresh(): Promise<readonly string[]> {
+    const discovered = await this.#context.client.discover();
+    this.#kinds = new Map(discovered.map((type) => [`${groupVersion(type)} ${type.kind}`, type]));
+    const wanted = watchable(discovered);
+    const ended = [...this.#running.keys()].filter((id) => !wanted.has(id));
+    for (const id of ended) {
+      this.#running.get(id)?.stop.abort();
+      this.#running.delete(id);
+    }
+    for (const [id, type] of wanted) if (!this.#running.has(id)) this.#running.set(id, this.#open(type));
+    return ended;
+  }
+
+  /** Resolves when every watch begun so far has listed what there is. */
+  async synced(): Promise<void> {
+    await Promise.all([...this.#running.values()].map(({ ready }) => ready));
+  }
+
+  /** The resource that an owner reference is about; undefined if it is not served. */
+  typeOf(apiVersion: string, kind: string): ResourceType | undefined {
+    return this.#kinds.get(`${apiVersion} ${kind}`);
+  }
+
+  #open(type: ResourceType): Monitor {
+    const { client, clock, log } = this.#context;
+    const stop = new AbortController();
+    const cache = openObjectCache(client, type, { clock, log, signal: stop.signal });
+    cache.changes.subscribe((change) => this.#onChange(type, change));
+    return { stop, ready: Promise.race([cache.synced, aborted(stop.signal)]) };
+  }
+
+  #stopAll(): void {
+    for (const { stop } of this.#running.values()) stop.abort();
+    this.#running.clear();
+  }
+}
+
+/** Events neither own nor are owned, and there are many. */
+const ignored = new Set(['events', `events.events.${defaultDomains.api}`]);
+
+/** Each resource once, in its preferred version. */
+function watchable(discovered: readonly DiscoveredResource[]): ReadonlyMap<string, ResourceType> {
+  const found = new Map<string, ResourceType>();
+  for (const { verbs, preferred: _, ...type } of discovered) {
+    const id = groupResource(type);
+    const isWatchable = ['list', 'watch', 'delete'].every((verb) => verbs.includes(verb)) && !type.plural.includes('/');
+    if (isWatchable && !ignored.has(id) && !found.has(id)) found.set(id, type);
+  }
+  return found;
+}

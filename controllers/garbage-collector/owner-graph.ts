@@ -1,0 +1,84 @@
+import { type ApiObject, keyOf, type ObjectKey, type OwnerReference, type ResourceType } from '../../src/api/object.js';
+
+/** What the garbage collector knows of one object. */
+export interface Node {
+  readonly uid: string;
+  readonly type: ResourceType;
+  readonly key: ObjectKey;
+  readonly owners: readonly OwnerReference[];
+  readonly deleting: boolean;
+  /** Being deleted, but only after its dependents. */
+  readonly waitsForDependents: boolean;
+  /** Being deleted, its dependents to be let go. */
+  readonly orphansDependents: boolean;
+}
+
+export const foregroundFinalizer = 'foregroundDeletion';
+export const orphanFinalizer = 'orphan';
+
+export function nodeOf(type: ResourceType, object: ApiObject): Node {
+  const { uid = '', ownerReferences = [], deletionTimestamp, finalizers = [] } = object.metadata;
+  const deleting = deletionTimestamp !== undefined;
+  return {
+    uid,
+    type,
+    key: keyOf(object),
+    owners: ownerReferences,
+    deleting,
+    waitsForDependents: deleting && finalizers.includes(foregroundFinalizer),
+    orphansDependents: deleting && finalizers.includes(orphanFinalizer),
+  };
+}
+
+/** Who owns whom, by uid. An owner need not be known for its dependents to be. */
+export class OwnerGraph {
+  readonly #nodes = new Map<string, Node>();
+  readonly #dependents = new Map<string, Set<string>>();
+
+  get size(): number {
+    return this.#nodes.size;
+  }
+
+  get(uid: string): Node | undefined {
+    return this.#nodes.get(uid);
+  }
+
+  /** Answers what was known of it before. */
+  put(node: Node): Node | undefined {
+    const previous = this.remove(node.uid);
+    this.#nodes.set(node.uid, node);
+    for (const { uid } of node.owners) {
+      const known = this.#dependents.get(uid);
+      if (known === undefined) this.#dependents.set(uid, new Set([node.uid]));
+      else known.add(node.uid);
+    }
+    return previous;
+  }
+
+  remove(uid: string): Node | undefined {
+    const node = this.#nodes.get(uid);
+    if (node === undefined) return undefined;
+    this.#nodes.delete(uid);
+    for (const owner of node.owners) {
+      const siblings = this.#dependents.get(owner.uid);
+      siblings?.delete(uid);
+      if (siblings?.size === 0) this.#dependents.delete(owner.uid);
+    }
+    return node;
+  }
+
+  dependentsOf(uid: string): readonly Node[] {
+    return [...(this.#dependents.get(uid) ?? [])].flatMap((dependent) => this.#nodes.get(dependent) ?? []);
+  }
+
+  /** Those whose reference to the owner says that it must not go before them. */
+  blockersOf(uid: string): readonly Node[] {
+    return this.dependentsOf(uid).filter(({ owners }) =>
+      owners.some((owner) => owner.uid === uid && owner.blockOwnerDeletion === true),
+    );
+  }
+
+  nodesOf(isWanted: (node: Node) => boolean): readonly Node[] {
+    return [...this.#nodes.values()].filter(isWanted);
+  }
+}

@@ -1,0 +1,96 @@
+import { setCondition } from '../../src/api/conditions.js';
+import type { NamespaceCondition } from '../../src/api/kinds/namespace.js';
+
+/** What one attempt to empty a namespace came to. */
+export interface Emptying {
+  /** Why it could not be found out what there is. */
+  readonly discoveryFailure: string | undefined;
+  readonly deletionFailures: readonly string[];
+  readonly remaining: readonly { readonly plural: string; readonly group: string; readonly count: number }[];
+  /** How many remaining objects each finalizer holds. */
+  readonly finalizers: ReadonlyMap<string, number>;
+}
+
+/** Nothing is left, and nothing failed on the way. */
+export const isEmpty = ({ discoveryFailure, deletionFailures, remaining }: Emptying): boolean =>
+  discoveryFailure === undefined && deletionFailures.length === 0 && remaining.length === 0;
+
+type Finding = Pick<NamespaceCondition, 'reason' | 'message'>;
+
+interface Rule {
+  readonly type: string;
+  readonly fine: Finding;
+  /** undefined: fine. */
+  failing(emptying: Emptying): Finding | undefined;
+}
+
+const rules: readonly Rule[] = [
+  {
+    type: 'NamespaceDeletionDiscoveryFailure',
+    fine: { reason: 'ResourcesDiscovered', message: 'All resources successfully discovered' },
+    failing: ({ discoveryFailure: message }) =>
+      message === undefined ? undefined : { reason: 'DiscoveryFailed', message },
+  },
+  {
+    type: 'NamespaceDeletionGroupVersionParsingFailure',
+    fine: { reason: 'ParsedGroupVersions', message: 'All legacy kube types successfully parsed' },
+    failing: () => undefined,
+  },
+  {
+    type: 'NamespaceDeletionContentFailure',
+    fine: {
+      reason: 'ContentDeleted',
+      message: 'All content successfully deleted, may be waiting on finalization',
+    },
+    failing: ({ deletionFailures }) =>
+      deletionFailures.length === 0
+        ? undefined
+        : {
+            reason: 'ContentDeletionFailed',
+            message: `Failed to delete all resource types, ${deletionFailures.length} remaining: ${[...deletionFailures].sort().join(', ')}`,
+          },
+  },
+  {
+    type: 'NamespaceContentRemaining',
+    fine: { reason: 'ContentRemoved', message: 'All content successfully removed' },
+    failing: ({ remaining }) =>
+      remaining.length === 0
+        ? undefined
+        : {
+            reason: 'SomeResourcesRemain',
+            message: `Some resources are remaining: ${listed(
+              remaining.map(({ plural, group, count }) => `${plural}.${group} has ${count} resource instances`),
+            )}`,
+          },
+  },
+  {
+    type: 'NamespaceFinalizersRemaining',
+    fine: { reason: 'ContentHasNoFinalizers', message: 'All content-preserving finalizers finished' },
+    failing: ({ finalizers }) =>
+      finalizers.size === 0
+        ? undefined
+        : {
+            reason: 'SomeFinalizersRemain',
+            message: `Some content in the namespace has finalizers remaining: ${listed(
+              [...finalizers].map(([finalizer, count]) => `${finalizer} in ${count} resource instances`),
+            )}`,
+          },
+  },
+];
+
+const listed = (texts: readonly string[]): string => [...texts].sort().join(', ');
+
+/** The five conditions of a namespace that is being emptied; the same list if nothing changed. */
+export const emptyingConditions = (
+  previous: readonly NamespaceCondition[] | undefined,
+  emptying: Emptying,
+  now: string,
+): readonly NamespaceCondition[] =>
+  rules.reduce<readonly NamespaceCondition[]>((conditions, { type, fine, failing }) => {
+    const problem = failing(emptying);
+    return setCondition<NamespaceCondition>(
+      conditions,
+      { type, status: problem === undefined ? 'False' : 'True', ...(problem ?? fine) },
+      now,
+    );
+  }, previous ?? []);

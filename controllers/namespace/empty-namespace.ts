@@ -1,0 +1,84 @@
+import { isReason } from '../../src/api/errors.js';
+import { type ApiObject, groupResource, keyOf } from '../../src/api/object.js';
+import type { Client, DiscoveredResource } from '../../src/client/client.js';
+import type { Emptying } from './conditions.js';
+
+/** Asks for the deletion of everything in a namespace and reports what is left. Pods go first, alone until gone. */
+export async function emptyNamespace(client: Client, namespace: string): Promise<Emptying> {
+  let resources: readonly DiscoveredResource[];
+  try {
+    resources = deletable(await client.discover());
+  } catch (error) {
+    return { discoveryFailure: textOf(error), deletionFailures: [], remaining: [], finalizers: new Map() };
+  }
+  const pods = resources.filter(isPods);
+  const first = await emptyTypes(client, namespace, pods);
+  if (first.remaining.length > 0 || first.deletionFailures.length > 0) return first;
+  return emptyTypes(
+    client,
+    namespace,
+    resources.filter((resource) => !isPods(resource)),
+  );
+}
+
+const isPods = ({ group, plural }: DiscoveredResource): boolean => group === '' && plural === 'pods';
+
+/** Each resource once, in its preferred version. */
+function deletable(resources: readonly DiscoveredResource[]): readonly DiscoveredResource[] {
+  const found = new Map<string, DiscoveredResource>();
+  for (const resource of resources) {
+    const { namespaced, verbs, plural } = resource;
+    if (!namespaced || !verbs.includes('delete') || !verbs.includes('list') || plural.includes('/')) continue;
+    const id = groupResource(resource);
+    if (!found.has(id)) found.set(id, resource);
+  }
+  return [...found.values()];
+}
+
+async function emptyTypes(
+  client: Client,
+  namespace: string,
+  resources: readonly DiscoveredResource[],
+): Promise<Emptying> {
+  const deletionFailures: string[] = [];
+  const remaining: { readonly plural: string; readonly group: string; readonly count: number }[] = [];
+  const finalizers = new Map<string, number>();
+  for (const resource of resources) {
+    try {
+      const left = await emptyType(client, namespace, resource);
+      if (left.length === 0) continue;
+      remaining.push({ plural: resource.plural, group: resource.group, count: left.length });
+      for (const finalizer of left.flatMap(({ metadata }) => metadata.finalizers ?? [])) {
+        finalizers.set(finalizer, (finalizers.get(finalizer) ?? 0) + 1);
+      }
+    } catch (error) {
+      if (!isGoneType(error)) deletionFailures.push(textOf(error));
+    }
+  }
+  return { discoveryFailure: undefined, deletionFailures, remaining, finalizers };
+}
+
+/** The type is no longer served, or was never meant to be listed or deleted. */
+const isGoneType = (error: unknown): boolean => isReason(error, 'NotFound') || isReason(error, 'MethodNotAllowed');
+
+async function emptyType(client: Client, namespace: string, type: DiscoveredResource): Promise<readonly ApiObject[]> {
+  const resource = client.resource(type);
+  const { items } = await resource.list({ namespace });
+  if (items.length === 0) return items;
+  if (type.verbs.includes('deletecollection')) {
+    await resource.deleteCollection({ namespace, propagationPolicy: 'Background' });
+  } else {
+    for (const item of items) await deleteOne(client, type, item);
+  }
+  return (await resource.list({ namespace })).items;
+}
+
+async function deleteOne(client: Client, type: DiscoveredResource, item: ApiObject): Promise<void> {
+  try {
+    await client.resource(type).delete(keyOf(item), { propagationPolicy: 'Background' });
+  } catch (error) {
+    if (!isReason(error, 'NotFound')) throw error;
+  }
+}
+
+const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

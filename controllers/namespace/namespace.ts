@@ -1,0 +1,51 @@
+import { isReason } from '../../src/api/errors.js';
+import { type Namespace, Namespaces, namespaceFinalizer } from '../../src/api/kinds/namespace.js';
+import { timestamp } from '../../src/api/time.js';
+import type { Client } from '../../src/client/client.js';
+import type { Runnable } from '../../src/controller/controller.js';
+import { defineController } from '../../src/controller/define-controller.js';
+import { fieldManagers } from '../../src/controller/field-manager.js';
+import { emptyingConditions, isEmpty } from './conditions.js';
+import { emptyNamespace } from './empty-namespace.js';
+
+const options = { fieldManager: fieldManagers.controllers };
+
+/** Empties namespaces that are to go, says how far it got, and lets go of them once nothing is left. */
+export const namespace = (): Runnable =>
+  defineController<Namespace>({
+    name: 'namespace',
+    for: Namespaces,
+    concurrency: 5,
+    when: ({ metadata, spec }) =>
+      metadata.deletionTimestamp !== undefined && (spec?.finalizers ?? []).includes(namespaceFinalizer),
+
+    async reconcile(given, { client, clock }) {
+      const emptying = await emptyNamespace(client, given.metadata.name ?? '');
+      const conditions = emptyingConditions(given.status?.conditions, emptying, timestamp(clock.now()));
+      const current =
+        conditions === given.status?.conditions
+          ? given
+          : await client
+              .resource(Namespaces)
+              .subresource('status')
+              .update({ ...given, status: { ...given.status, phase: 'Terminating', conditions } }, options);
+      if (isEmpty(emptying)) return release(client, current);
+      const waitedMs = clock.now() - Date.parse(given.metadata.deletionTimestamp ?? '');
+      return { requeueAfterMs: nextLookMs(waitedMs) };
+    },
+  });
+
+/** How soon to look whether the rest is gone: often at first, every five seconds at the end. */
+const nextLookMs = (waitedMs: number): number => Math.min(5_000, Math.max(200, waitedMs / 4 || 0));
+
+async function release(client: Client, current: Namespace): Promise<void> {
+  const finalizers = (current.spec?.finalizers ?? []).filter((finalizer) => finalizer !== namespaceFinalizer);
+  try {
+    await client
+      .resource(Namespaces)
+      .subresource('finalize')
+      .update({ ...current, spec: { ...current.spec, finalizers } }, options);
+  } catch (error) {
+    if (!isReason(error, 'NotFound')) throw error;
+  }
+}

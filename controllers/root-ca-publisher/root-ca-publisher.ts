@@ -1,0 +1,51 @@
+import { isReason } from '../../src/api/errors.js';
+import { ConfigMaps } from '../../src/api/kinds/config-map.js';
+import { isTerminating, type Namespace, Namespaces } from '../../src/api/kinds/namespace.js';
+import type { Runnable } from '../../src/controller/controller.js';
+import { defineController } from '../../src/controller/define-controller.js';
+import { fieldManagers } from '../../src/controller/field-manager.js';
+import { isNamespaceGoing } from '../../src/controller/namespace-going.js';
+import { configMapName, repaired, wantedConfigMap } from './root-ca.js';
+
+export interface RootCaPublisherOptions {
+  /** PEM of what verifies the API server; asked every time. */
+  readonly rootCa: () => string | Promise<string>;
+  /** How often every namespace is looked at for a new CA. Default ten minutes. */
+  readonly refreshMs?: number;
+}
+
+/** Keeps what verifies the API server in a ConfigMap of every namespace. */
+export const rootCaPublisher = ({ rootCa, refreshMs = 600_000 }: RootCaPublisherOptions): Runnable =>
+  defineController<Namespace>({
+    name: 'root-ca-publisher',
+    for: Namespaces,
+    when: (namespace) => !isTerminating(namespace),
+    alsoOn: [
+      {
+        on: ConfigMaps,
+        fieldSelector: `metadata.name=${configMapName}`,
+        keys: async ({ metadata }) => [{ name: metadata.namespace ?? '' }],
+      },
+    ],
+
+    async reconcile({ metadata }, { client }) {
+      const namespace = metadata.name ?? '';
+      const bundle = await rootCa();
+      if (bundle === '') return;
+      const configMaps = client.resource(ConfigMaps);
+      const options = { fieldManager: fieldManagers.controllers };
+      const found = await configMaps.get({ namespace, name: configMapName });
+      if (found === undefined) {
+        try {
+          await configMaps.create(wantedConfigMap(namespace, bundle), options);
+        } catch (error) {
+          if (isReason(error, 'NotFound') || isNamespaceGoing(error)) return;
+          throw error;
+        }
+      } else {
+        const right = repaired(found, bundle);
+        if (right !== undefined) await configMaps.update(right, options);
+      }
+      return { requeueAfterMs: refreshMs };
+    },
+  });

@@ -1,0 +1,73 @@
+import { isReason } from '../../src/api/errors.js';
+import { type Secret, Secrets, secretTypes } from '../../src/api/kinds/secret.js';
+import { type ServiceAccount, ServiceAccounts } from '../../src/api/kinds/service-account.js';
+import { keyOf } from '../../src/api/object.js';
+import type { Client } from '../../src/client/client.js';
+import type { ReconcileContext, Runnable } from '../../src/controller/controller.js';
+import { defineController } from '../../src/controller/define-controller.js';
+import { fieldManagers } from '../../src/controller/field-manager.js';
+import { accountOf, filled, isFor, isTokenSecret } from './token-secret.js';
+
+export interface ServiceAccountTokenOptions {
+  /** Makes a token of an account that stands in a Secret and does not expire. */
+  mint(account: ServiceAccount, secret: Secret): Promise<string>;
+  readonly rootCa: () => string | Promise<string>;
+}
+
+const tokensOnly = `type=${secretTypes.serviceAccountToken}`;
+
+/** Fills Secrets that ask for a token of a service account, and deletes those whose account is gone. */
+export const serviceAccountToken = ({ mint, rootCa }: ServiceAccountTokenOptions): Runnable =>
+  defineController<Secret>({
+    name: 'service-account-token',
+    for: Secrets,
+    fieldSelector: tokensOnly,
+    when: (secret) => isTokenSecret(secret) && secret.metadata.deletionTimestamp === undefined,
+    alsoOn: [
+      {
+        on: ServiceAccounts,
+        async keys({ metadata }, client) {
+          const secrets = client.resource(Secrets);
+          const { items } = await secrets.list({ namespace: metadata.namespace, fieldSelector: tokensOnly });
+          return items.filter((secret) => accountOf(secret) === metadata.name).map(keyOf);
+        },
+      },
+    ],
+
+    async reconcile(secret, { client }) {
+      const name = accountOf(secret);
+      if (name === '') return;
+      const account = await client.resource(ServiceAccounts).get({ namespace: secret.metadata.namespace, name });
+      if (account === undefined || !isFor(secret, account)) return remove(client, secret);
+      const next = await filled(secret, account, { rootCa: await rootCa(), mint: () => mint(account, secret) });
+      if (next === undefined) return;
+      try {
+        await client.resource(Secrets).update(next, { fieldManager: fieldManagers.controllers });
+      } catch (error) {
+        if (!isReason(error, 'NotFound')) throw error;
+      }
+    },
+
+    deleted: (last, context) => dropReference(last, context),
+  });
+
+async function remove(client: Client, secret: Secret): Promise<void> {
+  const { uid } = secret.metadata;
+  try {
+    await client.resource(Secrets).delete(keyOf(secret), uid ? { preconditions: { uid } } : {});
+  } catch (error) {
+    if (!isReason(error, 'NotFound')) throw error;
+  }
+}
+
+/** Accounts of old list their token Secrets; what is gone is taken off the list. */
+async function dropReference(secret: Secret, { client }: ReconcileContext): Promise<void> {
+  const accounts = client.resource(ServiceAccounts);
+  const name = accountOf(secret);
+  const account = name === '' ? undefined : await accounts.get({ namespace: secret.metadata.namespace, name });
+  if (account === undefined || !isFor(secret, account)) return;
+  const listed = account.secrets ?? [];
+  const secrets = listed.filter((reference) => reference.name !== secret.metadata.name);
+  if (secrets.length === listed.length) return;
+  await accounts.update({ ...account, secrets }, { fieldManager: fieldManagers.controllers });
+}

@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto';
+import { bundleNamePrefix, type ClusterTrustBundle } from '../../src/api/kinds/cluster-trust-bundle.js';
+import { encodePem, pemBlocks } from '../../src/pki/pem.js';
+
+/** The certificates of several PEM texts as one: each once, in the order they came, nothing else; empty if there are none. */
+export function mergeAnchors(texts: readonly string[]): string {
+  const certificates = texts.flatMap((text) => [...pemBlocks(text)]).filter(({ type }) => type === 'CERTIFICATE');
+  return [...new Set(certificates.map(({ bytes }) => encodePem('CERTIFICATE', bytes)))].join('');
+}
+
+/** `<signer with : for />:<first 24 hex digits of the bundle's SHA-256>` */
+export const bundleName = (signerName: string, bundle: string): string =>
+  `${bundleNamePrefix(signerName)}${createHash('sha256').update(bundle).digest('hex').slice(0, 24)}`;
+
+export interface Plan {
+  readonly name: string;
+  readonly create: boolean;
+  /** What stands under the name, if its content is not the bundle. */
+  readonly repair: ClusterTrustBundle | undefined;
+  /** Superseded bundles whose time is up. */
+  readonly remove: readonly ClusterTrustBundle[];
+  /** When to look again for those whose time is not up yet. */
+  readonly waitMs: number | undefined;
+}
+
+/**
+ * What is to be done so that exactly this bundle is published for a signer. Others of the signer stay until the new one
+ * has been there for `graceMs`, so that those who hold certificates of the old anchors have time.
+ */
+export function plan(given: {
+  readonly signerName: string;
+  readonly bundle: string;
+  readonly published: readonly ClusterTrustBundle[];
+  readonly now: number;
+  readonly graceMs: number;
+}): Plan {
+  const { signerName, bundle, published, now, graceMs } = given;
+  const name = bundleName(signerName, bundle);
+  const current = published.find(({ metadata }) => metadata.name === name);
+  const others = published.filter(({ metadata, spec }) => metadata.name !== name && spec.signerName === signerName);
+  const since = current === undefined ? now : Date.parse(current.metadata.creationTimestamp ?? '');
+  const leftMs = Number.isNaN(since) ? graceMs : since + graceMs - now;
+  return {
+    name,
+    create: current === undefined,
+    repair: current !== undefined && current.spec.trustBundle !== bundle ? current : undefined,
+    remove: leftMs <= 0 ? others : [],
+    waitMs: others.length > 0 && leftMs > 0 ? leftMs : undefined,
+  };
+}

@@ -1,0 +1,108 @@
+import { isReason } from '../../src/api/errors.js';
+import { type ClusterTrustBundle, ClusterTrustBundles } from '../../src/api/kinds/cluster-trust-bundle.js';
+import { groupVersion, keyOf } from '../../src/api/object.js';
+import type { Client } from '../../src/client/client.js';
+import { openObjectCache } from '../../src/client/object-cache.js';
+import type { ReconcileContext, Runnable } from '../../src/controller/controller.js';
+import { fieldManagers } from '../../src/controller/field-manager.js';
+import { runKeys } from '../../src/controller/run-keys.js';
+import { mergeAnchors, plan } from './bundle.js';
+
+/** Where the anchors of a signer come from. */
+export interface TrustSource {
+  readonly signerName: string;
+  /** PEM; empty while there is nothing to publish. */
+  anchors(): Promise<string>;
+  /** How long superseded bundles stay once the new one is out. Default an hour. */
+  readonly graceMs?: number;
+}
+
+export interface TrustBundlePublisherOptions {
+  /** Several for one signer are merged. */
+  readonly sources: readonly TrustSource[];
+  /** How often to ask the sources for new anchors. Default a minute. */
+  readonly refreshMs?: number;
+}
+
+const hour = 3_600_000;
+
+const name = 'trust-bundle-publisher';
+
+/** Keeps the trust anchors of signers published as ClusterTrustBundles: one each, what drifted repaired, old ones removed. */
+export function trustBundlePublisher({ sources, refreshMs = 60_000 }: TrustBundlePublisherOptions): Runnable {
+  const signerNames = new Set(sources.map(({ signerName }) => signerName));
+  const run = (given: ReconcileContext): Promise<void> => {
+    const context = { ...given, log: given.log.child({ controller: name }) };
+    const { client, signal, clock, log } = context;
+    return runKeys<string>(
+      {
+        name,
+        identity: (signerName) => signerName,
+        start(wake) {
+          openObjectCache(client, ClusterTrustBundles, { signal, clock, log }).changes.subscribe(({ object, type }) => {
+            const signerName = object.spec.signerName ?? '';
+            if (signerNames.has(signerName)) wake(signerName, type);
+          });
+          for (const signerName of signerNames) wake(signerName, 'start');
+        },
+        async reconcile(signerName) {
+          const ours = sources.filter((source) => source.signerName === signerName);
+          const waitMs = await publish(signerName, ours, context);
+          return { requeueAfterMs: Math.min(refreshMs, waitMs ?? refreshMs) };
+        },
+      },
+      context,
+    );
+  };
+  return { name, run };
+}
+
+async function publish(
+  signerName: string,
+  sources: readonly TrustSource[],
+  { client, clock }: ReconcileContext,
+): Promise<number | undefined> {
+  const bundle = mergeAnchors(await Promise.all(sources.map((source) => source.anchors())));
+  if (bundle === '') return undefined;
+  const resource = client.resource(ClusterTrustBundles);
+  const { items } = await resource.list({ fieldSelector: `spec.signerName=${signerName}` });
+  const graceMs = Math.max(...sources.map((source) => source.graceMs ?? hour));
+  const {
+    name: wanted,
+    create,
+    repair,
+    remove,
+    waitMs,
+  } = plan({
+    signerName,
+    bundle,
+    published: items,
+    now: clock.now(),
+    graceMs,
+  });
+  const spec = { signerName, trustBundle: bundle };
+  const options = { fieldManager: fieldManagers.controllers };
+  if (create) {
+    await resource.create(
+      {
+        apiVersion: groupVersion(ClusterTrustBundles),
+        kind: ClusterTrustBundles.kind,
+        metadata: { name: wanted },
+        spec,
+      },
+      options,
+    );
+  }
+  if (repair !== undefined) await resource.update({ ...repair, spec }, options);
+  for (const old of remove) await removeBundle(client, old);
+  return waitMs;
+}
+
+async function removeBundle(client: Client, bundle: ClusterTrustBundle): Promise<void> {
+  const { uid } = bundle.metadata;
+  try {
+    await client.resource(ClusterTrustBundles).delete(keyOf(bundle), uid ? { preconditions: { uid } } : {});
+  } catch (error) {
+    if (!isReason(error, 'NotFound')) throw error;
+  }
+}

@@ -1,0 +1,36 @@
+import { type Domains, defaultDomains } from '../api/domains.js';
+import {
+  type CertificateSigningRequest,
+  CertificateSigningRequests,
+} from '../api/kinds/certificate-signing-request.js';
+import type { ApiObject } from '../api/object.js';
+import type { Authorizer } from '../auth/authorizer.js';
+import type { AdmissionAttributes } from './admission-step.js';
+
+/** What the steps about certificates are made of. */
+export interface SignerPolicy {
+  readonly authorizer: Authorizer;
+  readonly domains?: Domains;
+}
+
+/** API group of the certificate kinds. */
+export const certificatesGroup = (domains: Domains = defaultDomains): string => `certificates.${domains.api}`;
+
+/** Is it about this kind of the certificates group, in whatever version? */
+export const isCertificateKind = (
+  { resource }: AdmissionAttributes,
+  kind: string,
+  domains: Domains | undefined,
+): boolean => resource.kind === kind && resource.group === certificatesGroup(domains);
+
+/** Such a write to one door (undefined: the main one) of CertificateSigningRequest? */
+export const isRequestWrite =
+  (operation: AdmissionAttributes['operation'], subresource: string | undefined, domains: Domains | undefined) =>
+  (attributes: AdmissionAttributes): boolean =>
+    attributes.operation === operation &&
+    attributes.subresource === subresource &&
+    isCertificateKind(attributes, CertificateSigningRequests.kind, domains);
+
+/** The object as what `isRequestWrite` says it is. */
+export const asRequest = (object: ApiObject | undefined): CertificateSigningRequest | undefined =>
+  object as CertificateSigningRequest | undefined;

@@ -1,0 +1,46 @@
+import type { Domains } from '../api/domains.js';
+import type { Authorizer } from '../auth/authorizer.js';
+import type { ObjectSource } from '../auth/object-source.js';
+import type { Rbac } from '../auth/rbac.js';
+import type { AdmissionStep } from './admission-step.js';
+import { bindingEscalation } from './steps/binding-escalation.js';
+import { csrApprovalPermission } from './steps/csr-approval-permission.js';
+import { csrSigningPermission } from './steps/csr-signing-permission.js';
+import { csrSubjectRestriction } from './steps/csr-subject-restriction.js';
+import { immortalNamespaces } from './steps/immortal-namespaces.js';
+import { namespaceExists } from './steps/namespace-exists.js';
+import { roleEscalation } from './steps/role-escalation.js';
+import { trustBundleAttestation } from './steps/trust-bundle-attestation.js';
+
+export interface ChainParts {
+  readonly authorizer: Authorizer;
+  readonly rbac: Rbac;
+  readonly objects: ObjectSource;
+  readonly domains: Domains;
+  /** Webhooks that may change objects. */
+  readonly mutating?: readonly AdmissionStep[];
+  /** Webhooks that may only refuse. */
+  readonly validating?: readonly AdmissionStep[];
+}
+
+/** The built-in policies in the order they run: all that change an object, then all that judge it. */
+export const defaultChain = ({
+  authorizer,
+  rbac,
+  objects,
+  domains,
+  mutating = [],
+  validating = [],
+}: ChainParts): readonly AdmissionStep[] => [
+  namespaceExists({ objects }),
+  immortalNamespaces,
+  csrApprovalPermission({ authorizer, domains }),
+  csrSigningPermission({ authorizer, domains }),
+  trustBundleAttestation({ authorizer, domains }),
+  csrSubjectRestriction({ domains }),
+  ...mutating,
+  // What is granted is judged as it will be stored, so nothing may change a role or binding after these.
+  roleEscalation({ authorizer, rbac }),
+  bindingEscalation({ authorizer, rbac }),
+  ...validating,
+];

@@ -1,0 +1,84 @@
+import { type ApiError, forbidden } from '../api/errors.js';
+import { quote, quoteList } from '../api/go-text.js';
+import type { PolicyRule } from '../api/kinds/role.js';
+import type { ApiObject } from '../api/object.js';
+import { type UserInfo, wellKnown } from '../api/user.js';
+import { aggregate } from '../auth/aggregate.js';
+import type { Rbac } from '../auth/rbac.js';
+import { atomCount, compacted, uncovered } from '../auth/rule-coverage.js';
+import type { AdmissionAttributes } from './admission-step.js';
+import { admissionSubject } from './admission-subject.js';
+
+/** Nobody grants what they do not hold: what writes of roles and of bindings have in common. */
+
+/** A grant of more single rights than this is refused unread: comparing them would take too long. */
+const maxAtoms = 100_000;
+
+/** Members of `system:masters` may grant everything. */
+export const isPrivileged = ({ groups }: UserInfo): boolean => groups.includes(wellKnown.masters);
+
+/** Refuses to grant rules that the user does not hold in the namespace (empty: everywhere). */
+export async function escalationRefusal(
+  rbac: Rbac,
+  attributes: AdmissionAttributes,
+  rules: readonly PolicyRule[],
+): Promise<ApiError | undefined> {
+  const { user, key, resource } = attributes;
+  const namespace = resource.namespaced ? (key.namespace ?? '') : '';
+  const held = await rbac.rulesHeldBy(user, namespace);
+  if (atomCount(rules) > maxAtoms) {
+    return forbidden(
+      admissionSubject(attributes),
+      `rules that amount to more than ${maxAtoms} permissions cannot be checked`,
+    );
+  }
+  const missing = uncovered(held.rules, rules);
+  if (missing.length === 0) return undefined;
+  const lines = [...new Set(compacted(missing).map(ruleText))].sort();
+  const trouble = held.errors.length > 0 ? `; resolution errors: [${aggregate(held.errors)}]` : '';
+  return forbidden(
+    admissionSubject(attributes),
+    `user ${quote(user.username)} (groups=${quoteList(user.groups)}) is attempting to grant RBAC permissions not currently held:\n${lines.join('\n')}${trouble}`,
+  );
+}
+
+/** `{APIGroups:[""], Resources:["pods"], Verbs:["get"]}`; empty members are left out. */
+function ruleText({ apiGroups, resources, nonResourceURLs, resourceNames, verbs }: PolicyRule): string {
+  const members = [
+    ['APIGroups', apiGroups],
+    ['Resources', resources],
+    ['NonResourceURLs', nonResourceURLs],
+    ['ResourceNames', resourceNames],
+    ['Verbs', verbs],
+  ] as const;
+  const texts = members.flatMap(([name, values]) => (values?.length ? [`${name}:${quoteList(values)}`] : []));
+  return `{${texts.join(', ')}}`;
+}
+
+/** What garbage collection changes, and the server itself. */
+const collectorFields: readonly string[] = ['ownerReferences', 'finalizers', 'managedFields', 'selfLink'];
+
+/** Does this update change nothing but what garbage collection must be able to? */
+export function changesOnlyCollectorFields(next: ApiObject, previous: ApiObject | undefined): boolean {
+  if (previous === undefined) return false;
+  return isSame(without(next), without(previous));
+}
+
+const without = (object: ApiObject): object => ({
+  ...object,
+  metadata: Object.fromEntries(Object.entries(object.metadata).filter(([name]) => !collectorFields.includes(name))),
+});
+
+/** Equal in content; what is absent, null or empty is the same. */
+function isSame(a: unknown, b: unknown): boolean {
+  if (a === b || (isNothing(a) && isNothing(b))) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  if (Array.isArray(a) || Array.isArray(b)) {
+    return Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((item, i) => isSame(item, b[i]));
+  }
+  const [left, right] = [new Map<string, unknown>(Object.entries(a)), new Map<string, unknown>(Object.entries(b))];
+  return [...new Set([...left.keys(), ...right.keys()])].every((key) => isSame(left.get(key), right.get(key)));
+}
+
+const isNothing = (value: unknown): boolean =>
+  value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0);

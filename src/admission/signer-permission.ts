@@ -1,0 +1,32 @@
+import type { UserInfo } from '../api/user.js';
+import type { Authorizer } from '../auth/authorizer.js';
+
+/** What somebody may do in the name of a signer. */
+export type SignerVerb = 'approve' | 'sign' | 'attest';
+
+/**
+ * May this user do this for this signer? Asked for the signer's name, then for every signer of its domain
+ * (`domain/*`, taken literally). Trouble while deciding is a no.
+ */
+export async function maySpeakForSigner(
+  authorizer: Authorizer,
+  question: {
+    readonly user: UserInfo;
+    readonly verb: SignerVerb;
+    readonly signerName: string;
+    /** API group of the certificate kinds. */
+    readonly group: string;
+  },
+): Promise<boolean> {
+  const { user, verb, signerName, group } = question;
+  const [domain] = signerName.split('/', 1);
+  for (const name of [signerName, `${domain}/*`]) {
+    try {
+      const { verdict } = await authorizer.authorize({ user, verb, group, version: '*', resource: 'signers', name });
+      if (verdict === 'allow') return true;
+    } catch {
+      // The next question may still be answered; if none is, the caller is refused.
+    }
+  }
+  return false;
+}

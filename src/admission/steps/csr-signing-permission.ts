@@ -1,0 +1,27 @@
+import { sameConditions } from '../../api/conditions.js';
+import { forbidden } from '../../api/errors.js';
+import { quote } from '../../api/go-text.js';
+import type { AdmissionStep } from '../admission-step.js';
+import { admissionSubject } from '../admission-subject.js';
+import { asRequest, isRequestWrite, type SignerPolicy } from '../certificate-writes.js';
+import { maySpeakForSigner } from '../signer-permission.js';
+
+/** Whoever changes certificate or conditions through `/status` needs `sign` on the request's signer. */
+export const csrSigningPermission = ({ authorizer, domains }: SignerPolicy): AdmissionStep => ({
+  name: 'CertificateSigning',
+
+  handles: isRequestWrite('UPDATE', 'status', domains),
+
+  async validate(attributes) {
+    const { user, resource } = attributes;
+    const [before, after] = [asRequest(attributes.previous), asRequest(attributes.object)];
+    const sameCertificate = (before?.status?.certificate ?? '') === (after?.status?.certificate ?? '');
+    if (sameCertificate && sameConditions(before?.status?.conditions, after?.status?.conditions)) return;
+    const signerName = before?.spec?.signerName ?? '';
+    if (await maySpeakForSigner(authorizer, { user, verb: 'sign', signerName, group: resource.group })) return;
+    throw forbidden(
+      admissionSubject(attributes),
+      `user not permitted to sign requests with signerName ${quote(signerName)}`,
+    );
+  },
+});

@@ -1,0 +1,38 @@
+import { forbidden, notFound } from '../../api/errors.js';
+import { isTerminating, Namespaces } from '../../api/kinds/namespace.js';
+import type { ObjectSource } from '../../auth/object-source.js';
+import type { AdmissionStep } from '../admission-step.js';
+import { admissionSubject } from '../admission-subject.js';
+
+/**
+ * Nothing is written into a namespace that does not exist, nothing new into one that is going away. Runs first, so
+ * that this is said before anything about the object.
+ */
+export const namespaceExists = ({ objects }: { readonly objects: ObjectSource }): AdmissionStep => ({
+  name: 'NamespaceLifecycle',
+
+  handles: ({ operation, resource, key }) =>
+    operation !== 'DELETE' && resource.namespaced && !!key.namespace && resource.plural !== 'localsubjectaccessreviews',
+
+  async mutate(attributes) {
+    const { operation, key, object } = attributes;
+    const { namespace = '' } = key;
+    const found = await objects.get(Namespaces, { name: namespace });
+    if (found === undefined) throw notFound({ group: '', plural: 'namespaces', name: namespace });
+    if (operation === 'CREATE' && isTerminating(found)) {
+      throw forbidden(
+        admissionSubject(attributes),
+        `unable to create new content in namespace ${namespace} because it is being terminated`,
+        [
+          {
+            reason: 'NamespaceTerminating',
+            message: `namespace ${namespace} is being terminated`,
+            field: 'metadata.namespace',
+          },
+        ],
+      );
+    }
+    if (object === undefined) throw new Error(`${operation} without an object`);
+    return object;
+  },
+});

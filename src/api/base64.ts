@@ -1,0 +1,41 @@
+/** Base64 as Go's `base64.StdEncoding` takes it: padded, line breaks skipped, stray trailing bits dropped. */
+
+/** The text in canonical form, or the offset of the first byte that does not fit. */
+export function canonicalBase64(text: string): string | { readonly illegalAt: number } {
+  const canonical = Buffer.from(text, 'base64').toString('base64');
+  if (canonical === text) return text;
+  const illegalAt = firstIllegal(text);
+  return illegalAt < 0 ? canonical : { illegalAt };
+}
+
+const alphabet = /^[A-Za-z0-9+/]$/;
+const isBreak = (character: string | undefined): boolean => character === '\n' || character === '\r';
+
+/** Offset of the byte Go complains about; -1 if there is none. Everything before it is ASCII, so it is also the index. */
+function firstIllegal(text: string): number {
+  let at = 0;
+  const skipBreaks = (): void => {
+    while (isBreak(text[at])) at++;
+  };
+  for (;;) {
+    for (let filled = 0; filled < 4; filled++) {
+      skipBreaks();
+      const character = text[at];
+      if (character === undefined) return filled === 0 ? -1 : at - filled;
+      if (alphabet.test(character)) {
+        at++;
+        continue;
+      }
+      if (character !== '=' || filled < 2) return at;
+      at++;
+      if (filled === 2) {
+        skipBreaks();
+        if (at === text.length) return at;
+        if (text[at] !== '=') return at - 1;
+        at++;
+      }
+      skipBreaks();
+      return at < text.length ? at : -1;
+    }
+  }
+}

@@ -1,0 +1,92 @@
+/**
+ * One aspect of an object's state: `status.conditions[]` of meta/v1, and the older forms that lack some of its members
+ * or call them otherwise (CertificateSigningRequest adds `lastUpdateTime`). Each type stands in a list once, except
+ * where a kind says otherwise.
+ */
+export interface Condition {
+  readonly type: string;
+  readonly status?: ConditionStatus;
+  readonly reason?: string;
+  readonly message?: string;
+  /** When `status` last changed; RFC 3339. */
+  readonly lastTransitionTime?: string | null;
+  readonly lastUpdateTime?: string | null;
+  /** Generation of the object that the condition was set for. */
+  readonly observedGeneration?: number;
+}
+
+export type ConditionStatus = 'True' | 'False' | 'Unknown' | (string & {});
+
+/** Anything with `status.conditions`. */
+export interface Conditioned<C extends Condition = Condition> {
+  readonly status?: { readonly conditions?: readonly C[] | null } | null | undefined;
+}
+
+/** The first condition of a type. */
+export const findCondition = <C extends Condition>(
+  conditions: readonly C[] | null | undefined,
+  type: string,
+): C | undefined => conditions?.find((condition) => condition.type === type);
+
+/** Is there a condition of this type with status True? One without a status counts as True, as CSRs of old had none. */
+export const isTrue = (conditions: readonly Condition[] | null | undefined, type: string): boolean => {
+  const found = findCondition(conditions, type);
+  return found !== undefined && (found.status ?? 'True') === 'True';
+};
+
+/** `isTrue` for an object. */
+export const hasCondition = (object: Conditioned, type: string): boolean => isTrue(object.status?.conditions, type);
+
+/**
+ * The list with this condition in it: in the place of the one of the same type, else at the end.
+ * `lastTransitionTime` is `now` (RFC 3339) unless the status stays as it was. Answers the same list if nothing changes.
+ */
+export function setCondition<C extends Condition>(
+  conditions: readonly C[] | null | undefined,
+  wanted: C,
+  now: string,
+): readonly C[] {
+  const list = conditions ?? [];
+  const previous = findCondition(list, wanted.type);
+  if (previous === undefined) return [...list, { ...wanted, lastTransitionTime: wanted.lastTransitionTime ?? now }];
+  const lastTransitionTime =
+    previous.status === wanted.status ? (previous.lastTransitionTime ?? now) : (wanted.lastTransitionTime ?? now);
+  const next = { ...wanted, lastTransitionTime };
+  if (sameCondition(previous, next)) return list;
+  return list.map((condition) => (condition === previous ? next : condition));
+}
+
+/** The list without conditions of this type; the same list if there are none. */
+export const removeCondition = <C extends Condition>(conditions: readonly C[], type: string): readonly C[] =>
+  conditions.some((condition) => condition.type === type)
+    ? conditions.filter((condition) => condition.type !== type)
+    : conditions;
+
+const members = [
+  'type',
+  'status',
+  'reason',
+  'message',
+  'lastTransitionTime',
+  'lastUpdateTime',
+  'observedGeneration',
+] as const satisfies readonly (keyof Condition)[];
+
+/** Do both say the same? An absent text or time equals an empty one. */
+export const sameCondition = (a: Condition, b: Condition): boolean =>
+  members.every((member) => (a[member] || undefined) === (b[member] || undefined));
+
+/** Do both lists hold the same conditions in the same order? */
+export const sameConditions = (
+  a: readonly Condition[] | null | undefined,
+  b: readonly Condition[] | null | undefined,
+): boolean => {
+  const [left, right] = [a ?? [], b ?? []];
+  return (
+    left.length === right.length &&
+    left.every((condition, at) => {
+      const other = right[at];
+      return other !== undefined && sameCondition(condition, other);
+    })
+  );
+};

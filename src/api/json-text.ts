@@ -1,0 +1,474 @@
+import { quote } from './go-text.js';
+import type { Json } from './object.js';
+
+/**
+ * Reads JSON as Go's `encoding/json` does: same acceptance, same error texts, repeated members found.
+ *
+ * Nearly every text is read by `JSON.parse` after one linear scan. Only a text that holds something `JSON.parse` would
+ * lose (a member given twice, a number such as `10.0` or one beyond 2^53, half a surrogate pair) is read a second time,
+ * by the exact reader.
+ */
+export interface ReadText {
+  /** The value; of repeated members the last, numbers as doubles. */
+  readonly value: Json;
+  /** The value with what JavaScript would lose. The same object as `value` if there is nothing of the kind. */
+  readonly exact: ExactJson;
+  /** `duplicate field "spec.x"` per repeated member, in document order, each once, at most 100. */
+  readonly duplicates: readonly string[];
+  /** Go's complaint about a number that no double can hold, where the value has no schema to complain. */
+  readonly numberError?: string;
+}
+
+/** JSON with number literals and repeated members kept. */
+export type ExactJson =
+  | null
+  | boolean
+  | number
+  | string
+  | NumberText
+  | RepeatedMembers
+  | readonly ExactJson[]
+  | { readonly [member: string]: ExactJson };
+
+/** A number whose text is not the one JavaScript would print. */
+export class NumberText {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** An object with a member given more than once: all of them, in document order. */
+export class RepeatedMembers {
+  readonly members: readonly (readonly [string, ExactJson])[];
+  constructor(members: readonly (readonly [string, ExactJson])[]) {
+    this.members = members;
+  }
+}
+
+/** The text is not JSON. The message is Go's. */
+export class JsonSyntaxError extends Error {
+  override readonly name = 'JsonSyntaxError';
+}
+
+/**
+ * Deepest nesting accepted. Go stops at 10,000; `JSON.stringify` and recursive code stop at about 4,000 on the default
+ * stack, so the limit is where all of it still works.
+ */
+export const maxDepth = 1_000;
+
+/** Reads a whole text. Throws JsonSyntaxError. Bytes that are not UTF-8 become U+FFFD inside strings and errors outside. */
+export function readJson(source: string | Uint8Array, options: { readonly maxDepth?: number } = {}): ReadText {
+  const text = typeof source === 'string' ? source : bufferOf(source).toString('utf8');
+  const found = scan(text);
+  if (found.depth > (options.maxDepth ?? maxDepth)) throw syntaxErrorOf(source, options.maxDepth);
+  let value: Json;
+  try {
+    value = JSON.parse(text) as Json;
+  } catch {
+    throw syntaxErrorOf(source, options.maxDepth);
+  }
+  return found.inexact || (found.members > 1 && found.members !== countMembers(value))
+    ? readExactly(text)
+    : { value, exact: value, duplicates: [] };
+}
+
+const bufferOf = (bytes: Uint8Array): Buffer =>
+  Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+
+const syntaxErrorOf = (source: string | Uint8Array, depth: number | undefined): JsonSyntaxError =>
+  new JsonSyntaxError(
+    syntaxError(typeof source === 'string' ? Buffer.from(source) : source, depth ?? maxDepth) ??
+      'unexpected end of JSON input',
+  );
+
+/** Character codes of the grammar. */
+const code = {
+  space: 0x20,
+  tab: 0x09,
+  newline: 0x0a,
+  return: 0x0d,
+  quote: 0x22,
+  backslash: 0x5c,
+  colon: 0x3a,
+  comma: 0x2c,
+  openBrace: 0x7b,
+  closeBrace: 0x7d,
+  openBracket: 0x5b,
+  closeBracket: 0x5d,
+  plus: 0x2b,
+  minus: 0x2d,
+  dot: 0x2e,
+  zero: 0x30,
+  nine: 0x39,
+} as const;
+
+interface Scan {
+  /** Colons outside strings: how many members the text has, if it is JSON. */
+  readonly members: number;
+  readonly depth: number;
+  /** Something is in it that `JSON.parse` does not keep. */
+  readonly inexact: boolean;
+}
+
+/** One pass over a text that may or may not be JSON. Strings are jumped over. */
+function scan(text: string): Scan {
+  const { length } = text;
+  let members = 0;
+  let level = 0;
+  let depth = 0;
+  let inexact = text.includes('\\u') && /\\u[dD][89a-fA-F]/.test(text);
+  for (let at = 0; at < length; at++) {
+    const character = text.charCodeAt(at);
+    if (character === code.quote) {
+      at = endOfString(text, at);
+      if (at < 0) break;
+    } else if (character === code.colon) members++;
+    else if (character === code.openBrace || character === code.openBracket) {
+      if (++level > depth) depth = level;
+    } else if (character === code.closeBrace || character === code.closeBracket) level--;
+    else if (character === code.minus || isDigit(character)) {
+      const end = endOfNumber(text, at);
+      if (end - at > 1 && !inexact) {
+        const literal = text.slice(at, end);
+        inexact = String(Number(literal)) !== literal;
+      }
+      at = end - 1;
+    }
+  }
+  return { members, depth, inexact };
+}
+
+const isDigit = (character: number): boolean => character >= code.zero && character <= code.nine;
+
+/** Where the string that opens at `at` closes; -1 if it does not. */
+function endOfString(text: string, at: number): number {
+  let end = text.indexOf('"', at + 1);
+  while (end > 0 && text.charCodeAt(end - 1) === code.backslash) {
+    let slashes = 1;
+    while (text.charCodeAt(end - 1 - slashes) === code.backslash) slashes++;
+    if (slashes % 2 === 0) break;
+    end = text.indexOf('"', end + 1);
+  }
+  return end;
+}
+
+function endOfNumber(text: string, at: number): number {
+  let end = at + 1;
+  for (; end < text.length; end++) {
+    const character = text.charCodeAt(end);
+    const numeric =
+      isDigit(character) ||
+      character === code.dot ||
+      character === code.plus ||
+      character === code.minus ||
+      (character | 0x20) === 0x65;
+    if (!numeric) break;
+  }
+  return end;
+}
+
+function countMembers(value: Json): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  let count = 0;
+  if (Array.isArray(value)) {
+    for (const item of value as readonly Json[]) count += countMembers(item);
+    return count;
+  }
+  const members = value as { readonly [member: string]: Json };
+  for (const name in members) {
+    count++;
+    const member = members[name];
+    if (typeof member === 'object' && member !== null) count += countMembers(member);
+  }
+  return count;
+}
+
+/** Sets a member whose name a user chose: `__proto__` is a name like any other. */
+export function setMember<T>(object: Record<string, T>, name: string, value: T): void {
+  if (name === '__proto__') {
+    Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
+  } else object[name] = value;
+}
+
+/** At most so many complaints are kept of one text. */
+const maxStrictErrors = 100;
+
+/** Adds a complaint once, as long as there is room. */
+export function addStrictError(errors: string[], error: string): void {
+  if (errors.length < maxStrictErrors && !errors.includes(error)) errors.push(error);
+}
+
+/** Reads a text known to be JSON, keeping what `JSON.parse` loses. */
+function readExactly(text: string): ReadText {
+  const duplicates: string[] = [];
+  const path: string[] = [];
+  let at = 0;
+  let numberError: string | undefined;
+
+  const skipSpace = (): number => {
+    let character = text.charCodeAt(at);
+    while (
+      character === code.space ||
+      character === code.newline ||
+      character === code.return ||
+      character === code.tab
+    ) {
+      character = text.charCodeAt(++at);
+    }
+    return character;
+  };
+
+  const readString = (): string => {
+    const start = at;
+    at = endOfString(text, at) + 1;
+    const inside = text.slice(start + 1, at - 1);
+    return inside.includes('\\')
+      ? (JSON.parse(text.slice(start, at)) as string).replace(loneSurrogates, '\ufffd')
+      : inside;
+  };
+
+  const readNumber = (): Pair => {
+    const start = at;
+    at = endOfNumber(text, at);
+    const literal = text.slice(start, at);
+    const value = Number(literal);
+    if (!Number.isFinite(value)) {
+      numberError ??= `json: cannot unmarshal number ${literal} into Go value of type float64`;
+    }
+    return String(value) === literal ? { value, exact: value } : { value, exact: new NumberText(literal) };
+  };
+
+  const readArray = (): Pair => {
+    const value: Json[] = [];
+    const exact: ExactJson[] = [];
+    let same = true;
+    at++;
+    if (skipSpace() === code.closeBracket) at++;
+    else {
+      do {
+        path.push(`[${value.length}]`);
+        const item = readValue();
+        path.pop();
+        value.push(item.value);
+        exact.push(item.exact);
+        same &&= item.exact === item.value;
+        skipSpace();
+      } while (text.charCodeAt(at++) === code.comma);
+    }
+    return { value, exact: same ? value : exact };
+  };
+
+  const readObject = (): Pair => {
+    const value: Record<string, Json> = {};
+    const members: [string, ExactJson][] = [];
+    let same = true;
+    let repeated = false;
+    at++;
+    if (skipSpace() === code.closeBrace) at++;
+    else {
+      do {
+        skipSpace();
+        const name = readString();
+        skipSpace();
+        at++;
+        if (Object.hasOwn(value, name)) {
+          repeated = true;
+          addStrictError(duplicates, `duplicate field ${quote(path.length ? `${path.join('')}.${name}` : name)}`);
+        }
+        path.push(path.length ? `.${name}` : name);
+        const member = readValue();
+        path.pop();
+        setMember(value, name, member.value);
+        members.push([name, member.exact]);
+        same &&= member.exact === member.value;
+        skipSpace();
+      } while (text.charCodeAt(at++) === code.comma);
+    }
+    if (repeated) return { value, exact: new RepeatedMembers(members) };
+    if (same) return { value, exact: value };
+    const exact: Record<string, ExactJson> = {};
+    for (const [name, member] of members) setMember(exact, name, member);
+    return { value, exact };
+  };
+
+  const readValue = (): Pair => {
+    const character = skipSpace();
+    if (character === code.openBrace) return readObject();
+    if (character === code.openBracket) return readArray();
+    if (character === code.minus || isDigit(character)) return readNumber();
+    if (character === code.quote) {
+      const value = readString();
+      return { value, exact: value };
+    }
+    const value = literals[text[at] as keyof typeof literals];
+    at += String(value).length;
+    return { value, exact: value };
+  };
+
+  const { value, exact } = readValue();
+  return { value, exact, duplicates, ...(numberError === undefined ? {} : { numberError }) };
+}
+
+interface Pair {
+  readonly value: Json;
+  readonly exact: ExactJson;
+}
+const literals = { t: true, f: false, n: null } as const;
+const loneSurrogates = /\p{Surrogate}/gu;
+
+/** The plain value of exact JSON: the last of repeated members, numbers as doubles. */
+export function plainJson(exact: ExactJson): Json {
+  if (typeof exact !== 'object' || exact === null) return exact;
+  if (exact instanceof NumberText) return Number(exact.text);
+  if (Array.isArray(exact)) return (exact as readonly ExactJson[]).map(plainJson);
+  const members = exact instanceof RepeatedMembers ? exact.members : Object.entries(exact);
+  const value: Record<string, Json> = {};
+  for (const [name, member] of members) setMember(value, name, plainJson(member));
+  return value;
+}
+
+/** What Go's scanner says of a text that is not JSON; undefined if it is. Linear, without recursion. */
+export function syntaxError(bytes: Uint8Array, depthLimit: number): string | undefined {
+  const open: number[] = [];
+  let at = 0;
+  let wrong: string | undefined;
+  const fail = (context: string): string => (wrong ??= invalidCharacter(bytes[at], context));
+
+  const literal = (name: string): void => {
+    for (let i = 1; i < name.length; i++) {
+      at++;
+      if (bytes[at] !== name.charCodeAt(i)) return void fail(`in literal ${name} (expecting '${name[i]}')`);
+    }
+    at++;
+  };
+  const digits = (context: string): void => {
+    if (!isDigit(bytes[at] ?? 0)) return void fail(context);
+    while (isDigit(bytes[at] ?? 0)) at++;
+  };
+  const number = (): void => {
+    if (bytes[at] === code.minus) at++;
+    if (bytes[at] === code.zero) at++;
+    else digits('in numeric literal');
+    if (wrong === undefined && bytes[at] === code.dot) {
+      at++;
+      digits('after decimal point in numeric literal');
+    }
+    if (wrong === undefined && ((bytes[at] ?? 0) | 0x20) === 0x65) {
+      at++;
+      if (bytes[at] === code.plus || bytes[at] === code.minus) at++;
+      digits('in exponent of numeric literal');
+    }
+  };
+  const string = (): void => {
+    for (at++; ; at++) {
+      const byte = bytes[at];
+      if (byte === undefined || byte < code.space) return void fail('in string literal');
+      if (byte === code.quote) break;
+      if (byte !== code.backslash) continue;
+      const escaped = bytes[++at];
+      if (escaped === undefined || !escapes.has(escaped)) return void fail('in string escape code');
+      if (escaped !== 0x75) continue;
+      for (let i = 0; i < 4; i++) {
+        if (!isHex(bytes[++at])) return void fail('in \\u hexadecimal character escape');
+      }
+    }
+    at++;
+  };
+  const begin = (bracket: number): void => {
+    open.push(bracket);
+    if (open.length > depthLimit) return void fail('exceeded max depth');
+    at++;
+  };
+  const value = (byte: number): Expected => {
+    if (byte === code.openBrace) {
+      begin(byte);
+      return 'first name';
+    }
+    if (byte === code.openBracket) {
+      begin(byte);
+      return 'first item';
+    }
+    if (byte === code.quote) string();
+    else if (byte === code.minus || isDigit(byte)) number();
+    else if (byte === 0x74) literal('true');
+    else if (byte === 0x66) literal('false');
+    else if (byte === 0x6e) literal('null');
+    else fail('looking for beginning of value');
+    return after();
+  };
+  const after = (): Expected => {
+    const inside = open.at(-1);
+    return inside === undefined ? 'end' : inside === code.openBrace ? 'next name' : 'next item';
+  };
+  const close = (): Expected => {
+    open.pop();
+    at++;
+    return after();
+  };
+  const step: Readonly<Record<Expected, (byte: number) => Expected>> = {
+    value,
+    'first item': (byte) => (byte === code.closeBracket ? close() : value(byte)),
+    'next item': (byte) => {
+      if (byte === code.closeBracket) return close();
+      if (byte !== code.comma) fail('after array element');
+      at++;
+      return 'value';
+    },
+    'first name': (byte) => (byte === code.closeBrace ? close() : step.name(byte)),
+    name: (byte) => {
+      if (byte !== code.quote) fail('looking for beginning of object key string');
+      else string();
+      return 'colon';
+    },
+    colon: (byte) => {
+      if (byte !== code.colon) fail('after object key');
+      at++;
+      return 'value';
+    },
+    'next name': (byte) => {
+      if (byte === code.closeBrace) return close();
+      if (byte !== code.comma) fail('after object key:value pair');
+      at++;
+      return 'name';
+    },
+    end: () => {
+      fail('after top-level value');
+      return 'end';
+    },
+  };
+
+  let expected: Expected = 'value';
+  for (;;) {
+    while (isSpace(bytes[at])) at++;
+    const byte = bytes[at];
+    if (byte === undefined) return expected === 'end' ? undefined : 'unexpected end of JSON input';
+    expected = step[expected](byte);
+    if (wrong !== undefined) return wrong;
+  }
+}
+
+type Expected = 'value' | 'first item' | 'next item' | 'first name' | 'name' | 'colon' | 'next name' | 'end';
+const isSpace = (byte: number | undefined): boolean =>
+  byte === code.space || byte === code.newline || byte === code.return || byte === code.tab;
+const isHex = (byte: number | undefined): boolean =>
+  byte !== undefined && (isDigit(byte) || ((byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x66));
+const escapes: ReadonlySet<number> = new Set([...'bfnrt\\/"u'].map((character) => character.charCodeAt(0)));
+
+/** A byte is printed as the code point of its value, as Go does. */
+function invalidCharacter(byte: number | undefined, context: string): string {
+  if (byte === undefined) return 'unexpected end of JSON input';
+  const character = String.fromCharCode(byte);
+  const shown = character === "'" ? "\\'" : character === '"' ? '"' : quote(character).slice(1, -1);
+  return `invalid character '${shown}' ${context}`;
+}
+
+const dumpLength = 30;
+
+/** The beginning of a body as errors show it: text if it starts with `{`, else hexadecimal; 30 bytes at the most. */
+export function dumpBody(bytes: Uint8Array): string {
+  if (bytes.length === 0) return '<empty>';
+  const buffer = bufferOf(bytes);
+  const head = buffer.subarray(0, dumpLength).toString(buffer[0] === code.openBrace ? 'utf8' : 'hex');
+  return buffer.length > dumpLength ? `${head} ...` : head;
+}

@@ -1,0 +1,19 @@
+import { type ApiObject, resourceType } from '../object.js';
+
+/** Configuration for programs. */
+export interface ConfigMap extends ApiObject {
+  /** True forbids every change of the contents, for good. */
+  readonly immutable?: boolean;
+  readonly data?: Readonly<Record<string, string>>;
+  /** Base64. Shares its keys with `data`: no key may stand in both. */
+  readonly binaryData?: Readonly<Record<string, string>>;
+}
+
+export const ConfigMaps = resourceType<ConfigMap>({
+  group: '',
+  version: 'v1',
+  plural: 'configmaps',
+  kind: 'ConfigMap',
+  namespaced: true,
+  shortNames: ['cm'],
+});

@@ -1,0 +1,167 @@
+import { hasCondition } from '../conditions.js';
+import { type ApiObject, type JsonObject, type ResourceType, resourceType } from '../object.js';
+
+/** A resource type that users define (apiextensions/v1 CustomResourceDefinition). */
+export interface CustomResourceDefinition extends ApiObject {
+  readonly kind: 'CustomResourceDefinition';
+  readonly spec: CustomResourceDefinitionSpec;
+  readonly status?: CustomResourceDefinitionStatus;
+}
+
+export interface CustomResourceDefinitionSpec {
+  readonly group: string;
+  readonly names: CustomResourceDefinitionNames;
+  readonly scope: 'Cluster' | 'Namespaced';
+  readonly versions: readonly CustomResourceDefinitionVersion[];
+  readonly conversion?: CustomResourceConversion;
+  /** Deprecated: false, or the definition is not accepted any more. */
+  readonly preserveUnknownFields?: boolean;
+}
+
+export interface CustomResourceDefinitionNames {
+  readonly plural: string;
+  readonly singular?: string;
+  readonly shortNames?: readonly string[];
+  readonly kind: string;
+  readonly listKind?: string;
+  readonly categories?: readonly string[];
+}
+
+export interface CustomResourceDefinitionVersion {
+  readonly name: string;
+  readonly served: boolean;
+  readonly storage: boolean;
+  readonly deprecated?: boolean;
+  readonly deprecationWarning?: string;
+  /** `openAPIV3Schema` is JSONSchemaProps as it was written. */
+  readonly schema?: { readonly openAPIV3Schema?: JsonObject };
+  readonly subresources?: CustomResourceSubresources;
+  readonly additionalPrinterColumns?: readonly CustomResourceColumnDefinition[];
+  readonly selectableFields?: readonly { readonly jsonPath: string }[];
+}
+
+export interface CustomResourceSubresources {
+  readonly status?: JsonObject;
+  readonly scale?: CustomResourceScale;
+}
+
+/** Where a custom resource keeps what `autoscaling/v1` Scale shows. Paths such as `.spec.replicas`. */
+export interface CustomResourceScale {
+  readonly specReplicasPath: string;
+  readonly statusReplicasPath: string;
+  readonly labelSelectorPath?: string;
+}
+
+export interface CustomResourceColumnDefinition {
+  readonly name: string;
+  readonly type: string;
+  readonly format?: string;
+  readonly description?: string;
+  readonly priority?: number;
+  readonly jsonPath: string;
+}
+
+export interface CustomResourceConversion {
+  readonly strategy: 'None' | 'Webhook';
+  readonly webhook?: {
+    readonly clientConfig?: {
+      readonly url?: string;
+      readonly service?: {
+        readonly namespace: string;
+        readonly name: string;
+        readonly path?: string;
+        readonly port?: number;
+      };
+      /** PEM, in base64. */
+      readonly caBundle?: string;
+    };
+    readonly conversionReviewVersions: readonly string[];
+  };
+}
+
+export interface CustomResourceDefinitionStatus {
+  readonly conditions?: readonly CustomResourceDefinitionCondition[] | null;
+  readonly acceptedNames?: CustomResourceDefinitionNames;
+  readonly storedVersions?: readonly string[];
+  readonly observedGeneration?: number;
+}
+
+export interface CustomResourceDefinitionCondition {
+  readonly type: string;
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly lastTransitionTime?: string;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly observedGeneration?: number;
+}
+
+/** The resource type under an API domain such as `k8s.io`. */
+export const customResourceDefinitionsIn = (domain: string): ResourceType<CustomResourceDefinition> =>
+  resourceType<CustomResourceDefinition>({
+    group: `apiextensions.${domain}`,
+    version: 'v1',
+    plural: 'customresourcedefinitions',
+    kind: 'CustomResourceDefinition',
+    namespaced: false,
+    shortNames: ['crd', 'crds'],
+    categories: ['api-extensions'],
+  });
+
+export const CustomResourceDefinitions: ResourceType<CustomResourceDefinition> = customResourceDefinitionsIn('k8s.io');
+
+/** Keeps a definition until its custom resources are gone. */
+export const customResourceCleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io';
+
+/** Requests for its resources are answered: its names were accepted once. */
+export const isServed = (crd: CustomResourceDefinition): boolean =>
+  hasCondition(crd, 'Established') || hasCondition(crd, 'NamesAccepted');
+
+/** The version objects are stored in. */
+export const storageVersion = (crd: CustomResourceDefinition): CustomResourceDefinitionVersion | undefined =>
+  crd.spec.versions.find(({ storage }) => storage);
+
+const kubeLike = /^v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?$/;
+const stability = { alpha: 0, beta: 1, stable: 2 };
+
+/**
+ * Orders API versions as clients prefer them, best first: v10, v2, v1, v11beta2, v10beta3, v3beta1, v12alpha1,
+ * v11alpha2, foo1, foo10. For `sort`.
+ */
+export function compareVersions(a: string, b: string): number {
+  const [left, right] = [kubeLike.exec(a), kubeLike.exec(b)];
+  if (!left || !right) {
+    if (left) return -1;
+    if (right) return 1;
+    return a < b ? -1 : a > b ? 1 : 0;
+  }
+  const rank = ([, , word]: RegExpExecArray): number =>
+    word === 'alpha' ? stability.alpha : word === 'beta' ? stability.beta : stability.stable;
+  const number = (text: string | undefined): bigint => BigInt(text ?? '0');
+  const order = (x: bigint | number, y: bigint | number): number => (x > y ? -1 : x < y ? 1 : 0);
+  return (
+    order(rank(left), rank(right)) ||
+    order(number(left[1]), number(right[1])) ||
+    order(number(left[3]), number(right[3]))
+  );
+}
+
+/** The versions that are served, best first. */
+export const servedVersions = (crd: CustomResourceDefinition): readonly string[] =>
+  crd.spec.versions
+    .filter(({ served }) => served)
+    .map(({ name }) => name)
+    .sort(compareVersions);
+
+/** What clients of a deprecated version are told; undefined for others. */
+export function deprecationWarning(crd: CustomResourceDefinition, version: string): string | undefined {
+  const { group, names, versions } = crd.spec;
+  const asked = versions.find(({ name }) => name === version);
+  if (!asked?.deprecated) return undefined;
+  if (asked.deprecationWarning !== undefined) return asked.deprecationWarning;
+  const [better] = versions
+    .filter(({ name, served, deprecated }) => served && !deprecated && compareVersions(name, version) < 0)
+    .map(({ name }) => name)
+    .sort(compareVersions);
+  const instead = better === undefined ? '' : `; use ${group}/${better} ${names.kind}`;
+  return `${group}/${version} ${names.kind} is deprecated${instead}`;
+}

@@ -1,0 +1,40 @@
+import { type ApiObject, resourceType } from '../object.js';
+import type { ObjectReference } from './object-reference.js';
+
+/** Something that happened to an object (core/v1). Kept for a while, not for good. */
+export interface Event extends ApiObject {
+  readonly involvedObject?: ObjectReference;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly source?: EventSource;
+  readonly firstTimestamp?: string | null;
+  readonly lastTimestamp?: string | null;
+  readonly count?: number;
+  readonly type?: 'Normal' | 'Warning' | (string & {});
+  /** RFC 3339 with six fraction digits. */
+  readonly eventTime?: string | null;
+  readonly series?: EventSeries;
+  readonly action?: string;
+  readonly related?: ObjectReference;
+  readonly reportingComponent?: string;
+  readonly reportingInstance?: string;
+}
+
+export interface EventSource {
+  readonly component?: string;
+  readonly host?: string;
+}
+
+export interface EventSeries {
+  readonly count?: number;
+  readonly lastObservedTime?: string | null;
+}
+
+export const Events = resourceType<Event>({
+  group: '',
+  version: 'v1',
+  plural: 'events',
+  kind: 'Event',
+  namespaced: true,
+  shortNames: ['ev'],
+});

@@ -1,0 +1,26 @@
+import { defaultDomains } from '../domains.js';
+import { type ApiObject, resourceType } from '../object.js';
+
+/** A claim that one holder has for a time, such as leadership. */
+export interface Lease extends ApiObject {
+  readonly spec?: LeaseSpec;
+}
+
+/** Times are RFC 3339 with six fraction digits. */
+export interface LeaseSpec {
+  readonly holderIdentity?: string;
+  readonly leaseDurationSeconds?: number;
+  readonly acquireTime?: string;
+  readonly renewTime?: string;
+  readonly leaseTransitions?: number;
+  readonly strategy?: string;
+  readonly preferredHolder?: string;
+}
+
+export const Leases = resourceType<Lease>({
+  group: `coordination.${defaultDomains.api}`,
+  version: 'v1',
+  plural: 'leases',
+  kind: 'Lease',
+  namespaced: true,
+});

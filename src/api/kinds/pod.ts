@@ -1,0 +1,24 @@
+import { type ApiObject, type Json, resourceType } from '../object.js';
+
+/** A group of containers. Here only as something that tokens can be bound to: nothing runs it. */
+export interface Pod extends ApiObject {
+  readonly spec?: PodSpec;
+  readonly status?: Json;
+}
+
+export interface PodSpec {
+  readonly containers?: Json;
+  readonly serviceAccountName?: string;
+  readonly nodeName?: string;
+  readonly [field: string]: unknown;
+}
+
+export const Pods = resourceType<Pod>({
+  group: '',
+  version: 'v1',
+  plural: 'pods',
+  kind: 'Pod',
+  namespaced: true,
+  shortNames: ['po'],
+  categories: ['all'],
+});

@@ -1,0 +1,46 @@
+import { type ApiObject, resourceType } from '../object.js';
+import { rbacGroup } from './role.js';
+
+/** Grants a Role, or the rules of a ClusterRole, within one namespace. */
+export interface RoleBinding extends ApiObject {
+  readonly subjects?: readonly Subject[];
+  readonly roleRef: RoleRef;
+}
+
+/** Grants a ClusterRole everywhere. */
+export interface ClusterRoleBinding extends ApiObject {
+  readonly subjects?: readonly Subject[];
+  readonly roleRef: RoleRef;
+}
+
+/** Who is granted something. */
+export interface Subject {
+  readonly kind: 'User' | 'Group' | 'ServiceAccount' | (string & {});
+  readonly apiGroup?: string;
+  readonly name: string;
+  /** Of a ServiceAccount. */
+  readonly namespace?: string;
+}
+
+/** What is granted. Cannot be changed. */
+export interface RoleRef {
+  readonly apiGroup: string;
+  readonly kind: 'Role' | 'ClusterRole' | (string & {});
+  readonly name: string;
+}
+
+export const RoleBindings = resourceType<RoleBinding>({
+  group: rbacGroup,
+  version: 'v1',
+  plural: 'rolebindings',
+  kind: 'RoleBinding',
+  namespaced: true,
+});
+
+export const ClusterRoleBindings = resourceType<ClusterRoleBinding>({
+  group: rbacGroup,
+  version: 'v1',
+  plural: 'clusterrolebindings',
+  kind: 'ClusterRoleBinding',
+  namespaced: false,
+});

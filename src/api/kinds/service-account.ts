@@ -1,0 +1,26 @@
+import { defaultDomains } from '../domains.js';
+import { type ApiObject, resourceType } from '../object.js';
+import type { LocalObjectReference, ObjectReference } from './object-reference.js';
+
+/** An identity for programs. */
+export interface ServiceAccount extends ApiObject {
+  /** Stored with nothing but their names. */
+  readonly secrets?: readonly ObjectReference[];
+  readonly imagePullSecrets?: readonly LocalObjectReference[];
+  readonly automountServiceAccountToken?: boolean;
+}
+
+export const ServiceAccounts = resourceType<ServiceAccount>({
+  group: '',
+  version: 'v1',
+  plural: 'serviceaccounts',
+  kind: 'ServiceAccount',
+  namespaced: true,
+  shortNames: ['sa'],
+});
+
+/** Name of the account that every namespace has. */
+export const defaultServiceAccount = 'default';
+
+/** Deprecated; setting it draws a warning. */
+export const enforceMountableSecretsAnnotation = `${defaultDomains.signer}/enforce-mountable-secrets`;

@@ -1,0 +1,26 @@
+import type { ApiObject } from '../object.js';
+
+/** Asks for a token of a ServiceAccount; sent to its `token` subresource. */
+export interface TokenRequest extends ApiObject {
+  readonly spec: TokenRequestSpec;
+  readonly status?: {
+    readonly token: string;
+    /** RFC 3339. */
+    readonly expirationTimestamp: string | null;
+  };
+}
+
+export interface TokenRequestSpec {
+  /** Whom the token is for; none: the API server. */
+  readonly audiences?: readonly string[] | null;
+  readonly expirationSeconds?: number | null;
+  /** The token is valid as long as this object is there. */
+  readonly boundObjectRef?: BoundObjectReference | null;
+}
+
+export interface BoundObjectReference {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly name?: string;
+  readonly uid?: string;
+}

@@ -1,0 +1,222 @@
+import { badRequest, invalidObject, untyped } from './errors.js';
+import { forbiddenField, invalid, notSupported, required, tooLong, type Violation } from './violations.js';
+
+/** Query options of every verb: read and checked as kube-apiserver does. */
+
+/** First value of a parameter wins; `all` for those that may be repeated. */
+export interface Query {
+  get(name: string): string | undefined;
+  all(name: string): readonly string[];
+}
+
+/** Absent, `0` and `false` are false; everything else, also the empty text, is true. */
+export const readBoolean = (value: string | undefined): boolean =>
+  value !== undefined && value !== '0' && value.toLowerCase() !== 'false';
+
+/** A decimal int64, or 400 in Go's words. */
+export function readInteger(value: string | undefined): number | undefined {
+  if (value === undefined || value === '') return undefined;
+  if (!/^[+-]?\d+$/.test(value)) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(value)}: invalid syntax`);
+  const number = BigInt(value);
+  if (number > 9223372036854775807n || number < -9223372036854775808n) {
+    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(value)}: value out of range`);
+  }
+  return Number(number);
+}
+
+/** A decimal uint64; answers Go's complaint as text if it is none. */
+export function parseVersion(text: string): bigint | { readonly wrong: string } {
+  if (!/^\d+$/.test(text)) return { wrong: `strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax` };
+  const number = BigInt(text);
+  return number > 18446744073709551615n
+    ? { wrong: `strconv.ParseUint: parsing ${JSON.stringify(text)}: value out of range` }
+    : number;
+}
+
+export interface ListParameters {
+  readonly labelSelector: string | undefined;
+  readonly fieldSelector: string | undefined;
+  readonly watch: boolean;
+  readonly allowWatchBookmarks: boolean;
+  /** As sent; empty and absent alike mean: the most recent. */
+  readonly resourceVersion: string;
+  readonly resourceVersionMatch: string | undefined;
+  readonly timeoutSeconds: number | undefined;
+  readonly limit: number | undefined;
+  readonly continue: string | undefined;
+  readonly sendInitialEvents: boolean | undefined;
+}
+
+const matches = ['Exact', 'NotOlderThan', ''];
+
+export function readListParameters(query: Query): ListParameters {
+  const sendInitialEvents = query.get('sendInitialEvents');
+  return {
+    labelSelector: query.get('labelSelector') || undefined,
+    fieldSelector: query.get('fieldSelector') || undefined,
+    watch: readBoolean(query.get('watch')),
+    allowWatchBookmarks: readBoolean(query.get('allowWatchBookmarks')),
+    resourceVersion: query.get('resourceVersion') ?? '',
+    resourceVersionMatch: query.get('resourceVersionMatch') || undefined,
+    timeoutSeconds: readInteger(query.get('timeoutSeconds')),
+    limit: readInteger(query.get('limit')),
+    continue: query.get('continue') || undefined,
+    sendInitialEvents: sendInitialEvents === undefined ? undefined : readBoolean(sendInitialEvents),
+  };
+}
+
+const match = 'resourceVersionMatch';
+/** The combinations of list parameters that mean nothing. */
+export function checkListParameters(options: ListParameters, { watch }: { readonly watch: boolean }): void {
+  const found = watch ? watchViolations(options) : listViolations(options);
+  if (found.length) throw invalidObject({ group: 'meta.k8s.io', kind: 'ListOptions' }, found);
+}
+
+function listViolations(options: ListParameters): readonly Violation[] {
+  const { resourceVersionMatch: given, resourceVersion, continue: token, sendInitialEvents } = options;
+  const found: Violation[] = [];
+  if (sendInitialEvents !== undefined) {
+    found.push(forbiddenField('sendInitialEvents', 'sendInitialEvents is forbidden for list'));
+  }
+  if (given === undefined) return found;
+  if (resourceVersion === '')
+    found.push(forbiddenField(match, 'resourceVersionMatch is forbidden unless resourceVersion is provided'));
+  if (token) found.push(forbiddenField(match, 'resourceVersionMatch is forbidden when continue is provided'));
+  if (!matches.includes(given)) found.push(notSupported(match, given, matches));
+  if (given === 'Exact' && resourceVersion === '0') {
+    found.push(forbiddenField(match, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'));
+  }
+  return found;
+}
+
+function watchViolations(options: ListParameters): readonly Violation[] {
+  const { resourceVersionMatch: given, sendInitialEvents } = options;
+  const found: Violation[] = [];
+  if (sendInitialEvents !== undefined && given !== 'NotOlderThan') {
+    found.push(forbiddenField(match, 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'));
+  }
+  if (given !== undefined && sendInitialEvents === undefined) {
+    found.push(
+      forbiddenField(match, 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'),
+    );
+  }
+  if (given !== undefined && given !== 'NotOlderThan') found.push(notSupported(match, given, ['NotOlderThan']));
+  return found;
+}
+
+export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
+export interface WriteParameters {
+  readonly dryRun: boolean;
+  readonly fieldManager: string | undefined;
+  readonly fieldValidation: FieldValidation;
+  /** undefined: not given. */
+  readonly force: boolean | undefined;
+}
+
+const managerLimit = 128;
+const validations = ['', 'Ignore', 'Strict', 'Warn'];
+
+function dryRunViolations(values: readonly string[]): readonly Violation[] {
+  return values.length > 0 && values.some((value) => value !== 'All') ? [notSupported('dryRun', values, ['All'])] : [];
+}
+
+function managerViolations(manager: string | undefined): readonly Violation[] {
+  if (manager === undefined) return [];
+  if (Buffer.byteLength(manager) > managerLimit) return [tooLong('fieldManager', managerLimit)];
+  const at = [...manager].findIndex((character) => /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/u.test(character));
+  if (at < 0) return [];
+  const code = ([...manager][at] ?? '').codePointAt(0) ?? 0;
+  return [
+    invalid(
+      'fieldManager',
+      manager,
+      `invalid character U+${code.toString(16).toUpperCase().padStart(4, '0')} (at position ${at})`,
+    ),
+  ];
+}
+
+/** Options of create, update and patch; `kind` names the options object in errors. */
+export function readWriteParameters(
+  query: Query,
+  {
+    kind,
+    apply = false,
+  }: { readonly kind: 'CreateOptions' | 'UpdateOptions' | 'PatchOptions'; readonly apply?: boolean },
+): WriteParameters {
+  const dryRun = query.all('dryRun');
+  const fieldManager = query.get('fieldManager') || undefined;
+  const fieldValidation = query.get('fieldValidation') ?? '';
+  const force = query.get('force');
+  const found: Violation[] = [];
+  if (kind === 'PatchOptions') {
+    if (apply && fieldManager === undefined) found.push(required('fieldManager', 'is required for apply patch'));
+    if (!apply && force !== undefined) found.push(forbiddenField('force', 'may not be specified for non-apply patch'));
+  }
+  found.push(...managerViolations(fieldManager), ...dryRunViolations(dryRun));
+  if (!validations.includes(fieldValidation)) found.push(notSupported('fieldValidation', fieldValidation, validations));
+  if (found.length) throw invalidObject({ group: 'meta.k8s.io', kind }, found);
+  return {
+    dryRun: dryRun.length > 0,
+    fieldManager,
+    fieldValidation: fieldValidation === '' ? 'Warn' : (fieldValidation as FieldValidation),
+    force: force === undefined ? undefined : readBoolean(force),
+  };
+}
+
+export interface DeleteParameters {
+  readonly dryRun: boolean;
+  readonly gracePeriodSeconds: number | undefined;
+  readonly propagationPolicy: 'Background' | 'Foreground' | 'Orphan' | undefined;
+  readonly orphanDependents: boolean | undefined;
+  readonly preconditions: { readonly uid?: string; readonly resourceVersion?: string } | undefined;
+}
+
+/** DeleteOptions as sent in a body, already decoded. */
+export interface DeleteBody {
+  readonly dryRun?: readonly string[];
+  readonly gracePeriodSeconds?: number;
+  readonly propagationPolicy?: string;
+  readonly orphanDependents?: boolean;
+  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
+}
+
+const policies = ['Foreground', 'Background', 'Orphan', 'nil'];
+
+/** Options of a deletion: from the body if there is one, else from the query; never mixed. */
+export function readDeleteParameters(query: Query, body: DeleteBody | undefined): DeleteParameters {
+  const orphan = query.get('orphanDependents');
+  const dryRunValues = query.all('dryRun');
+  const gracePeriodSeconds = readInteger(query.get('gracePeriodSeconds'));
+  const propagation = query.get('propagationPolicy');
+  const given: DeleteBody = body ?? {
+    dryRun: dryRunValues,
+    ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+    ...(propagation === undefined || propagation === '' ? {} : { propagationPolicy: propagation }),
+    ...(orphan === undefined ? {} : { orphanDependents: readBoolean(orphan) }),
+  };
+  const { propagationPolicy: policy, orphanDependents, preconditions } = given;
+  const found: Violation[] = [];
+  if (policy !== undefined && orphanDependents !== undefined) {
+    found.push(invalid('propagationPolicy', policy, 'orphanDependents and deletionPropagation cannot be both set'));
+  }
+  if (policy !== undefined && !policies.slice(0, 3).includes(policy)) {
+    found.push(notSupported('propagationPolicy', policy, policies));
+  }
+  found.push(...dryRunViolations(given.dryRun ?? []));
+  if (found.length) throw invalidObject({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, found);
+  return {
+    dryRun: (given.dryRun ?? []).length > 0,
+    gracePeriodSeconds: given.gracePeriodSeconds,
+    propagationPolicy: policy as DeleteParameters['propagationPolicy'],
+    orphanDependents,
+    preconditions,
+  };
+}
+
+/** A resourceVersion of get and watch, where a malformed one is an untyped 500. */
+export function versionOf(text: string): bigint {
+  const version = parseVersion(text);
+  if (typeof version !== 'bigint')
+    throw untyped(`resourceVersion: Invalid value: ${JSON.stringify(text)}: ${version.wrong}`);
+  return version;
+}

@@ -1,0 +1,420 @@
+import { badRequest } from './errors.js';
+import { quote } from './go-text.js';
+import { labelValue, qualifiedName } from './names.js';
+import { forbiddenField, invalid, required, type Violation } from './violations.js';
+
+/**
+ * Label and field selectors: parse, match, print. Grammar and error texts are those of kube-apiserver;
+ * texts of any length and content are parsed in linear time.
+ */
+
+export type Labels = Readonly<Record<string, string>>;
+
+export type LabelOperator = 'in' | 'notin' | '=' | '==' | '!=' | '>' | '<' | 'exists' | '!';
+
+/** One condition on one label. `values` are sorted and without repeats. */
+export interface LabelRequirement {
+  readonly key: string;
+  readonly operator: LabelOperator;
+  readonly values: readonly string[];
+}
+
+/** All requirements must hold. Sorted by key. */
+export interface LabelSelector {
+  readonly requirements: readonly LabelRequirement[];
+  /** True if it selects everything. */
+  readonly empty: boolean;
+  /** In canonical form; empty for one that selects everything or nothing. */
+  readonly text: string;
+  matches(labels: Labels | undefined): boolean;
+}
+
+/** The `LabelSelector` message of meta/v1, as it stands in objects. */
+export interface LabelSelectorSpec {
+  readonly matchLabels?: Labels;
+  readonly matchExpressions?: readonly {
+    readonly key?: string;
+    readonly operator?: string;
+    readonly values?: readonly string[];
+  }[];
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+const sortedSet = (values: Iterable<string>): readonly string[] => [...new Set(values)].sort(compare);
+
+/** Reads the `labelSelector` query text. Throws BadRequest. */
+export function parseLabelSelector(text: string): LabelSelector {
+  return selectorOf(parseRequirements(scan(text)));
+}
+
+/** Turns a selector object into a selector; an absent one selects nothing, an empty one everything. Throws BadRequest. */
+export function labelSelectorFrom(spec: LabelSelectorSpec | undefined): LabelSelector {
+  if (spec === undefined) return nothing;
+  const requirements = [
+    ...Object.entries(spec.matchLabels ?? {})
+      .sort(([a], [b]) => compare(a, b))
+      .map(([key, value]) => requirement(key, '=', [value])),
+    ...(spec.matchExpressions ?? []).map(({ key = '', operator = '', values = [] }) => {
+      const known = Object.hasOwn(objectOperators, operator) ? objectOperators[operator] : undefined;
+      if (known === undefined) throw badRequest(`${quote(operator)} is not a valid label selector operator`);
+      return requirement(key, known, values);
+    }),
+  ];
+  return selectorOf(requirements);
+}
+
+/** What is wrong with a selector object in an object's field. */
+export function validateLabelSelector(
+  spec: LabelSelectorSpec | undefined,
+  path: string,
+  options: { readonly allowInvalidValues?: boolean } = {},
+): readonly Violation[] {
+  if (spec === undefined || spec === null) return [];
+  const labels = Object.entries(spec.matchLabels ?? {}).flatMap(([key, value]) => [
+    ...qualifiedName(key).map((text) => invalid(`${path}.matchLabels`, key, text)),
+    ...labelValue(value).map((text) => invalid(`${path}.matchLabels`, value, text)),
+  ]);
+  const expressions = (spec.matchExpressions ?? []).flatMap(({ key = '', operator = '', values = [] }, at) => {
+    const base = `${path}.matchExpressions[${at}]`;
+    return [
+      ...validateOperator(operator, values, base),
+      ...qualifiedName(key).map((text) => invalid(`${base}.key`, key, text)),
+      ...(options.allowInvalidValues
+        ? []
+        : values.flatMap((value, i) => labelValue(value).map((text) => invalid(`${base}.values[${i}]`, value, text)))),
+    ];
+  });
+  return [...labels, ...expressions];
+}
+
+function validateOperator(operator: string, values: readonly string[], path: string): readonly Violation[] {
+  if (operator === 'In' || operator === 'NotIn') {
+    return values.length > 0
+      ? []
+      : [required(`${path}.values`, "must be specified when `operator` is 'In' or 'NotIn'")];
+  }
+  if (operator === 'Exists' || operator === 'DoesNotExist') {
+    return values.length === 0
+      ? []
+      : [forbiddenField(`${path}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")];
+  }
+  return [invalid(`${path}.operator`, operator, 'not a valid selector operator')];
+}
+
+/** Selects every object. */
+export const everything: LabelSelector = { requirements: [], empty: true, text: '', matches: () => true };
+/** Selects no object. */
+export const nothing: LabelSelector = { requirements: [], empty: false, text: '', matches: () => false };
+
+const objectOperators: Readonly<Record<string, LabelOperator>> = {
+  In: 'in',
+  NotIn: 'notin',
+  Exists: 'exists',
+  DoesNotExist: '!',
+};
+
+function selectorOf(given: readonly LabelRequirement[]): LabelSelector {
+  if (given.length === 0) return everything;
+  const requirements = [...given].sort((a, b) => compare(a.key, b.key));
+  const tests = requirements.map(testOf);
+  return {
+    requirements,
+    empty: false,
+    text: requirements.map(printRequirement).join(','),
+    matches: (labels = {}) => tests.every((test) => test(labels)),
+  };
+}
+
+type Test = (labels: Labels) => boolean;
+
+function testOf({ key, operator, values }: LabelRequirement): Test {
+  const read = (labels: Labels): string | undefined => (Object.hasOwn(labels, key) ? labels[key] : undefined);
+  const only = values[0] ?? '';
+  const wanted = new Set(values);
+  const bound = toInt64(only);
+  const tests: Readonly<Record<LabelOperator, (value: string | undefined) => boolean>> = {
+    in: (value) => value !== undefined && wanted.has(value),
+    notin: (value) => value === undefined || !wanted.has(value),
+    '=': (value) => value === only,
+    '==': (value) => value === only,
+    '!=': (value) => value !== only,
+    '>': (value) => {
+      const number = toInt64(value);
+      return number !== undefined && bound !== undefined && number > bound;
+    },
+    '<': (value) => {
+      const number = toInt64(value);
+      return number !== undefined && bound !== undefined && number < bound;
+    },
+    exists: (value) => value !== undefined,
+    '!': (value) => value === undefined,
+  };
+  const test = tests[operator];
+  return (labels) => test(read(labels));
+}
+
+const int64 = { least: -(2n ** 63n), greatest: 2n ** 63n - 1n };
+
+function toInt64(text: string | undefined): bigint | undefined {
+  const [, sign, digits] = /^([+-]?)0*(\d{1,19})$/.exec(text ?? '') ?? [];
+  if (digits === undefined) return undefined;
+  const number = BigInt(`${sign === '-' ? '-' : ''}${digits}`);
+  return number >= int64.least && number <= int64.greatest ? number : undefined;
+}
+
+function printRequirement({ key, operator, values }: LabelRequirement): string {
+  if (operator === 'exists') return key;
+  if (operator === '!') return `!${key}`;
+  if (operator === 'in' || operator === 'notin') return `${key} ${operator} (${values.join(',')})`;
+  return `${key}${operator}${values.join(',')}`;
+}
+
+/** A checked requirement. Throws BadRequest with every complaint, as Kubernetes joins them. */
+function requirement(
+  key: string,
+  operator: LabelOperator,
+  given: readonly string[],
+  refuse: (why: string) => Error = badRequest,
+): LabelRequirement {
+  const complaints = [
+    ...keyComplaints(key, 'key'),
+    ...countComplaints(operator, given),
+    ...given.flatMap((value, at) => {
+      const wrong = labelValue(value);
+      return wrong.length === 0 ? [] : [line(invalid(`values[${at}][${key}]`, value, wrong.join('; ')))];
+    }),
+  ];
+  const distinct = [...new Set(complaints)];
+  if (distinct.length > 0) throw refuse(distinct.length === 1 ? `${distinct[0]}` : `[${distinct.join(', ')}]`);
+  return { key, operator, values: sortedSet(given) };
+}
+
+const line = ({ field, body }: Violation): string => `${field}: ${body}`;
+
+const keyComplaints = (key: string, field: string): readonly string[] => {
+  const wrong = qualifiedName(key);
+  return wrong.length === 0 ? [] : [line(invalid(field, key, wrong.join('; ')))];
+};
+
+function countComplaints(operator: LabelOperator, values: readonly string[]): readonly string[] {
+  const shown = values.length === 0 ? null : values;
+  if (operator === 'in' || operator === 'notin') {
+    return values.length === 0
+      ? [line(invalid('values', shown, "for 'in', 'notin' operators, values set can't be empty"))]
+      : [];
+  }
+  if (operator === 'exists' || operator === '!') {
+    return values.length > 0
+      ? [line(invalid('values', shown, 'values set must be empty for exists and does not exist'))]
+      : [];
+  }
+  if (operator !== '>' && operator !== '<') return [];
+  return values.flatMap((value, at) =>
+    toInt64(value) === undefined
+      ? [line(invalid(`values[${at}]`, value, "for 'Gt', 'Lt' operators, the value must be an integer"))]
+      : [],
+  );
+}
+
+interface Token {
+  readonly type: 'identifier' | 'symbol' | 'end';
+  readonly text: string;
+}
+
+const endToken: Token = { type: 'end', text: '' };
+const symbols = new Set(['=', '!', '(', ')', ',', '>', '<']);
+const longSymbols = new Set(['==', '!=']);
+const blanks = new Set([' ', '\t', '\r', '\n']);
+
+/** Splits into tokens. As in Go's lexer a NUL ends the text where a token could begin, and else the token. */
+function scan(text: string): readonly Token[] {
+  const tokens: Token[] = [];
+  let at = 0;
+  while (at < text.length) {
+    const character = text.charAt(at);
+    if (blanks.has(character)) at++;
+    else if (character === '\0') break;
+    else if (symbols.has(character)) {
+      const long = text.slice(at, at + 2);
+      const symbol = longSymbols.has(long) ? long : character;
+      tokens.push({ type: 'symbol', text: symbol });
+      at += symbol.length;
+    } else {
+      const start = at;
+      while (at < text.length && !isBoundary(text.charAt(at))) at++;
+      tokens.push({ type: 'identifier', text: text.slice(start, at) });
+      if (text.charAt(at) === '\0') at++;
+    }
+  }
+  return tokens;
+}
+
+const isBoundary = (character: string): boolean =>
+  symbols.has(character) || blanks.has(character) || character === '\0';
+
+const isSymbol = (token: Token, text: string): boolean => token.type === 'symbol' && token.text === text;
+const startsRequirement = (token: Token): boolean => token.type === 'identifier' || isSymbol(token, '!');
+
+const unparsable = (why: string): Error => badRequest(`unable to parse requirement: ${why}`);
+
+const operators: ReadonlyMap<string, LabelOperator> = new Map(
+  (['in', 'notin', '=', '==', '!=', '>', '<'] as const).map((operator) => [operator, operator]),
+);
+
+function parseRequirements(tokens: readonly Token[]): readonly LabelRequirement[] {
+  const requirements: LabelRequirement[] = [];
+  let at = 0;
+  const peek = (): Token => tokens[at] ?? endToken;
+  const next = (): Token => tokens[at++] ?? endToken;
+
+  const parseOne = (): LabelRequirement => {
+    let token = next();
+    const negated = isSymbol(token, '!');
+    if (negated) token = next();
+    if (token.type !== 'identifier') throw unparsable(`found '${token.text}', expected: identifier`);
+    const key = token.text;
+    const [complaint] = keyComplaints(key, '<nil>');
+    if (complaint !== undefined) throw unparsable(complaint);
+    if (negated) return requirement(key, '!', []);
+    if (peek().type === 'end' || isSymbol(peek(), ',')) return requirement(key, 'exists', []);
+    const { text } = next();
+    const operator = operators.get(text);
+    if (operator === undefined) throw unparsable(`found '${text}', expected: in, notin, =, ==, !=, gt, lt`);
+    const values = operator === 'in' || operator === 'notin' ? parseValues() : [parseExactValue()];
+    return requirement(key, operator, values, unparsable);
+  };
+
+  const parseExactValue = (): string => {
+    if (peek().type === 'end' || isSymbol(peek(), ',')) return '';
+    const token = next();
+    if (token.type !== 'identifier') throw unparsable(`found '${token.text}', expected: identifier`);
+    return token.text;
+  };
+
+  const parseValues = (): readonly string[] => {
+    const open = next();
+    if (!isSymbol(open, '(')) throw unparsable(`found '${open.text}' expected: '('`);
+    if (isSymbol(peek(), ')')) {
+      at++;
+      return [''];
+    }
+    if (peek().type !== 'identifier' && !isSymbol(peek(), ',')) {
+      throw unparsable(`found '${peek().text}', expected: ',', ')' or identifier`);
+    }
+    const values = new Set<string>();
+    while (!isSymbol(peek(), ')')) {
+      const token = next();
+      if (token.type === 'identifier') {
+        values.add(token.text);
+        if (!isSymbol(peek(), ',') && !isSymbol(peek(), ')')) {
+          throw unparsable(`found '${peek().text}', expected: ',' or ')'`);
+        }
+        continue;
+      }
+      if (!isSymbol(token, ',')) throw unparsable(`found '${token.text}', expected: ',', or identifier`);
+      if (values.size === 0 || isSymbol(peek(), ')')) values.add('');
+      if (isSymbol(peek(), ',')) {
+        at++;
+        values.add('');
+        if (isSymbol(peek(), ')')) throw unparsable(`found ')', expected: ',', or identifier`);
+      }
+    }
+    at++;
+    return sortedSet(values);
+  };
+
+  while (startsRequirement(peek())) {
+    requirements.push(parseOne());
+    const separator = next();
+    if (separator.type === 'end') return requirements;
+    if (!isSymbol(separator, ',')) throw badRequest(`found '${separator.text}', expected: ',' or 'end of string'`);
+    if (!startsRequirement(peek())) throw badRequest(`found '${peek().text}', expected: identifier after ','`);
+  }
+  if (peek().type !== 'end') {
+    throw badRequest(`found '${peek().text}', expected: !, identifier, or 'end of string'`);
+  }
+  return requirements;
+}
+
+/** One condition on one field. */
+export interface FieldRequirement {
+  readonly field: string;
+  readonly operator: '=' | '!=';
+  readonly value: string;
+}
+
+/** All requirements must hold. In the order of their texts. */
+export interface FieldSelector {
+  readonly requirements: readonly FieldRequirement[];
+  /** True if it selects everything. */
+  readonly empty: boolean;
+  /** In canonical form, values escaped. */
+  readonly text: string;
+  /** `read` answers the text of a field; absent counts as "". */
+  matches(read: (field: string) => string | undefined): boolean;
+  /** The value one field must have, if there is one. */
+  exactly(field: string): string | undefined;
+}
+
+/** Reads the `fieldSelector` query text; which fields a kind knows is not looked at. Throws BadRequest. */
+export function parseFieldSelector(text: string): FieldSelector {
+  const requirements = splitTerms(text)
+    .sort(compare)
+    .filter((term) => term !== '')
+    .map((term) => parseTerm(term, text));
+  return fieldSelectorFrom(requirements);
+}
+
+export const fieldSelectorFrom = (requirements: readonly FieldRequirement[]): FieldSelector => ({
+  requirements,
+  empty: requirements.length === 0,
+  text: requirements.map(({ field, operator, value }) => `${field}${operator}${escapeFieldValue(value)}`).join(','),
+  matches: (read) =>
+    requirements.every(({ field, operator, value }) => ((read(field) ?? '') === value) === (operator === '=')),
+  exactly: (field) => requirements.find((one) => one.field === field && one.operator === '=')?.value,
+});
+
+/** A literal made fit to stand as a value in a field selector. */
+export const escapeFieldValue = (value: string): string => value.replace(/[\\,=]/g, (character) => `\\${character}`);
+
+function splitTerms(text: string): string[] {
+  const terms: string[] = [];
+  let start = 0;
+  for (let at = 0; at < text.length; at++) {
+    const character = text.charAt(at);
+    if (character === '\\') at++;
+    else if (character === ',') {
+      terms.push(text.slice(start, at));
+      start = at + 1;
+    }
+  }
+  return [...terms, text.slice(start)];
+}
+
+function parseTerm(term: string, whole: string): FieldRequirement {
+  const found = /!=|==?/.exec(term);
+  if (found === null) throw badRequest(`invalid selector: '${whole}'; can't understand '${term}'`);
+  return {
+    field: term.slice(0, found.index),
+    operator: found[0] === '!=' ? '!=' : '=',
+    value: unescapeFieldValue(term.slice(found.index + found[0].length)),
+  };
+}
+
+function unescapeFieldValue(text: string): string {
+  let out = '';
+  let escaped = false;
+  for (const character of text) {
+    if (escaped) {
+      if (!/[\\,=]/.test(character))
+        throw badRequest(`invalid field selector: invalid escape sequence: \\${character}`);
+      out += character;
+      escaped = false;
+    } else if (character === '\\') escaped = true;
+    else if (character === ',' || character === '=') {
+      throw badRequest(`invalid field selector: unescaped character in value: ${character.codePointAt(0)}`);
+    } else out += character;
+  }
+  if (escaped) throw badRequest('invalid field selector: invalid escape sequence: \\');
+  return out;
+}

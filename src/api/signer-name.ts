@@ -1,0 +1,43 @@
+import { quote } from './go-text.js';
+import { dnsLabel, dnsSubdomain } from './names.js';
+import { invalid, required, tooLong, type Violation } from './violations.js';
+
+const maxDomain = 253;
+/** Domain, slash, and a path of a label, a dot and a subdomain. */
+const maxSignerName = maxDomain + 1 + 63 + 1 + 253;
+
+/** The grammar of signer names: `domain/path`, the domain of two labels or more. Everything that is wrong with one. */
+export function signerNameViolations(field: string, signerName: string): readonly Violation[] {
+  if (signerName === '') return [required(field)];
+  const segments = signerName.split('/');
+  const [domain = '', path = ''] = segments;
+  if (segments.length !== 2) {
+    return [
+      invalid(field, signerName, "must be a fully qualified domain and path of the form 'example.com/signer-name'"),
+    ];
+  }
+  const labels = domain.split('.');
+  return [
+    ...(Buffer.byteLength(domain) > maxDomain ? [tooLong(field, maxDomain)] : []),
+    ...firstWrong(field, domain, labels, dnsLabel),
+    ...(labels.length < 2
+      ? [invalid(field, domain, 'should be a domain with at least two segments separated by dots')]
+      : []),
+    ...firstWrong(field, path, path.split('.'), dnsSubdomain),
+    ...(Buffer.byteLength(signerName) > maxSignerName ? [tooLong(field, maxSignerName)] : []),
+  ];
+}
+
+/** What is wrong with the first bad part; the value told is the whole. */
+function firstWrong(
+  field: string,
+  whole: string,
+  parts: readonly string[],
+  check: (part: string) => readonly string[],
+): readonly Violation[] {
+  for (const part of parts) {
+    const wrong = check(part);
+    if (wrong.length > 0) return wrong.map((text) => invalid(field, whole, `validating label ${quote(part)}: ${text}`));
+  }
+  return [];
+}

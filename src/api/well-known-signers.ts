@@ -1,0 +1,38 @@
+import { type Domains, defaultDomains } from './domains.js';
+
+/** What each well-known signer of certificates is for. */
+export type WellKnownSigner = 'client' | 'node-client' | 'node-serving' | 'legacy-unknown';
+
+type Spellings = readonly [string, ...string[]];
+
+/** Spellings behind `<signer domain>/`: Kubernetes' own first, then the neutral one. */
+const paths: Readonly<Record<WellKnownSigner, Spellings>> = {
+  client: ['kube-apiserver-client', 'apiserver-client'],
+  'node-client': ['kube-apiserver-client-kubelet', 'apiserver-client-nodeagent'],
+  'node-serving': ['kubelet-serving', 'nodeagent-serving'],
+  'legacy-unknown': ['legacy-unknown'],
+};
+
+/** Every served name of every well-known signer; the first of each is Kubernetes' own. */
+export function wellKnownSigners(domains: Domains = defaultDomains): Readonly<Record<WellKnownSigner, Spellings>> {
+  const named = ([first, ...others]: Spellings): Spellings => [
+    `${domains.signer}/${first}`,
+    ...others.map((path) => `${domains.signer}/${path}`),
+  ];
+  return {
+    client: named(paths.client),
+    'node-client': named(paths['node-client']),
+    'node-serving': named(paths['node-serving']),
+    'legacy-unknown': named(paths['legacy-unknown']),
+  };
+}
+
+const kinds = ['client', 'node-client', 'node-serving', 'legacy-unknown'] as const satisfies readonly WellKnownSigner[];
+
+/** Which well-known signer a name is a spelling of; undefined for everybody else's. */
+export function wellKnownSigner(signerName: string, domains: Domains = defaultDomains): WellKnownSigner | undefined {
+  const slash = signerName.indexOf('/');
+  if (slash < 0 || signerName.slice(0, slash) !== domains.signer) return undefined;
+  const path = signerName.slice(slash + 1);
+  return kinds.find((kind) => paths[kind].includes(path));
+}

@@ -1,0 +1,209 @@
+import type { Json, JsonObject } from './object.js';
+import { goFloat, resolveScalar } from './yaml-scalar.js';
+
+/**
+ * JSON as the YAML that Kubernetes answers with: block style, two spaces, lists not indented, members sorted, long
+ * text folded beyond column 80, quotes only where a reader would take the text for something else.
+ */
+export const writeYaml = (value: Json): string => {
+  const lines = isNested(value) ? block(value, 0) : scalar('', value, step);
+  return `${lines.join('\n')}\n`;
+};
+
+const step = 2;
+const width = 80;
+/** A member's name longer than this stands behind a `?`. */
+const longestName = 128;
+
+type Nested = JsonObject | readonly Json[];
+const isNested = (value: Json): value is Nested =>
+  typeof value === 'object' && value !== null && (Array.isArray(value) ? value.length : Object.keys(value).length) > 0;
+const isList = (value: Nested): value is readonly Json[] => Array.isArray(value);
+
+/** The lines of a list or an object that is not empty. */
+function block(value: Nested, indent: number): string[] {
+  const lines: string[] = [];
+  // Not spread into push: a list may be longer than a call takes arguments.
+  const add = (more: readonly string[]): void => {
+    for (const line of more) lines.push(line);
+  };
+  const pad = ' '.repeat(indent);
+  /** What stands on the line of a `-`, `?` or `:`. */
+  const behind = (head: string, inner: Json): readonly string[] => {
+    if (!isNested(inner)) return scalar(head, inner, indent + step);
+    const [first = '', ...rest] = block(inner, indent + step);
+    return [`${head} ${first.slice(indent + step)}`, ...rest];
+  };
+  if (isList(value)) {
+    for (const item of value) add(behind(`${pad}-`, item));
+    return lines;
+  }
+  for (const name of Object.keys(value).sort(compareNames)) {
+    const member = value[name] as Json;
+    if (name.includes('\n') || Buffer.byteLength(name) > longestName) {
+      add(behind(`${pad}?`, name));
+      add(behind(`${pad}:`, member));
+      continue;
+    }
+    const head = `${pad}${flow('', name, { style: nameStyle(name) })[0]}:`;
+    if (!isNested(member)) add(scalar(head, member, indent + step));
+    else {
+      lines.push(head);
+      add(block(member, isList(member) ? indent : indent + step));
+    }
+  }
+  return lines;
+}
+
+/** The lines of a scalar or an empty collection behind `head`; further lines are indented. */
+function scalar(head: string, value: Json, indent: number): readonly string[] {
+  const lead = head === '' ? '' : `${head} `;
+  if (typeof value === 'string') {
+    const style = styleOf(value);
+    return style === 'literal' ? literal(lead, value, indent) : flow(lead, value, { style, indent });
+  }
+  if (typeof value === 'number') return [lead + (Number.isInteger(value) ? wholeNumber(value) : goFloat(value))];
+  return [lead + JSON.stringify(value)];
+}
+
+const wholeNumber = (value: number): string => (Math.abs(value) < 2 ** 64 ? BigInt(value).toString() : goFloat(value));
+
+function literal(lead: string, text: string, indent: number): readonly string[] {
+  const hint = text.startsWith(' ') || text.startsWith('\n') ? String(step) : '';
+  const chomp = !text.endsWith('\n') ? '-' : text === '\n' || text.endsWith('\n\n') ? '+' : '';
+  const lines = text.split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  const pad = ' '.repeat(indent);
+  return [`${lead}|${hint}${chomp}`, ...lines.map((line) => (line === '' ? '' : pad + line))];
+}
+
+type Style = 'plain' | 'single' | 'double' | 'literal';
+type FlowStyle = Exclude<Style, 'literal'>;
+
+const quotes: Readonly<Record<FlowStyle, string>> = { plain: '', single: "'", double: '"' };
+const written: Readonly<Record<FlowStyle, (character: string) => string>> = {
+  plain: (character) => character,
+  single: (character) => (character === "'" ? "''" : character),
+  double: (character) => (needsEscape.test(character) ? escaped(character) : character),
+};
+
+/** Text in plain or quoted style, broken at single blanks beyond the width where an indent is given. */
+function flow(
+  lead: string,
+  text: string,
+  { style, indent }: { readonly style: FlowStyle; readonly indent?: number },
+): readonly [string, ...string[]] {
+  const lines: string[] = [];
+  const write = written[style];
+  let line = lead + quotes[style];
+  let column = [...line].length;
+  let afterBlank = false;
+  const characters = [...text];
+  for (let at = 0; at < characters.length; at++) {
+    const character = characters[at] as string;
+    const inside = style === 'plain' || (at > 0 && at < characters.length - 1);
+    const beforeBlank = characters[at + 1] === ' ';
+    const breakable = indent !== undefined && inside && !afterBlank && (style === 'double' || !beforeBlank);
+    if (character === ' ' && breakable && column > width) {
+      lines.push(line);
+      line = ' '.repeat(indent) + (beforeBlank ? '\\' : '');
+      column = line.length;
+    } else {
+      const piece = write(character);
+      line += piece;
+      column += piece.length > 2 ? piece.length : [...piece].length;
+    }
+    afterBlank = character === ' ';
+  }
+  const [first, ...rest] = [...lines, line + quotes[style]];
+  return [first as string, ...rest];
+}
+
+/** Not printable in the eyes of Go's writer: control characters, byte order marks, everything beyond 16 bits. */
+const unprintable = /[^\x20-\x7e\n\u00a0-\ud7ff\ue000-\ufffd]|\ufeff/u;
+const lineSeparators = /[\u2028\u2029]/;
+const needsEscape = /[^\x20-\x7e\u00a0-\ud7ff\ue000-\ufffd]|[\ufeff\u2028\u2029"\\]/u;
+const indicators = /^(?:---|\.\.\.|[#,[\]{}&*!|>'"%@`]|[-?:](?:[ \t]|$))|:(?:[ \t]|$)|[ \t\n]#/;
+const base60 = /^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$/;
+
+function styleOf(text: string): Style {
+  const special = unprintable.test(text) || lineSeparators.test(text);
+  if (text.includes('\n')) return special || text.endsWith(' ') || text.includes(' \n') ? 'double' : 'literal';
+  if (special || resolveScalar(text).kind !== 'text' || base60.test(text)) return 'double';
+  return text.startsWith(' ') || text.endsWith(' ') || indicators.test(text) ? 'single' : 'plain';
+}
+
+function nameStyle(name: string): FlowStyle {
+  const style = styleOf(name);
+  return style === 'literal' ? 'double' : style;
+}
+
+const shortEscapes: Readonly<Record<string, string>> = {
+  '\0': '\\0',
+  '\x07': '\\a',
+  '\b': '\\b',
+  '\t': '\\t',
+  '\n': '\\n',
+  '\v': '\\v',
+  '\f': '\\f',
+  '\r': '\\r',
+  '\x1b': '\\e',
+  '"': '\\"',
+  '\\': '\\\\',
+  '\x85': '\\N',
+  '\u2028': '\\L',
+  '\u2029': '\\P',
+};
+
+function escaped(character: string): string {
+  const short = shortEscapes[character];
+  if (short !== undefined) return short;
+  const code = character.codePointAt(0) ?? 0;
+  const [letter, digits] = code <= 0xff ? ['x', 2] : code <= 0xffff ? ['u', 4] : (['U', 8] as const);
+  return `\\${letter}${code.toString(16).toUpperCase().padStart(digits, '0')}`;
+}
+
+const isLetter = (character: string): boolean => /\p{L}/u.test(character);
+const isDigit = (character: string | undefined): boolean => character !== undefined && /\p{Nd}/u.test(character);
+
+/** The order of go-yaml: letters behind everything else, runs of digits by their value. */
+function compareNames(left: string, right: string): number {
+  if (plainName.test(left) && plainName.test(right)) return left < right ? -1 : left > right ? 1 : 0;
+  const a = [...left];
+  const b = [...right];
+  for (let at = 0; at < a.length && at < b.length; at++) {
+    const x = a[at] as string;
+    const y = b[at] as string;
+    if (x !== y) return compareAt(a, b, at, x, y);
+  }
+  return a.length - b.length;
+}
+const plainName = /^[A-Za-z]+$/;
+
+function compareAt(a: readonly string[], b: readonly string[], at: number, x: string, y: string): number {
+  const letters = [isLetter(x), isLetter(y)];
+  const byCode = (x.codePointAt(0) ?? 0) - (y.codePointAt(0) ?? 0);
+  if (letters[0] && letters[1]) return byCode;
+  if (letters[0] || letters[1]) return letters[1] ? -1 : 1;
+  const lead = (x === '0' || y === '0') && followsNumber(a, at) ? 1n : 0n;
+  const [m, mEnd] = numberAt(a, at, lead);
+  const [n, nEnd] = numberAt(b, at, lead);
+  if (m !== n) return m < n ? -1 : 1;
+  return mEnd !== nEnd ? mEnd - nEnd : byCode;
+}
+
+/** Is there a digit other than zero in the digits right before `at`? */
+function followsNumber(characters: readonly string[], at: number): boolean {
+  for (let before = at - 1; isDigit(characters[before]); before--) if (characters[before] !== '0') return true;
+  return false;
+}
+
+/** Longest run of digits that is read as one number; more than 64 bits hold. */
+const maxDigits = 40;
+
+function numberAt(characters: readonly string[], at: number, lead: bigint): [bigint, number] {
+  let end = at;
+  while (isDigit(characters[end])) end++;
+  const digits = characters.slice(at, Math.min(end, at + maxDigits)).join('');
+  return [BigInt(`${lead}${/^\d*$/.test(digits) ? digits : 0}`), end];
+}

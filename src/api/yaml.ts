@@ -1,0 +1,378 @@
+import { isUtf8 } from 'node:buffer';
+import type { Alias, Node, Pair, Scalar, YAMLMap } from 'yaml';
+import { quote } from './go-text.js';
+import { type ExactJson, NumberText, plainJson, type ReadText, readJson, setMember } from './json-text.js';
+import { goFloat, resolveScalar, type YamlScalar } from './yaml-scalar.js';
+
+/**
+ * Reads YAML as Kubernetes does: go-yaml v2 (YAML 1.1 with exceptions), then as if it had been converted to JSON. Only
+ * the first document is read; members come out sorted, because the conversion sorts them.
+ */
+export interface ReadYaml extends ReadText {
+  readonly format: 'yaml';
+  /**
+   * One text with all repeated members, as strict decoding prints it:
+   * `yaml: unmarshal errors:\n  line 7: key "a" already set in map`. Empty if there are none.
+   */
+  readonly duplicates: readonly string[];
+}
+
+/** The text is not YAML, or cannot become JSON. The message is Go's as far as the parser tells the cases apart. */
+export class YamlError extends Error {
+  override readonly name = 'YamlError';
+}
+
+const strictHead = 'yaml: unmarshal errors:\n  ';
+
+/** Texts of strict errors as warnings: one per repeated member of YAML, the others as they are. */
+export const strictWarnings = (errors: readonly string[]): readonly string[] =>
+  errors.flatMap((error) => (error.startsWith(strictHead) ? error.slice(strictHead.length).split('\n  ') : [error]));
+
+/** Larger texts are only read if they are JSON: parsing YAML takes about a second per megabyte. */
+export const maxYamlBytes = 1_048_576;
+
+/** Reads the first document. Throws YamlError. */
+export async function readYaml(source: string | Uint8Array): Promise<ReadYaml> {
+  const text = textOf(source);
+  const asJson = readAsJson(text);
+  if (asJson !== undefined) return asJson;
+  if (text.length > maxYamlBytes) throw new YamlError(`yaml: document is larger than ${maxYamlBytes} bytes`);
+  const yaml = await import('yaml');
+  const lines = new yaml.LineCounter();
+  const lineAt = (offset: number): number => lines.linePos(offset).line;
+  try {
+    const document = yaml.parseDocument(text, {
+      version: '1.1',
+      schema: 'failsafe',
+      merge: false,
+      uniqueKeys: false,
+      prettyErrors: false,
+      logLevel: 'silent',
+      lineCounter: lines,
+    });
+    const wrong = document.errors.find(({ code }) => code !== 'MULTIPLE_DOCS');
+    if (wrong !== undefined) throw new YamlError(complaint(wrong.code, wrong.message, lineAt(wrong.pos[0])));
+    const reader = new TreeReader({ lineAt, isMap: yaml.isMap, isAlias: yaml.isAlias, isPair: yaml.isPair });
+    return finished(reader.read(document.contents), reader.repeated);
+  } catch (error) {
+    if (error instanceof RangeError) throw new YamlError(tooDeep);
+    throw error;
+  }
+}
+
+const finished = (exact: ExactJson, repeated: readonly string[]): ReadYaml => ({
+  format: 'yaml',
+  value: plainJson(exact),
+  exact,
+  duplicates: repeated.length === 0 ? [] : [strictHead + repeated.join('\n  ')],
+});
+
+const controlCharacters = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
+
+function textOf(source: string | Uint8Array): string {
+  if (typeof source !== 'string' && !isUtf8(source)) throw new YamlError('yaml: invalid leading UTF-8 octet');
+  const text = typeof source === 'string' ? source : Buffer.from(source).toString('utf8');
+  const whole = text.startsWith('\ufeff') ? text.slice(1) : text;
+  if (controlCharacters.test(whole)) throw new YamlError('yaml: control characters are not allowed');
+  return whole;
+}
+
+const tooDeep = 'yaml: exceeded max depth of 10000';
+
+/** What go-yaml says in the cases the parser distinguishes; `scanner` complaints count lines from one. */
+interface Complaint {
+  readonly text: string;
+  readonly scanner?: true;
+}
+const complaints: Readonly<Record<string, Complaint>> = {
+  BLOCK_AS_IMPLICIT_KEY: { text: 'mapping values are not allowed in this context', scanner: true },
+  TAB_AS_INDENT: { text: 'found character that cannot start any token', scanner: true },
+  BAD_SCALAR_START: { text: 'found character that cannot start any token', scanner: true },
+  MULTILINE_IMPLICIT_KEY: { text: "could not find expected ':'", scanner: true },
+  KEY_OVER_1024_CHARS: { text: "could not find expected ':'", scanner: true },
+  BAD_DQ_ESCAPE: { text: 'found unknown escape character', scanner: true },
+  BAD_DIRECTIVE: { text: 'found unknown directive name', scanner: true },
+  MULTIPLE_TAGS: { text: 'did not find expected node content' },
+  MULTIPLE_ANCHORS: { text: 'did not find expected node content' },
+};
+const byMessage: readonly (Complaint & { readonly begins: string })[] = [
+  { begins: 'Missing closing', text: 'found unexpected end of stream', scanner: true },
+  { begins: 'Flow map', text: "did not find expected ',' or '}'" },
+  { begins: 'Flow seq', text: "did not find expected ',' or ']'" },
+  { begins: 'All sequence items', text: "did not find expected '-' indicator" },
+];
+
+function complaint(code: string, message: string, line: number): string {
+  if (code === 'RESOURCE_EXHAUSTION') return tooDeep;
+  const found: Complaint = complaints[code] ??
+    byMessage.find(({ begins }) => message.startsWith(begins)) ?? { text: 'did not find expected key' };
+  const { text, scanner = false } = found;
+  const shown = scanner ? line : line - 1;
+  return line === 1 ? `yaml: ${text}` : `yaml: line ${shown}: ${text}`;
+}
+
+/** Bodies sent as YAML are JSON more often than not, and reading JSON is much faster. */
+function readAsJson(text: string): ReadYaml | undefined {
+  if (!/^\s*[{[]/.test(text)) return undefined;
+  try {
+    const read = readJson(text);
+    return read.duplicates.length > 0 ? undefined : finished(converted(read.exact), []);
+  } catch {
+    return undefined;
+  }
+}
+
+/** As after a conversion to YAML and back: members sorted, numbers that are not whole by their value. */
+function converted(exact: ExactJson): ExactJson {
+  if (typeof exact !== 'object' || exact === null) return exact;
+  if (exact instanceof NumberText) {
+    const value = Number(exact.text);
+    if (/^-?\d+$/.test(exact.text)) return wholeNumber(BigInt(exact.text));
+    return Number.isFinite(value) ? value : exact.text;
+  }
+  if (Array.isArray(exact)) return (exact as readonly ExactJson[]).map(converted);
+  const members = exact as { readonly [member: string]: ExactJson };
+  return sortedObject(new Map(Object.keys(members).map((name) => [name, converted(members[name] ?? null)])));
+}
+
+const largestUnsigned = 2n ** 64n - 1n;
+const smallestSigned = -(2n ** 63n);
+
+/** Kept exactly as long as 64 bits hold it; beyond that it is a float. */
+function wholeNumber(value: bigint): ExactJson {
+  const number = Number(value);
+  if (Number.isSafeInteger(number) || value > largestUnsigned || value < smallestSigned) return number;
+  return new NumberText(value.toString());
+}
+
+function sortedObject(members: ReadonlyMap<string, ExactJson>): ExactJson {
+  const out: Record<string, ExactJson> = {};
+  for (const name of [...members.keys()].sort()) setMember(out, name, members.get(name) ?? null);
+  return out;
+}
+
+/** A value as Go holds it before the conversion to JSON. */
+interface GoValue {
+  readonly json: ExactJson;
+  /** As `%#v` prints it; also tells keys apart. */
+  readonly go: string;
+  /** As a member's name; undefined for what cannot be one. */
+  readonly name: string | undefined;
+}
+type Members = Map<string, { readonly key: GoValue; readonly value: GoValue }>;
+type Given = Node | null | undefined;
+
+const nothing: GoValue = { json: null, go: 'interface {}(nil)', name: undefined };
+const wantsMap = 'yaml: map merge requires map or sequence of maps as the value';
+const maxRepeated = 1_000;
+/** Of what is only printed in an error, so much. */
+const maxShown = 1_000;
+const shownOf = (texts: readonly string[]): string => {
+  const text = texts.join(', ');
+  return text.length > maxShown ? `${text.slice(0, maxShown)}...` : text;
+};
+
+interface TreeTools {
+  lineAt(offset: number): number;
+  isMap(node: unknown): node is YAMLMap<Node | null, Node | null>;
+  isAlias(node: unknown): node is Alias;
+  isPair(node: unknown): node is Pair<Node | null, Node | null>;
+}
+
+/** Turns a tree into JSON, minding repeated members and aliases. */
+class TreeReader {
+  /** `line 7: key "a" already set in map` */
+  readonly repeated: string[] = [];
+  readonly #tools: TreeTools;
+  readonly #targets = new Map<Node, Node>();
+  readonly #open = new Set<Node>();
+  #visited = 0;
+  #visitedInAliases = 0;
+  #aliasDepth = 0;
+
+  constructor(tools: TreeTools) {
+    this.#tools = tools;
+  }
+
+  read(root: Given): ExactJson {
+    this.#bindAliases(root, new Map());
+    return this.#value(root).json;
+  }
+
+  /** An alias means the latest node before it that has the anchor. */
+  #bindAliases(node: Given, anchors: Map<string, Node>): void {
+    if (node === null || node === undefined) return;
+    if (this.#tools.isAlias(node)) {
+      const target = anchors.get(node.source);
+      if (target === undefined) throw new YamlError(`yaml: unknown anchor '${node.source}' referenced`);
+      this.#targets.set(node, target);
+      return;
+    }
+    if ('anchor' in node && typeof node.anchor === 'string') anchors.set(node.anchor, node);
+    for (const item of itemsOf(node)) {
+      if (this.#tools.isPair(item)) {
+        this.#bindAliases(item.key, anchors);
+        this.#bindAliases(item.value, anchors);
+      } else this.#bindAliases(item as Given, anchors);
+    }
+  }
+
+  /** Small documents may consist of aliases nearly wholly, large ones hardly; go-yaml's limits. */
+  #count(): void {
+    this.#visited++;
+    if (this.#aliasDepth > 0) this.#visitedInAliases++;
+    if (this.#visitedInAliases <= 100 || this.#visited <= 1_000) return;
+    const beyond = Math.min(Math.max((this.#visited - 400_000) / 3_600_000, 0), 1);
+    if (this.#visitedInAliases / this.#visited > 0.99 - 0.89 * beyond) {
+      throw new YamlError('yaml: document contains excessive aliasing');
+    }
+  }
+
+  #value(node: Given): GoValue {
+    this.#count();
+    if (node === null || node === undefined) return nothing;
+    if (this.#tools.isAlias(node)) {
+      if (this.#open.has(node)) throw new YamlError(`yaml: anchor '${node.source}' value contains itself`);
+      this.#open.add(node);
+      const value = this.#within(node, () => this.#value(this.#targets.get(node)));
+      this.#open.delete(node);
+      return value;
+    }
+    if (this.#tools.isMap(node)) return this.#mapping(node);
+    return 'items' in node ? this.#list(itemsOf(node) as readonly Given[]) : scalarValue(node as Scalar);
+  }
+
+  /** What is read while an alias is followed counts as such. */
+  #within<T>(alias: Given, read: () => T): T {
+    const follows = this.#tools.isAlias(alias);
+    if (follows) this.#aliasDepth++;
+    const result = read();
+    if (follows) this.#aliasDepth--;
+    return result;
+  }
+
+  #list(items: readonly Given[]): GoValue {
+    const values = items.map((item) => this.#value(item));
+    const go = `[]interface {}{${shownOf(values.map((value) => value.go))}}`;
+    return { json: values.map(({ json }) => json), go, name: undefined };
+  }
+
+  #mapping(node: YAMLMap<Node | null, Node | null>): GoValue {
+    const members: Members = new Map();
+    this.#fill(node, members);
+    const out = new Map<string, ExactJson>();
+    for (const { key, value } of members.values()) {
+      if (key.name === undefined) {
+        throw new YamlError(`unsupported map key of type: %!s(<nil>), key: <nil>, value: ${value.go}`);
+      }
+      out.set(key.name, value.json);
+    }
+    const shown = [...members.values()].map(({ key, value }) => `${key.go}:${value.go}`);
+    return { json: sortedObject(out), go: `map[interface {}]interface {}{${shownOf(shown)}}`, name: undefined };
+  }
+
+  #fill(node: YAMLMap<Node | null, Node | null>, members: Members): void {
+    for (const pair of node.items) {
+      if (isMerge(pair.key)) {
+        this.#merge(pair.value, members);
+        continue;
+      }
+      const key = this.#value(pair.key);
+      if (key.name === undefined && key.json !== null) throw new YamlError(`yaml: invalid map key: ${key.go}`);
+      const value = this.#value(pair.value);
+      if (members.has(key.go) && this.repeated.length < maxRepeated) {
+        const line = this.#tools.lineAt(pair.value?.range?.[0] ?? pair.key?.range?.[0] ?? 0);
+        this.repeated.push(`line ${line}: key ${key.go} already set in map`);
+      }
+      members.set(key.go, { key, value });
+    }
+  }
+
+  /** `<<`: the members of one mapping, or of several of which the earlier ones win. */
+  #merge(node: Given, members: Members): void {
+    const mappingOf = (given: Given): YAMLMap<Node | null, Node | null> | undefined => {
+      const target = this.#tools.isAlias(given) ? this.#targets.get(given) : given;
+      return this.#tools.isMap(target) ? target : undefined;
+    };
+    const single = mappingOf(node);
+    const sources = single !== undefined ? [node] : this.#tools.isAlias(node) ? [] : [...itemsOf(node)].reverse();
+    if (sources.length === 0 && (node === null || node === undefined || !('items' in node))) {
+      throw new YamlError(wantsMap);
+    }
+    for (const source of sources as readonly Given[]) {
+      const mapping = mappingOf(source);
+      if (mapping === undefined) throw new YamlError(wantsMap);
+      this.#count();
+      if (source !== null && source !== undefined && this.#open.has(source)) {
+        throw new YamlError('yaml: anchor value contains itself');
+      }
+      if (source !== null && source !== undefined) this.#open.add(source);
+      this.#within(source, () => this.#fill(mapping, members));
+      if (source !== null && source !== undefined) this.#open.delete(source);
+    }
+  }
+}
+
+const itemsOf = (node: Given): readonly unknown[] =>
+  node !== null && node !== undefined && 'items' in node && Array.isArray(node.items) ? node.items : [];
+
+const tagPrefix = 'tag:yaml.org,2002:';
+const isMerge = (key: Given): boolean =>
+  key !== null &&
+  key !== undefined &&
+  'value' in key &&
+  key.value === '<<' &&
+  (key.tag === `${tagPrefix}merge` || ('type' in key && key.type === 'PLAIN'));
+
+/** Tags that ask for a meaning of the text, and the kinds of scalars they name. */
+const kindsByTag = new Map<string, YamlScalar['kind']>([
+  ['bool', 'boolean'],
+  ['int', 'integer'],
+  ['float', 'float'],
+  ['null', 'null'],
+  ['timestamp', 'timestamp'],
+]);
+const tagsByKind = new Map<YamlScalar['kind'], string>([
+  ...[...kindsByTag].map(([tag, kind]) => [kind, tag] as const),
+  ['text', 'str'],
+]);
+
+function scalarValue(node: Scalar): GoValue {
+  const text = String(node.value ?? '');
+  const tag = node.tag?.startsWith(tagPrefix) ? node.tag.slice(tagPrefix.length) : node.tag;
+  if (tag === undefined) return node.type === 'PLAIN' ? goValue(resolveScalar(text)) : textValue(text);
+  if (tag === 'binary') {
+    const bytes = Buffer.from(text, 'base64');
+    if (bytes.toString('base64') !== text.replace(/\s/g, '')) {
+      throw new YamlError('yaml: !!binary value contains invalid base64 data');
+    }
+    return textValue(bytes.toString('utf8'));
+  }
+  const wanted = kindsByTag.get(tag);
+  if (wanted === undefined) return textValue(text);
+  const found = resolveScalar(text);
+  if (found.kind === wanted) return goValue(found);
+  if (wanted === 'float' && found.kind === 'integer') return goValue({ kind: 'float', value: Number(found.value) });
+  throw new YamlError(`yaml: cannot decode !!${tagsByKind.get(found.kind)} \`${text}\` as a !!${tag}`);
+}
+
+const textValue = (text: string): GoValue => ({ json: text, go: quote(text), name: text });
+
+function goValue(scalar: YamlScalar): GoValue {
+  switch (scalar.kind) {
+    case 'null':
+      return nothing;
+    case 'boolean':
+      return { json: scalar.value, go: String(scalar.value), name: String(scalar.value) };
+    case 'integer':
+      return { json: wholeNumber(scalar.value), go: String(scalar.value), name: String(scalar.value) };
+    case 'float': {
+      const text = goFloat(scalar.value);
+      if (Number.isFinite(scalar.value)) return { json: scalar.value, go: text, name: text };
+      throw new YamlError(`json: unsupported value: ${nonFinite[text]}`);
+    }
+    default:
+      return textValue(scalar.value);
+  }
+}
+const nonFinite: Readonly<Record<string, string>> = { '.nan': 'NaN', '.inf': '+Inf', '-.inf': '-Inf' };

@@ -1,0 +1,249 @@
+import { ApiError, badRequest, unsupportedMediaType } from '../api/errors.js';
+import { dumpBody, JsonSyntaxError, type ReadText, readJson } from '../api/json-text.js';
+import { type ApiObject, groupVersion, type JsonObject } from '../api/object.js';
+import type { DeleteBody, FieldValidation, WriteParameters } from '../api/options.js';
+import { strictWarnings } from '../api/yaml.js';
+import type { RequestContext, ResourceDefinition } from '../registry/resource-definition.js';
+import { DecodeError, decodeText, typeMetaOf } from '../schema/decode.js';
+import { applyDefaults } from '../schema/default.js';
+import { deleteOptions } from '../schema/meta.js';
+import type { Schema } from '../schema/schema.js';
+import { registeredKind } from './registered-kinds.js';
+import type { ApiRequest, RequestBody } from './request.js';
+
+/** From the bytes of a request to an object of the kind the URL names, with Kubernetes' words for everything wrong on the way. */
+
+const json = 'application/json';
+const yaml = 'application/yaml';
+const protobuf = 'application/vnd.kubernetes.protobuf';
+
+/** A parsed body, and how it starts, for messages. */
+interface Parsed {
+  readonly text: ReadText & { readonly format?: 'json' | 'yaml' };
+  readonly dump: string;
+  readonly raw: string;
+}
+
+/** The media type without its parameters, lower case. */
+export const mediaTypeOf = (contentType: string | undefined): string =>
+  (contentType ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+
+async function parse(
+  body: RequestBody,
+  offers: { readonly protobuf?: Schema | undefined; readonly listed: string },
+): Promise<Parsed> {
+  if ('object' in body) {
+    const value = body.object as JsonObject;
+    return { text: { value, exact: value, duplicates: [] }, dump: '', raw: '' };
+  }
+  const { bytes } = body;
+  const type = mediaTypeOf(body.contentType) || json;
+  if (type === protobuf && offers.protobuf !== undefined) {
+    const { decodeEnvelope } = await import('../schema/protobuf.js');
+    const value = decodeEnvelope(offers.protobuf, bytes);
+    return { text: { value, exact: value, duplicates: [] }, dump: dumpBody(bytes), raw: '' };
+  }
+  if (type === yaml) {
+    const { readYaml } = await import('../api/yaml.js');
+    const text = await readYaml(bytes);
+    return { text: { ...text, format: 'yaml' }, dump: dumpBody(bytes), raw: bytes.toString('utf8') };
+  }
+  if (type !== json) {
+    throw unsupportedMediaType(
+      `the body of the request was in an unknown format - accepted media types include: ${offers.listed}`,
+    );
+  }
+  return { text: readJson(bytes), dump: dumpBody(bytes), raw: bytes.toString('utf8') };
+}
+
+const listed = `${json}, ${yaml}, ${protobuf}`;
+
+/** Reads the body of a create or update. Reports unknown and repeated fields as the request asks. */
+export async function readObject(
+  request: ApiRequest,
+  definition: ResourceDefinition,
+  parameters: Pick<WriteParameters, 'fieldValidation'>,
+  context: Pick<RequestContext, 'warn'>,
+): Promise<ApiObject> {
+  const body = await request.body();
+  const unrecognized = (why: string, dump: string): ApiError =>
+    badRequest(`the object provided is unrecognized (must be of type ${definition.kind}): ${why} (${dump})`);
+  const bytes = 'bytes' in body ? body.bytes : undefined;
+  let parsed: Parsed;
+  try {
+    parsed = await parse(body, { protobuf: definition.origin === 'built-in' ? definition.schema : undefined, listed });
+  } catch (error) {
+    if (error instanceof ApiError) throw error;
+    const message = error instanceof Error ? error.message : String(error);
+    const why = error instanceof JsonSyntaxError ? `couldn't get version/kind; json parse error: ${message}` : message;
+    throw unrecognized(why, dumpBody(bytes ?? Buffer.alloc(0)));
+  }
+  return definition.origin === 'custom'
+    ? decodeCustom(definition, parsed, parameters.fieldValidation, context, unrecognized)
+    : decodeBuiltIn(definition, parsed, parameters.fieldValidation, context, unrecognized);
+}
+
+type Complain = (why: string, dump: string) => ApiError;
+
+function checkedTypeMeta(
+  { text, dump }: Parsed,
+  unrecognized: Complain,
+): { readonly apiVersion: string; readonly kind: string } {
+  try {
+    const meta = typeMetaOf(text.exact);
+    if (meta.apiVersion.split('/').length > 2)
+      throw new DecodeError(`unexpected GroupVersion string: ${meta.apiVersion}`);
+    return meta;
+  } catch (error) {
+    if (error instanceof DecodeError) throw unrecognized(error.message, dump);
+    throw error;
+  }
+}
+
+function decodeBuiltIn(
+  definition: ResourceDefinition,
+  parsed: Parsed,
+  validation: FieldValidation,
+  context: Pick<RequestContext, 'warn'>,
+  unrecognized: Complain,
+): ApiObject {
+  const given = checkedTypeMeta(parsed, unrecognized);
+  const expected = groupVersion(definition);
+  const meta = { apiVersion: given.apiVersion || expected, kind: given.kind || definition.kind };
+  const cannot = (why: string): ApiError => cannotHandle(meta, definition.kind, why);
+  if (meta.apiVersion !== expected || meta.kind !== definition.kind) {
+    const registered = registeredKind(meta);
+    if (registered === undefined) {
+      throw cannot(
+        `no kind ${JSON.stringify(meta.kind)} is registered for version ${JSON.stringify(meta.apiVersion)} in scheme "k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30"`,
+      );
+    }
+    if (meta.apiVersion === expected || meta.kind !== definition.kind) {
+      throw cannot(
+        `converting (${shortVersion(meta.apiVersion)}.${meta.kind}) to (${packageOf(definition.group)}.${definition.kind}): unknown conversion`,
+      );
+    }
+    throw badRequest(
+      `the API version in the data (${meta.apiVersion}) does not match the expected API version (${expected})`,
+    );
+  }
+  const { value, strict } = decoded(cannot, () => decodeText(definition.schema, parsed.text));
+  report(strict, validation, context, cannot);
+  const object = { ...(value as unknown as ApiObject), kind: definition.kind, apiVersion: expected };
+  return withDefaults(definition, object);
+}
+
+/** Defaults of the schema, then those it cannot say. */
+export function withDefaults(definition: ResourceDefinition, object: ApiObject): ApiObject {
+  const filled = applyDefaults(object as unknown as JsonObject, definition.schema) as unknown as ApiObject;
+  return definition.defaults?.(filled) ?? filled;
+}
+
+function decodeCustom(
+  definition: ResourceDefinition,
+  parsed: Parsed,
+  validation: FieldValidation,
+  context: Pick<RequestContext, 'warn'>,
+  unrecognized: Complain,
+): ApiObject {
+  const { text, dump, raw } = parsed;
+  const meta = checkedTypeMeta(parsed, unrecognized);
+  if (meta.kind === '') throw unrecognized(`Object 'Kind' is missing in '${raw || JSON.stringify(text.value)}'`, dump);
+  const expected = groupVersion(definition);
+  if (meta.apiVersion === '')
+    throw unrecognized(`Object 'apiVersion' is missing in '${raw || JSON.stringify(text.value)}'`, dump);
+  if (meta.apiVersion !== expected) {
+    throw badRequest(
+      `the API version in the data (${meta.apiVersion}) does not match the expected API version (${expected})`,
+    );
+  }
+  const cannot = (why: string): ApiError => cannotHandle(meta, definition.kind, why);
+  if (text.numberError !== undefined) throw cannot(text.numberError);
+  const { object, unknownFields } = decoded(cannot, () => decodeWithCodec(definition, text.value as JsonObject, false));
+  report(
+    [...text.duplicates, ...unknownFields.map((path) => `unknown field ${JSON.stringify(path)}`)],
+    validation,
+    context,
+    cannot,
+  );
+  return object;
+}
+
+/** A custom resource's body as an object of its version. */
+export function decodeWithCodec(
+  definition: ResourceDefinition,
+  body: JsonObject,
+  applied: boolean,
+): { readonly object: ApiObject; readonly unknownFields: readonly string[] } {
+  if (definition.codec === undefined) throw new Error(`${definition.kind} has no codec`);
+  return definition.codec.decode(body, { applied });
+}
+
+export const cannotHandle = (
+  meta: { readonly apiVersion: string; readonly kind: string },
+  kind: string,
+  why: string,
+): ApiError =>
+  badRequest(
+    `${meta.kind} in version ${JSON.stringify(shortVersion(meta.apiVersion))} cannot be handled as a ${kind}: ${why}`,
+  );
+
+function decoded<T>(cannot: (why: string) => ApiError, run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof DecodeError) throw cannot(error.message);
+    throw error;
+  }
+}
+
+/** What fieldValidation asks to be done about unknown and repeated fields. */
+function report(
+  strict: readonly string[],
+  validation: FieldValidation,
+  context: Pick<RequestContext, 'warn'>,
+  cannot: (why: string) => ApiError,
+): void {
+  if (strict.length === 0 || validation === 'Ignore') return;
+  if (validation === 'Strict') throw cannot(`strict decoding error: ${strict.join(', ')}`);
+  for (const text of strictWarnings(strict)) context.warn(text);
+}
+
+const shortVersion = (apiVersion: string): string => apiVersion.split('/').at(-1) ?? '';
+/** Go package of a group's internal types, as conversion errors print it. */
+const packageOf = (group: string): string => (group === '' ? 'core' : (group.split('.')[0] ?? ''));
+
+/** DeleteOptions of a DELETE; undefined without a body. */
+export async function readDeleteBody(
+  request: ApiRequest,
+  definition: ResourceDefinition,
+): Promise<DeleteBody | undefined> {
+  const body = await request.body();
+  if ('object' in body ? body.object === undefined : body.bytes.length === 0) return undefined;
+  let parsed: Parsed;
+  try {
+    parsed = await parse(body, { protobuf: deleteOptions, listed });
+    const meta = typeMetaOf(parsed.text.exact);
+    if (meta.kind !== '' && meta.kind !== 'DeleteOptions') {
+      const apiVersion = meta.apiVersion || groupVersion(definition);
+      throw cannotHandle(
+        { ...meta, apiVersion },
+        'DeleteOptions',
+        registeredKind({ ...meta, apiVersion }) === undefined
+          ? `no kind ${JSON.stringify(meta.kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30"`
+          : `converting (${shortVersion(apiVersion)}.${meta.kind}) to (v1.DeleteOptions): unknown conversion`,
+      );
+    }
+  } catch (error) {
+    if (error instanceof ApiError) throw error;
+    const message = error instanceof Error ? error.message : String(error);
+    throw badRequest(
+      error instanceof JsonSyntaxError ? `couldn't get version/kind; json parse error: ${message}` : message,
+    );
+  }
+  const { value } = decoded(
+    (why) => badRequest(`DeleteOptions in version "v1" cannot be handled as a DeleteOptions: ${why}`),
+    () => decodeText(deleteOptions, parsed.text),
+  );
+  return value as DeleteBody;
+}

@@ -1,0 +1,127 @@
+import type { ResourceDefinition } from '../registry/resource-definition.js';
+
+/** One group version and what is served in it, in discovery order. */
+export interface ServedVersion {
+  readonly group: string;
+  readonly version: string;
+  readonly definitions: readonly ResourceDefinition[];
+}
+
+/** A group with its versions, preferred first. */
+export interface ServedGroup {
+  readonly name: string;
+  readonly versions: readonly ServedVersion[];
+  readonly origin: 'built-in' | 'custom';
+}
+
+/**
+ * Which resources are served now. Built-in definitions are there from the start; custom resource definitions
+ * add and remove theirs. Immutable snapshots: `current()` is the same value until something changed, so that
+ * discovery and OpenAPI documents can be kept with it.
+ */
+export class Catalogue {
+  readonly #builtIn: readonly ResourceDefinition[];
+  #custom: readonly ResourceDefinition[] = [];
+  #snapshot: Served;
+  readonly #listeners = new Set<(served: Served) => void>();
+
+  constructor(builtIn: readonly ResourceDefinition[]) {
+    this.#builtIn = builtIn;
+    this.#snapshot = new Served(builtIn, []);
+  }
+
+  current(): Served {
+    return this.#snapshot;
+  }
+
+  /** Replaces all custom definitions. */
+  setCustom(definitions: readonly ResourceDefinition[]): void {
+    this.#custom = definitions;
+    this.#snapshot = new Served(this.#builtIn, this.#custom);
+    for (const listener of [...this.#listeners]) listener(this.#snapshot);
+  }
+
+  /** Calls back after every change; answers how to stop. */
+  onChange(listener: (served: Served) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+}
+
+/** What is served at one moment. */
+export class Served {
+  readonly groups: readonly ServedGroup[];
+  readonly definitions: readonly ResourceDefinition[];
+  readonly #byPath = new Map<string, ResourceDefinition>();
+  readonly #groups = new Map<string, ServedGroup>();
+
+  constructor(builtIn: readonly ResourceDefinition[], custom: readonly ResourceDefinition[]) {
+    this.definitions = [...builtIn, ...custom];
+    for (const definition of this.definitions) {
+      const key = pathOf(definition.group, definition.version, definition.plural);
+      // A custom resource never shadows a built-in one.
+      if (!this.#byPath.has(key)) this.#byPath.set(key, definition);
+    }
+    const builtInGroups = collectGroups(builtIn, 'built-in');
+    const names = new Set(builtInGroups.map(({ name }) => name));
+    const customGroups = collectGroups(
+      custom.filter(({ group }) => !names.has(group)),
+      'custom',
+    ).sort((a, b) => (a.name < b.name ? -1 : 1));
+    this.groups = [...builtInGroups, ...customGroups];
+    for (const group of this.groups) this.#groups.set(group.name, group);
+  }
+
+  find(group: string, version: string, plural: string): ResourceDefinition | undefined {
+    return this.#byPath.get(pathOf(group, version, plural));
+  }
+
+  group(name: string): ServedGroup | undefined {
+    return this.#groups.get(name);
+  }
+
+  version(group: string, version: string): ServedVersion | undefined {
+    return this.#groups.get(group)?.versions.find((one) => one.version === version);
+  }
+}
+
+const pathOf = (group: string, version: string, plural: string): string => `${group}/${version}/${plural}`;
+
+function collectGroups(definitions: readonly ResourceDefinition[], origin: ServedGroup['origin']): ServedGroup[] {
+  const groups = new Map<string, Map<string, ResourceDefinition[]>>();
+  for (const definition of definitions) {
+    const versions = groups.get(definition.group) ?? new Map<string, ResourceDefinition[]>();
+    groups.set(definition.group, versions);
+    versions.set(definition.version, [...(versions.get(definition.version) ?? []), definition]);
+  }
+  return [...groups].map(([name, versions]) => ({
+    name,
+    origin,
+    versions: [...versions]
+      .map(([version, found]) => ({ group: name, version, definitions: found }))
+      .sort((a, b) => compareVersions(a.version, b.version)),
+  }));
+}
+
+/** Kubernetes' order of version names, best first: v2, v1, v1beta2, v1alpha1, then others by name. */
+export function compareVersions(a: string, b: string): number {
+  const [left, right] = [rank(a), rank(b)];
+  if (left === undefined || right === undefined) {
+    if (left !== undefined) return -1;
+    if (right !== undefined) return 1;
+    return a < b ? -1 : a > b ? 1 : 0;
+  }
+  for (let i = 0; i < 3; i++) {
+    const difference = (right[i] ?? 0) - (left[i] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
+
+/** Stability, major and minor of a version name; undefined if it is not of the known form. */
+function rank(version: string): readonly [number, number, number] | undefined {
+  const found = /^v([1-9]\d*)(?:(alpha|beta)([1-9]\d*))?$/.exec(version);
+  if (found === null) return undefined;
+  const stability = found[2] === undefined ? 2 : found[2] === 'beta' ? 1 : 0;
+  return [stability, Number(found[1]), Number(found[3] ?? 0)];
+}

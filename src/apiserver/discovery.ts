@@ -1,0 +1,149 @@
+import { createHash } from 'node:crypto';
+import { type ApiObject, groupVersion } from '../api/object.js';
+import type { ResourceDefinition, Subresource, Verb } from '../registry/resource-definition.js';
+import type { Served, ServedGroup, ServedVersion } from './catalogue.js';
+
+/** Discovery documents: legacy (one per group and version) and aggregated (KEP-3352), from what is served now. */
+
+const builtInVerbs: readonly Verb[] = [
+  'create',
+  'delete',
+  'deletecollection',
+  'get',
+  'list',
+  'patch',
+  'update',
+  'watch',
+];
+const customVerbs: readonly Verb[] = [
+  'delete',
+  'deletecollection',
+  'get',
+  'list',
+  'patch',
+  'create',
+  'update',
+  'watch',
+];
+const viewVerbs: readonly Verb[] = ['get', 'patch', 'update'];
+
+export const verbsOf = ({ origin, verbs }: ResourceDefinition): readonly Verb[] => {
+  const order = origin === 'custom' ? customVerbs : builtInVerbs;
+  return verbs === undefined ? order : order.filter((verb) => verbs.includes(verb));
+};
+
+interface SubresourceFacts {
+  readonly name: string;
+  readonly kind: { readonly group: string; readonly version: string; readonly kind: string } | undefined;
+  readonly verbs: readonly Verb[];
+}
+
+function subresourcesOf(definition: ResourceDefinition): readonly SubresourceFacts[] {
+  return Object.entries(definition.subresources ?? {}).map(([name, door]) => ({ name, ...factsOf(door) }));
+}
+function factsOf(door: Subresource<ApiObject>): Omit<SubresourceFacts, 'name'> {
+  switch (door.type) {
+    case 'view':
+      return { kind: undefined, verbs: door.verbs ?? viewVerbs };
+    case 'projection':
+      return { kind: door.of, verbs: door.verbs ?? viewVerbs };
+    case 'action':
+      return { kind: door.request, verbs: ['create'] };
+  }
+}
+
+/** Stands for the storage of a kind: changes when the stored version does. */
+const storageVersionHash = ({ group, version, kind, storageVersion }: ResourceDefinition): string =>
+  createHash('sha256')
+    .update(`${group}/${storageVersion ?? version}/${kind}`)
+    .digest()
+    .subarray(0, 8)
+    .toString('base64');
+
+function apiResources({ definitions }: ServedVersion): readonly object[] {
+  return definitions.flatMap((definition) => [
+    {
+      name: definition.plural,
+      singularName: definition.singular,
+      namespaced: definition.namespaced,
+      kind: definition.kind,
+      verbs: verbsOf(definition),
+      ...(definition.shortNames?.length ? { shortNames: definition.shortNames } : {}),
+      ...(definition.categories?.length ? { categories: definition.categories } : {}),
+      ...(definition.answer === undefined ? { storageVersionHash: storageVersionHash(definition) } : {}),
+    },
+    ...subresourcesOf(definition).map(({ name, kind, verbs }) => ({
+      name: `${definition.plural}/${name}`,
+      singularName: '',
+      namespaced: definition.namespaced,
+      ...(kind === undefined ? {} : { group: kind.group, version: kind.version }),
+      kind: kind?.kind ?? definition.kind,
+      verbs,
+    })),
+  ]);
+}
+
+/** `/api/v1`, `/apis/<group>/<version>` */
+export const apiResourceList = (served: ServedVersion): object => ({
+  kind: 'APIResourceList',
+  ...(served.group === '' ? {} : { apiVersion: 'v1' }),
+  groupVersion: groupVersion(served),
+  resources: apiResources(served),
+});
+
+/** `/api` */
+export const apiVersions = (served: Served, serverAddress: string): object => ({
+  kind: 'APIVersions',
+  versions: served.group('')?.versions.map(({ version }) => version) ?? [],
+  serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress }],
+});
+
+const groupBody = ({ name, versions }: ServedGroup): object => {
+  const list = versions.map((one) => ({ groupVersion: groupVersion(one), version: one.version }));
+  return { name, versions: list, preferredVersion: list[0] };
+};
+
+/** `/apis/<group>` */
+export const apiGroup = (group: ServedGroup): object => ({ kind: 'APIGroup', apiVersion: 'v1', ...groupBody(group) });
+
+/** `/apis` */
+export const apiGroupList = (served: Served): object => ({
+  kind: 'APIGroupList',
+  apiVersion: 'v1',
+  groups: served.groups.filter(({ name }) => name !== '').map(groupBody),
+});
+
+/** Both roots in one document each: `/api` holds the core group, `/apis` all others. */
+export const groupDiscoveryList = (served: Served, core: boolean): object => ({
+  kind: 'APIGroupDiscoveryList',
+  apiVersion: 'apidiscovery.k8s.io/v2',
+  metadata: {},
+  items: served.groups
+    .filter(({ name }) => (name === '') === core)
+    .map(({ name, versions }) => ({
+      metadata: name === '' ? {} : { name },
+      versions: versions.map(({ version, definitions }) => ({
+        version,
+        resources: definitions.map(discoveredResource),
+        freshness: 'Current',
+      })),
+    })),
+});
+
+function discoveredResource(definition: ResourceDefinition): object {
+  const subresources = subresourcesOf(definition).map(({ name, kind, verbs }) => ({
+    subresource: name,
+    responseKind: { group: kind?.group ?? '', version: kind?.version ?? '', kind: kind?.kind ?? definition.kind },
+    verbs,
+  }));
+  return {
+    resource: definition.plural,
+    responseKind: { group: '', version: '', kind: definition.kind },
+    scope: definition.namespaced ? 'Namespaced' : 'Cluster',
+    singularResource: definition.singular,
+    verbs: verbsOf(definition),
+    ...(definition.shortNames?.length ? { shortNames: definition.shortNames } : {}),
+    ...(definition.categories?.length ? { categories: definition.categories } : {}),
+    ...(subresources.length ? { subresources } : {}),
+  };
+}

@@ -1,0 +1,308 @@
+import { defer, from, map, mergeMap, type Observable, of, throwError } from 'rxjs';
+import { ApiError, isReason, type Status } from '../api/errors.js';
+import type { ApiObject, JsonObject, List, ObjectKey, ResourceType } from '../api/object.js';
+import type { Query } from '../api/options.js';
+import type { UserInfo } from '../api/user.js';
+import type {
+  Client,
+  DeleteOptions,
+  DiscoveredResource,
+  ListOptions,
+  Patch,
+  ResourceClient,
+  SubresourceClient,
+  WatchEvent,
+  WatchOptions,
+  WriteOptions,
+} from '../client/client.js';
+import type { Catalogue } from './catalogue.js';
+import { verbsOf } from './discovery.js';
+import { stored } from './forms.js';
+import type { ApiRequest, ApiResponse, RequestInfo, Result, WatchItem } from './request.js';
+
+/**
+ * The API for code in the server's own process: the same pipeline as over HTTP, with an identity this process
+ * vouches for, and without bytes in between. Authorization and admission apply as to anybody.
+ */
+export function localClient(given: {
+  readonly user: UserInfo;
+  handle(request: ApiRequest): Promise<ApiResponse>;
+  readonly catalogue: Catalogue;
+  /** Recorded as field manager where none is given. */
+  readonly agent: string;
+  readonly signal: AbortSignal;
+}): Client {
+  const call = async (request: CallParts): Promise<Result> => {
+    const { result } = await given.handle(requestOf(request, given));
+    return result;
+  };
+  return {
+    resource: <T extends ApiObject>(type: ResourceType<T>) => resourceClient<T>(call, type),
+    discover: async () => discovered(given.catalogue),
+  };
+}
+
+function discovered(catalogue: Catalogue): readonly DiscoveredResource[] {
+  return catalogue.current().groups.flatMap(({ versions }) =>
+    versions.flatMap(({ definitions }, at) =>
+      definitions.map(
+        ({ group, version, plural, singular, kind, listKind, namespaced, shortNames, categories, ...definition }) => ({
+          group,
+          version,
+          plural,
+          singular,
+          kind,
+          listKind,
+          namespaced,
+          ...(shortNames === undefined ? {} : { shortNames }),
+          ...(categories === undefined ? {} : { categories }),
+          verbs:
+            definition.answer === undefined
+              ? verbsOf({ ...definition, group, version, plural, singular, kind, listKind, namespaced })
+              : ['create'],
+          preferred: at === 0,
+        }),
+      ),
+    ),
+  );
+}
+
+interface CallParts {
+  readonly verb: string;
+  readonly method: string;
+  readonly type: ResourceType;
+  readonly namespace?: string | undefined;
+  readonly name?: string | undefined;
+  readonly subresource?: string | undefined;
+  readonly query?: Readonly<Record<string, string | undefined>>;
+  readonly body?: unknown;
+  readonly contentType?: string | undefined;
+}
+type Call = (parts: CallParts) => Promise<Result>;
+
+function requestOf(
+  { verb, method, type, namespace = '', name = '', subresource = '', query = {}, body, contentType }: CallParts,
+  { user, agent, signal }: { readonly user: UserInfo; readonly agent: string; readonly signal: AbortSignal },
+): ApiRequest {
+  const path = `/${type.group === '' ? 'api' : `apis/${type.group}`}/${type.version}/${namespace ? `namespaces/${namespace}/` : ''}${type.plural}${name && `/${name}`}${subresource && `/${subresource}`}`;
+  const info: RequestInfo = {
+    isResource: true,
+    path,
+    verb,
+    group: type.group,
+    version: type.version,
+    resource: type.plural,
+    subresource,
+    // As in a URL, a namespace is in itself.
+    namespace: type.group === '' && type.plural === 'namespaces' ? name : namespace,
+    name,
+    trailing: false,
+  };
+  const asQuery: Query = {
+    get: (key) => (Object.hasOwn(query, key) ? query[key] : undefined),
+    all: (key) => (Object.hasOwn(query, key) && query[key] !== undefined ? [query[key]] : []),
+  };
+  const headers: Readonly<Record<string, string | undefined>> = { 'user-agent': agent, 'content-type': contentType };
+  return {
+    info,
+    method,
+    query: asQuery,
+    uri: path,
+    header: (key) => headers[key],
+    caller: { user },
+    body: async () =>
+      contentType === undefined ? { object: body } : { bytes: Buffer.from(JSON.stringify(body)), contentType },
+    signal,
+  };
+}
+
+const patchTypes = {
+  json: 'application/json-patch+json',
+  merge: 'application/merge-patch+json',
+  strategic: 'application/strategic-merge-patch+json',
+  apply: 'application/apply-patch+yaml',
+} as const;
+
+const writeQuery = (options: WriteOptions | undefined): Record<string, string | undefined> => ({
+  dryRun: options?.dryRun ? 'All' : undefined,
+  fieldManager: options?.fieldManager,
+});
+const listQuery = (options: ListOptions): Record<string, string | undefined> => ({
+  labelSelector: options.labelSelector,
+  fieldSelector: options.fieldSelector,
+  limit: options.limit === undefined ? undefined : String(options.limit),
+  continue: options.continue,
+  resourceVersion: options.resourceVersion,
+  resourceVersionMatch: options.resourceVersionMatch,
+});
+
+function resourceClient<T extends ApiObject>(call: Call, type: ResourceType<T>): ResourceClient<T> {
+  const at = (key: ObjectKey) => ({ type, namespace: key.namespace, name: key.name });
+  return {
+    get: (key) => orUndefined(call({ verb: 'get', method: 'GET', ...at(key) }).then((result) => objectOf<T>(result))),
+    list: async (options = {}) =>
+      listOf<T>(
+        await call({ verb: 'list', method: 'GET', type, namespace: options.namespace, query: listQuery(options) }),
+      ),
+    watch: (options = {}) => watch<T>(call, type, options),
+    create: async (object, options) =>
+      objectOf<T>(
+        await call({
+          verb: 'create',
+          method: 'POST',
+          type,
+          namespace: object.metadata.namespace,
+          query: writeQuery(options),
+          body: object,
+        }),
+      ),
+    update: async (object, options) =>
+      objectOf<T>(
+        await call({ verb: 'update', method: 'PUT', ...at(keyFrom(object)), query: writeQuery(options), body: object }),
+      ),
+    patch: async (key, patch, options) => objectOf<T>(await call(patchCall(at(key), patch, options))),
+    delete: async (key, options = {}) => {
+      await call({ verb: 'delete', method: 'DELETE', ...at(key), body: deleteBody(options) }).then(failOnStatus);
+    },
+    deleteCollection: async (options = {}) => {
+      await call({
+        verb: 'deletecollection',
+        method: 'DELETE',
+        type,
+        namespace: options.namespace,
+        query: listQuery(options),
+        body: deleteBody(options),
+      }).then(failOnStatus);
+    },
+    subresource: <S extends ApiObject = T>(name: string) => subresourceClient<S>(call, type, name),
+  };
+}
+
+function subresourceClient<S extends ApiObject>(
+  call: Call,
+  type: ResourceType,
+  subresource: string,
+): SubresourceClient<S> {
+  const at = (key: ObjectKey) => ({ type, namespace: key.namespace, name: key.name, subresource });
+  return {
+    get: (key) => orUndefined(call({ verb: 'get', method: 'GET', ...at(key) }).then((result) => objectOf<S>(result))),
+    create: async (key, object, options) =>
+      objectOf<S>(await call({ verb: 'create', method: 'POST', ...at(key), query: writeQuery(options), body: object })),
+    update: async (object, options) =>
+      objectOf<S>(
+        await call({ verb: 'update', method: 'PUT', ...at(keyFrom(object)), query: writeQuery(options), body: object }),
+      ),
+    patch: async (key, patch, options) => objectOf<S>(await call(patchCall(at(key), patch, options))),
+  };
+}
+
+const keyFrom = ({ metadata }: ApiObject): ObjectKey => ({ namespace: metadata.namespace, name: metadata.name ?? '' });
+
+const patchCall = (
+  at: Pick<CallParts, 'type' | 'namespace' | 'name'>,
+  patch: Patch,
+  options: WriteOptions | undefined,
+): CallParts => ({
+  verb: 'patch',
+  method: 'PATCH',
+  ...at,
+  query: {
+    ...writeQuery(options),
+    ...(patch.type === 'apply' ? { fieldManager: patch.fieldManager, force: patch.force ? 'true' : undefined } : {}),
+  },
+  body: patch.body,
+  contentType: patchTypes[patch.type],
+});
+
+const deleteBody = ({
+  dryRun,
+  propagationPolicy,
+  gracePeriodSeconds,
+  preconditions,
+}: DeleteOptions): JsonObject | undefined => {
+  const body = {
+    ...(dryRun ? { dryRun: ['All'] } : {}),
+    ...(propagationPolicy === undefined ? {} : { propagationPolicy }),
+    ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+    ...(preconditions === undefined ? {} : { preconditions: preconditions as JsonObject }),
+  };
+  return Object.keys(body).length ? body : undefined;
+};
+
+async function orUndefined<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (isReason(error, 'NotFound')) return undefined;
+    throw error;
+  }
+}
+
+/** Failures come as Status results; here they are thrown again. */
+function failOnStatus(result: Result): Result {
+  if (result.type === 'text')
+    throw new ApiError({
+      message: result.text.trim(),
+      code: result.code,
+      ...(result.code === 404 ? { reason: 'NotFound' as const } : {}),
+    });
+  if (result.type !== 'object' || result.definition !== undefined) return result;
+  const status = result.object as Status;
+  if (status.kind !== 'Status' || status.status !== 'Failure') return result;
+  throw new ApiError({
+    message: status.message ?? '',
+    reason: status.reason as ApiError['reason'],
+    code: status.code,
+    details: status.details,
+    ...(status.metadata.continue === undefined ? {} : { continueToken: status.metadata.continue }),
+  });
+}
+
+function objectOf<T extends ApiObject>(answer: Result): T {
+  const result = failOnStatus(answer);
+  if (result.type === 'entry') return stored(result.definition, result.entry) as T;
+  if (result.type === 'object') return result.object as T;
+  throw new Error(`an object was expected, not a ${result.type}`);
+}
+
+function listOf<T extends ApiObject>(answer: Result): List<T> {
+  const result = failOnStatus(answer);
+  if (result.type !== 'list') throw new Error(`a list was expected, not a ${result.type}`);
+  return {
+    metadata: {
+      resourceVersion: result.resourceVersion,
+      ...(result.continue === undefined ? {} : { continue: result.continue }),
+      ...(result.remainingItemCount === undefined ? {} : { remainingItemCount: result.remainingItemCount }),
+    },
+    items: result.entries.map((entry) => stored(result.definition, entry) as T),
+  };
+}
+
+function watch<T extends ApiObject>(
+  call: Call,
+  type: ResourceType<T>,
+  options: WatchOptions,
+): Observable<WatchEvent<T>> {
+  const query = {
+    ...listQuery({ ...options }),
+    watch: 'true',
+    allowWatchBookmarks: options.allowBookmarks ? 'true' : undefined,
+    sendInitialEvents: options.sendInitialEvents ? 'true' : undefined,
+    resourceVersionMatch: options.sendInitialEvents ? 'NotOlderThan' : undefined,
+    timeoutSeconds: options.timeoutSeconds === undefined ? undefined : String(options.timeoutSeconds),
+  };
+  return defer(() => from(call({ verb: 'watch', method: 'GET', type, namespace: options.namespace, query }))).pipe(
+    mergeMap((answer) => {
+      const result = failOnStatus(answer);
+      if (result.type !== 'watch') throw new Error(`a watch was expected, not a ${result.type}`);
+      const { definition } = result;
+      return result.events.pipe(
+        mergeMap((item: WatchItem) => (item.type === 'ERROR' ? throwError(() => item.error) : of(item))),
+        map(
+          (item): WatchEvent<T> =>
+            'entry' in item ? { type: item.type, object: stored(definition, item.entry) as T } : item,
+        ),
+      );
+    }),
+  );
+}

@@ -1,0 +1,168 @@
+import { type ApiError, badRequest, notAcceptable } from '../api/errors.js';
+import { type Query, readBoolean } from '../api/options.js';
+import type { Representation } from './request.js';
+
+/** Content negotiation: from an Accept header to the form of the answer. */
+
+interface Clause {
+  readonly mediaType: string;
+  readonly parameters: ReadonlyMap<string, string>;
+  readonly quality: number;
+}
+
+const known = new Map<string, readonly Clause[]>();
+const mostRemembered = 500;
+const longestHeader = 16 * 1024;
+
+/** Clauses of an Accept header, best first. Headers repeat, so the latest are remembered. */
+function parseAccept(header: string): readonly Clause[] {
+  const before = known.get(header);
+  if (before !== undefined) return before;
+  const clauses = header
+    .slice(0, longestHeader)
+    .split(',')
+    .map((text) => {
+      const [mediaType = '', ...rest] = text.split(';').map((part) => part.trim());
+      const parameters = new Map(
+        rest.map((part) => {
+          const at = part.indexOf('=');
+          return at < 0
+            ? [part, '']
+            : [
+                part.slice(0, at).trim(),
+                part
+                  .slice(at + 1)
+                  .trim()
+                  .replace(/^"|"$/g, ''),
+              ];
+        }),
+      );
+      const quality = Number(parameters.get('q') ?? 1);
+      return { mediaType: mediaType.toLowerCase(), parameters, quality: Number.isFinite(quality) ? quality : 1 };
+    })
+    .filter(({ mediaType }) => mediaType !== '');
+  const sorted = [...clauses].sort((a, b) => b.quality - a.quality);
+  if (known.size >= mostRemembered) known.clear();
+  known.set(header, sorted);
+  return sorted;
+}
+
+const builtInForms: Readonly<Record<string, Representation['mediaType']>> = {
+  'application/json': 'json',
+  '*/*': 'json',
+  'application/yaml': 'yaml',
+  'application/vnd.kubernetes.protobuf': 'protobuf',
+};
+const transforms = new Set(['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList']);
+const listed = 'application/json, application/yaml, application/vnd.kubernetes.protobuf';
+const streams = 'application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch';
+
+/** What is asked: what may be transformed, and in which forms it exists. */
+export interface Offer {
+  readonly origin: 'built-in' | 'custom';
+  readonly verb: string;
+  /** A list or a watch: what a wrong Accept names differs. */
+  readonly collection: boolean;
+  readonly query: Query;
+  readonly userAgent: string | undefined;
+  /** False where there are no tables, such as the approval of a request. */
+  readonly tables?: boolean;
+}
+
+const prettyAgents = /^(?:curl|Wget|Mozilla\/5\.0)/;
+
+/** JSON as a person wants to read it: asked for, or by default for browsers and curl. */
+export function wantsPretty(query: Query, userAgent: string | undefined): boolean {
+  const asked = query.get('pretty');
+  if (asked !== undefined) return readBoolean(asked) && asked !== '';
+  return prettyAgents.test(userAgent ?? '');
+}
+
+/** The form to answer in, or NotAcceptable. Decided before anything is read or stored. */
+export function negotiate(accept: string | undefined, offer: Offer): Representation {
+  const watching = offer.verb === 'watch';
+  const pretty = !watching && wantsPretty(offer.query, offer.userAgent);
+  if (accept === undefined || accept === '' || accept === 'application/json' || accept === '*/*')
+    return { mediaType: 'json', pretty };
+  let transformRefused = false;
+  for (const { mediaType, parameters } of parseAccept(accept)) {
+    const form = Object.hasOwn(builtInForms, mediaType)
+      ? builtInForms[mediaType]
+      : offer.origin === 'custom' && mediaType === 'application/*'
+        ? 'json'
+        : undefined;
+    if (form === undefined) continue;
+    const as = parameters.get('as');
+    if (as !== undefined) {
+      const version = parameters.get('v');
+      const allowed =
+        parameters.get('g') === 'meta.k8s.io' &&
+        (version === 'v1' || version === 'v1beta1') &&
+        transforms.has(as) &&
+        (as !== 'Table' || (offer.tables !== false && form !== 'protobuf')) &&
+        !(watching && form === 'yaml');
+      if (!allowed) {
+        transformRefused = true;
+        continue;
+      }
+      return {
+        mediaType: form,
+        as: { kind: as as 'Table', version },
+        pretty: pretty || parameters.get('pretty') === '1',
+        includeObject: readIncludeObject(as, offer.query),
+      };
+    }
+    if (form === 'protobuf' && offer.origin === 'custom') continue;
+    if (watching && form === 'yaml') throw refusal(streams);
+    return { mediaType: form, pretty: pretty || (!watching && parameters.get('pretty') === '1') };
+  }
+  if (offer.origin === 'custom' || transformRefused) throw refusal(listed);
+  throw notAcceptable(
+    `406: Not Acceptable\n\nAvailable representations: ${offer.collection ? `${listed}, ${streams}` : listed}`,
+    {},
+  );
+}
+
+const refusal = (types: string): ApiError => notAcceptable(`only the following media types are accepted: ${types}`);
+
+const inclusions = ['Metadata', 'Object', 'None'] as const;
+function readIncludeObject(as: string, query: Query): 'Metadata' | 'Object' | 'None' {
+  const given = query.get('includeObject') ?? '';
+  if (as !== 'Table' || given === '') return 'Metadata';
+  const found = inclusions.find((one) => one === given);
+  if (found === undefined) {
+    throw badRequest(
+      `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(given)}: must be 'Metadata', 'Object', 'None', or empty`,
+    );
+  }
+  return found;
+}
+
+/** The form of an error, which is never transformed: what Accept says, JSON if it says nothing usable. */
+export function errorForm(accept: string | undefined, query: Query, userAgent: string | undefined): Representation {
+  const pretty = wantsPretty(query, userAgent);
+  if (accept === undefined || accept === '') return { mediaType: 'json', pretty };
+  for (const { mediaType, parameters } of parseAccept(accept)) {
+    const form = Object.hasOwn(builtInForms, mediaType) ? builtInForms[mediaType] : undefined;
+    if (form !== undefined && !parameters.has('as')) return { mediaType: form, pretty };
+  }
+  return { mediaType: 'json', pretty: true };
+}
+
+/** True if the header asks for aggregated discovery (KEP-3352) ahead of anything plainer. */
+export function wantsAggregatedDiscovery(accept: string | undefined): 'yes' | 'no' | 'only-unsupported' {
+  if (accept === undefined || !accept.includes('APIGroupDiscoveryList')) return 'no';
+  let unsupported = false;
+  for (const { mediaType, parameters } of parseAccept(accept)) {
+    if (mediaType !== 'application/json' && mediaType !== '*/*') continue;
+    if (!parameters.has('as')) return 'no';
+    if (
+      parameters.get('as') === 'APIGroupDiscoveryList' &&
+      parameters.get('g') === 'apidiscovery.k8s.io' &&
+      parameters.get('v') === 'v2'
+    )
+      return 'yes';
+    unsupported = true;
+  }
+  return unsupported ? 'only-unsupported' : 'no';
+}

@@ -1,0 +1,196 @@
+import { createHash } from 'node:crypto';
+import { methodNotAllowed, noSuchResource, notAcceptable } from '../api/errors.js';
+import { goJson } from '../api/go-text.js';
+import type { UserInfo } from '../api/user.js';
+import { discoveryMaxAge, keySetPath, openIdConfigurationPath } from '../auth/discovery-documents.js';
+import type { Catalogue, Served } from './catalogue.js';
+import { apiGroup, apiGroupList, apiResourceList, apiVersions, groupDiscoveryList } from './discovery.js';
+import { type HealthCheck, health, pageNotFound } from './health.js';
+import { negotiate, wantsAggregatedDiscovery } from './negotiate.js';
+import type { ApiRequest, Headers, Representation, Result } from './request.js';
+import { serverVersion } from './version.js';
+
+/** Paths that name no resource: version, health, discovery, schemas, keys, metrics. */
+export interface NonResourceParts {
+  readonly catalogue: Catalogue;
+  readonly checks: readonly HealthCheck[];
+  /** host:port under which clients reach this server. */
+  serverAddress(): string;
+  /** Documents for relying parties, where the issuer is a URL. */
+  readonly openId?: { readonly configuration: object; readonly keys: object };
+  /** Prometheus text, where metrics are collected. */
+  metrics?(): Promise<{ readonly text: string; readonly contentType: string }>;
+}
+
+export interface NonResourceAnswer {
+  readonly result: Result;
+  readonly representation: Representation;
+  readonly headers?: Headers;
+}
+
+export interface NonResourceRoutes {
+  run(request: ApiRequest, user: UserInfo): Promise<NonResourceAnswer>;
+}
+
+const plain: Representation = { mediaType: 'json', pretty: false };
+
+export function nonResourceRoutes(parts: NonResourceParts): NonResourceRoutes {
+  const aggregated = new AggregatedDiscovery();
+  return {
+    async run(request) {
+      const path = request.info.path.length > 1 ? request.info.path.replace(/\/+$/, '') : request.info.path;
+      if (/^\/(?:healthz|livez|readyz)(?:\/|$)/.test(path)) {
+        return { result: await health(parts.checks, path, request.query), representation: plain };
+      }
+      if (path.startsWith('/openapi/')) return openApi(parts.catalogue.current(), request, path);
+      if (path === '/metrics' && parts.metrics !== undefined) {
+        const { text, contentType } = await parts.metrics();
+        return { result: { type: 'bytes', code: 200, bytes: Buffer.from(text), contentType }, representation: plain };
+      }
+      const keys = openIdAnswer(parts, request, path);
+      if (keys !== undefined) return keys;
+      const served = parts.catalogue.current();
+      if (path === '/api' || path === '/apis') {
+        const answer = aggregated.answer(served, request, path === '/api');
+        if (answer !== undefined) return answer;
+      }
+      const found = documentAt(parts, served, path);
+      if (found === undefined) return { result: pageNotFound, representation: plain };
+      if (found === 'unknown-version') throw noSuchResource();
+      if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed();
+      const pretty = path === '/version';
+      const representation = negotiate(request.header('accept'), {
+        origin: 'built-in',
+        verb: 'get',
+        collection: false,
+        query: request.query,
+        userAgent: request.header('user-agent'),
+        tables: false,
+      });
+      return {
+        result: { type: 'object', code: 200, object: found },
+        representation: pretty ? { mediaType: 'json', pretty: true } : representation,
+      };
+    },
+  };
+}
+
+function documentAt(parts: NonResourceParts, served: Served, path: string): object | 'unknown-version' | undefined {
+  if (path === '/') return { paths: allPaths(served, parts) };
+  if (path === '/version') return serverVersion;
+  if (path === '/api') return apiVersions(served, parts.serverAddress());
+  if (path === '/apis') return apiGroupList(served);
+  const [root, first = '', second, ...more] = path.slice(1).split('/');
+  if (more.length > 0 || (root !== 'api' && root !== 'apis') || (root === 'api' && second !== undefined))
+    return undefined;
+  const group = served.group(root === 'api' ? '' : first);
+  if (group === undefined || (root === 'apis' && first === '')) return undefined;
+  if (root === 'apis' && second === undefined) return apiGroup(group);
+  const version = served.version(group.name, root === 'api' ? first : (second ?? ''));
+  if (version !== undefined) return apiResourceList(version);
+  return group.origin === 'built-in' ? 'unknown-version' : undefined;
+}
+
+const fixedPaths = [
+  '/healthz',
+  '/livez',
+  '/metrics',
+  '/openapi/v2',
+  '/openapi/v3',
+  '/openapi/v3/',
+  '/readyz',
+  '/version',
+];
+function allPaths(served: Served, { checks, openId }: NonResourceParts): readonly string[] {
+  return [
+    ...fixedPaths,
+    ...(openId === undefined ? [] : [openIdConfigurationPath, keySetPath]),
+    ...checks.flatMap(({ name, live }) => [
+      `/healthz/${name}`,
+      `/readyz/${name}`,
+      ...(live === false ? [] : [`/livez/${name}`]),
+    ]),
+    ...['/api', '/apis', '/apis/'],
+    ...served.groups.flatMap(({ name, versions }) => {
+      const base = name === '' ? '/api' : `/apis/${name}`;
+      return [...(name === '' ? [] : [base]), ...versions.map(({ version }) => `${base}/${version}`)];
+    }),
+  ].sort();
+}
+
+function openIdAnswer({ openId }: NonResourceParts, request: ApiRequest, path: string): NonResourceAnswer | undefined {
+  if (openId === undefined) return undefined;
+  const headers = { 'Cache-Control': `public, max-age=${discoveryMaxAge}` };
+  if (path === openIdConfigurationPath) {
+    const bytes = Buffer.from(goJson(openId.configuration));
+    return {
+      result: { type: 'bytes', code: 200, bytes, contentType: 'application/json', headers },
+      representation: plain,
+    };
+  }
+  if (path !== keySetPath) return undefined;
+  const accept = request.header('accept') ?? '*/*';
+  const type = 'application/jwk-set+json';
+  if (!accept.split(',').some((part) => [type, '*/*', ''].includes(part.split(';', 1)[0]?.trim() ?? ''))) {
+    throw notAcceptable(`406: Not Acceptable\n\nAvailable representations: ${type}`, {});
+  }
+  return {
+    result: { type: 'bytes', code: 200, bytes: Buffer.from(goJson(openId.keys)), contentType: type, headers },
+    representation: plain,
+  };
+}
+
+/** `/api` and `/apis` as one document each, kept as long as nothing changes. */
+class AggregatedDiscovery {
+  readonly #documents = new WeakMap<Served, Map<boolean, { readonly bytes: Buffer; readonly etag: string }>>();
+
+  /** undefined: the caller wants the plain document. */
+  answer(served: Served, request: ApiRequest, core: boolean): NonResourceAnswer | undefined {
+    const wanted = wantsAggregatedDiscovery(request.header('accept'));
+    if (wanted === 'no') return undefined;
+    if (wanted === 'only-unsupported') {
+      throw notAcceptable(
+        'only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf',
+      );
+    }
+    const { bytes, etag } = this.#document(served, core);
+    const headers = { ETag: etag, Vary: 'Accept', 'Cache-Control': 'public' };
+    const contentType = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+    const unchanged = request.header('if-none-match') === etag;
+    return {
+      result: {
+        type: 'bytes',
+        code: unchanged ? 304 : 200,
+        bytes: unchanged ? Buffer.alloc(0) : bytes,
+        contentType,
+        headers,
+      },
+      representation: plain,
+    };
+  }
+
+  #document(served: Served, core: boolean): { readonly bytes: Buffer; readonly etag: string } {
+    const documents = this.#documents.get(served) ?? new Map();
+    this.#documents.set(served, documents);
+    const known = documents.get(core);
+    if (known !== undefined) return known;
+    const bytes = Buffer.from(`${goJson(groupDiscoveryList(served, core))}\n`);
+    const made = { bytes, etag: `"${hashOf(bytes)}"` };
+    documents.set(core, made);
+    return made;
+  }
+}
+
+const hashOf = (bytes: Buffer): string => createHash('sha512').update(bytes).digest('hex').toUpperCase();
+
+/** Schemas are made only when asked for. */
+async function openApi(served: Served, request: ApiRequest, path: string): Promise<NonResourceAnswer> {
+  const { openApiAnswer } = await import('./openapi/routes.js');
+  const result = openApiAnswer(served, {
+    path,
+    accept: request.header('accept'),
+    hash: request.query.get('hash'),
+    ifNoneMatch: request.header('if-none-match'),
+  });
+  return { result: result ?? pageNotFound, representation: plain };
+}

@@ -1,0 +1,25 @@
+import type { AdmissionStep } from '../admission/admission-step.js';
+import type { Domains } from '../api/domains.js';
+import type { Authenticator } from '../auth/authenticator.js';
+import type { Authorizer } from '../auth/authorizer.js';
+import type { Impersonation } from '../auth/impersonation.js';
+import type { Clock } from '../runtime/clock.js';
+import type { Logger } from '../runtime/logger.js';
+import type { Store } from '../store/store.js';
+import type { Catalogue } from './catalogue.js';
+
+/** What the API server is made of. */
+export interface Parts {
+  readonly store: Store;
+  readonly catalogue: Catalogue;
+  readonly authenticator: Authenticator;
+  readonly authorizer: Authorizer;
+  readonly impersonation: Impersonation;
+  /** In the order they run. */
+  readonly admission: readonly AdmissionStep[];
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly domains: Domains;
+  /** A fresh UUID (version 4). */
+  uuid(): string;
+}

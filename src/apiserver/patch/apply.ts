@@ -1,0 +1,78 @@
+import { badRequest } from '../../api/errors.js';
+import type { ReadText } from '../../api/json-text.js';
+import type { ApiObject, JsonObject } from '../../api/object.js';
+import type { FieldValidation } from '../../api/options.js';
+import { readYaml, YamlError } from '../../api/yaml.js';
+import { type Applied, type Applying, applyConfiguration, unconvertible } from '../../apply/apply-configuration.js';
+import { asJson, isObject } from '../../apply/json-value.js';
+import { DecodeError } from '../../schema/decode.js';
+import type { RequestBody } from '../request.js';
+import { typeName } from './go-decoding.js';
+import { conversionProblem, inConverter } from './unstructured.js';
+
+/** The body of an apply request. */
+export interface Configuration {
+  readonly config: JsonObject;
+  /** Repeated members, as the complaint about them reads; for fieldValidation once the apply has succeeded. */
+  readonly repeated: string | undefined;
+}
+
+/** Reads the body of an apply request, YAML or JSON. Throws ApiError 400. */
+export async function readConfiguration(body: RequestBody): Promise<Configuration> {
+  const { value, duplicates } = await readText(body);
+  const repeated = duplicates.length === 0 ? undefined : `error converting YAML to JSON: ${duplicates.join(', ')}`;
+  if (value === null) return { config: {}, repeated };
+  if (!isObject(value)) {
+    const why = `json: cannot unmarshal ${typeName(value)} into Go value of type map[string]interface {}`;
+    throw badRequest(`error decoding YAML: error unmarshaling JSON: while decoding JSON: ${why}`);
+  }
+  return { config: value, repeated };
+}
+
+async function readText(body: RequestBody): Promise<Pick<ReadText, 'value' | 'duplicates'>> {
+  if ('object' in body) return { value: body.object as JsonObject, duplicates: [] };
+  try {
+    return await readYaml(body.bytes);
+  } catch (error) {
+    if (!(error instanceof YamlError)) throw error;
+    throw badRequest(`error decoding YAML: error converting YAML to JSON: ${error.message}`);
+  }
+}
+
+/**
+ * Applies a configuration and turns the result into an object of the kind. `decode` reads it as any body of the kind
+ * is read, defaults included; its complaints become the 500 that Kubernetes answers.
+ *
+ * @throws ApiError
+ */
+export function applied(
+  applying: Applying,
+  { isBuiltIn, decode }: { readonly isBuiltIn: boolean; readonly decode: (object: JsonObject) => ApiObject },
+): Applied {
+  const made = applyConfiguration(applying);
+  if (!made.changed) return made;
+  const object = asJson(made.object);
+  const problem = isBuiltIn ? conversionProblem(applying.schema, object, 'float') : undefined;
+  if (problem !== undefined) throw unconvertible(applying.config, problem);
+  return { ...made, object: decodedBy(decode, object, applying.config) };
+}
+
+function decodedBy(decode: (object: JsonObject) => ApiObject, object: JsonObject, config: JsonObject): ApiObject {
+  try {
+    return decode(object);
+  } catch (error) {
+    if (error instanceof DecodeError) throw unconvertible(config, inConverter(error.message));
+    throw error;
+  }
+}
+
+/** What fieldValidation makes of repeated members: a warning to send, or 400. */
+export function checkRepeated(
+  { repeated }: Configuration,
+  fieldValidation: FieldValidation,
+  warn: (text: string) => void,
+): void {
+  if (repeated === undefined || fieldValidation === 'Ignore') return;
+  if (fieldValidation === 'Strict') throw badRequest(`error strict decoding YAML: ${repeated}`);
+  warn(repeated);
+}

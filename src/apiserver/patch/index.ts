@@ -1,0 +1,98 @@
+import { type ApiError, invalidObject, unsupportedMediaType } from '../../api/errors.js';
+import { type ReadText, readJson } from '../../api/json-text.js';
+import type { ApiObject, Json, JsonObject } from '../../api/object.js';
+import type { FieldValidation } from '../../api/options.js';
+import { invalid } from '../../api/violations.js';
+import { DecodeError } from '../../schema/decode.js';
+import type { Schema } from '../../schema/schema.js';
+import type { RequestBody } from '../request.js';
+import { jsonPatch } from './json.js';
+import { mergePatch } from './merge.js';
+import type { PatchType, ReadPatch } from './patch-type.js';
+import { strategicPatch } from './strategic.js';
+import { conversionProblem, inConverter } from './unstructured.js';
+
+/** Every way to patch an object, by media type, in the order in which refusals name them. */
+export const patchTypes = {
+  'application/json-patch+json': jsonPatch,
+  'application/merge-patch+json': mergePatch,
+  'application/strategic-merge-patch+json': strategicPatch,
+  /** Server-side apply has owners, and its own entry: `apply.ts`. */
+  'application/apply-patch+yaml': 'apply',
+} as const satisfies Readonly<Record<string, PatchType | 'apply'>>;
+
+/**
+ * The patch type of a request; `mediaType` without parameters, lower case.
+ *
+ * @throws ApiError 415 when the kind takes no patch of that type.
+ */
+export function patchTypeOf(mediaType: string, origin: 'built-in' | 'custom'): PatchType | 'apply' {
+  const type = Object.entries<PatchType | 'apply'>(patchTypes).find(([name]) => name === mediaType)?.[1];
+  if (type !== undefined && serves(type, origin)) return type;
+  if (origin === 'built-in') throw unsupportedMediaType('415: Unsupported Media Type', {});
+  const accepted = Object.entries<PatchType | 'apply'>(patchTypes).filter(([, each]) => serves(each, origin));
+  throw unsupportedMediaType(
+    `the body of the request was in an unknown format - accepted media types include: ${accepted.map(([name]) => name).join(', ')}`,
+  );
+}
+
+const serves = (type: PatchType | 'apply', origin: 'built-in' | 'custom'): boolean =>
+  type === 'apply' || type.for === 'all' || origin === 'built-in';
+
+/** Reads the body of a patch. Throws ApiError (400, 413). */
+export const readPatch = (
+  type: PatchType,
+  body: RequestBody,
+  options: { readonly fieldValidation: FieldValidation },
+): ReadPatch => type.read(() => textOf(body), options);
+
+function textOf(body: RequestBody): ReadText {
+  if ('bytes' in body) return readJson(body.bytes);
+  const value = body.object as Json;
+  return { value, exact: value, duplicates: [] };
+}
+
+/** A patched object, and what fieldValidation has to say about it. */
+export interface Patched {
+  readonly object: ApiObject;
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Applies a patch to the JSON form of an object (`current`, as the version of the endpoint prints it) and decodes
+ * the result. `decode` reads it as any body of the kind is read, defaults included, and tells the unknown fields.
+ *
+ * @throws ApiError when the patch does not apply, its result does not decode, or fieldValidation is strict and
+ * something is unknown or repeated.
+ */
+export function patched(
+  patch: ReadPatch,
+  given: {
+    readonly current: JsonObject;
+    readonly schema: Schema;
+    readonly fieldValidation: FieldValidation;
+    /** Strategic merge patch converts its result instead of decoding it, with complaints of its own. */
+    readonly converts: boolean;
+    readonly decode: (result: JsonObject) => { readonly object: ApiObject; readonly strict: readonly string[] };
+  },
+): Patched {
+  const result = patch.apply(given.current, given.schema);
+  const refuse = (why: string): ApiError => undecodable(patch.shown(result), why);
+  const problem = given.converts ? conversionProblem(given.schema, result, 'int') : undefined;
+  if (problem !== undefined) throw refuse(problem);
+  let decoded: ReturnType<typeof given.decode>;
+  try {
+    decoded = given.decode(result);
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    throw refuse(given.converts ? inConverter(error.message) : error.message);
+  }
+  const strict = [...patch.strict, ...decoded.strict];
+  if (strict.length === 0 || given.fieldValidation === 'Ignore') return { object: decoded.object, warnings: [] };
+  if (given.fieldValidation === 'Strict') throw refuse(`strict decoding error: ${strict.join(', ')}`);
+  return { object: decoded.object, warnings: strict };
+}
+
+/** The answer to a patch whose result is no object of the kind. */
+export const undecodable = (shown: string, why: string): ApiError =>
+  invalidObject({ group: '', kind: '' }, [invalid('patch', shown, why)]);

@@ -1,0 +1,79 @@
+import { badRequest } from '../../api/errors.js';
+import { goJson } from '../../api/go-text.js';
+import { JsonSyntaxError, setMember } from '../../api/json-text.js';
+import type { Json, JsonObject } from '../../api/object.js';
+import { isList, isObject } from '../../apply/json-value.js';
+import { typeName } from './go-decoding.js';
+import type { PatchType, ReadPatchText } from './patch-type.js';
+
+/**
+ * Merge patch (RFC 7386): members are merged, null removes one, anything else replaces. Inside lists and below members
+ * that are new, nulls of objects are dropped; a list that takes the place of an object keeps them, as in Kubernetes.
+ */
+export const mergePatch: PatchType = {
+  for: 'all',
+  read(text, { fieldValidation }) {
+    const { patch, strict } = readPatch(text, fieldValidation !== 'Ignore');
+    return {
+      strict,
+      apply: (current) => merged(current, patch),
+      shown: goJson,
+    };
+  },
+};
+
+const notPatch = 'Invalid JSON Patch';
+
+function readPatch(
+  read: ReadPatchText,
+  isStrict: boolean,
+): { readonly patch: JsonObject; readonly strict: readonly string[] } {
+  const refuse = (why: string): Error => badRequest(isStrict ? `error decoding patch: ${why}` : notPatch);
+  let text: ReturnType<ReadPatchText>;
+  try {
+    text = read();
+  } catch (error) {
+    throw error instanceof JsonSyntaxError ? refuse(error.message) : error;
+  }
+  const { value, duplicates } = text;
+  if (value === null) throw badRequest(notPatch);
+  if (!isObject(value)) {
+    throw refuse(`json: cannot unmarshal ${typeName(value)} into Go value of type map[string]interface {}`);
+  }
+  return { patch: value, strict: isStrict ? duplicates : [] };
+}
+
+/** Depth is bounded where texts are read. */
+export function merged(target: JsonObject, patch: JsonObject): JsonObject {
+  const out: Record<string, Json> = {};
+  for (const name of Object.keys(target)) {
+    const live = target[name] ?? null;
+    if (!Object.hasOwn(patch, name)) {
+      setMember(out, name, live);
+      continue;
+    }
+    const given = patch[name] ?? null;
+    if (given !== null) setMember(out, name, mergedValue(live, given));
+  }
+  for (const name of Object.keys(patch)) {
+    const given = patch[name] ?? null;
+    if (given !== null && !Object.hasOwn(target, name)) setMember(out, name, withoutNulls(given));
+  }
+  return out;
+}
+
+function mergedValue(live: Json, given: Json): Json {
+  if (!isObject(live)) return withoutNulls(given);
+  return isObject(given) ? merged(live, given) : given;
+}
+
+function withoutNulls(value: Json): Json {
+  if (isList(value)) return value.map((item) => (item === null ? null : withoutNulls(item)));
+  if (!isObject(value)) return value;
+  const out: Record<string, Json> = {};
+  for (const name of Object.keys(value)) {
+    const item = value[name] ?? null;
+    if (item !== null) setMember(out, name, withoutNulls(item));
+  }
+  return out;
+}

@@ -1,0 +1,29 @@
+import type { ReadText } from '../../api/json-text.js';
+import type { JsonObject } from '../../api/object.js';
+import type { FieldValidation } from '../../api/options.js';
+import type { Schema } from '../../schema/schema.js';
+
+/** A way to say what is to change, by media type. Server-side apply is another matter (see apply.ts). */
+export interface PatchType {
+  /** Only built-in kinds have the merge keys that some patches need. */
+  readonly for: 'built-in' | 'all';
+  /** Reads a patch. Throws ApiError (400, 413). */
+  read(text: ReadPatchText, options: { readonly fieldValidation: FieldValidation }): ReadPatch;
+}
+
+/** Parses the body, or throws JsonSyntaxError. */
+export type ReadPatchText = () => ReadText;
+
+/** A patch that has been read and can be applied, more than once if need be. */
+export interface ReadPatch {
+  /** Unknown and repeated members of the patch itself, for fieldValidation. */
+  readonly strict: readonly string[];
+  /**
+   * The JSON form of an object, changed; not yet decoded. The object given is left as it is.
+   *
+   * @throws ApiError when the patch does not fit the object.
+   */
+  apply(current: JsonObject, schema: Schema): JsonObject;
+  /** What error replies show as the value that does not decode. */
+  shown(result: JsonObject): string;
+}

@@ -1,0 +1,321 @@
+import { type ApiError, badRequest, unprocessable, untyped } from '../../api/errors.js';
+import { quote } from '../../api/go-text.js';
+import { JsonSyntaxError, setMember } from '../../api/json-text.js';
+import type { Json, JsonObject } from '../../api/object.js';
+import { goValue } from '../../apply/go-print.js';
+import { isList, isObject, member } from '../../apply/json-value.js';
+import { structName, wireShape } from '../../schema/go-types.js';
+import { same } from '../../schema/same.js';
+import type { Schema } from '../../schema/schema.js';
+import { typeName } from './go-decoding.js';
+import { dedupe, ordered, sortInto } from './merged-lists.js';
+import type { PatchType, ReadPatchText } from './patch-type.js';
+
+/**
+ * Strategic merge patch, Kubernetes' own: maps merge, null removes, lists are replaced unless the schema says that
+ * they merge, by a key or as a set. Members beginning with `$` are directives.
+ */
+export const strategicPatch: PatchType = {
+  for: 'built-in',
+  read(text, { fieldValidation }) {
+    const { patch, strict } = readPatch(text, fieldValidation !== 'Ignore');
+    return {
+      strict,
+      apply: (current, schema) => mergeMaps(current, patch, schema),
+      shown: () => goValue(patch, 'int'),
+    };
+  },
+};
+
+function readPatch(
+  read: ReadPatchText,
+  isStrict: boolean,
+): { readonly patch: JsonObject; readonly strict: readonly string[] } {
+  let text: ReturnType<ReadPatchText>;
+  try {
+    text = read();
+  } catch (error) {
+    throw error instanceof JsonSyntaxError ? badRequest(error.message) : error;
+  }
+  const { value, duplicates } = text;
+  if (value === null) return { patch: {}, strict: [] };
+  if (!isObject(value)) {
+    throw badRequest(`json: cannot unmarshal ${typeName(value)} into Go value of type map[string]interface {}`);
+  }
+  return { patch: value, strict: isStrict ? duplicates : [] };
+}
+
+const directive = '$patch';
+const retainKeys = '$retainKeys';
+const deleteFrom = '$deleteFromPrimitiveList';
+const setOrder = '$setElementOrder';
+
+const badOrder = (): ApiError => badRequest('invalid patch format of setElementOrder list');
+
+/** How the schema has a member merged. */
+interface Strategy {
+  readonly schema: Schema;
+  readonly strategy: 'merge' | 'replace' | '';
+  readonly key: string;
+}
+
+function strategyOf(schema: Schema, name: string): Strategy {
+  const field = fieldOf(schema, name);
+  const words = (field.patchStrategy ?? '').split(',').filter((word) => word !== 'retainKeys');
+  const [strategy] = words;
+  return {
+    schema: field,
+    strategy: strategy === 'merge' || strategy === 'replace' ? strategy : '',
+    key: field.patchMergeKey ?? '',
+  };
+}
+
+/** The member of that name; Go finds it in other letter case as well. */
+function fieldOf(schema: Schema, name: string): Schema {
+  const fields = schema.properties;
+  if (fields === undefined && wireShape(schema) === 'map') {
+    throw untyped('merging an object in json but data type is not struct, instead is: map');
+  }
+  const exact = fields?.get(name);
+  if (exact !== undefined) return exact;
+  const folded = name.toLowerCase();
+  for (const [known, field] of fields ?? []) if (known.toLowerCase() === folded) return field;
+  throw untyped(`unable to find api field in struct ${structName(schema)} for the json field ${quote(name)}`);
+}
+
+function mergeMaps(original: JsonObject, patch: JsonObject, schema: Schema): JsonObject {
+  if (Object.hasOwn(patch, directive)) return directed(patch);
+  const out = new Map(Object.entries(retained(original, patch)));
+  const handled = new Set<string>([retainKeys]);
+  for (const name of Object.keys(patch)) {
+    if (!name.startsWith(setOrder)) continue;
+    handled.add(name);
+    const target = orderList(out, patch, name, schema);
+    if (target !== undefined) handled.add(target);
+  }
+  for (const [name, value] of Object.entries(patch)) {
+    if (!handled.has(name)) mergeMember(out, name, value, schema);
+  }
+  return objectOf(out);
+}
+
+function objectOf(members: ReadonlyMap<string, Json>): JsonObject {
+  const out: Record<string, Json> = {};
+  for (const [name, value] of members) setMember(out, name, value);
+  return out;
+}
+
+/** `$patch` in a map. */
+function directed(patch: JsonObject): JsonObject {
+  const word = patch[directive] ?? null;
+  if (word === 'replace') return objectOf(new Map(Object.entries(patch).filter(([name]) => name !== directive)));
+  if (word === 'delete') return {};
+  throw badDirective(word, patch);
+}
+
+const badDirective = (word: Json, item: JsonObject): ApiError =>
+  untyped(`unknown patch type: ${goValue(word, 'int')} in map: ${goValue(item, 'int')}`);
+
+/** What `$retainKeys` leaves of the live map. */
+function retained(original: JsonObject, patch: JsonObject): JsonObject {
+  if (!Object.hasOwn(patch, retainKeys)) return original;
+  const keys = patch[retainKeys] ?? null;
+  const bad = (): ApiError => badRequest('invalid patch format of retainKeys');
+  if (!isList(keys)) throw bad();
+  const kept = new Set(keys);
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null || name === retainKeys || name.startsWith(deleteFrom) || name.startsWith(setOrder)) continue;
+    if (!kept.has(name)) throw bad();
+  }
+  return objectOf(new Map(Object.entries(original).filter(([name]) => kept.has(name))));
+}
+
+/** `$setElementOrder/<list>`: merges the list and puts it in order. Answers the list it dealt with. */
+function orderList(out: Map<string, Json>, patch: JsonObject, name: string, schema: Schema): string | undefined {
+  const order = patch[name] ?? null;
+  if (!isList(order)) throw wrongType('[]interface {}', order);
+  const target = targetOf(name, badOrder);
+  const live = out.get(target);
+  const given = member(patch, target);
+  if (live !== undefined && !isList(live)) throw wrongType('[]interface {}', live);
+  if (given !== undefined && !isList(given)) throw wrongType('[]interface {}', given);
+  const how = strategyOf(schema, target);
+  checkOrder(given ?? [], order, how.key);
+  if (live === undefined && given === undefined) return undefined;
+  const merged =
+    given === undefined
+      ? (live ?? [])
+      : live === undefined
+        ? withoutDirectives(given)
+        : mergeLists(live, given, how, false);
+  checkAlike([live ?? [], given ?? []]);
+  const isMap = isObject((live ?? [])[0] ?? (given ?? [])[0] ?? null);
+  const key = isMap && how.key !== '' ? how.key : undefined;
+  if (key !== undefined) for (const place of order) identity(place, key);
+  out.set(target, sortInto(merged, { order, live: live ?? [], key }));
+  return target;
+}
+
+/** The items a patch has must come in the order it asks for. */
+function checkOrder(given: readonly Json[], order: readonly Json[], key: string): void {
+  if (order.length === 0 || given.length === 0) return;
+  const items = given.filter((item) => !(isObject(item) && Object.hasOwn(item, directive)));
+  let at = 0;
+  for (const place of order) {
+    if (at < items.length && identity(items[at] ?? null, key) === identity(place, key)) at++;
+  }
+  if (at < items.length) {
+    throw untyped(
+      `The order in patch list:\n${goValue(given, 'int')}\n doesn't match ${setOrder} list:\n${goValue(order, 'int')}\n`,
+    );
+  }
+}
+
+function mergeMember(out: Map<string, Json>, given: string, value: Json, schema: Schema): void {
+  const isDeletion = given.startsWith(deleteFrom);
+  const name = isDeletion ? targetOf(given, () => badRequest('invalid patch format of primitive list')) : given;
+  if (value === null) {
+    out.delete(name);
+    return;
+  }
+  const live = out.get(name);
+  if (live === undefined || kindOf(live) !== kindOf(value)) {
+    if (!isDeletion) put(out, name, fresh(value));
+  } else if (isObject(live) && isObject(value)) {
+    const how = strategyOf(schema, name);
+    out.set(name, how.strategy === 'replace' ? value : mergeMaps(live, value, how.schema));
+  } else if (isList(live) && isList(value)) {
+    const how = strategyOf(schema, name);
+    out.set(name, how.strategy === 'merge' || isDeletion ? mergeLists(live, value, how, isDeletion) : value);
+  } else put(out, name, value);
+}
+
+function put(out: Map<string, Json>, name: string, value: Json | undefined): void {
+  if (value === undefined) out.delete(name);
+  else out.set(name, value);
+}
+
+/** JSON types as Go's decoder tells them apart. */
+function kindOf(value: Json): string {
+  if (typeof value === 'number') return Number.isInteger(value) ? 'int64' : 'float64';
+  return typeName(value);
+}
+
+/** `<prefix>/<list>` */
+function targetOf(name: string, bad: () => ApiError): string {
+  const slash = name.indexOf('/');
+  const prefix = name.startsWith(deleteFrom) ? deleteFrom : setOrder;
+  if (slash !== prefix.length) throw bad();
+  return name.slice(slash + 1);
+}
+
+/** A value where there was none: nulls of maps and maps with a directive go. */
+function fresh(value: Json): Json | undefined {
+  return isObject(value) && Object.hasOwn(value, directive) ? undefined : cleaned(value);
+}
+function cleaned(value: Json): Json {
+  if (isList(value)) return withoutDirectives(value);
+  if (!isObject(value)) return value;
+  const out: Record<string, Json> = {};
+  for (const [name, item] of Object.entries(value)) {
+    const kept = item === null ? undefined : fresh(item);
+    if (kept !== undefined) setMember(out, name, kept);
+  }
+  return out;
+}
+const withoutDirectives = (items: readonly Json[]): readonly Json[] =>
+  items.map(fresh).filter((item): item is Json => item !== undefined);
+
+function mergeLists(
+  live: readonly Json[],
+  given: readonly Json[],
+  { schema, key }: Strategy,
+  isDeletion: boolean,
+): readonly Json[] {
+  if (live.length === 0 && given.length === 0) return live;
+  checkAlike([live, given]);
+  const items = schema.items ?? {};
+  if (!isObject(live[0] ?? given[0] ?? null)) {
+    if (isDeletion) {
+      const gone = new Set(given);
+      return live.filter((item) => !gone.has(item));
+    }
+    return sortInto(dedupe([...live, ...given]), { order: given, live, key: undefined });
+  }
+  if (key === '') throw untyped('cannot merge lists without merge key for struct');
+  const special = withSpecialItems(live, given, key);
+  const merged = withItems(special.live, special.given, key, items);
+  return sortInto(merged, { order: special.given, live: special.live, key });
+}
+
+/** Elements that are directives, carried out. */
+function withSpecialItems(
+  live: readonly Json[],
+  given: readonly Json[],
+  key: string,
+): { readonly live: readonly Json[]; readonly given: readonly Json[] } {
+  const plain: Json[] = [];
+  const gone: Json[] = [];
+  let replaces = false;
+  for (const item of given) {
+    if (!isObject(item) || !Object.hasOwn(item, directive)) {
+      plain.push(item);
+      continue;
+    }
+    const word = item[directive] ?? null;
+    if (word === 'replace') replaces = true;
+    else if (word === 'delete') gone.push(identity(item, key));
+    else if (word === 'merge') throw untyped('merging lists cannot yet be specified in the patch');
+    else throw badDirective(word, item);
+  }
+  if (replaces) return { live: plain, given: [] };
+  if (gone.length === 0) return { live, given: plain };
+  return { live: live.filter((item) => !gone.some((value) => same(value, keyValue(item, key)))), given: plain };
+}
+
+function withItems(live: readonly Json[], given: readonly Json[], key: string, items: Schema): readonly Json[] {
+  const merged = [...live];
+  const places = ordered(live, key);
+  for (const item of given) {
+    const value = identity(item, key);
+    const at = places.get(value);
+    const there = at === undefined ? undefined : merged[at];
+    if (at === undefined) places.set(value, merged.push(item) - 1);
+    else if (isObject(there) && isObject(item)) merged[at] = mergeMaps(there, item, items);
+  }
+  return merged;
+}
+
+const keyValue = (item: Json, key: string): Json | undefined => (isObject(item) ? member(item, key) : undefined);
+
+/** What tells an item apart: the item itself, or the value of its merge key. */
+function identity(item: Json, key: string): Json {
+  if (key === '') return item;
+  if (!isObject(item)) throw wrongType('map[string]interface {}', item);
+  const value = member(item, key);
+  if (value !== undefined) return value;
+  throw untyped(`map: ${goValue(item, 'int')} does not contain declared merge key: ${key}`);
+}
+
+/** Items of merged lists are of one type, and not lists. */
+function checkAlike(lists: readonly (readonly Json[])[]): void {
+  const items = lists.flat();
+  const [first] = items;
+  if (first === undefined) throw untyped('no elements in any of the given slices');
+  if (isList(first)) throw unprocessable();
+  if (first === null || items.some((item) => kindOf(item) !== kindOf(first))) {
+    throw untyped(`list element types are not identical: ${goValue(lists, 'int')}`);
+  }
+}
+
+const goTypes: Readonly<Record<string, string>> = {
+  array: '[]interface {}',
+  object: 'map[string]interface {}',
+  int64: 'int64',
+  float64: 'float64',
+  bool: 'bool',
+  string: 'string',
+  null: '%!s(<nil>)',
+};
+const wrongType = (expected: string, value: Json): ApiError =>
+  untyped(`expected a ${expected}, but received a ${goTypes[kindOf(value)] ?? ''}`);

@@ -1,0 +1,258 @@
+import { ApiError, notAcceptable, untyped } from '../api/errors.js';
+import { goJson } from '../api/go-text.js';
+import { type ApiObject, groupVersion, type JsonObject } from '../api/object.js';
+import type { ResourceDefinition } from '../registry/resource-definition.js';
+import { compileEncoder, inOrder, itemStart } from '../schema/encode.js';
+import { withRevision } from '../store/document.js';
+import type { Entry } from '../store/store.js';
+import { asStored, stored } from './forms.js';
+import type { ListResult, Representation, Result, WatchItem } from './request.js';
+import { partialObject, tableOf } from './tables.js';
+
+/** Results in the form the caller accepts: the last step before bytes go out. */
+export interface Represented {
+  readonly code: number;
+  readonly contentType: string;
+  /** To be written one after the other. */
+  readonly chunks: readonly Buffer[];
+}
+
+const newline = Buffer.from('\n');
+const types = {
+  json: 'application/json',
+  yaml: 'application/yaml',
+  protobuf: 'application/vnd.kubernetes.protobuf',
+} as const;
+type Bodied = Exclude<Result, { type: 'watch' | 'text' | 'bytes' }>;
+
+export async function represent(result: Bodied, form: Representation, now: number): Promise<Represented> {
+  if (form.mediaType === 'json' && !form.pretty) {
+    const chunks = plainJson(result, form);
+    if (chunks !== undefined) return { code: codeOf(result), contentType: types.json, chunks };
+  }
+  const value = valueOf(result, form, now);
+  if (form.mediaType === 'yaml') {
+    const { writeYaml } = await import('../api/yaml-writer.js');
+    return {
+      code: codeOf(result),
+      contentType: types.yaml,
+      chunks: [Buffer.from(writeYaml(value as JsonObject))],
+    };
+  }
+  if (form.mediaType === 'protobuf') {
+    const { encodeAnswer } = await import('./protobuf-answer.js');
+    return { code: codeOf(result), contentType: types.protobuf, chunks: [encodeAnswer(result, value, form)] };
+  }
+  const text = form.pretty ? prettyJson(value) : `${goJson(value)}\n`;
+  return { code: codeOf(result), contentType: types.json, chunks: [Buffer.from(text)] };
+}
+
+const codeOf = (result: Bodied): number => (result.type === 'list' ? 200 : result.code);
+/** Two blanks per level, and Go's escapes. */
+function prettyJson(value: unknown): string {
+  return JSON.stringify(value, null, 2).replace(
+    /[<>&\u2028\u2029]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+/** Compact JSON without a transform: stored bytes copied as they are. */
+function plainJson(result: Bodied, form: Representation): readonly Buffer[] | undefined {
+  if (form.as !== undefined && !isStatus(result)) return undefined;
+  if (result.type === 'entry') return [entryBytes(result.definition, result.entry), newline];
+  if (result.type === 'list') return listChunks(result);
+  const { definition, object } = result;
+  return [Buffer.from(goJson(definition === undefined ? object : inOrder(definition, object as JsonObject))), newline];
+}
+
+const isStatus = (result: Bodied): boolean => result.type === 'object' && result.definition === undefined;
+
+const converted = new WeakMap<ResourceDefinition, WeakMap<Entry, Buffer>>();
+
+/** An entry's JSON in the definition's version; made once for all who ask. */
+export function entryBytes(definition: ResourceDefinition, entry: Entry): Buffer {
+  if (asStored(definition)) return entry.bytes;
+  let known = converted.get(definition);
+  if (known === undefined) {
+    known = new WeakMap();
+    converted.set(definition, known);
+  }
+  const before = known.get(entry);
+  if (before !== undefined) return before;
+  const bytes = withRevision(compileEncoder(definition)(stored(definition, entry)), entry.revision);
+  known.set(entry, bytes);
+  return bytes;
+}
+
+const comma = Buffer.from(',');
+const openBrace = Buffer.from('{');
+const commaBrace = Buffer.from(',{');
+const listEnd = Buffer.from(']}\n');
+
+/** Head, items joined by commas, end. Items of built-in kinds carry no kind and apiVersion. */
+function listChunks(result: ListResult): readonly Buffer[] {
+  const { definition, entries } = result;
+  const custom = definition.origin === 'custom';
+  const chunks: Buffer[] = [Buffer.from(listHead(result))];
+  const start = itemStart(definition);
+  for (const [at, entry] of entries.entries()) {
+    const bytes = entryBytes(definition, entry);
+    if (start === 1) {
+      if (at > 0) chunks.push(comma);
+      chunks.push(bytes);
+    } else chunks.push(at > 0 ? commaBrace : openBrace, bytes.subarray(start));
+  }
+  chunks.push(
+    custom
+      ? Buffer.from(`],${goJson({ kind: definition.listKind, metadata: customListMeta(result) }).slice(1)}\n`)
+      : listEnd,
+  );
+  return [Buffer.concat(chunks)];
+}
+
+function listHead(result: ListResult): string {
+  const { definition } = result;
+  const apiVersion = groupVersion(definition);
+  if (definition.origin === 'custom') return `{"apiVersion":${goJson(apiVersion)},"items":[`;
+  return `${goJson({ kind: definition.listKind, apiVersion, metadata: listMeta(result) }).slice(0, -1)},"items":[`;
+}
+
+const listMeta = ({ resourceVersion, continue: token, remainingItemCount }: ListResult): JsonObject => ({
+  resourceVersion,
+  ...(token === undefined ? {} : { continue: token }),
+  ...(remainingItemCount === undefined ? {} : { remainingItemCount }),
+});
+const customListMeta = ({ resourceVersion, continue: token, remainingItemCount }: ListResult): JsonObject => ({
+  continue: token ?? '',
+  ...(remainingItemCount === undefined ? {} : { remainingItemCount }),
+  resourceVersion,
+});
+
+/** The result as a value, transformed as asked. */
+function valueOf(result: Bodied, form: Representation, now: number): unknown {
+  const { as } = form;
+  if (isStatus(result) || as === undefined) return plainValue(result);
+  const isList = result.type === 'list';
+  const { definition } = result as { readonly definition: ResourceDefinition };
+  if (as.kind === 'Table') {
+    const objects = isList ? result.entries.map((entry) => stored(definition, entry)) : [objectOf(result)];
+    const meta = isList ? listMeta(result) : tableMeta(objects[0]);
+    return tableOf(definition, objects, {
+      version: as.version,
+      includeObject: form.includeObject ?? 'Metadata',
+      metadata: meta,
+      now,
+      columns: true,
+    });
+  }
+  const goType = (list: boolean): string =>
+    definition.origin === 'custom'
+      ? `*unstructured.Unstructured${list ? 'List' : ''}`
+      : `*${internalPackage(definition.group)}.${definition.kind}${list ? 'List' : ''}`;
+  if (as.kind === 'PartialObjectMetadataList') {
+    if (!isList)
+      throw notAcceptable(
+        `you requested PartialObjectMetadataList, but the requested object is not a list (${goType(false)})`,
+      );
+    const items = result.entries.map((entry) => partialObject(stored(definition, entry), as.version));
+    return {
+      kind: 'PartialObjectMetadataList',
+      apiVersion: `meta.k8s.io/${as.version}`,
+      metadata: listMeta(result),
+      items: items.length ? items : null,
+    };
+  }
+  if (isList)
+    throw notAcceptable(`you requested PartialObjectMetadata, but the requested object is a list (${goType(true)})`);
+  return partialObject(objectOf(result), as.version);
+}
+
+const internalPackage = (group: string): string => (group === '' ? 'core' : (group.split('.')[0] ?? ''));
+const tableMeta = (object: ApiObject | undefined): JsonObject =>
+  object?.metadata.resourceVersion === undefined ? {} : { resourceVersion: object.metadata.resourceVersion };
+
+const objectOf = (result: Exclude<Bodied, ListResult>): ApiObject =>
+  result.type === 'entry' ? stored(result.definition, result.entry) : (result.object as ApiObject);
+
+function plainValue(result: Bodied): unknown {
+  if (result.type === 'entry') return JSON.parse(entryBytes(result.definition, result.entry).toString('utf8'));
+  if (result.type === 'list') return JSON.parse(Buffer.concat(listChunks(result)).toString('utf8'));
+  return result.definition === undefined ? result.object : inOrder(result.definition, result.object as JsonObject);
+}
+
+/** Watch events in the form the caller accepts; plain JSON is made once for all watchers. */
+export type EventEncoder = (item: WatchItem) => Buffer;
+
+const plainEvents = new WeakMap<ResourceDefinition, WeakMap<Entry, Map<string, Buffer>>>();
+
+export function eventEncoder(definition: ResourceDefinition, form: Representation, now: () => number): EventEncoder {
+  if (form.as === undefined) {
+    const known = plainEvents.get(definition) ?? new WeakMap<Entry, Map<string, Buffer>>();
+    plainEvents.set(definition, known);
+    return (item) =>
+      'entry' in item
+        ? plainEvent(definition, known, item.type, item.entry)
+        : line(item.type, specialObject(definition, item));
+  }
+  let first = true;
+  const { as } = form;
+  return (item) => {
+    if (item.type === 'ERROR') return line('ERROR', statusOf(item.error));
+    const object = 'entry' in item ? stored(definition, item.entry) : (specialObject(definition, item) as ApiObject);
+    if (as.kind !== 'Table') return line(item.type, partialObject(object, as.version));
+    const table = tableOf(definition, [object], {
+      version: as.version,
+      includeObject: form.includeObject ?? 'Metadata',
+      metadata: tableMeta(object),
+      now: now(),
+      columns: first,
+      ...(item.type === 'BOOKMARK' ? { bookmark: true } : {}),
+    });
+    first = false;
+    return line(item.type, table);
+  };
+}
+
+function plainEvent(
+  definition: ResourceDefinition,
+  known: WeakMap<Entry, Map<string, Buffer>>,
+  type: string,
+  entry: Entry,
+): Buffer {
+  let lines = known.get(entry);
+  if (lines === undefined) {
+    lines = new Map();
+    known.set(entry, lines);
+  }
+  const before = lines.get(type);
+  if (before !== undefined) return before;
+  const made = Buffer.concat([Buffer.from(`{"type":"${type}","object":`), entryBytes(definition, entry), eventEnd]);
+  lines.set(type, made);
+  return made;
+}
+const eventEnd = Buffer.from('}\n');
+const line = (type: string, object: unknown): Buffer => Buffer.from(`{"type":"${type}","object":${goJson(object)}}\n`);
+
+/** What stands in a bookmark or an error event. */
+export function specialObject(
+  definition: ResourceDefinition,
+  item: Extract<WatchItem, { type: 'BOOKMARK' | 'ERROR' }>,
+): object {
+  if (item.type === 'ERROR') return statusOf(item.error);
+  const bare = {
+    kind: definition.kind,
+    apiVersion: groupVersion(definition),
+    metadata: {
+      resourceVersion: item.resourceVersion,
+      ...(item.initialEventsEnd ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {}),
+    },
+  };
+  return inOrder(definition, bare);
+}
+
+/** An error as an event carries it: untyped ones become internal errors. */
+function statusOf(error: unknown): object {
+  const known = error instanceof ApiError ? error : untyped(error instanceof Error ? error.message : String(error));
+  const status = known.toStatus();
+  return status.reason === undefined ? { ...status, reason: 'InternalError' } : status;
+}

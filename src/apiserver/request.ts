@@ -1,0 +1,122 @@
+import type { Observable } from 'rxjs';
+import type { Query } from '../api/options.js';
+import type { UserInfo } from '../api/user.js';
+import type { Credentials } from '../auth/authenticator.js';
+import type { ResourceDefinition } from '../registry/resource-definition.js';
+import type { Entry } from '../store/store.js';
+
+/** What a URL and a method ask for, as authorization sees it; made before anybody knows whether it exists. */
+export interface RequestInfo {
+  /** False for paths that name no resource, such as /version; only `path` and `verb` count then. */
+  readonly isResource: boolean;
+  /** Without the query. */
+  readonly path: string;
+  /** get, list, watch, create, update, patch, delete, deletecollection; for other paths the lower-case method. */
+  readonly verb: string;
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+  readonly subresource: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** Further path segments follow the subresource. */
+  readonly trailing: boolean;
+}
+
+/** A request, freed of sockets. */
+export interface ApiRequest {
+  readonly info: RequestInfo;
+  /** Upper case. */
+  readonly method: string;
+  readonly query: Query;
+  /** Path and query as sent; for messages. */
+  readonly uri: string;
+  /** First value of a header (lower-case name). */
+  header(name: string): string | undefined;
+  /** Who is calling: credentials to be checked, or an identity this process vouches for. */
+  readonly caller: { readonly credentials: Credentials } | { readonly user: UserInfo };
+  /** The whole body; RequestEntityTooLarge beyond the limit. */
+  body(): Promise<RequestBody>;
+  /** Aborted when the caller has gone or the server stops. */
+  readonly signal: AbortSignal;
+}
+
+/** Bytes of a declared type, or an object handed over within the process. */
+export type RequestBody =
+  | { readonly bytes: Buffer; readonly contentType: string | undefined }
+  | { readonly object: unknown };
+
+/** What a verb answers, before it is put into the form the caller accepts. */
+export type Result =
+  /** One stored object. */
+  | { readonly type: 'entry'; readonly code: number; readonly definition: ResourceDefinition; readonly entry: Entry }
+  /** One object that is not stored in this form. */
+  | {
+      readonly type: 'object';
+      readonly code: number;
+      readonly definition?: ResourceDefinition;
+      readonly object: object;
+    }
+  | ListResult
+  | WatchResult
+  | TextResult
+  /** Bytes of a fixed form, such as an OpenAPI document. */
+  | {
+      readonly type: 'bytes';
+      readonly code: number;
+      readonly bytes: Buffer;
+      readonly contentType: string;
+      readonly headers?: Headers;
+    };
+
+export type Headers = Readonly<Record<string, string>>;
+
+export interface TextResult {
+  readonly type: 'text';
+  readonly code: number;
+  readonly text: string;
+  readonly headers?: Headers;
+}
+
+export interface ListResult {
+  readonly type: 'list';
+  readonly definition: ResourceDefinition;
+  readonly entries: readonly Entry[];
+  readonly resourceVersion: string;
+  readonly continue: string | undefined;
+  readonly remainingItemCount: number | undefined;
+}
+
+export interface WatchResult {
+  readonly type: 'watch';
+  readonly definition: ResourceDefinition;
+  /** Completes when the watch is over. Errors are events here, never failures of the stream. */
+  readonly events: Observable<WatchItem>;
+}
+
+export type WatchItem =
+  /** `entry` carries the revision of the event; for an object leaving a selection, its previous content. */
+  | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly entry: Entry }
+  | { readonly type: 'BOOKMARK'; readonly resourceVersion: string; readonly initialEventsEnd: boolean }
+  | { readonly type: 'ERROR'; readonly error: unknown };
+
+/** The answer to a request: a result, or the failure in its place; and what goes with either. */
+export interface ApiResponse {
+  readonly result: Result;
+  /** Texts of Warning headers, in order, each once. */
+  readonly warnings: readonly string[];
+  readonly representation: Representation;
+  readonly headers?: Headers;
+}
+
+/** The form the caller accepts. */
+export interface Representation {
+  readonly mediaType: 'json' | 'yaml' | 'protobuf';
+  readonly as?: {
+    readonly kind: 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList';
+    readonly version: 'v1' | 'v1beta1';
+  };
+  readonly pretty: boolean;
+  /** For tables. */
+  readonly includeObject?: 'Metadata' | 'Object' | 'None';
+}

@@ -1,0 +1,209 @@
+import { badRequest } from '../api/errors.js';
+import { pathSegment } from '../api/names.js';
+import type { ApiObject } from '../api/object.js';
+import { readDeleteParameters, readListParameters, readWriteParameters, type WriteParameters } from '../api/options.js';
+import type { UserInfo } from '../api/user.js';
+import { managerName } from '../apply/manager-name.js';
+import type { RequestContext, ResourceDefinition, SubresourceAction } from '../registry/resource-definition.js';
+import { accessOf, requireAccess } from './access.js';
+import { readDeleteBody, readObject } from './bodies.js';
+import { pageNotFound } from './health.js';
+import { negotiate } from './negotiate.js';
+import type { Parts } from './parts.js';
+import type { ApiRequest, Representation, Result } from './request.js';
+import { locate, type Target } from './target.js';
+import { deleteObject } from './verbs/delete.js';
+import { deleteCollection } from './verbs/delete-collection.js';
+import { getObject } from './verbs/get.js';
+import { listObjects } from './verbs/list.js';
+import { patchObject } from './verbs/patch.js';
+import { putObject } from './verbs/put.js';
+import { watchObjects } from './verbs/watch.js';
+import { admitAction, createObject, type WriteRequest, type Written } from './write.js';
+
+export interface Answer {
+  readonly result: Result;
+  readonly representation: Representation;
+}
+
+/** A request about a resource, already authorized: finds it, settles the form of the answer, and runs the verb. */
+export async function runResourceRequest(
+  parts: Parts,
+  request: ApiRequest,
+  user: UserInfo,
+  warn: (text: string) => void,
+): Promise<Answer> {
+  const { info } = request;
+  const target = locate(parts.catalogue.current(), info, request.method);
+  if (target === 'page-not-found')
+    return { result: pageNotFound, representation: { mediaType: 'json', pretty: false } };
+  checkPathName(info.name);
+  const { definition, subresource } = target;
+  warnOfDeprecation(definition, warn);
+  const representation = negotiate(request.header('accept'), {
+    origin: definition.origin,
+    verb: info.verb,
+    collection: info.name === '' && (info.verb === 'list' || info.verb === 'watch'),
+    query: request.query,
+    userAgent: request.header('user-agent'),
+    tables:
+      subresource?.type === 'view'
+        ? subresource.tables !== false
+        : subresource?.type !== 'action' && definition.answer === undefined,
+  });
+  const context: RequestContext = {
+    user,
+    key: {
+      namespace: definition.namespaced ? info.namespace : undefined,
+      name: info.name === '' ? undefined : info.name,
+    },
+    subresource: info.subresource === '' ? undefined : info.subresource,
+    dryRun: false,
+    now: parts.clock.now(),
+    warn,
+  };
+  return { result: await runVerb(parts, request, target, context), representation };
+}
+
+async function runVerb(parts: Parts, request: ApiRequest, target: Target, context: RequestContext): Promise<Result> {
+  const { info, query } = request;
+  const { definition, subresource } = target;
+  const collection = {
+    definition,
+    namespace: definition.namespaced ? info.namespace : '',
+    signal: request.signal,
+  };
+  switch (info.verb) {
+    case 'get':
+      return getObject(parts, request, definition);
+    case 'list':
+      return listObjects(parts, collection, readListParameters(query));
+    case 'watch':
+      return watchObjects(parts, { ...collection, name: info.name || undefined }, readListParameters(query));
+    case 'create':
+      if (subresource?.type === 'action') return act(parts, request, definition, subresource, context);
+      return definition.answer === undefined
+        ? create(parts, request, definition, context)
+        : answer(parts, request, definition, context);
+    case 'update':
+      return putObject(parts, request, target, context);
+    case 'patch':
+      return patchObject(parts, request, target, context);
+    case 'delete': {
+      const parameters = readDeleteParameters(query, await readDeleteBody(request, definition));
+      const key = { namespace: context.key.namespace, name: info.name };
+      return deleteObject(parts, definition, key, parameters, { ...context, dryRun: parameters.dryRun });
+    }
+    case 'deletecollection': {
+      const parameters = readDeleteParameters(query, await readDeleteBody(request, definition));
+      return deleteCollection(parts, collection, readListParameters(query), parameters, {
+        ...context,
+        dryRun: parameters.dryRun,
+      });
+    }
+    default:
+      throw new Error(`verb ${JSON.stringify(info.verb)} has no implementation`);
+  }
+}
+
+async function create(
+  parts: Parts,
+  request: ApiRequest,
+  definition: ResourceDefinition,
+  context: RequestContext,
+): Promise<Result> {
+  const parameters = readWriteParameters(request.query, { kind: 'CreateOptions' });
+  const object = await readObject(request, definition, parameters, context);
+  const written = await createObject(
+    parts,
+    writeRequest(request, definition, { ...context, dryRun: parameters.dryRun }, parameters),
+    object,
+  );
+  return resultOf(definition, written);
+}
+
+/** A kind that is answered and not stored. Runs through the same admission as a create. */
+async function answer(
+  parts: Parts,
+  request: ApiRequest,
+  definition: ResourceDefinition,
+  context: RequestContext,
+): Promise<Result> {
+  const parameters = readWriteParameters(request.query, { kind: 'CreateOptions' });
+  const given = await readObject(request, definition, parameters, context);
+  const admitted = await admitAction(
+    parts,
+    writeRequest(request, definition, { ...context, dryRun: parameters.dryRun }, parameters),
+    given,
+  );
+  const object = await definition.answer?.(admitted, { ...context, dryRun: parameters.dryRun });
+  return { type: 'object', code: 201, definition, object: object ?? admitted };
+}
+
+/** A request put to an object, such as a token for a service account. */
+async function act(
+  parts: Parts,
+  request: ApiRequest,
+  definition: ResourceDefinition,
+  subresource: SubresourceAction<ApiObject>,
+  context: RequestContext,
+): Promise<Result> {
+  const parameters = readWriteParameters(request.query, { kind: 'CreateOptions' });
+  const asked: ResourceDefinition = { ...actionDefinition(definition, subresource) };
+  const given = await readObject(request, asked, parameters, context);
+  const acting = { ...context, dryRun: parameters.dryRun };
+  const admitted = await admitAction(parts, writeRequest(request, asked, acting, parameters), given, definition);
+  const key = { namespace: context.key.namespace, name: context.key.name ?? '' };
+  const object = await subresource.answer(key, admitted, acting);
+  return { type: 'object', code: 201, definition: asked, object };
+}
+
+const actionDefinition = (
+  definition: ResourceDefinition,
+  { request }: SubresourceAction<ApiObject>,
+): ResourceDefinition => ({
+  ...request,
+  plural: definition.plural,
+  singular: '',
+  listKind: '',
+  namespaced: definition.namespaced,
+  origin: 'built-in',
+});
+
+export const writeRequest = (
+  request: ApiRequest,
+  definition: ResourceDefinition,
+  context: RequestContext,
+  { fieldManager, fieldValidation }: WriteParameters,
+): WriteRequest => ({
+  definition,
+  context,
+  manager: managerName(fieldManager, request.header('user-agent')),
+  managedSubresource: context.subresource,
+  options: {
+    ...(context.dryRun ? { dryRun: ['All'] } : {}),
+    ...(fieldManager === undefined ? {} : { fieldManager }),
+    ...(fieldValidation === 'Warn' ? {} : { fieldValidation }),
+  },
+  signal: request.signal,
+});
+
+/** A write as an answer: the stored bytes where there are any. */
+export function resultOf(definition: ResourceDefinition, { created, entry, object }: Written): Result {
+  const code = created ? 201 : 200;
+  if (entry !== undefined) return { type: 'entry', code, definition, entry };
+  return { type: 'object', code, definition, object };
+}
+
+function checkPathName(name: string): void {
+  const [wrong] = name === '' ? [] : pathSegment(name);
+  if (wrong !== undefined) throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: ${wrong}`);
+}
+
+const warnOfDeprecation = ({ deprecation }: ResourceDefinition, warn: (text: string) => void): void => {
+  if (deprecation !== undefined) warn(deprecation);
+};
+
+/** Creating through PUT or apply needs the right to create as well. */
+export const mayCreate = (parts: Parts, request: ApiRequest, user: UserInfo) => (): Promise<void> =>
+  requireAccess(parts.authorizer, { ...accessOf(user, request.info), verb: 'create' }, request.uri);

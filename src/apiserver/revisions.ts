@@ -1,0 +1,46 @@
+import { type ApiError, badRequest, expired, internalError, timeout, untyped } from '../api/errors.js';
+import { parseVersion } from '../api/options.js';
+import type { Clock } from '../runtime/clock.js';
+import { HistoryCompacted, type Revision, RevisionInFuture, type Store } from '../store/store.js';
+
+/** Resource versions in requests: reading them, waiting for them, and what is said when they cannot be had. */
+
+/** How long a read waits for a version that has not happened yet. */
+const patience = 3_000;
+const pollMs = 50;
+
+export const tooLargeVersion = (asked: Revision, current: Revision): ApiError =>
+  timeout(`Too large resource version: ${asked}, current: ${current}`, {
+    causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+    retryAfterSeconds: 1,
+  });
+
+/** Waits until the store is not older than a revision; Timeout after 3 s. */
+export async function waitForRevision(
+  store: Store,
+  asked: Revision,
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+): Promise<Revision> {
+  const deadline = clock.now() + patience;
+  for (;;) {
+    const current = await store.revision();
+    if (current >= asked) return current;
+    if (clock.now() >= deadline || signal.aborted) throw tooLargeVersion(asked, current);
+    await clock.sleep(pollMs, signal);
+  }
+}
+
+/** A malformed version is a bad request on a list, an untyped 500 on get and watch. */
+export function readVersion(text: string, where: 'list' | 'get' | 'watch'): Revision {
+  const version = parseVersion(text);
+  if (typeof version === 'bigint') return version;
+  const complaint = `resourceVersion: Invalid value: ${JSON.stringify(text)}: ${version.wrong}`;
+  throw where === 'list' ? badRequest(`invalid resource version: ${complaint}`) : untyped(complaint);
+}
+
+/** Turns what a store says about the past or the future into what the API says. */
+export function storeFailure(error: unknown): unknown {
+  if (error instanceof HistoryCompacted) return expired('The resourceVersion for the provided list is too old.');
+  if (error instanceof RevisionInFuture) return internalError(error.message, error);
+  return error;
+}

@@ -1,0 +1,58 @@
+import { badRequest } from '../api/errors.js';
+import type { ApiObject } from '../api/object.js';
+import type { ListParameters } from '../api/options.js';
+import { type FieldSelector, type LabelSelector, parseFieldSelector, parseLabelSelector } from '../api/selectors.js';
+import type { ResourceDefinition } from '../registry/resource-definition.js';
+
+/** Which objects of a collection a request is about. */
+export interface Selection {
+  /** True if it takes everything, so that nobody need look into the objects. */
+  readonly everything: boolean;
+  /** Set if only one name can match. */
+  readonly name: string | undefined;
+  matches(object: ApiObject): boolean;
+}
+
+type Getter = (object: ApiObject) => string;
+
+/** Reads the label and field selectors of a request against what the kind can be selected by. Throws BadRequest. */
+export function readSelection(
+  definition: ResourceDefinition,
+  parameters: Pick<ListParameters, 'labelSelector' | 'fieldSelector'>,
+  name?: string,
+): Selection {
+  const labels: LabelSelector | undefined = parameters.labelSelector
+    ? parseLabelSelector(parameters.labelSelector)
+    : undefined;
+  const fields: FieldSelector | undefined = parameters.fieldSelector
+    ? parseFieldSelector(parameters.fieldSelector)
+    : undefined;
+  const terms = (fields?.requirements ?? []).map(({ field, operator, value }) => ({
+    get: getterOf(definition, field),
+    wanted: operator !== '!=',
+    value,
+    field,
+  }));
+  const byName = terms.find(({ field, wanted }) => field === 'metadata.name' && wanted)?.value;
+  return {
+    everything: (labels === undefined || labels.empty) && terms.length === 0 && name === undefined,
+    name: name ?? byName,
+    matches: (object) =>
+      (name === undefined || object.metadata.name === name) &&
+      (labels === undefined || labels.matches(object.metadata.labels)) &&
+      terms.every(({ get, wanted, value }) => (get(object) === value) === wanted),
+  };
+}
+
+function getterOf(definition: ResourceDefinition, field: string): Getter {
+  if (field === 'metadata.name') return (object) => object.metadata.name ?? '';
+  const own = definition.selectableFields;
+  if (own !== undefined && Object.hasOwn(own, field)) return own[field] as Getter;
+  if (field === 'metadata.namespace' && (definition.namespaced || own === undefined))
+    return (object) => object.metadata.namespace ?? '';
+  throw badRequest(
+    own === undefined && definition.origin === 'built-in'
+      ? `${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`
+      : `field label not supported: ${field}`,
+  );
+}

@@ -1,0 +1,82 @@
+import type { ApiObject, JsonObject } from '../api/object.js';
+import type { Column, ResourceDefinition } from '../registry/resource-definition.js';
+import { createdAt } from '../resources/columns.js';
+
+/** Objects as rows of a `Table` (meta.k8s.io), what kubectl prints; and as bare metadata. */
+
+const nameText =
+  'Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names';
+const nameColumn: Column = {
+  name: 'Name',
+  type: 'string',
+  format: 'name',
+  description: nameText,
+  cell: ({ metadata }) => metadata.name ?? '',
+};
+
+/** All columns of a kind. A first column that is no name of its own replaces the name (events). */
+const columnsOf = ({ columns, leadsWithName }: ResourceDefinition): readonly Column[] =>
+  leadsWithName === false ? (columns ?? []) : [nameColumn, ...(columns ?? [createdAt])];
+
+export function tableOf(
+  definition: ResourceDefinition,
+  objects: readonly ApiObject[],
+  options: {
+    readonly version: 'v1' | 'v1beta1';
+    readonly includeObject: 'Metadata' | 'Object' | 'None';
+    readonly metadata: JsonObject;
+    readonly now: number;
+    /** False leaves the column definitions out: later events of a watch. */
+    readonly columns: boolean;
+    readonly bookmark?: boolean;
+  },
+): object {
+  const columns = columnsOf(definition);
+  return {
+    kind: 'Table',
+    apiVersion: `meta.k8s.io/${options.version}`,
+    metadata: options.metadata,
+    columnDefinitions: options.columns
+      ? columns.map(({ name, type, format = '', description, priority = 0 }) => ({
+          name,
+          type,
+          format,
+          description,
+          priority,
+        }))
+      : null,
+    rows: objects.map((object) => ({
+      cells: columns.map((column) => cellOf(column, object, options)),
+      object: rowObject(object, options),
+    })),
+  };
+}
+
+/** A bookmark has no fields to show; its cells are those of an empty object. */
+function cellOf(
+  column: Column,
+  object: ApiObject,
+  { now, bookmark }: { readonly now: number; readonly bookmark?: boolean },
+): unknown {
+  if (!bookmark) return column.cell(object, now) ?? null;
+  try {
+    return column.cell(object, now) ?? null;
+  } catch {
+    return null;
+  }
+}
+
+function rowObject(
+  object: ApiObject,
+  { includeObject, version }: { readonly includeObject: string; readonly version: 'v1' | 'v1beta1' },
+): object | null {
+  if (includeObject === 'None') return null;
+  return includeObject === 'Object' ? object : partialObject(object, version);
+}
+
+/** Only the metadata of an object. */
+export const partialObject = ({ metadata }: ApiObject, version: 'v1' | 'v1beta1'): object => ({
+  kind: 'PartialObjectMetadata',
+  apiVersion: `meta.k8s.io/${version}`,
+  metadata,
+});

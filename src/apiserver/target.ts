@@ -1,0 +1,109 @@
+import { badRequest, methodNotAllowed, noSuchResource, notFound, notSupportedVerb } from '../api/errors.js';
+import type { ApiObject } from '../api/object.js';
+import type { ResourceDefinition, Subresource, Verb } from '../registry/resource-definition.js';
+import type { Served } from './catalogue.js';
+import { verbsOf } from './discovery.js';
+import type { RequestInfo } from './request.js';
+
+/** What a resource request is about, once it is known to exist. */
+export interface Target {
+  readonly definition: ResourceDefinition;
+  readonly subresource: Subresource<ApiObject> | undefined;
+}
+
+/**
+ * Finds the definition behind a URL. Built-in and custom groups answer the same mistakes differently, and
+ * clients can tell: 'page-not-found' stands for the plain-text 404 of custom groups.
+ */
+export function locate(served: Served, info: RequestInfo, method: string): Target | 'page-not-found' {
+  const group = served.group(info.group);
+  if (group === undefined) return 'page-not-found';
+  const definition = served.find(info.group, info.version, info.resource);
+  if (definition === undefined) {
+    if (group.origin === 'custom') return 'page-not-found';
+    throw noSuchResource();
+  }
+  return definition.origin === 'custom'
+    ? locateCustom(definition, info, method)
+    : locateBuiltIn(definition, info, method);
+}
+
+const collectionVerbs: Readonly<Record<string, readonly Verb[]>> = {
+  GET: ['list', 'watch'],
+  POST: ['create'],
+  DELETE: ['deletecollection'],
+};
+const itemVerbs: Readonly<Record<string, readonly Verb[]>> = {
+  GET: ['get', 'watch'],
+  PUT: ['update'],
+  PATCH: ['patch'],
+  DELETE: ['delete'],
+};
+const allows = (verbs: readonly Verb[], wanted: readonly Verb[] | undefined): boolean =>
+  wanted?.some((verb) => verbs.includes(verb)) ?? false;
+
+function locateBuiltIn(definition: ResourceDefinition, info: RequestInfo, method: string): Target {
+  // /namespaces/<name> sets both, and is not a namespaced path.
+  const namespaced = info.namespace !== '' && info.resource !== 'namespaces';
+  if (namespaced && !definition.namespaced) throw noSuchResource();
+  if (info.trailing) throw noSuchResource();
+  const allNamespaces = definition.namespaced && !namespaced;
+  if (allNamespaces && info.name !== '' && info.verb !== 'list' && info.verb !== 'watch') throw noSuchResource();
+  const verbs = verbsOf(definition);
+  if (info.subresource !== '') {
+    const subresource = ownSubresource(definition, info.subresource);
+    if (subresource === undefined) throw noSuchResource();
+    if (!allows(verbsOfSubresource(subresource), method === 'POST' ? ['create'] : itemVerbs[method]))
+      throw methodNotAllowed();
+    return { definition, subresource };
+  }
+  const item =
+    info.name !== '' &&
+    info.verb !== 'list' &&
+    info.verb !== 'watch' &&
+    info.verb !== 'deletecollection' &&
+    method !== 'POST';
+  if (definition.answer !== undefined) {
+    if (info.name !== '') throw noSuchResource();
+    if (method !== 'POST') throw methodNotAllowed();
+    return { definition, subresource: undefined };
+  }
+  if (item || (info.name !== '' && method === 'POST')) {
+    if (!allows(verbs, itemVerbs[method])) throw methodNotAllowed();
+    return { definition, subresource: undefined };
+  }
+  if (!allows(verbs, collectionVerbs[method])) throw methodNotAllowed();
+  if (allNamespaces && method !== 'GET') throw methodNotAllowed();
+  return { definition, subresource: undefined };
+}
+
+function locateCustom(definition: ResourceDefinition, info: RequestInfo, method: string): Target | 'page-not-found' {
+  const namespaced = info.namespace !== '';
+  if (namespaced && !definition.namespaced) return 'page-not-found';
+  const reads = info.verb === 'list' || info.verb === 'watch';
+  if (definition.namespaced && !namespaced && !reads) return 'page-not-found';
+  if (info.subresource !== '') {
+    const subresource = ownSubresource(definition, info.subresource);
+    if (subresource === undefined) throw notFound({ ...definition, name: info.name });
+    if (
+      method === 'OPTIONS' ||
+      !allows(verbsOfSubresource(subresource), itemVerbs[method === 'HEAD' ? 'GET' : method])
+    ) {
+      throw notSupportedVerb(definition, info.verb);
+    }
+    return { definition, subresource };
+  }
+  if (info.verb === '' || method === 'OPTIONS') throw notSupportedVerb(definition, '');
+  if (info.name === '' && (info.verb === 'update' || info.verb === 'patch')) throw badRequest('name must be provided');
+  const verbs = verbsOf(definition);
+  if (!verbs.includes(info.verb as Verb)) throw notSupportedVerb(definition, info.verb);
+  return { definition, subresource: undefined };
+}
+
+const ownSubresource = (definition: ResourceDefinition, name: string): Subresource<ApiObject> | undefined =>
+  definition.subresources !== undefined && Object.hasOwn(definition.subresources, name)
+    ? definition.subresources[name]
+    : undefined;
+
+const verbsOfSubresource = (subresource: Subresource<ApiObject>): readonly Verb[] =>
+  subresource.type === 'action' ? ['create'] : (subresource.verbs ?? ['get', 'patch', 'update']);

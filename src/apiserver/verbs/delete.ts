@@ -1,0 +1,180 @@
+import type { AdmissionAttributes } from '../../admission/admission-step.js';
+import { runValidating } from '../../admission/chain.js';
+import { ApiError, conflict, notFound, type Status } from '../../api/errors.js';
+import { type ApiObject, groupKind, type ObjectKey } from '../../api/object.js';
+import type { DeleteParameters } from '../../api/options.js';
+import { timestamp } from '../../api/time.js';
+import { storageKey } from '../../registry/keys.js';
+import type { RequestContext, ResourceDefinition } from '../../registry/resource-definition.js';
+import { type Entry, WriteConflict } from '../../store/store.js';
+import { stored } from '../forms.js';
+import type { Parts } from '../parts.js';
+import type { Result } from '../request.js';
+import { replaceStored } from '../write.js';
+
+/**
+ * Deletion of one object: at once when nothing holds it; otherwise it is marked, and goes when its last
+ * finalizer is removed.
+ */
+export async function deleteObject(
+  parts: Parts,
+  definition: ResourceDefinition,
+  key: ObjectKey,
+  parameters: DeleteParameters,
+  context: RequestContext,
+): Promise<Result> {
+  const attributes = (previous: ApiObject): AdmissionAttributes => ({
+    operation: 'DELETE',
+    resource: definition,
+    subresource: undefined,
+    key,
+    object: undefined,
+    previous,
+    user: context.user,
+    dryRun: context.dryRun,
+    options: { kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1', ...parameters },
+    warn: (text) => context.warn(text),
+  });
+  for (;;) {
+    const entry = await parts.store.get(storageKey(definition, key));
+    if (entry === undefined) throw notFound({ ...definition, name: key.name });
+    const previous = stored(definition, entry);
+    checkPreconditions(definition, previous, parameters);
+    await runValidating(parts.admission, attributes(previous));
+    try {
+      return await deleteOnce(parts, definition, entry, previous, parameters, context);
+    } catch (error) {
+      if (!(error instanceof WriteConflict)) throw error;
+    }
+  }
+}
+
+async function deleteOnce(
+  parts: Parts,
+  definition: ResourceDefinition,
+  entry: Entry,
+  previous: ApiObject,
+  parameters: DeleteParameters,
+  context: RequestContext,
+): Promise<Result> {
+  const marked = markDeleted(definition, previous, parameters, context);
+  if (marked === undefined) {
+    const last = parameters.dryRun
+      ? entry
+      : await parts.store.commit({ key: entry.key, document: undefined, expect: entry.revision });
+    if (definition.answersDeleted) return { type: 'entry', code: 200, definition, entry: last };
+    return { type: 'object', code: 200, object: deleted(definition, previous) };
+  }
+  const code = parameters.orphanDependents === false ? 202 : 200;
+  if (parameters.dryRun) {
+    const object = { ...marked, metadata: { ...marked.metadata, resourceVersion: String(entry.revision) } };
+    return { type: 'object', code, definition, object };
+  }
+  if (marked === previous) return { type: 'entry', code, definition, entry };
+  return { type: 'entry', code, definition, entry: await replaceStored(parts, definition, entry, marked) };
+}
+
+/** The object as it stays behind with its deletion asked for, or undefined if nothing holds it. Pure. */
+export function markDeleted(
+  definition: ResourceDefinition,
+  object: ApiObject,
+  parameters: Pick<DeleteParameters, 'propagationPolicy' | 'orphanDependents'>,
+  context: RequestContext,
+): ApiObject | undefined {
+  const finalizers = collectorFinalizers(definition, object.metadata.finalizers ?? [], parameters);
+  const changedFinalizers = finalizers.join() !== (object.metadata.finalizers ?? []).join();
+  const { finalizers: _old, ...bare } = object.metadata;
+  const withFinalizers: ApiObject = changedFinalizers
+    ? { ...object, metadata: { ...bare, ...(finalizers.length ? { finalizers } : {}) } }
+    : object;
+  const special = definition.deletion;
+  if (object.metadata.deletionTimestamp !== undefined) {
+    const held = finalizers.length > 0 || (special?.held(withFinalizers) ?? false);
+    return held ? withFinalizers : undefined;
+  }
+  const timed: ApiObject = {
+    ...withFinalizers,
+    metadata: {
+      ...withFinalizers.metadata,
+      deletionTimestamp: timestamp(context.now),
+      ...(special === undefined ? { deletionGracePeriodSeconds: 0 } : {}),
+      ...(definition.newGeneration !== undefined && special === undefined
+        ? { generation: (object.metadata.generation ?? 0) + 1 }
+        : {}),
+    },
+  };
+  const marked = special?.mark(timed, context) ?? timed;
+  const held = (marked.metadata.finalizers ?? []).length > 0 || (special?.held(marked) ?? false);
+  return held ? marked : undefined;
+}
+
+/** Finalizers with those of the garbage collector added or removed as the propagation policy asks. */
+function collectorFinalizers(
+  { collected }: ResourceDefinition,
+  finalizers: readonly string[],
+  { propagationPolicy, orphanDependents }: Pick<DeleteParameters, 'propagationPolicy' | 'orphanDependents'>,
+): readonly string[] {
+  if (collected === false) return finalizers;
+  if (propagationPolicy === undefined && orphanDependents === undefined) return finalizers;
+  const orphan = propagationPolicy === 'Orphan' || orphanDependents === true;
+  const foreground = propagationPolicy === 'Foreground';
+  const wanted = [
+    ...finalizers.filter((name) => name !== 'orphan' && name !== 'foregroundDeletion'),
+    ...(orphan ? ['orphan'] : []),
+    ...(foreground ? ['foregroundDeletion'] : []),
+  ];
+  const same = wanted.length === finalizers.length && wanted.every((name) => finalizers.includes(name));
+  return same ? finalizers : wanted;
+}
+
+function checkPreconditions(
+  definition: ResourceDefinition,
+  { metadata }: ApiObject,
+  { preconditions }: DeleteParameters,
+): void {
+  const { uid, resourceVersion } = preconditions ?? {};
+  const wrong =
+    uid !== undefined && uid !== metadata.uid
+      ? preconditionText(definition, 'UID', uid, metadata.uid ?? '')
+      : resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion
+        ? preconditionText(definition, 'ResourceVersion', resourceVersion, metadata.resourceVersion ?? '')
+        : undefined;
+  if (wrong === undefined) return;
+  if (definition.deletion !== undefined) throw conflict({ ...definition, name: metadata.name }, wrong);
+  // Kubernetes names the kind here where it otherwise names the plural.
+  throw new ApiError({
+    reason: 'Conflict',
+    message: `Operation cannot be fulfilled on ${groupKind(definition)} ${JSON.stringify(metadata.name)}: ${wrong}`,
+    details: {
+      ...(metadata.name ? { name: metadata.name } : {}),
+      ...(definition.group ? { group: definition.group } : {}),
+      kind: definition.kind,
+    },
+  });
+}
+
+const preconditionText = (
+  definition: ResourceDefinition,
+  what: 'UID' | 'ResourceVersion',
+  given: string,
+  actual: string,
+): string => {
+  if (definition.deletion !== undefined)
+    return `Precondition failed: ${what} in precondition: ${given}, ${what} in object meta: ${actual}`;
+  const happened = what === 'UID' ? 'deleted and then recreated' : 'modified';
+  return `the ${what} in the precondition (${given}) does not match the ${what} in record (${actual}). The object might have been ${happened}`;
+};
+
+/** The Status of a deletion that is done. */
+const deleted = ({ group, plural }: ResourceDefinition, { metadata }: ApiObject): Status => ({
+  kind: 'Status',
+  apiVersion: 'v1',
+  metadata: {},
+  status: 'Success',
+  details: {
+    ...(metadata.name ? { name: metadata.name } : {}),
+    ...(group ? { group } : {}),
+    kind: plural,
+    ...(metadata.uid ? { uid: metadata.uid } : {}),
+  },
+});

@@ -1,0 +1,148 @@
+import { badRequest } from '../../api/errors.js';
+import { checkListParameters, type ListParameters } from '../../api/options.js';
+import { relativeKey, storagePrefix } from '../../registry/keys.js';
+import type { ResourceDefinition } from '../../registry/resource-definition.js';
+import { type Entry, HistoryCompacted, type Revision, type Scan } from '../../store/store.js';
+import { continueExpired, readContinue, writeContinue } from '../continue-token.js';
+import { stored } from '../forms.js';
+import type { Parts } from '../parts.js';
+import type { ListResult } from '../request.js';
+import { readVersion, storeFailure, waitForRevision } from '../revisions.js';
+import { readSelection, type Selection } from '../selection.js';
+
+/** What a list reads from where. */
+export interface ListTarget {
+  readonly definition: ResourceDefinition;
+  readonly namespace: string;
+  /** Set by a path or a field selector that names one object. */
+  readonly name?: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** GET of a collection: one consistent state, in pages if asked. */
+export async function listObjects(parts: Parts, target: ListTarget, parameters: ListParameters): Promise<ListResult> {
+  checkListParameters(parameters, { watch: false });
+  const selection = readSelection(target.definition, parameters);
+  const plan = await planRead(parts, target, parameters);
+  const page = await readPage(parts, target, selection, plan);
+  const more = page.remaining > 0 && page.last !== undefined;
+  return {
+    type: 'list',
+    definition: target.definition,
+    entries: page.entries,
+    resourceVersion: String(page.revision > 0n ? page.revision : 1n),
+    continue: more
+      ? writeContinue({ revision: plan.atLatest ? -1n : page.revision, after: relativeTo(target, page.last ?? '') })
+      : undefined,
+    remainingItemCount: more && selection.everything ? page.remaining : undefined,
+  };
+}
+
+interface ReadPlan {
+  readonly at: Revision | undefined;
+  readonly after: string | undefined;
+  readonly limit: number | undefined;
+  /** A token told to go on without a snapshot. */
+  readonly atLatest: boolean;
+  readonly continued: boolean;
+}
+
+async function planRead(parts: Parts, target: ListTarget, parameters: ListParameters): Promise<ReadPlan> {
+  const { resourceVersion: text, resourceVersionMatch: match } = parameters;
+  const limit = parameters.limit !== undefined && parameters.limit > 0 ? parameters.limit : undefined;
+  const version = text === '' ? undefined : readVersion(text, 'list');
+  if (parameters.continue !== undefined) {
+    if (version !== undefined && version !== 0n)
+      throw badRequest('specifying resource version is not allowed when using continue');
+    const token = readContinue(parameters.continue);
+    const atLatest = token.revision < 0n;
+    return {
+      at: atLatest ? undefined : token.revision,
+      after: storagePrefix(target.definition, target.namespace) + token.after,
+      limit: version === 0n ? undefined : limit,
+      atLatest,
+      continued: true,
+    };
+  }
+  const plain: ReadPlan = { at: undefined, after: undefined, limit, atLatest: false, continued: false };
+  if (version === undefined) return plain;
+  if (version === 0n) return { ...plain, limit: undefined };
+  await waitForRevision(parts.store, version, { clock: parts.clock, signal: target.signal });
+  const exact = match === 'Exact' || (match === undefined && limit !== undefined);
+  return exact ? { ...plain, at: version } : plain;
+}
+
+interface Page {
+  readonly entries: readonly Entry[];
+  readonly revision: Revision;
+  readonly remaining: number;
+  /** Last key looked at. */
+  readonly last: string | undefined;
+}
+
+const chunk = 1_000;
+
+async function readPage(parts: Parts, target: ListTarget, selection: Selection, plan: ReadPlan): Promise<Page> {
+  const prefix = storagePrefix(target.definition, target.namespace);
+  if (selection.everything) {
+    const scan = await scanAt(parts, prefix, plan.at, plan.after, plan.limit, plan, target);
+    return { ...scan, last: scan.entries.at(-1)?.key };
+  }
+  const found: Entry[] = [];
+  let { at, after } = plan;
+  for (;;) {
+    const scan = await scanAt(
+      parts,
+      prefix,
+      at,
+      after,
+      plan.limit === undefined ? undefined : Math.max(chunk, plan.limit),
+      plan,
+      target,
+    );
+    at ??= scan.revision;
+    for (const [position, entry] of scan.entries.entries()) {
+      if (!selection.matches(stored(target.definition, entry))) continue;
+      found.push(entry);
+      if (found.length === plan.limit) {
+        return {
+          entries: found,
+          revision: scan.revision,
+          remaining: scan.remaining + scan.entries.length - position - 1,
+          last: entry.key,
+        };
+      }
+    }
+    const last = scan.entries.at(-1)?.key;
+    if (scan.remaining === 0 || last === undefined)
+      return { entries: found, revision: scan.revision, remaining: 0, last };
+    after = last;
+  }
+}
+
+async function scanAt(
+  { store }: Parts,
+  prefix: string,
+  at: Revision | undefined,
+  after: string | undefined,
+  limit: number | undefined,
+  plan: ReadPlan,
+  target: ListTarget,
+): Promise<Scan> {
+  try {
+    return await store.scan(prefix, {
+      ...(at === undefined ? {} : { at }),
+      ...(after === undefined ? {} : { after }),
+      ...(limit === undefined ? {} : { limit }),
+    });
+  } catch (error) {
+    if (error instanceof HistoryCompacted && plan.continued)
+      throw continueExpired(relativeTo(target, plan.after ?? ''));
+    throw storeFailure(error);
+  }
+}
+
+const relativeTo = ({ definition, namespace }: ListTarget, key: string): string => {
+  const relative = relativeKey(definition, key);
+  return definition.namespaced && namespace ? relative.slice(namespace.length + 1) : relative;
+};

@@ -1,0 +1,110 @@
+import { type ApiObject, groupVersion, type JsonObject } from '../../api/object.js';
+import { readWriteParameters, type WriteParameters } from '../../api/options.js';
+import type { RequestContext, ResourceDefinition } from '../../registry/resource-definition.js';
+import { decodeText } from '../../schema/decode.js';
+import { decodeWithCodec, mediaTypeOf, withDefaults } from '../bodies.js';
+import type { Parts } from '../parts.js';
+import { applied, checkRepeated, readConfiguration } from '../patch/apply.js';
+import { patched, patchTypeOf, readPatch } from '../patch/index.js';
+import type { PatchType } from '../patch/patch-type.js';
+import type { ApiRequest, Result } from '../request.js';
+import { mayCreate, resultOf, writeRequest } from '../resource-request.js';
+import type { Target } from '../target.js';
+import { updateObject, type WriteRequest } from '../write.js';
+import { projectedWrite } from './projection.js';
+import { checkName, projectedDefinition } from './put.js';
+
+/** PATCH, in any of its types: the change is made to the fresh object, again after a lost race. */
+export async function patchObject(parts: Parts, request: ApiRequest, target: Target, context: RequestContext): Promise<Result> {
+  const { definition, subresource } = target;
+  const type = patchTypeOf(mediaTypeOf(request.header('content-type')), definition.origin);
+  const parameters = readWriteParameters(request.query, { kind: 'PatchOptions', apply: type === 'apply' });
+  const acting = { ...context, dryRun: parameters.dryRun };
+  const key = { namespace: context.key.namespace, name: context.key.name ?? '' };
+  const view = subresource?.type === 'view' ? subresource : undefined;
+  const write: WriteRequest = { ...writeRequest(request, definition, acting, parameters), view };
+  const projection = subresource?.type === 'projection' ? subresource : undefined;
+  const seen = projection === undefined ? definition : projectedDefinition(definition, projection);
+  const change =
+    type === 'apply' ? await applyChange(request, seen, write, parameters) : await patchChange(request, type, seen, parameters, context);
+  const named = async (current: ApiObject | undefined): Promise<{ readonly object: ApiObject; readonly managed: boolean }> => {
+    const made = await change(current);
+    checkName(made.object, key.name);
+    return made;
+  };
+  if (projection !== undefined) {
+    return projectedWrite(parts, write, key, projection, async (current) => (await named(current)).object);
+  }
+  const written = await updateObject(parts, write, key, {
+    change: named,
+    checkUid: false,
+    create: type === 'apply',
+    mayCreate: mayCreate(parts, request, context.user),
+  });
+  return resultOf(definition, written);
+}
+
+type Change = (current: ApiObject | undefined) => Promise<{ readonly object: ApiObject; readonly managed: boolean }>;
+
+/** JSON patch, merge patch, strategic merge patch. The patch is read only once there is something to patch. */
+async function patchChange(
+  request: ApiRequest,
+  type: PatchType,
+  definition: ResourceDefinition,
+  { fieldValidation }: WriteParameters,
+  context: RequestContext,
+): Promise<Change> {
+  const body = await request.body();
+  return async (current) => {
+    const patch = readPatch(type, body, { fieldValidation });
+    const { object, warnings } = patched(patch, {
+      current: current as unknown as JsonObject,
+      schema: definition.schema,
+      fieldValidation,
+      converts: type.for === 'built-in',
+      decode: (result) => decodeResult(definition, result),
+    });
+    for (const text of warnings) context.warn(text);
+    return { object, managed: false };
+  };
+}
+
+/** The result of a patch as an object of the kind, and what of it nobody knows. */
+function decodeResult(definition: ResourceDefinition, result: JsonObject): { readonly object: ApiObject; readonly strict: readonly string[] } {
+  if (definition.codec !== undefined) {
+    const { object, unknownFields } = decodeWithCodec(definition, result, false);
+    return { object, strict: unknownFields.map((path) => `unknown field ${JSON.stringify(path)}`) };
+  }
+  const { value, strict } = decodeText(definition.schema, { value: result, exact: result, duplicates: [] });
+  const object = { ...(value as unknown as ApiObject), kind: definition.kind, apiVersion: groupVersion(definition) };
+  return { object: withDefaults(definition, object), strict };
+}
+
+/** Server-side apply (KEP-555). */
+async function applyChange(
+  request: ApiRequest,
+  definition: ResourceDefinition,
+  write: WriteRequest,
+  { fieldValidation, force }: WriteParameters,
+): Promise<Change> {
+  const configuration = await readConfiguration(await request.body());
+  return async (current) => {
+    const { object } = applied(
+      {
+        live: current,
+        config: configuration.config,
+        schema: definition.schema,
+        apiVersion: groupVersion(definition),
+        kind: definition,
+        manager: write.manager,
+        subresource: write.managedSubresource,
+        now: write.context.now,
+        resetFields: (write.view === undefined ? definition.resetFields : write.view.resetFields) ?? [],
+        force: force ?? false,
+      },
+      { isBuiltIn: definition.origin === 'built-in', decode: (result) => decodeResult(definition, result).object },
+    );
+    checkRepeated(configuration, fieldValidation, (text) => write.context.warn(text));
+    return { object, managed: true };
+  };
+}

@@ -1,0 +1,189 @@
+import { Observable, type Subscriber, type Subscription } from 'rxjs';
+import { expired } from '../../api/errors.js';
+import { checkListParameters, type ListParameters } from '../../api/options.js';
+import { storagePrefix } from '../../registry/keys.js';
+import { atRevision } from '../../store/document.js';
+import {
+  type Change,
+  type Entry,
+  HistoryCompacted,
+  type Revision,
+  StoreClosed,
+  SubscriberTooSlow,
+} from '../../store/store.js';
+import { stored } from '../forms.js';
+import type { Parts } from '../parts.js';
+import type { WatchItem, WatchResult } from '../request.js';
+import { readVersion, waitForRevision } from '../revisions.js';
+import { readSelection, type Selection } from '../selection.js';
+import type { ListTarget } from './list.js';
+
+/**
+ * A watch turns the store's changes into what one caller asked to see: first the present state if it wants that,
+ * then every change after it, each once and in order. An object that enters a selection is ADDED, one that leaves
+ * it DELETED. The caller gone, the time up, the store closed or the resource no longer served end it cleanly.
+ */
+
+const bookmarkMs = 60_000;
+/** A last bookmark this long before the end. */
+const farewellMs = 2_000;
+const shortestMs = 1_800_000;
+
+export function watchObjects(parts: Parts, target: ListTarget, parameters: ListParameters): WatchResult {
+  checkListParameters(parameters, { watch: true });
+  const selection = readSelection(target.definition, parameters);
+  const version = parameters.resourceVersion === '' ? undefined : readVersion(parameters.resourceVersion, 'watch');
+  const fromState = version === undefined || version === 0n;
+  const plan: WatchPlan = {
+    initial: parameters.sendInitialEvents ?? fromState,
+    // Absent: fresh as of the request. 0: any state. N: not older.
+    notBefore: version ?? 0n,
+    after: fromState ? undefined : version,
+    bookmarks: parameters.allowWatchBookmarks,
+    endMark: parameters.allowWatchBookmarks && (parameters.sendInitialEvents ?? fromState),
+    lifetimeMs: parameters.timeoutSeconds ? parameters.timeoutSeconds * 1_000 : shortestMs * (1 + Math.random()),
+  };
+  return {
+    type: 'watch',
+    definition: target.definition,
+    events: new Observable((subscriber) => new Watch(parts, target, selection, plan, subscriber).start()),
+  };
+}
+
+interface WatchPlan {
+  readonly initial: boolean;
+  readonly notBefore: Revision;
+  /** Changes after this revision; undefined: after the present. */
+  readonly after: Revision | undefined;
+  readonly bookmarks: boolean;
+  readonly endMark: boolean;
+  readonly lifetimeMs: number;
+}
+
+class Watch {
+  readonly #parts: Parts;
+  readonly #target: ListTarget;
+  readonly #selection: Selection;
+  readonly #plan: WatchPlan;
+  readonly #out: Subscriber<WatchItem>;
+  readonly #ended = new AbortController();
+  #changes: Subscription | undefined;
+  /** Everything up to here has been sent. */
+  #seen: Revision = 0n;
+
+  constructor(parts: Parts, target: ListTarget, selection: Selection, plan: WatchPlan, out: Subscriber<WatchItem>) {
+    this.#parts = parts;
+    this.#target = target;
+    this.#selection = selection;
+    this.#plan = plan;
+    this.#out = out;
+  }
+
+  /** Answers how to stop. */
+  start(): () => void {
+    this.#run().catch((error: unknown) => this.#fail(error));
+    return () => this.#stop();
+  }
+
+  async #run(): Promise<void> {
+    const { store, clock } = this.#parts;
+    const { signal } = this.#target;
+    signal.addEventListener('abort', () => this.#end(), { once: true });
+    if (signal.aborted) return this.#end();
+    let after = this.#plan.after;
+    if (this.#plan.initial) {
+      if (this.#plan.notBefore > 0n) await waitForRevision(store, this.#plan.notBefore, { clock, signal });
+      after = await this.#sendState();
+    }
+    after ??= await store.revision();
+    this.#seen = after;
+    if (this.#out.closed) return;
+    const prefix = storagePrefix(this.#target.definition, this.#target.namespace);
+    this.#changes = store.changes(prefix, after).subscribe({
+      next: (change) => this.#onChange(change),
+      error: (error: unknown) => this.#fail(error),
+      complete: () => this.#end(),
+    });
+    if (this.#out.closed) return this.#stop();
+    this.#endWhenNoLongerServed();
+    void this.#keepTime();
+  }
+
+  async #sendState(): Promise<Revision> {
+    const { definition, namespace } = this.#target;
+    const { entries, revision } = await this.#parts.store.scan(storagePrefix(definition, namespace));
+    for (const entry of entries) if (this.#selects(entry)) this.#out.next({ type: 'ADDED', entry });
+    if (this.#plan.endMark) this.#bookmark(revision, true);
+    return revision;
+  }
+
+  #selects(entry: Entry): boolean {
+    return this.#selection.everything || this.#selection.matches(stored(this.#target.definition, entry));
+  }
+
+  #onChange(change: Change): void {
+    if (change.type === 'progress') {
+      if (change.revision > this.#seen) this.#seen = change.revision;
+      return;
+    }
+    const { entry, previous } = change;
+    this.#seen = entry.revision;
+    if (change.type === 'delete') {
+      if (this.#selects(change.previous)) this.#out.next({ type: 'DELETED', entry });
+      return;
+    }
+    const now = this.#selects(entry);
+    const before = previous !== undefined && this.#selects(previous);
+    if (now) this.#out.next({ type: before ? 'MODIFIED' : 'ADDED', entry });
+    else if (before && previous !== undefined)
+      this.#out.next({ type: 'DELETED', entry: atRevision(previous, entry.revision) });
+  }
+
+  #bookmark(revision: Revision, initialEventsEnd: boolean): void {
+    this.#out.next({ type: 'BOOKMARK', resourceVersion: String(revision), initialEventsEnd });
+  }
+
+  async #keepTime(): Promise<void> {
+    const { clock } = this.#parts;
+    const { signal } = this.#ended;
+    const end = clock.now() + this.#plan.lifetimeMs;
+    while (!signal.aborted) {
+      const left = end - clock.now();
+      if (left <= 0) return this.#end();
+      const toFarewell = left - farewellMs;
+      await clock.sleep(this.#plan.bookmarks ? Math.min(bookmarkMs, toFarewell > 0 ? toFarewell : left) : left, signal);
+      if (!signal.aborted && this.#plan.bookmarks && clock.now() < end) this.#bookmark(this.#seen, false);
+    }
+  }
+
+  #endWhenNoLongerServed(): void {
+    const { definition } = this.#target;
+    if (definition.origin === 'built-in') return;
+    const { catalogue } = this.#parts;
+    const stop = catalogue.onChange((served) => {
+      if (served.find(definition.group, definition.version, definition.plural) === undefined) this.#end();
+    });
+    this.#ended.signal.addEventListener('abort', stop, { once: true });
+  }
+
+  #fail(error: unknown): void {
+    if (error instanceof StoreClosed || error instanceof SubscriberTooSlow) return this.#end();
+    const told =
+      error instanceof HistoryCompacted
+        ? expired(`too old resource version: ${this.#plan.after ?? this.#seen} (${error.oldest})`)
+        : error;
+    if (told === error) this.#parts.log.warn({ err: error }, 'watch failed');
+    this.#out.next({ type: 'ERROR', error: told });
+    this.#end();
+  }
+
+  #end(): void {
+    this.#out.complete();
+    this.#stop();
+  }
+
+  #stop(): void {
+    this.#changes?.unsubscribe();
+    this.#ended.abort();
+  }
+}

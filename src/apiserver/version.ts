@@ -1,0 +1,16 @@
+/** What /version answers: the Kubernetes version whose behaviour this server has, and who it really is. */
+export const serverVersion = {
+  major: '1',
+  minor: '36',
+  emulationMajor: '1',
+  emulationMinor: '36',
+  minCompatibilityMajor: '1',
+  minCompatibilityMinor: '35',
+  gitVersion: 'v1.36.0+kedge',
+  gitCommit: '',
+  gitTreeState: 'clean',
+  buildDate: '1970-01-01T00:00:00Z',
+  goVersion: `node ${process.version}`,
+  compiler: 'v8',
+  platform: `${process.platform}/${process.arch === 'x64' ? 'amd64' : process.arch}`,
+} as const;

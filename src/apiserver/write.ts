@@ -1,0 +1,400 @@
+import type { AdmissionAttributes } from '../admission/admission-step.js';
+import { runMutating, runValidating } from '../admission/chain.js';
+import {
+  type ApiError,
+  alreadyExists,
+  badRequest,
+  conflict,
+  invalidObject,
+  nameNotGenerated,
+  notFound,
+  staleWrite,
+  timeout,
+  untyped,
+} from '../api/errors.js';
+import { generatedName, nameRules } from '../api/names.js';
+import type { ApiObject, ObjectKey } from '../api/object.js';
+import { parseVersion } from '../api/options.js';
+import { invalid, type Violation } from '../api/violations.js';
+import { recordUpdate } from '../apply/ownership.js';
+import { storageKey } from '../registry/keys.js';
+import {
+  anyName,
+  fillSystemFields,
+  keepSystemFields,
+  validateMetadata,
+  validateMetadataUpdate,
+  wipeSystemFields,
+  withoutRepeatedOwners,
+} from '../registry/metadata-rules.js';
+import type { RequestContext, ResourceDefinition, SubresourceView } from '../registry/resource-definition.js';
+import type { Document } from '../store/store.js';
+import { type Entry, WriteConflict } from '../store/store.js';
+import { encode, sameDocument, stored } from './forms.js';
+import type { Parts } from './parts.js';
+
+/**
+ * The write path. Every create, update, patch, apply, status and approval of every kind runs through the two
+ * functions below, whether it came over HTTP or from a controller in this process: change, own, admit, prepare,
+ * check, admit again, commit; a lost race begins again with the fresh object.
+ */
+export interface WriteRequest {
+  readonly definition: ResourceDefinition;
+  /** The second door this write came through, if any. */
+  readonly view?: SubresourceView<ApiObject> | undefined;
+  readonly context: RequestContext;
+  /** Who is recorded as managing the fields written. */
+  readonly manager: string;
+  /** Name of the subresource recorded with them. */
+  readonly managedSubresource?: string | undefined;
+  /** For admission: the options object of the request. */
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly signal: AbortSignal;
+}
+
+/** What a write came to. */
+export interface Written {
+  readonly created: boolean;
+  /** The committed entry; absent in a dry run or when the object was released. */
+  readonly entry: Entry | undefined;
+  readonly object: ApiObject;
+}
+
+const deadlineMs = 34_000;
+const nameAttempts = 8;
+
+const subject = (definition: ResourceDefinition, name: string | undefined) => ({
+  group: definition.group,
+  plural: definition.plural,
+  name: name ?? '',
+});
+
+/** Creates an object. `managed` tells that the object's managedFields were computed already (apply). */
+export async function createObject(
+  parts: Parts,
+  request: WriteRequest,
+  given: ApiObject,
+  { managed = false }: { readonly managed?: boolean } = {},
+): Promise<Written> {
+  const { definition, context } = request;
+  checkNoVersion(given, context.dryRun || managed);
+  let object = wipeSystemFields(inNamespace(definition, context, given));
+  const { resourceVersion: _version, ...metadata } = object.metadata;
+  object = { ...object, metadata };
+  object = dedupeOwners(object, context, 'request');
+  if (!managed) object = own(request, undefined, object);
+
+  const attributes = attributesOf(request, 'CREATE', object, undefined);
+  const admitted = await runMutating(parts.admission, attributes);
+  if (admitted !== object) object = dedupeOwners(admitted, context, 'admission');
+
+  const generates = !object.metadata.name && Boolean(object.metadata.generateName);
+  for (let attempt = 1; ; attempt++) {
+    const named = generates
+      ? { ...object, metadata: { ...object.metadata, name: generatedName(object.metadata.generateName ?? '') } }
+      : object;
+    const filled = fillSystemFields(named, {
+      uid: parts.uuid(),
+      now: context.now,
+      countsGenerations: definition.newGeneration !== undefined,
+    });
+    const next = definition.prepare?.(filled, undefined, context) ?? filled;
+    const violations = [
+      ...validateMetadata(next, metadataRules(definition)),
+      ...(definition.validate?.(next, undefined, context) ?? []),
+    ];
+    if (violations.length) throw invalidObject({ ...definition, name: next.metadata.name }, violations);
+    for (const text of definition.warnings?.(next, undefined) ?? []) context.warn(text);
+    await runValidating(parts.admission, attributesOf(request, 'CREATE', next, undefined));
+
+    const key = storageKey(definition, keyFor(definition, next));
+    try {
+      if (context.dryRun) {
+        const present = await parts.store.get(key);
+        if (present !== undefined) throw new WriteConflict(key, present);
+        return { created: true, entry: undefined, object: next };
+      }
+      const entry = await parts.store.commit({ key, document: encode(definition, next), expect: 'absent' });
+      return { created: true, entry, object: next };
+    } catch (error) {
+      if (!(error instanceof WriteConflict)) throw error;
+      if (generates && attempt < nameAttempts) continue;
+      if (object.metadata.generateName) throw nameNotGenerated(subject(definition, next.metadata.name));
+      throw alreadyExists(subject(definition, next.metadata.name), {
+        terminating: isTerminating(definition, error.actual),
+      });
+    }
+  }
+}
+
+/** Admission of a request that is answered and not stored. `parent` is the kind it is put to, if any. */
+export async function admitAction(
+  parts: Parts,
+  request: WriteRequest,
+  given: ApiObject,
+  parent?: ResourceDefinition,
+): Promise<ApiObject> {
+  const managed = own(request, undefined, inNamespace(request.definition, request.context, given));
+  const attributes = {
+    ...attributesOf(request, 'CREATE', managed, undefined),
+    ...(parent === undefined ? {} : { resource: parent }),
+  };
+  const object = await runMutating(parts.admission, attributes);
+  await runValidating(parts.admission, { ...attributes, object });
+  return object;
+}
+
+/** How an update comes to its new object. */
+export interface Update {
+  /**
+   * The object as the caller wants it, made from what is there now (undefined: nothing). Called again with the
+   * fresh object after a lost race. `managed`: its managedFields are computed already.
+   */
+  change(current: ApiObject | undefined): Promise<{ readonly object: ApiObject; readonly managed: boolean }>;
+  /** Of a PUT: the uid given must be that of the object. A patch that changes it is invalid instead. */
+  readonly checkUid: boolean;
+  /** Creates the object if there is none. */
+  readonly create: boolean;
+  /** Checked before creating; throws if the caller may not. */
+  mayCreate?(): Promise<void>;
+}
+
+/** Updates an object, or creates it where the kind or the kind of patch allows that. */
+export async function updateObject(
+  parts: Parts,
+  request: WriteRequest,
+  key: ObjectKey,
+  update: Update,
+): Promise<Written> {
+  const { definition } = request;
+  const at = storageKey(definition, key);
+  const deadline = parts.clock.now() + deadlineMs;
+  for (;;) {
+    const entry = await parts.store.get(at);
+    if (entry === undefined) {
+      if (!update.create || request.view !== undefined) throw notFound(subject(definition, key.name));
+      await update.mayCreate?.();
+      const { object, managed } = await update.change(undefined);
+      if (update.checkUid && object.metadata.uid) throw uidMismatch(definition, key, at, object.metadata.uid, '');
+      return createObject(parts, request, object, { managed });
+    }
+    try {
+      return await updateOnce(parts, request, key, update, entry);
+    } catch (error) {
+      if (!(error instanceof WriteConflict)) throw error;
+      if (parts.clock.now() >= deadline || request.signal.aborted) {
+        throw timeout('request did not complete within requested timeout - context deadline exceeded');
+      }
+    }
+  }
+}
+
+async function updateOnce(
+  parts: Parts,
+  request: WriteRequest,
+  key: ObjectKey,
+  update: Update,
+  entry: Entry,
+): Promise<Written> {
+  const { definition, context, view } = request;
+  const previous = stored(definition, entry);
+  const changed = await update.change(previous);
+  let next = inNamespace(definition, context, changed.object);
+  const givenUid = next.metadata.uid;
+  if (update.checkUid && givenUid && givenUid !== previous.metadata.uid) {
+    throw uidMismatch(definition, key, entry.key, givenUid, previous.metadata.uid ?? '');
+  }
+  const version = readGivenVersion(next);
+  next = dedupeOwners(next, context, update.checkUid ? 'request' : 'admission');
+  if (!changed.managed) next = own(request, previous, next);
+  const mutable = attributesOf(request, 'UPDATE', next, previous);
+  next = await runMutating(parts.admission, mutable);
+
+  if (version === 0n && !definition.unconditionalUpdate && update.checkUid) throw versionMissing(definition, key);
+  if (version !== 0n && version !== entry.revision) throw staleWrite(subject(definition, key.name));
+
+  // Generic rules see the object as sent; the kind's own see it with what this door may not change restored.
+  next = keepSystemFields(next, previous);
+  next =
+    view === undefined
+      ? (definition.prepare?.(next, previous, context) ?? next)
+      : view.prepare(next, previous, context);
+  next = withGeneration(definition, next, previous);
+  const violations = updateViolations(request, next, previous);
+  if (violations.length) throw invalidObject({ ...definition, name: key.name }, violations);
+  if (view === undefined) for (const text of definition.warnings?.(next, previous) ?? []) context.warn(text);
+  await runValidating(parts.admission, attributesOf(request, 'UPDATE', next, previous));
+
+  if (isReleased(definition, next, previous)) {
+    if (!context.dryRun) await parts.store.commit({ key: entry.key, document: undefined, expect: entry.revision });
+    return { created: false, entry: undefined, object: withVersion(next, entry) };
+  }
+  const document = encode(definition, next);
+  if (sameDocument(document, entry)) return { created: false, entry, object: previous };
+  if (context.dryRun) return { created: false, entry: undefined, object: withVersion(next, entry) };
+  try {
+    const committed = await commitOver(parts, entry, document);
+    return { created: false, entry: committed, object: next };
+  } catch (error) {
+    // The caller named the version it had seen, so a lost race is its to settle.
+    if (error instanceof WriteConflict && version !== 0n) throw staleWrite(subject(definition, key.name));
+    throw error;
+  }
+}
+
+const commitOver = ({ store }: Parts, entry: Entry, document: Document): Promise<Entry> =>
+  store.commit({ key: entry.key, document, expect: entry.revision });
+
+/** Marks or removes what a deletion or a controller changes by itself, past admission and validation. */
+export async function replaceStored(
+  parts: Parts,
+  definition: ResourceDefinition,
+  entry: Entry,
+  next: ApiObject,
+): Promise<Entry> {
+  return commitOver(parts, entry, encode(definition, next));
+}
+
+function updateViolations(
+  { definition, view, context }: WriteRequest,
+  next: ApiObject,
+  previous: ApiObject,
+): readonly Violation[] {
+  const rules = metadataRules(definition);
+  // Kubernetes checks metadata once for all kinds and once more in the kind's own rules; causes keep every copy.
+  const generic = [
+    ...validateMetadata(next, { ...rules, nameRule: anyName, strictFinalizers: false }),
+    ...validateMetadataUpdate(next, previous),
+  ];
+  const ownRules = definition.checksMetadataOnce
+    ? []
+    : [...validateMetadataUpdate(next, previous), ...validateMetadata(next, rules)];
+  const kind =
+    view === undefined ? definition.validate?.(next, previous, context) : view.validate?.(next, previous, context);
+  return [...generic, ...ownRules, ...(kind ?? [])];
+}
+
+const metadataRules = (definition: ResourceDefinition) => ({
+  namespaced: definition.namespaced,
+  nameRule: definition.nameRule ?? nameRules.dnsSubdomain,
+  strictFinalizers: definition.origin === 'built-in',
+});
+
+const keyFor = (definition: ResourceDefinition, { metadata }: ApiObject): ObjectKey => ({
+  namespace: definition.namespaced ? metadata.namespace : undefined,
+  name: metadata.name ?? '',
+});
+
+/** The object in the namespace of the URL; cluster-scoped objects are in none. */
+function inNamespace(definition: ResourceDefinition, { key }: RequestContext, object: ApiObject): ApiObject {
+  const { namespace, ...metadata } = object.metadata;
+  if (!definition.namespaced) return namespace === undefined ? object : { ...object, metadata };
+  if (namespace === key.namespace) return object;
+  if (namespace) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+  }
+  return { ...object, metadata: { ...object.metadata, namespace: key.namespace ?? '' } };
+}
+
+function checkNoVersion({ metadata }: ApiObject, ignore: boolean): void {
+  const { resourceVersion } = metadata;
+  if (!resourceVersion || ignore) return;
+  const version = parseVersion(resourceVersion);
+  if (typeof version === 'bigint' && version !== 0n)
+    throw untyped('resourceVersion should not be set on objects to be created');
+}
+
+/** The version a caller names on an update; 0 if none. */
+function readGivenVersion({ metadata }: ApiObject): bigint {
+  if (!metadata.resourceVersion) return 0n;
+  const version = parseVersion(metadata.resourceVersion);
+  if (typeof version === 'bigint') return version;
+  throw untyped(version.wrong);
+}
+
+function dedupeOwners(object: ApiObject, context: RequestContext, when: 'request' | 'admission'): ApiObject {
+  const { object: deduped, repeated } = withoutRepeatedOwners(object);
+  if (repeated.length) {
+    const uids = `duplicate UID(s) observed: ${repeated.join(', ')}`;
+    context.warn(
+      when === 'request'
+        ? `.metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; ${uids}`
+        : `.metadata.ownerReferences contains duplicate entries after mutating admission happens; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; ${uids}`,
+    );
+  }
+  return deduped;
+}
+
+/** Books the fields this write changes to its manager. */
+function own(request: WriteRequest, live: ApiObject | undefined, next: ApiObject): ApiObject {
+  const { definition, view, context } = request;
+  return recordUpdate({
+    live,
+    next,
+    schema: definition.schema,
+    manager: request.manager,
+    apiVersion: next.apiVersion,
+    subresource: request.managedSubresource,
+    now: context.now,
+    resetFields: (view === undefined ? definition.resetFields : view.resetFields) ?? [],
+  });
+}
+
+function withGeneration(definition: ResourceDefinition, next: ApiObject, previous: ApiObject): ApiObject {
+  if (definition.newGeneration === undefined || !definition.newGeneration(next, previous)) return next;
+  return { ...next, metadata: { ...next.metadata, generation: (previous.metadata.generation ?? 0) + 1 } };
+}
+
+/** Did this write remove the last thing that held a terminating object? */
+const isReleased = (definition: ResourceDefinition, next: ApiObject, previous: ApiObject): boolean =>
+  previous.metadata.deletionTimestamp !== undefined &&
+  (next.metadata.finalizers ?? []).length === 0 &&
+  !(definition.deletion?.held(next) ?? false);
+
+const isTerminating = (definition: ResourceDefinition, entry: Entry | undefined): boolean =>
+  entry !== undefined && stored(definition, entry).metadata.deletionTimestamp !== undefined;
+
+const withVersion = (object: ApiObject, entry: Entry): ApiObject => ({
+  ...object,
+  metadata: { ...object.metadata, resourceVersion: String(entry.revision) },
+});
+
+const uidMismatch = (
+  definition: ResourceDefinition,
+  { name }: ObjectKey,
+  at: string,
+  given: string,
+  actual: string,
+): ApiError =>
+  conflict(
+    subject(definition, name),
+    `StorageError: invalid object, Code: 4, Key: /registry/${at}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${given}, UID in object meta: ${actual}`,
+  );
+
+const versionMissing = (definition: ResourceDefinition, { name }: ObjectKey): ApiError => {
+  // Kubernetes names the plural here where it otherwise names the kind.
+  const error = invalidObject({ group: definition.group, kind: definition.plural, name }, [
+    invalid('metadata.resourceVersion', 0, 'must be specified for an update'),
+  ]);
+  return error;
+};
+
+function attributesOf(
+  { definition, context, options }: WriteRequest,
+  operation: AdmissionAttributes['operation'],
+  object: ApiObject,
+  previous: ApiObject | undefined,
+): AdmissionAttributes & { readonly object: ApiObject } {
+  return {
+    operation,
+    resource: definition,
+    subresource: context.subresource,
+    key: { namespace: context.key.namespace, name: context.key.name ?? object.metadata.name ?? '' },
+    object,
+    previous,
+    user: context.user,
+    dryRun: context.dryRun,
+    options,
+    warn: (text) => context.warn(text),
+  };
+}

@@ -1,0 +1,227 @@
+import { type ApiError, badRequest, untyped } from '../api/errors.js';
+import { type ApiObject, groupVersion, type Json, type JsonObject } from '../api/object.js';
+import { timestamp } from '../api/time.js';
+import { same } from '../schema/same.js';
+import { checkShape, joinErrors } from './check.js';
+import { conflictError, FieldConflicts } from './conflicts.js';
+import { difference, emptySet, type FieldSet, has, intersection, recursiveDifference, union } from './field-set.js';
+import { fieldSetOf, withNamedMembers } from './field-set-of.js';
+import { asJson, isList, isObject } from './json-value.js';
+import { lastAppliedFields, refreshLastApplied } from './last-applied.js';
+import { UnidentifiedItem } from './list-items.js';
+import { identityOf, type Owner, type Owners } from './managed-fields.js';
+import { merge } from './merge.js';
+import {
+  afterChange,
+  comparisons,
+  fittingSchema,
+  hasUid,
+  inVersion,
+  ownable,
+  ownersAfterUpdate,
+  resetSet,
+  storedOwners,
+  type Writing,
+  withOwners,
+  withoutOwners,
+} from './ownership.js';
+import { remove } from './remove.js';
+import { shapeOfObject } from './shape.js';
+import { zeroObject } from './zero-value.js';
+
+/** Server-side apply (KEP-555): a configuration merged into an object, fields given up taken out again. */
+
+export interface Applying extends Writing {
+  /** What is stored, as the version of the endpoint prints it; absent when the apply creates. */
+  readonly live: ApiObject | undefined;
+  /** The configuration as sent. */
+  readonly config: JsonObject;
+  /** Of the endpoint. */
+  readonly kind: { readonly group: string; readonly version: string; readonly kind: string };
+  /** Take fields that others own. */
+  readonly force: boolean;
+}
+
+export interface Applied {
+  /** With its new owners; not yet decoded, defaulted or admitted. */
+  readonly object: ApiObject;
+  /** False: the value is the live one, at most owners changed. */
+  readonly changed: boolean;
+}
+
+/** The manager that kubectl applies as; it inherits what client-side apply wrote. */
+const kubectl = 'kubectl';
+const beforeFirstApply = 'before-first-apply';
+
+/**
+ * Applies a configuration.
+ *
+ * @throws ApiError 409 with the fields that others own, unless `force`; 400 for a configuration of another kind or
+ * with managedFields; 500 for one that does not fit the schema (as Kubernetes answers it).
+ */
+export function applyConfiguration(applying: Applying): Applied {
+  checkConfiguration(applying);
+  try {
+    return appliedAs(applying);
+  } catch (error) {
+    if (error instanceof UnidentifiedItem) throw untyped(`failed to merge config: ${error.message}`);
+    if (error instanceof FieldConflicts) throw conflictError(error.conflicts);
+    throw error;
+  }
+}
+
+function checkConfiguration({ config, kind, schema }: Applying): void {
+  const given = kindOf(config);
+  if (given !== kindText(kind)) throw badRequest(`invalid object type: ${given}`);
+  const metadata = config['metadata'];
+  if (isObject(metadata) && isList(metadata['managedFields'])) throw badRequest('metadata.managedFields must be nil');
+  const errors = checkShape(shapeOfObject(schema), config);
+  if (errors.length > 0) {
+    throw untyped(`failed to create typed patch object (${configurationName(config)}): ${joinErrors(errors)}`);
+  }
+}
+
+const kindText = ({ group, version, kind }: Applying['kind']): string => `${group}/${version}, Kind=${kind}`;
+
+function kindOf(config: JsonObject): string {
+  const apiVersion = textOf(config['apiVersion']);
+  const parts = apiVersion.split('/');
+  if (parts.length > 2) return '/, Kind=';
+  const [group = '', version = ''] = parts.length === 2 ? parts : ['', apiVersion];
+  return kindText({ group, version, kind: textOf(config['kind']) });
+}
+
+/** As errors about a configuration call it: `<namespace>/<name>; <group>/<version>, Kind=<kind>`. */
+export function configurationName(config: JsonObject): string {
+  const metadata = isObject(config['metadata']) ? config['metadata'] : {};
+  return `${textOf(metadata['namespace'])}/${textOf(metadata['name'])}; ${kindOf(config)}`;
+}
+const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
+
+function appliedAs(applying: Applying): Applied {
+  const live = applying.live === undefined ? zeroObject(applying.schema) : withoutOwners(asJson(applying.live));
+  const owners = ownersBeforeApply(applying, live);
+  const applied = inheriting(applying, live, (force) => apply(applying, live, owners, force));
+  if (applying.manager !== kubectl) return applied;
+  return { ...applied, object: refreshLastApplied(applied.object, applying.config) };
+}
+
+/** The first apply to an object without owners books what is there to a manager of its own. */
+function ownersBeforeApply(applying: Applying, live: JsonObject): Owners {
+  const owners = storedOwners(applying.live && asJson(applying.live));
+  if (owners.size > 0 || !hasUid(applying.live && asJson(applying.live))) return owners;
+  return ownersAfterUpdate(
+    { ...applying, manager: beforeFirstApply },
+    { owners, live: zeroObject(applying.schema), next: live },
+  );
+}
+
+/** kubectl may overwrite, without force, fields that still are as its client-side apply left them. */
+function inheriting(applying: Applying, live: JsonObject, act: (force: boolean) => Applied): Applied {
+  try {
+    return act(applying.force);
+  } catch (error) {
+    if (!(error instanceof FieldConflicts) || applying.manager !== kubectl) throw error;
+    const inherited = lastAppliedFields(live, shapeOfObject(applying.schema), groupVersion(applying.kind));
+    if (inherited === undefined) throw error;
+    const remaining = error.conflicts.filter(({ path }) => !has(inherited, path));
+    if (remaining.length > 0) throw new FieldConflicts(remaining);
+    return act(true);
+  }
+}
+
+function apply(applying: Applying, live: JsonObject, stored: Owners, force: boolean): Applied {
+  const { config, schema, manager, apiVersion, subresource = '' } = applying;
+  const shape = shapeOfObject(schema);
+  const fitting = fittingSchema(applying, live, stored);
+  const bare = { manager, operation: 'Apply', apiVersion, subresource } as const;
+  const identity = identityOf(bare);
+  const previous = fitting.get(identity);
+  const fields = recursiveDifference(fieldSetOf(shape, config), resetSet(applying.resetFields));
+  const owners = new Map(fitting).set(identity, { ...bare, time: previous?.time, fields });
+
+  const merged = objectOr(merge(shape, live, config), live);
+  const object = pruned(applying, merged, owners, previous);
+  const kept = afterChange(owners, comparisons(applying, { live, next: object }), { self: identity, force });
+  const changed = !same(live, object);
+  const own = ownable(fields);
+  if (own.size === 0) kept.delete(identity);
+  else kept.set(identity, { ...bare, time: changed ? timestamp(applying.now) : previous?.time, fields: own });
+  return { object: withOwners(changed ? object : live, kept), changed };
+}
+
+const objectOr = (value: Json, otherwise: JsonObject): JsonObject => (isObject(value) ? value : otherwise);
+
+/** Takes out what the applier owned, does not apply any more and nobody else owns. */
+function pruned(writing: Writing, merged: JsonObject, owners: Owners, previous: Owner | undefined): JsonObject {
+  if (previous === undefined || previous.fields.size === 0) return merged;
+  const at = inVersion(writing, merged, previous.apiVersion);
+  if (at === undefined) return merged;
+  const last = withNamedMembers(previous.fields, at.shape);
+  const bare = objectOr(remove(at.shape, at.object, last), {});
+  const withOwned = addBackOwned(writing, at.object, bare, previous.apiVersion, owners);
+  const mergedFields = withNamedMembers(fieldSetOf(at.shape, at.object), at.shape);
+  const leftFields = withNamedMembers(fieldSetOf(at.shape, withOwned), at.shape);
+  const gone = intersection(difference(mergedFields, leftFields), last);
+  const left = objectOr(remove(at.shape, at.object, gone), {});
+  if (previous.apiVersion === writing.apiVersion) return left;
+  return writing.versions?.convert(left, writing.apiVersion)?.object ?? left;
+}
+
+/** Puts back what somebody owns, version by version, in the version that `bare` is in. */
+function addBackOwned(
+  writing: Writing,
+  merged: JsonObject,
+  bare: JsonObject,
+  apiVersion: string,
+  owners: Owners,
+): JsonObject {
+  const ownedIn = new Map<string, FieldSet>();
+  for (const owner of owners.values()) {
+    ownedIn.set(owner.apiVersion, union(ownedIn.get(owner.apiVersion) ?? emptySet, owner.fields));
+  }
+  const first = ownedIn.get(apiVersion);
+  ownedIn.delete(apiVersion);
+  let left = bare;
+  if (first !== undefined) left = addBack(writing, { merged, bare: left, in: apiVersion, apiVersion, owned: first });
+  for (const [version, owned] of ownedIn) {
+    left = addBack(writing, { merged, bare: left, in: apiVersion, apiVersion: version, owned });
+  }
+  return left;
+}
+
+function addBack(
+  writing: Writing,
+  given: {
+    readonly merged: JsonObject;
+    readonly bare: JsonObject;
+    /** Version of both. */
+    readonly in: string;
+    /** Version that `owned` is in. */
+    readonly apiVersion: string;
+    readonly owned: FieldSet;
+  },
+): JsonObject {
+  const from = { ...writing, apiVersion: given.in, schema: schemaIn(writing, given.merged, given.in) };
+  const merged = inVersion(from, given.merged, given.apiVersion);
+  const bare = inVersion(from, given.bare, given.apiVersion);
+  if (merged === undefined || bare === undefined) return given.bare;
+  const { shape } = merged;
+  const mergedFields = withNamedMembers(fieldSetOf(shape, merged.object), shape);
+  const bareFields = withNamedMembers(fieldSetOf(shape, bare.object), shape);
+  const kept = union(bareFields, withNamedMembers(given.owned, shape));
+  const left = objectOr(remove(shape, merged.object, difference(mergedFields, kept)), {});
+  if (given.apiVersion === given.in) return left;
+  return writing.versions?.convert(left, given.in)?.object ?? given.bare;
+}
+
+const schemaIn = (writing: Writing, object: JsonObject, apiVersion: string): Writing['schema'] =>
+  apiVersion === writing.apiVersion
+    ? writing.schema
+    : (writing.versions?.convert(object, apiVersion)?.schema ?? writing.schema);
+
+/** The answer when what an apply made does not fit the kind's Go type. `why` as Go's converter says it. */
+export const unconvertible = (config: JsonObject, why: string): ApiError =>
+  untyped(
+    `failed to convert new object (${configurationName(config)}) to proper version: unable to convert unstructured object to ${kindOf(config)}: ${why}`,
+  );

@@ -1,0 +1,106 @@
+import type { Json } from '../api/object.js';
+import { goSyntax, goTypeName, goValue } from './go-print.js';
+import { compareText, isList, isObject } from './json-value.js';
+import { elementOf, UnidentifiedItem } from './list-items.js';
+import { fieldElement, indexElement, type PathElement, printPath } from './path-element.js';
+import { deepest, formOf, type ListShape, type MapShape, type ScalarKind, type Shape } from './shape.js';
+
+/** How many errors are told at most: a hostile body has one in every field. */
+const most = 100;
+
+/**
+ * What keeps a value from having this shape, in Kubernetes' words, each with its path (`.spec.x: ...`); nothing
+ * wrong: empty. `duplicates` allows items of one identity, as stored objects may have them.
+ */
+export function checkShape(
+  shape: Shape,
+  value: Json,
+  options: { readonly duplicates?: boolean } = {},
+): readonly string[] {
+  const errors: string[] = [];
+  const path: PathElement[] = [];
+  const report = (text: string): void => {
+    if (errors.length < most) errors.push(path.length === 0 ? text : `${printPath(path)}: ${text}`);
+  };
+  const below = (element: PathElement, inner: Shape, item: Json): void => {
+    path.push(element);
+    check(inner, item);
+    path.pop();
+  };
+
+  function check(at: Shape, item: Json): void {
+    if (path.length > deepest || errors.length >= most) return;
+    const form = formOf(at, item);
+    if (form === 'map' && at.map !== undefined) checkMap(at.map, item);
+    else if (form === 'list' && at.list !== undefined) checkList(at.list, item);
+    else if (at.scalar !== undefined) checkScalar(at.scalar, item, report);
+  }
+
+  function checkMap(map: MapShape, item: Json): void {
+    if (item === null) return;
+    if (!isObject(item)) {
+      report(`expected map, got &{${goValue(item)}}`);
+      return;
+    }
+    for (const name of Object.keys(item).sort(compareText)) {
+      const inner = map.fields.get(name) ?? map.others;
+      if (inner === undefined) {
+        path.push(fieldElement(name));
+        report('field not declared in schema');
+        path.pop();
+        return;
+      }
+      below(fieldElement(name), inner, item[name] ?? null);
+    }
+  }
+
+  function checkList(list: ListShape, item: Json): void {
+    if (item === null) return;
+    if (!isList(item)) {
+      report(`expected list, got &{${goValue(item)}}`);
+      return;
+    }
+    const seen = new Set<PathElement>();
+    for (const [index, entry] of item.entries()) {
+      if (list.type === 'atomic') {
+        below(indexElement(index), list.items, entry);
+        continue;
+      }
+      const element = identify(list, entry, index);
+      if (element === undefined) return;
+      if (seen.has(element) && !options.duplicates) report(`duplicate entries for key ${printPath([element])}`);
+      seen.add(element);
+      below(element, list.items, entry);
+    }
+  }
+
+  function identify(list: ListShape, entry: Json, index: number): PathElement | undefined {
+    try {
+      return elementOf(list, entry);
+    } catch (error) {
+      if (!(error instanceof UnidentifiedItem)) throw error;
+      report(`element ${index}: ${error.message}`);
+      return undefined;
+    }
+  }
+
+  check(shape, value);
+  return errors;
+}
+
+function checkScalar(kind: ScalarKind, value: Json, report: (text: string) => void): void {
+  if (value === null) return;
+  if (kind === 'numeric' && typeof value !== 'number') {
+    report(`expected numeric (int or float), got ${goTypeName(value)}`);
+  } else if (kind === 'string' && typeof value !== 'string') {
+    report(`expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`);
+  } else if (kind === 'boolean' && typeof value !== 'boolean') {
+    report(`expected boolean, got &{${goValue(value)}}`);
+  } else if (kind === 'untyped' && typeof value === 'object') {
+    report(`expected any scalar, got &{${goValue(value)}}`);
+  }
+}
+
+/** Several errors as Kubernetes joins them. */
+export const joinErrors = (errors: readonly string[]): string =>
+  errors.length === 1 ? (errors[0] ?? '') : ['errors:', ...errors.map((error) => `  ${error}`)].join('\n');

@@ -1,0 +1,64 @@
+import { ApiError } from '../api/errors.js';
+import { quote } from '../api/go-text.js';
+import { type FieldSet, type Path, paths } from './field-set.js';
+import { compareText } from './json-value.js';
+import { identityOf, type Owner } from './managed-fields.js';
+import { printPath } from './path-element.js';
+
+/** One field that an apply would change and somebody else owns. */
+export interface FieldConflict {
+  readonly owner: Owner;
+  readonly path: Path;
+}
+
+/** An apply would change fields of others; says which. Becomes the 409 that `conflictError` makes. */
+export class FieldConflicts extends Error {
+  override readonly name = 'FieldConflicts';
+  readonly conflicts: readonly FieldConflict[];
+
+  constructor(conflicts: readonly FieldConflict[]) {
+    super('fields are owned by others');
+    this.conflicts = conflicts;
+  }
+}
+
+export const conflictsOf = (owner: Owner, fields: FieldSet): readonly FieldConflict[] =>
+  [...paths(fields)].map((path) => ({ owner, path }));
+
+/** The answer to an apply without force: 409 with one cause for each field and owner. */
+export function conflictError(conflicts: readonly FieldConflict[]): ApiError {
+  const causes = conflicts
+    .map(({ owner, path }) => ({ owner, field: printPath(path) }))
+    .sort((a, b) => compareText(a.field, b.field) || compareText(identityOf(a.owner), identityOf(b.owner)))
+    .map(({ owner, field }) => ({
+      reason: 'FieldManagerConflict',
+      message: `conflict with ${printOwner(owner)}`,
+      field,
+    }));
+  return new ApiError({ reason: 'Conflict', message: conflictMessage(conflicts), details: { causes } });
+}
+
+function conflictMessage(conflicts: readonly FieldConflict[]): string {
+  const [first] = conflicts;
+  if (first !== undefined && conflicts.length === 1) {
+    return `Apply failed with 1 conflict: conflict with ${printOwner(first.owner)}: ${printPath(first.path)}`;
+  }
+  const byOwner = new Map<string, FieldConflict[]>();
+  for (const conflict of conflicts) {
+    const identity = identityOf(conflict.owner);
+    const same = byOwner.get(identity);
+    if (same === undefined) byOwner.set(identity, [conflict]);
+    else same.push(conflict);
+  }
+  const lines = [...byOwner.keys()].sort(compareText).flatMap((identity) => {
+    const same = byOwner.get(identity) ?? [];
+    const heading = same[0] === undefined ? [] : [`conflicts with ${printOwner(same[0].owner)}:`];
+    return [...heading, ...same.map(({ path }) => `- ${printPath(path)}`)];
+  });
+  return `Apply failed with ${conflicts.length} conflicts: ${lines.join('\n')}`;
+}
+
+function printOwner({ manager, operation, apiVersion, subresource }: Owner): string {
+  const through = subresource === '' ? '' : ` with subresource ${quote(subresource)}`;
+  return `${quote(manager)}${through}${operation === 'Update' ? ` using ${apiVersion}` : ''}`;
+}

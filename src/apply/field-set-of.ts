@@ -1,0 +1,104 @@
+import type { Json } from '../api/object.js';
+import { emptySet, type FieldNode, type FieldSet, leaf } from './field-set.js';
+import { isList, isObject } from './json-value.js';
+import { itemsByElement } from './list-items.js';
+import { fieldElement, fieldNameOf, type PathElement } from './path-element.js';
+import { deepest, exactForm, formOf, type ListShape, type MapShape, type Shape, shapeOfMember } from './shape.js';
+
+/**
+ * The fields a value declares: scalars and atomic values, items of lists, members of maps. Containers that the schema
+ * names count only when empty or null.
+ *
+ * @throws UnidentifiedItem for a list item without identity.
+ */
+export const fieldSetOf = (shape: Shape, value: Json): FieldSet => declared(shape, value, 0).below;
+
+function declared(shape: Shape, value: Json, depth: number): FieldNode {
+  const form = formOf(shape, value);
+  if (form === 'scalar' || depth >= deepest) return leaf;
+  if (form === 'list') return shape.list === undefined ? leaf : declaredItems(shape.list, value, depth);
+  return shape.map === undefined ? leaf : declaredMembers(shape.map, value, depth);
+}
+
+function declaredMembers(map: MapShape, value: Json, depth: number): FieldNode {
+  if (map.atomic) return leaf;
+  if (!isObject(value)) return nothing;
+  const out = new Map<PathElement, FieldNode>();
+  for (const name of Object.keys(value)) {
+    const item = value[name] ?? null;
+    const inner = declared(shapeOfMember(map, name), item, depth + 1);
+    const counts = item === null || (isObject(item) && Object.keys(item).length === 0) || !map.fields.has(name);
+    put(out, fieldElement(name), inner, counts);
+  }
+  return { owned: false, below: out };
+}
+
+function declaredItems(list: ListShape, value: Json, depth: number): FieldNode {
+  if (list.type === 'atomic') return leaf;
+  if (!isList(value)) return nothing;
+  const out = new Map<PathElement, FieldNode>();
+  for (const [element, same] of itemsByElement(list, value)) {
+    if (same.length > 1) out.set(element, leaf);
+    else put(out, element, declared(list.items, same[0] ?? null, depth + 1), true);
+  }
+  return { owned: false, below: out };
+}
+
+function put(out: Map<PathElement, FieldNode>, element: PathElement, inner: FieldNode, counts: boolean): void {
+  const owned = inner.owned || counts;
+  if (inner.below.size > 0) out.set(element, { owned, below: inner.below });
+  else if (owned) out.set(element, leaf);
+}
+const nothing: FieldNode = { owned: false, below: emptySet };
+
+/**
+ * A value with everything in it: what appears when it is added and goes when it is removed. Unlike `fieldSetOf`,
+ * every container counts.
+ */
+export function wholeNode(shape: Shape, value: Json, depth = 0): FieldNode {
+  const form = exactForm(shape, value);
+  if (depth >= deepest) return leaf;
+  if (form === 'map' && isObject(value) && shape.map !== undefined && !shape.map.atomic) {
+    const names = Object.keys(value);
+    if (names.length === 0) return leaf;
+    const { map } = shape;
+    const members = new Map<PathElement, FieldNode>();
+    for (const name of names) {
+      members.set(fieldElement(name), wholeNode(shapeOfMember(map, name), value[name] ?? null, depth + 1));
+    }
+    return { owned: true, below: members };
+  }
+  if (form === 'list' && isList(value) && shape.list !== undefined && shape.list.type !== 'atomic') {
+    if (value.length === 0) return leaf;
+    const { items } = shape.list;
+    const out = new Map<PathElement, FieldNode>();
+    for (const [element, same] of itemsByElement(shape.list, value)) {
+      out.set(element, same.length > 1 ? leaf : wholeNode(items, same[0] ?? null, depth + 1));
+    }
+    return { owned: true, below: out };
+  }
+  return leaf;
+}
+
+/** The set with every member that the schema names and that leads to a path of the set. */
+export function withNamedMembers(set: FieldSet, shape: Shape | undefined): FieldSet {
+  if (set.size === 0) return set;
+  let out: Map<PathElement, FieldNode> | undefined;
+  for (const [element, at] of set) {
+    if (at.below.size === 0) continue;
+    const name = fieldNameOf(element);
+    const named = name !== undefined && shape?.map?.fields.has(name) === true;
+    const deeper = withNamedMembers(at.below, shapeBelow(shape, element));
+    if (deeper === at.below && at.owned === (at.owned || named)) continue;
+    out ??= new Map(set);
+    out.set(element, { owned: at.owned || named, below: deeper });
+  }
+  return out ?? set;
+}
+
+/** Shape of what a step leads to; undefined where the schema knows no such step. */
+export function shapeBelow(shape: Shape | undefined, element: PathElement): Shape | undefined {
+  const name = fieldNameOf(element);
+  if (name !== undefined) return shape?.map?.fields.get(name) ?? shape?.map?.others;
+  return element.startsWith('k:') ? shape?.list?.items : undefined;
+}

@@ -1,0 +1,205 @@
+import type { Json, JsonObject } from '../api/object.js';
+import { isObject } from './json-value.js';
+import { fieldsObject, type PathElement, readPathElement, sortPathElements } from './path-element.js';
+
+/**
+ * A set of field paths, as a tree that shares what it can with the sets it was made from. A node stands for a path;
+ * it is in the set when `owned`. No node is there for nothing: each is owned or leads to one that is.
+ */
+export type FieldSet = ReadonlyMap<PathElement, FieldNode>;
+export interface FieldNode {
+  readonly owned: boolean;
+  readonly below: FieldSet;
+}
+
+export type Path = readonly PathElement[];
+
+export const emptySet: FieldSet = new Map();
+/** A path of the set with none below it. */
+export const leaf: FieldNode = { owned: true, below: emptySet };
+
+const node = (owned: boolean, below: FieldSet): FieldNode => (owned && below.size === 0 ? leaf : { owned, below });
+
+/** A set under construction: paths and whole branches go in, one at a time. */
+export class FieldSetBuilder {
+  readonly #root = new Branch();
+
+  /** The empty path is the object itself, which nobody owns. */
+  add(path: Path): void {
+    if (path.length > 0) this.#reach(path).owned = true;
+  }
+
+  /** Adds everything in a finished branch, at one step below a path. */
+  graft(path: Path, element: PathElement, branch: FieldNode): void {
+    const parent = this.#reach(path);
+    const known = parent.below.get(element);
+    parent.below.set(element, known === undefined ? branch : joinNodes(known, branch));
+  }
+
+  set(): FieldSet {
+    return this.#root.below;
+  }
+
+  #reach(path: Path): Branch {
+    let at = this.#root;
+    for (const element of path) {
+      const known = at.below.get(element);
+      const next = known instanceof Branch ? known : new Branch(known);
+      if (next !== known) at.below.set(element, next);
+      at = next;
+    }
+    return at;
+  }
+}
+/** A node that only the builder which made it changes. */
+class Branch implements FieldNode {
+  owned: boolean;
+  readonly below: Map<PathElement, FieldNode>;
+
+  constructor(from: FieldNode = { owned: false, below: emptySet }) {
+    this.owned = from.owned;
+    this.below = new Map(from.below);
+  }
+}
+
+export function setOf(...paths: readonly Path[]): FieldSet {
+  const builder = new FieldSetBuilder();
+  for (const path of paths) builder.add(path);
+  return builder.set();
+}
+
+export const isEmpty = (set: FieldSet): boolean => set.size === 0;
+
+export function has(set: FieldSet, path: Path): boolean {
+  let at = set;
+  for (const [index, element] of path.entries()) {
+    const next = at.get(element);
+    if (next === undefined) return false;
+    if (index === path.length - 1) return next.owned;
+    at = next.below;
+  }
+  return false;
+}
+
+export const below = (set: FieldSet, element: PathElement): FieldSet => set.get(element)?.below ?? emptySet;
+
+export function union(left: FieldSet, right: FieldSet): FieldSet {
+  if (left === right || right.size === 0) return left;
+  if (left.size === 0) return right;
+  let out: Map<PathElement, FieldNode> | undefined;
+  for (const [element, theirs] of right) {
+    const ours = left.get(element);
+    const joined = ours === undefined ? theirs : joinNodes(ours, theirs);
+    if (joined === ours) continue;
+    out ??= new Map(left);
+    out.set(element, joined);
+  }
+  return out ?? left;
+}
+function joinNodes(ours: FieldNode, theirs: FieldNode): FieldNode {
+  const deeper = union(ours.below, theirs.below);
+  const owned = ours.owned || theirs.owned;
+  return owned === ours.owned && deeper === ours.below ? ours : node(owned, deeper);
+}
+
+export function intersection(left: FieldSet, right: FieldSet): FieldSet {
+  if (left === right) return left;
+  const [fewer, more] = left.size <= right.size ? [left, right] : [right, left];
+  let out: Map<PathElement, FieldNode> | undefined;
+  for (const [element, one] of fewer) {
+    const other = more.get(element);
+    if (other === undefined) continue;
+    const deeper = intersection(one.below, other.below);
+    const owned = one.owned && other.owned;
+    if (!owned && deeper.size === 0) continue;
+    out ??= new Map();
+    out.set(element, node(owned, deeper));
+  }
+  return out ?? emptySet;
+}
+
+/** What is in `left` and not in `right`, path by path: a path goes only if it is itself in `right`. */
+export const difference = (left: FieldSet, right: FieldSet): FieldSet => subtract(left, right, false);
+
+/** Like `difference`, but a path in `right` takes everything below it along. */
+export const recursiveDifference = (left: FieldSet, right: FieldSet): FieldSet => subtract(left, right, true);
+
+function subtract(left: FieldSet, right: FieldSet, recursive: boolean): FieldSet {
+  if (left.size === 0 || right.size === 0) return left;
+  let out: Map<PathElement, FieldNode> | undefined;
+  for (const [element, theirs] of right) {
+    const ours = left.get(element);
+    if (ours === undefined) continue;
+    const kept = recursive && theirs.owned ? undefined : subtractNode(ours, theirs, recursive);
+    if (kept === ours) continue;
+    out ??= new Map(left);
+    if (kept === undefined) out.delete(element);
+    else out.set(element, kept);
+  }
+  return out ?? left;
+}
+function subtractNode(ours: FieldNode, theirs: FieldNode, recursive: boolean): FieldNode | undefined {
+  const owned = ours.owned && !theirs.owned;
+  const deeper = subtract(ours.below, theirs.below, recursive);
+  if (!owned && deeper.size === 0) return undefined;
+  return owned === ours.owned && deeper === ours.below ? ours : node(owned, deeper);
+}
+
+export function equalSets(left: FieldSet, right: FieldSet): boolean {
+  if (left === right) return true;
+  if (left.size !== right.size) return false;
+  for (const [element, ours] of left) {
+    const theirs = right.get(element);
+    if (theirs === undefined || ours.owned !== theirs.owned || !equalSets(ours.below, theirs.below)) return false;
+  }
+  return true;
+}
+
+/** Every path of the set: at each level first its own members, then what lies deeper, both sorted. */
+export function* paths(set: FieldSet, prefix: Path = []): Generator<Path> {
+  const elements = sortPathElements(set.keys());
+  for (const element of elements) if (set.get(element)?.owned) yield [...prefix, element];
+  for (const element of elements) {
+    const deeper = below(set, element);
+    if (deeper.size > 0) yield* paths(deeper, [...prefix, element]);
+  }
+}
+
+/** The FieldsV1 form (KEP-555). */
+export function writeFieldSet(set: FieldSet): JsonObject {
+  return fieldsObject(sortPathElements(set.keys()).map((element) => [element, writeNode(set.get(element) ?? leaf)]));
+}
+function writeNode({ owned, below: deeper }: FieldNode): Json {
+  if (deeper.size === 0) return {};
+  const written = writeFieldSet(deeper);
+  return owned ? { '.': {}, ...written } : written;
+}
+
+const deepest = 1_000;
+
+/**
+ * Reads the FieldsV1 form; steps of unknown kind are dropped.
+ *
+ * @throws Error when it is malformed or nested more than 1,000 deep.
+ */
+export function readFieldSet(fields: JsonObject): FieldSet {
+  return readNode(fields, 0).below;
+}
+function readNode(fields: Json, depth: number): FieldNode {
+  if (fields === null) return leaf;
+  if (!isObject(fields)) throw new Error('expected an object of fields');
+  if (depth > deepest) throw new Error('fields are nested too deeply');
+  let owned = false;
+  let out: Map<PathElement, FieldNode> | undefined;
+  for (const [key, value] of Object.entries(fields)) {
+    if (key === '.') {
+      owned = true;
+      continue;
+    }
+    const element = readPathElement(key);
+    if (element === undefined) continue;
+    out ??= new Map();
+    out.set(element, readNode(value, depth + 1));
+  }
+  return out === undefined ? leaf : node(owned, out);
+}

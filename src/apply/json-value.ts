@@ -1,0 +1,48 @@
+import { setMember } from '../api/json-text.js';
+import type { ApiObject, Json, JsonObject } from '../api/object.js';
+
+/** Telling JSON values apart, comparing and building them. Keys are data: `__proto__` is a member like any other. */
+
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+export const isList = (value: unknown): value is readonly Json[] => Array.isArray(value);
+
+/** An API object is JSON; its type only says so member by member. */
+export const asJson = (object: ApiObject): JsonObject => object as unknown as JsonObject;
+
+/** The own member of that name, never one inherited from Object. */
+export const member = (object: JsonObject, name: string): Json | undefined =>
+  Object.hasOwn(object, name) ? object[name] : undefined;
+
+/** The object with one member set. */
+export function withMember(object: JsonObject, name: string, value: Json): JsonObject {
+  const copy: Record<string, Json> = { ...object };
+  setMember(copy, name, value);
+  return copy;
+}
+
+/** The object with one member left out. */
+export function withoutMember(object: JsonObject, name: string): JsonObject {
+  if (!Object.hasOwn(object, name)) return object;
+  const copy: Record<string, Json> = {};
+  for (const key of Object.keys(object)) if (key !== name) setMember(copy, key, object[key] ?? null);
+  return copy;
+}
+
+/** Order of UTF-8 bytes, which is Go's order of strings. */
+export function compareText(left: string, right: string): number {
+  if (left === right) return 0;
+  const length = Math.min(left.length, right.length);
+  for (let at = 0; at < length; at++) {
+    const a = left.charCodeAt(at);
+    const b = right.charCodeAt(at);
+    if (a === b) continue;
+    // Surrogates stand for code points above the rest of the basic plane.
+    const aHigh = a >= 0xd800 && a <= 0xdfff;
+    const bHigh = b >= 0xd800 && b <= 0xdfff;
+    if (aHigh !== bHigh) return aHigh ? 1 : -1;
+    return a - b;
+  }
+  return left.length - right.length;
+}

@@ -1,0 +1,68 @@
+import { goJson } from '../api/go-text.js';
+import type { ApiObject, Json, JsonObject } from '../api/object.js';
+import { checkShape } from './check.js';
+import { compare } from './compare.js';
+import { difference, type FieldSet } from './field-set.js';
+import { fieldSetOf } from './field-set-of.js';
+import { compareText, isList, isObject, withMember, withoutMember } from './json-value.js';
+import type { Shape } from './shape.js';
+
+/** The annotation in which `kubectl apply` keeps, on the client side, what it applied. */
+export const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/** Annotations together may have this many bytes, keys included. */
+const annotationsLimit = 256 * 1024;
+
+/** Fields that client-side apply wrote and that still have the value it gave them; undefined without annotation. */
+export function lastAppliedFields(live: JsonObject, shape: Shape, apiVersion: string): FieldSet | undefined {
+  const text = annotationsOf(live)?.[lastApplied];
+  if (typeof text !== 'string' || text === '') return undefined;
+  const config = parsed(text);
+  if (config === undefined || config['apiVersion'] !== apiVersion) return undefined;
+  if (checkShape(shape, config).length > 0) return undefined;
+  const { added, modified, removed } = compare(shape, config, live);
+  return [modified, added, removed].reduce(difference, fieldSetOf(shape, config));
+}
+
+/** Keeps the annotation, where there is one, telling what was applied last. */
+export function refreshLastApplied(object: ApiObject, config: JsonObject): ApiObject {
+  const { annotations } = object.metadata;
+  if (!annotations?.[lastApplied]) return object;
+  const next = { ...annotations, [lastApplied]: `${sortedJson(withoutAnnotation(config))}\n` };
+  const bytes = Object.entries(next).reduce(
+    (sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value),
+    0,
+  );
+  const { [lastApplied]: _, ...others } = next;
+  return { ...object, metadata: { ...object.metadata, annotations: bytes > annotationsLimit ? others : next } };
+}
+
+function annotationsOf(object: JsonObject): JsonObject | undefined {
+  const metadata = object['metadata'];
+  const annotations = isObject(metadata) ? metadata['annotations'] : undefined;
+  return isObject(annotations) ? annotations : undefined;
+}
+
+function withoutAnnotation(config: JsonObject): JsonObject {
+  const annotations = annotationsOf(config);
+  const metadata = config['metadata'];
+  if (annotations === undefined || !isObject(metadata)) return config;
+  return withMember(config, 'metadata', withMember(metadata, 'annotations', withoutMember(annotations, lastApplied)));
+}
+
+function parsed(text: string): JsonObject | undefined {
+  try {
+    const value = JSON.parse(text) as Json;
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Compact JSON with members in the order of their names, as Go writes maps. */
+function sortedJson(value: Json): string {
+  if (isList(value)) return `[${value.map(sortedJson).join(',')}]`;
+  if (!isObject(value)) return goJson(value);
+  const names = Object.keys(value).sort(compareText);
+  return `{${names.map((name) => `${goJson(name)}:${sortedJson(value[name] ?? null)}`).join(',')}}`;
+}

@@ -1,0 +1,113 @@
+import { goJson, quote } from '../api/go-text.js';
+import type { Json, ManagedFieldsEntry } from '../api/object.js';
+import { emptySet, type FieldSet, readFieldSet, writeFieldSet } from './field-set.js';
+import { compareText, isList, isObject } from './json-value.js';
+
+/** `metadata.managedFields` (KEP-555) as owners with sets of fields, and back. */
+
+export interface Owner {
+  readonly manager: string;
+  readonly operation: 'Apply' | 'Update';
+  /** Version that the fields are named in. */
+  readonly apiVersion: string;
+  readonly subresource: string;
+  /** RFC 3339, whole seconds. */
+  readonly time: string | undefined;
+  readonly fields: FieldSet;
+  /** The stored entry it was read from, as long as nothing of it has changed. */
+  readonly stored?: { readonly entry: ManagedFieldsEntry; readonly fields: FieldSet } | undefined;
+}
+
+/** Owners by their identity (see `identityOf`). */
+export type Owners = ReadonlyMap<string, Owner>;
+
+export const noOwners: Owners = new Map();
+
+/** What tells owners apart; appliers of all versions are one. Sorts as Kubernetes sorts managers. */
+export function identityOf(owner: Pick<Owner, 'manager' | 'operation' | 'apiVersion' | 'subresource'>): string {
+  const { manager, operation, apiVersion, subresource } = owner;
+  let text = manager === '' ? '{' : `{"manager":${goJson(manager)},`;
+  text += `"operation":"${operation}"`;
+  if (operation === 'Update') text += `,"apiVersion":${goJson(apiVersion)}`;
+  if (subresource !== '') text += `,"subresource":${goJson(subresource)}`;
+  return `${text}}`;
+}
+
+/**
+ * Reads entries; of two with one identity the later counts. `stored` entries are known to be spelt as `write...`
+ * spells them, and are written back as they are.
+ *
+ * @throws Error with Kubernetes' text for entries it cannot make sense of.
+ */
+export function readManagedFields(entries: Json | undefined, options: { readonly stored?: boolean } = {}): Owners {
+  if (!isList(entries) || entries.length === 0) return noOwners;
+  const owners = new Map<string, Owner>();
+  for (const [index, entry] of entries.entries()) {
+    const owner = readEntry(isObject(entry) ? (entry as ManagedFieldsEntry) : {}, index, options.stored === true);
+    owners.set(identityOf(owner), owner);
+  }
+  return owners;
+}
+
+function readEntry(entry: ManagedFieldsEntry, index: number, stored: boolean): Owner {
+  const { operation, apiVersion, fieldsType, fieldsV1, time } = entry;
+  if (operation !== 'Apply' && operation !== 'Update') throw new Error('operation must be `Apply` or `Update`');
+  if (!apiVersion) throw new Error('apiVersion must not be empty');
+  if (!fieldsType) throw new Error(`missing fieldsType in managed fields entry ${index}`);
+  if (fieldsType !== 'FieldsV1') {
+    throw new Error(`invalid fieldsType ${quote(fieldsType)} in managed fields entry ${index}`);
+  }
+  const fields = fieldsV1 ? readFieldSet(fieldsV1) : emptySet;
+  return {
+    manager: entry.manager ?? '',
+    operation,
+    apiVersion,
+    subresource: entry.subresource ?? '',
+    time: time ?? undefined,
+    fields,
+    stored: stored ? { entry, fields } : undefined,
+  };
+}
+
+/** The entries in Kubernetes' order: appliers first, then by time, manager, version and subresource. */
+export const writeManagedFields = (owners: Owners): readonly ManagedFieldsEntry[] =>
+  [...owners.values()].sort(byRank).map(writeEntry);
+
+function writeEntry(owner: Owner): ManagedFieldsEntry {
+  const { manager, operation, apiVersion, subresource, time, fields, stored } = owner;
+  if (stored !== undefined && stored.fields === fields && stored.entry.time === time) return stored.entry;
+  const entry: { -readonly [Member in keyof ManagedFieldsEntry]: ManagedFieldsEntry[Member] } = {};
+  if (manager !== '') entry.manager = manager;
+  entry.operation = operation;
+  entry.apiVersion = apiVersion;
+  if (time !== undefined) entry.time = time;
+  entry.fieldsType = 'FieldsV1';
+  entry.fieldsV1 = writeFieldSet(fields);
+  if (subresource !== '') entry.subresource = subresource;
+  return entry;
+}
+
+export const seconds = (time: string | undefined): number =>
+  time === undefined ? 0 : Math.floor(Date.parse(time) / 1_000) || 0;
+
+const byRank = (a: Owner, b: Owner): number =>
+  compareText(a.operation, b.operation) ||
+  seconds(a.time) - seconds(b.time) ||
+  compareText(a.manager, b.manager) ||
+  compareText(a.apiVersion, b.apiVersion) ||
+  compareText(a.subresource, b.subresource);
+
+/** What a client sends to have all ownership forgotten: no entries, or one empty entry. */
+export const isReset = (entries: Json | undefined): boolean =>
+  isList(entries) &&
+  (entries.length === 0 || (entries.length === 1 && isObject(entries[0]) && Object.keys(entries[0]).length === 0));
+
+/** What is wrong with entries, in Kubernetes' words; undefined when they can be read. */
+export function managedFieldsProblem(entries: Json | undefined): string | undefined {
+  try {
+    readManagedFields(entries);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}

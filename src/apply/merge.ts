@@ -1,0 +1,119 @@
+import { setMember } from '../api/json-text.js';
+import type { Json } from '../api/object.js';
+import { isList, isObject } from './json-value.js';
+import { elementOf } from './list-items.js';
+import type { PathElement } from './path-element.js';
+import { deepest, formOf, type ListShape, type MapShape, type Shape, shapeOfMember } from './shape.js';
+
+/**
+ * The live value with a configuration merged in: scalars and atomic values replaced, maps by member, sets united,
+ * map lists by key. Applied items stand in applied order; others keep their place relative to them.
+ *
+ * @throws UnidentifiedItem for a list item without identity.
+ */
+export const merge = (shape: Shape, live: Json, config: Json): Json => merged(shape, live, config, 0) ?? null;
+
+function merged(shape: Shape, live: Json | undefined, config: Json | undefined, depth: number): Json | undefined {
+  if (config === undefined) return live;
+  if (live === undefined || depth >= deepest) return config;
+  const form = formOf(shape, config);
+  if (form === 'map' && shape.map !== undefined) return mergedMembers(shape.map, live, config, depth);
+  if (form === 'list' && shape.list !== undefined) return mergedItems(shape.list, live, config, depth);
+  return config;
+}
+
+function mergedMembers(map: MapShape, live: Json, config: Json, depth: number): Json | undefined {
+  const l = isObject(live) ? live : {};
+  const c = isObject(config) ? config : {};
+  const names = Object.keys(l);
+  const newNames = Object.keys(c);
+  if (map.atomic || (names.length === 0 && newNames.length === 0)) return config;
+  const out: Record<string, Json> = {};
+  let count = 0;
+  const put = (name: string, value: Json | undefined): void => {
+    if (value === undefined) return;
+    setMember(out, name, value);
+    count++;
+  };
+  for (const name of names) {
+    const given = Object.hasOwn(c, name) ? (c[name] ?? null) : undefined;
+    put(name, merged(shapeOfMember(map, name), l[name] ?? null, given, depth + 1));
+  }
+  for (const name of newNames) if (!Object.hasOwn(l, name)) put(name, c[name] ?? null);
+  return count === 0 ? undefined : out;
+}
+
+function mergedItems(list: ListShape, live: Json, config: Json, depth: number): Json | undefined {
+  const l = isList(live) ? live : [];
+  const c = isList(config) ? config : [];
+  if (list.type === 'atomic' || (l.length === 0 && c.length === 0)) return config;
+  const liveElements = l.map((item) => elementOf(list, item));
+  const liveItems = new Map<PathElement, Json>();
+  for (const [index, element] of liveElements.entries()) {
+    // A repeated item has no value that another could be merged with.
+    liveItems.set(element, liveItems.has(element) ? null : (l[index] ?? null));
+  }
+  const configItems = new Map<PathElement, Json>();
+  for (const item of c) configItems.set(elementOf(list, item), item);
+
+  const out: Json[] = [];
+  const join = (element: PathElement): void => {
+    const value = merged(list.items, liveItems.get(element), configItems.get(element), depth + 1);
+    if (value !== undefined) out.push(value);
+  };
+  for (const step of mergeOrder(liveElements, [...configItems.keys()])) {
+    if (step.live === undefined) join(step.element);
+    else out.push(l[step.live] ?? null);
+  }
+  return out.length === 0 ? undefined : out;
+}
+
+/**
+ * Which item comes next in a merged list: applied ones (`element` alone) and those only the live list has, by their
+ * index there. Live-only items stay before the applied item they stood before, as far as applied order allows.
+ */
+function* mergeOrder(
+  live: readonly PathElement[],
+  applied: readonly PathElement[],
+): Generator<{ readonly element: PathElement; readonly live?: number }> {
+  const isLive = new Set(live);
+  const isApplied = new Set(applied);
+  const shared = applied.filter((element) => isLive.has(element));
+  const done = new Set<PathElement>();
+  let nextShared = 0;
+  let l = 0;
+  let a = 0;
+  while (l < live.length || a < applied.length) {
+    const here = live[l];
+    const wanted = applied[a];
+    if (here !== undefined && wanted !== undefined) {
+      if (here === wanted) {
+        done.add(here);
+        yield { element: here };
+        l++;
+        a++;
+        nextShared++;
+        continue;
+      }
+      const due = shared[nextShared];
+      if (isApplied.has(here) && due !== undefined && due !== here) {
+        l++;
+        continue;
+      }
+    }
+    if (here !== undefined) {
+      if (!isApplied.has(here)) {
+        yield { element: here, live: l };
+        l++;
+        continue;
+      }
+      if (done.has(here)) l++;
+    }
+    if (wanted !== undefined) {
+      done.add(wanted);
+      yield { element: wanted };
+      a++;
+      if (shared[nextShared] === wanted) nextShared++;
+    }
+  }
+}

@@ -1,0 +1,285 @@
+import type { ApiObject, Json, JsonObject } from '../api/object.js';
+import { timestamp } from '../api/time.js';
+import { same } from '../schema/same.js';
+import type { Schema } from '../schema/schema.js';
+import { type Comparison, compare, without } from './compare.js';
+import { conflictsOf, type FieldConflict, FieldConflicts } from './conflicts.js';
+import { difference, emptySet, type FieldSet, intersection, isEmpty, setOf, union } from './field-set.js';
+import { asJson, compareText, isObject } from './json-value.js';
+import { UnidentifiedItem } from './list-items.js';
+import {
+  identityOf,
+  isReset,
+  noOwners,
+  type Owner,
+  type Owners,
+  readManagedFields,
+  seconds,
+  writeManagedFields,
+} from './managed-fields.js';
+import { fieldElement } from './path-element.js';
+import { reconcile } from './reconcile.js';
+import { type Shape, shapeOfObject } from './shape.js';
+import { zeroObject } from './zero-value.js';
+
+/** Who owns which field of an object, after each kind of write (KEP-555). */
+
+/** One write, as far as ownership cares. */
+export interface Writing {
+  /** Schema of the object in `apiVersion`. */
+  readonly schema: Schema;
+  /** Version of the endpoint written to: `v1`, `apps/v1`. */
+  readonly apiVersion: string;
+  /** As `managerName` answers it. */
+  readonly manager: string;
+  /** Absent for the main door. */
+  readonly subresource?: string | undefined;
+  /** Milliseconds. */
+  readonly now: number;
+  /** Fields that this door does not write, and so never owns; everything below them included. */
+  readonly resetFields?: readonly (readonly string[])[] | undefined;
+  /** For kinds with several versions. Absent: fields named in another version are forgotten. */
+  readonly versions?: Versions | undefined;
+}
+
+/** The versions of a kind. */
+export interface Versions {
+  /** The same object in another version, with its schema there; undefined if there is no such version. */
+  convert(object: JsonObject, apiVersion: string): { readonly object: JsonObject; readonly schema: Schema } | undefined;
+}
+
+/** Fields nobody owns. */
+const neverOwned: FieldSet = setOf(
+  ...[['apiVersion'], ['kind'], ['metadata']].map((path) => path.map(fieldElement)),
+  ...[
+    'name',
+    'namespace',
+    'creationTimestamp',
+    'selfLink',
+    'uid',
+    'clusterName',
+    'generation',
+    'managedFields',
+    'resourceVersion',
+  ].map((name) => [fieldElement('metadata'), fieldElement(name)]),
+);
+
+export const maxUpdateManagers = 10;
+export const ancientChanges = 'ancient-changes';
+
+/**
+ * The object with its owners as they are after a create, an update or a patch other than apply. `live` is what was
+ * there before, as its API version prints it (absent on create); `next` is what the client wants, decoded and
+ * defaulted, before admission and before the kind's own preparation. Never fails: where fields cannot be told apart,
+ * the owners stay as they were.
+ */
+export function recordUpdate(
+  writing: Writing & { readonly live: ApiObject | undefined; readonly next: ApiObject },
+): ApiObject {
+  const live = writing.live === undefined ? undefined : asJson(writing.live);
+  const next = asJson(writing.next);
+  const before = ownersBefore(live, next, writing.subresource !== undefined);
+  const isTracked = before.size > 0 || !hasUid(live);
+  if (!isTracked) return withOwners(next, noOwners);
+  try {
+    const old = live === undefined ? zeroObject(writing.schema) : withoutOwners(live);
+    return withOwners(next, ownersAfterUpdate(writing, { owners: before, live: old, next: withoutOwners(next) }));
+  } catch (error) {
+    if (!(error instanceof UnidentifiedItem)) throw error;
+    return withOwners(next, storedOwners(live));
+  }
+}
+
+/** What the client sent as owners counts only through the main door of an object that exists, and if it makes sense. */
+function ownersBefore(live: JsonObject | undefined, next: JsonObject, isSubresource: boolean): Owners {
+  if (live === undefined) return noOwners;
+  const kept = storedOwners(live);
+  const sent = managedFieldsOf(next);
+  if (isSubresource || sent === undefined || sent === managedFieldsOf(live)) return kept;
+  if (isReset(sent)) return noOwners;
+  try {
+    const owners = readManagedFields(sent);
+    return owners.size === 0 ? kept : owners;
+  } catch {
+    return kept;
+  }
+}
+
+/** The owners an object came from the store with; none if they cannot be read. */
+export function storedOwners(object: JsonObject | undefined): Owners {
+  try {
+    return object === undefined ? noOwners : readManagedFields(managedFieldsOf(object), { stored: true });
+  } catch {
+    return noOwners;
+  }
+}
+
+const metadataOf = (object: JsonObject): JsonObject => {
+  const metadata = object['metadata'];
+  return isObject(metadata) ? metadata : {};
+};
+const managedFieldsOf = (object: JsonObject): Json | undefined => metadataOf(object)['managedFields'];
+export const hasUid = (object: JsonObject | undefined): boolean =>
+  object !== undefined && Boolean(metadataOf(object)['uid']);
+
+export function withoutOwners(object: JsonObject): JsonObject {
+  const metadata = metadataOf(object);
+  if (!Object.hasOwn(metadata, 'managedFields')) return object;
+  const { managedFields: _, ...rest } = metadata;
+  return { ...object, metadata: rest };
+}
+
+export function withOwners(object: JsonObject, owners: Owners): ApiObject {
+  if (owners.size === 0) return withoutOwners(object) as unknown as ApiObject;
+  const managedFields = writeManagedFields(owners) as unknown as Json;
+  return { ...object, metadata: { ...metadataOf(object), managedFields } } as unknown as ApiObject;
+}
+
+/** Compares two objects in whatever version an owner names its fields in; undefined where there is no such version. */
+export function comparisons(
+  writing: Writing,
+  { live, next }: { readonly live: JsonObject; readonly next: JsonObject },
+): (apiVersion: string) => Comparison | undefined {
+  const known = new Map<string, Comparison | undefined>();
+  return (apiVersion) => {
+    if (known.has(apiVersion)) return known.get(apiVersion);
+    const before = inVersion(writing, live, apiVersion);
+    const after = inVersion(writing, next, apiVersion);
+    let found: Comparison | undefined;
+    if (before !== undefined && after !== undefined) {
+      found = compare(before.shape, before.object, after.object);
+      if (apiVersion === writing.apiVersion) found = without(found, resetSet(writing.resetFields));
+    }
+    known.set(apiVersion, found);
+    return found;
+  };
+}
+
+/** The object in a version, and its shape there. */
+export function inVersion(
+  writing: Writing,
+  object: JsonObject,
+  apiVersion: string,
+): { readonly object: JsonObject; readonly shape: Shape } | undefined {
+  if (apiVersion === writing.apiVersion) return { object, shape: shapeOfObject(writing.schema) };
+  const converted = writing.versions?.convert(object, apiVersion);
+  return converted && { object: converted.object, shape: shapeOfObject(converted.schema) };
+}
+
+const resetSets = new WeakMap<object, FieldSet>();
+export function resetSet(resetFields: Writing['resetFields']): FieldSet {
+  if (resetFields === undefined || resetFields.length === 0) return emptySet;
+  const known = resetSets.get(resetFields);
+  if (known !== undefined) return known;
+  const set = setOf(...resetFields.map((path) => path.map(fieldElement)));
+  resetSets.set(resetFields, set);
+  return set;
+}
+
+/** The fields a write may own. */
+export const ownable = (fields: FieldSet): FieldSet => difference(fields, neverOwned);
+
+/** Owners after an update of `live` to `next`, both without managedFields. */
+export function ownersAfterUpdate(
+  writing: Writing,
+  { owners, live, next }: { readonly owners: Owners; readonly live: JsonObject; readonly next: JsonObject },
+): Owners {
+  const compareIn = comparisons(writing, { live, next });
+  const kept = new Map(afterChange(fittingSchema(writing, live, owners), compareIn, { self: undefined, force: true }));
+  const changes = compareIn(writing.apiVersion);
+  const own = changes === undefined ? emptySet : ownable(union(changes.modified, changes.added));
+  if (isEmpty(own)) return capped(kept);
+
+  const { manager, apiVersion, subresource = '' } = writing;
+  const bare = { manager, operation: 'Update', apiVersion, subresource } as const;
+  const identity = identityOf(bare);
+  const fields = union(own, kept.get(identity)?.fields ?? emptySet);
+  kept.set(identity, { ...bare, time: timestamp(writing.now), fields });
+  return capped(kept);
+}
+
+/**
+ * Everybody's fields after a change: what was changed leaves all owners but `self`, what was removed likewise, owners
+ * of nothing go.
+ *
+ * @throws FieldConflicts unless `force`, when somebody owns what was changed.
+ */
+export function afterChange(
+  owners: Owners,
+  compareIn: (apiVersion: string) => Comparison | undefined,
+  { self, force }: { readonly self: string | undefined; readonly force: boolean },
+): Map<string, Owner> {
+  const kept = new Map<string, Owner>();
+  const conflicts: FieldConflict[] = [];
+  for (const [identity, owner] of owners) {
+    if (identity === self) {
+      if (!isEmpty(owner.fields)) kept.set(identity, owner);
+      continue;
+    }
+    const changes = compareIn(owner.apiVersion);
+    if (changes === undefined) continue;
+    const taken = intersection(owner.fields, union(changes.modified, changes.added));
+    if (!isEmpty(taken) && !force) conflicts.push(...conflictsOf(owner, taken));
+    const fields = difference(difference(owner.fields, taken), changes.removed);
+    if (!isEmpty(fields)) kept.set(identity, fields === owner.fields ? owner : { ...owner, fields });
+  }
+  if (conflicts.length > 0) throw new FieldConflicts(conflicts);
+  return kept;
+}
+
+/** Owners whose fields are named as the schema of today names them: a list or map may have become atomic. */
+export function fittingSchema(writing: Writing, live: JsonObject, owners: Owners): Owners {
+  if (writing.schema.wire !== undefined) return owners;
+  const fitting = new Map<string, Owner>();
+  for (const [identity, owner] of owners) {
+    const at = inVersion(writing, live, owner.apiVersion);
+    if (at === undefined) continue;
+    const fields = reconcile(at.shape, owner.fields);
+    fitting.set(identity, fields === owner.fields ? owner : { ...owner, fields });
+  }
+  return fitting;
+}
+
+/** At most ten update entries: the oldest of each version are joined into one. */
+function capped(owners: Owners): Owners {
+  if (owners.size <= maxUpdateManagers) return owners;
+  const updates = [...owners].filter(([, { operation }]) => operation === 'Update');
+  let count = updates.length;
+  if (count <= maxUpdateManagers) return owners;
+  updates.sort(([a, one], [b, other]) => seconds(one.time) - seconds(other.time) || compareText(a, b));
+
+  const kept = new Map(owners);
+  const firstOfVersion = new Map<string, string>();
+  for (const [identity, owner] of updates) {
+    if (count <= maxUpdateManagers) break;
+    const { apiVersion } = owner;
+    const first = firstOfVersion.get(apiVersion);
+    if (first === undefined) {
+      firstOfVersion.set(apiVersion, identity);
+      continue;
+    }
+    const bare = { manager: ancientChanges, operation: 'Update', apiVersion, subresource: '' } as const;
+    const bucket = identityOf(bare);
+    const joined = kept.get(bucket) ?? kept.get(first);
+    if (!kept.has(bucket)) kept.delete(first);
+    if (identity !== bucket) kept.delete(identity);
+    kept.set(bucket, { ...bare, time: owner.time, fields: union(owner.fields, joined?.fields ?? emptySet) });
+    count--;
+  }
+  return kept;
+}
+
+/**
+ * `next`, with the times of `live` where nothing but times of managedFields tells the two apart: such a write is
+ * none.
+ */
+export function withoutIdleTimes(live: ApiObject, next: ApiObject): ApiObject {
+  const old = live.metadata.managedFields ?? [];
+  const now = next.metadata.managedFields ?? [];
+  if (old.length !== now.length || old.length === 0) return next;
+  if (old.every(({ time }, index) => time === now[index]?.time)) return next;
+  const timeless = (entries: typeof old): Json => entries.map(({ time: _, ...rest }) => rest) as unknown as Json;
+  if (!same(timeless(old), timeless(now))) return next;
+  if (!same(withoutOwners(asJson(live)), withoutOwners(asJson(next)))) return next;
+  return { ...next, metadata: { ...next.metadata, managedFields: old } };
+}

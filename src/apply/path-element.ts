@@ -1,0 +1,139 @@
+import { goJson, quote } from '../api/go-text.js';
+import { setMember } from '../api/json-text.js';
+import type { Json, JsonObject } from '../api/object.js';
+import { goNumber } from './go-print.js';
+import { compareText, isList, isObject } from './json-value.js';
+
+/**
+ * One step of a field path, in the spelling of FieldsV1 (KEP-555), which also serves as its key:
+ * `f:<name>` a member, `k:<json>` the list item with these keys, `v:<json>` the set item with this value,
+ * `i:<number>` the item at an index. Spelt canonically, equal steps are equal strings.
+ */
+export type PathElement = string;
+
+export const fieldElement = (name: string): PathElement => `f:${name}`;
+export const valueElement = (value: Json): PathElement => `v:${goJson(value)}`;
+export const indexElement = (at: number): PathElement => `i:${at}`;
+
+/** `keys` in any order. */
+export function keyElement(keys: readonly (readonly [name: string, value: Json])[]): PathElement {
+  const only = keys[0];
+  if (keys.length === 1 && only !== undefined) return `k:{${goJson(only[0])}:${goJson(only[1])}}`;
+  const sorted = [...keys].sort(([a], [b]) => compareText(a, b));
+  return `k:{${sorted.map(([name, value]) => `${goJson(name)}:${goJson(value)}`).join(',')}}`;
+}
+
+/** Name of the member a step leads to; undefined for steps into lists. */
+export const fieldNameOf = (element: PathElement): string | undefined =>
+  element.startsWith('f:') ? element.slice(2) : undefined;
+
+/**
+ * Reads a step as a client may have spelt it. `undefined`: of a kind nobody knows yet, to be ignored.
+ *
+ * @throws Error with Go's text when it is malformed.
+ */
+export function readPathElement(text: string): PathElement | undefined {
+  if (text.length < 2) throw new Error('key must be 2 characters long:');
+  if (text[1] !== ':') throw new Error(`missing colon: ${text}`);
+  const rest = text.slice(2);
+  switch (text[0]) {
+    case 'f':
+      return text;
+    case 'v':
+      return valueElement(JSON.parse(rest) as Json);
+    case 'k': {
+      const keys = JSON.parse(rest) as Json;
+      if (!isObject(keys)) throw new Error(`expected an object: ${text}`);
+      return keyElement(Object.entries(keys));
+    }
+    case 'i': {
+      if (!/^[+-]?\d{1,18}$/.test(rest)) throw new Error(`strconv.Atoi: parsing ${quote(rest)}: invalid syntax`);
+      return indexElement(Number(rest));
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** As error texts spell a step: `.data`, `[name="x"]`, `[="v"]`, `[0]`. */
+export function printPathElement(element: PathElement): string {
+  const rest = element.slice(2);
+  switch (element[0]) {
+    case 'k': {
+      const keys = Object.entries(JSON.parse(rest) as JsonObject);
+      return `[${keys.map(([name, value]) => `${name}=${printed(value)}`).join(',')}]`;
+    }
+    case 'v':
+      return `[=${printed(JSON.parse(rest) as Json)}]`;
+    case 'i':
+      return `[${rest}]`;
+    default:
+      return `.${rest}`;
+  }
+}
+
+export const printPath = (path: readonly PathElement[]): string => path.map(printPathElement).join('');
+
+function printed(value: Json): string {
+  if (value === null) return 'null';
+  if (typeof value === 'string') return quote(value);
+  if (typeof value === 'number') return goNumber(value, 'float');
+  if (isList(value)) return `[${value.map(printed).join(',')}]`;
+  if (isObject(value))
+    return Object.entries(value)
+      .map(([key, item]) => `${key}=${printed(item)}`)
+      .join('');
+  return String(value);
+}
+
+/** The steps in the order of FieldsV1: members by name, then keys, values and indexes, each by content. */
+export function sortPathElements(elements: Iterable<PathElement>): PathElement[] {
+  const sorted = [...elements];
+  if (sorted.length < 2) return sorted;
+  // Code units order as bytes do, short of surrogates.
+  if (sorted.every((element) => element.startsWith('f:') && !surrogate.test(element))) return sorted.sort();
+  return sorted
+    .map((element) => ({ element, rank: ranks[element[0] ?? ''] ?? 0, content: contentOf(element) }))
+    .sort((a, b) => a.rank - b.rank || compareContent(a.content, b.content))
+    .map(({ element }) => element);
+}
+const surrogate = /[\ud800-\udfff]/;
+const ranks: Readonly<Record<string, number>> = { f: 0, k: 1, v: 2, i: 3 };
+
+function contentOf(element: PathElement): Json {
+  const rest = element.slice(2);
+  if (element[0] === 'f') return rest;
+  const content = JSON.parse(rest) as Json;
+  return element[0] === 'k' && isObject(content) ? Object.entries(content).flat() : content;
+}
+
+/** Numbers before text before booleans before lists before maps before null. */
+function compareContent(left: Json, right: Json): number {
+  const kinds = kindRank(left) - kindRank(right);
+  if (kinds !== 0) return kinds;
+  if (typeof left === 'number' && typeof right === 'number') return left - right;
+  if (typeof left === 'string' && typeof right === 'string') return compareText(left, right);
+  if (typeof left === 'boolean') return Number(left) - Number(right);
+  if (isList(left) && isList(right)) {
+    for (let at = 0; at < Math.min(left.length, right.length); at++) {
+      const order = compareContent(left[at] ?? null, right[at] ?? null);
+      if (order !== 0) return order;
+    }
+    return left.length - right.length;
+  }
+  return compareText(goJson(left), goJson(right));
+}
+function kindRank(value: Json): number {
+  if (typeof value === 'number') return 0;
+  if (typeof value === 'string') return 1;
+  if (typeof value === 'boolean') return 2;
+  if (isList(value)) return 3;
+  return value === null ? 5 : 4;
+}
+
+/** The FieldsV1 object with the given members in their order. */
+export function fieldsObject(members: Iterable<readonly [string, Json]>): JsonObject {
+  const out: Record<string, Json> = {};
+  for (const [name, value] of members) setMember(out, name, value);
+  return out;
+}

@@ -1,0 +1,30 @@
+import { type FieldNode, type FieldSet, leaf } from './field-set.js';
+import { shapeBelow } from './field-set-of.js';
+import type { PathElement } from './path-element.js';
+import type { Shape } from './shape.js';
+
+/**
+ * The set as the schema of today names fields: below what has become atomic nothing is owned any more, but the whole
+ * is. What has become granular stays as it was.
+ */
+export function reconcile(shape: Shape, set: FieldSet): FieldSet {
+  let out: Map<PathElement, FieldNode> | undefined;
+  for (const [element, node] of set) {
+    if (node.below.size === 0) continue;
+    const inner = shapeBelow(shape, element);
+    const fitting = inner === undefined ? node : reconcileNode(inner, node);
+    if (fitting === node) continue;
+    out ??= new Map(set);
+    out.set(element, fitting);
+  }
+  return out ?? set;
+}
+
+function reconcileNode(shape: Shape, node: FieldNode): FieldNode {
+  // A value of any form is judged by its map form; what is deduced from values has no type that could change.
+  if (shape.map?.deduced) return node;
+  if (shape.map === undefined && shape.scalar !== undefined) return node;
+  if (shape.map?.atomic || (shape.map === undefined && shape.list?.type === 'atomic')) return leaf;
+  const below = reconcile(shape, node.below);
+  return below === node.below ? node : { owned: node.owned, below };
+}

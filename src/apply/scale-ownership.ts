@@ -1,0 +1,70 @@
+import type { Json, ManagedFieldsEntry } from '../api/object.js';
+import { difference, has, type Path, setOf } from './field-set.js';
+import { identityOf, type Owner, type Owners, readManagedFields, writeManagedFields } from './managed-fields.js';
+import { fieldElement } from './path-element.js';
+
+/**
+ * Who owns the number of replicas, seen from a Scale and from the object it scales: the one field they share has a
+ * name in each. A Scale is written like any object, with the owners that `toScale` gives it; `fromScale` takes what
+ * they have become back to the object.
+ */
+
+const scaleVersion = 'autoscaling/v1';
+const replicas: Path = [fieldElement('spec'), fieldElement('replicas')];
+
+/** Where each version of a kind keeps its replicas; undefined where it has none. Other versions are unknown. */
+export type ReplicasPaths = ReadonlyMap<string, readonly string[] | undefined>;
+
+const pathIn = (paths: ReplicasPaths, apiVersion: string): Path | undefined => paths.get(apiVersion)?.map(fieldElement);
+const owners = (entries: readonly ManagedFieldsEntry[] | undefined): Owners => {
+  try {
+    return readManagedFields(entries as unknown as Json);
+  } catch {
+    return new Map();
+  }
+};
+
+/** The entries of a Scale: those of the object that own its replicas. */
+export function toScale(
+  entries: readonly ManagedFieldsEntry[] | undefined,
+  paths: ReplicasPaths,
+): readonly ManagedFieldsEntry[] {
+  const kept = new Map<string, Owner>();
+  for (const [identity, owner] of owners(entries)) {
+    const path = pathIn(paths, owner.apiVersion);
+    if (path === undefined || !has(owner.fields, path)) continue;
+    kept.set(identity, { ...owner, apiVersion: scaleVersion, fields: setOf(replicas) });
+  }
+  return writeManagedFields(kept);
+}
+
+/**
+ * The entries of the object after its Scale was written. Owners new to the replicas get an entry without time, as in
+ * Kubernetes; `apiVersion` is the version of the object they are named in.
+ */
+export function fromScale(
+  entries: readonly ManagedFieldsEntry[] | undefined,
+  scaleEntries: readonly ManagedFieldsEntry[] | undefined,
+  { paths, apiVersion }: { readonly paths: ReplicasPaths; readonly apiVersion: string },
+): readonly ManagedFieldsEntry[] {
+  const scale = new Map([...owners(scaleEntries)].map(([, owner]) => [ownerKey(owner), owner]));
+  const kept = new Map<string, Owner>();
+  const keep = (owner: Owner): void => {
+    if (owner.fields.size > 0) kept.set(identityOf(owner), owner);
+  };
+  for (const owner of owners(entries).values()) {
+    if (!paths.has(owner.apiVersion)) continue;
+    const path = pathIn(paths, owner.apiVersion);
+    const isStill = path === undefined || !has(owner.fields, path) || scale.delete(ownerKey(owner));
+    keep(isStill ? owner : { ...owner, fields: difference(owner.fields, setOf(path)) });
+  }
+  const path = pathIn(paths, apiVersion);
+  for (const owner of path === undefined ? [] : scale.values()) {
+    if (has(owner.fields, replicas)) keep({ ...owner, apiVersion, time: undefined, fields: setOf(path ?? []) });
+  }
+  return writeManagedFields(kept);
+}
+
+/** The same owner in both: versions differ by nature. */
+const ownerKey = ({ manager, operation, subresource }: Owner): string =>
+  JSON.stringify([manager, operation, subresource]);

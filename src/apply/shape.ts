@@ -1,0 +1,222 @@
+import { maxDepth } from '../api/json-text.js';
+import type { Json } from '../api/object.js';
+import { wireShape } from '../schema/go-types.js';
+import { objectMeta, typeMeta } from '../schema/meta.js';
+import { zeroOf } from '../schema/presence.js';
+import type { Schema } from '../schema/schema.js';
+import { isList, isObject } from './json-value.js';
+
+/**
+ * What server-side apply asks of a schema: is a value replaced as a whole or by its parts, and how are the parts told
+ * apart. A value may take more than one form where the schema leaves its type open.
+ */
+export interface Shape {
+  readonly scalar: ScalarKind | undefined;
+  readonly list: ListShape | undefined;
+  readonly map: MapShape | undefined;
+}
+export type ScalarKind = 'string' | 'numeric' | 'boolean' | 'untyped';
+export type Form = 'map' | 'scalar' | 'list';
+
+export interface ListShape {
+  /** `set` and `map` lists are told apart item by item; others are one value. */
+  readonly type: 'atomic' | 'set' | 'map';
+  readonly keys: readonly string[];
+  /** Values of key fields that an item leaves out. */
+  readonly keyDefaults: ReadonlyMap<string, Json>;
+  readonly items: Shape;
+}
+
+export interface MapShape {
+  readonly atomic: boolean;
+  /** Members that the schema names. */
+  readonly fields: ReadonlyMap<string, Shape>;
+  /** Shape of the others; undefined: there may be none. */
+  readonly others: Shape | undefined;
+  /** Anything goes: no fields named, others deduced. */
+  readonly deduced: boolean;
+}
+
+/** Below this depth values are taken as a whole, so that no object can exhaust the stack; none read from a text is deeper. */
+export const deepest = maxDepth;
+
+const nothing: ReadonlyMap<string, never> = new Map<string, never>();
+
+/** Any value, replaced as a whole. */
+const untypedShape: Shape = {
+  scalar: 'untyped',
+  get list(): ListShape {
+    return { type: 'atomic', keys: [], keyDefaults: nothing, items: untypedShape };
+  },
+  get map(): MapShape {
+    return { atomic: true, fields: nothing, others: untypedShape, deduced: false };
+  },
+};
+
+/** Any value: maps by their members, lists as a whole. What holds where there is no schema. */
+export const deducedShape: Shape = {
+  scalar: 'untyped',
+  list: untypedShape.list,
+  get map(): MapShape {
+    return deducedMap;
+  },
+};
+const deducedMap: MapShape = { atomic: false, fields: nothing, others: deducedShape, deduced: true };
+
+const scalarShapes = Object.fromEntries(
+  (['string', 'numeric', 'boolean', 'untyped'] as const).map((scalar) => [
+    scalar,
+    { scalar, list: undefined, map: undefined },
+  ]),
+) as Record<ScalarKind, Shape>;
+
+const known = { strict: new WeakMap<Schema, Shape>(), preserving: new WeakMap<Schema, Shape>() };
+const roots = new WeakMap<Schema, Shape>();
+
+/** Shape of a whole object. Its metadata has the shape every object's has, whatever the schema says. */
+export function shapeOfObject(schema: Schema): Shape {
+  const cached = roots.get(schema);
+  if (cached !== undefined) return cached;
+  const { map } = shapeOf(schema, false);
+  const fields = new Map(map?.fields ?? []);
+  for (const [name, field] of Object.entries(typeMeta)) fields.set(name, shapeOf(field, false));
+  fields.set('metadata', shapeOf(objectMeta, false));
+  const bare = schema.properties === undefined && schema.additionalProperties === undefined;
+  const others = map?.others ?? (bare ? deducedShape : undefined);
+  const shape: Shape = { scalar: undefined, list: undefined, map: { atomic: false, fields, others, deduced: false } };
+  roots.set(schema, shape);
+  return shape;
+}
+
+/** `preserving`: a schema further out keeps unknown fields, which then holds here as well. */
+function shapeOf(schema: Schema, preserving: boolean): Shape {
+  const keeps = preserving || schema.preserveUnknownFields === true;
+  const cache = keeps ? known.preserving : known.strict;
+  const cached = cache.get(schema);
+  if (cached !== undefined) return cached;
+  const shape = makeShape(schema, keeps);
+  cache.set(schema, shape);
+  return shape;
+}
+
+function makeShape(schema: Schema, preserving: boolean): Shape {
+  const { type, wire } = schema;
+  if (wire?.go === 'runtime.RawExtension') return untypedShape;
+  if (wire !== undefined && schema.intOrString) return scalarShapes.untyped;
+  switch (type) {
+    case 'string':
+      return schema.format === undefined || schema.format === 'byte' ? scalarShapes.string : scalarShapes.untyped;
+    case 'integer':
+    case 'number':
+      return scalarShapes.numeric;
+    case 'boolean':
+      return scalarShapes.boolean;
+    case 'object':
+      return new LazyShape(undefined, undefined, () => mapShape(schema, preserving));
+    case 'array':
+      return new LazyShape(undefined, () => listShape(schema, preserving), undefined);
+    default:
+      return new LazyShape(
+        'untyped',
+        () => listShape(schema, preserving),
+        () => mapShape(schema, preserving),
+      );
+  }
+}
+
+/** Parts are made when first asked for: schemas are large, and objects use little of them. */
+class LazyShape implements Shape {
+  readonly scalar: ScalarKind | undefined;
+  #makeList: (() => ListShape) | undefined;
+  #makeMap: (() => MapShape) | undefined;
+  #list: ListShape | undefined;
+  #map: MapShape | undefined;
+
+  constructor(scalar: ScalarKind | undefined, list: (() => ListShape) | undefined, map: (() => MapShape) | undefined) {
+    this.scalar = scalar;
+    this.#makeList = list;
+    this.#makeMap = map;
+  }
+
+  get list(): ListShape | undefined {
+    if (this.#list === undefined && this.#makeList !== undefined) this.#list = this.#makeList();
+    return this.#list;
+  }
+
+  get map(): MapShape | undefined {
+    if (this.#map === undefined && this.#makeMap !== undefined) this.#map = this.#makeMap();
+    return this.#map;
+  }
+}
+
+function mapShape(schema: Schema, preserving: boolean): MapShape {
+  const { properties, additionalProperties } = schema;
+  const fields = new Map<string, Shape>();
+  for (const [name, field] of properties ?? []) fields.set(name, shapeOf(field, preserving));
+  if (schema.embeddedResource) {
+    for (const [name, field] of Object.entries(typeMeta)) fields.set(name, shapeOf(field, false));
+    fields.set('metadata', shapeOf(objectMeta, preserving));
+  }
+  const others = shapeOfOthers(additionalProperties, preserving || fields.size === 0, preserving);
+  return {
+    atomic: schema.mapType === 'atomic',
+    fields,
+    others,
+    deduced: fields.size === 0 && (others === deducedShape || others?.scalar === 'untyped'),
+  };
+}
+
+function shapeOfOthers(
+  additional: Schema['additionalProperties'],
+  openByDefault: boolean,
+  preserving: boolean,
+): Shape | undefined {
+  if (additional === undefined) return openByDefault ? deducedShape : undefined;
+  if (typeof additional === 'object') return shapeOf(additional, preserving);
+  return additional ? deducedShape : undefined;
+}
+
+function listShape(schema: Schema, preserving: boolean): ListShape {
+  const items = schema.items === undefined ? untypedShape : shapeOf(schema.items, preserving);
+  const { type, keys } = listIdentity(schema);
+  return { type, keys, keyDefaults: type === 'map' ? keyDefaults(schema.items, keys) : nothing, items };
+}
+
+/** Where no list type is given, merge keys of strategic merge count. */
+function listIdentity(schema: Schema): { readonly type: ListShape['type']; readonly keys: readonly string[] } {
+  if (schema.listType === 'map') return { type: 'map', keys: schema.listMapKeys ?? [] };
+  if (schema.listType !== undefined) return { type: schema.listType, keys: [] };
+  const merged = schema.patchStrategy === 'merge' || schema.patchStrategy === 'merge,retainKeys';
+  if (!merged) return { type: 'atomic', keys: [] };
+  return schema.patchMergeKey === undefined ? { type: 'set', keys: [] } : { type: 'map', keys: [schema.patchMergeKey] };
+}
+
+/** Go fields that are always written count as defaulted to their zero value. */
+function keyDefaults(items: Schema | undefined, keys: readonly string[]): ReadonlyMap<string, Json> {
+  const defaults = new Map<string, Json>();
+  for (const key of keys) {
+    const field = items?.properties?.get(key);
+    const zero = field?.wire?.presence === 'always' ? zeroOf(wireShape(field)) : undefined;
+    const value = field?.default ?? zero;
+    if (value !== undefined && value !== null) defaults.set(key, value);
+  }
+  return defaults;
+}
+
+/** Which form of a shape a value takes; where it takes none, or is null, the first that the shape has. */
+export function formOf(shape: Shape, value: Json | undefined): Form {
+  const exact = exactForm(shape, value);
+  if (exact !== undefined) return exact;
+  if (shape.map !== undefined) return 'map';
+  return shape.scalar !== undefined ? 'scalar' : 'list';
+}
+
+/** The form a value takes exactly; undefined for null and for a value the shape does not allow. */
+export function exactForm(shape: Shape, value: Json | undefined): Form | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (isList(value)) return shape.list === undefined ? undefined : 'list';
+  if (isObject(value)) return shape.map === undefined ? undefined : 'map';
+  return shape.scalar === undefined ? undefined : 'scalar';
+}
+
+export const shapeOfMember = (map: MapShape, name: string): Shape => map.fields.get(name) ?? map.others ?? untypedShape;

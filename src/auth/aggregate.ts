@@ -1,0 +1,20 @@
+import { AuthenticationError } from './authenticator.js';
+
+/** Several error texts as one: repeats once, one text bare, more as `[a, b]`. */
+export function aggregate(texts: readonly string[]): string {
+  const distinct = [...new Set(texts)];
+  return distinct.length === 1 ? (distinct[0] ?? '') : `[${distinct.join(', ')}]`;
+}
+
+/** The separate texts of an error that may itself be an aggregate. */
+export const textsOf = (error: AuthenticationError): readonly string[] =>
+  isTexts(error.cause) ? error.cause : [error.message];
+
+/** One error of many, flattened; its separate texts are its cause. */
+export function aggregateError(errors: readonly AuthenticationError[]): AuthenticationError {
+  const texts = errors.flatMap(textsOf);
+  return new AuthenticationError(aggregate(texts), { cause: texts });
+}
+
+const isTexts = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every((text) => typeof text === 'string');

@@ -1,0 +1,18 @@
+import type { Authorizer } from './authorizer.js';
+
+/** Allows everything; for tests and for servers that trust whoever reaches them. */
+export const alwaysAllow: Authorizer = {
+  authorize: async () => ({ verdict: 'allow', reason: '' }),
+  rulesFor: async () => ({
+    resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }],
+    nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
+    incomplete: false,
+    errors: [],
+  }),
+};
+
+/** Allows nothing. */
+export const alwaysDeny: Authorizer = {
+  authorize: async () => ({ verdict: 'no-opinion', reason: 'Everything is forbidden.' }),
+  rulesFor: async () => ({ resourceRules: [], nonResourceRules: [], incomplete: false, errors: [] }),
+};

@@ -1,0 +1,54 @@
+import { wellKnown } from '../api/user.js';
+import { aggregateError } from './aggregate.js';
+import { type Authenticated, AuthenticationError, type Authenticator } from './authenticator.js';
+import { bearerWarning, type TokenAuthenticator } from './bearer-token.js';
+
+/** Asks in order; the first that knows the caller wins. If none does, what they threw is thrown together. */
+export const firstOf = (...authenticators: readonly Authenticator[]): Authenticator => ({
+  authenticate: (credentials) => firstKnown(authenticators, (one) => one.authenticate(credentials)),
+});
+
+/** `firstOf` for tokens. */
+export const firstTokenOf = (...authenticators: readonly TokenAuthenticator[]): TokenAuthenticator => ({
+  authenticateToken: (token, audiences) => firstKnown(authenticators, (one) => one.authenticateToken(token, audiences)),
+});
+
+async function firstKnown<T>(
+  all: readonly T[],
+  ask: (one: T) => Promise<Authenticated | undefined>,
+): Promise<Authenticated | undefined> {
+  const errors: AuthenticationError[] = [];
+  for (const one of all) {
+    try {
+      const found = await ask(one);
+      if (found !== undefined) return found;
+    } catch (error) {
+      if (!(error instanceof AuthenticationError)) throw error;
+      errors.push(error);
+    }
+  }
+  if (errors.length > 0) throw aggregateError(errors);
+  return undefined;
+}
+
+const outsiders: readonly string[] = [wellKnown.authenticated, wellKnown.unauthenticated];
+
+/** Puts everybody who was recognised into `system:authenticated`. */
+export const withAuthenticatedGroup = (inner: Authenticator): Authenticator => ({
+  async authenticate(credentials) {
+    const found = await inner.authenticate(credentials);
+    if (found === undefined || found.user.username === wellKnown.anonymous) return found;
+    if (found.user.groups.some((group) => outsiders.includes(group))) return found;
+    return { ...found, user: { ...found.user, groups: [...found.user.groups, wellKnown.authenticated] } };
+  },
+});
+
+/** Tells the caller about an Authorization header that could not be read. */
+export const withBearerWarning = (inner: Authenticator): Authenticator => ({
+  async authenticate(credentials) {
+    const found = await inner.authenticate(credentials);
+    const warning = bearerWarning(credentials);
+    if (found === undefined || warning === undefined) return found;
+    return { ...found, warnings: [warning, ...(found.warnings ?? [])] };
+  },
+});

@@ -1,0 +1,83 @@
+import { type Authenticated, AuthenticationError, type Authenticator, type Credentials } from './authenticator.js';
+
+/** Recognises tokens of one sort, whatever carried them. */
+export interface TokenAuthenticator {
+  /**
+   * undefined: not a token of this sort. Throws AuthenticationError: of this sort, and not valid.
+   * `audiences` are those the token must be for.
+   */
+  authenticateToken(token: string, audiences: readonly string[]): Promise<Authenticated | undefined>;
+}
+
+/** What an Authorization header holds; both absent when it is not of the Bearer scheme. */
+export interface BearerCredential {
+  readonly token?: string;
+  /** The scheme was right and the token unreadable, which makes the request an anonymous one. */
+  readonly warning?: string;
+}
+
+const extraSpace = 'the provided Authorization header contains extra space before the bearer token, and is ignored';
+
+/** Reads `Bearer <token>` (RFC 6750, any case of the scheme, exactly one space; what follows the token is ignored). */
+export function readBearer(header: string | undefined): BearerCredential {
+  const [scheme = '', token, ...rest] = (header ?? '').trim().split(' ');
+  if (token === undefined || scheme.toLowerCase() !== 'bearer') return {};
+  if (token !== '') return { token };
+  return rest.length > 0 ? { warning: extraSpace } : {};
+}
+
+/** The warning a request draws by its Authorization header alone. */
+export const bearerWarning = (credentials: Credentials): string | undefined =>
+  readBearer(credentials.header('authorization')[0]).warning;
+
+export const invalidBearerToken = 'invalid bearer token';
+
+/**
+ * Tokens from the Authorization header. A token that no authenticator knows is an error: whoever presents
+ * a credential is never taken for anonymous.
+ */
+export const bearerToken = (tokens: TokenAuthenticator, apiAudiences: readonly string[]): Authenticator => ({
+  async authenticate(credentials) {
+    const { token } = readBearer(credentials.header('authorization')[0]);
+    if (token === undefined) return undefined;
+    return known(await tokens.authenticateToken(token, credentials.audiences ?? apiAudiences));
+  },
+});
+
+const protocolPrefix = 'base64url.bearer.authorization.';
+
+/**
+ * Tokens from a WebSocket handshake, where browsers can set no Authorization header: the subprotocol
+ * `base64url.bearer.authorization.<api domain>.<unpadded base64url>` beside at least one other.
+ */
+export const webSocketToken = (
+  tokens: TokenAuthenticator,
+  { apiAudiences, apiDomain }: { readonly apiAudiences: readonly string[]; readonly apiDomain: string },
+): Authenticator => {
+  const prefix = `${protocolPrefix}${apiDomain}.`;
+  return {
+    async authenticate(credentials) {
+      if (!isWebSocket(credentials)) return undefined;
+      const protocols = credentials.header('sec-websocket-protocol').flatMap((line) => line.split(','));
+      const given = protocols.map((protocol) => protocol.trim()).filter((protocol) => protocol !== '');
+      const bearers = given.filter((protocol) => protocol.startsWith(prefix));
+      const encoded = bearers[0]?.slice(prefix.length);
+      if (encoded === undefined) return undefined;
+      if (bearers.length > 1) throw new AuthenticationError('multiple base64.bearer.authorization tokens specified');
+      if (!/^[A-Za-z0-9_-]+$/.test(encoded))
+        throw new AuthenticationError('invalid base64.bearer.authorization token encoding');
+      if (given.length === bearers.length) throw new AuthenticationError('missing additional subprotocol');
+      const token = Buffer.from(encoded, 'base64url').toString('utf8');
+      return known(await tokens.authenticateToken(token, credentials.audiences ?? apiAudiences));
+    },
+  };
+};
+
+const isWebSocket = (credentials: Credentials): boolean =>
+  credentials.header('upgrade').some((value) => value.toLowerCase() === 'websocket') &&
+  credentials.header('connection').some((value) => value.toLowerCase().includes('upgrade'));
+
+function known(found: Authenticated | undefined): Authenticated {
+  if (found === undefined) throw new AuthenticationError(invalidBearerToken);
+  return found;
+}

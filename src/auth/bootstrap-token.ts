@@ -1,0 +1,53 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Domains } from '../api/domains.js';
+import { type Secret, Secrets } from '../api/kinds/secret.js';
+import type { Clock } from '../runtime/clock.js';
+import type { TokenAuthenticator } from './bearer-token.js';
+import type { ObjectSource } from './object-source.js';
+
+const tokenPattern = /^([a-z0-9]{6})\.([a-z0-9]{16})$/;
+const groupPattern = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/;
+const group = 'system:bootstrappers';
+const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
+
+/**
+ * Short tokens `<id>.<secret>` with which machines ask for their first certificate; each lives in a Secret
+ * `kube-system/bootstrap-token-<id>`. A token that is not right in every detail is no token of this sort.
+ */
+export const bootstrapTokens = (given: {
+  readonly objects: ObjectSource;
+  readonly domains: Domains;
+  readonly clock: Clock;
+}): TokenAuthenticator => ({
+  async authenticateToken(token) {
+    const [, id, secretPart] = tokenPattern.exec(token) ?? [];
+    if (id === undefined || secretPart === undefined) return undefined;
+    const secret = await given.objects.get(Secrets, { namespace: 'kube-system', name: `bootstrap-token-${id}` });
+    if (secret === undefined || secret.metadata.deletionTimestamp) return undefined;
+    if (secret.type !== `bootstrap.${given.domains.signer}/token`) return undefined;
+
+    if (!isSame(value(secret, 'token-secret'), secretPart) || value(secret, 'token-id') !== id) return undefined;
+    if (hasExpired(value(secret, 'expiration'), given.clock.now())) return undefined;
+    if (value(secret, 'usage-bootstrap-authentication') !== 'true') return undefined;
+    const groups = extraGroups(value(secret, 'auth-extra-groups'));
+    if (groups === undefined) return undefined;
+    return { user: { username: `system:bootstrap:${id}`, groups: [...new Set([group, ...groups])].sort() } };
+  },
+});
+
+const value = ({ data }: Secret, key: string): string =>
+  Buffer.from(data !== undefined && Object.hasOwn(data, key) ? (data[key] ?? '') : '', 'base64').toString('utf8');
+
+/** A date that cannot be read has passed. */
+const hasExpired = (expiration: string, now: number): boolean =>
+  expiration !== '' && !(rfc3339.test(expiration) && Date.parse(expiration) > now);
+
+/** undefined if one of them is not for machines that are being set up. */
+function extraGroups(listed: string): readonly string[] | undefined {
+  if (listed === '') return [];
+  const groups = listed.split(',');
+  return groups.every((name) => groupPattern.test(name)) ? groups : undefined;
+}
+
+const isSame = (a: string, b: string): boolean => timingSafeEqual(digest(a), digest(b));
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest();

@@ -1,0 +1,24 @@
+import type { Domains } from '../../api/domains.js';
+
+/** API groups that bootstrap roles speak of. */
+export const apiGroups = ({ api }: Domains) =>
+  ({
+    core: '',
+    apps: 'apps',
+    autoscaling: 'autoscaling',
+    batch: 'batch',
+    extensions: 'extensions',
+    policy: 'policy',
+    apiextensions: `apiextensions.${api}`,
+    authentication: `authentication.${api}`,
+    authorization: `authorization.${api}`,
+    certificates: `certificates.${api}`,
+    coordination: `coordination.${api}`,
+    discovery: `discovery.${api}`,
+    events: `events.${api}`,
+    networking: `networking.${api}`,
+    node: `node.${api}`,
+    rbac: `rbac.authorization.${api}`,
+    resource: `resource.${api}`,
+    storage: `storage.${api}`,
+  }) as const;

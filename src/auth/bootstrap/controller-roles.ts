@@ -1,0 +1,136 @@
+import type { Domains } from '../../api/domains.js';
+import type { PolicyRule } from '../../api/kinds/role.js';
+import { serviceAccountGroups, serviceAccountUsername, type UserInfo, wellKnown } from '../../api/user.js';
+import { wellKnownSigners } from '../../api/well-known-signers.js';
+import { apiGroups } from './api-groups.js';
+import { rule } from './policy-rule.js';
+
+/**
+ * The built-in controllers, each with the account in kube-system that it acts as. Where Kubernetes has the
+ * controller, the account has Kubernetes' name.
+ */
+export const controllerAccounts = {
+  'csr-approver': 'csr-approver',
+  'csr-signer': 'csr-signer',
+  'csr-cleaner': 'csr-cleaner',
+  'crd-names': 'crd-names',
+  'crd-established': 'crd-established',
+  'crd-finalizer': 'crd-finalizer',
+  'trust-bundle-publisher': 'trust-bundle-publisher',
+  'root-ca-publisher': 'root-ca-cert-publisher',
+  'service-account': 'service-account-controller',
+  'service-account-token': 'service-account-token-controller',
+  namespace: 'namespace-controller',
+  'garbage-collector': 'generic-garbage-collector',
+  'clusterrole-aggregation': 'clusterrole-aggregation-controller',
+} as const;
+export type BuiltinController = keyof typeof controllerAccounts;
+
+/** Where the accounts of controllers live. */
+export const controllerNamespace = 'kube-system';
+
+/** Who a built-in controller is when it acts through a client inside the server. */
+export const controllerUser = (controller: BuiltinController): UserInfo => ({
+  username: serviceAccountUsername(controllerNamespace, controllerAccounts[controller]),
+  groups: [...serviceAccountGroups(controllerNamespace), wellKnown.authenticated],
+});
+
+/** Signers beyond the well-known ones that this server signs and publishes anchors for: names, or `domain/*`. */
+export interface SignerOptions {
+  readonly signers?: readonly string[];
+}
+
+/** What each account may do: what its controller needs, and nothing else. */
+export function controllerRoles(
+  domains: Domains,
+  { signers: own = [] }: SignerOptions = {},
+): ReadonlyMap<string, readonly PolicyRule[]> {
+  const g = apiGroups(domains);
+  const signers = wellKnownSigners(domains);
+  const wellKnownNames = Object.values(signers).flat();
+  const events = rule('create patch update', [g.core, g.events], 'events');
+  const requests = (verbs: string): PolicyRule => rule(verbs, g.certificates, 'certificatesigningrequests');
+  const review = rule('create', g.authorization, 'subjectaccessreviews');
+  const crds = (verbs: string): PolicyRule => rule(verbs, g.apiextensions, 'customresourcedefinitions');
+  const crdStatus = rule('patch update', g.apiextensions, 'customresourcedefinitions/status');
+  const serving = `${domains.signer}/kube-apiserver-serving`;
+
+  const ofControllers: Readonly<Record<BuiltinController, readonly PolicyRule[]>> = {
+    'csr-approver': [
+      requests('R'),
+      rule('update', g.certificates, 'certificatesigningrequests/approval'),
+      rule('approve', g.certificates, 'signers', signers['node-client']),
+      review,
+      events,
+    ],
+    'csr-signer': [
+      requests('R'),
+      rule('update', g.certificates, 'certificatesigningrequests/status'),
+      rule('sign', g.certificates, 'signers', [...wellKnownNames, ...own]),
+      events,
+    ],
+    'csr-cleaner': [requests('delete get list watch')],
+    'crd-names': [crds('R'), crdStatus, events],
+    'crd-established': [crds('R'), crdStatus, events],
+    'crd-finalizer': [
+      crds('get list patch update watch'),
+      crdStatus,
+      rule('update', g.apiextensions, 'customresourcedefinitions/finalizers'),
+      rule('delete deletecollection get list', '*', '*'),
+      events,
+    ],
+    'trust-bundle-publisher': [
+      rule('attest', g.certificates, 'signers', [serving, ...wellKnownNames, ...own]),
+      rule('create delete get list patch update watch', g.certificates, 'clustertrustbundles'),
+      events,
+    ],
+    'root-ca-publisher': [
+      rule('R', g.core, 'namespaces'),
+      rule('create get list update watch', g.core, 'configmaps'),
+      events,
+    ],
+    'service-account': [
+      rule('R', g.core, 'namespaces'),
+      rule('create get list watch', g.core, 'serviceaccounts'),
+      events,
+    ],
+    'service-account-token': [
+      rule('delete get list patch update watch', g.core, 'secrets'),
+      rule('get list patch update watch', g.core, 'serviceaccounts'),
+      events,
+    ],
+    namespace: [
+      rule('delete get list watch', g.core, 'namespaces'),
+      rule('update', g.core, 'namespaces/finalize namespaces/status'),
+      rule('delete deletecollection get list watch', '*', '*'),
+    ],
+    'garbage-collector': [rule('delete get list patch update watch', '*', '*'), events],
+    'clusterrole-aggregation': [rule('escalate get list patch update watch', g.rbac, 'clusterroles')],
+  };
+
+  return new Map<string, readonly PolicyRule[]>([
+    ...Object.entries(ofControllers).map(([controller, rules]): [string, readonly PolicyRule[]] => [
+      controllerAccounts[controller as BuiltinController],
+      rules,
+    ]),
+    // Kubernetes has one account for all that is done to certificate requests; programs made for it may use it here.
+    [
+      'certificate-controller',
+      [
+        requests('delete get list watch'),
+        rule('update', g.certificates, 'certificatesigningrequests/approval certificatesigningrequests/status'),
+        rule('approve', g.certificates, 'signers', signers['node-client']),
+        rule('sign', g.certificates, 'signers', wellKnownNames),
+        review,
+        events,
+      ],
+    ],
+    [
+      'legacy-service-account-token-cleaner',
+      [
+        rule('get', g.core, 'configmaps', ['kube-apiserver-legacy-service-account-token-tracking']),
+        rule('delete patch', g.core, 'secrets'),
+      ],
+    ],
+  ]);
+}

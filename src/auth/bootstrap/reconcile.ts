@@ -1,0 +1,80 @@
+import { type Domains, defaultDomains } from '../../api/domains.js';
+import type { ClusterRole, PolicyRule, Role } from '../../api/kinds/role.js';
+import type { ClusterRoleBinding, RoleBinding, Subject } from '../../api/kinds/role-binding.js';
+import type { ApiObject } from '../../api/object.js';
+import { compacted, uncovered } from '../rule-coverage.js';
+import { autoUpdateAnnotation } from './policy.js';
+
+/** What must be written so that an object has at least what the policy wants. */
+export type Reconciliation<T> =
+  | { readonly action: 'none' }
+  | { readonly action: 'create' | 'update' | 'recreate'; readonly object: T };
+
+/**
+ * Compares a bootstrap role or binding with what is stored. Adds what is missing and never takes anything away;
+ * a binding to another role is made anew; an object annotated with autoupdate `false` is left as it is. Pure.
+ */
+export function reconcileBootstrap<T extends ClusterRole | Role | ClusterRoleBinding | RoleBinding>(
+  existing: T | undefined,
+  wanted: T,
+  domains: Domains = defaultDomains,
+): Reconciliation<T> {
+  if (existing === undefined) return { action: 'create', object: wanted };
+  if (existing.metadata.annotations?.[autoUpdateAnnotation(domains)] === 'false') return { action: 'none' };
+  if (isBinding(existing) && isBinding(wanted) && !sameRole(existing, wanted)) {
+    return { action: 'recreate', object: wanted };
+  }
+  const changes = { ...metadataChanges(existing, wanted), ...contentChanges(existing, wanted) };
+  if (Object.keys(changes).length === 0) return { action: 'none' };
+  return { action: 'update', object: { ...existing, ...changes } };
+}
+
+type Binding = ClusterRoleBinding | RoleBinding;
+const isBinding = (object: ClusterRole | Role | Binding): object is Binding => object['roleRef'] !== undefined;
+
+const sameRole = ({ roleRef: a }: Binding, { roleRef: b }: Binding): boolean =>
+  a.kind === b.kind && a.name === b.name && a.apiGroup === b.apiGroup;
+
+/** Labels and annotations that are there already keep their values. */
+function metadataChanges(existing: ApiObject, wanted: ApiObject): Partial<Pick<ApiObject, 'metadata'>> {
+  const { labels = {}, annotations = {} } = existing.metadata;
+  const missing = (have: Readonly<Record<string, string>>, want: Readonly<Record<string, string>> | undefined) =>
+    Object.keys(want ?? {}).some((key) => !Object.hasOwn(have, key));
+  if (!missing(labels, wanted.metadata.labels) && !missing(annotations, wanted.metadata.annotations)) return {};
+  return {
+    metadata: {
+      ...existing.metadata,
+      labels: { ...wanted.metadata.labels, ...labels },
+      annotations: { ...wanted.metadata.annotations, ...annotations },
+    },
+  };
+}
+
+function contentChanges(existing: ClusterRole | Role | Binding, wanted: ClusterRole | Role | Binding): object {
+  if (isBinding(existing) || isBinding(wanted)) return isBinding(wanted) ? subjectChanges(existing, wanted) : {};
+  return { ...ruleChanges(existing.rules ?? [], wanted.rules ?? []), ...selectorChanges(existing, wanted) };
+}
+
+function ruleChanges(existing: readonly PolicyRule[], wanted: readonly PolicyRule[]): { rules?: PolicyRule[] } {
+  const missing = uncovered(existing, wanted);
+  return missing.length === 0 ? {} : { rules: [...existing, ...compacted(missing)] };
+}
+
+function selectorChanges(existing: ClusterRole, wanted: ClusterRole): Pick<ClusterRole, 'aggregationRule'> | object {
+  const have = existing.aggregationRule?.clusterRoleSelectors ?? [];
+  const known = new Set(have.map((selector) => JSON.stringify(selector)));
+  const missing = (wanted.aggregationRule?.clusterRoleSelectors ?? []).filter(
+    (selector) => !known.has(JSON.stringify(selector)),
+  );
+  return missing.length === 0 ? {} : { aggregationRule: { clusterRoleSelectors: [...have, ...missing] } };
+}
+
+const subjectKey = ({ kind, apiGroup = '', namespace = '', name }: Subject): string =>
+  JSON.stringify([kind, apiGroup, namespace, name]);
+
+function subjectChanges(existing: ApiObject, wanted: Binding): { subjects?: Subject[] } {
+  const have = isBinding(existing) ? (existing.subjects ?? []) : [];
+  const known = new Set(have.map(subjectKey));
+  const missing = (wanted.subjects ?? []).filter((subject) => !known.has(subjectKey(subject)));
+  return missing.length === 0 ? {} : { subjects: [...have, ...missing] };
+}

@@ -1,0 +1,126 @@
+import { timestamp } from '../api/time.js';
+import type { Certificate } from '../pki/certificate.js';
+import { PkiError } from '../pki/pki-error.js';
+import { verifySignature } from '../pki/signature.js';
+import { type CertificatePurpose, purposeOf } from './certificate-purpose.js';
+
+/** Does a certificate lead to somebody trusted? The texts are those of Go's crypto/x509. */
+export type ChainVerdict =
+  /** The chain holds until then, in milliseconds since the epoch. */
+  { readonly validUntil: number } | { readonly refused: string };
+
+/** Signatures looked at before giving up; whoever presents certificates chooses how many there are. */
+const maxSignatures = 100;
+const maxDepth = 10;
+const clientAuth = '1.3.6.1.5.5.7.3.2';
+const anyUsage = '2.5.29.37.0';
+
+/** Signature algorithms no chain may be built on: MD5 and SHA-1. */
+const insecure: ReadonlySet<string> = new Set([
+  '1.2.840.113549.1.1.4',
+  '1.2.840.113549.1.1.5',
+  '1.3.14.3.2.29',
+  '1.2.840.10040.4.3',
+  '1.2.840.10045.4.1',
+]);
+
+/**
+ * Builds a chain from the leaf over the intermediates presented to one of the anchors, in which every certificate is
+ * valid now, every issuer is a CA with enough path length, and every extended key usage admits client authentication.
+ */
+export function verifyClientChain(
+  leaf: Certificate,
+  given: {
+    readonly intermediates: readonly Certificate[];
+    readonly anchors: readonly Certificate[];
+    /** Milliseconds since the epoch. */
+    readonly now: number;
+  },
+): ChainVerdict {
+  const problem = problemOf(leaf, purposeOf(leaf), given.now);
+  if (problem !== undefined) return { refused: problem };
+  if (given.anchors.some(({ der }) => der.equals(leaf.der))) return { validUntil: leaf.notAfter };
+
+  let signatures = 0;
+  let nearest = 'x509: certificate signed by unknown authority';
+  const search = (chain: readonly Certificate[]): ChainVerdict | undefined => {
+    const last = chain.at(-1) ?? leaf;
+    for (const [pool, trusted] of [
+      [given.anchors, true],
+      [given.intermediates, false],
+    ] as const) {
+      for (const issuer of pool) {
+        if (!issuer.subjectDer.equals(last.issuerDer) || chain.includes(issuer)) continue;
+        if (++signatures > maxSignatures)
+          return { refused: 'x509: signature check attempts limit reached while verifying certificate chain' };
+        const wrong = issuerProblem(issuer, last, chain, given.now);
+        if (wrong !== undefined) {
+          nearest = wrong;
+          continue;
+        }
+        const longer = [...chain, issuer];
+        if (trusted) {
+          const usage = usageProblem(longer);
+          if (usage === undefined) return { validUntil: Math.min(...longer.map(({ notAfter }) => notAfter)) };
+          nearest = usage;
+        } else if (longer.length < maxDepth) {
+          const found = search(longer);
+          if (found !== undefined) return found;
+        }
+      }
+    }
+    return undefined;
+  };
+  return search([leaf]) ?? { refused: nearest };
+}
+
+function problemOf(certificate: Certificate, purpose: CertificatePurpose, now: number): string | undefined {
+  if (purpose.hasUnhandledCritical) return 'x509: unhandled critical extension';
+  const dates = 'x509: certificate has expired or is not yet valid: current time';
+  if (now < certificate.notBefore) return `${dates} ${timestamp(now)} is before ${timestamp(certificate.notBefore)}`;
+  if (now > certificate.notAfter) return `${dates} ${timestamp(now)} is after ${timestamp(certificate.notAfter)}`;
+  return undefined;
+}
+
+/** Why `issuer` may not stand above `last` in this chain. */
+function issuerProblem(
+  issuer: Certificate,
+  last: Certificate,
+  chain: readonly Certificate[],
+  now: number,
+): string | undefined {
+  const purpose = purposeOf(issuer);
+  if ((issuer.version === 3 && !issuer.isCA) || !purpose.signsCertificates) {
+    return 'x509: certificate signed by unknown authority';
+  }
+  if (insecure.has(last.signatureAlgorithm.oid)) return 'x509: certificate signed with an insecure algorithm';
+  if (!isSignedBy(last, issuer)) return 'x509: certificate signed by unknown authority';
+  const below = chain.slice(1).filter(({ subjectDer, issuerDer }) => !subjectDer.equals(issuerDer)).length;
+  if (issuer.pathLength !== undefined && below > issuer.pathLength) {
+    return 'x509: too many intermediates for path length constraint';
+  }
+  // Names of clients are not constrained by anybody we issue from: whoever sets constraints is not one of ours.
+  if (purpose.hasNameConstraints && chain.some((certificate) => purposeOf(certificate).hasAlternativeNames)) {
+    return 'x509: issuer has name constraints but leaf contains unknown or unconstrained name: ';
+  }
+  return problemOf(issuer, purpose, now);
+}
+
+function isSignedBy({ signatureAlgorithm, toBeSigned, signature }: Certificate, issuer: Certificate): boolean {
+  try {
+    verifySignature({ algorithm: signatureAlgorithm, data: toBeSigned, signature }, issuer.publicKey);
+    return true;
+  } catch (error) {
+    if (error instanceof PkiError) return false;
+    throw error;
+  }
+}
+
+/** Every certificate of the chain must admit client authentication; one without usages admits everything. */
+const usageProblem = (chain: readonly Certificate[]): string | undefined =>
+  chain.every((certificate) => {
+    const usages = purposeOf(certificate).extendedKeyUsages;
+    return usages === undefined || usages.includes(clientAuth) || usages.includes(anyUsage);
+  })
+    ? undefined
+    : 'x509: certificate specifies an incompatible key usage';

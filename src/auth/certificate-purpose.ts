@@ -1,0 +1,74 @@
+import type { Certificate } from '../pki/certificate.js';
+import { constructed, context, DerCursor, tags } from '../pki/der.js';
+
+/** What a certificate may be used for, as far as verifying a chain asks (RFC 5280 4.2). */
+export interface CertificatePurpose {
+  /** Object identifiers; undefined: any purpose. */
+  readonly extendedKeyUsages: readonly string[] | undefined;
+  /** May its key sign certificates? True without a keyUsage extension. */
+  readonly signsCertificates: boolean;
+  readonly hasNameConstraints: boolean;
+  readonly hasAlternativeNames: boolean;
+  /** Is there a critical extension that nobody here understands? */
+  readonly hasUnhandledCritical: boolean;
+}
+
+const oids = {
+  keyUsage: '2.5.29.15',
+  alternativeNames: '2.5.29.17',
+  basicConstraints: '2.5.29.19',
+  nameConstraints: '2.5.29.30',
+  extendedKeyUsage: '2.5.29.37',
+} as const;
+const handled: readonly string[] = Object.values(oids);
+/** Bit of keyUsage for signing certificates, counted from the most significant one. */
+const certificateSigningBit = 0x80 >> 5;
+
+/** Reads the extensions of a certificate that has been parsed, and so is well-formed. */
+export function purposeOf({ toBeSigned }: Certificate): CertificatePurpose {
+  const extensions = [...extensionsOf(toBeSigned)];
+  const contentsOf = (oid: string): Buffer | undefined => extensions.find((extension) => extension.oid === oid)?.value;
+  const keyUsage = contentsOf(oids.keyUsage);
+  const extendedKeyUsage = contentsOf(oids.extendedKeyUsage);
+  return {
+    extendedKeyUsages: extendedKeyUsage && [...identifiersIn(extendedKeyUsage)],
+    signsCertificates: keyUsage === undefined || (firstByteOf(keyUsage) & certificateSigningBit) !== 0,
+    hasNameConstraints: contentsOf(oids.nameConstraints) !== undefined,
+    hasAlternativeNames: contentsOf(oids.alternativeNames) !== undefined,
+    hasUnhandledCritical: extensions.some(({ oid, critical }) => critical && !handled.includes(oid)),
+  };
+}
+
+interface Extension {
+  readonly oid: string;
+  readonly critical: boolean;
+  readonly value: Buffer;
+}
+
+function* extensionsOf(toBeSigned: Buffer): Generator<Extension> {
+  const tbs = new DerCursor(toBeSigned).enter(tags.sequence);
+  if (tbs === undefined) return;
+  if (tbs.nextIs(constructed(0))) tbs.any();
+  // serial, signature algorithm, issuer, validity, subject, key
+  for (let skipped = 0; skipped < 6; skipped++) tbs.any();
+  for (const uniqueId of [context(1), context(2)]) if (tbs.nextIs(uniqueId)) tbs.any();
+  const list = tbs.enter(constructed(3))?.enter(tags.sequence);
+  while (list && !list.empty) {
+    const extension = list.enter(tags.sequence);
+    if (extension === undefined) return;
+    const oid = extension.oid() ?? '';
+    const critical = extension.nextIs(tags.boolean) ? extension.boolean() === true : false;
+    yield { oid, critical, value: extension.read(tags.octetString) ?? Buffer.alloc(0) };
+  }
+}
+
+function* identifiersIn(value: Buffer): Generator<string> {
+  const list = new DerCursor(value).enter(tags.sequence);
+  while (list && !list.empty) {
+    const oid = list.oid();
+    if (oid === undefined) return;
+    yield oid;
+  }
+}
+
+const firstByteOf = (value: Buffer): number => new DerCursor(value).bitString()?.bytes[0] ?? 0;

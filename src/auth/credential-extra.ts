@@ -1,0 +1,17 @@
+import type { Domains } from '../api/domains.js';
+
+/** Keys under which a user's `extra` tells which credential was presented. */
+export const credentialExtra = ({ signer }: Pick<Domains, 'signer'>) =>
+  ({
+    credentialId: `authentication.${signer}/credential-id`,
+    podName: `authentication.${signer}/pod-name`,
+    podUid: `authentication.${signer}/pod-uid`,
+    nodeName: `authentication.${signer}/node-name`,
+    nodeUid: `authentication.${signer}/node-uid`,
+  }) as const;
+
+/** An `extra` of single values, without those that are empty. */
+export const extraOf = (
+  values: Readonly<Record<string, string | undefined>>,
+): Readonly<Record<string, readonly string[]>> =>
+  Object.fromEntries(Object.entries(values).flatMap(([key, value]) => (value ? [[key, [value]]] : [])));

@@ -1,0 +1,60 @@
+import { anonymous } from './anonymous.js';
+import { forApiAudiences, requestForApiAudiences } from './audience-agnostic.js';
+import type { Authenticator } from './authenticator.js';
+import { firstOf, firstTokenOf, withAuthenticatedGroup, withBearerWarning } from './authenticator-union.js';
+import { bearerToken, type TokenAuthenticator, webSocketToken } from './bearer-token.js';
+import { bootstrapTokens } from './bootstrap-token.js';
+import { clientCertificate } from './client-certificate.js';
+import { type FrontProxyOptions, frontProxy } from './front-proxy.js';
+import { loopbackToken } from './loopback-token.js';
+import { type SecretTokenOptions, secretTokens } from './secret-tokens.js';
+import { type ServiceAccountTokenOptions, serviceAccountTokens } from './service-account-tokens.js';
+import { TokenCache } from './token-cache.js';
+
+/** How a server tells who is calling. */
+export interface AuthenticationOptions extends ServiceAccountTokenOptions {
+  /** PEM of the CAs whose client certificates count now. */
+  readonly clientBundle: () => string;
+  /** Secret of the server's own token. Make it up anew at every start. */
+  readonly loopbackSecret: string;
+  readonly staticTokens?: TokenAuthenticator | undefined;
+  readonly frontProxy?: Omit<FrontProxyOptions, 'clock'> | undefined;
+  readonly secretTokenUsed?: SecretTokenOptions['used'];
+  /** Take whoever presents nothing for `system:anonymous`. */
+  readonly anonymous: boolean;
+}
+
+/**
+ * Every way to prove who one is, in the order it is tried. The server's own token comes first and by itself: that it
+ * refuses the tokens of others is why reviews of a bad token begin with `invalid bearer token`.
+ */
+export function defaultAuthenticator(options: AuthenticationOptions): Authenticator {
+  const { apiAudiences, clock, domains } = options;
+  const forUs = (tokens: TokenAuthenticator): TokenAuthenticator => forApiAudiences(tokens, apiAudiences);
+  const tokens = new TokenCache(
+    firstTokenOf(
+      ...(options.staticTokens === undefined ? [] : [forUs(options.staticTokens)]),
+      secretTokens({ ...options, used: options.secretTokenUsed }),
+      serviceAccountTokens(options),
+      forUs(bootstrapTokens(options)),
+    ),
+    { clock },
+  );
+  const known = firstOf(
+    bearerToken(forUs(loopbackToken(options.loopbackSecret)), apiAudiences),
+    ...(options.frontProxy === undefined
+      ? []
+      : [requestForApiAudiences(frontProxy({ ...options.frontProxy, clock }), apiAudiences)]),
+    clientCertificate({ bundle: options.clientBundle, clock, domains }),
+    bearerToken(tokens, apiAudiences),
+    webSocketToken(tokens, { apiAudiences, apiDomain: domains.api }),
+  );
+  const recognised = withAuthenticatedGroup(known);
+  return withBearerWarning(options.anonymous ? orElse(recognised, anonymous({ apiAudiences })) : recognised);
+}
+
+/** The second only if the first neither knew the caller nor refused: a bad credential is never anonymous. */
+const orElse = (first: Authenticator, second: Authenticator): Authenticator => ({
+  authenticate: async (credentials) =>
+    (await first.authenticate(credentials)) ?? (await second.authenticate(credentials)),
+});

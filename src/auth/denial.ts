@@ -1,0 +1,36 @@
+import { type ApiError, forbidden, forbiddenPath, untyped } from '../api/errors.js';
+import { quote } from '../api/go-text.js';
+import type { AccessAttributes, Decision } from './authorizer.js';
+
+const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
+
+/** `User "u" cannot get resource "pods" in API group "" at the cluster scope`, safe to show in a browser. */
+export function denialText(attributes: AccessAttributes): string {
+  const { user, verb, path, group, resource, subresource, namespace } = attributes;
+  const who = `User ${quote(user.username)} cannot ${verb}`;
+  const what = subresource ? `${resource}/${subresource}` : resource;
+  const where = namespace ? `in the namespace ${quote(namespace)}` : 'at the cluster scope';
+  const text =
+    path === undefined
+      ? `${who} resource ${quote(what)} in API group ${quote(group)} ${where}`
+      : `${who} path ${quote(path)}`;
+  return text.replace(/[&<>]/g, (character) => entities[character] ?? character);
+}
+
+/** The 403 of a request that nobody allowed. `why` follows the sentence that says who may not do what. */
+export function accessDenied(attributes: AccessAttributes, why: string): ApiError {
+  const sentence = denialText(attributes);
+  const text = why === '' ? sentence : `${sentence}: ${why}`;
+  if (attributes.path !== undefined) return forbiddenPath(text);
+  return forbidden({ group: attributes.group, plural: attributes.resource, name: attributes.name }, text);
+}
+
+/**
+ * What a request fails with, given the decision about it: nothing if it was allowed, 403 as a rule, a bare 500
+ * if the authorizer was in trouble and could not tell. `uri` is that of the request.
+ */
+export function refusal(attributes: AccessAttributes, decision: Decision, uri: string): ApiError | undefined {
+  if (decision.verdict === 'allow') return undefined;
+  if (decision.error === undefined) return accessDenied(attributes, decision.reason);
+  return untyped(`Internal Server Error: ${quote(uri)}: ${decision.error}`);
+}

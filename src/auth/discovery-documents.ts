@@ -1,0 +1,37 @@
+import type { VerificationKey } from './service-account-keys.js';
+
+/** What others need to verify service account tokens by themselves (OpenID Connect Discovery 1.0, RFC 7517). */
+
+export const openIdConfigurationPath = '/.well-known/openid-configuration';
+export const keySetPath = '/openid/v1/jwks';
+/** Seconds for which either document may be cached. */
+export const discoveryMaxAge = 3_600;
+
+/** Only an https URL without query or fragment can be discovered. */
+export function isDiscoverable(issuer: string): boolean {
+  if (!URL.canParse(issuer)) return false;
+  const { protocol, search, hash, host } = new URL(issuer);
+  return protocol === 'https:' && host !== '' && search === '' && hash === '' && !/[?#]/.test(issuer);
+}
+
+/** The provider configuration, served as application/json. */
+export const openIdConfiguration = (given: {
+  readonly issuer: string;
+  readonly keySetUri: string;
+  readonly keys: readonly VerificationKey[];
+}): object => ({
+  issuer: given.issuer,
+  jwks_uri: given.keySetUri,
+  response_types_supported: ['id_token'],
+  subject_types_supported: ['public'],
+  id_token_signing_alg_values_supported: [...new Set(given.keys.map(({ algorithm }) => algorithm))].sort(),
+});
+
+/** The public keys, served as application/jwk-set+json. */
+export const keySet = (keys: readonly VerificationKey[]): object => ({
+  keys: keys.map(({ keyId, algorithm, publicKey }) => {
+    const { kty, n, e, crv, x, y } = publicKey.export({ format: 'jwk' });
+    const head = { use: 'sig', kty, kid: keyId };
+    return kty === 'RSA' ? { ...head, alg: algorithm, n, e } : { ...head, crv, alg: algorithm, x, y };
+  }),
+});

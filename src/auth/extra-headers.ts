@@ -1,0 +1,26 @@
+import type { Credentials } from './authenticator.js';
+
+/**
+ * Extra attributes of a user from headers `<prefix><key>: value`. Keys are lower case and then percent-decoded;
+ * a key that cannot be decoded stays as it is. Values of one key keep their order.
+ */
+export function readExtraHeaders(
+  headers: Pick<Credentials, 'header' | 'headerNames'>,
+  prefix: string,
+): Readonly<Record<string, readonly string[]>> {
+  const extra = new Map<string, readonly string[]>();
+  for (const name of headers.headerNames()) {
+    if (!name.startsWith(prefix)) continue;
+    const key = decoded(name.slice(prefix.length));
+    extra.set(key, [...(extra.get(key) ?? []), ...headers.header(name)]);
+  }
+  return Object.fromEntries(extra);
+}
+
+function decoded(key: string): string {
+  try {
+    return decodeURIComponent(key);
+  } catch {
+    return key;
+  }
+}

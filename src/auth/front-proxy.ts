@@ -1,0 +1,57 @@
+import type { Clock } from '../runtime/clock.js';
+import { AuthenticationError, type Authenticator } from './authenticator.js';
+import { readExtraHeaders } from './extra-headers.js';
+import { PeerVerifier } from './peer-certificate.js';
+
+export interface FrontProxyOptions {
+  /** PEM of the CAs whose certificates are proxies'. Never those of clients, or every client could name itself. */
+  readonly bundle: () => string;
+  /** Common names a proxy may have; empty: any. */
+  readonly allowedNames?: readonly string[];
+  readonly clock: Clock;
+  /** Lower-case header names; the first header with a value counts. */
+  readonly usernameHeaders?: readonly string[];
+  readonly uidHeaders?: readonly string[];
+  readonly groupHeaders?: readonly string[];
+  readonly extraPrefixes?: readonly string[];
+}
+
+/**
+ * Takes a proxy's word for who is calling. The proxy proves itself by a certificate; without one, or without the
+ * user header, the headers mean nothing.
+ */
+export function frontProxy(options: FrontProxyOptions): Authenticator {
+  const {
+    allowedNames = [],
+    usernameHeaders = ['x-remote-user'],
+    uidHeaders = ['x-remote-uid'],
+    groupHeaders = ['x-remote-group'],
+    extraPrefixes = ['x-remote-extra-'],
+  } = options;
+  const verifier = new PeerVerifier(options);
+  return {
+    async authenticate(credentials) {
+      if (credentials.certificates.length === 0) return undefined;
+      const { commonName } = verifier.verify(credentials.certificates).certificate.subject;
+      if (allowedNames.length > 0 && !allowedNames.includes(commonName)) {
+        throw new AuthenticationError(`x509: subject with cn=${commonName} is not in the allowed list`);
+      }
+      const values = (names: readonly string[]): readonly string[] =>
+        names.flatMap((name) => credentials.header(name)).filter((value) => value !== '');
+      const [username] = values(usernameHeaders);
+      if (username === undefined) return undefined;
+      const [uid] = values(uidHeaders);
+      const extra = Object.fromEntries(
+        extraPrefixes.flatMap((prefix) => Object.entries(readExtraHeaders(credentials, prefix))),
+      );
+      return {
+        user: {
+          username,
+          ...(uid === undefined ? {} : { uid }),
+          groups: values(groupHeaders),
+          ...(Object.keys(extra).length > 0 ? { extra } : {}),
+        },
+      };
+    },
+  };
+}

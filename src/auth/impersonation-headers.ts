@@ -1,0 +1,45 @@
+import { badRequest } from '../api/errors.js';
+import { quote } from '../api/go-text.js';
+import type { Credentials } from './authenticator.js';
+import { readExtraHeaders } from './extra-headers.js';
+
+/** Whom the caller wants to be, as the headers say it. Nothing is added, nothing is allowed yet. */
+export interface WantedUser {
+  readonly username: string;
+  /** Empty: none wanted. */
+  readonly uid: string;
+  readonly groups: readonly string[];
+  readonly extra: Readonly<Record<string, readonly string[]>>;
+}
+
+const names = { user: 'impersonate-user', uid: 'impersonate-uid', group: 'impersonate-group' } as const;
+const extraPrefix = 'impersonate-extra-';
+
+/** Header names (lower case) that must not be passed on once impersonation has been decided. */
+export const isImpersonationHeader = (name: string): boolean =>
+  name.startsWith(extraPrefix) || Object.values(names).some((known) => known === name);
+
+/** undefined if no header asks for it. Throws BadRequest if anything is wanted without a user name. */
+export function readWantedUser(headers: Pick<Credentials, 'header' | 'headerNames'>): WantedUser | undefined {
+  const wanted = {
+    username: headers.header(names.user)[0] ?? '',
+    uid: headers.header(names.uid)[0] ?? '',
+    groups: headers.header(names.group),
+    extra: readExtraHeaders(headers, extraPrefix),
+  };
+  if (wanted.username !== '') return wanted;
+  const { uid, groups, extra } = wanted;
+  if (uid === '' && groups.length === 0 && Object.keys(extra).length === 0) return undefined;
+  throw badRequest(`requested ${goText(wanted)} without impersonating a user name`);
+}
+
+/** As Go prints the struct (`%#v`). */
+function goText({ username, uid, groups, extra }: WantedUser): string {
+  const list = (values: readonly string[]): string => `[]string{${values.map(quote).join(', ')}}`;
+  const entries = Object.entries(extra)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, values]) => `${quote(key)}:${list(values)}`);
+  const groupText = groups.length > 0 ? list(groups) : '[]string(nil)';
+  const extraText = entries.length > 0 ? `map[string][]string{${entries.join(', ')}}` : 'map[string][]string(nil)';
+  return `&user.DefaultInfo{Name:${quote(username)}, UID:${quote(uid)}, Groups:${groupText}, Extra:${extraText}}`;
+}

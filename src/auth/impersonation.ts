@@ -1,0 +1,273 @@
+import type { Domains } from '../api/domains.js';
+import type { ApiError } from '../api/errors.js';
+import { quote } from '../api/go-text.js';
+import { dnsSubdomain } from '../api/names.js';
+import { serviceAccountGroups, type UserInfo, wellKnown } from '../api/user.js';
+import { invalid } from '../api/violations.js';
+import type { Credentials } from './authenticator.js';
+import type { AccessAttributes, Authorizer } from './authorizer.js';
+import { credentialExtra } from './credential-extra.js';
+import { accessDenied } from './denial.js';
+import { readWantedUser, type WantedUser } from './impersonation-headers.js';
+import { nodeOf, serviceAccountOf } from './system-users.js';
+
+/** Somebody the caller may be, for this request. */
+export interface Impersonated {
+  readonly user: UserInfo;
+  /** The verb that allowed it; absent where the general right did (`impersonate`). */
+  readonly constraint?: string;
+}
+
+interface Mode {
+  /** Part of the verbs it asks for; absent in the general mode of old, which knows only `impersonate`. */
+  readonly name?: string;
+  applies(wanted: WantedUser, caller: UserInfo, domains: Domains): boolean;
+}
+
+const onlyUsername = ({ uid, groups, extra }: WantedUser): boolean =>
+  uid === '' && groups.length === 0 && Object.keys(extra).length === 0;
+
+/**
+ * Ways to become somebody else, in the order they are tried (KEP-5284). All but the last ask twice: may the caller
+ * be that user, and may the caller do what the request does as somebody of that sort.
+ */
+const modes: readonly Mode[] = [
+  {
+    name: 'associated-node',
+    applies: (wanted, caller, domains) => {
+      const node = nodeOf(wanted.username);
+      const [own, ...others] = caller.extra?.[credentialExtra(domains).nodeName] ?? [];
+      const isAccount = serviceAccountOf(caller.username) !== undefined;
+      return onlyUsername(wanted) && node !== undefined && isAccount && own === node && others.length === 0;
+    },
+  },
+  { name: 'arbitrary-node', applies: (wanted) => onlyUsername(wanted) && nodeOf(wanted.username) !== undefined },
+  {
+    name: 'serviceaccount',
+    applies: (wanted) => onlyUsername(wanted) && serviceAccountOf(wanted.username) !== undefined,
+  },
+  {
+    name: 'user-info',
+    applies: ({ username }) => nodeOf(username) === undefined && serviceAccountOf(username) === undefined,
+  },
+  { applies: () => true },
+];
+
+/** From so many values on, the right to all of them is asked for first. */
+const many = 4;
+const rememberedCallers = 10_000;
+
+/**
+ * Decides whether a caller may act as somebody else. Remembers for each caller which mode worked last and tries it
+ * first, so that callers with the general right see its refusals, as they always have.
+ */
+export class Impersonation {
+  readonly #authorizer: Authorizer;
+  readonly #domains: Domains;
+  readonly #modes: readonly Mode[];
+  readonly #lastMode = new Map<string, Mode>();
+
+  /** With `constrained: false`, only the general right counts. */
+  constructor(options: { readonly authorizer: Authorizer; readonly domains: Domains; readonly constrained?: boolean }) {
+    this.#authorizer = options.authorizer;
+    this.#domains = options.domains;
+    this.#modes = (options.constrained ?? true) ? modes : modes.filter(({ name }) => name === undefined);
+  }
+
+  /**
+   * Whom the request is made as; undefined if the headers ask for nobody. `request` is the access the caller wants,
+   * with the caller as its user. Throws BadRequest for headers without a user name, Forbidden where no mode allows it.
+   */
+  async impersonate(
+    headers: Pick<Credentials, 'header' | 'headerNames'>,
+    request: AccessAttributes,
+  ): Promise<Impersonated | undefined> {
+    const wanted = readWantedUser(headers);
+    if (wanted === undefined) return undefined;
+    const caller = request.user;
+    let first: ApiError | undefined;
+    for (const mode of this.#inOrderFor(caller)) {
+      if (!mode.applies(wanted, caller, this.#domains)) continue;
+      const refusal = await this.#refusalBy(mode, wanted, request);
+      if (refusal === undefined) {
+        this.#remember(caller, mode);
+        return become(wanted, mode);
+      }
+      first ??= refusal;
+    }
+    throw first ?? new Error('no mode of impersonation applies');
+  }
+
+  #inOrderFor({ username }: UserInfo): readonly Mode[] {
+    const last = this.#lastMode.get(username);
+    return last === undefined ? this.#modes : [last, ...this.#modes.filter((mode) => mode !== last)];
+  }
+
+  #remember({ username }: UserInfo, mode: Mode): void {
+    this.#lastMode.delete(username);
+    this.#lastMode.set(username, mode);
+    if (this.#lastMode.size <= rememberedCallers) return;
+    const oldest = this.#lastMode.keys().next();
+    if (oldest.done !== true) this.#lastMode.delete(oldest.value);
+  }
+
+  async #refusalBy(mode: Mode, wanted: WantedUser, request: AccessAttributes): Promise<ApiError | undefined> {
+    const caller = mode.name === 'associated-node' ? withoutOwnExtra(request.user, this.#domains) : request.user;
+    if (mode.name !== undefined) {
+      const verb = `impersonate-on:${mode.name}:${request.verb}`;
+      const refusal = await this.#refusal({ ...request, user: caller, verb });
+      if (refusal !== undefined) return refusal;
+    }
+    const group = `authentication.${this.#domains.api}`;
+    for (const step of checksFor(mode, wanted, group)) {
+      const attributes = { user: caller, version: 'v1', verb: verbOf(mode), ...step.access };
+      if (step.refused !== undefined) return accessDenied(attributes, step.refused);
+      if (step.shortcut !== undefined) {
+        const whole = await this.#refusal({ ...attributes, ...step.shortcut });
+        if (whole === undefined) continue;
+      }
+      for (const each of step.each) {
+        const refusal = await this.#refusal({ ...attributes, ...each });
+        if (refusal !== undefined) return refusal;
+      }
+    }
+    return undefined;
+  }
+
+  async #refusal(attributes: AccessAttributes): Promise<ApiError | undefined> {
+    const { verdict, reason, error } = await this.#authorizer.authorize(attributes);
+    if (verdict === 'allow') return undefined;
+    const why = [error ?? '', reason].filter((text) => text !== '').join(': ');
+    return accessDenied(attributes, why);
+  }
+}
+
+const verbOf = ({ name }: Mode): string => (name === undefined ? 'impersonate' : `impersonate:${name}`);
+
+/**
+ * In this mode any account bound to its node may be that node, so what is asked must not depend on which node it is:
+ * of the caller's extra only the names remain.
+ */
+const withoutOwnExtra = (user: UserInfo, { signer }: Domains): UserInfo => ({
+  ...user,
+  extra: { [`authentication.${signer}/associated-node-keys`]: Object.keys(user.extra ?? {}).sort() },
+});
+
+/** One aspect of the wanted user and the access it takes, value by value. */
+interface Check {
+  readonly access: { readonly group: string; readonly resource: string; readonly name?: string };
+  readonly each: readonly Partial<Pick<AccessAttributes, 'name' | 'namespace' | 'subresource'>>[];
+  /** The right to every value, asked for before there are too many questions. */
+  readonly shortcut?: Partial<Pick<AccessAttributes, 'name' | 'subresource'>> | undefined;
+  /** Why nobody may, whatever the authorizer says. */
+  readonly refused?: string | undefined;
+}
+
+/** In the order they are asked: who, uid, groups, extra. */
+function checksFor(mode: Mode, wanted: WantedUser, authentication: string): readonly Check[] {
+  const isConstrained = mode.name !== undefined;
+  const group = isConstrained ? authentication : '';
+  const { uid, groups, extra } = wanted;
+  const pairs = Object.entries(extra).flatMap(([subresource, values]) => values.map((name) => ({ subresource, name })));
+  return [
+    usernameCheck(mode, wanted, group),
+    ...(uid === '' ? [] : [{ access: { group: authentication, resource: 'uids' }, each: [{ name: uid }] }]),
+    ...(groups.length === 0
+      ? []
+      : [
+          {
+            ...(isConstrained ? refusedGroups(groups, group) : { access: { group, resource: 'groups' } }),
+            each: groups.map((name) => ({ name })),
+            shortcut: isConstrained && groups.length >= many ? { name: '*' } : undefined,
+          },
+        ]),
+    ...(Object.keys(extra).length === 0
+      ? []
+      : [
+          {
+            access: { group: authentication, resource: 'userextras' },
+            each: pairs,
+            shortcut: isConstrained && pairs.length >= many ? { subresource: '*', name: '*' } : undefined,
+            refused: isConstrained ? extraProblem(extra) : undefined,
+          },
+        ]),
+  ];
+}
+
+function usernameCheck(mode: Mode, { username }: WantedUser, group: string): Check {
+  const account = serviceAccountOf(username);
+  if (account !== undefined) return { access: { group, resource: 'serviceaccounts' }, each: [account] };
+  const node = mode.name === undefined ? undefined : nodeOf(username);
+  if (node === undefined) return { access: { group, resource: 'users' }, each: [{ name: username }] };
+  return { access: { group, resource: 'nodes' }, each: [{ name: mode.name === 'associated-node' ? '*' : node }] };
+}
+
+function refusedGroups(groups: readonly string[], group: string): Pick<Check, 'access' | 'refused'> {
+  const access = { group, resource: 'groups' };
+  if (groups.includes('')) return { access, refused: 'impersonating the empty string group is not allowed' };
+  if (!groups.includes(wellKnown.masters)) return { access };
+  return {
+    access: { ...access, name: wellKnown.masters },
+    refused: `impersonating the ${wellKnown.masters} group is not allowed`,
+  };
+}
+
+const pathCharacters = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
+const pathPattern = new RegExp(`^${pathCharacters}$`);
+
+function extraProblem(extra: WantedUser['extra']): string | undefined {
+  for (const [key, values] of Object.entries(extra)) {
+    if (key === '') return 'impersonating the empty string key in extra is not allowed';
+    const wrong = keyProblems(key);
+    if (wrong.length > 0) return `impersonating an invalid key in extra is not allowed: ${joined(wrong)}`;
+    if (key !== key.toLowerCase()) return `impersonating a non-lowercase key in extra is not allowed: ${quote(key)}`;
+    if (values.length === 0) return 'impersonating empty values in extra is not allowed';
+    if (values.includes('')) return 'impersonating the empty string value in extra is not allowed';
+  }
+  return undefined;
+}
+const joined = (texts: readonly string[]): string => (texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]`);
+
+/** A key is `domain/path`. */
+function keyProblems(key: string): readonly string[] {
+  const slash = key.indexOf('/');
+  const domain = key.slice(0, Math.max(slash, 0));
+  const path = key.slice(slash + 1);
+  const problem = (value: string, why: string): string => {
+    const { field, body } = invalid('extra.key', value, why);
+    return `${field}: ${body}`;
+  };
+  if (domain === '' || path === '') {
+    return [problem(key, 'must be a domain-prefixed path (such as "acme.io/foo")')];
+  }
+  return [
+    ...dnsSubdomain(domain).map((why) => problem(domain, why)),
+    ...(pathPattern.test(path)
+      ? []
+      : [problem(path, `Invalid path (e.g. '/path', regex used for validation is '${pathCharacters}')`)]),
+  ];
+}
+
+/** The user as the rest of the request sees it, with the groups that go without saying. */
+function become(wanted: WantedUser, mode: Mode): Impersonated {
+  const { username, uid, extra } = wanted;
+  const groups = groupsOf(wanted, mode);
+  const general = username === wellKnown.anonymous ? wellKnown.unauthenticated : wellKnown.authenticated;
+  const isSaid = groups.includes(general) || groups.includes(wellKnown.unauthenticated);
+  return {
+    user: {
+      username,
+      ...(uid === '' ? {} : { uid }),
+      groups: isSaid ? groups : [...groups, general],
+      ...(Object.keys(extra).length > 0 ? { extra } : {}),
+    },
+    ...(mode.name === undefined ? {} : { constraint: verbOf(mode) }),
+  };
+}
+
+function groupsOf({ username, groups }: WantedUser, { name }: Mode): readonly string[] {
+  if (groups.length > 0) return groups;
+  const account = serviceAccountOf(username);
+  if (account !== undefined) return serviceAccountGroups(account.namespace);
+  return name !== undefined && nodeOf(username) !== undefined ? [wellKnown.nodes] : [];
+}

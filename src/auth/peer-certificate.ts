@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto';
+import { type Certificate, readCertificate, readPemCertificates } from '../pki/certificate.js';
+import { PkiError } from '../pki/pki-error.js';
+import type { Clock } from '../runtime/clock.js';
+import { AuthenticationError } from './authenticator.js';
+import { verifyClientChain } from './certificate-chain.js';
+
+/** A peer's leaf certificate that leads to a trusted CA. */
+export interface PeerCertificate {
+  readonly certificate: Certificate;
+  /** Lower-case hexadecimal SHA-256 of its DER. */
+  readonly fingerprint: string;
+}
+
+interface Remembered {
+  readonly peer: PeerCertificate;
+  /** Milliseconds since the epoch. */
+  readonly until: number;
+}
+
+/**
+ * Verifies peer certificates against a CA bundle that may change. Remembers what it found for as long as
+ * the chain is valid and the bundle the same, so that a connection pays once and not with every request.
+ */
+export class PeerVerifier {
+  readonly #bundle: () => string;
+  readonly #clock: Clock;
+  readonly #limit: number;
+  readonly #known = new Map<string, Remembered>();
+  #text: string | undefined;
+  #anchors: readonly Certificate[] = [];
+
+  /** `bundle` answers the PEM text of the CAs that count now. */
+  constructor(options: { readonly bundle: () => string; readonly clock: Clock; readonly limit?: number }) {
+    this.#bundle = options.bundle;
+    this.#clock = options.clock;
+    this.#limit = options.limit ?? 10_000;
+  }
+
+  /** The leaf, once it is known to be good. Throws AuthenticationError. `chain` is DER, leaf first, never empty. */
+  verify(chain: readonly Buffer[]): PeerCertificate {
+    this.#readBundle();
+    const [leaf = Buffer.alloc(0), ...others] = chain;
+    const fingerprint = createHash('sha256').update(leaf).digest('hex');
+    const now = this.#clock.now();
+    const known = this.#known.get(fingerprint);
+    if (known !== undefined && now <= known.until) return known.peer;
+    this.#known.delete(fingerprint);
+
+    const certificate = readLeaf(leaf);
+    const verdict = verifyClientChain(certificate, {
+      intermediates: others.flatMap(readIntermediate),
+      anchors: this.#anchors,
+      now,
+    });
+    if ('refused' in verdict) {
+      throw new AuthenticationError(`verifying certificate ${describe(certificate)} failed: ${verdict.refused}`);
+    }
+    const peer = { certificate, fingerprint };
+    this.#remember(fingerprint, { peer, until: verdict.validUntil });
+    return peer;
+  }
+
+  #readBundle(): void {
+    const text = this.#bundle();
+    if (text === this.#text) return;
+    this.#anchors = readPemCertificates(text);
+    this.#text = text;
+    this.#known.clear();
+  }
+
+  #remember(fingerprint: string, remembered: Remembered): void {
+    this.#known.set(fingerprint, remembered);
+    if (this.#known.size <= this.#limit) return;
+    const oldest = this.#known.keys().next();
+    if (oldest.done !== true) this.#known.delete(oldest.value);
+  }
+}
+
+function readLeaf(der: Buffer): Certificate {
+  try {
+    return readCertificate(der);
+  } catch (error) {
+    if (error instanceof PkiError) throw new AuthenticationError(error.message, { cause: error });
+    throw error;
+  }
+}
+
+/** What a peer sends along and cannot be read does not count. */
+function readIntermediate(der: Buffer): readonly Certificate[] {
+  try {
+    return [readCertificate(der)];
+  } catch (error) {
+    if (error instanceof PkiError) return [];
+    throw error;
+  }
+}
+
+const describe = ({ serial, subjectKeyId, authorityKeyId }: Certificate): string =>
+  `SN=${BigInt(`0x${serial}`)}, SKID=${pairs(subjectKeyId)}, AKID=${pairs(authorityKeyId)}`;
+
+const pairs = (id: Buffer | undefined): string => (id?.toString('hex').toUpperCase().match(/../g) ?? []).join(':');

@@ -1,0 +1,101 @@
+import type { Domains } from '../api/domains.js';
+import { quote } from '../api/go-text.js';
+import type { PolicyRule } from '../api/kinds/role.js';
+import type { RoleRef } from '../api/kinds/role-binding.js';
+import type { UserInfo } from '../api/user.js';
+import { aggregate } from './aggregate.js';
+import type { Authorizer, ResourceRule } from './authorizer.js';
+import type { ObjectSource } from './object-source.js';
+import { type Grant, type RoleIndex, type RoleRules, roleIndexes } from './role-index.js';
+import { ruleAllows } from './rule-matching.js';
+
+/** Rules somebody holds, and what kept more of them from being found. */
+export interface HeldRules {
+  readonly rules: readonly PolicyRule[];
+  readonly errors: readonly string[];
+}
+
+/** Roles and bindings as the questions asked of them. */
+export interface Rbac extends Authorizer {
+  rulesFor: NonNullable<Authorizer['rulesFor']>;
+  /** What a user holds in a namespace; with an empty namespace, only what is granted everywhere. */
+  rulesHeldBy(user: UserInfo, namespace: string): Promise<HeldRules>;
+  /** Rules of a referenced role; a Role is looked for in the namespace. */
+  rulesOf(roleRef: RoleRef, namespace: string): Promise<RoleRules>;
+}
+
+/** Decides by roles and bindings. Only ever allows: what no rule allows is somebody else's to decide. */
+export function rbac(objects: ObjectSource, domains: Domains): Rbac {
+  const current = roleIndexes(objects);
+  const held = (index: RoleIndex, user: UserInfo, namespace: string): HeldRules => {
+    const rules: PolicyRule[] = [];
+    const errors: string[] = [];
+    for (const grant of index.grantsTo(user, namespace)) {
+      const found = lookUp(index, grant, domains);
+      if (typeof found === 'string') errors.push(found);
+      else for (const rule of found) rules.push(rule);
+    }
+    return { rules, errors };
+  };
+
+  return {
+    async authorize(attributes) {
+      const index = await current();
+      const errors: string[] = [];
+      const namespace = attributes.path === undefined ? (attributes.namespace ?? '') : '';
+      for (const grant of index.grantsTo(attributes.user, namespace)) {
+        const found = lookUp(index, grant, domains);
+        if (typeof found === 'string') errors.push(found);
+        else if (found.some((rule) => ruleAllows(rule, attributes))) {
+          return { verdict: 'allow', reason: `RBAC: allowed by ${grantText(grant)}` };
+        }
+      }
+      return { verdict: 'no-opinion', reason: errors.length === 0 ? '' : `RBAC: ${aggregate(errors)}` };
+    },
+
+    async rulesFor(user, namespace) {
+      const { rules, errors } = held(await current(), user, namespace);
+      return {
+        resourceRules: rules.filter(({ resources }) => resources?.length).map(resourceRule),
+        nonResourceRules: rules
+          .filter(({ nonResourceURLs }) => nonResourceURLs?.length)
+          .map(({ verbs, nonResourceURLs }) => ({ verbs: verbs ?? [], nonResourceURLs: nonResourceURLs ?? [] })),
+        incomplete: false,
+        errors,
+      };
+    },
+
+    rulesHeldBy: async (user, namespace) => held(await current(), user, namespace),
+    rulesOf: async (roleRef, namespace) => (await current()).rulesOf(roleRef, namespace),
+  };
+}
+
+const resourceRule = ({ verbs, apiGroups, resources, resourceNames }: PolicyRule): ResourceRule => ({
+  verbs: verbs ?? [],
+  ...(apiGroups?.length ? { apiGroups } : {}),
+  ...(resources?.length ? { resources } : {}),
+  ...(resourceNames?.length ? { resourceNames } : {}),
+});
+
+/** The rules a grant gives, or why they cannot be told. */
+function lookUp(index: RoleIndex, { binding, namespace }: Grant, { api }: Domains): readonly PolicyRule[] | string {
+  const { roleRef } = binding;
+  const found = index.rulesOf(roleRef, namespace);
+  if ('rules' in found) return found.rules;
+  if (found.missing === 'kind') return unknownRoleKind(roleRef);
+  return `${roleRef.kind.toLowerCase()}.rbac.authorization.${api} ${quote(roleRef.name)} not found`;
+}
+
+/** What is said of a roleRef that refers to no role. */
+export const unknownRoleKind = ({ kind }: RoleRef): string => `unsupported role reference kind: ${quote(kind)}`;
+
+function grantText({ binding, subject, namespace }: Grant): string {
+  const { name = '' } = binding.metadata;
+  const { roleRef } = binding;
+  const what = namespace === '' ? `ClusterRoleBinding ${quote(name)}` : `RoleBinding ${quote(`${name}/${namespace}`)}`;
+  const whom =
+    subject.kind === 'ServiceAccount'
+      ? `${subject.kind} ${quote(`${subject.name}/${subject.namespace || namespace}`)}`
+      : `${subject.kind} ${quote(subject.name)}`;
+  return `${what} of ${roleRef.kind} ${quote(roleRef.name)} to ${whom}`;
+}

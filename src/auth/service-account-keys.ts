@@ -1,0 +1,68 @@
+import { createHash, createPrivateKey, createPublicKey, generateKeyPair, type KeyObject } from 'node:crypto';
+import { promisify } from 'node:util';
+import type { SignatureAlgorithm } from './jws.js';
+
+/** Keys of service account tokens. One signs; many may verify, so that keys can be changed without a break. */
+
+export interface VerificationKey {
+  /** Unpadded base64url of the SHA-256 of the DER SubjectPublicKeyInfo: names the key and gives nothing away. */
+  readonly keyId: string;
+  readonly algorithm: SignatureAlgorithm;
+  readonly publicKey: KeyObject;
+}
+export interface SigningKey extends VerificationKey {
+  readonly privateKey: KeyObject;
+}
+
+const curves: Readonly<Record<string, SignatureAlgorithm>> = {
+  prime256v1: 'ES256',
+  secp384r1: 'ES384',
+  secp521r1: 'ES512',
+};
+const curveOf = new Map(Object.entries(curves).map(([curve, algorithm]) => [algorithm, curve]));
+
+/** The algorithm a key signs with. Throws Error for keys that are neither RSA nor on one of the three NIST curves. */
+function algorithmOf(key: KeyObject): SignatureAlgorithm {
+  if (key.asymmetricKeyType === 'rsa') return 'RS256';
+  const curve = key.asymmetricKeyDetails?.namedCurve;
+  const algorithm = key.asymmetricKeyType === 'ec' && curve !== undefined ? curves[curve] : undefined;
+  if (algorithm !== undefined) return algorithm;
+  const type = curve ?? key.asymmetricKeyType ?? 'unknown';
+  throw new Error(`service account keys must be RSA or ECDSA on P-256, P-384 or P-521, not ${type}`);
+}
+
+/** A new private key as PEM (PKCS#8). */
+export async function generateServiceAccountKey(algorithm: SignatureAlgorithm = 'ES256'): Promise<string> {
+  const generate = promisify(generateKeyPair);
+  const { privateKey } =
+    algorithm === 'RS256'
+      ? await generate('rsa', { modulusLength: 2_048 })
+      : await generate('ec', { namedCurve: curveOf.get(algorithm) ?? 'prime256v1' });
+  return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+}
+
+/** Reads a PEM private key (PKCS#1, PKCS#8 or SEC 1). Throws Error for anything else. */
+export function readSigningKey(pem: string): SigningKey {
+  const privateKey = createPrivateKey(pem);
+  return { ...verificationKey(createPublicKey(privateKey)), privateKey };
+}
+
+/** Reads every public key, private key and certificate in a PEM text. Throws Error if there is none. */
+export function readVerificationKeys(pem: string): readonly VerificationKey[] {
+  const blocks = pem.split(/(?=-----BEGIN )/).filter((block) => block.startsWith('-----BEGIN '));
+  const keys = blocks
+    .filter((block) => !block.startsWith('-----BEGIN EC PARAMETERS'))
+    .map((block) => verificationKey(createPublicKey(block)));
+  if (keys.length === 0) throw new Error('no PEM key found');
+  return keys;
+}
+
+/** The key that verifies with this public key. */
+export function verificationKey(publicKey: KeyObject): VerificationKey {
+  const der = publicKey.export({ type: 'spki', format: 'der' });
+  return {
+    keyId: createHash('sha256').update(der).digest('base64url'),
+    algorithm: algorithmOf(publicKey),
+    publicKey,
+  };
+}

@@ -1,0 +1,146 @@
+import type { Domains } from '../api/domains.js';
+import { quote } from '../api/go-text.js';
+import { Nodes } from '../api/kinds/node.js';
+import { Pods } from '../api/kinds/pod.js';
+import { Secrets } from '../api/kinds/secret.js';
+import { ServiceAccounts } from '../api/kinds/service-account.js';
+import type { ApiObject, ResourceType } from '../api/object.js';
+import { serviceAccountGroups, serviceAccountUsername, type UserInfo } from '../api/user.js';
+import type { Clock } from '../runtime/clock.js';
+import { AuthenticationError } from './authenticator.js';
+import type { TokenAuthenticator } from './bearer-token.js';
+import { credentialExtra, extraOf } from './credential-extra.js';
+import type { ObjectSource } from './object-source.js';
+import {
+  type AccountClaims,
+  type ClaimedObject,
+  readAccountClaims,
+  type TokenClaims,
+} from './service-account-claims.js';
+import { type TokenVerification, verifiedClaims } from './verified-claims.js';
+
+/** Clocks of servers and issuers may differ by so many seconds; what was deleted counts as there for as long. */
+const leeway = 60;
+
+export interface ServiceAccountTokenOptions extends TokenVerification {
+  readonly objects: ObjectSource;
+  readonly domains: Domains;
+  readonly clock: Clock;
+}
+
+/**
+ * Tokens that the server issued through TokenRequest. Their account and the object they are bound to must still
+ * be the same ones, so deleting either ends the token.
+ */
+export const serviceAccountTokens = (given: ServiceAccountTokenOptions): TokenAuthenticator => ({
+  async authenticateToken(token, wanted) {
+    const verified = verifiedClaims(token, wanted, given);
+    if (verified === undefined) return undefined;
+    const now = given.clock.now() / 1_000;
+    checkTimes(verified.token, now);
+
+    const account = readAccountClaims(verified.claims, given.domains);
+    await checkAccount(account, given.objects, now);
+    for (const bound of boundObjects(account)) await checkBound(bound, account.namespace, given.objects, now);
+
+    const annotations = {
+      ...(verified.token.audiences.length === 0
+        ? { [`authentication.${given.domains.api}/legacy-token`]: verified.token.subject }
+        : {}),
+      ...staleness(verified.token, account, now, given.domains),
+    };
+    return { user: userOf(verified.token, account, given.domains), audiences: verified.audiences, annotations };
+  },
+});
+
+function checkTimes({ notBefore, expires, issuedAt }: TokenClaims, now: number): void {
+  if (notBefore !== undefined && now + leeway < notBefore) {
+    throw new AuthenticationError('service account token is not valid yet');
+  }
+  if (expires !== undefined && now - leeway > expires) {
+    throw new AuthenticationError('service account token has expired');
+  }
+  if (issuedAt !== undefined && now + leeway < issuedAt) {
+    throw new AuthenticationError('service account token is issued in the future');
+  }
+}
+
+async function checkAccount(
+  { namespace, account: { name, uid } }: AccountClaims,
+  objects: ObjectSource,
+  now: number,
+): Promise<void> {
+  const account = await objects.get(ServiceAccounts, { namespace, name });
+  if (account === undefined) throw new AuthenticationError(`serviceaccounts ${quote(name)} not found`);
+  if (account.metadata.uid !== uid) {
+    throw new AuthenticationError(`service account UID (${account.metadata.uid}) does not match claim (${uid})`);
+  }
+  if (isLongDeleted(account, now)) {
+    throw new AuthenticationError(`service account ${namespace}/${name} has been deleted`);
+  }
+}
+
+interface BoundObject {
+  readonly type: ResourceType;
+  readonly claim: ClaimedObject;
+  /** In `<title> UID (a) does not match service account <word> ref claim (b)`. */
+  readonly title: string;
+  readonly word: string;
+}
+
+/** What must still exist, in the order it is looked for. A pod stands for the node it runs on. */
+function boundObjects({ secret, pod, node }: AccountClaims): readonly BoundObject[] {
+  return [
+    ...(secret === undefined ? [] : [{ type: Secrets, claim: secret, title: 'secret', word: 'secret' }]),
+    ...(pod === undefined ? [] : [{ type: Pods, claim: pod, title: 'pod', word: 'pod' }]),
+    ...(node === undefined || pod !== undefined ? [] : [{ type: Nodes, claim: node, title: 'node', word: 'node' }]),
+  ];
+}
+
+async function checkBound(
+  { type, claim, title, word }: BoundObject,
+  namespace: string,
+  objects: ObjectSource,
+  now: number,
+): Promise<void> {
+  const key = type.namespaced ? { namespace, name: claim.name } : { name: claim.name };
+  const object = await objects.get(type, key);
+  if (object === undefined) throw new AuthenticationError('service account token has been invalidated');
+  if (object.metadata.uid !== claim.uid) {
+    throw new AuthenticationError(
+      `${title} UID (${object.metadata.uid}) does not match service account ${word} ref claim (${claim.uid})`,
+    );
+  }
+  if (isLongDeleted(object, now)) throw new AuthenticationError('service account token has been invalidated');
+}
+
+const isLongDeleted = ({ metadata: { deletionTimestamp } }: ApiObject, now: number): boolean =>
+  typeof deletionTimestamp === 'string' && Date.parse(deletionTimestamp) / 1_000 < now - leeway;
+
+function staleness(
+  { subject }: TokenClaims,
+  { warnAfter }: AccountClaims,
+  now: number,
+  { api }: Domains,
+): Readonly<Record<string, string>> {
+  if (warnAfter === undefined || now <= warnAfter) return {};
+  const late = Math.floor(now) - warnAfter;
+  return { [`authentication.${api}/stale-token`]: `subject: ${subject}, seconds after warning threshold: ${late}` };
+}
+
+function userOf({ id }: TokenClaims, { namespace, account, pod, node }: AccountClaims, domains: Domains): UserInfo {
+  const keys = credentialExtra(domains);
+  const extra = extraOf({
+    [keys.credentialId]: id === '' ? '' : `JTI=${id}`,
+    [keys.nodeName]: node?.name,
+    [keys.nodeUid]: node?.uid,
+    [keys.podName]: pod?.name,
+    [keys.podUid]: pod?.uid,
+  });
+  return {
+    username: serviceAccountUsername(namespace, account.name),
+    uid: account.uid,
+    groups: serviceAccountGroups(namespace),
+    ...(Object.keys(extra).length > 0 ? { extra } : {}),
+  };
+}

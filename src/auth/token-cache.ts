@@ -1,0 +1,52 @@
+import { createHash } from 'node:crypto';
+import type { Clock } from '../runtime/clock.js';
+import type { Authenticated } from './authenticator.js';
+import type { TokenAuthenticator } from './bearer-token.js';
+
+interface Remembered {
+  readonly found: Authenticated;
+  /** Milliseconds since the epoch. */
+  readonly until: number;
+}
+
+/**
+ * Remembers for a few seconds who a token belongs to. Failures are not remembered, tokens are kept only as
+ * digests, and the oldest answer goes when there are too many.
+ */
+export class TokenCache implements TokenAuthenticator {
+  readonly #inner: TokenAuthenticator;
+  readonly #clock: Clock;
+  readonly #keepMs: number;
+  readonly #limit: number;
+  readonly #remembered = new Map<string, Remembered>();
+
+  constructor(
+    inner: TokenAuthenticator,
+    options: { readonly clock: Clock; readonly keepMs?: number; readonly limit?: number },
+  ) {
+    this.#inner = inner;
+    this.#clock = options.clock;
+    this.#keepMs = options.keepMs ?? 10_000;
+    this.#limit = options.limit ?? 20_000;
+  }
+
+  async authenticateToken(token: string, audiences: readonly string[]): Promise<Authenticated | undefined> {
+    const key = createHash('sha256')
+      .update(JSON.stringify([token, audiences]))
+      .digest('base64');
+    const known = this.#remembered.get(key);
+    if (known !== undefined && this.#clock.now() < known.until) return known.found;
+    this.#remembered.delete(key);
+
+    const found = await this.#inner.authenticateToken(token, audiences);
+    if (found !== undefined) this.#remember(key, found);
+    return found;
+  }
+
+  #remember(key: string, found: Authenticated): void {
+    this.#remembered.set(key, { found, until: this.#clock.now() + this.#keepMs });
+    if (this.#remembered.size <= this.#limit) return;
+    const oldest = this.#remembered.keys().next();
+    if (oldest.done !== true) this.#remembered.delete(oldest.value);
+  }
+}

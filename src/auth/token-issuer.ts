@@ -1,0 +1,62 @@
+import { randomUUID } from 'node:crypto';
+import type { Domains } from '../api/domains.js';
+import { serviceAccountUsername } from '../api/user.js';
+import type { Clock } from '../runtime/clock.js';
+import { signToken } from './jws.js';
+import {
+  type AccountClaims,
+  accountPayload,
+  type SecretTokenClaims,
+  secretTokenPayload,
+} from './service-account-claims.js';
+import type { SigningKey } from './service-account-keys.js';
+
+/** Makes tokens for service accounts. What they may be made for is for its caller to decide. */
+export interface TokenIssuer {
+  issue(request: IssueRequest): IssuedToken;
+  /** A token that lives in a Secret and never expires. */
+  issueForSecret(claims: SecretTokenClaims): string;
+}
+
+export interface IssueRequest extends Omit<AccountClaims, 'warnAfter'> {
+  readonly audiences: readonly string[];
+  readonly seconds: number;
+  /** The token's user is told to renew it after so many seconds. */
+  readonly warnAfterSeconds?: number | undefined;
+}
+
+export interface IssuedToken {
+  readonly token: string;
+  /** The claim `jti`. */
+  readonly id: string;
+  /** Seconds since the epoch. */
+  readonly issuedAt: number;
+}
+
+export const tokenIssuer = (given: {
+  /** Name of the issuer in the tokens. */
+  readonly issuer: string;
+  readonly key: () => SigningKey;
+  readonly domains: Domains;
+  readonly clock: Clock;
+  readonly newId?: () => string;
+}): TokenIssuer => ({
+  issue({ audiences, seconds, warnAfterSeconds, ...account }) {
+    const issuedAt = Math.floor(given.clock.now() / 1_000);
+    const id = (given.newId ?? randomUUID)();
+    const claims = {
+      issuer: given.issuer,
+      subject: serviceAccountUsername(account.namespace, account.account.name),
+      audiences,
+      id,
+      issuedAt,
+      notBefore: issuedAt,
+      expires: issuedAt + seconds,
+    };
+    const warnAfter = warnAfterSeconds === undefined ? undefined : issuedAt + warnAfterSeconds;
+    const payload = accountPayload(claims, { ...account, warnAfter }, given.domains);
+    return { token: signToken(payload, given.key()), id, issuedAt };
+  },
+
+  issueForSecret: (claims) => signToken(secretTokenPayload(claims, given.domains), given.key()),
+});

@@ -1,0 +1,58 @@
+import { quote, quoteList } from '../api/go-text.js';
+import { aggregate } from './aggregate.js';
+import { commonAudiences } from './audience-agnostic.js';
+import { AuthenticationError } from './authenticator.js';
+import { isSignedBy, parseToken } from './jws.js';
+import { readTokenClaims, type TokenClaims } from './service-account-claims.js';
+import type { VerificationKey } from './service-account-keys.js';
+
+export interface VerifiedClaims {
+  readonly token: TokenClaims;
+  readonly claims: Readonly<Record<string, unknown>>;
+  /** Those of the wanted audiences that the token is for. */
+  readonly audiences: readonly string[];
+}
+
+/** How the tokens of some issuers are verified. */
+export interface TokenVerification {
+  readonly issuers: readonly string[];
+  keys(): readonly VerificationKey[];
+  /** Audiences of the API server; a token without any is for these. */
+  readonly apiAudiences: readonly string[];
+}
+
+const badSignature = 'go-jose/go-jose: error in cryptographic primitive';
+
+/**
+ * Verifies issuer, signature and audience, in this order. undefined: no token of these issuers.
+ * The key alone says which algorithm is right, so neither `none` nor a public key taken for a secret gets through.
+ */
+export function verifiedClaims(
+  token: string,
+  wanted: readonly string[],
+  { issuers, keys, apiAudiences }: TokenVerification,
+): VerifiedClaims | undefined {
+  const parsed = parseToken(token);
+  if (parsed === undefined) return undefined;
+  const { issuer } = readTokenClaims(parsed.claims);
+  if (!issuers.includes(issuer)) return undefined;
+
+  const { kid } = parsed.header;
+  const candidates = keys().filter(({ keyId }) => !kid || keyId === kid);
+  if (candidates.length === 0) throw new AuthenticationError('invalid signature, no keys found');
+  if (!candidates.some((key) => isSignedBy(parsed, key))) {
+    throw new AuthenticationError(aggregate(candidates.map(() => badSignature)));
+  }
+
+  const claims = readTokenClaims(parsed.claims);
+  if (!issuers.includes(claims.issuer))
+    throw new AuthenticationError(`token issuer ${quote(claims.issuer)} is invalid`);
+  const own = claims.audiences.length === 0 ? apiAudiences : claims.audiences;
+  const audiences = commonAudiences(wanted, own);
+  if (audiences.length === 0 && apiAudiences.length > 0) {
+    throw new AuthenticationError(
+      `token audiences ${quoteList(own)} is invalid for the target audiences ${quoteList(wanted)}`,
+    );
+  }
+  return { token: claims, claims: parsed.claims, audiences };
+}

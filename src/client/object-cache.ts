@@ -1,0 +1,263 @@
+import { Observable, type Subscriber, type Subscription } from 'rxjs';
+import { ApiError, isReason } from '../api/errors.js';
+import { type ApiObject, keyOf, keyText, type ObjectKey, type ResourceType } from '../api/object.js';
+import { type Clock, systemClock } from '../runtime/clock.js';
+import { type Logger, silentLogger } from '../runtime/logger.js';
+import type { Client, ResourceClient, WatchEvent } from './client.js';
+
+/**
+ * A copy of one type's objects that is always one consistent view. It lists once, then follows a watch; a watch that
+ * ends is taken up where it stopped, and only if the server no longer knows that place everything is listed again and
+ * swapped in whole. Takes from a Client, gives to controllers. It never gives up before it is told to.
+ */
+export interface ObjectCache<T extends ApiObject> {
+  /** Resolves when the first list is in; never rejects, and stays pending if the cache is stopped before. */
+  readonly synced: Promise<void>;
+  get(key: ObjectKey): T | undefined;
+  /** The same array until something changes. */
+  list(): readonly T[];
+  /** The present objects as `added`, then every change, in order. Completes when the cache stops. */
+  readonly changes: Observable<CacheChange<T>>;
+}
+
+export type CacheChange<T extends ApiObject> =
+  | { readonly type: 'added'; readonly object: T; readonly previous: undefined }
+  | { readonly type: 'modified'; readonly object: T; readonly previous: T }
+  /** `object` is the last known state. */
+  | { readonly type: 'deleted'; readonly object: T; readonly previous: T };
+
+export interface ObjectCacheOptions {
+  /** Stops the cache. */
+  readonly signal: AbortSignal;
+  readonly clock?: Clock;
+  readonly log?: Logger;
+  /** Numbers in [0, 1); spreads retries. */
+  readonly random?: () => number;
+  readonly namespace?: string | undefined;
+  readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
+  readonly pageSize?: number;
+}
+
+/** Starts a cache of one type. */
+export function openObjectCache<T extends ApiObject>(
+  client: Client,
+  type: ResourceType<T>,
+  options: ObjectCacheOptions,
+): ObjectCache<T> {
+  const cache = new Reflector(client.resource(type), type, options);
+  void cache.run();
+  return cache;
+}
+
+/** Waits between tries: 0.8 s doubling to 30 s, up to twice that by jitter; forgotten after two quiet minutes. */
+const retry = { baseMs: 800, capMs: 30_000, quietMs: 120_000 };
+/** A watch asks for 5 to 10 minutes; half a minute later it counts as lost. */
+const watchSeconds = { least: 300, spread: 300 };
+const lostAfterMs = 30_000;
+/** A watch that ends sooner than this without an event is a failure, not an end. */
+const shortWatchMs = 1_000;
+
+interface Page<T> {
+  readonly items: readonly T[];
+  readonly version: string;
+  readonly next: string | undefined;
+  readonly whole: boolean;
+}
+
+class Reflector<T extends ApiObject> implements ObjectCache<T> {
+  readonly synced: Promise<void>;
+  readonly changes: Observable<CacheChange<T>>;
+  readonly #resource: ResourceClient<T>;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #random: () => number;
+  readonly #signal: AbortSignal;
+  readonly #scope: { readonly namespace?: string; readonly labelSelector?: string; readonly fieldSelector?: string };
+  readonly #pageSize: number;
+  readonly #subscribers = new Set<Subscriber<CacheChange<T>>>();
+  #objects: Map<string, T> = new Map();
+  #array: readonly T[] | undefined;
+  #version: string | undefined;
+  #markSynced: () => void = () => {};
+  #failures = 0;
+  #failedAt = 0;
+
+  constructor(resource: ResourceClient<T>, type: ResourceType<T>, options: ObjectCacheOptions) {
+    this.#resource = resource;
+    this.#signal = options.signal;
+    this.#clock = options.clock ?? systemClock;
+    this.#log = (options.log ?? silentLogger).child({ cache: type.plural });
+    this.#random = options.random ?? Math.random;
+    this.#pageSize = options.pageSize ?? 500;
+    const { namespace, labelSelector, fieldSelector } = options;
+    this.#scope = {
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(labelSelector === undefined ? {} : { labelSelector }),
+      ...(fieldSelector === undefined ? {} : { fieldSelector }),
+    };
+    this.synced = new Promise((resolve) => {
+      this.#markSynced = resolve;
+    });
+    this.changes = new Observable((subscriber) => {
+      for (const object of this.list()) subscriber.next({ type: 'added', object, previous: undefined });
+      if (this.#signal.aborted) return subscriber.complete();
+      this.#subscribers.add(subscriber);
+      return () => this.#subscribers.delete(subscriber);
+    });
+  }
+
+  get(key: ObjectKey): T | undefined {
+    return this.#objects.get(keyText(key));
+  }
+
+  list(): readonly T[] {
+    this.#array ??= [...this.#objects.values()];
+    return this.#array;
+  }
+
+  /** Resolves once stopped. */
+  async run(): Promise<void> {
+    while (!this.#signal.aborted) {
+      try {
+        if (this.#version === undefined) await this.#listAll();
+        else await this.#follow(this.#version);
+      } catch (error) {
+        if (this.#signal.aborted) break;
+        const outdated = this.#version !== undefined && isOutdated(error);
+        if (outdated) this.#version = undefined;
+        const waitMs = this.#nextWait({ firstIsFree: outdated });
+        this.#log.debug({ err: error, waitMs }, 'lost touch with the server');
+        if (waitMs > 0) await this.#clock.sleep(waitMs, this.#signal);
+      }
+    }
+    for (const subscriber of [...this.#subscribers]) subscriber.complete();
+    this.#subscribers.clear();
+  }
+
+  #nextWait({ firstIsFree }: { readonly firstIsFree: boolean }): number {
+    const now = this.#clock.now();
+    if (now - this.#failedAt > retry.quietMs) this.#failures = 0;
+    this.#failedAt = now;
+    const failures = this.#failures++;
+    if (firstIsFree && failures === 0) return 0;
+    return Math.min(retry.capMs, retry.baseMs * 2 ** Math.min(failures, 16)) * (1 + this.#random());
+  }
+
+  async #listAll(): Promise<void> {
+    const found = new Map<string, T>();
+    let version = '';
+    let next: string | undefined;
+    do {
+      const page = await this.#page(next);
+      if (page.whole) found.clear();
+      for (const object of page.items) found.set(keyText(keyOf(object)), object);
+      version = page.version;
+      next = page.next;
+    } while (next !== undefined && next !== '' && !this.#signal.aborted);
+    if (this.#signal.aborted) return;
+    this.#swap(found);
+    this.#version = version;
+    this.#markSynced();
+  }
+
+  /** One page; everything in one if the pages begun are no longer to be had. */
+  async #page(next: string | undefined): Promise<Page<T>> {
+    const options = { ...this.#scope, limit: this.#pageSize };
+    try {
+      const { items, metadata } = await this.#resource.list(
+        next === undefined ? options : { ...options, continue: next },
+      );
+      return { items, version: metadata.resourceVersion, next: metadata.continue, whole: false };
+    } catch (error) {
+      if (next === undefined || !isReason(error, 'Expired')) throw error;
+      const { items, metadata } = await this.#resource.list(this.#scope);
+      return { items, version: metadata.resourceVersion, next: undefined, whole: true };
+    }
+  }
+
+  /** Replaces everything at once, then tells what differs. */
+  #swap(found: Map<string, T>): void {
+    const before = this.#objects;
+    this.#objects = found;
+    this.#array = undefined;
+    for (const [key, previous] of before) {
+      if (!found.has(key)) this.#emit({ type: 'deleted', object: previous, previous });
+    }
+    for (const [key, object] of found) this.#emitDifference(before.get(key), object);
+  }
+
+  #emitDifference(previous: T | undefined, object: T): void {
+    if (previous !== undefined && previous.metadata.uid !== object.metadata.uid) {
+      this.#emit({ type: 'deleted', object: previous, previous });
+      this.#emit({ type: 'added', object, previous: undefined });
+    } else if (previous === undefined) this.#emit({ type: 'added', object, previous });
+    else if (previous.metadata.resourceVersion !== object.metadata.resourceVersion) {
+      this.#emit({ type: 'modified', object, previous });
+    }
+  }
+
+  #emit(change: CacheChange<T>): void {
+    for (const subscriber of [...this.#subscribers]) subscriber.next(change);
+  }
+
+  /** One watch, to its end. Rejects if it failed. */
+  async #follow(from: string): Promise<void> {
+    const timeoutSeconds = watchSeconds.least + Math.floor(this.#random() * watchSeconds.spread);
+    const startedAt = this.#clock.now();
+    const over = new AbortController();
+    let events = 0;
+    let subscription: Subscription | undefined;
+    try {
+      await new Promise<void>((resolve, reject) => {
+        const stop = (): void => resolve();
+        this.#signal.addEventListener('abort', stop, { once: true, signal: over.signal });
+        subscription = this.#resource
+          .watch({ ...this.#scope, resourceVersion: from, allowBookmarks: true, timeoutSeconds })
+          .subscribe({
+            next: (event) => {
+              events++;
+              this.#take(event);
+            },
+            error: reject,
+            complete: resolve,
+          });
+        void this.#clock.sleep(timeoutSeconds * 1_000 + lostAfterMs, over.signal).then(stop);
+      });
+    } finally {
+      over.abort();
+      subscription?.unsubscribe();
+    }
+    if (events === 0 && !this.#signal.aborted && this.#clock.now() - startedAt < shortWatchMs) {
+      throw new Error('the watch ended at once, without an event');
+    }
+  }
+
+  #take(event: WatchEvent<T>): void {
+    if (event.type === 'BOOKMARK') {
+      this.#version = event.resourceVersion;
+      return;
+    }
+    const { object } = event;
+    const key = keyText(keyOf(object));
+    const previous = this.#objects.get(key);
+    this.#version = object.metadata.resourceVersion ?? this.#version;
+    this.#array = undefined;
+    if (event.type === 'DELETED') {
+      if (previous === undefined) return;
+      this.#objects.delete(key);
+      this.#emit({ type: 'deleted', object, previous });
+      return;
+    }
+    this.#objects.set(key, object);
+    this.#emitDifference(previous, object);
+  }
+}
+
+/** The place in history is of no more use: too old, from another history, or not yet reached. Trouble that passes is not. */
+const isOutdated = (error: unknown): boolean =>
+  error instanceof ApiError &&
+  error.code !== 429 &&
+  (error.code < 500 || isReason(error, 'Timeout')) &&
+  !isReason(error, 'Unauthorized') &&
+  !isReason(error, 'Forbidden');

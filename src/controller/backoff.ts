@@ -1,0 +1,49 @@
+import type { Clock } from '../runtime/clock.js';
+
+/** Milliseconds to wait before the next try; `attempt` is the number of the try that failed, from 1. */
+export type Backoff = (attempt: number) => number;
+
+export interface ExponentialOptions {
+  /** After the first failure. */
+  readonly baseMs: number;
+  readonly capMs: number;
+  readonly factor?: number;
+  /** Adds up to this share of the delay: 1 doubles it at the most. Default 0. */
+  readonly jitter?: number;
+  /** Numbers in [0, 1). */
+  readonly random?: () => number;
+}
+
+/** `baseMs`, then `factor` times as long after every further failure, up to `capMs`; jitter comes on top. */
+export function exponentialBackoff(options: ExponentialOptions): Backoff {
+  const { baseMs, capMs, factor = 2, jitter = 0, random = Math.random } = options;
+  return (attempt) => Math.min(capMs, baseMs * factor ** Math.max(0, attempt - 1)) * (1 + jitter * random());
+}
+
+/** At most `burst` at once and `perSecond` in the long run, over all keys together: answers how long to wait for a place. */
+export function tokenBucket(options: {
+  readonly clock: Clock;
+  readonly perSecond: number;
+  readonly burst: number;
+}): () => number {
+  const { clock, perSecond, burst } = options;
+  let tokens = burst;
+  let filledAt = clock.now();
+  return () => {
+    const now = clock.now();
+    tokens = Math.min(burst, tokens + (Math.max(0, now - filledAt) * perSecond) / 1_000);
+    filledAt = now;
+    tokens -= 1;
+    return tokens >= 0 ? 0 : (-tokens * 1_000) / perSecond;
+  };
+}
+
+/** The limits of Kubernetes' controllers: 5 ms doubling to 1,000 s per key, and 10 retries a second (100 at once) over all. */
+export function defaultBackoff(
+  clock: Clock,
+  perKey: { readonly baseMs: number; readonly capMs: number } = { baseMs: 5, capMs: 1_000_000 },
+): Backoff {
+  const exponential = exponentialBackoff(perKey);
+  const bucket = tokenBucket({ clock, perSecond: 10, burst: 100 });
+  return (attempt) => Math.max(exponential(attempt), bucket());
+}

@@ -1,0 +1,112 @@
+import { type ApiObject, keyOf, keyText, type ObjectKey } from '../api/object.js';
+import { type CacheChange, type ObjectCache, openObjectCache } from '../client/object-cache.js';
+import type { ControllerSpec, ReconcileContext, ReconcileResult, Runnable, Trigger } from './controller.js';
+import { drain, runKeys } from './run-keys.js';
+import { createWorkQueue } from './work-queue.js';
+
+/**
+ * The loop under every controller: changes put keys into a queue, a worker takes a key, reads the object fresh and
+ * hands it to `reconcile`. Reading fresh means that a reconcile never acts on what a cache has not yet heard of.
+ */
+export const defineController = <T extends ApiObject>(spec: ControllerSpec<T>): Runnable => ({
+  name: spec.name,
+  run: (context) => runController(spec, { ...context, log: context.log.child({ controller: spec.name }) }),
+});
+
+type Wake = (key: ObjectKey, cause: string) => void;
+
+async function runController<T extends ApiObject>(spec: ControllerSpec<T>, context: ReconcileContext): Promise<void> {
+  const { client, signal } = context;
+  if (signal.aborted) return;
+  const gone = new Map<string, T>();
+  const triggers: Promise<void>[] = [];
+
+  const start = (wake: Wake): void => {
+    const cache = openObjectCache(client, spec.for, { ...watching(context), ...selectorsOf(spec) });
+    cache.changes.subscribe((change) => {
+      const key = keyOf(change.object);
+      if (change.type === 'deleted') {
+        if (spec.deleted === undefined) return;
+        gone.set(keyText(key), change.object);
+        wake(key, change.type);
+      } else if (wanted(spec, change)) wake(key, change.type);
+    });
+    triggers.push(...(spec.alsoOn ?? []).map((trigger) => runTrigger(trigger, context, { cache, spec, wake })));
+  };
+
+  /** Deals with a deletion that was noticed, then with the object that is there now. */
+  const reconcile = async (key: ObjectKey): Promise<ReconcileResult> => {
+    const id = keyText(key);
+    const object = await client.resource(spec.for).get(key);
+    const last = gone.get(id);
+    if (last !== undefined && spec.deleted !== undefined && last.metadata.uid !== object?.metadata.uid) {
+      const result = await spec.deleted(last, context);
+      if (gone.get(id) === last) gone.delete(id);
+      if (object === undefined) return result;
+    }
+    if (object === undefined || (spec.when !== undefined && !spec.when(object))) return;
+    return spec.reconcile(object, context);
+  };
+
+  const { name, concurrency, backoff } = spec;
+  const abandon = (key: ObjectKey): void => void gone.delete(keyText(key));
+  await runKeys({ name, identity: keyText, concurrency, backoff, start, reconcile, abandon }, context);
+  await Promise.all(triggers);
+}
+
+interface Selectors {
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+}
+
+const selectorsOf = ({ labelSelector, fieldSelector }: Selectors) => ({ labelSelector, fieldSelector });
+const watching = ({ signal, clock, log }: ReconcileContext) => ({ signal, clock, log });
+
+/** An object whose guard throws is let in: its reconcile then fails, is reported and tried again. */
+function wanted<T extends ApiObject>(spec: ControllerSpec<T>, change: CacheChange<T>): boolean {
+  try {
+    return spec.when === undefined || spec.when(change.object);
+  } catch {
+    return true;
+  }
+}
+
+/** Turns changes of another type into keys of ours. Its own queue, so that asking may fail and be asked again. */
+async function runTrigger<T extends ApiObject>(
+  trigger: Trigger<ApiObject>,
+  context: ReconcileContext,
+  ours: { readonly cache: ObjectCache<T>; readonly spec: ControllerSpec<T>; readonly wake: Wake },
+): Promise<void> {
+  const { client, clock, log, signal } = context;
+  const changed = new Map<string, ApiObject>();
+  const queue = createWorkQueue<ObjectKey>({ clock, identity: keyText });
+  const cache: ObjectCache<ApiObject> = isSameWatch(trigger, ours.spec)
+    ? ours.cache
+    : openObjectCache(client, trigger.on, { ...watching(context), ...selectorsOf(trigger) });
+  cache.changes.subscribe(({ object }) => {
+    changed.set(keyText(keyOf(object)), object);
+    queue.add(keyOf(object));
+  });
+  signal.addEventListener('abort', () => queue.shutDown(), { once: true });
+  await drain(queue, signal, async (lease) => {
+    const id = keyText(lease.key);
+    const object = changed.get(id);
+    changed.delete(id);
+    if (object === undefined) return lease.settle('done');
+    try {
+      for (const key of await trigger.keys(object, client)) ours.wake(key, `${trigger.on.kind} ${id}`);
+      lease.settle('done');
+    } catch (error) {
+      if (!changed.has(id)) changed.set(id, object);
+      log.warn({ object: id, kind: trigger.on.kind, err: error }, 'could not tell whom a change concerns');
+      lease.settle('retry');
+    }
+  });
+}
+
+const isSameWatch = <T extends ApiObject>(trigger: Trigger<ApiObject>, spec: ControllerSpec<T>): boolean =>
+  trigger.on.group === spec.for.group &&
+  trigger.on.version === spec.for.version &&
+  trigger.on.plural === spec.for.plural &&
+  trigger.fieldSelector === spec.fieldSelector &&
+  trigger.labelSelector === spec.labelSelector;

@@ -1,0 +1,6 @@
+/** Who owns the fields that built-in controllers write, under the names Kubernetes has for them (`metadata.managedFields`). */
+export const fieldManagers = {
+  controllers: 'kube-controller-manager',
+  customResourceDefinitions: 'kube-apiserver',
+  aggregation: 'clusterrole-aggregation-controller',
+} as const;

@@ -1,0 +1,82 @@
+import { setMaxListeners } from 'node:events';
+import type { Client } from '../client/client.js';
+import { type Clock, systemClock } from '../runtime/clock.js';
+import { type Logger, silentLogger } from '../runtime/logger.js';
+import type { Runnable } from './controller.js';
+import type { ControllerMetrics } from './controller-metrics.js';
+
+/** Starts runnables together and stops them together. */
+export interface Manager {
+  add(...runnables: readonly Runnable[]): this;
+  /**
+   * Resolves once all stopped after the signal; rejects if one fails, after stopping the rest. Runnables that have not
+   * stopped when the grace period is over are left behind with a log line. May be called once.
+   */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export interface ManagerOptions {
+  /** One client for all, or one per runnable by its name, each with its own identity. */
+  readonly client: Client | ((name: string) => Client);
+  readonly log?: Logger | undefined;
+  readonly clock?: Clock | undefined;
+  readonly metrics?: ControllerMetrics | undefined;
+  /** How long to wait for runnables to stop. Default 30 s. */
+  readonly graceMs?: number;
+}
+
+export function createManager(options: ManagerOptions): Manager {
+  const { log = silentLogger, clock = systemClock, metrics, graceMs = 30_000 } = options;
+  const runnables: Runnable[] = [];
+  let started = false;
+  const clientOf = (name: string): Client =>
+    typeof options.client === 'function' ? options.client(name) : options.client;
+
+  const manager: Manager = {
+    add(...more) {
+      if (started) throw new Error('a manager takes no further runnables once it runs');
+      runnables.push(...more);
+      return manager;
+    },
+    async run(signal) {
+      if (started) throw new Error('a manager runs once');
+      started = true;
+      const stop = new AbortController();
+      // Every watch, queue and timer of every controller listens to it.
+      setMaxListeners(0, stop.signal);
+      const abort = (): void => stop.abort();
+      if (signal.aborted) abort();
+      signal.addEventListener('abort', abort, { once: true });
+
+      const running = new Set<string>();
+      const failures: unknown[] = [];
+      const all = Promise.all(
+        runnables.map(async (runnable) => {
+          running.add(runnable.name);
+          try {
+            await runnable.run({ client: clientOf(runnable.name), log, clock, metrics, signal: stop.signal });
+          } catch (error) {
+            if (stop.signal.aborted && failures.length === 0) return;
+            failures.push(error);
+            log.error({ runnable: runnable.name, err: error }, 'runnable failed');
+            abort();
+          } finally {
+            running.delete(runnable.name);
+          }
+        }),
+      );
+      const graceOver = new AbortController();
+      const stopped = new Promise<void>((resolve) => {
+        const onAbort = (): void => void clock.sleep(graceMs, graceOver.signal).then(resolve);
+        if (stop.signal.aborted) onAbort();
+        else stop.signal.addEventListener('abort', onAbort, { once: true });
+      });
+      await Promise.race([all, stopped]);
+      signal.removeEventListener('abort', abort);
+      graceOver.abort();
+      if (running.size > 0) log.warn({ runnables: [...running] }, 'runnables did not stop in time');
+      if (failures.length > 0) throw failures[0];
+    },
+  };
+  return manager;
+}

@@ -1,0 +1,78 @@
+import { isReason } from '../api/errors.js';
+import { defaultBackoff } from './backoff.js';
+import { type ReconcileContext, type ReconcileResult, TerminalError } from './controller.js';
+import type { ReconcileOutcome } from './controller-metrics.js';
+import { createWorkQueue, type Lease, type WorkQueue } from './work-queue.js';
+
+/** Work that comes as keys: the loop under controllers, for those too that are not about one type of objects. */
+export interface KeyedWork<K> {
+  /** Stands in log lines and metrics. */
+  readonly name: string;
+  /** Keys of the same text are the same key. */
+  readonly identity: (key: K) => string;
+  /** Keys worked on at a time. Default 1. */
+  readonly concurrency?: number | undefined;
+  readonly backoff?: { readonly baseMs: number; readonly capMs: number } | undefined;
+  /** Called once, before any work; what it starts ends with the context's signal. */
+  start(wake: (key: K, cause: string) => void): void;
+  reconcile(key: K): Promise<ReconcileResult>;
+  /** Told of a key that failed with a TerminalError. */
+  abandon?(key: K): void;
+}
+
+/** Runs until the signal aborts. One log line per reconcile, on the context's log. */
+export async function runKeys<K>(work: KeyedWork<K>, context: ReconcileContext): Promise<void> {
+  const { clock, log, signal, metrics } = context;
+  if (signal.aborted) return;
+  const { identity, name } = work;
+  const queue = createWorkQueue<K>({ clock, identity, backoff: defaultBackoff(clock, work.backoff) });
+  const causes = new Map<string, string>();
+
+  const doOne = async (lease: Lease<K>): Promise<void> => {
+    const { key, attempt } = lease;
+    const object = identity(key);
+    const cause = causes.get(object) ?? (attempt > 1 ? 'retry' : 'requeue');
+    causes.delete(object);
+    metrics?.queueDepth(name, queue.depth);
+    const startedAt = clock.now();
+    const report = (result: ReconcileOutcome, err?: unknown): void => {
+      const durationMs = clock.now() - startedAt;
+      metrics?.reconciled(name, result, durationMs / 1_000);
+      const fields = { object, cause, attempt, durationMs, result, ...(err === undefined ? {} : { err }) };
+      if (result === 'terminal') log.error(fields, 'reconcile failed for good');
+      else if (result !== 'retry') log.debug(fields, 'reconciled');
+      else if (signal.aborted || isReason(err, 'Conflict')) log.debug(fields, 'reconcile failed');
+      else log.warn(fields, 'reconcile failed');
+    };
+    try {
+      const result = await work.reconcile(key);
+      report(result ? 'requeue' : 'done');
+      lease.settle(result ? { afterMs: Math.max(1, result.requeueAfterMs) } : 'done');
+    } catch (error) {
+      const terminal = error instanceof TerminalError;
+      if (terminal) work.abandon?.(key);
+      report(terminal ? 'terminal' : 'retry', error);
+      lease.settle(terminal ? 'done' : 'retry');
+    }
+  };
+
+  signal.addEventListener('abort', () => queue.shutDown(), { once: true });
+  work.start((key, cause) => {
+    const object = identity(key);
+    if (!causes.has(object)) causes.set(object, cause);
+    queue.add(key);
+    metrics?.queueDepth(name, queue.depth);
+  });
+  await Promise.all(Array.from({ length: Math.max(1, work.concurrency ?? 1) }, () => drain(queue, signal, doOne)));
+}
+
+/** Works through a queue until it is shut down or the signal aborts. */
+export async function drain<K>(
+  queue: WorkQueue<K>,
+  signal: AbortSignal,
+  work: (lease: Lease<K>) => Promise<void>,
+): Promise<void> {
+  for (let lease = await queue.take(); lease !== undefined && !signal.aborted; lease = await queue.take()) {
+    await work(lease);
+  }
+}

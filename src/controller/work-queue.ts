@@ -1,0 +1,223 @@
+import type { Clock } from '../runtime/clock.js';
+import { type Backoff, defaultBackoff } from './backoff.js';
+
+/**
+ * Between what noticed a change and what acts on it. A key waits at most once however often it is added, is never with
+ * two workers at a time, and comes back if it was added while a worker had it.
+ */
+export interface WorkQueue<K> {
+  /** With a delay the earliest time asked for wins. Ignored once shut down. */
+  add(key: K, delayMs?: number): void;
+  /** The next key, in the order they became due; undefined once shut down and drained. */
+  take(): Promise<Lease<K> | undefined>;
+  /** Drops what is delayed, refuses what is new; what is due can still be taken. */
+  shutDown(): void;
+  /** Keys due and not taken. */
+  readonly depth: number;
+}
+
+export interface Lease<K> {
+  readonly key: K;
+  /** 1 on the first try; grows with every retry; a success resets it. */
+  readonly attempt: number;
+  /** `retry` waits for the backoff; `afterMs` counts as success. Only the first call counts. */
+  settle(outcome: 'done' | 'retry' | { readonly afterMs: number }): void;
+}
+
+export interface WorkQueueOptions<K> {
+  readonly clock: Clock;
+  /** Keys of the same text are the same key. */
+  readonly identity: (key: K) => string;
+  readonly backoff?: Backoff;
+}
+
+export const createWorkQueue = <K>(options: WorkQueueOptions<K>): WorkQueue<K> => new KeyedQueue(options);
+
+class KeyedQueue<K> implements WorkQueue<K> {
+  readonly #clock: Clock;
+  readonly #identity: (key: K) => string;
+  readonly #backoff: Backoff;
+  /** Due, in order; `#head` is where the next one stands. */
+  #ready: string[] = [];
+  #head = 0;
+  /** Keys wanting work: those in `#ready`, and those added while a worker has them. */
+  readonly #wanted = new Map<string, K>();
+  readonly #working = new Set<string>();
+  readonly #failures = new Map<string, number>();
+  readonly #delayed = new Delays<K>();
+  readonly #takers: ((lease: Lease<K> | undefined) => void)[] = [];
+  #alarm: { readonly at: number; readonly stop: AbortController } | undefined;
+  #closed = false;
+
+  constructor({ clock, identity, backoff }: WorkQueueOptions<K>) {
+    this.#clock = clock;
+    this.#identity = identity;
+    this.#backoff = backoff ?? defaultBackoff(clock);
+  }
+
+  get depth(): number {
+    return this.#ready.length - this.#head;
+  }
+
+  add(key: K, delayMs = 0): void {
+    if (this.#closed) return;
+    const id = this.#identity(key);
+    if (delayMs > 0) {
+      this.#delayed.put(id, key, this.#clock.now() + delayMs);
+      this.#setAlarm();
+      return;
+    }
+    if (this.#wanted.has(id)) return;
+    this.#wanted.set(id, key);
+    if (!this.#working.has(id)) this.#push(id);
+  }
+
+  take(): Promise<Lease<K> | undefined> {
+    const lease = this.#next();
+    if (lease !== undefined || this.#closed) return Promise.resolve(lease);
+    return new Promise((resolve) => this.#takers.push(resolve));
+  }
+
+  shutDown(): void {
+    this.#closed = true;
+    this.#alarm?.stop.abort();
+    this.#alarm = undefined;
+    this.#delayed.clear();
+    for (const taker of this.#takers.splice(0)) taker(undefined);
+  }
+
+  #push(id: string): void {
+    this.#ready.push(id);
+    const taker = this.#takers.shift();
+    if (taker !== undefined) taker(this.#next());
+  }
+
+  #next(): Lease<K> | undefined {
+    const id = this.#ready[this.#head];
+    if (id === undefined) return undefined;
+    this.#head++;
+    if (this.#head > 1_024 && this.#head * 2 > this.#ready.length) {
+      this.#ready = this.#ready.slice(this.#head);
+      this.#head = 0;
+    }
+    const key = this.#wanted.get(id) as K;
+    this.#wanted.delete(id);
+    this.#working.add(id);
+    const failures = this.#failures.get(id) ?? 0;
+    let settled = false;
+    return {
+      key,
+      attempt: failures + 1,
+      settle: (outcome) => {
+        if (settled) return;
+        settled = true;
+        this.#settle(id, key, failures, outcome);
+      },
+    };
+  }
+
+  #settle(id: string, key: K, failures: number, outcome: Parameters<Lease<K>['settle']>[0]): void {
+    this.#working.delete(id);
+    if (outcome === 'retry') this.#failures.set(id, failures + 1);
+    else this.#failures.delete(id);
+    if (this.#wanted.has(id) && !this.#closed) this.#push(id);
+    if (outcome === 'retry') this.add(key, Math.max(1, this.#backoff(failures + 1)));
+    else if (outcome !== 'done') this.add(key, outcome.afterMs);
+  }
+
+  #setAlarm(): void {
+    const at = this.#delayed.earliest();
+    if (at === undefined || (this.#alarm !== undefined && this.#alarm.at <= at)) return;
+    this.#alarm?.stop.abort();
+    const alarm = { at, stop: new AbortController() };
+    this.#alarm = alarm;
+    void this.#clock.sleep(Math.max(0, at - this.#clock.now()), alarm.stop.signal).then(() => {
+      if (this.#alarm !== alarm) return;
+      this.#alarm = undefined;
+      for (const key of this.#delayed.due(this.#clock.now())) this.add(key);
+      this.#setAlarm();
+    });
+  }
+}
+
+/** Keys with a time: a binary heap by time, and of every key only its earliest time counts. */
+class Delays<K> {
+  #heap: { readonly id: string; readonly at: number }[] = [];
+  readonly #live = new Map<string, { readonly key: K; readonly at: number }>();
+
+  put(id: string, key: K, at: number): void {
+    const known = this.#live.get(id);
+    if (known !== undefined && known.at <= at) return;
+    this.#live.set(id, { key, at });
+    this.#heap.push({ id, at });
+    this.#rise(this.#heap.length - 1);
+  }
+
+  earliest(): number | undefined {
+    this.#dropStale();
+    return this.#heap[0]?.at;
+  }
+
+  /** Takes out every key whose time has come. */
+  due(now: number): readonly K[] {
+    const keys: K[] = [];
+    for (let at = this.earliest(); at !== undefined && at <= now; at = this.earliest()) {
+      const id = this.#pop();
+      const known = this.#live.get(id);
+      if (known === undefined) continue;
+      this.#live.delete(id);
+      keys.push(known.key);
+    }
+    return keys;
+  }
+
+  clear(): void {
+    this.#heap = [];
+    this.#live.clear();
+  }
+
+  #dropStale(): void {
+    for (let top = this.#heap[0]; top !== undefined && this.#live.get(top.id)?.at !== top.at; top = this.#heap[0]) {
+      this.#pop();
+    }
+  }
+
+  #timeAt(index: number): number {
+    return this.#heap[index]?.at ?? Number.POSITIVE_INFINITY;
+  }
+
+  #swap(a: number, b: number): void {
+    const [first, second] = [this.#heap[a], this.#heap[b]];
+    if (first === undefined || second === undefined) return;
+    this.#heap[a] = second;
+    this.#heap[b] = first;
+  }
+
+  #rise(start: number): void {
+    let index = start;
+    while (index > 0) {
+      const parent = (index - 1) >> 1;
+      if (this.#timeAt(parent) <= this.#timeAt(index)) return;
+      this.#swap(parent, index);
+      index = parent;
+    }
+  }
+
+  #pop(): string {
+    const top = this.#heap[0];
+    const last = this.#heap.pop();
+    if (top === undefined || last === undefined) return '';
+    if (this.#heap.length > 0) {
+      this.#heap[0] = last;
+      let index = 0;
+      while (true) {
+        const left = 2 * index + 1;
+        const least = this.#timeAt(left + 1) < this.#timeAt(left) ? left + 1 : left;
+        if (this.#timeAt(least) >= this.#timeAt(index)) break;
+        this.#swap(least, index);
+        index = least;
+      }
+    }
+    return top.id;
+  }
+}

@@ -1,0 +1,16 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { ApiObject } from '../api/object.js';
+import type { ResourceClient } from '../client/client.js';
+
+/**
+ * Writes a status through the status subresource, only if it differs. Fails with Conflict if somebody else wrote the
+ * object since it was read. Answers the object as it is now.
+ */
+export async function writeStatus<T extends ApiObject>(
+  resource: ResourceClient<T>,
+  object: T,
+  status: NonNullable<T['status']>,
+): Promise<T> {
+  if (isDeepStrictEqual(object['status'] ?? {}, status)) return object;
+  return resource.subresource('status').update({ ...object, status });
+}

@@ -1,0 +1,31 @@
+import type { Readable } from 'node:stream';
+import { entityTooLarge } from '../api/errors.js';
+
+/** Kubernetes' limit of a request body, in bytes. */
+export const bodyLimit = 3_145_728;
+
+/** The whole body, or RequestEntityTooLarge as soon as the limit is passed; what follows is not kept. */
+export function readBody(stream: Readable, declaredLength: string | undefined, limit = bodyLimit): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const tooLarge = (): void => {
+      stream.resume();
+      reject(entityTooLarge(`limit is ${limit}`));
+    };
+    if (declaredLength !== undefined && Number(declaredLength) > limit) return tooLarge();
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const onData = (chunk: Buffer): void => {
+      size += chunk.length;
+      if (size > limit) {
+        stream.off('data', onData);
+        chunks.length = 0;
+        return tooLarge();
+      }
+      chunks.push(chunk);
+    };
+    stream.on('data', onData);
+    stream.once('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
+    stream.once('error', reject);
+    stream.once('close', () => reject(new Error('the connection was closed before the body was complete')));
+  });
+}

@@ -1,0 +1,99 @@
+import { type Query, readBoolean } from '../api/options.js';
+import type { RequestInfo } from '../apiserver/request.js';
+
+/** Method and URL of a request as authorization and routing see them. */
+
+const none = { group: '', version: '', resource: '', subresource: '', namespace: '', name: '', trailing: false };
+
+/** A path that names neither resource nor fixed document: `/api/v1/watch` with nothing after it. */
+export class UnroutablePath extends Error {
+  override readonly name = 'UnroutablePath';
+}
+
+const verbs: Readonly<Record<string, string>> = {
+  POST: 'create',
+  GET: 'get',
+  HEAD: 'get',
+  PUT: 'update',
+  PATCH: 'patch',
+  DELETE: 'delete',
+};
+const namespaceSubresources = new Set(['status', 'finalize']);
+const byNameOnly = /(?:^|,)metadata\.name==?([^,\\]+)(?:,|$)/;
+
+/** Reads a path into what it asks for. Whether it exists is somebody else's question. */
+export function routeOf(method: string, path: string, query: Query): RequestInfo {
+  const nonResource: RequestInfo = { ...none, isResource: false, path, verb: method.toLowerCase() };
+  const parts = segments(path);
+  if (parts.length < 3 || (parts[0] !== 'api' && parts[0] !== 'apis')) return nonResource;
+  if (parts[0] === 'apis' && parts.length < 4) return nonResource;
+  const group = parts[0] === 'apis' ? (parts[1] ?? '') : '';
+  const version = (parts[0] === 'apis' ? parts[2] : parts[1]) ?? '';
+  let rest = parts.slice(parts[0] === 'apis' ? 3 : 2);
+  let verb = verbs[method] ?? '';
+  if (rest[0] === 'watch' || rest[0] === 'proxy') {
+    verb = rest[0];
+    rest = rest.slice(1);
+    if (rest.length === 0) throw new UnroutablePath(path);
+  }
+  let namespace = '';
+  if (rest[0] === 'namespaces' && rest.length > 1) {
+    namespace = rest[1] ?? '';
+    if (rest.length > 2 && !namespaceSubresources.has(rest[2] ?? '')) rest = rest.slice(2);
+  }
+  const [resource = '', name = '', subresource = '', ...trailing] = rest;
+  return collection(
+    {
+      isResource: true,
+      path,
+      verb,
+      group,
+      version,
+      resource,
+      subresource,
+      namespace,
+      name,
+      trailing: trailing.length > 0,
+    },
+    query,
+  );
+}
+
+/** Requests without a name are about the collection. */
+function collection(info: RequestInfo, query: Query): RequestInfo {
+  if (info.name !== '') return info;
+  if (info.verb === 'delete') return { ...info, verb: 'deletecollection' };
+  if (info.verb !== 'get' && info.verb !== 'watch') return info;
+  const verb = info.verb === 'watch' || readBoolean(query.get('watch')) ? 'watch' : 'list';
+  // A selector of one name lets a rule for that name grant the list.
+  const name = byNameOnly.exec(query.get('fieldSelector') ?? '')?.[1] ?? '';
+  return { ...info, verb, name };
+}
+
+/** Decoded segments; empty ones at either end do not count. */
+function segments(path: string): readonly string[] {
+  const trimmed = path.replace(/^\/+|\/+$/g, '');
+  return trimmed === '' ? [] : trimmed.split('/');
+}
+
+/** A query string, decoded once when first asked. */
+export function queryOf(text: string): Query {
+  if (text === '') return noQuery;
+  let parameters: URLSearchParams | undefined;
+  const read = (): URLSearchParams => {
+    parameters ??= new URLSearchParams(text);
+    return parameters;
+  };
+  return { get: (name) => read().get(name) ?? undefined, all: (name) => read().getAll(name) };
+}
+const noQuery: Query = { get: () => undefined, all: () => [] };
+
+/** Percent-decoded path; a bad escape leaves it as it is. `%2F` becomes a separator like any other. */
+export function decodePath(path: string): string {
+  if (!path.includes('%')) return path;
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}

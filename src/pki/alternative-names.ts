@@ -1,0 +1,86 @@
+import { quote } from '../api/go-text.js';
+import { context, DerCursor, encode, tags } from './der.js';
+import { isAscii } from './directory-string.js';
+import { ipBytes, ipText } from './ip-address.js';
+import { PkiError } from './pki-error.js';
+import { uriProblem } from './uri.js';
+
+/** subjectAltName (RFC 5280 4.2.1.6): the four kinds of names that are read and issued; others are dropped. */
+export interface AlternativeNames {
+  readonly dnsNames: readonly string[];
+  readonly emailAddresses: readonly string[];
+  /** IPv4 mapped into IPv6 stands here as IPv4. */
+  readonly ipAddresses: readonly string[];
+  readonly uris: readonly string[];
+}
+
+export const noAlternativeNames: AlternativeNames = { dnsNames: [], emailAddresses: [], ipAddresses: [], uris: [] };
+
+export const hasAlternativeNames = (names: AlternativeNames): boolean =>
+  names.dnsNames.length + names.emailAddresses.length + names.ipAddresses.length + names.uris.length > 0;
+
+const kinds = { email: context(1), dns: context(2), uri: context(6), ip: context(7) } as const;
+
+const wrong = (what: string): PkiError => new PkiError('parse', `x509: ${what}`);
+
+function ascii(value: Buffer, kind: string): string {
+  if (!isAscii(value)) throw wrong(`SAN ${kind} is malformed`);
+  return value.toString('latin1');
+}
+
+function uri(value: Buffer): string {
+  const text = ascii(value, 'uniformResourceIdentifier');
+  const problem = uriProblem(text);
+  if (problem !== undefined) throw wrong(`cannot parse URI ${quote(text)}: ${problem}`);
+  return text;
+}
+
+function ip(value: Buffer): string {
+  if (value.length !== 4 && value.length !== 16) throw wrong(`cannot parse IP address of length ${value.length}`);
+  return ipText(value);
+}
+
+/** Reads the value of the extension. Bytes after its SEQUENCE are ignored. */
+export function readAlternativeNames(value: Buffer): AlternativeNames {
+  const names = new DerCursor(value).enter(tags.sequence);
+  if (names === undefined) throw wrong('invalid subject alternative names');
+  const read = {
+    dnsNames: [] as string[],
+    emailAddresses: [] as string[],
+    ipAddresses: [] as string[],
+    uris: [] as string[],
+  };
+  while (!names.empty) {
+    const name = names.any();
+    if (name === undefined) throw wrong('invalid subject alternative name');
+    if (name.tag === kinds.dns) read.dnsNames.push(ascii(name.value, 'dNSName'));
+    else if (name.tag === kinds.email) read.emailAddresses.push(ascii(name.value, 'rfc822Name'));
+    else if (name.tag === kinds.ip) read.ipAddresses.push(ip(name.value));
+    else if (name.tag === kinds.uri) read.uris.push(uri(name.value));
+  }
+  return read;
+}
+
+function encodeText(tag: number, text: string): Buffer {
+  const bytes = Buffer.from(text);
+  if (!isAscii(bytes)) throw new PkiError('unissuable', `x509: ${quote(text)} cannot be encoded as an IA5String`);
+  return encode(tag, bytes);
+}
+
+function encodeIp(text: string): Buffer {
+  const bytes = ipBytes(text);
+  if (bytes === undefined) throw new PkiError('unissuable', `${quote(text)} is not an IP address`);
+  return encode(kinds.ip, bytes);
+}
+
+/** Value of the extension: DNS names, mail addresses, IP addresses (IPv4 in 4 bytes), URIs. */
+export const writeAlternativeNames = (names: AlternativeNames): Buffer =>
+  encode(
+    tags.sequence,
+    Buffer.concat([
+      ...names.dnsNames.map((name) => encodeText(kinds.dns, name)),
+      ...names.emailAddresses.map((address) => encodeText(kinds.email, address)),
+      ...names.ipAddresses.map(encodeIp),
+      ...names.uris.map((text) => encodeText(kinds.uri, text)),
+    ]),
+  );

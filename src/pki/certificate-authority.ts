@@ -1,0 +1,282 @@
+import { type KeyObject, randomBytes } from 'node:crypto';
+import { type Clock, systemClock } from '../runtime/clock.js';
+import { type AlternativeNames, noAlternativeNames } from './alternative-names.js';
+import { type Certificate, readPemCertificates } from './certificate.js';
+import {
+  authorityExtensions,
+  keyIdentifier,
+  leafExtensions,
+  signedCertificate,
+  toBeSigned,
+} from './certificate-profile.js';
+import { type CertificateRequest, readCertificateRequest } from './certificate-request.js';
+import { DerCursor, tags } from './der.js';
+import { writeName } from './distinguished-name.js';
+import {
+  generateKey,
+  type KeyType,
+  privateKeyPem,
+  readPrivateKey,
+  type SigningAlgorithm,
+  signingAlgorithm,
+  signWith,
+  spkiOf,
+} from './key-pair.js';
+import { encodePem } from './pem.js';
+import { PkiError } from './pki-error.js';
+import { verifySignature } from './signature.js';
+import { type Validity, validity } from './validity.js';
+
+/** Issues certificates. Fails with PkiError for what it is given; with other errors if signing itself fails. */
+export interface CertificateAuthority {
+  /** PEM of the certificate that verifies what is issued. */
+  readonly anchors: string;
+  /** Hexadecimal key identifier; another key has another one. */
+  readonly keyId: string;
+  /** The CA's own certificate. */
+  readonly certificate: Certificate;
+  /**
+   * A certificate for a request: PEM, the certificate first, then intermediates, no root. Subject, alternative names
+   * and key are the request's, written anew; usages and lifetime are those given; nothing else of the request is
+   * granted. Backdated by five minutes; never outlives the CA.
+   */
+  issue(request: CertificateRequest | Uint8Array | string, options: IssueOptions): Promise<string>;
+  /** A TLS client's certificate with a new key. */
+  issueClient(options: KeyPairOptions): Promise<KeyPair>;
+  /** A TLS server's certificate with a new key. */
+  issueServing(options: KeyPairOptions & Partial<AlternativeNames>): Promise<KeyPair>;
+  /** An intermediate CA with a new key; its certificate followed by those above it, the root included. */
+  issueAuthority(options: AuthorityOptions): Promise<KeyPair>;
+}
+
+export interface IssueOptions {
+  /** Lifetime. */
+  readonly seconds: number;
+  /** Names as in CertificateSigningRequest `spec.usages`. */
+  readonly usages: readonly string[];
+  /** Milliseconds; default: the CA's clock. */
+  readonly now?: number;
+}
+
+export interface KeyPairOptions {
+  readonly commonName: string;
+  readonly organizations?: readonly string[];
+  readonly seconds: number;
+  /** Default P-256. */
+  readonly keyType?: KeyType;
+  /** Milliseconds; default: the CA's clock. */
+  readonly now?: number;
+}
+
+/** Both PEM; the key as PKCS#8. */
+export interface KeyPair {
+  readonly certificate: string;
+  readonly key: string;
+}
+
+export interface AuthorityOptions {
+  readonly commonName: string;
+  /** Default P-256. */
+  readonly keyType?: KeyType;
+  /** Default: ten years. */
+  readonly seconds?: number;
+}
+
+const tenYears = 10 * 365 * 86_400;
+const serialBytes = 16;
+/** The last second that a certificate can name. */
+const endOfTime = Date.UTC(9999, 11, 31, 23, 59, 59);
+
+/** A new self-signed CA as certificate and key, to be kept and loaded again. */
+export async function createAuthorityKeyPair(
+  options: AuthorityOptions,
+  clock: Pick<Clock, 'now'> = systemClock,
+): Promise<KeyPair> {
+  const key = await generateKey(options.keyType ?? 'P-256');
+  const algorithm = signingAlgorithm(key);
+  const subjectDer = writeName({ commonName: options.commonName });
+  const spki = spkiOf(key);
+  const now = clock.now();
+  const dates = validity({ now, seconds: options.seconds ?? tenYears, issuerNotAfter: endOfTime });
+  const extensions = authorityExtensions({ keyId: keyIdentifier(rawKeyOf(spki)), issuerKeyId: undefined });
+  const der = await signed(
+    { key, algorithm },
+    { subjectDer, issuerDer: subjectDer, spki, extensions, serial: randomBytes(serialBytes), ...dates },
+  );
+  return { certificate: encodePem('CERTIFICATE', der), key: privateKeyPem(key) };
+}
+
+/** A new self-signed CA that lives in memory only. */
+export const createCertificateAuthority = async (
+  options: AuthorityOptions & { readonly clock?: Pick<Clock, 'now'> },
+): Promise<CertificateAuthority> => {
+  const clock = options.clock ?? systemClock;
+  return loadCertificateAuthority({ ...(await createAuthorityKeyPair(options, clock)), clock });
+};
+
+/**
+ * A CA from PEM. Of several certificates the first is the CA's and each next one issued the one before; all but a
+ * self-issued one are handed out with what is issued. Throws PkiError: `authority` unless the first is a CA certificate
+ * of this key and the others are its chain, `parse` for what is no certificate.
+ */
+export function loadCertificateAuthority(given: {
+  readonly certificate: string;
+  readonly key: string;
+  readonly clock?: Pick<Clock, 'now'>;
+}): CertificateAuthority {
+  const chain = readPemCertificates(given.certificate);
+  const key = readPrivateKey(given.key);
+  const [certificate] = chain;
+  if (certificate === undefined) throw new PkiError('authority', 'there is no certificate of the CA');
+  if (!certificate.isCA) throw new PkiError('authority', 'the certificate of the CA does not have the CA bit set');
+  if (!certificate.publicKey.spki.equals(spkiOf(key))) {
+    throw new PkiError('authority', 'certificate and private key of the CA do not belong together');
+  }
+  checkChain(chain);
+  return authority({ certificate, chain, key, clock: given.clock ?? systemClock });
+}
+
+function checkChain(chain: readonly Certificate[]): void {
+  for (const [at, issuer] of chain.slice(1).entries()) {
+    const issued = chain[at];
+    if (issued === undefined) continue;
+    if (!issued.issuerDer.equals(issuer.subjectDer)) {
+      throw new PkiError('authority', `certificate ${at + 1} of the CA's chain did not issue certificate ${at}`);
+    }
+    verifySignature(
+      { algorithm: issued.signatureAlgorithm, data: issued.toBeSigned, signature: issued.signature },
+      issuer.publicKey,
+    );
+  }
+}
+
+const isSelfIssued = (certificate: Certificate): boolean => certificate.subjectDer.equals(certificate.issuerDer);
+const pemOf = (certificates: readonly Certificate[]): string =>
+  certificates.map(({ der }) => encodePem('CERTIFICATE', der)).join('');
+
+/** The key as the BIT STRING of its SubjectPublicKeyInfo holds it. */
+function rawKeyOf(spki: Buffer): Buffer {
+  const members = new DerCursor(spki).enter(tags.sequence);
+  members?.any();
+  return members?.bitString()?.bytes ?? spki;
+}
+
+interface Authority {
+  readonly certificate: Certificate;
+  readonly chain: readonly Certificate[];
+  readonly key: KeyObject;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+function authority({ certificate, chain, key, clock }: Authority): CertificateAuthority {
+  const algorithm = signingAlgorithm(key);
+  const intermediates = pemOf(chain.filter((link) => !isSelfIssued(link)));
+  const above = pemOf(chain);
+
+  const datesFor = (seconds: number, now = clock.now()): Validity =>
+    validity({ now, seconds, issuerNotAfter: certificate.notAfter });
+
+  /** A self-issued certificate needs no pointer to its issuer's key. */
+  const issuerKeyId = (subjectDer: Buffer): Buffer | undefined =>
+    subjectDer.equals(certificate.subjectDer) ? undefined : certificate.subjectKeyId;
+
+  const issueDer = (given: {
+    readonly subjectDer: Buffer;
+    readonly spki: Buffer;
+    readonly extensions: readonly Buffer[];
+    readonly dates: Validity;
+  }): Promise<Buffer> =>
+    signed(
+      { key, algorithm },
+      {
+        ...given.dates,
+        subjectDer: given.subjectDer,
+        issuerDer: certificate.subjectDer,
+        spki: given.spki,
+        extensions: given.extensions,
+        serial: randomBytes(serialBytes),
+      },
+    );
+
+  const issueLeaf = async (given: {
+    readonly subjectDer: Buffer;
+    readonly names: AlternativeNames;
+    readonly spki: Buffer;
+    readonly options: IssueOptions;
+  }): Promise<string> => {
+    const { subjectDer, names, spki, options } = given;
+    const dates = datesFor(options.seconds, options.now);
+    const extensions = leafExtensions({
+      usages: options.usages,
+      names,
+      subjectDer,
+      issuerKeyId: issuerKeyId(subjectDer),
+    });
+    return encodePem('CERTIFICATE', await issueDer({ subjectDer, spki, extensions, dates })) + intermediates;
+  };
+
+  const issueKeyPair = async (
+    { commonName, organizations = [], keyType = 'P-256', seconds, now }: KeyPairOptions,
+    names: AlternativeNames,
+    purpose: string,
+  ): Promise<KeyPair> => {
+    const leafKey = await generateKey(keyType);
+    const transport = keyType.startsWith('RSA') ? ['key encipherment'] : [];
+    const issued = await issueLeaf({
+      subjectDer: writeName({ commonName, organizations }),
+      names,
+      spki: spkiOf(leafKey),
+      options: {
+        seconds,
+        usages: ['digital signature', ...transport, purpose],
+        ...(now === undefined ? {} : { now }),
+      },
+    });
+    return { certificate: issued, key: privateKeyPem(leafKey) };
+  };
+
+  return {
+    anchors: pemOf(chain.slice(-1)),
+    keyId: (certificate.subjectKeyId ?? keyIdentifier(certificate.publicKey.raw)).toString('hex'),
+    certificate,
+
+    async issue(request, options) {
+      const read = isRead(request) ? request : readCertificateRequest(request);
+      return issueLeaf({
+        subjectDer: writeName(read.subject),
+        names: read,
+        spki: read.publicKey.spki,
+        options,
+      });
+    },
+
+    issueClient: (options) => issueKeyPair(options, noAlternativeNames, 'client auth'),
+
+    issueServing: (options) => issueKeyPair(options, { ...noAlternativeNames, ...options }, 'server auth'),
+
+    async issueAuthority({ commonName, keyType = 'P-256', seconds = tenYears }) {
+      const subjectKey = await generateKey(keyType);
+      const spki = spkiOf(subjectKey);
+      const subjectDer = writeName({ commonName });
+      const extensions = authorityExtensions({
+        keyId: keyIdentifier(rawKeyOf(spki)),
+        issuerKeyId: issuerKeyId(subjectDer),
+      });
+      const der = await issueDer({ subjectDer, spki, extensions, dates: datesFor(seconds) });
+      return { certificate: encodePem('CERTIFICATE', der) + above, key: privateKeyPem(subjectKey) };
+    },
+  };
+}
+
+const isRead = (request: CertificateRequest | Uint8Array | string): request is CertificateRequest =>
+  typeof request !== 'string' && !(request instanceof Uint8Array);
+
+/** A certificate in DER, signed. */
+async function signed(
+  issuer: { readonly key: KeyObject; readonly algorithm: SigningAlgorithm },
+  contents: Omit<Parameters<typeof toBeSigned>[0], 'algorithm'>,
+): Promise<Buffer> {
+  const { identifier } = issuer.algorithm;
+  const data = toBeSigned({ ...contents, algorithm: identifier });
+  return signedCertificate(data, identifier, await signWith(issuer.key, issuer.algorithm, data));
+}

@@ -1,0 +1,242 @@
+import { isIP } from 'node:net';
+import { quote } from '../api/go-text.js';
+import { type AlternativeNames, hasAlternativeNames, readAlternativeNames } from './alternative-names.js';
+import { constructed, context, DerCursor, smallInteger, tags } from './der.js';
+import { isAscii } from './directory-string.js';
+import { PkiError } from './pki-error.js';
+import { isDomainName } from './uri.js';
+
+export interface CertificateExtension {
+  /** Dotted object identifier. */
+  readonly oid: string;
+  readonly critical: boolean;
+  readonly value: Buffer;
+}
+
+/**
+ * The extensions whose values must be well-formed for a certificate to count as one, and what is taken from them.
+ * The set and the texts are those of Go's crypto/x509.
+ */
+export interface ExtensionValues {
+  readonly basicConstraints?: { readonly isCA: boolean; readonly pathLength: number | undefined };
+  readonly alternativeNames?: AlternativeNames;
+  readonly subjectKeyId?: Buffer;
+  readonly authorityKeyId?: Buffer;
+}
+
+const malformed = (what: string): PkiError => new PkiError('parse', `x509: ${what}`);
+
+type Reader = (value: DerCursor, extension: CertificateExtension) => ExtensionValues;
+
+const nothingTaken: ExtensionValues = {};
+
+const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
+  ['2.5.29.14', readSubjectKeyId],
+  ['2.5.29.15', readKeyUsage],
+  ['2.5.29.17', (_, { value }) => ({ alternativeNames: readAlternativeNames(value) })],
+  ['2.5.29.19', readBasicConstraints],
+  ['2.5.29.30', readNameConstraints],
+  ['2.5.29.31', readDistributionPoints],
+  ['2.5.29.32', readPolicies],
+  ['2.5.29.33', readPolicyMappings],
+  ['2.5.29.35', readAuthorityKeyId],
+  ['2.5.29.36', readPolicyConstraints],
+  ['2.5.29.37', readExtendedKeyUsage],
+  ['2.5.29.54', readInhibitAnyPolicy],
+  ['1.3.6.1.5.5.7.1.1', readAuthorityInfoAccess],
+]);
+
+/** Reads every known extension in order. Throws PkiError (`parse`) for the first malformed one. */
+export function readExtensionValues(extensions: readonly CertificateExtension[]): ExtensionValues {
+  let values: ExtensionValues = {};
+  for (const extension of extensions) {
+    const read = readers.get(extension.oid)?.(new DerCursor(extension.value), extension);
+    if (read?.alternativeNames && !hasAlternativeNames(read.alternativeNames)) continue;
+    if (read) values = { ...values, ...read };
+  }
+  return values;
+}
+
+function readKeyUsage(value: DerCursor): ExtensionValues {
+  if (value.bitString() === undefined) throw malformed('invalid key usage');
+  return nothingTaken;
+}
+
+function readBasicConstraints(value: DerCursor): ExtensionValues {
+  const failure = malformed('invalid basic constraints');
+  const members = value.enter(tags.sequence);
+  if (members === undefined) throw failure;
+  const isCA = members.nextIs(tags.boolean) ? members.boolean() : false;
+  if (isCA === undefined) throw failure;
+  if (!members.nextIs(tags.integer)) return { basicConstraints: { isCA, pathLength: undefined } };
+  const bytes = members.integer();
+  const length = bytes && smallInteger(bytes);
+  if (length === undefined || length < 0n) throw failure;
+  return { basicConstraints: { isCA, pathLength: Number(length) } };
+}
+
+function readSubjectKeyId(value: DerCursor, { critical }: CertificateExtension): ExtensionValues {
+  if (critical) throw malformed('subject key identifier incorrectly marked critical');
+  const subjectKeyId = value.read(tags.octetString);
+  if (subjectKeyId === undefined) throw malformed('invalid subject key identifier');
+  return { subjectKeyId };
+}
+
+function readAuthorityKeyId(value: DerCursor, { critical }: CertificateExtension): ExtensionValues {
+  if (critical) throw malformed('authority key identifier incorrectly marked critical');
+  const members = value.enter(tags.sequence);
+  if (members === undefined) throw malformed('invalid authority key identifier');
+  if (!members.nextIs(context(0))) return nothingTaken;
+  const authorityKeyId = members.read(context(0));
+  if (authorityKeyId === undefined) throw malformed('invalid authority key identifier');
+  return { authorityKeyId };
+}
+
+function readExtendedKeyUsage(value: DerCursor): ExtensionValues {
+  const members = value.enter(tags.sequence);
+  if (members === undefined) throw malformed('invalid extended key usages');
+  while (!members.empty) if (members.oid() === undefined) throw malformed('invalid extended key usages');
+  return nothingTaken;
+}
+
+function readPolicies(value: DerCursor): ExtensionValues {
+  const failure = malformed('invalid certificate policies');
+  const policies = value.enter(tags.sequence);
+  if (policies === undefined) throw failure;
+  const seen = new Set<string>();
+  while (!policies.empty) {
+    const oid = policies.enter(tags.sequence)?.read(tags.oid);
+    if (oid === undefined || !isWellFormedOid(oid) || seen.has(oid.toString('hex'))) throw failure;
+    seen.add(oid.toString('hex'));
+  }
+  return nothingTaken;
+}
+
+/** Arcs of any size, each in its shortest form. */
+const isWellFormedOid = (oid: Buffer): boolean =>
+  oid.length > 0 &&
+  (oid.at(-1) ?? 0) < 0x80 &&
+  oid.every((byte, at) => byte !== 0x80 || (at > 0 && (oid[at - 1] ?? 0) >= 0x80));
+
+function readPolicyMappings(value: DerCursor): ExtensionValues {
+  const mappings = value.enter(tags.sequence);
+  if (mappings === undefined) throw malformed('invalid policy mappings extension');
+  while (!mappings.empty) {
+    const mapping = mappings.enter(tags.sequence);
+    if (mapping?.read(tags.oid) === undefined || mapping.read(tags.oid) === undefined) {
+      throw malformed('invalid policy mappings extension');
+    }
+  }
+  return nothingTaken;
+}
+
+function readPolicyConstraints(value: DerCursor): ExtensionValues {
+  const members = value.enter(tags.sequence);
+  if (members === undefined) throw malformed('invalid policy constraints extension');
+  for (const tag of [context(0), context(1)]) {
+    if (!members.nextIs(tag)) continue;
+    const bytes = members.integer(tag);
+    if (bytes === undefined || smallInteger(bytes) === undefined) {
+      throw malformed('invalid policy constraints extension');
+    }
+  }
+  return nothingTaken;
+}
+
+function readInhibitAnyPolicy(value: DerCursor): ExtensionValues {
+  const bytes = value.integer();
+  if (bytes === undefined || smallInteger(bytes) === undefined) {
+    throw malformed('invalid inhibit any policy extension');
+  }
+  return nothingTaken;
+}
+
+function readDistributionPoints(value: DerCursor): ExtensionValues {
+  const points = value.enter(tags.sequence);
+  if (points === undefined) throw malformed('invalid CRL distribution points');
+  const failure = malformed('invalid CRL distribution point');
+  while (!points.empty) {
+    const point = points.enter(tags.sequence);
+    if (point === undefined) throw failure;
+    if (!point.nextIs(constructed(0))) continue;
+    const names = point.enter(constructed(0))?.enter(constructed(0));
+    if (names === undefined) throw failure;
+    while (names.nextIs(context(6))) if (names.read(context(6)) === undefined) throw failure;
+  }
+  return nothingTaken;
+}
+
+function readAuthorityInfoAccess(value: DerCursor, { critical }: CertificateExtension): ExtensionValues {
+  if (critical) throw malformed('authority info access incorrectly marked critical');
+  const failure = malformed('invalid authority info access');
+  const descriptions = value.enter(tags.sequence);
+  if (descriptions === undefined) throw failure;
+  while (!descriptions.empty) {
+    const description = descriptions.enter(tags.sequence);
+    if (description?.oid() === undefined) throw failure;
+    if (description.nextIs(context(6)) && description.read(context(6)) === undefined) throw failure;
+  }
+  return nothingTaken;
+}
+
+function readNameConstraints(outer: DerCursor): ExtensionValues {
+  const failure = malformed('invalid NameConstraints extension');
+  const top = outer.enter(tags.sequence);
+  if (top === undefined || !outer.empty) throw failure;
+  const subtrees = [constructed(0), constructed(1)].map((tag) => {
+    if (!top.nextIs(tag)) return undefined;
+    const found = top.enter(tag);
+    if (found === undefined) throw failure;
+    return found;
+  });
+  if (!top.empty) throw failure;
+  if (subtrees.every((subtree) => subtree === undefined || subtree.empty)) {
+    throw malformed('empty name constraints extension');
+  }
+  for (const subtree of subtrees) {
+    while (subtree && !subtree.empty) {
+      const base = subtree.enter(tags.sequence)?.any();
+      if (base === undefined) throw failure;
+      const problem = constraintProblem(base.tag, base.value);
+      if (problem !== undefined) throw malformed(problem);
+    }
+  }
+  return nothingTaken;
+}
+
+const constraintKinds = { email: context(1), dns: context(2), uri: context(6), ip: context(7) } as const;
+
+/** What is wrong with the base of a subtree; kinds that are not understood pass. */
+function constraintProblem(tag: number, value: Buffer): string | undefined {
+  if (tag === constraintKinds.ip) return ipConstraintProblem(value);
+  if (tag !== constraintKinds.dns && tag !== constraintKinds.email && tag !== constraintKinds.uri) return undefined;
+  const text = value.toString('latin1');
+  if (!isAscii(value)) {
+    return `invalid constraint value: x509: ${quote(value.toString('utf8'))} cannot be encoded as an IA5String`;
+  }
+  if (tag === constraintKinds.dns) {
+    return isDomainName(text, { constraint: true }) ? undefined : `failed to parse dnsName constraint ${quote(text)}`;
+  }
+  if (tag === constraintKinds.email) {
+    const passes = text.includes('@') ? isMailbox(text) : isDomainName(text, { constraint: true });
+    return passes ? undefined : `failed to parse rfc822Name constraint ${quote(text)}`;
+  }
+  if (isIP(text) !== 0) return `failed to parse URI constraint ${quote(text)}: cannot be IP address`;
+  return isDomainName(text, { constraint: true }) ? undefined : `failed to parse URI constraint ${quote(text)}`;
+}
+
+/** Address and mask of equal length, the mask ones first. */
+function ipConstraintProblem(value: Buffer): string | undefined {
+  if (value.length !== 8 && value.length !== 32) return `IP constraint contained value of length ${value.length}`;
+  const mask = value.subarray(value.length / 2);
+  const contiguous = /^1*0*$/.test([...mask].map((byte) => byte.toString(2).padStart(8, '0')).join(''));
+  return contiguous ? undefined : `IP constraint contained invalid mask ${mask.toString('hex')}`;
+}
+
+const mailbox = /^(?:[A-Za-z0-9!#$%&'*+\-/=?^_`{|}~]+(?:\.[A-Za-z0-9!#$%&'*+\-/=?^_`{|}~]+)*|"(?:[^"\\]|\\.)*")@(.+)$/;
+
+/** RFC 2821 mailbox: a dot-atom or a quoted string, and a domain. */
+function isMailbox(text: string): boolean {
+  const domain = mailbox.exec(text)?.[1];
+  return domain !== undefined && isDomainName(domain, { constraint: false });
+}

@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto';
+import { type AlternativeNames, hasAlternativeNames, writeAlternativeNames } from './alternative-names.js';
+import {
+  bits,
+  constructed,
+  context,
+  encode,
+  flags,
+  octetString,
+  oid,
+  sequence,
+  tags,
+  time,
+  truth,
+  unsignedInteger,
+} from './der.js';
+import { emptyName } from './distinguished-name.js';
+import { certificateUsages } from './usages.js';
+
+/** What certificates made here look like (RFC 5280), to the byte: version 3, this order of extensions, nothing else. */
+
+export interface CertificateContents {
+  /** Magnitude of the serial number. */
+  readonly serial: Buffer;
+  readonly issuerDer: Buffer;
+  readonly subjectDer: Buffer;
+  readonly spki: Buffer;
+  /** Milliseconds since the epoch; fractions of seconds are cut. */
+  readonly notBefore: number;
+  readonly notAfter: number;
+  /** AlgorithmIdentifier of the signature. */
+  readonly algorithm: Buffer;
+  readonly extensions: readonly Buffer[];
+}
+
+const version3 = encode(constructed(0), unsignedInteger(Buffer.from([2])));
+
+/** The bytes to be signed. */
+export const toBeSigned = (given: CertificateContents): Buffer =>
+  sequence(
+    version3,
+    unsignedInteger(given.serial),
+    given.algorithm,
+    given.issuerDer,
+    sequence(time(given.notBefore), time(given.notAfter)),
+    given.subjectDer,
+    given.spki,
+    encode(constructed(3), sequence(...given.extensions)),
+  );
+
+/** The certificate in DER. */
+export const signedCertificate = (signed: Buffer, algorithm: Buffer, signature: Buffer): Buffer =>
+  sequence(signed, algorithm, bits(signature));
+
+const ids = {
+  subjectKeyId: oid('2.5.29.14'),
+  keyUsage: oid('2.5.29.15'),
+  alternativeNames: oid('2.5.29.17'),
+  basicConstraints: oid('2.5.29.19'),
+  authorityKeyId: oid('2.5.29.35'),
+  extendedKeyUsage: oid('2.5.29.37'),
+} as const;
+
+const extension = (id: Buffer, value: Buffer): Buffer => sequence(id, octetString(value));
+const critical = (id: Buffer, value: Buffer): Buffer => sequence(id, truth, octetString(value));
+
+const authorityKeyId = (keyId: Buffer | undefined): readonly Buffer[] =>
+  keyId === undefined || keyId.length === 0 ? [] : [extension(ids.authorityKeyId, sequence(encode(context(0), keyId)))];
+
+const noAuthority = critical(ids.basicConstraints, encode(tags.sequence));
+
+export interface LeafExtensions {
+  readonly usages: readonly string[];
+  readonly names: AlternativeNames;
+  readonly subjectDer: Buffer;
+  /** Key identifier of the issuer; absent if it has none. */
+  readonly issuerKeyId: Buffer | undefined;
+}
+
+/** keyUsage, extKeyUsage, basicConstraints, authorityKeyIdentifier, subjectAltName; empty ones are left out. */
+export function leafExtensions({ usages, names, subjectDer, issuerKeyId }: LeafExtensions): readonly Buffer[] {
+  const { keyUsage, extendedKeyUsage } = certificateUsages(usages);
+  const alternative = subjectDer.equals(emptyName) ? critical : extension;
+  return [
+    ...(keyUsage.size === 0 ? [] : [critical(ids.keyUsage, flags(keyUsage))]),
+    ...(extendedKeyUsage.length === 0 ? [] : [extension(ids.extendedKeyUsage, sequence(...extendedKeyUsage.map(oid)))]),
+    noAuthority,
+    ...authorityKeyId(issuerKeyId),
+    ...(hasAlternativeNames(names) ? [alternative(ids.alternativeNames, writeAlternativeNames(names))] : []),
+  ];
+}
+
+const caKeyUsage = critical(ids.keyUsage, flags(new Set([0, 5, 6])));
+const isAuthority = critical(ids.basicConstraints, sequence(truth));
+
+/** Extensions of a CA certificate: keyUsage, basicConstraints, subjectKeyIdentifier, authorityKeyIdentifier. */
+export const authorityExtensions = (given: {
+  readonly keyId: Buffer;
+  readonly issuerKeyId: Buffer | undefined;
+}): readonly Buffer[] => [
+  caKeyUsage,
+  isAuthority,
+  extension(ids.subjectKeyId, octetString(given.keyId)),
+  ...authorityKeyId(given.issuerKeyId),
+];
+
+/** Leftmost 160 bits of the SHA-256 of a key (RFC 7093, method 1). */
+export const keyIdentifier = (rawKey: Buffer): Buffer => createHash('sha256').update(rawKey).digest().subarray(0, 20);

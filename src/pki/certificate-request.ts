@@ -1,0 +1,221 @@
+import { quote } from '../api/go-text.js';
+import { type AlternativeNames, noAlternativeNames, readAlternativeNames } from './alternative-names.js';
+import { rightAligned } from './der.js';
+import { readGeneralizedTime, readUtcTime } from './der-time.js';
+import { decodeString } from './directory-string.js';
+import { type DistinguishedName, type NameAttribute, nameOf } from './distinguished-name.js';
+import { firstPemBlock } from './pem.js';
+import { PkiError } from './pki-error.js';
+import { type KeyMaterial, type PublicKey, readPublicKey } from './public-key.js';
+import { RequestReader, readBitString, readBoolean, readInteger, readOid, universal } from './request-reader.js';
+import { type SignatureAlgorithm, verifySignature } from './signature.js';
+
+/** A PKCS#10 request (RFC 2986) that was read and whose own signature verified. */
+export interface CertificateRequest extends AlternativeNames {
+  readonly subject: DistinguishedName;
+  readonly publicKey: PublicKey;
+  /** Extensions asked for, other than subjectAltName too; nobody grants them. */
+  readonly extensions: readonly RequestedExtension[];
+}
+
+export interface RequestedExtension {
+  /** Dotted object identifier. */
+  readonly oid: string;
+  readonly critical: boolean;
+  readonly value: Buffer;
+}
+
+const oidExtensionRequest = '1.2.840.113549.1.9.14';
+const oidSubjectAltName = '2.5.29.17';
+
+const struct = (goType: string) => ({ tag: universal.sequence, constructed: true, goType }) as const;
+const primitive = (tag: number, goType: string) => ({ tag, constructed: false, goType }) as const;
+
+const shapes = {
+  request: struct('certificateRequest'),
+  toBeSigned: struct('tbsCertificateRequest'),
+  version: primitive(universal.integer, 'int'),
+  publicKeyInfo: struct('publicKeyInfo'),
+  algorithm: struct('AlgorithmIdentifier'),
+  oid: primitive(universal.oid, 'ObjectIdentifier'),
+  bits: primitive(universal.bitString, 'BitString'),
+  attributes: { tag: 0, constructed: true, context: true, goType: '' },
+  name: struct('RDNSequence'),
+  relativeName: { tag: universal.set, constructed: true, goType: 'RelativeDistinguishedNameSET' },
+  attributeTypeAndValue: struct('AttributeTypeAndValue'),
+  attribute: struct('pkcs10Attribute'),
+  attributeValues: { tag: universal.set, constructed: true, goType: '' },
+  extensions: struct(''),
+  extension: struct('Extension'),
+  critical: primitive(universal.boolean, 'bool'),
+  value: primitive(universal.octetString, ''),
+} as const;
+
+/**
+ * Reads the first PEM block, which must be a CERTIFICATE REQUEST, and verifies that its key signed it, over the bytes
+ * as received. Throws nothing but PkiError, with Go's texts (`pem`, `parse`, `signature`). Time and memory are linear in
+ * the length of the text; extensions, attributes and names are not limited in number, so callers bound the length.
+ */
+export function readCertificateRequest(pem: Uint8Array | string): CertificateRequest {
+  const block = firstPemBlock(pem);
+  if (block === undefined || block.type !== 'CERTIFICATE REQUEST') {
+    throw new PkiError('pem', 'PEM block type must be CERTIFICATE REQUEST');
+  }
+  return readRequestDer(block.bytes);
+}
+
+/** Like `readCertificateRequest`, for DER without PEM around it. */
+export function readRequestDer(der: Buffer): CertificateRequest {
+  const input = new RequestReader(der);
+  const raw = readStructure(input.field(shapes.request).contents);
+  if (!input.done) throw new PkiError('parse', 'asn1: syntax error: trailing data');
+
+  const publicKey = readPublicKey(raw.key);
+  const subject = readSubject(raw.subject);
+  const extensions = readExtensions(raw.attributes);
+  const alternativeNames = extensions.find(({ oid }) => oid === oidSubjectAltName);
+  const names = alternativeNames ? readAlternativeNames(alternativeNames.value) : noAlternativeNames;
+  verifySignature({ algorithm: raw.algorithm, data: raw.toBeSigned, signature: raw.signature }, publicKey);
+  return { subject, publicKey, extensions, ...names };
+}
+
+interface Structure {
+  /** The signed bytes. */
+  readonly toBeSigned: Buffer;
+  readonly subject: Buffer;
+  readonly key: KeyMaterial;
+  /** Each attribute whole. */
+  readonly attributes: readonly Buffer[];
+  readonly algorithm: SignatureAlgorithm;
+  readonly signature: Buffer;
+}
+
+function readStructure(contents: Buffer): Structure {
+  const outer = new RequestReader(contents);
+  const toBeSigned = outer.field(shapes.toBeSigned);
+  const inner = new RequestReader(toBeSigned.contents);
+  readInteger(inner.field(shapes.version).contents);
+  const subject = inner.any().whole;
+  const info = new RequestReader(inner.field(shapes.publicKeyInfo).contents);
+  const keyAlgorithm = readAlgorithm(info);
+  const key = rightAligned(readBitString(info.field(shapes.bits).contents));
+  const attributes = new RequestReader(inner.field(shapes.attributes).contents).elements().map(({ whole }) => whole);
+  const algorithm = readAlgorithm(outer);
+  const signature = rightAligned(readBitString(outer.field(shapes.bits).contents));
+  return {
+    toBeSigned: toBeSigned.whole,
+    subject,
+    key: { algorithm: keyAlgorithm.oid, parameters: keyAlgorithm.parameters, key },
+    attributes,
+    algorithm,
+    signature,
+  };
+}
+
+function readAlgorithm(reader: RequestReader): SignatureAlgorithm {
+  const members = new RequestReader(reader.field(shapes.algorithm).contents);
+  const oid = readOid(members.field(shapes.oid).contents);
+  return { oid, parameters: members.done ? Buffer.alloc(0) : members.any().whole };
+}
+
+function readSubject(der: Buffer): DistinguishedName {
+  const input = new RequestReader(der);
+  const names = new RequestReader(input.field(shapes.name).contents).elements(shapes.relativeName);
+  const attributes = names.flatMap(({ contents }) =>
+    new RequestReader(contents).elements(shapes.attributeTypeAndValue).flatMap((attribute) => {
+      const read = readNameAttribute(attribute.contents);
+      return read ? [read] : [];
+    }),
+  );
+  return nameOf(attributes);
+}
+
+/** undefined for values that are no text. */
+function readNameAttribute(contents: Buffer): NameAttribute | undefined {
+  const members = new RequestReader(contents);
+  const type = readOid(members.field(shapes.oid).contents);
+  const field = members.any();
+  if (field.class !== 0 || field.constructed) return undefined;
+  const decoded = decodeString(field.tag, field.contents);
+  if (decoded === undefined) {
+    checkOtherValue(field.tag, field.contents);
+    return undefined;
+  }
+  if ('text' in decoded) return { type, value: decoded.text };
+  if (decoded.broken === 'UTF-8 string') throw new PkiError('parse', 'asn1: invalid UTF-8 string');
+  if (decoded.broken === 'BMPString') throw new PkiError('parse', 'invalid BMPString');
+  throw new PkiError('parse', `asn1: syntax error: ${decoded.broken} contains invalid character`);
+}
+
+/** Values of the simple types must be well-formed even though they are dropped. */
+function checkOtherValue(tag: number, contents: Buffer): void {
+  if (tag === universal.boolean) readBoolean(contents);
+  else if (tag === universal.integer) readInteger(contents);
+  else if (tag === universal.bitString) readBitString(contents);
+  else if (tag === universal.oid) readOid(contents);
+  else if (tag === universal.utcTime || tag === universal.generalizedTime) readNamedTime(tag, contents);
+}
+
+/** Times are no names either; a malformed one is told by its first part that is no number. */
+function readNamedTime(tag: number, contents: Buffer): void {
+  const text = contents.toString('latin1');
+  if (tag === universal.utcTime ? readUtcTime(text) : readGeneralizedTime(text)) return;
+  const [layout, parts] =
+    tag === universal.utcTime
+      ? (['060102150405Z0700', ['06', '01', '02', '15', '04', '05']] as const)
+      : (['20060102150405.999999999Z0700', ['2006', '01', '02', '15', '04', '05']] as const);
+  let rest = text;
+  for (const part of parts) {
+    const digits = rest.slice(0, part.length);
+    if (digits.length < part.length || !/^[0-9]+$/.test(digits)) {
+      throw new PkiError(
+        'parse',
+        `parsing time ${quote(text)} as "${layout}": cannot parse ${quote(rest)} as "${part}"`,
+      );
+    }
+    rest = rest.slice(part.length);
+  }
+  throw new PkiError('parse', `parsing time ${quote(text)} as "${layout}": cannot parse ${quote(rest)} as "Z0700"`);
+}
+
+function readExtensions(attributes: readonly Buffer[]): readonly RequestedExtension[] {
+  const seen = new Set<string>();
+  return attributes.flatMap((attribute) => {
+    const value = extensionRequest(attribute);
+    if (value === undefined) return [];
+    const members = new RequestReader(new RequestReader(value).field(shapes.extensions).contents);
+    const extensions = members.elements(shapes.extension).map(({ contents }) => readExtension(contents));
+    for (const { oid } of extensions) {
+      if (seen.has(oid)) {
+        throw new PkiError('parse', 'x509: certificate request contains duplicate requested extensions');
+      }
+      seen.add(oid);
+    }
+    return extensions;
+  });
+}
+
+/** First value of an attribute extensionRequest; undefined for other attributes and for those that cannot be read. */
+function extensionRequest(attribute: Buffer): Buffer | undefined {
+  try {
+    const input = new RequestReader(attribute);
+    const members = new RequestReader(input.field(shapes.attribute).contents);
+    const oid = readOid(members.field(shapes.oid).contents);
+    const values = new RequestReader(members.field(shapes.attributeValues).contents).elements();
+    return oid === oidExtensionRequest && input.done ? values[0]?.whole : undefined;
+  } catch (error) {
+    if (error instanceof PkiError) return undefined;
+    throw error;
+  }
+}
+
+function readExtension(contents: Buffer): RequestedExtension {
+  const members = new RequestReader(contents);
+  const oid = readOid(members.field(shapes.oid).contents);
+  const critical = members.optional(shapes.critical);
+  return {
+    oid,
+    critical: critical !== undefined && readBoolean(critical.contents),
+    value: members.field(shapes.value).contents,
+  };
+}

@@ -1,0 +1,54 @@
+/** The string types of names (X.520 DirectoryString and its relatives), decoded as Go decodes them. */
+
+type Decoded = { readonly text: string } | { readonly broken: BrokenString };
+export type BrokenString = 'PrintableString' | 'NumericString' | 'IA5String' | 'UTF-8 string' | 'BMPString';
+
+/** PrintableString and the two characters that are tolerated in it, `*` and `&`. */
+const printable = /^[A-Za-z0-9 '()+,\-./:=?*&]*$/;
+const numeric = /^[0-9 ]*$/;
+const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+export const isAscii = (bytes: Buffer): boolean => bytes.every((byte) => byte < 0x80);
+
+const matching =
+  (pattern: RegExp, broken: BrokenString) =>
+  (bytes: Buffer): Decoded => {
+    const text = bytes.toString('latin1');
+    return pattern.test(text) ? { text } : { broken };
+  };
+
+function utf8(bytes: Buffer): Decoded {
+  try {
+    return { text: strictUtf8.decode(bytes) };
+  } catch {
+    return { broken: 'UTF-8 string' };
+  }
+}
+
+/** UCS-2: no surrogates and none of the code points that are no characters; one terminating zero is dropped. */
+function bmp(bytes: Buffer): Decoded {
+  if (bytes.length % 2 !== 0) return { broken: 'BMPString' };
+  const ends = bytes.length >= 2 && bytes.readUInt16BE(bytes.length - 2) === 0;
+  const stop = ends ? bytes.length - 2 : bytes.length;
+  let text = '';
+  for (let at = 0; at < stop; at += 2) {
+    const unit = bytes.readUInt16BE(at);
+    const reserved = unit >= 0xfffe || (unit >= 0xfdd0 && unit <= 0xfdef) || (unit >= 0xd800 && unit <= 0xdfff);
+    if (reserved) return { broken: 'BMPString' };
+    text += String.fromCharCode(unit);
+  }
+  return { text };
+}
+
+/** Decoders by universal tag number; T61 is taken for Latin-1, as everybody does. */
+const decoders: ReadonlyMap<number, (bytes: Buffer) => Decoded> = new Map([
+  [12, utf8],
+  [18, matching(numeric, 'NumericString')],
+  [19, matching(printable, 'PrintableString')],
+  [20, (bytes: Buffer): Decoded => ({ text: bytes.toString('latin1') })],
+  [22, (bytes: Buffer): Decoded => (isAscii(bytes) ? { text: bytes.toString('latin1') } : { broken: 'IA5String' })],
+  [30, bmp],
+]);
+
+/** The text of a string of this universal type, or which type it breaks; undefined for other types. */
+export const decodeString = (tag: number, bytes: Buffer): Decoded | undefined => decoders.get(tag)?.(bytes);

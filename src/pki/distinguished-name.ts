@@ -1,0 +1,115 @@
+import { DerCursor, directoryString, encode, oid, sequence, setOf, tags } from './der.js';
+import { decodeString } from './directory-string.js';
+import { PkiError } from './pki-error.js';
+
+/** Names of subjects and issuers (X.501, RFC 5280 4.1.2.4). */
+
+export interface NameAttribute {
+  /** Dotted object identifier. */
+  readonly type: string;
+  readonly value: string;
+}
+
+/** The attributes that survive from a request into a certificate; everything else in a name is dropped. */
+export interface DistinguishedName {
+  /** The last one, if there are several; empty if there is none. */
+  readonly commonName: string;
+  readonly serialNumber: string;
+  readonly countries: readonly string[];
+  readonly organizations: readonly string[];
+  readonly organizationalUnits: readonly string[];
+  readonly localities: readonly string[];
+  readonly provinces: readonly string[];
+  readonly streetAddresses: readonly string[];
+  readonly postalCodes: readonly string[];
+  /** Every attribute with a text, in order, its RDN forgotten. */
+  readonly attributes: readonly NameAttribute[];
+}
+
+const types = {
+  commonName: '2.5.4.3',
+  serialNumber: '2.5.4.5',
+  country: '2.5.4.6',
+  locality: '2.5.4.7',
+  province: '2.5.4.8',
+  streetAddress: '2.5.4.9',
+  organization: '2.5.4.10',
+  organizationalUnit: '2.5.4.11',
+  postalCode: '2.5.4.17',
+} as const;
+
+/** Sorts attributes into the fields of a name. */
+export function nameOf(attributes: readonly NameAttribute[]): DistinguishedName {
+  const all = (type: string): readonly string[] =>
+    attributes.filter((attribute) => attribute.type === type).map(({ value }) => value);
+  return {
+    commonName: all(types.commonName).at(-1) ?? '',
+    serialNumber: all(types.serialNumber).at(-1) ?? '',
+    countries: all(types.country),
+    organizations: all(types.organization),
+    organizationalUnits: all(types.organizationalUnit),
+    localities: all(types.locality),
+    provinces: all(types.province),
+    streetAddresses: all(types.streetAddress),
+    postalCodes: all(types.postalCode),
+    attributes,
+  };
+}
+
+const malformed = (what: string): PkiError => new PkiError('parse', `x509: invalid RDNSequence${what}`);
+
+/** Reads a name of a certificate. */
+export function readName(der: Buffer): DistinguishedName {
+  const rdns = new DerCursor(der).enter(tags.sequence);
+  if (rdns === undefined) throw malformed('');
+  const attributes: NameAttribute[] = [];
+  while (!rdns.empty) {
+    const rdn = rdns.enter(tags.set);
+    if (rdn === undefined) throw malformed('');
+    while (!rdn.empty) attributes.push(readAttribute(rdn));
+  }
+  return nameOf(attributes);
+}
+
+function readAttribute(rdn: DerCursor): NameAttribute {
+  const attribute = rdn.enter(tags.sequence);
+  if (attribute === undefined) throw malformed(': invalid attribute');
+  const type = attribute.oid();
+  if (type === undefined) throw malformed(': invalid attribute type');
+  const value = attribute.any();
+  if (value === undefined) throw malformed(': invalid attribute value');
+  const decoded = decodeString(value.tag, value.value);
+  if (decoded === undefined) throw malformed(`: invalid attribute value: unsupported string type: ${value.tag}`);
+  if ('broken' in decoded) throw malformed(`: invalid attribute value: invalid ${decoded.broken}`);
+  return { type, value: decoded.text };
+}
+
+export const emptyName: Buffer = encode(tags.sequence);
+
+/** The parts of a name that can be written; absent ones are left out. */
+export type WritableName = Partial<Omit<DistinguishedName, 'attributes'>>;
+
+/**
+ * Writes a name: C, O, OU, L, ST, street, postalCode, CN, serialNumber, each one RDN with all its values. Throws
+ * PkiError (`unissuable`) for a text that is no Unicode.
+ */
+export function writeName(name: WritableName): Buffer {
+  const one = (value: string | undefined): readonly string[] => (value ? [value] : []);
+  const rdns: readonly (readonly [string, readonly string[] | undefined])[] = [
+    [types.country, name.countries],
+    [types.organization, name.organizations],
+    [types.organizationalUnit, name.organizationalUnits],
+    [types.locality, name.localities],
+    [types.province, name.provinces],
+    [types.streetAddress, name.streetAddresses],
+    [types.postalCode, name.postalCodes],
+    [types.commonName, one(name.commonName)],
+    [types.serialNumber, one(name.serialNumber)],
+  ];
+  const written = rdns.flatMap(([type, values]) => {
+    if (values === undefined || values.length === 0) return [];
+    const key = oid(type);
+    return [setOf(values.map((value) => sequence(key, directoryString(value))))];
+  });
+  return encode(tags.sequence, Buffer.concat(written));
+}

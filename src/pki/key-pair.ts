@@ -1,0 +1,71 @@
+import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject, sign } from 'node:crypto';
+import { promisify } from 'node:util';
+import { nothing, oid, sequence } from './der.js';
+import { PkiError } from './pki-error.js';
+
+/** Private keys: making them, reading them, and signing with the algorithm that suits them. */
+
+export type KeyType = 'P-256' | 'P-384' | 'P-521' | 'Ed25519' | 'RSA-2048' | 'RSA-3072' | 'RSA-4096';
+
+const generate = promisify(generateKeyPair);
+
+const makers: Readonly<Record<KeyType, () => Promise<{ readonly privateKey: KeyObject }>>> = {
+  'P-256': () => generate('ec', { namedCurve: 'P-256' }),
+  'P-384': () => generate('ec', { namedCurve: 'P-384' }),
+  'P-521': () => generate('ec', { namedCurve: 'P-521' }),
+  Ed25519: () => generate('ed25519'),
+  'RSA-2048': () => generate('rsa', { modulusLength: 2048 }),
+  'RSA-3072': () => generate('rsa', { modulusLength: 3072 }),
+  'RSA-4096': () => generate('rsa', { modulusLength: 4096 }),
+};
+
+/** Makes a private key, off the main thread. */
+export const generateKey = async (type: KeyType): Promise<KeyObject> => (await makers[type]()).privateKey;
+
+/** PEM of a private key (PKCS#8). */
+export const privateKeyPem = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' }).toString();
+
+/** SubjectPublicKeyInfo in DER of a private key's other half. */
+export const spkiOf = (key: KeyObject): Buffer => createPublicKey(key).export({ type: 'spki', format: 'der' });
+
+/** Reads a private key in PEM (PKCS#8, SEC 1 or PKCS#1, unencrypted). Throws PkiError (`authority`). */
+export function readPrivateKey(pem: string): KeyObject {
+  try {
+    return createPrivateKey(pem);
+  } catch (cause) {
+    throw new PkiError('authority', 'the private key cannot be read', { cause });
+  }
+}
+
+export interface SigningAlgorithm {
+  /** AlgorithmIdentifier in DER. */
+  readonly identifier: Buffer;
+  /** null: the algorithm hashes by itself. */
+  readonly hash: 'sha256' | 'sha384' | 'sha512' | null;
+}
+
+const ecdsa: ReadonlyMap<string, SigningAlgorithm> = new Map<string, SigningAlgorithm>([
+  ['secp224r1', { identifier: sequence(oid('1.2.840.10045.4.3.2')), hash: 'sha256' }],
+  ['prime256v1', { identifier: sequence(oid('1.2.840.10045.4.3.2')), hash: 'sha256' }],
+  ['secp384r1', { identifier: sequence(oid('1.2.840.10045.4.3.3')), hash: 'sha384' }],
+  ['secp521r1', { identifier: sequence(oid('1.2.840.10045.4.3.4')), hash: 'sha512' }],
+]);
+const rsa: SigningAlgorithm = { identifier: sequence(oid('1.2.840.113549.1.1.11'), nothing), hash: 'sha256' };
+const ed25519: SigningAlgorithm = { identifier: sequence(oid('1.3.101.112')), hash: null };
+
+/** RSA: SHA-256 with PKCS#1 v1.5; ECDSA: the hash of the curve's size; Ed25519. Throws PkiError (`authority`). */
+export function signingAlgorithm(key: KeyObject): SigningAlgorithm {
+  if (key.asymmetricKeyType === 'rsa') return rsa;
+  if (key.asymmetricKeyType === 'ed25519') return ed25519;
+  const found = key.asymmetricKeyType === 'ec' ? ecdsa.get(key.asymmetricKeyDetails?.namedCurve ?? '') : undefined;
+  if (found === undefined) throw new PkiError('authority', 'the private key is of a kind that does not sign here');
+  return found;
+}
+
+/** Signs; RSA, which takes milliseconds, off the main thread. */
+export async function signWith(key: KeyObject, { hash }: SigningAlgorithm, data: Buffer): Promise<Buffer> {
+  if (key.asymmetricKeyType !== 'rsa') return sign(hash, data, key);
+  return new Promise((resolve, reject) => {
+    sign(hash, data, key, (error, signature) => (error ? reject(error) : resolve(signature)));
+  });
+}

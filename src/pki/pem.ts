@@ -1,0 +1,112 @@
+/** PEM as Go's encoding/pem reads and writes it (RFC 7468, with the leniency that clients rely on). */
+
+export interface PemBlock {
+  /** The label, e.g. `CERTIFICATE`. */
+  readonly type: string;
+  /** Were there `Key: value` lines before the data? */
+  readonly hasHeaders: boolean;
+  readonly bytes: Buffer;
+}
+
+const begin = Buffer.from('-----BEGIN ');
+/** With the line feed before it: an END line counts only at the start of a line. */
+const end = Buffer.from('\n-----END ');
+const dashes = '-----';
+const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
+const space = 0x20;
+const tab = 0x09;
+const colon = 0x3a;
+
+/** A line without its line end and trailing blanks, as offsets; `next` is where the following line starts. */
+function lineAt(data: Buffer, at: number): { readonly end: number; readonly next: number } {
+  const feed = data.indexOf(lineFeed, at);
+  const next = feed < 0 ? data.length : feed + 1;
+  let stop = feed < 0 ? data.length : feed;
+  if (feed > at && data[stop - 1] === carriageReturn) stop--;
+  while (stop > at && (data[stop - 1] === space || data[stop - 1] === tab)) stop--;
+  return { end: stop, next };
+}
+
+const base64 = /^[A-Za-z0-9+/]*={0,2}$/;
+
+/** Standard base64 with padding; blanks and line ends are skipped. undefined: not that. */
+function decodeBase64(data: Buffer): Buffer | undefined {
+  const text = data.toString('latin1').replace(/[ \t\r\n]+/g, '');
+  return text.length % 4 === 0 && base64.test(text) ? Buffer.from(text, 'base64') : undefined;
+}
+
+interface Found {
+  readonly block: PemBlock;
+  readonly next: number;
+}
+
+/** The block that the lines between `from` and the END line at `endAt` make; otherwise where to look on (-1: nowhere). */
+function blockBefore(data: Buffer, from: number, endAt: number): Found | number {
+  const trailer = endAt + end.length;
+  const beginAt = data.subarray(from, endAt).lastIndexOf(begin);
+  if (beginAt < 0) return trailer;
+  const beginsLine = beginAt === 0 || data[from + beginAt - 1] === lineFeed;
+  if (!beginsLine) return trailer;
+
+  const labelAt = from + beginAt + begin.length;
+  const labelLine = lineAt(data, labelAt);
+  const label = data.subarray(labelAt, labelLine.end).toString('latin1');
+  let at = labelLine.next;
+  if (!label.endsWith(dashes)) return trailer < at ? -1 : trailer;
+  const type = label.slice(0, -dashes.length);
+
+  let hasHeaders = false;
+  for (;;) {
+    if (at >= data.length) return -1;
+    const line = lineAt(data, at);
+    if (!data.subarray(at, line.end).includes(colon)) break;
+    hasHeaders = true;
+    at = line.next;
+  }
+  const again = trailer < at ? -1 : trailer;
+  if (again < 0 || (hasHeaders && endAt < at)) return again;
+
+  const closing = `${type}${dashes}`;
+  if (data.subarray(trailer, trailer + closing.length).toString('latin1') !== closing) return again;
+  const afterClosing = trailer + closing.length;
+  if (lineAt(data, afterClosing).end !== afterClosing) return again;
+  const bytes = endAt > at ? decodeBase64(data.subarray(at, endAt)) : Buffer.alloc(0);
+  if (bytes === undefined) return again;
+  return {
+    block: { type: Buffer.from(type, 'latin1').toString('utf8'), hasHeaders, bytes },
+    next: lineAt(data, trailer - 1).next,
+  };
+}
+
+/** The next intact block from an offset; broken ones and text between are skipped. */
+function nextBlock(data: Buffer, offset: number): Found | undefined {
+  for (let from = offset; from >= 0 && from <= data.length; ) {
+    const endAt = data.indexOf(end, from);
+    if (endAt < 0) return undefined;
+    const found = blockBefore(data, from, endAt);
+    if (typeof found !== 'number') return found;
+    from = found;
+  }
+  return undefined;
+}
+
+const asBuffer = (data: Uint8Array | string): Buffer =>
+  typeof data === 'string' ? Buffer.from(data) : Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+
+/** The first intact block; undefined if there is none. Linear in the length of the data. */
+export const firstPemBlock = (data: Uint8Array | string): PemBlock | undefined => nextBlock(asBuffer(data), 0)?.block;
+
+/** Every intact block, one at a time. Linear in the length of the data. */
+export function* pemBlocks(data: Uint8Array | string): Generator<PemBlock, void> {
+  const buffer = asBuffer(data);
+  for (let found = nextBlock(buffer, 0); found !== undefined; found = nextBlock(buffer, found.next)) yield found.block;
+}
+
+/** One block: lines of 64 characters, a line feed after each. */
+export function encodePem(type: string, der: Uint8Array): string {
+  const text = asBuffer(der).toString('base64');
+  let lines = '';
+  for (let at = 0; at < text.length; at += 64) lines += `${text.slice(at, at + 64)}\n`;
+  return `-----BEGIN ${type}-----\n${lines}-----END ${type}-----\n`;
+}

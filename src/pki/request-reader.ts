@@ -1,0 +1,223 @@
+import { type BitString, bitString, isMinimalInteger, oidText, smallInteger } from './der.js';
+import { PkiError } from './pki-error.js';
+
+/**
+ * Reads DER the way Go's encoding/asn1 does, and fails with its words. Requests are read with this, because the API
+ * passes the words on; certificates are read with `DerCursor`, as crypto/x509 reads those with another reader.
+ */
+
+const syntaxError = (what: string): PkiError => new PkiError('parse', `asn1: syntax error: ${what}`);
+const structureError = (what: string): PkiError => new PkiError('parse', `asn1: structure error: ${what}`);
+
+export interface Field {
+  /** 0 universal, 1 application, 2 context specific, 3 private. */
+  readonly class: number;
+  readonly tag: number;
+  readonly constructed: boolean;
+  readonly contents: Buffer;
+  /** Tag, length and contents. */
+  readonly whole: Buffer;
+}
+
+interface Header extends Omit<Field, 'contents' | 'whole'> {
+  readonly length: number;
+}
+
+/** What a field must be: universal unless a context tag is given. `goType` is only printed. */
+export interface Expected {
+  readonly tag: number;
+  readonly constructed: boolean;
+  readonly goType: string;
+  readonly context?: boolean;
+}
+
+export const universal = {
+  boolean: 1,
+  integer: 2,
+  bitString: 3,
+  octetString: 4,
+  oid: 6,
+  utf8String: 12,
+  sequence: 16,
+  set: 17,
+  numericString: 18,
+  printableString: 19,
+  t61String: 20,
+  ia5String: 22,
+  utcTime: 23,
+  generalizedTime: 24,
+  bmpString: 30,
+} as const;
+
+/** Longest length that may still be shifted by a byte. */
+const lengthLimit = 2 ** 23;
+const maxBase128 = 2 ** 31 - 1;
+
+export class RequestReader {
+  readonly #bytes: Buffer;
+  #at = 0;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
+
+  get done(): boolean {
+    return this.#at === this.#bytes.length;
+  }
+
+  #base128(): number {
+    let value = 0;
+    for (let count = 0; this.#at < this.#bytes.length; count++) {
+      if (count === 5) throw structureError('base 128 integer too large');
+      const byte = this.#bytes[this.#at++] ?? 0;
+      if (count === 0 && byte === 0x80) throw syntaxError('integer is not minimally encoded');
+      value = value * 128 + (byte & 0x7f);
+      if (byte & 0x80) continue;
+      if (value > maxBase128) throw structureError('base 128 integer too large');
+      return value;
+    }
+    throw syntaxError('truncated base 128 integer');
+  }
+
+  #byte(): number {
+    const byte = this.#bytes[this.#at];
+    if (byte === undefined) throw syntaxError('truncated tag or length');
+    this.#at++;
+    return byte;
+  }
+
+  #header(): Header {
+    const first = this.#byte();
+    let tag = first & 0x1f;
+    if (tag === 0x1f) {
+      tag = this.#base128();
+      if (tag < 0x1f) throw syntaxError('non-minimal tag');
+    }
+    return { class: first >> 6, tag, constructed: (first & 0x20) !== 0, length: this.#length() };
+  }
+
+  #length(): number {
+    const first = this.#byte();
+    if (first < 0x80) return first;
+    const count = first & 0x7f;
+    if (count === 0) throw syntaxError('indefinite length found (not DER)');
+    let length = 0;
+    for (let i = 0; i < count; i++) {
+      const byte = this.#byte();
+      if (length >= lengthLimit) throw structureError('length too large');
+      length = length * 256 + byte;
+      if (length === 0) throw structureError('superfluous leading zeros in length');
+    }
+    if (length < 0x80) throw structureError('non-minimal length');
+    return length;
+  }
+
+  #contents(start: number, header: Header, truncated: string): Field {
+    const stop = this.#at + header.length;
+    if (stop > this.#bytes.length) throw syntaxError(truncated);
+    const contents = this.#bytes.subarray(this.#at, stop);
+    this.#at = stop;
+    const { class: tagClass, tag, constructed } = header;
+    return { class: tagClass, tag, constructed, contents, whole: this.#bytes.subarray(start, stop) };
+  }
+
+  /** The next field, whatever it is. */
+  any(): Field {
+    if (this.done) throw syntaxError('sequence truncated');
+    const start = this.#at;
+    return this.#contents(start, this.#header(), 'data truncated');
+  }
+
+  /** The next field, which must be as expected. */
+  field(expected: Expected): Field {
+    if (this.done) throw syntaxError('sequence truncated');
+    const start = this.#at;
+    const header = this.#header();
+    if (!matches(header, expected)) throw this.#mismatch(header, expected);
+    return this.#contents(start, header, 'data truncated');
+  }
+
+  /** The next field if it is as expected; undefined, and nothing read, if it is not or there is none. */
+  optional(expected: Expected): Field | undefined {
+    if (this.done) return undefined;
+    const start = this.#at;
+    const header = this.#header();
+    if (matches(header, expected)) return this.#contents(start, header, 'data truncated');
+    this.#at = start;
+    return undefined;
+  }
+
+  #mismatch(header: Header, expected: Expected): PkiError {
+    const found = `{class:${header.class} tag:${header.tag} length:${header.length} isCompound:${header.constructed}}`;
+    // Go prints the address of the tag here, which is no promise to anybody.
+    const tag = expected.context ? '0xc000000000' : '<nil>';
+    const parameters = `{optional:false explicit:false application:false private:false defaultValue:<nil> tag:${tag} stringType:0 timeType:0 set:false omitEmpty:false}`;
+    return structureError(
+      `tags don't match (${expected.tag} vs ${found}) ${parameters} ${expected.goType} @${this.#at}`,
+    );
+  }
+
+  /** Every element to the end; all must be of one kind, where one is given. The elements' contents are not looked at. */
+  elements(of?: Pick<Expected, 'tag' | 'constructed'>): readonly Field[] {
+    const found: Field[] = [];
+    while (!this.done) {
+      const start = this.#at;
+      const header = this.#header();
+      if (of && (header.class !== 0 || header.tag !== of.tag || header.constructed !== of.constructed)) {
+        throw structureError('sequence tag mismatch');
+      }
+      found.push(this.#contents(start, header, 'truncated sequence'));
+    }
+    return found;
+  }
+}
+
+const matches = (header: Header, expected: Expected): boolean =>
+  header.class === (expected.context ? 2 : 0) &&
+  header.tag === expected.tag &&
+  header.constructed === expected.constructed;
+
+/** An INTEGER of at most 64 bits. */
+export function readInteger(contents: Buffer): bigint {
+  if (contents.length === 0) throw structureError('empty integer');
+  if (!isMinimalInteger(contents)) throw structureError('integer not minimally-encoded');
+  const value = smallInteger(contents);
+  if (value === undefined) throw structureError('integer too large');
+  return value;
+}
+
+export function readBitString(contents: Buffer): BitString {
+  if (contents.length === 0) throw syntaxError('zero length BIT STRING');
+  const value = bitString(contents);
+  if (value === undefined) throw syntaxError('invalid padding bits in BIT STRING');
+  return value;
+}
+
+export function readOid(contents: Buffer): string {
+  const text = oidText(contents);
+  if (text !== undefined) return text;
+  if (contents.length === 0) throw syntaxError('zero length OBJECT IDENTIFIER');
+  throw oidProblem(contents);
+}
+
+function oidProblem(contents: Buffer): PkiError {
+  let length = 0;
+  let value = 0;
+  for (const byte of contents) {
+    if (length === 5) return structureError('base 128 integer too large');
+    if (length === 0 && byte === 0x80) return syntaxError('integer is not minimally encoded');
+    value = value * 128 + (byte & 0x7f);
+    length++;
+    if (byte & 0x80) continue;
+    if (value > maxBase128) return structureError('base 128 integer too large');
+    length = 0;
+    value = 0;
+  }
+  return syntaxError('truncated base 128 integer');
+}
+
+export function readBoolean(contents: Buffer): boolean {
+  if (contents.length === 1 && contents[0] === 0) return false;
+  if (contents.length === 1 && contents[0] === 0xff) return true;
+  throw syntaxError('invalid boolean');
+}

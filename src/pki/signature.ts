@@ -1,0 +1,135 @@
+import { constants, verify } from 'node:crypto';
+import { constructed, DerCursor, nothing, smallInteger, tags } from './der.js';
+import { PkiError } from './pki-error.js';
+import { keyObject, type PublicKey } from './public-key.js';
+
+/** Which signatures are verified, and with which words they fail (those of Go's crypto/x509 and crypto/rsa). */
+
+interface Algorithm {
+  /** Kind of key as Go's text names it. */
+  readonly key: 'RSA' | 'DSA' | 'ECDSA' | 'Ed25519';
+  /** undefined: the algorithm hashes by itself. */
+  readonly hash: 'sha1' | 'sha256' | 'sha384' | 'sha512' | undefined;
+  readonly pss?: true;
+  /** Name of an algorithm that is known and refused. */
+  readonly insecure?: string;
+}
+
+const algorithms: ReadonlyMap<string, Algorithm> = new Map<string, Algorithm>([
+  ['1.2.840.113549.1.1.4', { key: 'RSA', hash: undefined, insecure: 'MD5-RSA' }],
+  ['1.2.840.113549.1.1.5', { key: 'RSA', hash: 'sha1' }],
+  ['1.3.14.3.2.29', { key: 'RSA', hash: 'sha1' }],
+  ['1.2.840.113549.1.1.11', { key: 'RSA', hash: 'sha256' }],
+  ['1.2.840.113549.1.1.12', { key: 'RSA', hash: 'sha384' }],
+  ['1.2.840.113549.1.1.13', { key: 'RSA', hash: 'sha512' }],
+  ['1.2.840.10040.4.3', { key: 'DSA', hash: 'sha1' }],
+  ['2.16.840.1.101.3.4.3.2', { key: 'DSA', hash: 'sha256' }],
+  ['1.2.840.10045.4.1', { key: 'ECDSA', hash: 'sha1' }],
+  ['1.2.840.10045.4.3.2', { key: 'ECDSA', hash: 'sha256' }],
+  ['1.2.840.10045.4.3.3', { key: 'ECDSA', hash: 'sha384' }],
+  ['1.2.840.10045.4.3.4', { key: 'ECDSA', hash: 'sha512' }],
+]);
+const oidEd25519 = '1.3.101.112';
+const oidPss = '1.2.840.113549.1.1.10';
+const oidMgf1 = '1.2.840.113549.1.1.8';
+const pssHashes: ReadonlyMap<string, { readonly hash: 'sha256' | 'sha384' | 'sha512'; readonly salt: bigint }> =
+  new Map([
+    ['2.16.840.1.101.3.4.2.1', { hash: 'sha256', salt: 32n }],
+    ['2.16.840.1.101.3.4.2.2', { hash: 'sha384', salt: 48n }],
+    ['2.16.840.1.101.3.4.2.3', { hash: 'sha512', salt: 64n }],
+  ] as const);
+const saltBytes = { sha1: 20, sha256: 32, sha384: 48, sha512: 64 } as const;
+
+export interface SignatureAlgorithm {
+  /** Dotted object identifier. */
+  readonly oid: string;
+  /** The whole parameters element; empty if there is none. */
+  readonly parameters: Buffer;
+}
+
+function lookUp({ oid, parameters }: SignatureAlgorithm): Algorithm | undefined {
+  if (oid === oidPss) return pss(parameters);
+  if (oid === oidEd25519) return parameters.length === 0 ? { key: 'Ed25519', hash: undefined } : undefined;
+  return algorithms.get(oid);
+}
+
+/** RSASSA-PSS (RFC 4055): one hash throughout, a salt of its length, the usual trailer; nothing else. */
+function pss(parameters: Buffer): Algorithm | undefined {
+  const members = new DerCursor(parameters).enter(tags.sequence);
+  const hash = members?.enter(constructed(0))?.enter(tags.sequence);
+  const mgf = members?.enter(constructed(1))?.enter(tags.sequence);
+  const salt = members?.enter(constructed(2))?.integer();
+  if (hash === undefined || mgf === undefined || salt === undefined) return undefined;
+  const trailer = members?.nextIs(constructed(3)) ? members.enter(constructed(3))?.integer() : Buffer.from([1]);
+  const hashOid = hash.oid();
+  if (mgf.oid() !== oidMgf1 || !isBareOrNull(hash) || trailer === undefined || !trailer.equals(Buffer.from([1]))) {
+    return undefined;
+  }
+  const mgfHash = mgf.enter(tags.sequence);
+  if (mgfHash === undefined || mgfHash.oid() !== hashOid || !isBareOrNull(mgfHash)) return undefined;
+  const known = pssHashes.get(hashOid ?? '');
+  return known !== undefined && smallInteger(salt) === known.salt
+    ? { key: 'RSA', hash: known.hash, pss: true }
+    : undefined;
+}
+const isBareOrNull = (cursor: DerCursor): boolean => cursor.empty || cursor.any()?.whole.equals(nothing) === true;
+
+const goTypes = { RSA: '*rsa.PublicKey', ECDSA: '*ecdsa.PublicKey', Ed25519: 'ed25519.PublicKey' } as const;
+const failures = {
+  RSA: 'crypto/rsa: verification error',
+  ECDSA: 'x509: ECDSA verification failure',
+  Ed25519: 'x509: Ed25519 verification failure',
+} as const;
+
+const failed = (message: string): PkiError => new PkiError('signature', message);
+const unimplemented = (): PkiError => failed('x509: cannot verify signature: algorithm unimplemented');
+
+/** What makes an RSA key unfit for use; undefined for a fit one. */
+function rsaProblem({ bits, raw, exponent = 0n }: PublicKey): string | undefined {
+  if (bits < 1024) {
+    return `crypto/rsa: ${bits}-bit keys are insecure (see https://go.dev/pkg/crypto/rsa#hdr-Minimum_key_size)`;
+  }
+  const modulus = new DerCursor(raw).enter(tags.sequence)?.integer();
+  if (((modulus?.at(-1) ?? 0) & 1) === 0) return 'crypto/rsa: public modulus is even';
+  if (exponent < 2n) return 'crypto/rsa: public exponent too small or negative';
+  if ((exponent & 1n) === 0n) return 'crypto/rsa: public exponent is even';
+  return exponent > 0x7fffffffn ? 'crypto/rsa: public exponent too large' : undefined;
+}
+
+export interface Signed {
+  readonly algorithm: SignatureAlgorithm;
+  /** The bytes that were signed, as received. */
+  readonly data: Buffer;
+  readonly signature: Buffer;
+}
+
+/** Throws PkiError (`signature`) unless this key made this signature. SHA-1 counts, as it does for requests. */
+export function verifySignature({ algorithm, data, signature }: Signed, key: PublicKey): void {
+  const wanted = lookUp(algorithm);
+  if (wanted === undefined) throw unimplemented();
+  if (wanted.insecure) throw failed(`x509: cannot verify signature: insecure algorithm ${wanted.insecure}`);
+  if (key.kind === 'DSA' || key.kind === 'other') throw unimplemented();
+  if (wanted.key !== key.kind) {
+    throw failed(
+      `x509: signature algorithm specifies an ${wanted.key} public key, but have public key of type ${goTypes[key.kind]}`,
+    );
+  }
+  const unfit = key.kind === 'RSA' ? rsaProblem(key) : undefined;
+  if (unfit) throw failed(unfit);
+  if (!verifies({ data, signature }, key, wanted)) throw failed(failures[key.kind]);
+}
+
+function verifies({ data, signature }: Omit<Signed, 'algorithm'>, key: PublicKey, algorithm: Algorithm): boolean {
+  const { hash, pss: isPss } = algorithm;
+  const object = keyObject(key);
+  const how =
+    isPss && hash
+      ? { key: object, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: saltBytes[hash] }
+      : { key: object };
+  try {
+    return verify(hash ?? null, data, how, signature);
+  } catch {
+    // OpenSSL reports some malformed signatures as errors instead of "no".
+    return false;
+  }
+}

@@ -1,0 +1,102 @@
+import { type Domains, defaultDomains } from '../../api/domains.js';
+import { wellKnown } from '../../api/user.js';
+import { type WellKnownSigner, wellKnownSigner } from '../../api/well-known-signers.js';
+import type { CertificateRequest } from '../certificate-request.js';
+
+/**
+ * What the well-known signers issue for. Approver and signer share these rules; texts are those of Kubernetes'
+ * controllers, because they end up in conditions.
+ */
+
+/** What a rule looks at. */
+export interface RequestedCertificate {
+  readonly request: CertificateRequest;
+  readonly usages: readonly string[];
+}
+
+/** What is wrong; undefined if nothing is. */
+type Rule = (requested: RequestedCertificate) => string | undefined;
+
+const nodeNamePrefix = 'system:node:';
+
+const organizationIsNodes: Rule = ({ request: { subject } }) =>
+  subject.organizations.length === 1 && subject.organizations[0] === wellKnown.nodes
+    ? undefined
+    : `subject organization is not ${wellKnown.nodes}`;
+
+const commonNameIsNode: Rule = ({ request: { subject } }) =>
+  subject.commonName.startsWith(nodeNamePrefix)
+    ? undefined
+    : `subject common name does not begin with ${nodeNamePrefix}`;
+
+const noDns: Rule = ({ request }) =>
+  request.dnsNames.length === 0 ? undefined : 'DNS subjectAltNames are not allowed';
+const noEmail: Rule = ({ request }) =>
+  request.emailAddresses.length === 0 ? undefined : 'Email subjectAltNames are not allowed';
+const noIp: Rule = ({ request }) =>
+  request.ipAddresses.length === 0 ? undefined : 'IP subjectAltNames are not allowed';
+const noUri: Rule = ({ request }) => (request.uris.length === 0 ? undefined : 'URI subjectAltNames are not allowed');
+
+const dnsOrIp: Rule = ({ request }) =>
+  request.dnsNames.length + request.ipAddresses.length > 0 ? undefined : 'DNS or IP subjectAltName is required';
+
+/** Exactly these usages, with or without key encipherment; repeats and order do not matter. */
+const usagesAre =
+  (...wanted: readonly string[]): Rule =>
+  ({ usages }) => {
+    const given = new Set(usages);
+    given.delete('key encipherment');
+    const others = wanted.filter((usage) => usage !== 'key encipherment');
+    return given.size === others.length && others.every((usage) => given.has(usage))
+      ? undefined
+      : `usages did not match [${wanted.join(' ')}]`;
+  };
+
+const clientUsages: ReadonlySet<string> = new Set(['digital signature', 'key encipherment', 'client auth']);
+const usagesAreClients: Rule = ({ usages }) => {
+  const foreign = usages.find((usage) => !clientUsages.has(usage));
+  if (foreign !== undefined) return `invalid usage for client certificate: ${foreign}`;
+  return usages.includes('client auth') ? undefined : 'missing required usage for client certificate: client auth';
+};
+
+/** In the order they are asked; the first that is broken is told. */
+const rules: Readonly<Record<WellKnownSigner, readonly Rule[]>> = {
+  client: [usagesAreClients],
+  'node-client': [
+    organizationIsNodes,
+    noDns,
+    noEmail,
+    noIp,
+    noUri,
+    commonNameIsNode,
+    usagesAre('client auth', 'digital signature', 'key encipherment'),
+  ],
+  'node-serving': [
+    organizationIsNodes,
+    dnsOrIp,
+    noEmail,
+    noUri,
+    usagesAre('digital signature', 'key encipherment', 'server auth'),
+    commonNameIsNode,
+  ],
+  'legacy-unknown': [],
+};
+
+/** The first rule of a well-known signer that a request breaks; undefined if it keeps all. */
+export function brokenRule(signer: WellKnownSigner, requested: RequestedCertificate): string | undefined {
+  for (const rule of rules[signer]) {
+    const broken = rule(requested);
+    if (broken !== undefined) return broken;
+  }
+  return undefined;
+}
+
+/** Like `brokenRule`, by signer name; other people's signers have no rules here. */
+export function brokenSignerRule(
+  signerName: string,
+  requested: RequestedCertificate,
+  domains: Domains = defaultDomains,
+): string | undefined {
+  const signer = wellKnownSigner(signerName, domains);
+  return signer && brokenRule(signer, requested);
+}

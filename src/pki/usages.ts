@@ -1,0 +1,53 @@
+import { quoteList } from '../api/go-text.js';
+import { PkiError } from './pki-error.js';
+
+/** Usage names of a request and what they become in a certificate (RFC 5280 4.2.1.3 and 4.2.1.12). */
+
+const keyUsageBits: ReadonlyMap<string, number> = new Map([
+  ['signing', 0],
+  ['digital signature', 0],
+  ['content commitment', 1],
+  ['key encipherment', 2],
+  ['data encipherment', 3],
+  ['key agreement', 4],
+  ['cert sign', 5],
+  ['crl sign', 6],
+  ['encipher only', 7],
+  ['decipher only', 8],
+]);
+
+/** In the order they are written. */
+const extendedKeyUsages: readonly (readonly [oid: string, ...names: readonly string[]])[] = [
+  ['2.5.29.37.0', 'any'],
+  ['1.3.6.1.5.5.7.3.1', 'server auth'],
+  ['1.3.6.1.5.5.7.3.2', 'client auth'],
+  ['1.3.6.1.5.5.7.3.3', 'code signing'],
+  ['1.3.6.1.5.5.7.3.4', 'email protection', 's/mime'],
+  ['1.3.6.1.5.5.7.3.5', 'ipsec end system'],
+  ['1.3.6.1.5.5.7.3.6', 'ipsec tunnel'],
+  ['1.3.6.1.5.5.7.3.7', 'ipsec user'],
+  ['1.3.6.1.5.5.7.3.8', 'timestamping'],
+  ['1.3.6.1.5.5.7.3.9', 'ocsp signing'],
+  ['1.3.6.1.4.1.311.10.3.3', 'microsoft sgc'],
+  ['2.16.840.1.113730.4.1', 'netscape sgc'],
+];
+const extendedNames = new Set(extendedKeyUsages.flatMap(([, ...names]) => names));
+
+export interface CertificateUsages {
+  /** Bits of keyUsage; 0 is digitalSignature. */
+  readonly keyUsage: ReadonlySet<number>;
+  /** Object identifiers of extKeyUsage, each once, in the order they are written. */
+  readonly extendedKeyUsage: readonly string[];
+}
+
+/** Throws PkiError (`unissuable`) for names that are no usages. */
+export function certificateUsages(usages: readonly string[]): CertificateUsages {
+  const unknown = usages.filter((usage) => !keyUsageBits.has(usage) && !extendedNames.has(usage));
+  if (unknown.length > 0) throw new PkiError('unissuable', `unrecognized usage values: ${quoteList(unknown)}`);
+  return {
+    keyUsage: new Set(usages.flatMap((usage) => keyUsageBits.get(usage) ?? [])),
+    extendedKeyUsage: extendedKeyUsages
+      .filter(([, ...names]) => names.some((name) => usages.includes(name)))
+      .map(([oid]) => oid),
+  };
+}

@@ -1,0 +1,42 @@
+import { PkiError } from './pki-error.js';
+
+/** How far certificates reach into the past, for clients whose clocks are behind. */
+const backdateMs = 5 * 60_000;
+/** From this lifetime on the backdating is taken out of it, and not added to it. */
+const longLifetimeMs = 8 * 3_600_000;
+
+export interface Validity {
+  /** Milliseconds since the epoch. */
+  readonly notBefore: number;
+  readonly notAfter: number;
+}
+
+/** A time as Go prints it. */
+const goTime = (milliseconds: number): string =>
+  `${new Date(milliseconds).toISOString().slice(0, 19).replace('T', ' ')} +0000 UTC`;
+
+/**
+ * Dates of a certificate asked for at `now` with a lifetime. Never beyond the issuer's end. Throws PkiError: `expired`
+ * when the issuer has come to its end, `unissuable` for a lifetime that is no positive number.
+ */
+export function validity(given: {
+  readonly now: number;
+  readonly seconds: number;
+  readonly issuerNotAfter: number;
+}): Validity {
+  const { now, seconds, issuerNotAfter } = given;
+  if (!Number.isFinite(seconds) || seconds <= 0) throw new PkiError('unissuable', 'the lifetime is not positive');
+  const lifetimeMs = seconds * 1_000;
+  const notBefore = now - backdateMs;
+  if (notBefore >= issuerNotAfter) {
+    throw new PkiError('expired', `the signer has expired: NotAfter=${goTime(issuerNotAfter)}`);
+  }
+  if (now >= issuerNotAfter) {
+    throw new PkiError(
+      'expired',
+      `refusing to sign a certificate that expired in the past: NotAfter=${goTime(issuerNotAfter)}`,
+    );
+  }
+  const wanted = lifetimeMs < longLifetimeMs ? now + lifetimeMs : now + lifetimeMs - backdateMs;
+  return { notBefore, notAfter: Math.min(wanted, issuerNotAfter) };
+}

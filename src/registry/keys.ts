@@ -1,0 +1,20 @@
+import type { ObjectKey } from '../api/object.js';
+
+/** Where objects lie in the store: `<group>/<plural>/[<namespace>/]<name>`, the core group as `core`. */
+interface Located {
+  readonly group: string;
+  readonly plural: string;
+  readonly namespaced: boolean;
+}
+
+/** Prefix of all objects of a resource, or of those in one namespace. Ends with `/`. */
+export const storagePrefix = (resource: Located, namespace?: string): string => {
+  const base = `${resource.group === '' ? 'core' : resource.group}/${resource.plural}/`;
+  return resource.namespaced && namespace ? `${base}${namespace}/` : base;
+};
+
+export const storageKey = (resource: Located, { namespace, name }: ObjectKey): string =>
+  `${storagePrefix(resource, namespace)}${name}`;
+
+/** The key's part after the resource's prefix: `namespace/name` or `name`. */
+export const relativeKey = (resource: Located, key: string): string => key.slice(storagePrefix(resource).length);

@@ -1,0 +1,232 @@
+import { labelValue, nameRules, pathSegment, qualifiedName } from '../api/names.js';
+import type { ApiObject, ObjectMeta, OwnerReference } from '../api/object.js';
+import { timestamp } from '../api/time.js';
+import { child, forbiddenField, index, invalid, required, tooLong, type Violation } from '../api/violations.js';
+import type { NameRule } from './resource-definition.js';
+
+/** What holds for the metadata of every kind: what the server sets, what may change, what is valid. Pure. */
+
+type Meta = ObjectMeta;
+const base = 'metadata';
+
+/** An object without these members of its metadata. */
+function withoutMeta<T extends ApiObject>(object: T, ...members: readonly (keyof Meta)[]): T {
+  if (!members.some((member) => object.metadata[member] !== undefined)) return object;
+  const metadata = { ...object.metadata };
+  for (const member of members) delete metadata[member];
+  return { ...object, metadata };
+}
+
+/** Drops what only the server sets. The first thing that happens to an object to be created. */
+export const wipeSystemFields = <T extends ApiObject>(object: T): T =>
+  withoutMeta(object, 'uid', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds', 'selfLink');
+
+/** Sets what the server owns of a new object. `generation` only where the kind counts desired states. */
+export const fillSystemFields = <T extends ApiObject>(
+  object: T,
+  given: { readonly uid: string; readonly now: number; readonly countsGenerations: boolean },
+): T => ({
+  ...object,
+  metadata: {
+    ...object.metadata,
+    uid: given.uid,
+    creationTimestamp: timestamp(given.now),
+    ...(given.countsGenerations ? { generation: 1 } : {}),
+  },
+});
+
+/** Keeps of the stored object what an update cannot change. */
+export function keepSystemFields<T extends ApiObject>(next: T, previous: ApiObject): T {
+  const old = previous.metadata;
+  const { creationTimestamp: _created, generation: _generation, selfLink: _link, ...metadata } = next.metadata;
+  return {
+    ...next,
+    metadata: {
+      ...metadata,
+      ...(metadata.uid ? {} : { uid: old.uid }),
+      ...(old.creationTimestamp === undefined ? {} : { creationTimestamp: old.creationTimestamp }),
+      ...(old.generation === undefined ? {} : { generation: old.generation }),
+      ...(old.deletionTimestamp === undefined ? {} : { deletionTimestamp: old.deletionTimestamp }),
+      ...(old.deletionGracePeriodSeconds === undefined || metadata.deletionGracePeriodSeconds !== undefined
+        ? {}
+        : { deletionGracePeriodSeconds: old.deletionGracePeriodSeconds }),
+    } as Meta,
+  };
+}
+
+/** Identical owner references written twice count once. Answers the UIDs that were repeated. */
+export function withoutRepeatedOwners<T extends ApiObject>(
+  object: T,
+): { readonly object: T; readonly repeated: readonly string[] } {
+  const owners = object.metadata.ownerReferences;
+  if (owners === undefined || owners.length < 2) return { object, repeated: [] };
+  const seen = new Set<string>();
+  const repeated = new Set<string>();
+  const kept = owners.filter((owner) => {
+    const text = JSON.stringify([
+      owner.apiVersion,
+      owner.kind,
+      owner.name,
+      owner.uid,
+      owner.controller,
+      owner.blockOwnerDeletion,
+    ]);
+    if (seen.has(text)) {
+      repeated.add(owner.uid);
+      return false;
+    }
+    seen.add(text);
+    return true;
+  });
+  if (repeated.size === 0) return { object, repeated: [] };
+  return { object: { ...object, metadata: { ...object.metadata, ownerReferences: kept } }, repeated: [...repeated] };
+}
+
+/** Every rule the metadata of an object breaks, in Kubernetes' order. */
+export function validateMetadata(
+  { metadata }: ApiObject,
+  rules: { readonly namespaced: boolean; readonly nameRule: NameRule; readonly strictFinalizers: boolean },
+): readonly Violation[] {
+  const { name, generateName, namespace, generation } = metadata;
+  const found: Violation[] = [];
+  const wrong = (field: string, value: string, texts: readonly string[]): void => {
+    for (const text of texts) found.push(invalid(child(base, field), value, text));
+  };
+  if (generateName) wrong('generateName', generateName, rules.nameRule(generateName, { prefix: true }));
+  if (!name) found.push(required(child(base, 'name'), 'name or generateName is required'));
+  else wrong('name', name, rules.nameRule(name, { prefix: false }));
+  if (rules.namespaced) {
+    if (!namespace) found.push(required(child(base, 'namespace')));
+    else wrong('namespace', namespace, nameRules.dnsLabel(namespace, { prefix: false }));
+  }
+  if (generation !== undefined && generation < 0) {
+    found.push(invalid(child(base, 'generation'), generation, 'must be greater than or equal to 0'));
+  }
+  return [
+    ...found,
+    ...validateLabels(metadata.labels, child(base, 'labels')),
+    ...validateAnnotations(metadata.annotations),
+    ...validateOwners(metadata.ownerReferences),
+    ...validateFinalizers(metadata.finalizers, rules.strictFinalizers),
+    ...validateManagedFields(metadata),
+  ];
+}
+
+/** What an update of metadata must not do, and the rules about maps and lists once more, as Kubernetes reports them. */
+export function validateMetadataUpdate(next: ApiObject, previous: ApiObject): readonly Violation[] {
+  const [now, old] = [next.metadata, previous.metadata];
+  const immutable = (member: keyof Meta): readonly Violation[] =>
+    now[member] === old[member] ? [] : [invalid(child(base, member), now[member], 'field is immutable')];
+  const added = (now.finalizers ?? []).filter((name) => !old.finalizers?.includes(name));
+  return [
+    ...(old.deletionTimestamp !== undefined && added.length
+      ? [
+          forbiddenField(
+            child(base, 'finalizers'),
+            `no new finalizers can be added if the object is being deleted, found new finalizers []string{${added.map((name) => JSON.stringify(name)).join(', ')}}`,
+          ),
+        ]
+      : []),
+    ...(now.generation !== undefined && now.generation < (old.generation ?? 0)
+      ? [invalid(child(base, 'generation'), now.generation, 'must not be decremented')]
+      : []),
+    ...immutable('name'),
+    ...immutable('namespace'),
+    ...immutable('uid'),
+    ...immutable('creationTimestamp'),
+    ...immutable('deletionTimestamp'),
+    ...immutable('deletionGracePeriodSeconds'),
+    ...validateLabels(now.labels, child(base, 'labels')),
+    ...validateAnnotations(now.annotations),
+    ...validateOwners(now.ownerReferences),
+    ...validateManagedFields(now),
+  ];
+}
+
+/** Keys and values of labels, also those of selectors. */
+export const validateLabels = (labels: Meta['labels'], path: string): readonly Violation[] =>
+  Object.entries(labels ?? {}).flatMap(([key, value]) => [
+    ...qualifiedName(key).map((text) => invalid(path, key, text)),
+    ...labelValue(value).map((text) => invalid(path, value, text)),
+  ]);
+
+const annotationLimit = 256 * 1024;
+function validateAnnotations(annotations: Meta['annotations']): readonly Violation[] {
+  const path = child(base, 'annotations');
+  const entries = Object.entries(annotations ?? {});
+  const size = entries.reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0);
+  return [
+    ...entries.flatMap(([key]) => qualifiedName(key.toLowerCase()).map((text) => invalid(path, key, text))),
+    ...(size > annotationLimit ? [tooLong(path, annotationLimit)] : []),
+  ];
+}
+
+function validateOwners(owners: readonly OwnerReference[] | undefined): readonly Violation[] {
+  const path = child(base, 'ownerReferences');
+  const found: Violation[] = [];
+  let controller: string | undefined;
+  for (const owner of owners ?? []) {
+    const parts = owner.apiVersion.split('/');
+    const version = parts.at(-1) ?? '';
+    const group = parts.length === 2 ? (parts[0] ?? '') : '';
+    const unparsable = parts.length > 2;
+    if (version === '' || unparsable)
+      found.push(invalid(child(path, 'apiVersion'), owner.apiVersion, 'version must not be empty'));
+    if (owner.kind === '') found.push(invalid(child(path, 'kind'), owner.kind, 'must not be empty'));
+    if (owner.name === '') found.push(invalid(child(path, 'name'), owner.name, 'must not be empty'));
+    if (owner.uid === '') found.push(invalid(child(path, 'uid'), owner.uid, 'must not be empty'));
+    if (group === '' && version === 'v1' && owner.kind === 'Event' && !unparsable) {
+      found.push(invalid(path, { ...owner }, '/v1, Kind=Event is disallowed from being an owner'));
+    }
+    if (owner.controller === true) {
+      const text = `${owner.kind}/${owner.name}`;
+      if (controller !== undefined) {
+        found.push(
+          invalid(
+            path,
+            owners,
+            `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${text}`,
+          ),
+        );
+      } else controller = text;
+    }
+  }
+  return found;
+}
+
+const standardFinalizers = new Set(['orphan', 'foregroundDeletion', 'kubernetes']);
+function validateFinalizers(finalizers: readonly string[] | undefined, strict: boolean): readonly Violation[] {
+  const path = child(base, 'finalizers');
+  const list = finalizers ?? [];
+  return [
+    ...list.flatMap((name) => qualifiedName(name).map((text) => invalid(path, name, text))),
+    ...(strict
+      ? list.flatMap((name, at) =>
+          !name.includes('/') && qualifiedName(name).length === 0 && !standardFinalizers.has(name)
+            ? [invalid(index(path, at), name, 'name is neither a standard finalizer name nor is it fully qualified')]
+            : [],
+        )
+      : []),
+    ...(list.includes('orphan') && list.includes('foregroundDeletion')
+      ? [invalid(path, list, 'finalizer orphan and foregroundDeletion cannot be both set')]
+      : []),
+  ];
+}
+
+function validateManagedFields({ managedFields }: Meta): readonly Violation[] {
+  const path = child(base, 'managedFields');
+  return (managedFields ?? []).flatMap((entry, at) => {
+    const here = index(path, at);
+    return [
+      ...(entry.operation === 'Apply' || entry.operation === 'Update'
+        ? []
+        : [invalid(child(here, 'operation'), entry.operation ?? '', 'must be `Apply` or `Update`')]),
+      ...(entry.fieldsType === undefined || entry.fieldsType === '' || entry.fieldsType === 'FieldsV1'
+        ? []
+        : [invalid(child(here, 'fieldsType'), entry.fieldsType, 'must be `FieldsV1`')]),
+    ];
+  });
+}
+
+/** Names of any text that can stand in a URL: what the generic part checks on updates. */
+export const anyName: NameRule = (name, options) => pathSegment(name, options);

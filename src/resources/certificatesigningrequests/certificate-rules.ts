@@ -1,0 +1,30 @@
+import { quote } from '../../api/go-text.js';
+import { readCertificates } from '../../pki/certificate.js';
+import { pemBlocks } from '../../pki/pem.js';
+import { PkiError } from '../../pki/pki-error.js';
+
+/**
+ * What is wrong with an issued certificate: it must be PEM blocks CERTIFICATE without headers, each of them X.509; text
+ * around them is free. The first fault is told; undefined if there is none, also for no certificate at all.
+ */
+export function certificateProblem(base64: string | undefined): string | undefined {
+  if (!base64) return undefined;
+  let blocks = 0;
+  for (const { type, hasHeaders, bytes } of pemBlocks(Buffer.from(base64, 'base64'))) {
+    blocks++;
+    if (type !== 'CERTIFICATE') return `only CERTIFICATE PEM blocks are allowed, found ${quote(type)}`;
+    if (hasHeaders) return 'no PEM block headers are permitted';
+    const problem = contentProblem(bytes);
+    if (problem !== undefined) return problem;
+  }
+  return blocks === 0 ? 'must contain at least one CERTIFICATE PEM block' : undefined;
+}
+
+function contentProblem(der: Buffer): string | undefined {
+  try {
+    return readCertificates(der).length === 0 ? 'found CERTIFICATE PEM block containing 0 certificates' : undefined;
+  } catch (error) {
+    if (error instanceof PkiError) return error.message;
+    throw error;
+  }
+}

@@ -1,0 +1,37 @@
+import { type ClusterRoleBinding, ClusterRoleBindings } from '../../api/kinds/role-binding.js';
+import { nameRules } from '../../api/names.js';
+import { defineResource } from '../../registry/resource-definition.js';
+import { field, struct } from '../../schema/builder.js';
+import { objectMeta, typeMeta } from '../../schema/meta.js';
+import { bindingColumns, roleRef, subjects, validateBinding, withGroups } from '../rolebindings/binding.js';
+
+export const clusterRoleBindingSchema = struct(
+  'v1.ClusterRoleBinding',
+  {
+    ...typeMeta,
+    metadata: field(1, objectMeta, { description: 'Names, labels, versions and times.' }),
+    subjects: field(2, subjects, { description: 'Who is granted the role.' }),
+    roleRef: field(3, roleRef, { description: 'The ClusterRole granted; cannot be changed.' }),
+  },
+  {
+    required: ['roleRef'],
+    description: 'Grants a ClusterRole everywhere.',
+    component: 'io.k8s.api.rbac.v1.ClusterRoleBinding',
+  },
+);
+
+export const clusterRoleBindings = defineResource<ClusterRoleBinding>({
+  ...ClusterRoleBindings,
+  origin: 'built-in',
+  schema: clusterRoleBindingSchema,
+  nameRule: nameRules.pathSegment,
+  createOnUpdate: true,
+  unconditionalUpdate: true,
+  columns: bindingColumns({
+    noun: 'clusterRoleBinding',
+    roleDescription:
+      'RoleRef can only reference a ClusterRole in the global namespace. If the RoleRef cannot be resolved, the Authorizer must return an error.',
+  }),
+  defaults: withGroups,
+  validate: (next, previous) => validateBinding(next, previous, { namespaced: false, roles: ['ClusterRole'] }),
+});

@@ -1,0 +1,62 @@
+import { type AggregationRule, type ClusterRole, ClusterRoles } from '../../api/kinds/role.js';
+import { nameRules } from '../../api/names.js';
+import { validateLabelSelector } from '../../api/selectors.js';
+import { index, invalid, required, type Violation } from '../../api/violations.js';
+import { defineResource } from '../../registry/resource-definition.js';
+import { field, list, optional, struct } from '../../schema/builder.js';
+import { labelSelector, objectMeta, typeMeta } from '../../schema/meta.js';
+import { createdAt } from '../columns.js';
+import { policyRules, validatePolicyRules, withoutEmptyRules } from '../roles/rules.js';
+
+const component = (name: string): { readonly component: string } => ({ component: `io.k8s.api.rbac.v1.${name}` });
+
+export const clusterRoleSchema = struct(
+  'v1.ClusterRole',
+  {
+    ...typeMeta,
+    metadata: field(1, objectMeta, { description: 'Names, labels, versions and times.' }),
+    rules: field(2, policyRules, { presence: 'always', description: 'What the role allows.' }),
+    aggregationRule: optional(
+      3,
+      struct(
+        'v1.AggregationRule',
+        {
+          clusterRoleSelectors: field(1, list(labelSelector, { listType: 'atomic' }), {
+            description: 'Roles matched by any of these lend their rules.',
+          }),
+        },
+        { description: 'Whose rules a role takes over.', ...component('AggregationRule') },
+      ),
+      { description: 'Whose rules the role takes over; a controller then keeps its rules.' },
+    ),
+  },
+  { required: ['rules'], description: 'What may be done everywhere.', ...component('ClusterRole') },
+);
+
+function validateAggregation(rule: AggregationRule | null | undefined): readonly Violation[] {
+  if (rule === undefined || rule === null) return [];
+  const path = 'aggregationRule.clusterRoleSelectors';
+  const selectors = rule.clusterRoleSelectors ?? [];
+  if (selectors.length === 0) {
+    return [required(path, 'at least one clusterRoleSelector required if aggregationRule is non-nil')];
+  }
+  return selectors.flatMap((selector, at) => {
+    const wrong = validateLabelSelector(selector, index(path, at));
+    return wrong.length === 0 ? [] : [...wrong, invalid(index(path, at), null, 'invalid label selector.')];
+  });
+}
+
+export const clusterRoles = defineResource<ClusterRole>({
+  ...ClusterRoles,
+  origin: 'built-in',
+  schema: clusterRoleSchema,
+  nameRule: nameRules.pathSegment,
+  createOnUpdate: true,
+  unconditionalUpdate: true,
+  columns: [createdAt],
+  defaults: withoutEmptyRules,
+  validate: ({ rules, aggregationRule }) => [
+    ...validatePolicyRules(rules, { namespaced: false }),
+    ...validateAggregation(aggregationRule),
+  ],
+});

@@ -1,0 +1,46 @@
+import { invalid, tooLong, type Violation } from '../../api/violations.js';
+import { readCertificate } from '../../pki/certificate.js';
+import { type PemBlock, pemBlocks } from '../../pki/pem.js';
+import { PkiError } from '../../pki/pki-error.js';
+
+/** Rules of `spec.trustBundle`: PEM blocks CERTIFICATE without headers, each a CA certificate, none twice. */
+
+const field = 'spec.trustBundle';
+const maxBytes = 1_048_576;
+const wrong = (text: string): Violation => invalid(field, '<value omitted>', text);
+
+export function anchorViolations(trustBundle: string): readonly Violation[] {
+  const bundle = Buffer.from(trustBundle);
+  if (bundle.length > maxBytes) return [tooLong(field, maxBytes)];
+  const blocks = [...pemBlocks(bundle)];
+  const faulty = blocks.flatMap((block, at) => {
+    const fault = faultOf(block);
+    return fault === undefined ? [] : [wrong(`entry ${at} ${fault}`)];
+  });
+  if (faulty.length > 0) return faulty;
+  if (blocks.length === 0) return [wrong('at least one trust anchor must be provided')];
+  return duplicates(blocks).map((indices) => wrong(`duplicate trust anchor (indices [${indices.join(' ')}])`));
+}
+
+function faultOf({ type, hasHeaders, bytes }: PemBlock): string | undefined {
+  if (type !== 'CERTIFICATE') return `has bad block type: ${type}`;
+  if (hasHeaders) return 'has PEM block headers';
+  try {
+    return readCertificate(bytes).isCA ? undefined : 'does not have the CA bit set';
+  } catch (error) {
+    if (error instanceof PkiError) return 'does not parse as X.509';
+    throw error;
+  }
+}
+
+/** Places of equal certificates, one list for each certificate that stands there more than once. */
+function duplicates(blocks: readonly PemBlock[]): readonly (readonly number[])[] {
+  const places = new Map<string, number[]>();
+  for (const [at, { bytes }] of blocks.entries()) {
+    const key = bytes.toString('base64');
+    const known = places.get(key);
+    if (known) known.push(at);
+    else places.set(key, [at]);
+  }
+  return [...places.values()].filter((indices) => indices.length > 1);
+}

@@ -1,0 +1,96 @@
+import { type Domains, defaultDomains } from '../../api/domains.js';
+import { type ClusterTrustBundle, ClusterTrustBundles } from '../../api/kinds/cluster-trust-bundle.js';
+import { signerNameViolations } from '../../api/signer-name.js';
+import { invalid, type Violation } from '../../api/violations.js';
+import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
+import { field, string, struct } from '../../schema/builder.js';
+import { objectMeta, typeMeta } from '../../schema/meta.js';
+import type { Schema } from '../../schema/schema.js';
+import { column } from '../columns.js';
+import { anchorViolations } from './anchors.js';
+import { nameViolations } from './bundle-name.js';
+
+/** All versions are alike but for their name. */
+const schemaOf = (version: string): Schema => {
+  const component = (name: string): { readonly component: string } => ({
+    component: `io.k8s.api.certificates.${version}.${name}`,
+  });
+  return struct(
+    `${version}.ClusterTrustBundle`,
+    {
+      ...typeMeta,
+      metadata: field(1, objectMeta, { description: 'Names, labels, versions and times.' }),
+      spec: field(
+        2,
+        struct(
+          `${version}.ClusterTrustBundleSpec`,
+          {
+            signerName: field(1, string(), {
+              description:
+                'Signer the anchors are for, such as example.com/roots; the name of the object must then begin with it. Can be selected by. Cannot be changed.',
+            }),
+            trustBundle: field(2, string(), {
+              presence: 'always',
+              description: 'PEM blocks CERTIFICATE, each a CA certificate, none twice.',
+            }),
+          },
+          {
+            required: ['trustBundle'],
+            description: 'Trust anchors, and the signer they are for.',
+            ...component('ClusterTrustBundleSpec'),
+          },
+        ),
+        { description: 'Trust anchors, and the signer they are for.' },
+      ),
+    },
+    {
+      required: ['spec'],
+      description: 'A set of X.509 trust anchors, of a signer or of nobody in particular.',
+      ...component('ClusterTrustBundle'),
+    },
+  );
+};
+
+function violations(next: ClusterTrustBundle, previous: ClusterTrustBundle | undefined): readonly Violation[] {
+  const { signerName = '', trustBundle = '' } = next.spec ?? {};
+  const signerBefore = previous?.spec?.signerName ?? '';
+  const unchanged = previous !== undefined && trustBundle === (previous.spec?.trustBundle ?? '');
+  return [
+    ...nameViolations(next),
+    ...(signerName === '' ? [] : signerNameViolations('spec.signerName', signerName)),
+    ...(unchanged ? [] : anchorViolations(trustBundle)),
+    ...(previous !== undefined && signerName !== signerBefore
+      ? [invalid('spec.signerName', signerName, 'field is immutable')]
+      : []),
+  ];
+}
+
+/** ClusterTrustBundle in one version, its group named by these domains. */
+export const clusterTrustBundleDefinition = ({
+  version = ClusterTrustBundles.version,
+  domains = defaultDomains,
+}: {
+  readonly version?: string;
+  readonly domains?: Domains;
+} = {}): ResourceDefinition<ClusterTrustBundle> =>
+  defineResource<ClusterTrustBundle>({
+    ...ClusterTrustBundles,
+    group: `certificates.${domains.api}`,
+    version,
+    origin: 'built-in',
+    schema: schemaOf(version),
+    // What is wrong with a name depends on the signer: see `nameViolations`.
+    nameRule: () => [],
+    selectableFields: { 'spec.signerName': ({ spec }) => spec?.signerName ?? '' },
+    columns: [
+      column(
+        'SignerName',
+        // Goes over the wire, in Kubernetes' words.
+        "signerName indicates the associated signer, if any.\n\nIn order to create or update a ClusterTrustBundle that sets signerName, you must have the following cluster-scoped permission: group=certificates.k8s.io resource=signers resourceName=<the signer name> verb=attest.\n\nIf signerName is not empty, then the ClusterTrustBundle object must be named with the signer name as a prefix (translating slashes to colons). For example, for the signer name `example.com/foo`, valid ClusterTrustBundle object names include `example.com:foo:abc` and `example.com:foo:v1`.\n\nIf signerName is empty, then the ClusterTrustBundle object's name must not have such a prefix.\n\nList/watch requests for ClusterTrustBundles can filter on this field using a `spec.signerName=NAME` field selector.",
+        ({ spec }: ClusterTrustBundle) => spec?.signerName || '<none>',
+      ),
+    ],
+    validate: violations,
+  });
+
+export const clusterTrustBundles = clusterTrustBundleDefinition();

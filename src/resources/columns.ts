@@ -1,0 +1,32 @@
+import type { ApiObject } from '../api/object.js';
+import { humanDuration } from '../api/time.js';
+import type { Column } from '../registry/resource-definition.js';
+
+/** Columns that several kinds have. Descriptions go over the wire, in Kubernetes' words. */
+
+const creationTimestamp =
+  'CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata';
+
+/** How long ago a timestamp was, `<unknown>` for none. */
+export const since = (timestamp: string | null | undefined, now: number): string =>
+  timestamp ? humanDuration(now - Date.parse(timestamp)) : '<unknown>';
+
+/** A column as text, always shown. */
+export const column = <T extends ApiObject>(
+  name: string,
+  description: string,
+  cell: Column<T>['cell'],
+  more: { readonly type?: string; readonly format?: string; readonly priority?: number } = {},
+): Column<T> => ({ name, type: 'string', description, cell, ...more });
+
+export const age: Column = column('Age', creationTimestamp, ({ metadata }, now) =>
+  since(metadata.creationTimestamp, now),
+);
+
+/** What kinds without a printer of their own show in place of Age. */
+export const createdAt: Column = column(
+  'Created At',
+  creationTimestamp,
+  ({ metadata }) => metadata.creationTimestamp ?? null,
+  { type: 'date' },
+);

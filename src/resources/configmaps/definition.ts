@@ -1,0 +1,71 @@
+import { type ConfigMap, ConfigMaps } from '../../api/kinds/config-map.js';
+import { configKey, nameRules } from '../../api/names.js';
+import { invalid, mapKey, tooLong, type Violation } from '../../api/violations.js';
+import { defineResource } from '../../registry/resource-definition.js';
+import { boolean, bytes, field, map, optional, string, struct } from '../../schema/builder.js';
+import { objectMeta, typeMeta } from '../../schema/meta.js';
+import { age, column } from '../columns.js';
+import {
+  base64Bytes,
+  maxContentBytes,
+  sortedEntries,
+  validateImmutableContents,
+  withoutNulls,
+} from '../immutable-contents.js';
+
+export const configMapSchema = struct(
+  'v1.ConfigMap',
+  {
+    ...typeMeta,
+    metadata: field(1, objectMeta, { description: 'Names, labels, versions and times.' }),
+    immutable: optional(4, boolean(), { description: 'True forbids every change of the contents, for good.' }),
+    data: field(2, map(string()), { description: 'Text by key.' }),
+    binaryData: field(3, map(bytes()), { description: 'Bytes by key; no key may stand in data too.' }),
+  },
+  { description: 'Configuration for programs.', component: 'io.k8s.api.core.v1.ConfigMap' },
+);
+
+function validateContents({ data, binaryData }: ConfigMap): readonly Violation[] {
+  const wrongKey = (member: string, key: string): readonly Violation[] =>
+    configKey(key).map((text) => invalid(mapKey(member, key), key, text));
+  const isBinary = (key: string): boolean => binaryData !== undefined && Object.hasOwn(binaryData, key);
+  const [texts, binaries] = [sortedEntries(data), sortedEntries(binaryData)];
+  const size =
+    texts.reduce((sum, [, text]) => sum + Buffer.byteLength(text), 0) +
+    binaries.reduce((sum, [, text]) => sum + base64Bytes(text), 0);
+  return [
+    ...texts.flatMap(([key]) => [
+      ...wrongKey('data', key),
+      ...(isBinary(key) ? [invalid(mapKey('data', key), key, 'duplicate of key present in binaryData')] : []),
+    ]),
+    ...binaries.flatMap(([key]) => wrongKey('binaryData', key)),
+    // `[]` is how Kubernetes spells the path of the whole object.
+    ...(size > maxContentBytes ? [tooLong('[]', maxContentBytes)] : []),
+  ];
+}
+
+const count = (members: object | undefined): number => Object.keys(members ?? {}).length;
+
+export const configMaps = defineResource<ConfigMap>({
+  ...ConfigMaps,
+  origin: 'built-in',
+  schema: configMapSchema,
+  nameRule: nameRules.dnsSubdomain,
+  unconditionalUpdate: true,
+  columns: [
+    column(
+      'Data',
+      "Data contains the configuration data. Each key must consist of alphanumeric characters, '-', '_' or '.'. Values with non-UTF-8 byte sequences must use the BinaryData field. The keys stored in Data must not overlap with the keys in the BinaryData field, this is enforced during validation process.",
+      ({ data, binaryData }: ConfigMap) => count(data) + count(binaryData),
+    ),
+    age,
+  ],
+  defaults(configMap) {
+    const binaryData = withoutNulls(configMap.binaryData);
+    return binaryData === configMap.binaryData || binaryData === undefined ? configMap : { ...configMap, binaryData };
+  },
+  validate: (next, previous) => [
+    ...validateImmutableContents(next, previous, ['data', 'binaryData']),
+    ...validateContents(next),
+  ],
+});

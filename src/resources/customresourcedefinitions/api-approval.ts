@@ -1,0 +1,31 @@
+import { quote } from '../../api/go-text.js';
+import { parseGoUrl } from '../../api/go-url.js';
+
+/** Groups under the project's own domains need an annotation that says the API was approved (KEP-1111). */
+
+export const approvalAnnotation = 'api-approved.kubernetes.io';
+const protectedDomains = ['k8s.io', 'kubernetes.io'];
+const more = 'see https://github.com/kubernetes/enhancements/pull/1111';
+
+export const isProtectedGroup = (group: string): boolean =>
+  protectedDomains.some((domain) => group === domain || group.endsWith(`.${domain}`));
+
+export interface Approval {
+  readonly state: 'missing' | 'bypassed' | 'approved' | 'invalid';
+  readonly reason: string;
+}
+
+/** What the annotations of a definition say about its approval. */
+export function approvalOf(annotations: Readonly<Record<string, string>> | undefined): Approval {
+  const annotation = annotations?.[approvalAnnotation] ?? '';
+  const must = `protected groups must have approval annotation ${quote(approvalAnnotation)}`;
+  if (annotation === '') return { state: 'missing', reason: `${must}, ${more}` };
+  if (annotation.startsWith('unapproved')) {
+    return { state: 'bypassed', reason: `not approved: ${quote(annotation)}` };
+  }
+  const url = parseGoUrl(annotation);
+  if (!('wrong' in url) && url.host !== '' && url.scheme !== '') {
+    return { state: 'approved', reason: `approved in ${annotation}` };
+  }
+  return { state: 'invalid', reason: `${must} with either a URL or a reason starting with "unapproved", ${more}` };
+}

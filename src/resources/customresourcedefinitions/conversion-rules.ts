@@ -1,0 +1,92 @@
+import type { CustomResourceConversion } from '../../api/kinds/custom-resource-definition.js';
+import { dns1035Label } from '../../api/names.js';
+import { child, forbiddenField, index, invalid, notSupported, required, type Violation } from '../../api/violations.js';
+import { validateWebhookService, validateWebhookUrl } from '../webhook-client-rules.js';
+import { validateCaBundle } from './ca-bundle.js';
+
+/** Rules about how objects are converted between versions. */
+
+const strategies = ['None', 'Webhook'];
+/** Versions of ConversionReview that the server speaks. */
+export const reviewVersions = ['v1', 'v1beta1'];
+
+export interface ConversionRuleOptions {
+  /** One of the review versions must be known. */
+  readonly knownReviewVersion: boolean;
+  readonly anyCaBundle: boolean;
+}
+
+export function conversionViolations(
+  conversion: CustomResourceConversion | undefined,
+  path: string,
+  options: ConversionRuleOptions,
+): readonly Violation[] {
+  if (conversion === undefined) return [];
+  const { strategy, webhook } = conversion;
+  const at = child(path, 'strategy');
+  const wrong = strategy
+    ? strategies.includes(strategy)
+      ? []
+      : [notSupported(at, strategy, strategies)]
+    : [required(at)];
+  return [...wrong, ...(strategy === 'Webhook' ? webhookViolations : strayWebhook)(webhook, path, options)];
+}
+
+type Webhook = CustomResourceConversion['webhook'];
+const clientPath = (path: string): string => child(path, 'webhookClientConfig');
+const reviewPath = (path: string): string => child(path, 'conversionReviewVersions');
+
+function strayWebhook(webhook: Webhook, path: string): readonly Violation[] {
+  const why = 'should not be set when strategy is not set to Webhook';
+  return [
+    ...(webhook?.clientConfig ? [forbiddenField(clientPath(path), why)] : []),
+    ...(webhook?.conversionReviewVersions?.length ? [forbiddenField(reviewPath(path), why)] : []),
+  ];
+}
+
+function webhookViolations(webhook: Webhook, path: string, options: ConversionRuleOptions): readonly Violation[] {
+  return [
+    ...clientViolations(webhook?.clientConfig, clientPath(path), options),
+    ...reviewVersionViolations(webhook?.conversionReviewVersions ?? [], reviewPath(path), options),
+  ];
+}
+
+function clientViolations(
+  client: NonNullable<Webhook>['clientConfig'],
+  path: string,
+  { anyCaBundle }: ConversionRuleOptions,
+): readonly Violation[] {
+  if (!client) return [required(path, 'required when strategy is set to Webhook')];
+  const { url, service, caBundle } = client;
+  const where = (): readonly Violation[] => {
+    if ((url === undefined) === (service === undefined)) {
+      return [required(path, 'exactly one of url or service is required')];
+    }
+    if (url !== undefined) return validateWebhookUrl(child(path, 'url'), url);
+    return validateWebhookService(child(path, 'service'), service ?? {});
+  };
+  return [...where(), ...(caBundle && !anyCaBundle ? validateCaBundle(child(path, 'caBundle'), caBundle) : [])];
+}
+
+function reviewVersionViolations(
+  versions: readonly string[],
+  path: string,
+  { knownReviewVersion }: ConversionRuleOptions,
+): readonly Violation[] {
+  if (versions.length === 0) return [required(path)];
+  const found = versions.flatMap((version, at) =>
+    versions.indexOf(version) < at
+      ? [invalid(index(path, at), version, 'duplicate version')]
+      : dns1035Label(version).map((text) => invalid(index(path, at), version, text)),
+  );
+  if (knownReviewVersion && !versions.some((version) => reviewVersions.includes(version))) {
+    found.push(invalid(path, versions, `must include at least one of ${reviewVersions.join(', ')}`));
+  }
+  return found;
+}
+
+/** Were the review versions of a stored definition acceptable? An empty list counts as such. */
+export const hasKnownReviewVersion = (conversion: CustomResourceConversion | undefined): boolean => {
+  const versions = conversion?.webhook?.conversionReviewVersions ?? [];
+  return versions.length === 0 || versions.some((version) => reviewVersions.includes(version));
+};

@@ -1,0 +1,113 @@
+import type { Json, JsonObject } from '../../api/object.js';
+import { child, invalid, mapKey, type Violation } from '../../api/violations.js';
+import { type CheckMetadata, coerceEmbedded, embeddedViolations } from '../../schema/embedded.js';
+import { prune } from '../../schema/prune.js';
+import { same } from '../../schema/same.js';
+import type { Schema } from '../../schema/schema.js';
+import { sortDeep } from '../../schema/sorted.js';
+import { compileValidator } from '../../schema/validate.js';
+
+/** Defaults must be what the schema allows, pruned, and, in metadata, valid metadata. */
+
+export interface DefaultRuleOptions {
+  /** Defaults must have no members that the schema does not name. */
+  readonly pruned: boolean;
+  readonly checkMetadata: CheckMetadata;
+  readonly checkDefault?: CheckDefault | undefined;
+}
+
+/** Where an expression engine plugs in: evaluates the rules of a schema against a default that is valid otherwise. */
+export type CheckDefault = (schema: Schema, value: Json, path: string) => readonly Violation[];
+
+/** A way from the root of a resource to a value: builds the resource around the value. */
+type Surround = (value: Json) => JsonObject;
+
+const isObject = (value: Json): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const resourceRoot: Surround = (value) => ({
+  kind: 'Validation',
+  apiVersion: 'validation/v1',
+  ...(isObject(value) ? value : {}),
+});
+const metaFields: ReadonlySet<string> = new Set(['metadata', 'apiVersion', 'kind']);
+
+/** Every rule that defaults in the schema break. */
+export function defaultViolations(schema: Schema, path: string, options: DefaultRuleOptions): readonly Violation[] {
+  const root = schema.embeddedResource ? schema : { ...schema, embeddedResource: true };
+  return visit(root, path, { resource: root, surround: resourceRoot, insideMeta: false }, options);
+}
+
+interface Place {
+  /** Schema of the innermost resource around this node. */
+  readonly resource: Schema;
+  readonly surround: Surround;
+  readonly insideMeta: boolean;
+}
+
+function visit(schema: Schema, path: string, outer: Place, options: DefaultRuleOptions): readonly Violation[] {
+  const place: Place = schema.embeddedResource
+    ? { resource: schema, surround: resourceRoot, insideMeta: false }
+    : outer;
+  const { items, properties } = schema;
+  const { surround } = place;
+  const found: Violation[] = [];
+  const add = (violations: readonly Violation[]): void => {
+    for (const violation of violations) found.push(violation);
+  };
+  if (schema.default !== undefined && schema.default !== null) {
+    add(check(schema, schema.default, child(path, 'default'), place, options));
+  }
+  if (items) add(visit(items, child(path, 'items'), { ...place, surround: (value) => surround([value]) }, options));
+  for (const [name, property] of properties ?? []) {
+    const inner: Place = {
+      ...place,
+      insideMeta: place.insideMeta || (schema.embeddedResource === true && metaFields.has(name)),
+      surround: (value) => surround(Object.fromEntries([[name, value]])),
+    };
+    add(visit(property, mapKey(child(path, 'properties'), name), inner, options));
+  }
+  return found;
+}
+
+function check(
+  schema: Schema,
+  value: Json,
+  path: string,
+  place: Place,
+  options: DefaultRuleOptions,
+): readonly Violation[] {
+  const bySchema = (): readonly Violation[] => {
+    const violations = compileValidator(schema, { anyTypeBesideIntOrString: true })(value, path);
+    return violations.length > 0 ? violations : (options.checkDefault?.(schema, value, path) ?? []);
+  };
+  if (place.insideMeta) return inMetadata(value, path, place, options) ?? bySchema();
+  const resource = schema.embeddedResource === true;
+  const found: Violation[] = [];
+  if (options.pruned && !same(prune(value, schema, { resource }).value, value)) {
+    found.push(invalid(path, sortDeep(value), 'must not have unknown fields'));
+  }
+  const { refused, value: coerced } = coerceEmbedded(value, schema, { path, resource });
+  if (refused !== undefined) return [...found, refused];
+  const embedded = embeddedViolations(coerced, schema, options.checkMetadata, { path, resource });
+  return [...found, ...(embedded.length > 0 ? embedded : bySchema())];
+}
+
+/** What is wrong with metadata that has this default; undefined if nothing is. */
+function inMetadata(
+  value: Json,
+  path: string,
+  { resource, surround }: Place,
+  { checkMetadata }: DefaultRuleOptions,
+): readonly Violation[] | undefined {
+  const whole = surround(value);
+  const result = (why: string): readonly Violation[] => [
+    invalid(path, sortDeep(value), `must result in valid metadata: ${why}`),
+  ];
+  const { refused, value: coerced } = coerceEmbedded(whole, resource, { resource: true });
+  const text = ({ field, body }: Violation): string => `${field}: ${body}`;
+  if (refused !== undefined) return result(text(refused));
+  const violations = embeddedViolations(coerced, resource, checkMetadata, { resource: true });
+  if (violations.length === 0) return undefined;
+  const texts = [...new Set(violations.map(text))];
+  return result(texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]`);
+}

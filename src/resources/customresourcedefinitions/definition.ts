@@ -1,0 +1,119 @@
+import { setCondition } from '../../api/conditions.js';
+import { type Domains, defaultDomains } from '../../api/domains.js';
+import {
+  type CustomResourceDefinition,
+  customResourceCleanupFinalizer,
+  customResourceDefinitionsIn,
+} from '../../api/kinds/custom-resource-definition.js';
+import { timestamp } from '../../api/time.js';
+import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
+import { same } from '../../schema/same.js';
+import { createdAt } from '../columns.js';
+import { checkEmbeddedMetadata } from '../customresources/embedded-metadata.js';
+import { customResourceDefinitionSchema } from './crd-schema.js';
+import type { CheckDefault } from './default-rules.js';
+import type { CheckRules } from './schema-rules.js';
+import { validateCrd, validateCrdStatus } from './validate.js';
+import { crdWarnings } from './warnings.js';
+
+type Crd = CustomResourceDefinition;
+
+/** Definitions of custom resources. `checkRules` and `checkDefault` look at the expressions in schemas, where there is an engine. */
+export function customResourceDefinitions({
+  domains = defaultDomains,
+  checkRules,
+  checkDefault,
+}: {
+  readonly domains?: Domains;
+  readonly checkRules?: CheckRules;
+  readonly checkDefault?: CheckDefault;
+} = {}): ResourceDefinition<Crd> {
+  const context = { prefixes: domains.extensions, checkMetadata: checkEmbeddedMetadata, checkRules, checkDefault };
+  return defineResource<Crd>({
+    ...customResourceDefinitionsIn(domains.api),
+    origin: 'built-in',
+    schema: customResourceDefinitionSchema(domains.extensions),
+    answersDeleted: true,
+    newGeneration: (next, previous) => !same(next.spec, previous.spec),
+    columns: [createdAt],
+    resetFields: [['status']],
+    defaults,
+    prepare: (next, previous) => withStorageVersion({ ...next, status: previous?.status ?? emptyStatus }),
+    validate: (next, previous) => validateCrd(next, previous, context),
+    warnings: (next, previous) => crdWarnings(next, previous, domains.extensions),
+    subresources: {
+      status: {
+        type: 'view',
+        resetFields: [['spec']],
+        prepare: (next, previous) => ({ ...next, spec: previous.spec }),
+        validate: validateCrdStatus,
+      },
+    },
+    deletion: {
+      mark: (crd, { now }) => terminating(crd, timestamp(now)),
+      held: () => false,
+    },
+  });
+}
+
+const emptyStatus: NonNullable<Crd['status']> = {
+  conditions: null,
+  acceptedNames: { plural: '', kind: '' },
+  storedVersions: [],
+};
+
+/** Names that follow from others, the usual conversion, and the storage version as the first one stored. */
+function defaults(crd: Crd): Crd {
+  const { names, conversion } = crd.spec;
+  const kind = names?.kind ?? '';
+  const singular = names?.singular || kind.toLowerCase();
+  const listKind = names?.listKind || (kind === '' ? '' : `${kind}List`);
+  const named: Crd = {
+    ...crd,
+    spec: {
+      ...crd.spec,
+      names: {
+        ...names,
+        plural: names?.plural ?? '',
+        ...(singular === '' ? {} : { singular }),
+        kind,
+        ...(listKind === '' ? {} : { listKind }),
+      },
+      conversion: conversion ?? { strategy: 'None' },
+    },
+  };
+  return (named.status?.storedVersions ?? []).length > 0 ? named : withStorageVersion(named);
+}
+
+/** The version that objects are stored in counts as stored. */
+function withStorageVersion(crd: Crd): Crd {
+  const name = crd.spec.versions?.find(({ storage }) => storage)?.name;
+  const stored = crd.status?.storedVersions ?? [];
+  if (name === undefined || stored.includes(name)) return crd;
+  return { ...crd, status: { ...emptyStatus, ...crd.status, storedVersions: [...stored, name] } };
+}
+
+/** Kept by a finalizer until its objects are gone. */
+function terminating(crd: Crd, now: string): Crd {
+  const finalizers = crd.metadata.finalizers ?? [];
+  const conditions = setCondition(
+    crd.status?.conditions,
+    {
+      type: 'Terminating',
+      status: 'True',
+      reason: 'InstanceDeletionPending',
+      message: 'CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon',
+    },
+    now,
+  );
+  return {
+    ...crd,
+    metadata: {
+      ...crd.metadata,
+      ...(finalizers.includes(customResourceCleanupFinalizer)
+        ? {}
+        : { finalizers: [...finalizers, customResourceCleanupFinalizer] }),
+    },
+    status: { ...emptyStatus, ...crd.status, conditions },
+  };
+}

@@ -1,0 +1,111 @@
+import {
+  anyJson,
+  boolean,
+  double,
+  field,
+  integer64,
+  list,
+  listMap,
+  map,
+  optional,
+  string,
+  struct,
+} from '../../schema/builder.js';
+import { type Keyword, keywords, ruleMembers, wireNames } from '../../schema/json-schema-props.js';
+import type { Schema } from '../../schema/schema.js';
+
+/** Schema of JSONSchemaProps. It contains itself. */
+
+export const component = (name: string): { readonly component: string } => ({
+  component: `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.${name}`,
+});
+
+/**
+ * Extensions are known under each of the prefixes; they share their field numbers. Of values that take one of two
+ * forms, the alternatives carry the numbers of the message that stands for them in protobuf.
+ */
+export function jsonSchemaPropsSchema(prefixes: readonly string[]): Schema {
+  const properties = new Map<string, Schema>();
+  const self: Schema = {
+    type: 'object',
+    properties,
+    description: 'A JSON schema.',
+    wire: { go: 'v1.JSONSchemaProps', ...component('JSONSchemaProps') },
+  };
+  for (const keyword of [...keywords].sort((a, b) => a.number - b.number)) {
+    const schema = ofKeyword(keyword, self);
+    for (const name of wireNames(keyword, prefixes)) properties.set(name, schema);
+  }
+  return self;
+}
+
+const json: Schema = anyJson({ go: 'v1.JSON' });
+const union = (go: string, ...alternatives: readonly Schema[]): Schema => ({
+  oneOf: alternatives,
+  wire: { go, ...component(go.replace('v1.', '')) },
+});
+
+const externalDocs = struct(
+  'v1.ExternalDocumentation',
+  {
+    description: field(1, string(), { description: 'What is found there.' }),
+    url: field(2, string(), { description: 'Where it is.' }),
+  },
+  { description: 'Where to read more.', ...component('ExternalDocumentation') },
+);
+
+const rule = struct(
+  'v1.ValidationRule',
+  Object.fromEntries(
+    ruleMembers.map(({ member, number, pointer, flag, description }) => {
+      const schema = flag ? boolean() : string(member === 'reason' ? { go: 'v1.FieldValueErrorReason' } : {});
+      const presence = member === 'rule' ? 'always' : pointer ? 'pointer' : 'omitempty';
+      return [member, field(number, schema, { presence, description })];
+    }),
+  ),
+  { required: ['rule'], description: 'A rule in CEL.', ...component('ValidationRule') },
+);
+
+function ofKeyword({ number, shape, description }: Keyword, self: Schema): Schema {
+  const more = { description };
+  switch (shape) {
+    case 'text':
+      return field(number, string(), more);
+    case 'pointer to text':
+      return optional(number, string(), more);
+    case 'flag':
+      return field(number, boolean(), more);
+    case 'pointer to flag':
+      return optional(number, boolean(), more);
+    case 'integer':
+      return optional(number, integer64(), more);
+    case 'number':
+      return optional(number, double(), more);
+    case 'json':
+      return optional(number, json, more);
+    case 'jsons':
+      return field(number, list(json), more);
+    case 'texts':
+      return field(number, list(string()), more);
+    case 'schema':
+      return optional(number, self, more);
+    case 'schemas':
+      return field(number, list(self), more);
+    case 'schemas by name':
+      return field(number, map(self), more);
+    case 'schema or many':
+      return optional(number, union('v1.JSONSchemaPropsOrArray', field(1, self), field(2, list(self))), more);
+    case 'schema or bool':
+      return optional(number, union('v1.JSONSchemaPropsOrBool', field(2, self), field(1, boolean())), more);
+    case 'schema or names by name':
+      return field(
+        number,
+        map(union('v1.JSONSchemaPropsOrStringArray', field(1, self), field(2, list(string())))),
+        more,
+      );
+    case 'docs':
+      return optional(number, externalDocs, more);
+    case 'rules':
+      return field(number, listMap(rule, ['rule'], { go: 'v1.ValidationRules' }), more);
+  }
+}

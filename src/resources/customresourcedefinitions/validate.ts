@@ -1,0 +1,490 @@
+import { hasCondition } from '../../api/conditions.js';
+import type {
+  CustomResourceDefinition,
+  CustomResourceDefinitionNames,
+  CustomResourceDefinitionSpec,
+} from '../../api/kinds/custom-resource-definition.js';
+import { dns1035Label, dnsSubdomain } from '../../api/names.js';
+import {
+  child,
+  forbiddenField,
+  index,
+  invalid,
+  mapKey,
+  notSupported,
+  required,
+  type Violation,
+} from '../../api/violations.js';
+import type { CheckMetadata } from '../../schema/embedded.js';
+import { hasSchema, type SchemaProps } from '../../schema/json-schema-props.js';
+import { prune } from '../../schema/prune.js';
+import { same } from '../../schema/same.js';
+import type { Schema } from '../../schema/schema.js';
+import { notStructural, structuralViolations, toSchema } from '../../schema/structural.js';
+import { approvalAnnotation, approvalOf, isProtectedGroup } from './api-approval.js';
+import { validateCaBundle } from './ca-bundle.js';
+import { conversionViolations, hasKnownReviewVersion } from './conversion-rules.js';
+import { type CheckDefault, defaultViolations } from './default-rules.js';
+import {
+  type InternalSpec,
+  type InternalVersion,
+  internalSpec,
+  internalVersions,
+  type VersionParts,
+} from './internal-spec.js';
+import {
+  type CheckRules,
+  checkKeywords,
+  hasNonAtomicItems,
+  mapListKeyViolations,
+  statusRootViolations,
+} from './schema-rules.js';
+import {
+  columnViolations,
+  deprecationWarningViolations,
+  maxSelectableFields,
+  selectableFieldViolations,
+  subresourceViolations,
+} from './version-rules.js';
+
+/** Every rule of definitions, in the order, the words and the terms of kube-apiserver. */
+
+export interface CrdRuleContext {
+  /** Prefixes of schema extensions; the first is the one that paths and texts name. */
+  readonly prefixes: readonly string[];
+  /** The rules of metadata, for embedded resources in defaults. */
+  readonly checkMetadata: CheckMetadata;
+  /** Checks expressions; without it they are taken as they are. */
+  readonly checkRules?: CheckRules | undefined;
+  /** Evaluates the expressions of a schema against a default of it; the violations begin with `path`. */
+  readonly checkDefault?: CheckDefault | undefined;
+}
+
+/** What is not asked of an update, because the stored definition already broke it. */
+interface Waivers {
+  readonly anyType: boolean;
+  readonly noSchema: boolean;
+  readonly notStructural: boolean;
+  readonly unprunedDefaults: boolean;
+  readonly partialSetItems: boolean;
+  readonly mapListKeys: boolean;
+  readonly unknownReviewVersion: boolean;
+  readonly anyCaBundle: boolean;
+  /** Versions, and '' for all of them, that may have any number of selectable fields. */
+  readonly anyNumberOfFields: readonly string[];
+}
+
+const nothingWaived: Waivers = {
+  anyType: false,
+  noSchema: false,
+  notStructural: false,
+  unprunedDefaults: false,
+  partialSetItems: false,
+  mapListKeys: false,
+  unknownReviewVersion: false,
+  anyCaBundle: true,
+  anyNumberOfFields: [],
+};
+
+interface Rules extends CrdRuleContext {
+  readonly prefix: string;
+  readonly waivers: Waivers;
+}
+
+export function validateCrd(
+  next: CustomResourceDefinition,
+  previous: CustomResourceDefinition | undefined,
+  context: CrdRuleContext,
+): readonly Violation[] {
+  const spec = internalSpec(next.spec, context.prefixes);
+  const waivers = previous === undefined ? nothingWaived : waiversOf(next, previous, context);
+  const rules: Rules = { ...context, prefix: context.prefixes[0] ?? '', waivers };
+  return [
+    ...(previous === undefined ? nameViolations(next) : []),
+    ...specViolations(next.spec, spec, rules),
+    ...(previous === undefined ? [] : immutableViolations(next, previous)),
+    ...validateCrdStatus(next),
+    ...storedVersionViolations(next, 'status.storedVersions'),
+    ...approvalViolations(next, previous),
+    ...preserveViolations(next, previous, rules),
+  ];
+}
+
+/** Rules of the status door. */
+export const validateCrdStatus = (crd: CustomResourceDefinition): readonly Violation[] =>
+  crd.status?.acceptedNames ? nameFormViolations(crd.status.acceptedNames, 'status.acceptedNames') : [];
+
+function nameViolations({ metadata, spec }: CustomResourceDefinition): readonly Violation[] {
+  const { name, generateName } = metadata;
+  const expected = `${spec.names?.plural ?? ''}.${spec.group ?? ''}`;
+  const wrong = (field: 'name' | 'generateName', value: string | undefined): readonly Violation[] =>
+    value && value !== expected
+      ? [invalid(child('metadata', field), value, 'must be spec.names.plural+"."+spec.group')]
+      : [];
+  return [...wrong('generateName', generateName), ...wrong('name', name)];
+}
+
+function specViolations(raw: CustomResourceDefinitionSpec, spec: InternalSpec, rules: Rules): readonly Violation[] {
+  const { waivers } = rules;
+  const preserves = raw.preserveUnknownFields === true;
+  const schemas = [spec, ...spec.versions].flatMap(({ schema }) => (schema ? [schema] : []));
+  const hasDefaults = schemas.some((schema) => hasSchema(schema, (inner) => inner.default !== undefined));
+  const mustBeStructural =
+    !waivers.notStructural || !preserves || hasDefaults || schemas.some((schema) => hasSchema(schema, hasExtensions));
+  const inVersions = (version: InternalVersion, at: number): readonly Violation[] =>
+    versionViolations(version, index('spec.versions', at), spec, { ...rules, mustBeStructural });
+  const anyStatus = [spec, ...spec.versions].some(hasStatus);
+  return [
+    ...groupViolations(raw.group ?? ''),
+    ...scopeViolations(raw.scope ?? ''),
+    ...missingSchemas(spec, preserves, waivers),
+    ...(hasDefaults && preserves
+      ? [invalid('spec.preserveUnknownFields', true, 'must be false in order to use defaults in the schema')]
+      : []),
+    ...spec.versions.flatMap(inVersions),
+    ...versionListViolations(spec, raw.versions),
+    ...firstVersionViolations(spec),
+    ...missingNames(raw.names),
+    ...nameFormViolations(raw.names, 'spec.names'),
+    ...schemaViolations(spec, 'spec.validation', anyStatus, { ...rules, mustBeStructural }),
+    ...subresourceViolations(spec.subresources, 'spec.subresources'),
+    ...(spec.columns ?? []).flatMap((column, at) =>
+      columnViolations(column, index('spec.additionalPrinterColumns', at)),
+    ),
+    ...topSelectableFieldViolations(spec, rules),
+    ...(raw.conversion && raw.conversion.strategy !== 'None' && preserves
+      ? [
+          invalid(
+            'spec.conversion.strategy',
+            raw.conversion.strategy,
+            'must be None if spec.preserveUnknownFields is true',
+          ),
+        ]
+      : []),
+    ...conversionViolations(raw.conversion, 'spec.conversion', {
+      knownReviewVersion: !waivers.unknownReviewVersion,
+      anyCaBundle: waivers.anyCaBundle,
+    }),
+  ];
+}
+
+const hasStatus = ({ subresources }: VersionParts): boolean => subresources?.status !== undefined;
+const hasExtensions = (schema: SchemaProps): boolean =>
+  schema.embeddedResource === true ||
+  schema.preserveUnknownFields !== undefined ||
+  schema.intOrString === true ||
+  schema.listMapKeys !== undefined ||
+  schema.listType !== undefined ||
+  schema.validations !== undefined;
+
+function groupViolations(group: string): readonly Violation[] {
+  const at = 'spec.group';
+  if (group === '') return [required(at)];
+  const wrong = dnsSubdomain(group);
+  if (wrong.length > 0) return [invalid(at, group, wrong.join())];
+  return group.includes('.') ? [] : [invalid(at, group, 'should be a domain with at least one dot')];
+}
+
+const scopes = ['Cluster', 'Namespaced'];
+function scopeViolations(scope: string): readonly Violation[] {
+  if (scope === '') return [required('spec.scope')];
+  return scopes.includes(scope) ? [] : [notSupported('spec.scope', scope, scopes)];
+}
+
+const isMissing = ({ schema, tooDeep }: VersionParts): boolean => schema === undefined && tooDeep === undefined;
+
+function missingSchemas(spec: InternalSpec, preserves: boolean, { noSchema }: Waivers): readonly Violation[] {
+  if (!isMissing(spec) || (noSchema && preserves)) return [];
+  return spec.versions.flatMap((version, at) => {
+    if (!isMissing(version)) return [];
+    const path = child(index('spec.versions', at), 'schema', 'openAPIV3Schema');
+    if (!noSchema) return [required(path)];
+    return version.served ? [required(path, 'because otherwise all fields are pruned')] : [];
+  });
+}
+
+interface SchemaRules extends Rules {
+  readonly mustBeStructural: boolean;
+}
+
+function versionViolations(
+  version: InternalVersion,
+  path: string,
+  spec: InternalSpec,
+  rules: SchemaRules,
+): readonly Violation[] {
+  const wrongName = dns1035Label(version.name);
+  const status = spec.subresources === undefined ? hasStatus(version) : hasStatus(spec);
+  return [
+    ...(wrongName.length > 0 ? [invalid(child(path, 'name'), version.name, wrongName.join())] : []),
+    ...deprecationWarningViolations(version.deprecated, version.deprecationWarning, child(path, 'deprecationWarning')),
+    ...schemaViolations(version, child(path, 'schema'), status, rules),
+    ...subresourceViolations(version.subresources, child(path, 'subresources')),
+    ...(version.columns ?? []).flatMap((column, at) =>
+      columnViolations(column, index(child(path, 'additionalPrinterColumns'), at)),
+    ),
+    ...versionSelectableFieldViolations(version, path, rules),
+  ];
+}
+
+function versionSelectableFieldViolations(
+  { selectableFields, schema, name }: InternalVersion,
+  path: string,
+  { waivers }: Rules,
+): readonly Violation[] {
+  if (selectableFields === undefined) return [];
+  const at = child(path, 'selectableFields');
+  if (schema === undefined) {
+    return [invalid(at, '', 'may only be set when `version.schema.openAPIV3Schema` is not included')];
+  }
+  return [
+    ...unreadable(schema, child(path, 'schema.openAPIV3Schema')),
+    ...selectableFieldViolations(selectableFields, schema, at, {
+      anyNumber: waivers.anyNumberOfFields.includes(name),
+    }),
+  ];
+}
+
+function topSelectableFieldViolations(
+  { selectableFields, schema }: InternalSpec,
+  { waivers }: Rules,
+): readonly Violation[] {
+  if (selectableFields === undefined) return [];
+  if (schema === undefined) {
+    return [invalid('spec.selectableFields', '', 'may only be set when validations.schema is included')];
+  }
+  return [
+    ...unreadable(schema, 'spec.schema.openAPIV3Schema'),
+    ...selectableFieldViolations(selectableFields, schema, 'spec.selectableFields', {
+      anyNumber: waivers.anyNumberOfFields.includes(''),
+    }),
+  ];
+}
+
+function unreadable(schema: SchemaProps, path: string): readonly Violation[] {
+  const why = notStructural(schema);
+  return why === undefined ? [] : [invalid(path, '', why)];
+}
+
+function versionListViolations(
+  spec: InternalSpec,
+  given: CustomResourceDefinitionSpec['versions'] | null | undefined,
+): readonly Violation[] {
+  const names = spec.versions.map(({ name }) => name);
+  const wrong = (why: string): Violation => invalid('spec.versions', given ? internalVersions(spec) : null, why);
+  return [
+    ...(new Set(names).size === names.length ? [] : [wrong('must contain unique version names')]),
+    ...(spec.versions.filter(({ storage }) => storage).length === 1
+      ? []
+      : [wrong('must have exactly one version marked as storage version')]),
+  ];
+}
+
+function firstVersionViolations({ versions: [first] }: InternalSpec): readonly Violation[] {
+  const name = first?.name ?? '';
+  const wrong = name === '' ? [] : dns1035Label(name);
+  return wrong.length === 0 ? [] : [invalid('spec.version', name, wrong.join())];
+}
+
+const requiredNames = ['plural', 'singular', 'kind', 'listKind'] as const;
+const missingNames = (names: CustomResourceDefinitionNames | undefined): readonly Violation[] =>
+  requiredNames.flatMap((name) => (names?.[name] ? [] : [required(child('spec.names', name))]));
+
+function nameFormViolations(names: CustomResourceDefinitionNames | undefined, path: string): readonly Violation[] {
+  const label = (field: string, value: string | undefined): readonly Violation[] => {
+    const wrong = value ? dns1035Label(value) : [];
+    return wrong.length > 0 ? [invalid(child(path, field), value, wrong.join())] : [];
+  };
+  const mixedCase = (field: string, value: string | undefined): readonly Violation[] => {
+    const wrong = value ? dns1035Label(value.toLowerCase()) : [];
+    const why = `may have mixed case, but should otherwise match: ${wrong.join()}`;
+    return wrong.length > 0 ? [invalid(child(path, field), value, why)] : [];
+  };
+  const each = (field: string, values: readonly string[] | undefined): readonly Violation[] =>
+    (values ?? []).flatMap((value, at) => {
+      const wrong = dns1035Label(value);
+      return wrong.length > 0 ? [invalid(index(child(path, field), at), value, wrong.join())] : [];
+    });
+  return [
+    ...label('plural', names?.plural),
+    ...label('singular', names?.singular),
+    ...mixedCase('kind', names?.kind),
+    ...mixedCase('listKind', names?.listKind),
+    ...each('shortNames', names?.shortNames),
+    ...(names?.kind && names.kind === names.listKind
+      ? [invalid(child(path, 'listKind'), names.listKind, 'kind and listKind may not be the same')]
+      : []),
+    ...each('categories', names?.categories),
+  ];
+}
+
+function schemaViolations(
+  { schema, tooDeep }: VersionParts,
+  base: string,
+  status: boolean,
+  rules: SchemaRules,
+): readonly Violation[] {
+  const path = child(base, 'openAPIV3Schema');
+  if (tooDeep !== undefined) return [forbiddenField(path, tooDeep)];
+  if (schema === undefined) return [];
+  const { waivers, prefix } = rules;
+  const structure = structureViolations(schema, path, rules);
+  const { violations: keywords, sites } = checkKeywords(schema, path, {
+    prefix,
+    validTypes: !waivers.anyType,
+    atomicSets: !waivers.partialSetItems,
+    mapListKeys: !waivers.mapListKeys,
+  });
+  const found = [
+    ...(status ? statusRootViolations(schema, path) : []),
+    ...(schema.nullable ? [forbiddenField(child(path, 'nullable'), 'nullable cannot be true at the root')] : []),
+    ...structure.violations,
+    ...keywords,
+    ...(structure.sound && sites.length > 0 ? (rules.checkRules?.(sites, path) ?? []) : []),
+  ];
+  if (found.length === 0 && structure.unreadable !== undefined) return [invalid(path, '', structure.unreadable)];
+  return found;
+}
+
+interface Structure {
+  readonly violations: readonly Violation[];
+  /** Why the schema cannot be structural at all; told only if nothing else is wrong. */
+  readonly unreadable?: string;
+  /** Structural, with valid defaults: expressions have something to stand on. */
+  readonly sound: boolean;
+}
+
+function structureViolations(schema: SchemaProps, path: string, rules: SchemaRules): Structure {
+  if (!rules.mustBeStructural) return { violations: [], sound: false };
+  const unreadableBecause = notStructural(schema);
+  if (unreadableBecause !== undefined) return { violations: [], unreadable: unreadableBecause, sound: false };
+  const structural = structuralViolations(schema, path, rules.prefix);
+  if (structural.length > 0) return { violations: structural, sound: false };
+  const defaults = defaultViolations(toSchema(schema), path, {
+    pruned: !rules.waivers.unprunedDefaults,
+    checkMetadata: rules.checkMetadata,
+    checkDefault: rules.checkDefault,
+  });
+  return { violations: defaults, sound: defaults.length === 0 };
+}
+
+function immutableViolations(
+  { spec }: CustomResourceDefinition,
+  previous: CustomResourceDefinition,
+): readonly Violation[] {
+  const old = previous.spec;
+  const fixed = (path: string, now: string | undefined, before: string | undefined): readonly Violation[] =>
+    now === before ? [] : [invalid(path, now ?? '', 'field is immutable')];
+  return [
+    ...(hasCondition(previous, 'Established')
+      ? [...fixed('spec.scope', spec.scope, old.scope), ...fixed('spec.names.kind', spec.names?.kind, old.names.kind)]
+      : []),
+    ...fixed('spec.group', spec.group, old.group),
+    ...fixed('spec.names.plural', spec.names?.plural, old.names.plural),
+  ];
+}
+
+function storedVersionViolations({ spec, status }: CustomResourceDefinition, path: string): readonly Violation[] {
+  const stored = status?.storedVersions ?? [];
+  if (stored.length === 0) return [invalid(path, null, 'must have at least one stored version')];
+  const versions = spec.versions ?? [];
+  const names = new Set(versions.map(({ name }) => name));
+  return [
+    ...versions.flatMap(({ name, storage }) =>
+      storage && !stored.includes(name) ? [invalid(path, stored, `must have the storage version ${name}`)] : [],
+    ),
+    ...stored.flatMap((name, at) =>
+      names.has(name) || stored.lastIndexOf(name) !== at
+        ? []
+        : [
+            invalid(
+              index(path, at),
+              name,
+              `missing from spec.versions; ${name} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${name} and removes ${name} from status.storedVersions`,
+            ),
+          ],
+    ),
+  ];
+}
+
+function approvalViolations(
+  next: CustomResourceDefinition,
+  previous: CustomResourceDefinition | undefined,
+): readonly Violation[] {
+  if (!isProtectedGroup(next.spec.group ?? '')) return [];
+  const { annotations } = next.metadata;
+  const { state, reason } = approvalOf(annotations);
+  if (previous !== undefined && approvalOf(previous.metadata.annotations).state === state) return [];
+  const path = mapKey('metadata.annotations', approvalAnnotation);
+  if (state === 'missing') return [required(path, reason)];
+  return state === 'invalid' ? [invalid(path, annotations?.[approvalAnnotation], reason)] : [];
+}
+
+function preserveViolations(
+  { spec }: CustomResourceDefinition,
+  previous: CustomResourceDefinition | undefined,
+  { prefix }: Rules,
+): readonly Violation[] {
+  if (!spec.preserveUnknownFields || previous?.spec.preserveUnknownFields) return [];
+  return [
+    invalid(
+      'spec.preserveUnknownFields',
+      true,
+      `cannot set to true, set ${prefix}preserve-unknown-fields to true in spec.versions[*].schema instead`,
+    ),
+  ];
+}
+
+const types = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
+
+function waiversOf(
+  next: CustomResourceDefinition,
+  previous: CustomResourceDefinition,
+  { prefixes }: CrdRuleContext,
+): Waivers {
+  const old = internalSpec(previous.spec, prefixes);
+  const now = internalSpec(next.spec, prefixes);
+  const prefix = prefixes[0] ?? '';
+  const schemas = [old, ...old.versions].flatMap(({ schema }) => (schema ? [schema] : []));
+  const somewhere = (test: (schema: SchemaProps) => boolean): boolean =>
+    schemas.some((schema) => hasSchema(schema, test));
+  const { clientConfig } = previous.spec.conversion?.webhook ?? {};
+  const unchangedFields = (parts: VersionParts | undefined, before: VersionParts | undefined): boolean =>
+    (before?.selectableFields?.length ?? 0) > maxSelectableFields &&
+    same(parts?.selectableFields, before?.selectableFields);
+  return {
+    anyType: somewhere(({ type }) => type !== undefined && !types.includes(type)),
+    noSchema: isMissing(old) && old.versions.some(isMissing),
+    notStructural: schemas.some(
+      (schema) => notStructural(schema) !== undefined || structuralViolations(schema, '', prefix).length > 0,
+    ),
+    unprunedDefaults: schemas.some(hasUnprunedDefaults),
+    partialSetItems: somewhere(hasNonAtomicItems),
+    mapListKeys: somewhere((schema) => mapListKeyViolations(schema, '', prefix).length > 0),
+    unknownReviewVersion: !hasKnownReviewVersion(previous.spec.conversion),
+    anyCaBundle:
+      !hasCondition(previous, 'Established') ||
+      (clientConfig?.caBundle ? validateCaBundle('', clientConfig.caBundle).length > 0 : false),
+    anyNumberOfFields: [
+      ...(unchangedFields(now, old) ? [''] : []),
+      ...now.versions.flatMap((version) =>
+        unchangedFields(
+          version,
+          old.versions.find(({ name }) => name === version.name),
+        )
+          ? [version.name]
+          : [],
+      ),
+    ],
+  };
+}
+
+function hasUnprunedDefaults(schema: SchemaProps): boolean {
+  if (notStructural(schema) !== undefined || structuralViolations(schema, '', '').length > 0) return false;
+  const isUnpruned = (of: Schema): boolean =>
+    (of.default !== undefined &&
+      !same(prune(of.default, of, { resource: of.embeddedResource === true }).value, of.default)) ||
+    (of.items !== undefined && isUnpruned(of.items)) ||
+    [...(of.properties?.values() ?? [])].some(isUnpruned);
+  return hasSchema(schema, ({ default: value }) => value !== undefined) && isUnpruned(toSchema(schema));
+}

@@ -1,0 +1,142 @@
+import type {
+  CustomResourceColumnDefinition,
+  CustomResourceSubresources,
+} from '../../api/kinds/custom-resource-definition.js';
+import { child, duplicate, index, invalid, required, tooMany, type Violation } from '../../api/violations.js';
+import { followPath } from '../../schema/field-path.js';
+import type { SchemaProps } from '../../schema/json-schema-props.js';
+
+/** Rules about the parts of a version other than its schema. */
+
+const columnTypes = ['boolean', 'date', 'integer', 'number', 'string'];
+const columnFormats = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password'];
+const notADotPath = 'must be a simple json path starting with .';
+
+export function columnViolations(column: CustomResourceColumnDefinition, path: string): readonly Violation[] {
+  const { name, type, format, jsonPath } = column;
+  const oneOfTypes = `must be one of ${columnTypes.join()}`;
+  return [
+    ...(name ? [] : [required(child(path, 'name'))]),
+    ...(type
+      ? columnTypes.includes(type)
+        ? []
+        : [invalid(child(path, 'type'), type, oneOfTypes)]
+      : [required(child(path, 'type'), oneOfTypes)]),
+    ...(format && !columnFormats.includes(format)
+      ? [invalid(child(path, 'format'), format, `must be one of ${columnFormats.join()}`)]
+      : []),
+    ...(jsonPath
+      ? jsonPath.startsWith('.')
+        ? []
+        : [invalid(child(path, 'JSONPath'), jsonPath, notADotPath)]
+      : [required(child(path, 'JSONPath'))]),
+  ];
+}
+
+export function subresourceViolations(
+  subresources: CustomResourceSubresources | undefined,
+  path: string,
+): readonly Violation[] {
+  const scale = subresources?.scale;
+  if (!scale) return [];
+  const underOne = (
+    name: string,
+    value: string | undefined,
+    roots: readonly string[],
+    why: string,
+  ): readonly Violation[] => {
+    const at = child(path, 'scale', name);
+    if (!value) return [required(at)];
+    if (!value.startsWith('.')) return [invalid(at, value, notADotPath)];
+    return roots.some((root) => value.startsWith(root)) ? [] : [invalid(at, value, why)];
+  };
+  return [
+    ...underOne('specReplicasPath', scale.specReplicasPath, ['.spec.'], 'should be a json path under .spec'),
+    ...underOne('statusReplicasPath', scale.statusReplicasPath, ['.status.'], 'should be a json path under .status'),
+    ...(scale.labelSelectorPath
+      ? underOne(
+          'labelSelectorPath',
+          scale.labelSelectorPath,
+          ['.spec.', '.status.'],
+          'should be a json path under either .spec or .status',
+        )
+      : []),
+  ];
+}
+
+export const maxSelectableFields = 8;
+
+export function selectableFieldViolations(
+  fields: readonly { readonly jsonPath: string }[],
+  schema: SchemaProps,
+  path: string,
+  { anyNumber }: { readonly anyNumber: boolean },
+): readonly Violation[] {
+  const seen = new Set<string>();
+  const found: Violation[] = [];
+  fields.forEach(({ jsonPath }, position) => {
+    const at = child(index(path, position), 'jsonPath');
+    if (!jsonPath) {
+      found.push(required(at));
+      return;
+    }
+    const followed = followPath(jsonPath, schema, { brackets: false });
+    if (typeof followed === 'string') {
+      found.push(invalid(at, jsonPath, `is an invalid path: ${followed}`));
+      return;
+    }
+    if (followed.steps[0] === 'metadata') {
+      found.push(invalid(at, jsonPath, 'must not point to fields in metadata'));
+    }
+    if (!['string', 'boolean', 'integer'].includes(followed.schema.type ?? '')) {
+      found.push(
+        invalid(
+          at,
+          jsonPath,
+          'must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.',
+        ),
+      );
+    }
+    if (seen.has(followed.text)) found.push(duplicate(at, jsonPath));
+    seen.add(followed.text);
+  });
+  if (seen.size > maxSelectableFields && !anyNumber) found.push(tooMany(path, seen.size, maxSelectableFields));
+  return found;
+}
+
+const longestWarning = 256;
+
+export function deprecationWarningViolations(
+  deprecated: boolean,
+  warning: string | undefined,
+  path: string,
+): readonly Violation[] {
+  if (warning === undefined) return [];
+  if (!deprecated) return [invalid(path, warning, 'can only be set for deprecated versions')];
+  const unprintable = unprintableAt(warning);
+  return [
+    ...(Buffer.byteLength(warning) > longestWarning
+      ? [invalid(path, warning, `must be <= ${longestWarning} characters long`)]
+      : []),
+    ...(warning === '' ? [invalid(path, warning, 'must not be an empty string')] : []),
+    ...(unprintable === undefined
+      ? []
+      : [
+          invalid(
+            path,
+            warning,
+            `must only contain printable UTF-8 characters; non-printable character found at index ${unprintable}`,
+          ),
+        ]),
+  ];
+}
+
+/** Byte index of the first character that Go does not print. */
+function unprintableAt(text: string): number | undefined {
+  let at = 0;
+  for (const character of text) {
+    if (character !== ' ' && !/^[\p{L}\p{M}\p{N}\p{P}\p{S}]$/u.test(character)) return at;
+    at += Buffer.byteLength(character);
+  }
+  return undefined;
+}

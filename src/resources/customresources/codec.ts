@@ -1,0 +1,106 @@
+import type { ApiObject, Json, JsonObject } from '../../api/object.js';
+import type { Codec } from '../../registry/resource-definition.js';
+import { DecodeError } from '../../schema/decode.js';
+import { applyDefaults, dropNulls } from '../../schema/default.js';
+import { coerceEmbedded, decodeMetadata } from '../../schema/embedded.js';
+import { prune } from '../../schema/prune.js';
+import type { Schema } from '../../schema/schema.js';
+
+/** How custom resources of one version come in from callers, and in and out of the store. */
+
+export interface CodecParts {
+  readonly group: string;
+  /** The version that callers speak. */
+  readonly version: string;
+  readonly storageVersion: string;
+  /** The structural schema of a version; undefined if there is no such version. */
+  schemaOf(version: string): Schema | undefined;
+  /** Members without a schema stay (a definition of old). */
+  readonly preserveUnknownFields: boolean;
+  readonly convert: Convert;
+}
+
+/** Makes an object of another version; `to` is an apiVersion. */
+export type Convert = (object: JsonObject, to: string) => JsonObject;
+
+/** Strategy None: only the apiVersion changes. */
+export const convertNone: Convert = (object, to) =>
+  object['apiVersion'] === to ? object : { ...object, apiVersion: to };
+
+const nothing: Schema = {};
+const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+export function codecOf(parts: CodecParts): Codec<ApiObject> {
+  const { version, storageVersion, convert } = parts;
+  const [served, stored] = [apiVersionOf(parts, version), apiVersionOf(parts, storageVersion)];
+  const ofVersion = (apiVersion: Json | undefined): Schema =>
+    parts.schemaOf(typeof apiVersion === 'string' ? (apiVersion.split('/').at(-1) ?? '') : '') ?? nothing;
+  return {
+    decode: (body, { applied }) => decodeCustom(body, parts, { applied }),
+    read: (object) => {
+      const schema = ofVersion(object['apiVersion']);
+      const shaped = applyDefaults(reshape(object, schema, parts), schema);
+      const converted = convert(withGeneration(shaped), served);
+      const readable =
+        converted['apiVersion'] === object['apiVersion'] ? converted : reshape(converted, ofVersion(served), parts);
+      // Stored objects have been through `decode`.
+      return readable as unknown as ApiObject;
+    },
+    store: (object) => {
+      const converted = convert(object as unknown as JsonObject, stored);
+      return reshape(converted, ofVersion(stored), parts);
+    },
+  };
+}
+
+const apiVersionOf = ({ group }: CodecParts, version: string): string => `${group}/${version}`;
+
+/**
+ * A body as sent: members that the schema does not name are dropped and reported, nulls that mean nothing too (but not
+ * of an `applied` configuration, where they speak), embedded resources are brought into shape, defaults are filled in.
+ * Throws DecodeError for metadata that cannot be read.
+ */
+export function decodeCustom(
+  body: JsonObject,
+  parts: Pick<CodecParts, 'version' | 'schemaOf' | 'preserveUnknownFields'>,
+  { applied }: { readonly applied: boolean },
+): { readonly object: ApiObject; readonly unknownFields: readonly string[] } {
+  const schema = parts.schemaOf(parts.version) ?? nothing;
+  const { apiVersion, kind, metadata } = body;
+  const meta = decodeMetadata(metadata ?? null);
+  const { value: pruned, unknownFields } = parts.preserveUnknownFields
+    ? { value: body, unknownFields: [] }
+    : prune(body, schema, { resource: true });
+  const shaped = applied || parts.preserveUnknownFields ? pruned : dropNulls(pruned, schema);
+  const { value: coerced, unknownFields: inEmbedded, refused } = coerceEmbedded(shaped, schema);
+  if (refused !== undefined) throw new DecodeError(`${refused.field}: ${refused.body}`);
+  const object = {
+    ...(isObject(coerced) ? coerced : {}),
+    apiVersion: apiVersion ?? '',
+    kind: kind ?? '',
+    metadata: meta.metadata,
+  };
+  return {
+    // `apiVersion`, `kind` and `metadata` have just been set.
+    object: applyDefaults(object, schema) as unknown as ApiObject,
+    unknownFields: [...meta.unknownFields, ...unknownFields, ...inEmbedded],
+  };
+}
+
+/** Drops what the schema of its version does not name or cannot hold. */
+function reshape(object: JsonObject, schema: Schema, { preserveUnknownFields }: CodecParts): JsonObject {
+  const pruned = preserveUnknownFields ? object : dropNulls(prune(object, schema, { resource: true }).value, schema);
+  const { value } = coerceEmbedded(pruned, schema, { drop: true });
+  const shaped = isObject(value) ? value : pruned;
+  const { apiVersion, kind, metadata } = object;
+  if (shaped['apiVersion'] === apiVersion && shaped['kind'] === kind && shaped['metadata'] === metadata) return shaped;
+  return { ...shaped, apiVersion: apiVersion ?? '', kind: kind ?? '', metadata: metadata ?? {} };
+}
+
+/** Objects from before generations were counted are of the first one. */
+function withGeneration(object: JsonObject): JsonObject {
+  const { metadata } = object;
+  if (!isObject(metadata) || metadata['generation']) return object;
+  return { ...object, metadata: { ...metadata, generation: 1 } };
+}

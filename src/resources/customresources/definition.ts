@@ -1,0 +1,230 @@
+import { defaultDomains } from '../../api/domains.js';
+import { forbidden } from '../../api/errors.js';
+import {
+  type CustomResourceDefinition,
+  type CustomResourceDefinitionVersion,
+  deprecationWarning,
+  storageVersion,
+} from '../../api/kinds/custom-resource-definition.js';
+import type { ApiObject, ResourceType } from '../../api/object.js';
+import type { ResourceDefinition, Subresource, Verb } from '../../registry/resource-definition.js';
+import { SchemaTooDeep } from '../../schema/json-schema-props.js';
+import { objectMeta, typeMeta } from '../../schema/meta.js';
+import { same } from '../../schema/same.js';
+import type { Schema } from '../../schema/schema.js';
+import { toSchema } from '../../schema/structural.js';
+import { schemaOf } from '../customresourcedefinitions/internal-spec.js';
+import { type Convert, codecOf, convertNone } from './codec.js';
+import { parseJsonPath } from './json-path.js';
+import { printerColumns } from './printer-columns.js';
+import { scaleProjection } from './scale.js';
+import { type CompileRules, customResourceRules } from './validate.js';
+import { finalizerWarnings } from './warnings.js';
+
+/** From a CustomResourceDefinition to the definitions of its versions, which are served like any other. */
+
+export interface CustomResourceOptions {
+  /** Prefixes of schema extensions. */
+  readonly prefixes?: readonly string[];
+  /** Compiles the expressions in schemas; without it they are not evaluated. */
+  readonly compileRules?: CompileRules | undefined;
+  /** Converts between versions, for the strategy Webhook; otherwise only the apiVersion changes. */
+  readonly convert?: Convert | undefined;
+}
+
+const made = new WeakMap<CustomResourceDefinition, WeakMap<CustomResourceOptions, readonly ResourceDefinition[]>>();
+const usual: CustomResourceOptions = {};
+
+/**
+ * The definitions of every served version. The same object and the same options give the same definitions, so that
+ * schemas are compiled once for each write of the definition.
+ */
+export function customResourcesOf(
+  crd: CustomResourceDefinition,
+  options: CustomResourceOptions = usual,
+): readonly ResourceDefinition[] {
+  const known = made.get(crd) ?? new WeakMap<CustomResourceOptions, readonly ResourceDefinition[]>();
+  made.set(crd, known);
+  const before = known.get(options);
+  if (before !== undefined) return before;
+  const definitions = crd.spec.versions
+    .filter(({ served }) => served)
+    .map((version) => customResource(crd, version, options));
+  known.set(options, definitions);
+  return definitions;
+}
+
+const whileTerminating: readonly Verb[] = ['delete', 'deletecollection', 'get', 'list', 'watch'];
+
+function customResource(
+  crd: CustomResourceDefinition,
+  version: CustomResourceDefinitionVersion,
+  { prefixes = defaultDomains.extensions, compileRules, convert = convertNone }: CustomResourceOptions,
+): ResourceDefinition {
+  const type = typeOf(crd, version.name);
+  const structural = structuralSchemas(crd, prefixes);
+  const schema = structural(version.name) ?? {};
+  const scale = version.subresources?.scale;
+  const hasStatus = version.subresources?.status !== undefined;
+  const stored = storageVersion(crd)?.name ?? version.name;
+  const deprecation = deprecationWarning(crd, version.name);
+  const isTerminating = crd.metadata.deletionTimestamp !== undefined;
+  const rules = customResourceRules({
+    kind: type.kind,
+    apiVersion: `${type.group}/${type.version}`,
+    schema,
+    scale,
+    compileRules,
+  });
+  const subresources: Record<string, Subresource<ApiObject>> = {
+    ...(hasStatus ? { status: statusDoor(rules.validateStatus) } : {}),
+    ...(scale ? { scale: scaleProjection(scale) } : {}),
+  };
+  return {
+    ...type,
+    origin: 'custom',
+    schema: wholeSchema(schema),
+    ...(isTerminating ? { verbs: whileTerminating } : {}),
+    newGeneration: (next, previous) => !same(withoutMetadata(next), withoutMetadata(previous)),
+    selectableFields: selectableFields(version),
+    columns: printerColumns(version.additionalPrinterColumns),
+    subresources,
+    ...(deprecation === undefined ? {} : { deprecation }),
+    storageVersion: stored,
+    ...(hasStatus ? { resetFields: [['status']] } : {}),
+    codec: codecOf({
+      group: type.group,
+      version: version.name,
+      storageVersion: stored,
+      schemaOf: structural,
+      preserveUnknownFields: crd.spec.preserveUnknownFields === true,
+      convert,
+    }),
+    prepare: (next, previous) => {
+      if (previous === undefined && isTerminating) {
+        throw forbidden(
+          { ...type, name: next.metadata.name },
+          'create not allowed while custom resource definition is terminating',
+        );
+      }
+      return hasStatus ? withStatusOf(next, previous) : next;
+    },
+    validate: (next, previous, { warn }) => rules.validate(next, previous, warn),
+    warnings: finalizerWarnings,
+  };
+}
+
+/** Names as accepted; as wished for while nothing is accepted. */
+function typeOf({ spec, status }: CustomResourceDefinition, version: string): ResourceType {
+  const accepted = status?.acceptedNames;
+  const names = accepted?.plural ? accepted : spec.names;
+  const { plural, kind, shortNames, categories } = names;
+  return {
+    group: spec.group,
+    version,
+    plural,
+    singular: names.singular || kind.toLowerCase(),
+    kind,
+    listKind: names.listKind || `${kind}List`,
+    namespaced: spec.scope === 'Namespaced',
+    ...(shortNames?.length ? { shortNames } : {}),
+    ...(categories?.length ? { categories } : {}),
+  };
+}
+
+/** Structural schemas by version, made when first asked for. One that cannot be read says nothing. */
+function structuralSchemas(
+  { spec }: CustomResourceDefinition,
+  prefixes: readonly string[],
+): (version: string) => Schema | undefined {
+  const schemas = new Map<string, Schema>();
+  return (name) => {
+    const known = schemas.get(name);
+    if (known !== undefined) return known;
+    const version = spec.versions.find((one) => one.name === name);
+    if (version === undefined) return undefined;
+    const schema = readable(version, prefixes);
+    schemas.set(name, schema);
+    return schema;
+  };
+}
+
+function readable(version: CustomResourceDefinitionVersion, prefixes: readonly string[]): Schema {
+  try {
+    return toSchema(schemaOf(version, prefixes) ?? {});
+  } catch (error) {
+    if (error instanceof SchemaTooDeep) return {};
+    throw error;
+  }
+}
+
+/** The schema with what every resource has: type and metadata, also in embedded resources. */
+function wholeSchema(schema: Schema): Schema {
+  return withMeta(schema, true);
+}
+
+function withMeta(schema: Schema, resource: boolean): Schema {
+  const { properties, items, additionalProperties } = schema;
+  const inner = [...(properties ?? [])].map(([name, property]) => [name, withMeta(property, false)] as const);
+  const isResource = resource || schema.embeddedResource === true;
+  return {
+    ...schema,
+    ...(isResource
+      ? {
+          type: 'object' as const,
+          properties: new Map([...inner, ...Object.entries(typeMeta), ['metadata', objectMeta]]),
+        }
+      : properties
+        ? { properties: new Map(inner) }
+        : {}),
+    ...(items ? { items: withMeta(items, false) } : {}),
+    ...(typeof additionalProperties === 'object'
+      ? { additionalProperties: withMeta(additionalProperties, false) }
+      : {}),
+  };
+}
+
+const withoutMetadata = ({ metadata: _metadata, ...rest }: ApiObject): Readonly<Record<string, unknown>> => rest;
+
+/** The object with the status of another one, or none. */
+function withStatusOf(next: ApiObject, other: ApiObject | undefined): ApiObject {
+  const { status: _status, ...rest } = next;
+  const object = rest as ApiObject;
+  return other === undefined || !Object.hasOwn(other, 'status') ? object : { ...object, status: other['status'] };
+}
+
+/** The door `/status`: takes the status and who manages it, and nothing else. */
+const statusDoor = (
+  validate: (
+    next: ApiObject,
+    previous: ApiObject,
+    warn: (text: string) => void,
+  ) => ReturnType<NonNullable<ResourceDefinition['validate']>>,
+): Subresource<ApiObject> => ({
+  type: 'view',
+  resetFields: [['metadata'], ['spec']],
+  prepare: (next, previous) => {
+    const { managedFields: _managed, ...metadata } = previous.metadata;
+    const { managedFields } = next.metadata;
+    return withStatusOf(
+      { ...previous, metadata: { ...metadata, ...(managedFields === undefined ? {} : { managedFields }) } },
+      next,
+    );
+  },
+  validate: (next, previous, { warn }) => validate(next, previous, warn),
+});
+
+/** Selectors by the name of a field, such as `spec.color`. */
+function selectableFields({
+  selectableFields: declared,
+}: CustomResourceDefinitionVersion): Readonly<Record<string, (object: ApiObject) => string>> {
+  const entries = (declared ?? []).map(({ jsonPath }) => {
+    const path = parseJsonPath(jsonPath);
+    const read = (object: ApiObject): string => {
+      const [value] = path?.find(object) ?? [];
+      return value === undefined || value === null ? '' : String(value);
+    };
+    return [jsonPath.replace(/^\./, ''), read] as const;
+  });
+  return Object.fromEntries(entries);
+}

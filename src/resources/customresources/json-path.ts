@@ -1,0 +1,283 @@
+import { compile } from '../../schema/regular-expression.js';
+
+/**
+ * JSON paths as kubectl and columns write them (`.status.conditions[?(@.type=="Ready")].status`): fields, indexes,
+ * slices, unions, wildcards, recursive descent and filters of one comparison. A path that cannot be read is no path;
+ * one that cannot be followed finds nothing.
+ */
+export interface JsonPath {
+  /** Every value the path leads to, in order; undefined if it cannot be followed. */
+  find(root: unknown): readonly unknown[] | undefined;
+}
+
+type Step = (values: readonly unknown[]) => readonly unknown[];
+
+class Impassable extends Error {}
+class Unreadable extends Error {}
+
+/** Values found are at most so many; more than anybody shows. */
+const mostValues = 100_000;
+
+/** Reads a path; undefined if it cannot be read. */
+export function parseJsonPath(text: string): JsonPath | undefined {
+  let steps: readonly Step[];
+  try {
+    steps = parse(text, 0);
+  } catch (error) {
+    if (error instanceof Unreadable) return undefined;
+    throw error;
+  }
+  return {
+    find: (root) => {
+      try {
+        return follow(steps, [root]);
+      } catch (error) {
+        if (error instanceof Impassable) return undefined;
+        throw error;
+      }
+    },
+  };
+}
+
+const follow = (steps: readonly Step[], values: readonly unknown[]): readonly unknown[] =>
+  steps.reduce((found, step) => step(found), values);
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const isNil = (value: unknown): boolean => value === null || value === undefined;
+
+/** How deep unions and filters may contain paths. */
+const deepest = 20;
+const longest = 10_000;
+const terminators = /[ \t\r\n.,[\]$@{}]/;
+
+function parse(text: string, depth: number): readonly Step[] {
+  if (depth > deepest || text.length > longest) throw new Unreadable();
+  const steps: Step[] = [];
+  let at = 0;
+  let afterRecursion = false;
+  const scanField = (): string => {
+    let name = '';
+    while (at < text.length && !terminators.test(text[at] ?? '')) {
+      if (text[at] === '\\') at++;
+      name += text[at] ?? '';
+      at++;
+    }
+    return name;
+  };
+  while (at < text.length) {
+    const wasRecursion = afterRecursion;
+    afterRecursion = false;
+    const character = text[at] ?? '';
+    if (text.startsWith('[?(', at)) {
+      const end = endOfFilter(text, at + 3);
+      steps.push(filter(text.slice(at + 3, end), depth));
+      at = end + 2;
+    } else if (text.startsWith('..', at)) {
+      if (wasRecursion) throw new Unreadable();
+      at += 2;
+      steps.push(descend);
+      afterRecursion = true;
+      if (/[\p{L}\p{Nd}_]/u.test(text[at] ?? '')) {
+        steps.push(fieldOrAll(scanField()));
+        afterRecursion = false;
+      }
+    } else if (character === ' ' || character === '@' || character === '$') at++;
+    else if (character === '[') {
+      const end = text.indexOf(']', at);
+      if (end < 0 || text.slice(at, end).includes('\n')) throw new Unreadable();
+      steps.push(bracket(text.slice(at + 1, end), depth));
+      at = end + 1;
+    } else if (character === '.') {
+      at++;
+      steps.push(fieldOrAll(scanField()));
+    } else if (character === '"' || character === "'") {
+      const [value, end] = quoted(text, at);
+      steps.push(() => [value]);
+      at = end;
+    } else {
+      const [value, end] = literal(text, at);
+      steps.push((values) => values.map(() => value));
+      at = end;
+    }
+  }
+  return steps;
+}
+
+function literal(text: string, at: number): readonly [number | boolean, number] {
+  const [number] = /^[-+]?[0-9.]*/.exec(text.slice(at)) ?? [''];
+  if (number !== '') {
+    if (!/^[-+]?(?:\d+\.?\d*|\.\d+)$/.test(number)) throw new Unreadable();
+    return [Number(number), at + number.length];
+  }
+  const [word] = /^(?:true|false)(?=[ \t\r\n.,[\]$@{}]|$)/.exec(text.slice(at)) ?? [''];
+  if (word === '') throw new Unreadable();
+  return [word === 'true', at + word.length];
+}
+
+const escapes: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', '\\': '\\', '"': '"', "'": "'" };
+
+function quoted(text: string, start: number): readonly [string, number] {
+  const quote = text[start];
+  let value = '';
+  for (let at = start + 1; at < text.length; at++) {
+    const character = text[at] ?? '';
+    if (character === quote) return [value, at + 1];
+    if (character === '\n') break;
+    if (character === '\\') {
+      at++;
+      const plain = escapes[text[at] ?? ''];
+      if (plain === undefined) throw new Unreadable();
+      value += plain;
+    } else value += character;
+  }
+  throw new Unreadable();
+}
+
+/** Index of the `)` of `)]`; one text in quotes may contain any. */
+function endOfFilter(text: string, start: number): number {
+  let open = '';
+  let closed = false;
+  for (let at = start; at < text.length; at++) {
+    const character = text[at] ?? '';
+    if (character === '\n') break;
+    if (character === '"' || character === "'") {
+      if (open === '') open = character;
+      else if (character === open && text[at - 1] !== '\\') closed = true;
+    } else if (character === ')' && (open !== '') === closed) {
+      if (text[at + 1] !== ']') break;
+      return at;
+    }
+  }
+  throw new Unreadable();
+}
+
+const fieldOrAll = (name: string): Step => (name === '*' ? all : field(name));
+
+const field =
+  (name: string): Step =>
+  (values) =>
+    values.flatMap((value) => (isObject(value) && Object.hasOwn(value, name) ? [value[name]] : []));
+
+const children = (value: unknown): readonly unknown[] =>
+  Array.isArray(value) ? value : isObject(value) ? Object.keys(value).map((name) => value[name]) : [];
+const all: Step = (values) => bounded(values.flatMap(children));
+
+const descend: Step = (values) => {
+  const found: unknown[] = [];
+  const waiting = [...values].reverse();
+  for (let value = waiting.pop(); value !== undefined || waiting.length > 0; value = waiting.pop()) {
+    const inner = children(value);
+    if (inner.length === 0) continue;
+    found.push(value);
+    for (let i = inner.length - 1; i >= 0; i--) waiting.push(inner[i]);
+    bounded(found);
+  }
+  return found;
+};
+
+function bounded<T>(values: readonly T[]): readonly T[] {
+  if (values.length > mostValues) throw new Impassable();
+  return values;
+}
+
+function bracket(text: string, depth: number): Step {
+  const parts = text.split(',');
+  if (parts.length > 1) {
+    const branches = parts.map((part) => parse(`[${part.replace(/^ +| +$/g, '')}]`, depth + 1));
+    return (values) => bounded(branches.flatMap((steps) => follow(steps, values)));
+  }
+  const [, key] = /^'([^']*)'$/.exec(text) ?? [];
+  if (key !== undefined) {
+    const steps = parse(`.${key}`, depth + 1);
+    return (values) => follow(steps, values);
+  }
+  const slice = /^(-?\d*)(?::(-?\d*))?(?::(-?\d*))?$/.exec(text === '*' ? ':' : text);
+  if (slice === null) throw new Unreadable();
+  return ofSlice(slice);
+}
+
+function ofSlice([, from, to, by]: RegExpExecArray): Step {
+  const number = (digits: string | undefined): number | undefined => {
+    if (digits === undefined || digits === '') return undefined;
+    const value = Number(digits);
+    if (!Number.isSafeInteger(value)) throw new Unreadable();
+    return value;
+  };
+  const [start, end, step] = [number(from), number(to), number(by)];
+  const single = to === undefined;
+  return (values) =>
+    values.flatMap((value) => {
+      if (isNil(value)) return [];
+      if (!Array.isArray(value)) throw new Impassable();
+      const { length } = value;
+      let first = start ?? 0;
+      let last = single ? first + 1 : (end ?? length);
+      if (last < 0 || (last === 0 && single)) last += length;
+      if (first < 0) first += length;
+      if (first === last) return [];
+      if (first < 0 || first >= length || last < 0 || last > length || first > last) throw new Impassable();
+      if (step !== undefined && step <= 0) throw new Impassable();
+      return value.slice(first, last).filter((_, at) => at % (step ?? 1) === 0);
+    });
+}
+
+type Comparison = (left: unknown, right: unknown) => boolean;
+const ordered =
+  (test: (order: number) => boolean): Comparison =>
+  (left, right) => {
+    if (typeof left !== typeof right || (typeof left !== 'number' && typeof left !== 'string')) throw new Impassable();
+    const [a, b] = [left, right as typeof left];
+    return test(a < b ? -1 : a > b ? 1 : 0);
+  };
+const equal: Comparison = (left, right) => {
+  if (typeof left !== typeof right || typeof left === 'object') throw new Impassable();
+  return left === right;
+};
+const comparisons: Readonly<Record<string, Comparison>> = {
+  '==': equal,
+  '!=': (left, right) => !equal(left, right),
+  '<': ordered((order) => order < 0),
+  '>': ordered((order) => order > 0),
+  '<=': ordered((order) => order <= 0),
+  '>=': ordered((order) => order >= 0),
+  '=~': (left, right) => {
+    if (typeof left !== 'string' || typeof right !== 'string') throw new Impassable();
+    const { expression } = compile(right);
+    if (expression === undefined) throw new Impassable();
+    return expression.test(left);
+  },
+};
+
+function filter(text: string, depth: number): Step {
+  const [, before, operator, after] = /^([^!<>=]+)([!<>=~]+)([\s\S]+)$/.exec(text) ?? [];
+  const left = parse(before ?? text, depth + 1);
+  const items = (values: readonly unknown[]): readonly unknown[] =>
+    values.flatMap((value) => {
+      if (!Array.isArray(value)) throw new Impassable();
+      return value;
+    });
+  if (operator === undefined) {
+    return (values) => items(values).filter((item) => (parsedFind(left, item)?.length ?? 0) > 0);
+  }
+  const right = parse(after ?? '', depth + 1);
+  return (values) =>
+    items(values).filter((item) => {
+      const lefts = follow(left, [item]);
+      if (lefts.length === 0) return false;
+      const rights = follow(right, [item]);
+      if (rights.length === 0) return false;
+      const compare = Object.hasOwn(comparisons, operator) ? comparisons[operator] : undefined;
+      if (lefts.length > 1 || rights.length > 1 || compare === undefined) throw new Impassable();
+      return compare(lefts[0], rights[0]);
+    });
+}
+
+function parsedFind(steps: readonly Step[], root: unknown): readonly unknown[] | undefined {
+  try {
+    return follow(steps, [root]);
+  } catch (error) {
+    if (error instanceof Impassable) return undefined;
+    throw error;
+  }
+}

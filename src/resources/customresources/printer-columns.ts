@@ -1,0 +1,72 @@
+import { goJson } from '../../api/go-text.js';
+import type { CustomResourceColumnDefinition } from '../../api/kinds/custom-resource-definition.js';
+import type { ApiObject } from '../../api/object.js';
+import { humanDuration } from '../../api/time.js';
+import type { Column } from '../../registry/resource-definition.js';
+import { age } from '../columns.js';
+import { type JsonPath, parseJsonPath } from './json-path.js';
+
+const ageColumn: CustomResourceColumnDefinition = {
+  name: age.name,
+  type: 'date',
+  description: age.description,
+  jsonPath: '.metadata.creationTimestamp',
+};
+
+/** What tables of custom resources show. A path that cannot be read ends the list; no columns: the age. */
+export function printerColumns(declared: readonly CustomResourceColumnDefinition[] | undefined): readonly Column[] {
+  const columns: Column[] = [];
+  for (const column of declared?.length ? declared : [ageColumn]) {
+    const path = parseJsonPath(column.jsonPath);
+    if (path === undefined) break;
+    columns.push(columnOf(column, path));
+  }
+  return columns;
+}
+
+const columnOf = (
+  { name, type, format, description, priority, jsonPath }: CustomResourceColumnDefinition,
+  path: JsonPath,
+): Column => ({
+  name,
+  type,
+  ...(format ? { format } : {}),
+  description: description || `Custom resource definition column (in JSONPath format): ${jsonPath}`,
+  ...(priority ? { priority } : {}),
+  cell: (object: ApiObject, now) => {
+    const found = path.find(object);
+    if (found === undefined || found.length === 0) return null;
+    return cellOf(type, found[0], now);
+  },
+});
+
+function cellOf(type: string, value: unknown, now: number): unknown {
+  if (type === 'string') return printed(value);
+  if (typeof value === 'number') {
+    if (type === 'integer') return Math.trunc(value);
+    return type === 'number' ? value : null;
+  }
+  if (type === 'boolean') return typeof value === 'boolean' ? value : null;
+  return type === 'date' && typeof value === 'string' ? ageOf(value, now) : null;
+}
+
+function printed(value: unknown): string {
+  if (value === null || value === undefined) return '<no value>';
+  if (typeof value === 'number') return printedNumber(value);
+  return typeof value === 'object' ? goJson(value) : String(value);
+}
+
+/** Integers as they are, others as Go's `%v`. */
+function printedNumber(value: number): string {
+  const size = Math.abs(value);
+  if (Number.isSafeInteger(value) || (size >= 1e-4 && size < 1e21)) return String(value);
+  return value.toExponential().replace(/e([+-])(\d)$/, 'e$10$2');
+}
+
+const rfc3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:[.,]\d+)?(?:Z|[+-]\d{2}:\d{2})$/;
+
+function ageOf(text: string, now: number): string {
+  if (text === '' || text === 'null') return '<unknown>';
+  const at = rfc3339.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(at) ? '<invalid>' : humanDuration(now - Math.floor(at / 1_000) * 1_000);
+}

@@ -1,0 +1,152 @@
+import { ApiError, badRequest, internalError, untyped } from '../../api/errors.js';
+import { goJson, quote } from '../../api/go-text.js';
+import type { CustomResourceScale } from '../../api/kinds/custom-resource-definition.js';
+import type { Scale } from '../../api/kinds/scale.js';
+import type { ApiObject, Json, JsonObject } from '../../api/object.js';
+import { invalid, type Violation } from '../../api/violations.js';
+import type { SubresourceProjection } from '../../registry/resource-definition.js';
+import { put } from '../../schema/prune.js';
+import { scaleSchema } from '../scale-schema.js';
+
+/** `/scale`: a custom resource as autoscaling/v1 Scale. Its paths are `.a.b.c`, without brackets. */
+
+const steps = (path: string): readonly string[] => path.replace(/^\./, '').split('.');
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const goTypes = (value: unknown): string => {
+  if (typeof value === 'string') return 'string';
+  if (typeof value === 'boolean') return 'bool';
+  if (typeof value === 'number') return Number.isInteger(value) ? 'int64' : 'float64';
+  if (value === null || value === undefined) return '<nil>';
+  return Array.isArray(value) ? '[]interface {}' : 'map[string]interface {}';
+};
+const goValue = (value: unknown): string => {
+  if (typeof value === 'string') return value;
+  if (value === null || value === undefined) return '<nil>';
+  if (Array.isArray(value)) return `[${value.map(goValue).join(' ')}]`;
+  if (!isObject(value)) return goJson(value);
+  return `map[${Object.keys(value)
+    .sort()
+    .map((name) => `${name}:${goValue(value[name])}`)
+    .join(' ')}]`;
+};
+
+type Found = { readonly value: Json | undefined; readonly wrong?: undefined } | { readonly wrong: string };
+
+/** The value at a path, if it has the type; a text as the server words it otherwise. */
+function at(object: unknown, path: string, type: 'int64' | 'string'): Found {
+  const names = steps(path);
+  let value: unknown = object;
+  for (const [index, name] of names.entries()) {
+    if (value === null && index > 0) return { value: undefined };
+    if (!isObject(value)) {
+      return { wrong: accessorError(names.slice(0, index + 1), value, 'map[string]interface{}') };
+    }
+    if (!Object.hasOwn(value, name)) return { value: undefined };
+    value = value[name];
+  }
+  return goTypes(value) === type ? { value: value as Json } : { wrong: accessorError(names, value, type) };
+}
+
+const accessorError = (names: readonly string[], value: unknown, expected: string): string =>
+  `.${names.join('.')} accessor error: ${goValue(value)} is of the type ${goTypes(value)}, expected ${expected}`;
+
+const largest = 2_147_483_647;
+
+function countViolations(object: unknown, path: string): readonly Violation[] {
+  const found = at(object, path, 'int64');
+  if (found.wrong !== undefined) return [invalid(path, 0, found.wrong)];
+  const count = Number(found.value ?? 0);
+  if (count < 0) return [invalid(path, count, 'should be a non-negative integer')];
+  return count > largest ? [invalid(path, count, `should be less than or equal to ${largest}`)] : [];
+}
+
+/** The wanted number must be one. */
+export const scaleSpecViolations = (object: unknown, scale: CustomResourceScale | undefined): readonly Violation[] =>
+  scale === undefined ? [] : countViolations(object, scale.specReplicasPath);
+
+/** The number there must be one, and the selector a text. */
+export function scaleStatusViolations(object: unknown, scale: CustomResourceScale | undefined): readonly Violation[] {
+  if (scale === undefined) return [];
+  const { statusReplicasPath, labelSelectorPath } = scale;
+  const selector = labelSelectorPath === undefined ? undefined : at(object, labelSelectorPath, 'string');
+  return [
+    ...countViolations(object, statusReplicasPath),
+    ...(labelSelectorPath !== undefined && selector?.wrong !== undefined
+      ? [invalid(labelSelectorPath, '', selector.wrong)]
+      : []),
+  ];
+}
+
+/** Stands for a wanted number that is not there; smaller than any that can be. */
+const unset = -2_147_483_648;
+
+/** The door `/scale` of a custom resource. */
+export function scaleProjection(scale: CustomResourceScale): SubresourceProjection<ApiObject> {
+  const { specReplicasPath, statusReplicasPath, labelSelectorPath } = scale;
+  const valueAt = (object: ApiObject, path: string, type: 'int64' | 'string'): Json | undefined => {
+    const found = at(object, path, type);
+    if (found.wrong !== undefined) throw untyped(found.wrong);
+    return found.value;
+  };
+  const project = (object: ApiObject, whenUnset: number): Scale => {
+    const replicas = Number(valueAt(object, specReplicasPath, 'int64') ?? whenUnset);
+    const selector = labelSelectorPath ? String(valueAt(object, labelSelectorPath, 'string') ?? '') : '';
+    const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
+    return {
+      kind: 'Scale',
+      apiVersion: 'autoscaling/v1',
+      metadata: {
+        ...(name === undefined ? {} : { name }),
+        ...(namespace === undefined ? {} : { namespace }),
+        ...(uid === undefined ? {} : { uid }),
+        ...(resourceVersion === undefined ? {} : { resourceVersion }),
+        ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
+      },
+      spec: replicas === 0 ? {} : { replicas },
+      status: {
+        replicas: Number(valueAt(object, statusReplicasPath, 'int64') ?? 0),
+        ...(selector === '' ? {} : { selector }),
+      },
+    };
+  };
+  return {
+    type: 'projection',
+    of: { group: 'autoscaling', version: 'v1', kind: 'Scale', schema: scaleSchema },
+    read: (object) => {
+      if (isAbsent(object, specReplicasPath)) {
+        throw internalError(`the spec replicas field ${quote(specReplicasPath)} does not exist`);
+      }
+      return project(object, 0);
+    },
+    readForWrite: (object) => project(object, unset),
+    write: (object, projected) => {
+      const { replicas } = isObject(projected['spec']) ? projected['spec'] : { replicas: 0 };
+      const wanted = typeof replicas === 'number' ? replicas : 0;
+      if (wanted === unset) {
+        throw badRequest(`the spec replicas field ${quote(specReplicasPath)} cannot be empty`);
+      }
+      const next = withValue(object, steps(specReplicasPath), wanted) as unknown as ApiObject;
+      const { resourceVersion } = projected.metadata ?? {};
+      return resourceVersion ? { ...next, metadata: { ...next.metadata, resourceVersion } } : next;
+    },
+  };
+}
+
+const isAbsent = (object: ApiObject, path: string): boolean => {
+  const found = at(object, path, 'int64');
+  return found.wrong === undefined && found.value === undefined;
+};
+
+/** A copy with a value set at a path; objects on the way are made. */
+function withValue(object: unknown, [name = '', ...rest]: readonly string[], value: Json): JsonObject {
+  if (object !== undefined && !isObject(object)) {
+    throw new ApiError({ message: `value cannot be set because .${name} is not a map[string]interface{}` });
+  }
+  const copy: Record<string, Json> = {};
+  for (const member of Object.keys(object ?? {})) put(copy, member, object?.[member] ?? null);
+  const inner = object !== undefined && Object.hasOwn(object, name) ? object[name] : undefined;
+  put(copy, name, rest.length === 0 ? value : withValue(inner, rest, value));
+  return copy;
+}

@@ -1,0 +1,139 @@
+import type { CustomResourceScale } from '../../api/kinds/custom-resource-definition.js';
+import type { ApiObject, Json, JsonObject } from '../../api/object.js';
+import { type CauseReason, invalid, type Violation } from '../../api/violations.js';
+import { embeddedViolations } from '../../schema/embedded.js';
+import { listTypeViolations } from '../../schema/list-types.js';
+import type { Schema } from '../../schema/schema.js';
+import { compileValidator, type Validator } from '../../schema/validate.js';
+import { checkEmbeddedMetadata } from './embedded-metadata.js';
+import { scaleSpecViolations, scaleStatusViolations } from './scale.js';
+
+/** The rules of custom resources of one version, in the order of kube-apiserver. */
+
+/** Evaluates the expressions of a schema against an object; warnings are for what was already so. */
+export type EvaluateRules = (
+  next: ApiObject,
+  previous: ApiObject | undefined,
+) => { readonly violations: readonly Violation[]; readonly warnings: readonly string[] };
+
+/** Where an expression engine plugs in: makes the evaluator of a schema that has rules. */
+export type CompileRules = (schema: Schema) => EvaluateRules;
+
+export interface CustomResourceRules {
+  validate(next: ApiObject, previous: ApiObject | undefined, warn: (text: string) => void): readonly Violation[];
+  validateStatus(next: ApiObject, previous: ApiObject, warn: (text: string) => void): readonly Violation[];
+}
+
+export function customResourceRules(given: {
+  readonly kind: string;
+  readonly apiVersion: string;
+  /** The structural schema. */
+  readonly schema: Schema;
+  readonly scale: CustomResourceScale | undefined;
+  readonly compileRules: CompileRules | undefined;
+}): CustomResourceRules {
+  const { schema, scale } = given;
+  const status = schema.properties?.get('status');
+  const bySchema = compileValidator(schema);
+  const statusBySchema: Validator = status === undefined ? () => [] : compileValidator(status);
+  const ruled = hasRules(schema);
+  let evaluate: EvaluateRules | undefined;
+
+  const withRules = (
+    found: readonly Violation[],
+    next: ApiObject,
+    previous: ApiObject | undefined,
+    warn: (text: string) => void,
+  ): readonly Violation[] => {
+    if (!ruled) return found;
+    if (found.some(({ reason }) => blocking.has(reason))) return [...found, notChecked];
+    evaluate ??= given.compileRules?.(schema);
+    if (evaluate === undefined) return found;
+    const { violations, warnings } = evaluate(next, previous);
+    for (const text of warnings) warn(text);
+    return [...found, ...violations];
+  };
+
+  return {
+    validate: (next, previous, warn) => {
+      const value = asJson(next);
+      const wrongType = typeMetaViolations(next, given);
+      const found = [
+        ...(wrongType.length > 0
+          ? wrongType
+          : [
+              ...bySchema(value, '', previous === undefined ? undefined : asJson(previous)),
+              ...scaleSpecViolations(next, scale),
+              ...scaleStatusViolations(next, scale),
+            ]),
+        ...embeddedViolations(value, schema, checkEmbeddedMetadata),
+        ...newListTypeViolations(value, previous, schema),
+      ];
+      return withRules(found, next, previous, warn);
+    },
+    validateStatus: (next, previous, warn) => {
+      const wrongType = typeMetaViolations(next, given);
+      const value = asJson(next);
+      const now = value['status'];
+      const found = [
+        ...(wrongType.length > 0
+          ? wrongType
+          : [
+              ...(now === undefined ? [] : statusBySchema(now, 'status', asJson(previous)['status'])),
+              ...scaleStatusViolations(next, scale),
+            ]),
+        ...newListTypeViolations(value, previous, schema),
+      ];
+      return withRules(found, next, previous, warn);
+    },
+  };
+}
+
+// Objects are made of JSON.
+const asJson = (object: ApiObject): JsonObject => object as unknown as JsonObject;
+
+function typeMetaViolations(
+  { kind, apiVersion }: ApiObject,
+  expected: { readonly kind: string; readonly apiVersion: string },
+): readonly Violation[] {
+  return [
+    ...(kind === expected.kind ? [] : [invalid('kind', kind, `must be ${expected.kind}`)]),
+    ...(apiVersion === expected.apiVersion
+      ? []
+      : [invalid('apiVersion', apiVersion, `must be ${expected.apiVersion}`)]),
+  ];
+}
+
+/** Repeated items, unless the stored object had some already. */
+function newListTypeViolations(value: Json, previous: ApiObject | undefined, schema: Schema): readonly Violation[] {
+  const found = listTypeViolations(value, schema);
+  if (found.length === 0 || previous === undefined) return found;
+  return listTypeViolations(asJson(previous), schema).length === 0 ? found : [];
+}
+
+/** Failures after which expressions might not find what they expect. */
+const blocking: ReadonlySet<CauseReason> = new Set<CauseReason>([
+  'FieldValueNotSupported',
+  'FieldValueRequired',
+  'FieldValueTooLong',
+  'FieldValueTooMany',
+  'FieldValueTypeInvalid',
+]);
+const notChecked: Violation = {
+  ...invalid(
+    '<nil>',
+    null,
+    'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
+  ),
+};
+
+/** Are there expressions anywhere in the schema? */
+function hasRules(schema: Schema): boolean {
+  const { validations, items, additionalProperties, properties } = schema;
+  return (
+    (validations?.length ?? 0) > 0 ||
+    (items !== undefined && hasRules(items)) ||
+    (typeof additionalProperties === 'object' && hasRules(additionalProperties)) ||
+    [...(properties?.values() ?? [])].some(hasRules)
+  );
+}

@@ -1,0 +1,22 @@
+import { quote } from '../../api/go-text.js';
+import { qualifiedName } from '../../api/names.js';
+import type { ApiObject } from '../../api/object.js';
+
+const standard: ReadonlySet<string> = new Set(['orphan', 'foregroundDeletion', 'kubernetes']);
+
+/** Warnings about finalizers that are new on an object and that others might use for something else. */
+export function finalizerWarnings(next: ApiObject, previous: ApiObject | undefined): readonly string[] {
+  const before = previous?.metadata.finalizers ?? [];
+  const added = [...new Set(next.metadata.finalizers ?? [])].filter((name) => !before.includes(name)).sort();
+  return added.flatMap((name) => aboutName(name).map((text) => `metadata.finalizers: ${quote(name)}: ${text}`));
+}
+
+function aboutName(name: string): readonly string[] {
+  const wrong = qualifiedName(name);
+  if (name.includes('/') || standard.has(name)) return wrong;
+  const path = name.includes('.') ? ' including a path (/)' : '';
+  return [
+    ...wrong,
+    `prefer a domain-qualified finalizer name${path} to avoid accidental conflicts with other finalizer writers`,
+  ];
+}

@@ -1,0 +1,218 @@
+import { isDeepStrictEqual } from 'node:util';
+import { defaultDomains } from '../../api/domains.js';
+import {
+  type DeviceClass,
+  type DeviceClassConfiguration,
+  DeviceClasses,
+  type DeviceSelector,
+  type OpaqueDeviceConfiguration,
+} from '../../api/kinds/device-class.js';
+import { dnsSubdomain, nameRules, qualifiedName } from '../../api/names.js';
+import { child, index, invalid, required, tooLong, tooMany, type Violation } from '../../api/violations.js';
+import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
+import { anyJson, field, list, optional, string, struct } from '../../schema/builder.js';
+import { objectMeta, typeMeta } from '../../schema/meta.js';
+import { age } from '../columns.js';
+
+const component = (name: string): { readonly component: string } => ({ component: `io.k8s.api.resource.v1.${name}` });
+
+const deviceSelector = struct(
+  'v1.DeviceSelector',
+  {
+    cel: optional(
+      1,
+      struct(
+        'v1.CELDeviceSelector',
+        {
+          expression: field(1, string(), {
+            presence: 'always',
+            description: 'CEL expression over `device` that is true for the devices meant.',
+          }),
+        },
+        {
+          required: ['expression'],
+          description: 'Tells devices by a CEL expression.',
+          ...component('CELDeviceSelector'),
+        },
+      ),
+      { description: 'Tells devices by a CEL expression.' },
+    ),
+  },
+  { description: 'Tells which devices are meant.', ...component('DeviceSelector') },
+);
+
+const deviceClassConfiguration = struct(
+  'v1.DeviceClassConfiguration',
+  {
+    opaque: optional(
+      1,
+      struct(
+        'v1.OpaqueDeviceConfiguration',
+        {
+          driver: field(1, string(), { presence: 'always', description: 'Driver the parameters are for.' }),
+          parameters: field(2, anyJson(), {
+            presence: 'always',
+            description: 'A JSON object that only the driver understands.',
+          }),
+        },
+        {
+          required: ['driver', 'parameters'],
+          description: 'Parameters that only one driver understands.',
+          ...component('OpaqueDeviceConfiguration'),
+        },
+      ),
+      { within: 1, description: 'Parameters that only one driver understands.' },
+    ),
+  },
+  { description: 'Configuration of the devices of a class.', ...component('DeviceClassConfiguration') },
+);
+
+export const deviceClassSchema = struct(
+  'v1.DeviceClass',
+  {
+    ...typeMeta,
+    metadata: field(1, objectMeta, { description: 'Names, labels, versions and times.' }),
+    spec: field(
+      2,
+      struct(
+        'v1.DeviceClassSpec',
+        {
+          selectors: field(1, list(deviceSelector, { listType: 'atomic' }), {
+            description: 'All of these must hold for a device of the class.',
+          }),
+          config: field(2, list(deviceClassConfiguration, { listType: 'atomic' }), {
+            description: 'Configuration for every device of the class.',
+          }),
+          extendedResourceName: optional(4, string(), {
+            description: 'Extended resource that devices of the class satisfy.',
+          }),
+        },
+        { description: 'Which devices are of a class, and how they are configured.', ...component('DeviceClassSpec') },
+      ),
+      { description: 'Which devices are of the class, and how they are configured.' },
+    ),
+  },
+  { required: ['spec'], description: 'A kind of device.', ...component('DeviceClass') },
+);
+
+/**
+ * Says what is wrong with the expression of a selector; nothing wrong: empty. `stored` tells that the same selector
+ * already stands in the stored object.
+ */
+export type CheckDeviceSelector = (
+  expression: string,
+  options: { readonly path: string; readonly stored: boolean },
+) => readonly Violation[];
+
+const maxItems = 32;
+const maxExpressionBytes = 10 * 1024;
+const maxParametersBytes = 10 * 1024;
+const maxDriverBytes = 63;
+
+/** Each item by itself; with too many of them none is looked at. */
+function validateItems<I>(
+  items: readonly I[] | undefined,
+  stored: readonly I[] | undefined,
+  path: string,
+  validate: (item: I, path: string, stored: boolean) => readonly Violation[],
+): readonly Violation[] {
+  const all = items ?? [];
+  if (all.length > maxItems) return [tooMany(path, all.length, maxItems)];
+  return all.flatMap((item, at) =>
+    validate(
+      item,
+      index(path, at),
+      (stored ?? []).some((known) => isDeepStrictEqual(known, item)),
+    ),
+  );
+}
+
+const validateSelector =
+  (check: CheckDeviceSelector) =>
+  ({ cel }: DeviceSelector, path: string, stored: boolean): readonly Violation[] => {
+    const at = child(path, 'cel');
+    if (cel === undefined || cel === null) return [required(at)];
+    const expressionAt = child(at, 'expression');
+    const { expression = '' } = cel;
+    if (expression === '') return [required(expressionAt)];
+    if (!stored && Buffer.byteLength(expression) > maxExpressionBytes) {
+      return [tooLong(expressionAt, maxExpressionBytes)];
+    }
+    return check(expression, { path: expressionAt, stored });
+  };
+
+function validateConfiguration(
+  { opaque }: DeviceClassConfiguration,
+  path: string,
+  stored: boolean,
+): readonly Violation[] {
+  const at = child(path, 'opaque');
+  if (opaque === undefined || opaque === null) return [required(at)];
+  return [
+    ...validateDriver(opaque.driver ?? '', child(at, 'driver')),
+    ...validateParameters(opaque.parameters, child(at, 'parameters'), stored),
+  ];
+}
+
+function validateDriver(driver: string, path: string): readonly Violation[] {
+  if (driver === '') return [required(path)];
+  return [
+    ...(Buffer.byteLength(driver) > maxDriverBytes ? [tooLong(path, maxDriverBytes)] : []),
+    ...dnsSubdomain(driver.toLowerCase()).map((text) => invalid(path, driver, text)),
+  ];
+}
+
+function validateParameters(
+  parameters: OpaqueDeviceConfiguration['parameters'],
+  path: string,
+  stored: boolean,
+): readonly Violation[] {
+  if (parameters === undefined || parameters === null) return [required(path)];
+  if (!stored && Buffer.byteLength(JSON.stringify(parameters)) > maxParametersBytes) {
+    return [tooLong(path, maxParametersBytes)];
+  }
+  return typeof parameters === 'object' && !Array.isArray(parameters)
+    ? []
+    : [invalid(path, '<value omitted>', 'must be a valid JSON object')];
+}
+
+const quotaPrefix = 'requests.';
+
+function validateExtendedResourceName(name: string | null | undefined, path: string): readonly Violation[] {
+  if (name === undefined || name === null) return [];
+  const domain = `${defaultDomains.signer}/`;
+  return [
+    ...(name.includes('/')
+      ? name.includes(domain)
+        ? [invalid(path, name, `must not have "${domain}" domain`)]
+        : []
+      : [invalid(path, name, "a name must be a domain-prefixed path, such as 'example.com/my-prop'")]),
+    ...(name.startsWith(quotaPrefix) ? [invalid(path, name, `must not have "${quotaPrefix}" prefix`)] : []),
+    ...qualifiedName(quotaPrefix + name).map((text) => invalid(path, name, text)),
+  ];
+}
+
+/** `checkSelector` compiles the expressions of selectors. */
+export const deviceClasses = (parts: {
+  readonly checkSelector: CheckDeviceSelector;
+}): ResourceDefinition<DeviceClass> =>
+  defineResource<DeviceClass>({
+    ...DeviceClasses,
+    origin: 'built-in',
+    schema: deviceClassSchema,
+    nameRule: nameRules.dnsSubdomain,
+    unconditionalUpdate: true,
+    answersDeleted: true,
+    columns: [age],
+    newGeneration: (next, previous) => !isDeepStrictEqual(next.spec ?? {}, previous.spec ?? {}),
+    validate: ({ spec }, previous) => [
+      ...validateItems(
+        spec?.selectors,
+        previous?.spec?.selectors,
+        'spec.selectors',
+        validateSelector(parts.checkSelector),
+      ),
+      ...validateItems(spec?.config, previous?.spec?.config, 'spec.config', validateConfiguration),
+      ...validateExtendedResourceName(spec?.extendedResourceName, 'spec.extendedResourceName'),
+    ],
+  });

@@ -1,0 +1,61 @@
+import type { ServiceAccount } from '../api/kinds/service-account.js';
+import type { ResourceDefinition, SubresourceAction } from '../registry/resource-definition.js';
+import { clusterRoleBindings } from './clusterrolebindings/definition.js';
+import { clusterRoles } from './clusterroles/definition.js';
+import { configMaps } from './configmaps/definition.js';
+import { type CheckDeviceSelector, deviceClasses } from './deviceclasses/definition.js';
+import { events } from './events/definition.js';
+import { leases } from './leases/definition.js';
+import { mutatingWebhookConfigurations } from './mutatingwebhookconfigurations/definition.js';
+import { namespaces } from './namespaces/definition.js';
+import { nodes } from './nodes/definition.js';
+import { pods } from './pods/definition.js';
+import { roleBindings } from './rolebindings/definition.js';
+import { roles } from './roles/definition.js';
+import { secrets } from './secrets/definition.js';
+import { serviceAccounts } from './serviceaccounts/definition.js';
+import { validatingWebhookConfigurations } from './validatingwebhookconfigurations/definition.js';
+import type { CheckMatchCondition } from './webhookconfigurations/validate.js';
+
+/** What built-in kinds need that is made elsewhere. */
+export interface BuiltinParts {
+  /** Answers `serviceaccounts/token`; without it there is no such subresource. */
+  readonly token?: SubresourceAction<ServiceAccount>;
+  /** Kinds that are answered at once: TokenReview, SelfSubjectReview. */
+  readonly authenticationReviews?: readonly ResourceDefinition[];
+  /** Kinds that are answered at once: SubjectAccessReview and its relatives. */
+  readonly authorizationReviews?: readonly ResourceDefinition[];
+  /** CertificateSigningRequest, ClusterTrustBundle. */
+  readonly certificates?: readonly ResourceDefinition[];
+  /** CustomResourceDefinition. */
+  readonly extensions?: readonly ResourceDefinition[];
+  /** Compiles expressions of match conditions; without it every expression passes. */
+  readonly checkMatchCondition?: CheckMatchCondition;
+  /** Compiles expressions of device selectors; without it every expression passes. */
+  readonly checkDeviceSelector?: CheckDeviceSelector;
+}
+
+/** Every built-in kind, groups in the order discovery shows them, kinds within a group by their plural. */
+export function builtinDefinitions(parts: BuiltinParts = {}): readonly ResourceDefinition[] {
+  const webhookParts = { checkMatchCondition: parts.checkMatchCondition ?? (() => []) };
+  const core = [configMaps, events, namespaces, nodes, pods, secrets, serviceAccounts(tokenOf(parts))];
+  const rbac = [clusterRoleBindings, clusterRoles, roleBindings, roles];
+  const admission = [mutatingWebhookConfigurations(webhookParts), validatingWebhookConfigurations(webhookParts)];
+  return [
+    ...core.map(general),
+    ...(parts.authenticationReviews ?? []),
+    ...(parts.authorizationReviews ?? []),
+    ...(parts.certificates ?? []),
+    ...rbac.map(general),
+    ...admission.map(general),
+    ...(parts.extensions ?? []),
+    general(leases),
+    general(deviceClasses({ checkSelector: parts.checkDeviceSelector ?? (() => []) })),
+  ];
+}
+
+const tokenOf = ({ token }: BuiltinParts): { readonly token?: SubresourceAction<ServiceAccount> } =>
+  token === undefined ? {} : { token };
+
+/** A definition as one of objects of any kind: whoever holds it gives it only objects of its own kind. */
+const general = (definition: object): ResourceDefinition => definition as ResourceDefinition;

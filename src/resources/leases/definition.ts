@@ -1,0 +1,80 @@
+import { type Lease, Leases } from '../../api/kinds/lease.js';
+import { nameRules } from '../../api/names.js';
+import { invalid, type Violation } from '../../api/violations.js';
+import { defineResource } from '../../registry/resource-definition.js';
+import { field, integer32, microTime, optional, string, struct } from '../../schema/builder.js';
+import { objectMeta, typeMeta } from '../../schema/meta.js';
+import { age, column } from '../columns.js';
+
+const component = (name: string): { readonly component: string } => ({
+  component: `io.k8s.api.coordination.v1.${name}`,
+});
+
+export const leaseSchema = struct(
+  'v1.Lease',
+  {
+    ...typeMeta,
+    metadata: field(1, objectMeta, { description: 'Names, labels, versions and times.' }),
+    spec: field(
+      2,
+      struct(
+        'v1.LeaseSpec',
+        {
+          holderIdentity: optional(1, string(), { description: 'Who holds the lease.' }),
+          leaseDurationSeconds: optional(2, integer32(), {
+            description: 'How long others must wait after renewTime before they may take it.',
+          }),
+          acquireTime: optional(3, microTime(), { description: 'When the holder took the lease.' }),
+          renewTime: optional(4, microTime(), { description: 'When the holder last renewed it.' }),
+          leaseTransitions: optional(5, integer32(), { description: 'How often the holder changed.' }),
+          strategy: optional(6, string({ go: 'v1.CoordinatedLeaseStrategy' }), {
+            description: 'How a coordinated election picks the holder; not kept here.',
+          }),
+          preferredHolder: optional(7, string(), {
+            description: 'Who should be given the lease in a coordinated election; not kept here.',
+          }),
+        },
+        { description: 'Who holds a lease, and for how long.', ...component('LeaseSpec') },
+      ),
+      { description: 'Who holds the lease, and for how long.' },
+    ),
+  },
+  { description: 'A claim that one holder has for a time.', ...component('Lease') },
+);
+
+/** Coordinated leader election is not on, so its fields are dropped without a word. */
+function withoutCoordination(lease: Lease): Lease {
+  if (lease.spec === undefined) return lease;
+  const { strategy: _strategy, preferredHolder: _preferredHolder, ...spec } = lease.spec;
+  return { ...lease, spec };
+}
+
+function validateSpec({ spec }: Lease): readonly Violation[] {
+  const { leaseDurationSeconds, leaseTransitions } = spec ?? {};
+  return [
+    ...(typeof leaseDurationSeconds === 'number' && leaseDurationSeconds <= 0
+      ? [invalid('spec.leaseDurationSeconds', leaseDurationSeconds, 'must be greater than 0')]
+      : []),
+    ...(typeof leaseTransitions === 'number' && leaseTransitions < 0
+      ? [invalid('spec.leaseTransitions', leaseTransitions, 'must be greater than or equal to 0')]
+      : []),
+  ];
+}
+
+export const leases = defineResource<Lease>({
+  ...Leases,
+  origin: 'built-in',
+  schema: leaseSchema,
+  nameRule: nameRules.dnsSubdomain,
+  createOnUpdate: true,
+  columns: [
+    column(
+      'Holder',
+      'holderIdentity contains the identity of the holder of a current lease. If Coordinated Leader Election is used, the holder identity must be equal to the elected LeaseCandidate.metadata.name field.',
+      ({ spec }: Lease) => spec?.holderIdentity ?? '',
+    ),
+    age,
+  ],
+  prepare: withoutCoordination,
+  validate: validateSpec,
+});

@@ -1,0 +1,158 @@
+import { type Namespace, Namespaces, namespaceFinalizer, namespaceNameLabel } from '../../api/kinds/namespace.js';
+import { nameRules, qualifiedName } from '../../api/names.js';
+import { index, invalid, type Violation } from '../../api/violations.js';
+import { defineResource } from '../../registry/resource-definition.js';
+import { field, list, listMap, string, struct, time } from '../../schema/builder.js';
+import { objectMeta, typeMeta } from '../../schema/meta.js';
+import { age, column } from '../columns.js';
+
+const component = (name: string): { readonly component: string } => ({ component: `io.k8s.api.core.v1.${name}` });
+
+const condition = struct(
+  'v1.NamespaceCondition',
+  {
+    type: field(1, string({ go: 'v1.NamespaceConditionType' }), {
+      presence: 'always',
+      description: 'What the condition is about.',
+    }),
+    status: field(2, string({ go: 'v1.ConditionStatus' }), {
+      presence: 'always',
+      description: 'True, False or Unknown.',
+    }),
+    lastTransitionTime: field(4, time(), { presence: 'always', description: 'When the status last changed.' }),
+    reason: field(5, string(), { description: 'One CamelCase word saying why.' }),
+    message: field(6, string(), { description: 'Details for people.' }),
+  },
+  {
+    required: ['type', 'status'],
+    description: 'One aspect of a namespace\u2019s state.',
+    ...component('NamespaceCondition'),
+  },
+);
+
+export const namespaceSchema = struct(
+  'v1.Namespace',
+  {
+    ...typeMeta,
+    metadata: field(1, objectMeta, { description: 'Names, labels, versions and times.' }),
+    spec: field(
+      2,
+      struct(
+        'v1.NamespaceSpec',
+        {
+          finalizers: field(1, list(string({ go: 'v1.FinalizerName' }), { listType: 'atomic' }), {
+            description: 'Names that must be removed before the namespace goes.',
+          }),
+        },
+        { description: 'What holds a namespace.', ...component('NamespaceSpec') },
+      ),
+      { description: 'What holds the namespace.' },
+    ),
+    status: field(
+      3,
+      struct(
+        'v1.NamespaceStatus',
+        {
+          phase: field(1, string({ go: 'v1.NamespacePhase' }), {
+            enum: ['Active', 'Terminating'],
+            description: 'Where in its life the namespace is.',
+          }),
+          conditions: field(2, listMap(condition, ['type']), { description: 'How far the deletion has come.' }),
+        },
+        { description: 'State of a namespace.', ...component('NamespaceStatus') },
+      ),
+      { description: 'State of the namespace.' },
+    ),
+  },
+  { description: 'A space for names.', ...component('Namespace') },
+);
+
+const standardFinalizers: readonly string[] = [namespaceFinalizer, 'orphan', 'foregroundDeletion'];
+
+const validateFinalizer = (name: string, path: string): readonly Violation[] => [
+  ...qualifiedName(name).map((text) => invalid(path, name, text)),
+  ...(name.includes('/') || standardFinalizers.includes(name)
+    ? []
+    : [invalid(path, name, 'name is neither a standard finalizer name nor is it fully qualified')]),
+];
+
+/** The label with the namespace's own name cannot be lost; a name still to be generated has none yet. */
+function withNameLabel(namespace: Namespace): Namespace {
+  const { name, labels } = namespace.metadata;
+  if (!name || labels?.[namespaceNameLabel] === name) return namespace;
+  return { ...namespace, metadata: { ...namespace.metadata, labels: { ...labels, [namespaceNameLabel]: name } } };
+}
+
+function withFinalizer(finalizers: readonly string[] = []): readonly string[] {
+  return finalizers.includes(namespaceFinalizer) ? finalizers : [...finalizers, namespaceFinalizer];
+}
+
+/** The phase must tell whether deletion was asked for. */
+function validatePhase({ metadata, status }: Namespace): readonly Violation[] {
+  const phase = status?.phase ?? '';
+  const terminating = Boolean(metadata.deletionTimestamp);
+  if (phase === (terminating ? 'Terminating' : 'Active')) return [];
+  return [
+    invalid(
+      'status.Phase',
+      phase,
+      terminating
+        ? "may only be 'Terminating' if `deletionTimestamp` is not empty"
+        : "may only be 'Active' if `deletionTimestamp` is empty",
+    ),
+  ];
+}
+
+export const namespaces = defineResource<Namespace>({
+  ...Namespaces,
+  origin: 'built-in',
+  schema: namespaceSchema,
+  verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
+  nameRule: nameRules.dnsLabel,
+  unconditionalUpdate: true,
+  answersDeleted: true,
+  selectableFields: { 'status.phase': ({ status }) => status?.phase ?? '' },
+  columns: [column('Status', 'The status of the namespace', ({ status }: Namespace) => status?.phase ?? ''), age],
+  resetFields: [['status']],
+
+  defaults: withNameLabel,
+
+  prepare(next, previous) {
+    const labelled = withNameLabel(next);
+    if (previous === undefined) {
+      return {
+        ...labelled,
+        spec: { ...next.spec, finalizers: withFinalizer(next.spec?.finalizers) },
+        status: { phase: 'Active' },
+      };
+    }
+    return { ...labelled, spec: { ...previous.spec }, status: { ...previous.status } };
+  },
+
+  validate: ({ spec }, previous) =>
+    previous === undefined
+      ? (spec?.finalizers ?? []).flatMap((name) => validateFinalizer(name, 'spec.finalizers'))
+      : [],
+
+  subresources: {
+    status: {
+      type: 'view',
+      resetFields: [['spec']],
+      prepare: (next, previous) => ({ ...withNameLabel(next), spec: { ...previous.spec } }),
+      validate: validatePhase,
+    },
+    finalize: {
+      type: 'view',
+      verbs: ['update'],
+      resetFields: [['status']],
+      prepare: (next, previous) => ({ ...withNameLabel(next), status: { ...previous.status } }),
+      validate: ({ spec }) =>
+        (spec?.finalizers ?? []).flatMap((name, at) => validateFinalizer(name, index('spec.finalizers', at))),
+    },
+  },
+
+  deletion: {
+    mark: (namespace) => ({ ...namespace, status: { ...namespace.status, phase: 'Terminating' } }),
+    held: ({ spec }) => (spec?.finalizers ?? []).length > 0,
+  },
+});

@@ -1,0 +1,46 @@
+import { type Node, Nodes } from '../../api/kinds/node.js';
+import { nameRules } from '../../api/names.js';
+import { defineResource } from '../../registry/resource-definition.js';
+import { field, struct } from '../../schema/builder.js';
+import { objectMeta, typeMeta } from '../../schema/meta.js';
+import { age } from '../columns.js';
+
+const component = (name: string): { readonly component: string } => ({ component: `io.k8s.api.core.v1.${name}` });
+
+/** Nodes are only names here: spec and status are kept as they are. */
+export const nodeSchema = struct(
+  'v1.Node',
+  {
+    ...typeMeta,
+    metadata: field(1, objectMeta, { description: 'Names, labels, versions and times.' }),
+    spec: field(
+      2,
+      struct(
+        'v1.NodeSpec',
+        {},
+        { preserveUnknownFields: true, description: 'What a node should be.', ...component('NodeSpec') },
+      ),
+      { description: 'What the node should be.' },
+    ),
+    status: field(
+      3,
+      struct(
+        'v1.NodeStatus',
+        {},
+        { preserveUnknownFields: true, description: 'State of a node.', ...component('NodeStatus') },
+      ),
+      { description: 'State of the node.' },
+    ),
+  },
+  { description: 'A machine.', ...component('Node') },
+);
+
+export const nodes = defineResource<Node>({
+  ...Nodes,
+  origin: 'built-in',
+  schema: nodeSchema,
+  nameRule: nameRules.dnsSubdomain,
+  unconditionalUpdate: true,
+  answersDeleted: true,
+  columns: [age],
+});

@@ -1,0 +1,54 @@
+import { type Pod, Pods } from '../../api/kinds/pod.js';
+import { nameRules } from '../../api/names.js';
+import { defineResource } from '../../registry/resource-definition.js';
+import { field, string, struct } from '../../schema/builder.js';
+import { objectMeta, typeMeta } from '../../schema/meta.js';
+import { age } from '../columns.js';
+
+const component = (name: string): { readonly component: string } => ({ component: `io.k8s.api.core.v1.${name}` });
+
+/** Nothing runs pods here: of the spec only what identities need is known, the rest is kept as it is. */
+export const podSchema = struct(
+  'v1.Pod',
+  {
+    ...typeMeta,
+    metadata: field(1, objectMeta, { description: 'Names, labels, versions and times.' }),
+    spec: field(
+      2,
+      struct(
+        'v1.PodSpec',
+        {
+          serviceAccountName: field(8, string(), { description: 'Account the pod runs as.' }),
+          nodeName: field(10, string(), { description: 'Node the pod is bound to.' }),
+        },
+        { preserveUnknownFields: true, description: 'What a pod should be.', ...component('PodSpec') },
+      ),
+      { description: 'What the pod should be.' },
+    ),
+    status: field(
+      3,
+      struct(
+        'v1.PodStatus',
+        {},
+        { preserveUnknownFields: true, description: 'State of a pod.', ...component('PodStatus') },
+      ),
+      { description: 'State of the pod.' },
+    ),
+  },
+  { description: 'A group of containers.', ...component('Pod') },
+);
+
+export const pods = defineResource<Pod>({
+  ...Pods,
+  origin: 'built-in',
+  schema: podSchema,
+  nameRule: nameRules.dnsSubdomain,
+  unconditionalUpdate: true,
+  answersDeleted: true,
+  selectableFields: {
+    'spec.nodeName': ({ spec }) => spec?.nodeName ?? '',
+    'spec.serviceAccountName': ({ spec }) => spec?.serviceAccountName ?? '',
+  },
+  columns: [age],
+  defaults: (pod) => ({ ...pod, spec: { ...pod.spec, serviceAccountName: pod.spec?.serviceAccountName || 'default' } }),
+});

@@ -1,0 +1,84 @@
+import { ApiError } from '../../api/errors.js';
+import type {
+  AccessQuestion,
+  AccessReviewStatus,
+  ResourceAttributes,
+  SelectorAttributes,
+} from '../../api/kinds/access-review.js';
+import { labelSelectorFrom, parseFieldSelector, parseLabelSelector } from '../../api/selectors.js';
+import type { UserInfo } from '../../api/user.js';
+import type { AccessAttributes, Authorizer } from '../../auth/authorizer.js';
+
+/** Puts a question to the authorizer, literally as it was asked. Trouble on the way becomes part of the answer. */
+export async function answerQuestion(
+  authorizer: Authorizer,
+  user: UserInfo,
+  question: AccessQuestion,
+): Promise<AccessReviewStatus> {
+  const { verdict, reason, error } = await authorizer.authorize(attributesOf(user, question));
+  const trouble = [...(error === undefined ? [] : [error]), ...selectorTrouble(question.resourceAttributes)].join('; ');
+  return {
+    allowed: verdict === 'allow',
+    ...(verdict === 'deny' ? { denied: true } : {}),
+    ...(reason === '' ? {} : { reason }),
+    ...(trouble === '' ? {} : { evaluationError: trouble }),
+  };
+}
+
+function attributesOf(user: UserInfo, { resourceAttributes, nonResourceAttributes }: AccessQuestion): AccessAttributes {
+  if (resourceAttributes === undefined) {
+    const { path = '', verb = '' } = nonResourceAttributes ?? {};
+    return { user, verb, path, group: '', version: '', resource: '' };
+  }
+  const { verb = '', group = '', version, resource = '', subresource, namespace, name } = resourceAttributes;
+  return {
+    user,
+    verb,
+    group,
+    version: version || '*',
+    resource,
+    subresource: subresource || undefined,
+    namespace: namespace || undefined,
+    name: name || undefined,
+  };
+}
+
+/** Selectors narrow a question; one that cannot be read leaves it as wide as it is, and the answer says so. */
+const selectorTrouble = (attributes: ResourceAttributes | undefined): readonly string[] =>
+  (
+    [
+      ['fieldSelector', unreadable(attributes?.fieldSelector, parseFieldSelector, isFieldRequirement)],
+      ['labelSelector', unreadable(attributes?.labelSelector, parseLabelSelector, isLabelRequirement)],
+    ] as const
+  ).flatMap(([name, how]) => (how === undefined ? [] : [`spec.resourceAttributes.${name} ${how} due to parse error`]));
+
+type Requirement = NonNullable<SelectorAttributes['requirements']>[number];
+
+function unreadable(
+  selector: SelectorAttributes | undefined,
+  parse: (text: string) => unknown,
+  isRequirement: (requirement: Requirement) => boolean,
+): 'ignored' | 'partially ignored' | undefined {
+  if (selector === undefined) return undefined;
+  const { rawSelector = '', requirements = [] } = selector;
+  if (requirements.length === 0) return isReadable(() => parse(rawSelector)) ? undefined : 'ignored';
+  const readable = requirements.filter(isRequirement).length;
+  if (readable === requirements.length) return undefined;
+  return readable === 0 ? 'ignored' : 'partially ignored';
+}
+
+const isFieldRequirement = ({ operator, values = [] }: Requirement): boolean =>
+  (operator === 'In' || operator === 'NotIn') && values.length === 1;
+
+const isLabelRequirement = (requirement: Requirement): boolean =>
+  isReadable(() => labelSelectorFrom({ matchExpressions: [requirement] }));
+
+function isReadable(read: () => unknown): boolean {
+  try {
+    read();
+    return true;
+  } catch (error) {
+    if (error instanceof ApiError) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,152 @@
+import { type ApiError, invalidObject } from '../../api/errors.js';
+import type {
+  AccessQuestion,
+  LocalSubjectAccessReview,
+  ResourceAttributes,
+  SelectorAttributes,
+  SelfSubjectAccessReview,
+  SubjectAccessReview,
+  SubjectAccessReviewSpec,
+} from '../../api/kinds/access-review.js';
+import { labelValue, qualifiedName } from '../../api/names.js';
+import type { ApiObject, ObjectMeta } from '../../api/object.js';
+import { child, forbiddenField, index, invalid, required, type Violation } from '../../api/violations.js';
+
+/** What is wrong with a question about access. Questions are refused as a whole and without their kind. */
+
+/** The 422 of a question. */
+export const invalidQuestion = (group: string, violations: readonly Violation[]): ApiError =>
+  invalidObject({ group, kind: '' }, violations);
+
+export const checkSubjectReview = (review: SubjectAccessReview): readonly Violation[] => [
+  ...checkSubjectSpec(review.spec),
+  ...checkMetadata(review, [], 'must be empty'),
+];
+
+export const checkSelfReview = (review: SelfSubjectAccessReview): readonly Violation[] => [
+  ...checkAspects(review.spec),
+  ...checkAttributes(review.spec.resourceAttributes),
+  ...checkMetadata(review, [], 'must be empty'),
+];
+
+export const checkLocalReview = (review: LocalSubjectAccessReview): readonly Violation[] => {
+  const { resourceAttributes, nonResourceAttributes } = review.spec;
+  const { namespace = '' } = resourceAttributes ?? {};
+  return [
+    ...checkSubjectSpec(review.spec),
+    ...checkMetadata(review, ['namespace'], 'must be empty except for namespace'),
+    ...(resourceAttributes !== undefined && namespace !== (review.metadata.namespace ?? '')
+      ? [invalid('spec.resourceAttributes.namespace', namespace, 'must match metadata.namespace')]
+      : []),
+    ...(nonResourceAttributes === undefined
+      ? []
+      : [
+          invalid('spec.nonResourceAttributes', shownPath(nonResourceAttributes), 'disallowed on this kind of request'),
+        ]),
+  ];
+};
+
+const checkSubjectSpec = (spec: SubjectAccessReviewSpec): readonly Violation[] => [
+  ...checkAspects(spec),
+  ...(!spec.user && !spec.groups?.length
+    ? [invalid('spec.user', '', 'at least one of user or group must be specified')]
+    : []),
+  ...checkAttributes(spec.resourceAttributes),
+];
+
+function checkAspects({ resourceAttributes, nonResourceAttributes }: AccessQuestion): readonly Violation[] {
+  if (resourceAttributes !== undefined && nonResourceAttributes !== undefined) {
+    return [
+      invalid(
+        'spec.nonResourceAttributes',
+        shownPath(nonResourceAttributes),
+        'cannot be specified in combination with resourceAttributes',
+      ),
+    ];
+  }
+  if (resourceAttributes !== undefined || nonResourceAttributes !== undefined) return [];
+  return [
+    invalid(
+      'spec.resourceAttributes',
+      undefined,
+      'exactly one of nonResourceAttributes or resourceAttributes must be specified',
+    ),
+  ];
+}
+
+/** Printed under the names the fields have inside the server. */
+const shownPath = ({ path = '', verb = '' }: NonNullable<AccessQuestion['nonResourceAttributes']>): object => ({
+  Path: path,
+  Verb: verb,
+});
+
+type Requirement = NonNullable<SelectorAttributes['requirements']>[number];
+
+function checkAttributes(attributes: ResourceAttributes | undefined): readonly Violation[] {
+  const path = 'spec.resourceAttributes';
+  return [
+    ...checkSelector(attributes?.fieldSelector, child(path, 'fieldSelector'), checkFieldRequirement),
+    ...checkSelector(attributes?.labelSelector, child(path, 'labelSelector'), checkLabelRequirement),
+  ];
+}
+
+function checkSelector(
+  selector: SelectorAttributes | undefined,
+  path: string,
+  checkRequirement: (requirement: Requirement, path: string) => readonly Violation[],
+): readonly Violation[] {
+  if (selector === undefined) return [];
+  const { rawSelector = '', requirements = [] } = selector;
+  const all = child(path, 'requirements');
+  return [
+    ...(rawSelector !== '' && requirements.length > 0
+      ? [invalid(child(path, 'rawSelector'), rawSelector, 'may not specified at the same time as requirements')]
+      : []),
+    ...(rawSelector === '' && requirements.length === 0
+      ? [required(all, `when ${path} is specified, requirements or rawSelector is required`)]
+      : []),
+    ...requirements.flatMap((requirement, at) => checkRequirement(requirement, index(all, at))),
+  ];
+}
+
+const checkFieldRequirement = (requirement: Requirement, path: string): readonly Violation[] => [
+  ...(requirement.key ? [] : [required(child(path, 'key'), 'must be specified')]),
+  ...checkOperator(requirement, path),
+];
+
+const checkLabelRequirement = (requirement: Requirement, path: string): readonly Violation[] => [
+  ...checkOperator(requirement, path),
+  ...qualifiedName(requirement.key ?? '').map((why) => invalid(child(path, 'key'), requirement.key ?? '', why)),
+  ...(requirement.values ?? []).flatMap((value, at) =>
+    labelValue(value).map((why) => invalid(index(child(path, 'values'), at), value, why)),
+  ),
+];
+
+/** Operators nobody knows pass: they come from newer clients, and only narrow the question. */
+function checkOperator({ operator, values = [] }: Requirement, path: string): readonly Violation[] {
+  const field = child(path, 'values');
+  if ((operator === 'In' || operator === 'NotIn') && values.length === 0) {
+    return [required(field, "must be specified when `operator` is 'In' or 'NotIn'")];
+  }
+  if ((operator === 'Exists' || operator === 'DoesNotExist') && values.length > 0) {
+    return [forbiddenField(field, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")];
+  }
+  return [];
+}
+
+function checkMetadata(
+  { metadata }: ApiObject,
+  allowed: readonly (keyof ObjectMeta)[],
+  why: string,
+): readonly Violation[] {
+  const may: readonly string[] = ['managedFields', ...allowed];
+  const isEmpty = Object.entries(metadata).every(([name, value]) => may.includes(name) || isNothing(value));
+  return isEmpty ? [] : [invalid('metadata', metadata, why)];
+}
+
+const isNothing = (value: unknown): boolean =>
+  value === undefined ||
+  value === null ||
+  value === '' ||
+  value === 0 ||
+  (typeof value === 'object' && Object.keys(value).length === 0);

@@ -1,0 +1,33 @@
+import type { Authenticator } from '../../auth/authenticator.js';
+import type { Authorizer } from '../../auth/authorizer.js';
+import type { ResourceDefinition } from '../../registry/resource-definition.js';
+import {
+  localSubjectAccessReviews,
+  selfSubjectAccessReviews,
+  selfSubjectRulesReviews,
+  subjectAccessReviews,
+} from './access-reviews.js';
+import { selfSubjectReviews } from './self-subject-review.js';
+import { tokenReviews } from './token-review.js';
+
+/** Kinds that are answered at once and never stored, by group, each in the order of their plurals. */
+
+export const authenticationReviews = (parts: {
+  readonly authenticator: Authenticator;
+  readonly apiAudiences: readonly string[];
+}): readonly ResourceDefinition[] => [selfSubjectReviews, tokenReviews(parts)].map(general);
+
+export const authorizationReviews = ({
+  authorizer,
+}: {
+  readonly authorizer: Authorizer;
+}): readonly ResourceDefinition[] =>
+  [
+    localSubjectAccessReviews(authorizer),
+    selfSubjectAccessReviews(authorizer),
+    selfSubjectRulesReviews(authorizer),
+    subjectAccessReviews(authorizer),
+  ].map(general);
+
+/** A definition as one of objects of any kind: whoever holds it gives it only objects of its own kind. */
+const general = (definition: object): ResourceDefinition => definition as ResourceDefinition;

@@ -1,0 +1,109 @@
+import type { ApiError } from '../../api/errors.js';
+import { badRequest, internalError } from '../../api/errors.js';
+import { type TokenReview, type TokenReviewStatus, TokenReviews } from '../../api/kinds/token-review.js';
+import { commonAudiences } from '../../auth/audience-agnostic.js';
+import {
+  type Authenticated,
+  AuthenticationError,
+  type Authenticator,
+  type Credentials,
+} from '../../auth/authenticator.js';
+import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
+import { boolean, field, list, string, struct } from '../../schema/builder.js';
+import { objectMeta, typeMeta } from '../../schema/meta.js';
+import { userInfoSchema } from './user-info-schema.js';
+
+const component = (name: string) => ({ component: `io.k8s.api.authentication.v1.${name}` });
+
+const schema = struct(
+  'v1.TokenReview',
+  {
+    ...typeMeta,
+    metadata: field(1, objectMeta, { description: 'Sent back as it came.' }),
+    spec: field(
+      2,
+      struct(
+        'v1.TokenReviewSpec',
+        {
+          token: field(1, string(), { description: 'The token to be reviewed.' }),
+          audiences: field(2, list(string(), { listType: 'atomic' }), {
+            description: 'Names the asking server goes by; none: those of the API server.',
+          }),
+        },
+        { description: 'The token and whom it should be for.', ...component('TokenReviewSpec') },
+      ),
+      { description: 'The token and whom it should be for.' },
+    ),
+    status: field(
+      3,
+      struct(
+        'v1.TokenReviewStatus',
+        {
+          authenticated: field(1, boolean(), { description: 'True if the token belongs to a known user.' }),
+          user: field(2, userInfoSchema, { description: 'The user.' }),
+          audiences: field(4, list(string(), { listType: 'atomic' }), {
+            description: 'Those of the names asked for that the token is for.',
+          }),
+          error: field(3, string(), { description: 'Why the token was not accepted.' }),
+        },
+        { description: 'Whose the token is.', ...component('TokenReviewStatus') },
+      ),
+      { description: 'Filled by the server.' },
+    ),
+  },
+  { required: ['spec'], description: 'Asks whose a token is.', ...component('TokenReview') },
+);
+
+/** Says whose a token is, by the same authenticator that requests go through. */
+export const tokenReviews = ({
+  authenticator,
+  apiAudiences,
+}: {
+  readonly authenticator: Authenticator;
+  readonly apiAudiences: readonly string[];
+}): ResourceDefinition<TokenReview> =>
+  defineResource<TokenReview>({
+    ...TokenReviews,
+    origin: 'built-in',
+    schema,
+    verbs: ['create'],
+
+    async answer(review) {
+      const { token, audiences: asked = [] } = review.spec ?? {};
+      if (!token) throw badRequest('token is required for TokenReview in authentication');
+      const audiences = asked.length > 0 ? asked : apiAudiences;
+      const found = await look(authenticator, bearing(token, audiences));
+      if (found instanceof AuthenticationError) return answered(review, { error: found.message });
+      if (found === undefined) return answered(review, {});
+      if (audiences.length > 0 && commonAudiences(audiences, found.audiences ?? []).length === 0) throw badAudiences();
+      return answered(review, { authenticated: true, user: found.user, audiences: found.audiences ?? [] });
+    },
+  });
+
+/** What the caller wrote into the status stays, where the server has nothing to say. */
+const answered = (review: TokenReview, status: TokenReviewStatus): TokenReview => {
+  const { authenticated: _claimed, ...given } = review.status ?? {};
+  return { ...review, status: { ...given, ...status } };
+};
+
+/** A request that carries nothing but the token. */
+const bearing = (token: string, audiences: readonly string[]): Credentials => ({
+  header: (name) => (name === 'authorization' ? [`Bearer ${token}`] : []),
+  headerNames: () => ['authorization'],
+  certificates: [],
+  audiences,
+});
+
+async function look(
+  authenticator: Authenticator,
+  credentials: Credentials,
+): Promise<Authenticated | AuthenticationError | undefined> {
+  try {
+    return await authenticator.authenticate(credentials);
+  } catch (error) {
+    if (error instanceof AuthenticationError) return error;
+    throw error;
+  }
+}
+
+const badAudiences = (): ApiError => internalError('error validating audiences');

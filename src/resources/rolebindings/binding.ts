@@ -1,0 +1,150 @@
+import { rbacGroup } from '../../api/kinds/role.js';
+import type { RoleRef, Subject } from '../../api/kinds/role-binding.js';
+import { dnsSubdomain, pathSegment } from '../../api/names.js';
+import type { ApiObject } from '../../api/object.js';
+import { child, index, invalid, notSupported, required, type Violation } from '../../api/violations.js';
+import type { Column } from '../../registry/resource-definition.js';
+import { field, list, string, struct } from '../../schema/builder.js';
+import { age, column } from '../columns.js';
+
+/** What RoleBindings and ClusterRoleBindings have in common. */
+export interface Binding extends ApiObject {
+  readonly subjects?: readonly Subject[];
+  readonly roleRef: RoleRef;
+}
+
+const component = (name: string): { readonly component: string } => ({ component: `io.k8s.api.rbac.v1.${name}` });
+
+export const subjects = list(
+  struct(
+    'v1.Subject',
+    {
+      kind: field(1, string(), { presence: 'always', description: 'User, Group or ServiceAccount.' }),
+      apiGroup: field(2, string(), { description: 'Group of the kind; empty for a ServiceAccount.' }),
+      name: field(3, string(), { presence: 'always', description: 'Name of the subject.' }),
+      namespace: field(4, string(), { description: 'Namespace of a ServiceAccount.' }),
+    },
+    {
+      required: ['kind', 'name'],
+      mapType: 'atomic',
+      description: 'Who is granted something.',
+      ...component('Subject'),
+    },
+  ),
+  { listType: 'atomic' },
+);
+
+export const roleRef = struct(
+  'v1.RoleRef',
+  {
+    apiGroup: field(1, string(), { presence: 'always', description: 'Group of the role.' }),
+    kind: field(2, string(), { presence: 'always', description: 'Role or ClusterRole.' }),
+    name: field(3, string(), { presence: 'always', description: 'Name of the role.' }),
+  },
+  {
+    required: ['apiGroup', 'kind', 'name'],
+    mapType: 'atomic',
+    description: 'What is granted.',
+    ...component('RoleRef'),
+  },
+);
+
+const ofRbac: readonly string[] = ['User', 'Group'];
+
+/** Roles, Users and Groups belong to the RBAC group unless said otherwise. */
+export const withGroups = <T extends Binding>(binding: T): T => ({
+  ...binding,
+  roleRef: { ...binding.roleRef, apiGroup: binding.roleRef?.apiGroup || rbacGroup },
+  ...(binding.subjects === undefined
+    ? {}
+    : {
+        subjects: binding.subjects.map((subject) =>
+          subject.apiGroup || !ofRbac.includes(subject.kind) ? subject : { ...subject, apiGroup: rbacGroup },
+        ),
+      }),
+});
+
+/** What is wrong with a binding; `roles` are the kinds it may refer to. */
+export function validateBinding(
+  next: Binding,
+  previous: Binding | undefined,
+  scope: { readonly namespaced: boolean; readonly roles: readonly string[] },
+): readonly Violation[] {
+  return [
+    ...validateRoleRef(next.roleRef, scope.roles),
+    ...(next.subjects ?? []).flatMap((subject, at) => validateSubject(subject, scope, index('subjects', at))),
+    ...(previous === undefined || sameRef(next.roleRef, previous.roleRef)
+      ? []
+      : [invalid('roleRef', internalForm(next.roleRef), 'cannot change roleRef')]),
+  ];
+}
+
+function validateRoleRef({ apiGroup, kind, name }: RoleRef, roles: readonly string[]): readonly Violation[] {
+  return [
+    ...(apiGroup === rbacGroup ? [] : [notSupported('roleRef.apiGroup', apiGroup ?? '', [rbacGroup])]),
+    ...(roles.includes(kind) ? [] : [notSupported('roleRef.kind', kind ?? '', roles)]),
+    ...(name ? pathSegment(name).map((text) => invalid('roleRef.name', name, text)) : [required('roleRef.name')]),
+  ];
+}
+
+function validateSubject(
+  subject: Subject,
+  { namespaced }: { readonly namespaced: boolean },
+  path: string,
+): readonly Violation[] {
+  const { kind = '', apiGroup = '', name, namespace } = subject;
+  const groupIs = (group: string): readonly Violation[] =>
+    apiGroup === group ? [] : [notSupported(child(path, 'apiGroup'), apiGroup, [group])];
+  const unnamed = name ? [] : [required(child(path, 'name'))];
+  switch (kind) {
+    case 'ServiceAccount':
+      return [
+        ...unnamed,
+        ...(name ? dnsSubdomain(name).map((text) => invalid(child(path, 'name'), name, text)) : []),
+        ...groupIs(''),
+        ...(namespaced || namespace ? [] : [required(child(path, 'namespace'))]),
+      ];
+    case 'User':
+    case 'Group':
+      return [...unnamed, ...groupIs(rbacGroup)];
+    default:
+      return [...unnamed, notSupported(child(path, 'kind'), kind, ['ServiceAccount', 'User', 'Group'])];
+  }
+}
+
+const sameRef = (a: RoleRef, b: RoleRef): boolean =>
+  a.apiGroup === b.apiGroup && a.kind === b.kind && a.name === b.name;
+
+/** A struct prints with Go's field names. */
+const internalForm = ({ apiGroup, kind, name }: RoleRef): object => ({
+  APIGroup: apiGroup ?? '',
+  Kind: kind ?? '',
+  Name: name ?? '',
+});
+
+const named = ({ subjects: all }: Binding, kind: string, text: (subject: Subject) => string): string =>
+  (all ?? [])
+    .filter((subject) => subject.kind === kind)
+    .map(text)
+    .join(', ');
+
+/** Columns of a binding; `noun` is what the descriptions call it. */
+export const bindingColumns = (options: {
+  readonly noun: string;
+  readonly roleDescription: string;
+}): readonly Column<Binding>[] => [
+  column('Role', options.roleDescription, ({ roleRef: ref }: Binding) => `${ref.kind}/${ref.name}`),
+  age,
+  column('Users', `Users in the ${options.noun}`, (binding) => named(binding, 'User', ({ name }) => name), {
+    priority: 1,
+  }),
+  column('Groups', `Groups in the ${options.noun}`, (binding) => named(binding, 'Group', ({ name }) => name), {
+    priority: 1,
+  }),
+  column(
+    'ServiceAccounts',
+    `ServiceAccounts in the ${options.noun}`,
+    (binding) => named(binding, 'ServiceAccount', ({ namespace, name }) => `${namespace ?? ''}/${name}`),
+    { priority: 1 },
+  ),
+];

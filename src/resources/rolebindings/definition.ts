@@ -1,0 +1,37 @@
+import { type RoleBinding, RoleBindings } from '../../api/kinds/role-binding.js';
+import { nameRules } from '../../api/names.js';
+import { defineResource } from '../../registry/resource-definition.js';
+import { field, struct } from '../../schema/builder.js';
+import { objectMeta, typeMeta } from '../../schema/meta.js';
+import { bindingColumns, roleRef, subjects, validateBinding, withGroups } from './binding.js';
+
+export const roleBindingSchema = struct(
+  'v1.RoleBinding',
+  {
+    ...typeMeta,
+    metadata: field(1, objectMeta, { description: 'Names, labels, versions and times.' }),
+    subjects: field(2, subjects, { description: 'Who is granted the role.' }),
+    roleRef: field(3, roleRef, { description: 'The role granted; cannot be changed.' }),
+  },
+  {
+    required: ['roleRef'],
+    description: 'Grants a role within one namespace.',
+    component: 'io.k8s.api.rbac.v1.RoleBinding',
+  },
+);
+
+export const roleBindings = defineResource<RoleBinding>({
+  ...RoleBindings,
+  origin: 'built-in',
+  schema: roleBindingSchema,
+  nameRule: nameRules.pathSegment,
+  createOnUpdate: true,
+  unconditionalUpdate: true,
+  columns: bindingColumns({
+    noun: 'roleBinding',
+    roleDescription:
+      'RoleRef can reference a Role in the current namespace or a ClusterRole in the global namespace. If the RoleRef cannot be resolved, the Authorizer must return an error.',
+  }),
+  defaults: withGroups,
+  validate: (next, previous) => validateBinding(next, previous, { namespaced: true, roles: ['Role', 'ClusterRole'] }),
+});

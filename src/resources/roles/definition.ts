@@ -1,0 +1,29 @@
+import { type Role, Roles } from '../../api/kinds/role.js';
+import { nameRules } from '../../api/names.js';
+import { defineResource } from '../../registry/resource-definition.js';
+import { field, struct } from '../../schema/builder.js';
+import { objectMeta, typeMeta } from '../../schema/meta.js';
+import { createdAt } from '../columns.js';
+import { policyRules, validatePolicyRules, withoutEmptyRules } from './rules.js';
+
+export const roleSchema = struct(
+  'v1.Role',
+  {
+    ...typeMeta,
+    metadata: field(1, objectMeta, { description: 'Names, labels, versions and times.' }),
+    rules: field(2, policyRules, { presence: 'always', description: 'What the role allows.' }),
+  },
+  { required: ['rules'], description: 'What may be done in one namespace.', component: 'io.k8s.api.rbac.v1.Role' },
+);
+
+export const roles = defineResource<Role>({
+  ...Roles,
+  origin: 'built-in',
+  schema: roleSchema,
+  nameRule: nameRules.pathSegment,
+  createOnUpdate: true,
+  unconditionalUpdate: true,
+  columns: [createdAt],
+  defaults: withoutEmptyRules,
+  validate: ({ rules }) => validatePolicyRules(rules, { namespaced: true }),
+});

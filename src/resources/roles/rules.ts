@@ -1,0 +1,67 @@
+import type { PolicyRule } from '../../api/kinds/role.js';
+import { child, index, invalid, required, type Violation } from '../../api/violations.js';
+import { field, list, string, struct } from '../../schema/builder.js';
+
+/** The rules of Roles and ClusterRoles: their schema and what is wrong with them. */
+
+const names = list(string(), { listType: 'atomic' });
+
+export const policyRules = list(
+  struct(
+    'v1.PolicyRule',
+    {
+      verbs: field(1, names, { presence: 'always', description: 'What may be done; * for everything.' }),
+      apiGroups: field(2, names, { description: 'Groups of the resources; the empty one is the core group.' }),
+      resources: field(3, names, { description: 'Resources, with subresources after a slash; * for all.' }),
+      resourceNames: field(4, names, { description: 'Names of the objects; none for all.' }),
+      nonResourceURLs: field(5, names, { description: 'Paths outside the resources, or prefixes ending in *.' }),
+    },
+    {
+      required: ['verbs'],
+      description: 'Allows every combination of its members.',
+      component: 'io.k8s.api.rbac.v1.PolicyRule',
+    },
+  ),
+  { listType: 'atomic' },
+);
+
+const isEmpty = (items: readonly string[] | null | undefined): boolean => (items ?? []).length === 0;
+
+/** What is wrong with the rules at `rules`. */
+export const validatePolicyRules = (
+  rules: readonly PolicyRule[] | null | undefined,
+  scope: { readonly namespaced: boolean },
+): readonly Violation[] => (rules ?? []).flatMap((rule, at) => validateRule(rule, scope, index('rules', at)));
+
+function validateRule(
+  rule: PolicyRule,
+  { namespaced }: { readonly namespaced: boolean },
+  path: string,
+): readonly Violation[] {
+  const verbs = isEmpty(rule.verbs) ? [required(child(path, 'verbs'), 'verbs must contain at least one value')] : [];
+  if (!isEmpty(rule.nonResourceURLs)) {
+    const refused = (why: string): Violation => invalid(child(path, 'nonResourceURLs'), rule.nonResourceURLs, why);
+    const mixed = !isEmpty(rule.apiGroups) || !isEmpty(rule.resources) || !isEmpty(rule.resourceNames);
+    return [
+      ...verbs,
+      ...(namespaced ? [refused('namespaced rules cannot apply to non-resource URLs')] : []),
+      ...(mixed ? [refused('rules cannot apply to both regular resources and non-resource URLs')] : []),
+    ];
+  }
+  return [
+    ...verbs,
+    ...(isEmpty(rule.apiGroups)
+      ? [required(child(path, 'apiGroups'), 'resource rules must supply at least one api group')]
+      : []),
+    ...(isEmpty(rule.resources)
+      ? [required(child(path, 'resources'), 'resource rules must supply at least one resource')]
+      : []),
+  ];
+}
+
+/** No rules at all are kept as none: answers then show null. */
+export function withoutEmptyRules<T extends { readonly rules?: readonly PolicyRule[] | null }>(role: T): T {
+  if (role.rules === undefined || (role.rules !== null && role.rules.length > 0)) return role;
+  const { rules: _none, ...rest } = role;
+  return rest as T;
+}

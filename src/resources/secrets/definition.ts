@@ -1,0 +1,157 @@
+import { JsonSyntaxError, readJson } from '../../api/json-text.js';
+import { type Secret, Secrets, secretTypes, serviceAccountNameAnnotation } from '../../api/kinds/secret.js';
+import { configKey, nameRules } from '../../api/names.js';
+import { invalid, mapKey, required, tooLong, type Violation } from '../../api/violations.js';
+import { defineResource } from '../../registry/resource-definition.js';
+import { boolean, bytes, field, map, optional, string, struct } from '../../schema/builder.js';
+import { objectMeta, typeMeta } from '../../schema/meta.js';
+import { age, column } from '../columns.js';
+import {
+  base64Bytes,
+  maxContentBytes,
+  sortedEntries,
+  validateImmutableContents,
+  withoutNulls,
+} from '../immutable-contents.js';
+import { keyPairProblem } from './key-pair.js';
+
+export const secretSchema = struct(
+  'v1.Secret',
+  {
+    ...typeMeta,
+    metadata: field(1, objectMeta, { description: 'Names, labels, versions and times.' }),
+    immutable: optional(5, boolean(), { description: 'True forbids every change of the contents, for good.' }),
+    data: field(2, map(bytes()), { description: 'Bytes by key.' }),
+    stringData: field(4, map(string()), {
+      writeOnly: true,
+      description: 'Text by key, put into data on every write and never read back.',
+    }),
+    type: field(3, string({ go: 'v1.SecretType' }), { description: 'What the contents are; known types have rules.' }),
+  },
+  { description: 'Contents that must not be shown.', component: 'io.k8s.api.core.v1.Secret' },
+);
+
+/** `stringData` moves into `data`, and a Secret without a type is Opaque. */
+function withDefaults({ stringData, ...secret }: Secret): Secret {
+  const data = withoutNulls(secret.data);
+  const encoded = Object.entries(stringData ?? {}).map(
+    ([key, text]) => [key, Buffer.from(text, 'utf8').toString('base64')] as const,
+  );
+  return {
+    ...secret,
+    ...(encoded.length === 0
+      ? data === undefined
+        ? {}
+        : { data }
+      : { data: { ...data, ...Object.fromEntries(encoded) } }),
+    type: secret.type || secretTypes.opaque,
+  };
+}
+
+const valueAt = ({ data }: Secret, key: string): string | undefined =>
+  data !== undefined && Object.hasOwn(data, key) ? data[key] : undefined;
+const bytesOf = (secret: Secret, key: string): Buffer => Buffer.from(valueAt(secret, key) ?? '', 'base64');
+
+/** The keys that must be present, each with a violation of its own. */
+const requireKeys =
+  (...keys: readonly string[]) =>
+  (secret: Secret): readonly Violation[] =>
+    keys.filter((key) => valueAt(secret, key) === undefined).map((key) => required(mapKey('data', key)));
+
+const requireJson =
+  (key: string) =>
+  (secret: Secret): readonly Violation[] => {
+    if (valueAt(secret, key) === undefined) return [required(mapKey('data', key))];
+    const problem = jsonObjectProblem(bytesOf(secret, key));
+    return problem === undefined ? [] : [invalid(mapKey('data', key), '<secret contents redacted>', problem)];
+  };
+
+/** Why Go cannot read the text as a JSON object. */
+function jsonObjectProblem(text: Buffer): string | undefined {
+  try {
+    const { value } = readJson(text);
+    if (value === null) return undefined;
+    const type = Array.isArray(value) ? 'array' : goKinds[typeof value];
+    return type === undefined
+      ? undefined
+      : `json: cannot unmarshal ${type} into Go value of type map[string]interface {}`;
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return error.message;
+    throw error;
+  }
+}
+const goKinds: Readonly<Record<string, string>> = { string: 'string', number: 'number', boolean: 'bool' };
+
+/** What each known type asks of its Secrets. */
+const typeRules: ReadonlyMap<string, (secret: Secret) => readonly Violation[]> = new Map([
+  [
+    secretTypes.serviceAccountToken,
+    ({ metadata }: Secret) =>
+      metadata.annotations?.[serviceAccountNameAnnotation]
+        ? []
+        : [required(mapKey('metadata.annotations', serviceAccountNameAnnotation))],
+  ],
+  [secretTypes.dockerConfig, requireJson('.dockercfg')],
+  [secretTypes.dockerConfigJson, requireJson('.dockerconfigjson')],
+  [
+    secretTypes.basicAuth,
+    (secret: Secret) => {
+      const missing = requireKeys('username', 'password')(secret);
+      return missing.length === 2 ? missing : [];
+    },
+  ],
+  [
+    secretTypes.sshAuth,
+    (secret: Secret) => (valueAt(secret, 'ssh-privatekey') ? [] : [required(mapKey('data', 'ssh-privatekey'))]),
+  ],
+  [secretTypes.tls, requireKeys('tls.crt', 'tls.key')],
+]);
+
+function validateContents(secret: Secret): readonly Violation[] {
+  const entries = sortedEntries(secret.data);
+  const size = entries.reduce((sum, [, value]) => sum + base64Bytes(value), 0);
+  return [
+    ...entries.flatMap(([key]) => configKey(key).map((text) => invalid(mapKey('data', key), key, text))),
+    ...(size > maxContentBytes ? [tooLong('data', maxContentBytes)] : []),
+    ...(typeRules.get(secret.type ?? '')?.(secret) ?? []),
+  ];
+}
+
+const validateType = (next: Secret, previous: Secret | undefined): readonly Violation[] =>
+  previous === undefined || next.type === previous.type ? [] : [invalid('type', next.type, 'field is immutable')];
+
+export const secrets = defineResource<Secret>({
+  ...Secrets,
+  origin: 'built-in',
+  schema: secretSchema,
+  nameRule: nameRules.dnsSubdomain,
+  unconditionalUpdate: true,
+  selectableFields: { type: ({ type }) => type ?? '' },
+  columns: [
+    column(
+      'Type',
+      'Used to facilitate programmatic handling of secret data. More info: https://kubernetes.io/docs/concepts/configuration/secret/#secret-types',
+      ({ type }: Secret) => type ?? '',
+    ),
+    column(
+      'Data',
+      "Data contains the secret data. Each key must consist of alphanumeric characters, '-', '_' or '.'. The serialized form of the secret data is a base64 encoded string, representing the arbitrary (possibly non-string) data value here. Described in https://tools.ietf.org/html/rfc4648#section-4",
+      ({ data }: Secret) => Object.keys(data ?? {}).length,
+    ),
+    age,
+  ],
+
+  defaults: withDefaults,
+
+  validate: (next, previous) => [
+    ...validateType(next, previous),
+    ...validateImmutableContents(next, previous, ['data']),
+    ...validateContents(next),
+  ],
+
+  warnings(next) {
+    if (next.type !== secretTypes.tls) return [];
+    const problem = keyPairProblem(bytesOf(next, 'tls.crt'), bytesOf(next, 'tls.key'));
+    return problem === undefined ? [] : [problem];
+  },
+});

@@ -1,0 +1,63 @@
+import {
+  enforceMountableSecretsAnnotation,
+  type ServiceAccount,
+  ServiceAccounts,
+} from '../../api/kinds/service-account.js';
+import { nameRules } from '../../api/names.js';
+import { mapKey } from '../../api/violations.js';
+import { defineResource, type ResourceDefinition, type SubresourceAction } from '../../registry/resource-definition.js';
+import { boolean, field, list, listMap, optional, struct } from '../../schema/builder.js';
+import { objectMeta, typeMeta } from '../../schema/meta.js';
+import { age } from '../columns.js';
+import { localObjectReference, objectReference } from '../object-reference-schema.js';
+
+export const serviceAccountSchema = struct(
+  'v1.ServiceAccount',
+  {
+    ...typeMeta,
+    metadata: field(1, objectMeta, { description: 'Names, labels, versions and times.' }),
+    secrets: field(2, listMap(objectReference, ['name']), { description: 'Secrets that pods of the account may use.' }),
+    imagePullSecrets: field(3, list(localObjectReference, { listType: 'atomic' }), {
+      description: 'Secrets for fetching images.',
+    }),
+    automountServiceAccountToken: optional(4, boolean(), {
+      description: 'False keeps tokens out of pods of the account.',
+    }),
+  },
+  { description: 'An identity for programs.', component: 'io.k8s.api.core.v1.ServiceAccount' },
+);
+
+/** Nothing but the names of Secrets is kept. */
+function withBareSecrets(account: ServiceAccount): ServiceAccount {
+  const { secrets } = account;
+  if (secrets === undefined) return account;
+  return { ...account, secrets: secrets.map(({ name }) => (name ? { name } : {})) };
+}
+
+const hasAnnotation = ({ metadata }: ServiceAccount, name: string): boolean =>
+  metadata.annotations !== undefined && Object.hasOwn(metadata.annotations, name);
+
+/** `token` answers TokenRequests for an account. */
+export const serviceAccounts = (
+  actions: { readonly token?: SubresourceAction<ServiceAccount> } = {},
+): ResourceDefinition<ServiceAccount> =>
+  defineResource<ServiceAccount>({
+    ...ServiceAccounts,
+    origin: 'built-in',
+    schema: serviceAccountSchema,
+    nameRule: nameRules.dnsSubdomain,
+    unconditionalUpdate: true,
+    answersDeleted: true,
+    columns: [age],
+    ...(actions.token === undefined ? {} : { subresources: { token: actions.token } }),
+
+    prepare: withBareSecrets,
+
+    warnings: (next, previous) =>
+      hasAnnotation(next, enforceMountableSecretsAnnotation) &&
+      !(previous !== undefined && hasAnnotation(previous, enforceMountableSecretsAnnotation))
+        ? [
+            `${mapKey('metadata.annotations', enforceMountableSecretsAnnotation)}: deprecated in v1.32+; prefer separate namespaces to isolate access to mounted secrets`,
+          ]
+        : [],
+  });

@@ -1,0 +1,182 @@
+import { badRequest, conflict, invalidObject, notFound } from '../../api/errors.js';
+import { quote } from '../../api/go-text.js';
+import { Nodes } from '../../api/kinds/node.js';
+import { type Pod, Pods } from '../../api/kinds/pod.js';
+import { Secrets } from '../../api/kinds/secret.js';
+import { type ServiceAccount, ServiceAccounts } from '../../api/kinds/service-account.js';
+import type { BoundObjectReference, TokenRequest, TokenRequestSpec } from '../../api/kinds/token-request.js';
+import { authenticationGroup } from '../../api/kinds/token-review.js';
+import { pathSegment } from '../../api/names.js';
+import type { ApiObject, ObjectKey, ResourceType } from '../../api/object.js';
+import { timestamp } from '../../api/time.js';
+import { invalid, type Violation } from '../../api/violations.js';
+import type { ObjectSource } from '../../auth/object-source.js';
+import type { ClaimedObject } from '../../auth/service-account-claims.js';
+import type { TokenIssuer } from '../../auth/token-issuer.js';
+import type { SubresourceAction } from '../../registry/resource-definition.js';
+import { tokenRequestSchema } from './token-request-schema.js';
+
+export interface TokenOptions {
+  readonly objects: ObjectSource;
+  readonly issuer: TokenIssuer;
+  readonly apiAudiences: readonly string[];
+  /** Longest lifetime in seconds; absent: as long as asked for. */
+  readonly maxSeconds?: number | undefined;
+  /** Give pods that ask for the usual hour a year, so that those which never renew their token keep working. Default true. */
+  readonly extend?: boolean | undefined;
+}
+
+const defaultSeconds = 3_600;
+const minSeconds = 600;
+const maxRequestSeconds = 2 ** 32;
+/** What the automatic volume of pods asks for: such tokens may be extended. */
+const extendableSeconds = 3_607;
+const extendedSeconds = 365 * 24 * 3_600;
+
+/** Issues a token for an account: `POST .../serviceaccounts/{name}/token`. */
+export const serviceAccountToken = (options: TokenOptions): SubresourceAction<ServiceAccount> => ({
+  type: 'action',
+  request: { group: authenticationGroup, version: 'v1', kind: 'TokenRequest', schema: tokenRequestSchema },
+
+  async answer(key, given, { now, warn }) {
+    const request = given as TokenRequest;
+    checkName(request, key);
+    const account = await options.objects.get(ServiceAccounts, key);
+    if (account === undefined) throw notFound({ group: '', plural: 'serviceaccounts', name: key.name });
+    checkUid(request, account);
+
+    const asked = secondsOf(request.spec);
+    const wrong = checkSeconds(asked);
+    if (wrong.length > 0) throw invalidObject({ ...kind, name: '' }, wrong);
+    const audiences = request.spec?.audiences?.length ? request.spec.audiences : options.apiAudiences;
+    const bound = await boundObject(request.spec?.boundObjectRef ?? undefined, account, options.objects);
+
+    const seconds = Math.min(Number(asked), options.maxSeconds ?? Number(asked));
+    if (seconds < asked) {
+      warn(`requested expiration of ${asked} seconds shortened to ${seconds} seconds`);
+    }
+    const extended =
+      (options.extend ?? true) &&
+      bound.pod !== undefined &&
+      seconds === extendableSeconds &&
+      audiences.every((audience) => options.apiAudiences.includes(audience));
+    const { token, issuedAt } = options.issuer.issue({
+      namespace: account.metadata.namespace ?? '',
+      account: claimOf(account),
+      ...bound,
+      audiences,
+      seconds: extended ? extendedSeconds : seconds,
+      warnAfterSeconds: extended ? seconds : undefined,
+    });
+
+    const { name = '', namespace = '', uid = '' } = account.metadata;
+    return {
+      kind: request.kind,
+      apiVersion: request.apiVersion,
+      metadata: { ...request.metadata, name, namespace, uid, creationTimestamp: timestamp(now) },
+      spec: { audiences, expirationSeconds: seconds, boundObjectRef: request.spec?.boundObjectRef ?? null },
+      status: { token, expirationTimestamp: timestamp((issuedAt + seconds) * 1_000) },
+    };
+  },
+});
+
+const kind = { group: authenticationGroup, kind: 'TokenRequest' };
+
+function checkName({ metadata: { name } }: TokenRequest, key: ObjectKey): void {
+  if (!name || name === key.name) return;
+  throw invalidObject({ ...kind, name: key.name }, [
+    invalid('metadata.name', name, 'must match the service account name if specified'),
+  ]);
+}
+
+function checkUid({ metadata: { uid } }: TokenRequest, account: ServiceAccount): void {
+  if (!uid || uid === account.metadata.uid) return;
+  throw conflict(
+    { group: kind.group, plural: kind.kind, name: account.metadata.name },
+    `the UID in the token request (${uid}) does not match the UID of the service account (${account.metadata.uid})`,
+  );
+}
+
+/** As asked for; beyond 2^53 a bigint keeps every digit. */
+const secondsOf = (spec: TokenRequestSpec | undefined): number | bigint => spec?.expirationSeconds ?? defaultSeconds;
+
+function checkSeconds(seconds: number | bigint): readonly Violation[] {
+  const field = 'spec.expirationSeconds';
+  if (seconds < minSeconds) return [invalid(field, seconds, 'may not specify a duration less than 10 minutes')];
+  if (seconds <= maxRequestSeconds) return [];
+  return [invalid(field, seconds, 'may not specify a duration larger than 2^32 seconds')];
+}
+
+interface Bound {
+  readonly pod?: ClaimedObject;
+  readonly secret?: ClaimedObject;
+  readonly node?: ClaimedObject;
+}
+
+/** Kinds a token can be bound to. */
+const bindable: ReadonlyMap<string, ResourceType> = new Map<string, ResourceType>([
+  [Pods.kind, Pods],
+  [Secrets.kind, Secrets],
+  [Nodes.kind, Nodes],
+]);
+
+async function boundObject(
+  ref: BoundObjectReference | undefined,
+  account: ServiceAccount,
+  objects: ObjectSource,
+): Promise<Bound> {
+  if (ref === undefined) return {};
+  const { group, version } = groupAndVersion(ref.apiVersion ?? '');
+  const type = group === '' ? bindable.get(ref.kind ?? '') : undefined;
+  if (type === undefined) {
+    throw badRequest(`cannot bind token to object of type ${group}/${version}, Kind=${ref.kind ?? ''}`);
+  }
+  const name = checkedName(ref.name ?? '');
+  const key = type.namespaced ? { namespace: account.metadata.namespace, name } : { name };
+  const object = await objects.get(type, key);
+  if (object === undefined) throw notFound({ group: '', plural: type.plural, name });
+  const pod = type === Pods ? checkedPod(object, account) : undefined;
+  if (ref.uid && ref.uid !== object.metadata.uid) {
+    throw conflict(
+      { group: '', plural: type.kind, name },
+      `the UID in the bound object reference (${ref.uid}) does not match the UID in record. The object might have been deleted and then recreated`,
+    );
+  }
+  if (type === Secrets) return { secret: claimOf(object) };
+  if (pod === undefined) return { node: claimOf(object) };
+  return { pod: claimOf(object), ...(await nodeUnder(pod, objects)) };
+}
+
+/** A version without a group belongs to the core group, and so does one that cannot be read. */
+function groupAndVersion(apiVersion: string): { readonly group: string; readonly version: string } {
+  const parts = apiVersion.split('/');
+  if (parts.length === 1) return { group: '', version: apiVersion };
+  const [group = '', version = ''] = parts;
+  return parts.length === 2 ? { group, version } : { group: '', version: '' };
+}
+
+function checkedName(name: string): string {
+  if (name === '') throw badRequest('Name parameter required.');
+  const wrong = pathSegment(name);
+  if (wrong.length > 0) throw badRequest(`Name parameter invalid: ${quote(name)}: ${wrong.join(';')}`);
+  return name;
+}
+
+function checkedPod(object: ApiObject, account: ServiceAccount): Pod {
+  const pod: Pod = object;
+  const { name = '' } = account.metadata;
+  if (pod.spec?.serviceAccountName === name) return pod;
+  throw badRequest(
+    `cannot bind token for serviceaccount ${quote(name)} to pod running with different serviceaccount name.`,
+  );
+}
+
+/** The node a pod runs on goes into its tokens; its uid too, if the node is known. */
+async function nodeUnder({ spec }: Pod, objects: ObjectSource): Promise<Bound> {
+  const name = spec?.nodeName;
+  if (!name) return {};
+  const node = await objects.get(Nodes, { name });
+  return { node: { name, uid: node?.metadata.uid ?? '' } };
+}
+
+const claimOf = ({ metadata: { name = '', uid = '' } }: ApiObject): ClaimedObject => ({ name, uid });

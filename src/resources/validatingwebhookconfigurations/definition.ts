@@ -1,0 +1,62 @@
+import { isDeepStrictEqual } from 'node:util';
+import {
+  type ValidatingWebhook,
+  type ValidatingWebhookConfiguration,
+  ValidatingWebhookConfigurations,
+} from '../../api/kinds/webhook-configuration.js';
+import { nameRules } from '../../api/names.js';
+import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
+import { field, listMap, struct } from '../../schema/builder.js';
+import { objectMeta, typeMeta } from '../../schema/meta.js';
+import { age, column } from '../columns.js';
+import { withWebhookDefaults, withWebhooks } from '../webhookconfigurations/defaults.js';
+import { component, requiredOfWebhook, webhookFields } from '../webhookconfigurations/schema.js';
+import { type CheckMatchCondition, reservedNameWarnings, validateWebhooks } from '../webhookconfigurations/validate.js';
+
+export const validatingWebhookConfigurationSchema = struct(
+  'v1.ValidatingWebhookConfiguration',
+  {
+    ...typeMeta,
+    metadata: field(1, objectMeta, { description: 'Names, labels, versions and times.' }),
+    webhooks: field(
+      2,
+      listMap(
+        struct('v1.ValidatingWebhook', webhookFields({ objectSelector: 10, matchConditions: 11 }), {
+          required: requiredOfWebhook,
+          description: 'A webhook that may refuse what is written.',
+          ...component('ValidatingWebhook'),
+        }),
+        ['name'],
+      ),
+      { description: 'The webhooks.' },
+    ),
+  },
+  { description: 'Webhooks that may refuse what is written.', ...component('ValidatingWebhookConfiguration') },
+);
+
+/** `checkMatchCondition` compiles the expressions of match conditions. */
+export const validatingWebhookConfigurations = (parts: {
+  readonly checkMatchCondition: CheckMatchCondition;
+}): ResourceDefinition<ValidatingWebhookConfiguration> =>
+  defineResource<ValidatingWebhookConfiguration>({
+    ...ValidatingWebhookConfigurations,
+    origin: 'built-in',
+    schema: validatingWebhookConfigurationSchema,
+    nameRule: nameRules.dnsSubdomain,
+    checksMetadataOnce: true,
+    newGeneration: (next, previous) => !isDeepStrictEqual(next.webhooks ?? [], previous.webhooks ?? []),
+    columns: [
+      column(
+        'Webhooks',
+        'webhooks is a list of webhooks and the affected resources and operations.',
+        ({ webhooks }: ValidatingWebhookConfiguration) => webhooks?.length ?? 0,
+        { type: 'integer' },
+      ),
+      age,
+    ],
+    defaults: (configuration) =>
+      withWebhooks<ValidatingWebhook, typeof configuration>(configuration, withWebhookDefaults),
+    validate: (next, previous) =>
+      validateWebhooks(next.webhooks, previous === undefined ? 'new' : previous.webhooks, parts.checkMatchCondition),
+    warnings: reservedNameWarnings,
+  });

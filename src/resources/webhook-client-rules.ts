@@ -1,0 +1,60 @@
+import { parseGoUrl } from '../api/go-url.js';
+import { dnsSubdomain } from '../api/names.js';
+import { child, invalid, required, type Violation } from '../api/violations.js';
+
+/** Where a webhook may be: the rules that webhook configurations and conversion webhooks share. */
+
+const form = '; desired format: https://host[/path]';
+
+/** What is wrong with the URL of a webhook. */
+export function validateWebhookUrl(path: string, url: string): readonly Violation[] {
+  const parsed = parseGoUrl(url);
+  if ('wrong' in parsed) return [required(path, `url must be a valid URL: ${parsed.wrong}${form}`)];
+  const { scheme, host, user, fragment, rawQuery } = parsed;
+  return [
+    ...(scheme === 'https' ? [] : [invalid(path, scheme, `'https' is the only allowed URL scheme${form}`)]),
+    ...(host === '' ? [invalid(path, host, `host must be specified${form}`)] : []),
+    ...(user === undefined ? [] : [invalid(path, user, 'user information is not permitted in the URL')]),
+    ...(fragment === '' ? [] : [invalid(path, fragment, 'fragments are not permitted in the URL')]),
+    ...(rawQuery === '' ? [] : [invalid(path, rawQuery, 'query parameters are not permitted in the URL')]),
+  ];
+}
+
+/**
+ * What is wrong with the Service of a webhook. Kubernetes reports a missing name under `namespace` and a missing
+ * namespace under `name`; so does this.
+ */
+export function validateWebhookService(
+  path: string,
+  service: {
+    readonly name?: string | null | undefined;
+    readonly namespace?: string | null | undefined;
+    readonly path?: string | null | undefined;
+    readonly port?: number | null | undefined;
+  },
+): readonly Violation[] {
+  const port = service.port ?? 443;
+  return [
+    ...(service.namespace ? [] : [required(child(path, 'name'))]),
+    ...(service.name ? [] : [required(child(path, 'namespace'))]),
+    ...(port >= 1 && port <= 65_535
+      ? []
+      : [invalid(child(path, 'port'), port, 'port is not valid: must be between 1 and 65535, inclusive')]),
+    ...validateUrlPath(child(path, 'path'), service.path ?? ''),
+  ];
+}
+
+function validateUrlPath(path: string, urlPath: string): readonly Violation[] {
+  if (urlPath === '' || urlPath === '/') return [];
+  if (urlPath === '//') return [invalid(path, urlPath, 'segment[0] may not be empty')];
+  const inner = urlPath.slice(1);
+  const segments = (inner.endsWith('/') ? inner.slice(0, -1) : inner).split('/');
+  return [
+    ...(urlPath.startsWith('/') ? [] : [invalid(path, urlPath, "must start with a '/'")]),
+    ...segments.flatMap((segment, at) =>
+      segment === ''
+        ? [invalid(path, urlPath, `segment[${at}] may not be empty`)]
+        : dnsSubdomain(segment).map((text) => invalid(path, urlPath, `segment[${at}]: ${text}`)),
+    ),
+  ];
+}

@@ -1,0 +1,73 @@
+import type { RuleWithOperations } from '../../api/kinds/webhook-configuration.js';
+import { child, index, invalid, notSupported, required, type Violation } from '../../api/violations.js';
+
+const operations = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE'];
+const scopes = ['*', 'Cluster', 'Namespaced'];
+
+type Items = readonly string[];
+
+/** What is wrong with one rule of a webhook. */
+export function validateWebhookRule(rule: RuleWithOperations, path: string): readonly Violation[] {
+  const at = (member: string): string => child(path, member);
+  return [
+    ...validateItems(rule.operations ?? [], at('operations'), 'operations'),
+    ...(rule.operations ?? []).flatMap((operation, i) =>
+      operations.includes(operation) ? [] : [notSupported(index(at('operations'), i), operation, operations)],
+    ),
+    ...validateItems(rule.apiGroups ?? [], at('apiGroups'), 'API groups'),
+    ...validateItems(rule.apiVersions ?? [], at('apiVersions'), 'API versions'),
+    ...(rule.apiVersions ?? []).flatMap((version, i) =>
+      version === '' ? [required(index(at('apiVersions'), i))] : [],
+    ),
+    ...validateResources(rule.resources ?? [], at('resources')),
+    ...(rule.scope === undefined || rule.scope === null || scopes.includes(rule.scope)
+      ? []
+      : [notSupported(at('scope'), rule.scope, scopes)]),
+  ];
+}
+
+/** At least one item, and a star only alone. */
+const validateItems = (items: Items, path: string, noun: string): readonly Violation[] => {
+  if (items.length === 0) return [required(path)];
+  return items.length > 1 && items.includes('*')
+    ? [invalid(path, items, `if '*' is present, must not specify other ${noun}`)]
+    : [];
+};
+
+/**
+ * Entries that an earlier star already covers are refused. As in Kubernetes, only earlier ones count, and of the
+ * entries without a subresource only the last decides whether `*` stands beside another.
+ */
+function validateResources(resources: Items, path: string): readonly Violation[] {
+  if (resources.length === 0) return [required(path)];
+  const found: Violation[] = [];
+  const allSubresourcesOf = new Set<string>();
+  const everySubresource = new Set<string>();
+  let lastIsNamed = false;
+  for (const [at, entry] of resources.entries()) {
+    if (entry === '') {
+      found.push(required(index(path, at)));
+      continue;
+    }
+    const slash = entry.indexOf('/');
+    if (slash < 0) {
+      lastIsNamed = entry !== '*';
+      continue;
+    }
+    const [resource, subresource] = [entry.slice(0, slash), entry.slice(slash + 1)];
+    const covered = (by: string): void => {
+      found.push(invalid(index(path, at), entry, `if '${by}' is present, must not specify ${entry}`));
+    };
+    if (allSubresourcesOf.has(resource)) covered(`${resource}/*`);
+    if (everySubresource.has(subresource)) covered(`*/${subresource}`);
+    if (subresource === '*') allSubresourcesOf.add(resource);
+    if (resource === '*') everySubresource.add(subresource);
+  }
+  if (resources.length > 1 && resources.includes('*/*')) {
+    found.push(invalid(path, resources, "if '*/*' is present, must not specify other resources"));
+  }
+  if (resources.includes('*') && lastIsNamed) {
+    found.push(invalid(path, resources, "if '*' is present, must not specify other resources without subresources"));
+  }
+  return found;
+}

@@ -1,0 +1,213 @@
+import { isDeepStrictEqual } from 'node:util';
+import { defaultDomains } from '../../api/domains.js';
+import type { MatchCondition, MutatingWebhook, ValidatingWebhook } from '../../api/kinds/webhook-configuration.js';
+import { dns1035Label, dnsSubdomain, qualifiedName } from '../../api/names.js';
+import type { ApiObject } from '../../api/object.js';
+import { validateLabelSelector } from '../../api/selectors.js';
+import {
+  child,
+  duplicate,
+  index,
+  invalid,
+  notSupported,
+  required,
+  tooMany,
+  type Violation,
+} from '../../api/violations.js';
+import { validateWebhookService, validateWebhookUrl } from '../webhook-client-rules.js';
+import { validateWebhookRule } from './rules.js';
+
+/**
+ * Says what is wrong with the expression of a match condition, e.g. `compilation failed: ...`; nothing wrong: empty.
+ * `stored` tells that the expression already stands in the stored object.
+ */
+export type CheckMatchCondition = (expression: string, options: { readonly stored: boolean }) => readonly string[];
+
+const reviewVersions = ['v1', 'v1beta1'];
+const sideEffectsAllowed = ['None', 'NoneOnDryRun'];
+const sideEffectsKnown = ['None', 'NoneOnDryRun', 'Some', 'Unknown'];
+const maxMatchConditions = 64;
+
+type Webhook = ValidatingWebhook & Pick<MutatingWebhook, 'reinvocationPolicy'>;
+type Webhooks = readonly Webhook[] | undefined;
+
+/** Rules that an update may break because the stored configuration already does. */
+interface Leniency {
+  readonly matchConditions: boolean;
+  readonly sideEffects: boolean;
+  readonly reviewVersions: boolean;
+  readonly names: boolean;
+  readonly labelValues: boolean;
+}
+
+const strict: Leniency = {
+  matchConditions: false,
+  sideEffects: false,
+  reviewVersions: false,
+  names: false,
+  labelValues: false,
+};
+
+function leniencyOf(next: readonly Webhook[], previous: readonly Webhook[]): Leniency {
+  const accepted = ({ admissionReviewVersions }: Webhook): boolean => {
+    const versions = admissionReviewVersions ?? [];
+    return versions.length === 0 || versions.some((version) => reviewVersions.includes(version));
+  };
+  return {
+    matchConditions:
+      next.length === previous.length &&
+      next.every(({ matchConditions }, at) =>
+        isDeepStrictEqual(matchConditions ?? [], previous[at]?.matchConditions ?? []),
+      ),
+    sideEffects: previous.some(({ sideEffects }) => !sideEffectsAllowed.includes(sideEffects ?? '')),
+    reviewVersions: !previous.every(accepted),
+    names: new Set(previous.map(({ name }) => name)).size < previous.length,
+    labelValues: previous.some(
+      ({ namespaceSelector, objectSelector }) =>
+        validateLabelSelector(namespaceSelector, '').length > 0 || validateLabelSelector(objectSelector, '').length > 0,
+    ),
+  };
+}
+
+/** What is wrong with the webhooks of a configuration, in Kubernetes' order. */
+export function validateWebhooks(
+  next: Webhooks,
+  previous: Webhooks | 'new',
+  checkMatchCondition: CheckMatchCondition,
+): readonly Violation[] {
+  const webhooks = next ?? [];
+  const stored = previous === 'new' ? undefined : (previous ?? []);
+  const leniency = stored === undefined ? strict : leniencyOf(webhooks, stored);
+  const known = new Set(
+    (stored ?? []).flatMap(({ matchConditions }) => (matchConditions ?? []).map(({ expression }) => expression)),
+  );
+  const check = (expression: string): readonly string[] =>
+    checkMatchCondition(expression, { stored: known.has(expression) });
+  const seen = new Set<string>();
+  return webhooks.flatMap((webhook, at) => {
+    const path = index('webhooks', at);
+    const repeated = !leniency.names && Boolean(webhook.name) && seen.has(webhook.name);
+    seen.add(webhook.name);
+    return [
+      ...validateWebhook(webhook, path, leniency, check),
+      ...validateReviewVersions(
+        webhook.admissionReviewVersions ?? [],
+        child(path, 'admissionReviewVersions'),
+        leniency,
+      ),
+      ...(repeated ? [duplicate(child(path, 'name'), webhook.name)] : []),
+    ];
+  });
+}
+
+function validateWebhook(
+  webhook: Webhook,
+  path: string,
+  leniency: Leniency,
+  check: (expression: string) => readonly string[],
+): readonly Violation[] {
+  const at = (member: string): string => child(path, member);
+  const oneOf = (member: 'failurePolicy' | 'matchPolicy' | 'reinvocationPolicy', values: readonly string[]) => {
+    const value = webhook[member];
+    return value === undefined || value === null || values.includes(value)
+      ? []
+      : [notSupported(at(member), value, values)];
+  };
+  const { timeoutSeconds } = webhook;
+  const selector = { allowInvalidValues: leniency.labelValues };
+  return [
+    ...validateName(webhook.name, at('name')),
+    ...(webhook.rules ?? []).flatMap((rule, i) => validateWebhookRule(rule, index(at('rules'), i))),
+    ...oneOf('failurePolicy', ['Fail', 'Ignore']),
+    ...oneOf('matchPolicy', ['Equivalent', 'Exact']),
+    ...validateSideEffects(webhook.sideEffects, at('sideEffects'), leniency),
+    ...(typeof timeoutSeconds === 'number' && (timeoutSeconds > 30 || timeoutSeconds < 1)
+      ? [invalid(at('timeoutSeconds'), timeoutSeconds, 'the timeout value must be between 1 and 30 seconds')]
+      : []),
+    ...validateLabelSelector(webhook.namespaceSelector, at('namespaceSelector'), selector),
+    ...validateLabelSelector(webhook.objectSelector, at('objectSelector'), selector),
+    ...oneOf('reinvocationPolicy', ['IfNeeded', 'Never']),
+    ...validateClientConfig(webhook.clientConfig, at('clientConfig')),
+    ...(leniency.matchConditions
+      ? []
+      : validateMatchConditions(webhook.matchConditions ?? [], at('matchConditions'), check)),
+  ];
+}
+
+function validateName(name: string | undefined, path: string): readonly Violation[] {
+  if (!name) return [required(path)];
+  const wrong = dnsSubdomain(name);
+  if (wrong.length > 0) return wrong.map((text) => invalid(path, name, text));
+  return name.split('.').length < 3
+    ? [invalid(path, name, 'should be a domain with at least three segments separated by dots')]
+    : [];
+}
+
+function validateSideEffects(
+  value: ValidatingWebhook['sideEffects'],
+  path: string,
+  leniency: Leniency,
+): readonly Violation[] {
+  const values = leniency.sideEffects ? sideEffectsKnown : sideEffectsAllowed;
+  if (value === undefined || value === null) return [required(path, `must specify one of ${values.join(', ')}`)];
+  return values.includes(value) ? [] : [notSupported(path, value, values)];
+}
+
+function validateClientConfig(
+  config: ValidatingWebhook['clientConfig'] | undefined,
+  path: string,
+): readonly Violation[] {
+  const { url, service } = config ?? {};
+  const hasUrl = url !== undefined && url !== null;
+  const hasService = service !== undefined && service !== null;
+  if (hasUrl === hasService) return [required(path, 'exactly one of url or service is required')];
+  if (hasUrl) return validateWebhookUrl(child(path, 'url'), url);
+  return hasService ? validateWebhookService(child(path, 'service'), service) : [];
+}
+
+function validateReviewVersions(versions: readonly string[], path: string, leniency: Leniency): readonly Violation[] {
+  const accepted = reviewVersions.join(', ');
+  if (versions.length === 0) return [required(path, `must specify one of ${accepted}`)];
+  const seen = new Set<string>();
+  const wrong = versions.flatMap((version, at) => {
+    if (seen.has(version)) return [invalid(index(path, at), version, 'duplicate version')];
+    seen.add(version);
+    return dns1035Label(version).map((text) => invalid(index(path, at), version, text));
+  });
+  return leniency.reviewVersions || reviewVersions.some((version) => seen.has(version))
+    ? wrong
+    : [...wrong, invalid(path, versions, `must include at least one of ${accepted}`)];
+}
+
+function validateMatchConditions(
+  conditions: readonly MatchCondition[],
+  path: string,
+  check: (expression: string) => readonly string[],
+): readonly Violation[] {
+  const seen = new Set<string>();
+  return [
+    ...(conditions.length > maxMatchConditions ? [tooMany(path, conditions.length, maxMatchConditions)] : []),
+    ...conditions.flatMap(({ name = '', expression = '' }, at) => {
+      const [nameAt, expressionAt] = [child(index(path, at), 'name'), child(index(path, at), 'expression')];
+      const repeated = name !== '' && seen.has(name);
+      seen.add(name);
+      return [
+        ...(expression.trim() === ''
+          ? [required(expressionAt)]
+          : check(expression).map((text) => invalid(expressionAt, expression, text))),
+        ...(name === '' ? [required(nameAt)] : qualifiedName(name).map((text) => invalid(nameAt, name, text))),
+        ...(repeated ? [duplicate(nameAt, name)] : []),
+      ];
+    }),
+  ];
+}
+
+/** Names that only files on the server's disk should have. */
+export function reservedNameWarnings({ metadata }: ApiObject): readonly string[] {
+  const suffix = `.static.${defaultDomains.api}`;
+  return metadata.name?.endsWith(suffix)
+    ? [
+        `metadata.name: names ending with "${suffix}" are reserved for static manifest-based configurations and cannot be managed via the API`,
+      ]
+    : [];
+}

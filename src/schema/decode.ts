@@ -1,0 +1,493 @@
+import { canonicalBase64 } from '../api/base64.js';
+import { quote } from '../api/go-text.js';
+import { canonicalMicroTime, canonicalTime } from '../api/go-time.js';
+import {
+  addStrictError,
+  type ExactJson,
+  NumberText,
+  plainJson,
+  type ReadText,
+  RepeatedMembers,
+  setMember,
+} from '../api/json-text.js';
+import type { Json } from '../api/object.js';
+import { canonicalQuantity } from '../api/quantity.js';
+import { goType, itemsOf, structName, valuesOf, type WireShape, wireShape } from './go-types.js';
+import { isEmpty, omitsEmpty, presenceOf, zeroOf } from './presence.js';
+import type { Schema } from './schema.js';
+import { sortMembers } from './sorted.js';
+
+/**
+ * Decodes built-in kinds as Go's strict JSON decoder does, driven by the schema and its wire facts. The result is the
+ * canonical form: members in declared order, unknown ones dropped, empty ones left out or zero-filled by presence, maps
+ * sorted, times, base64 and quantities normalised.
+ *
+ * Of wrong types the first in document order is reported, after the whole value was looked at; a text that does not
+ * parse (a time, a quantity) is reported at once, before any wrong type. That is Go's order.
+ *
+ * A union (`oneOf` without `type`) takes the alternative that fits the JSON type of the value. Its alternatives carry
+ * the field numbers of the union's own message; unknown fields below a union are not reported, as in Go.
+ */
+export type Decoder = (value: ExactJson, report?: DecodeReport) => Json;
+
+/** Collects what a strict decoder would refuse, in document order. */
+export interface DecodeReport {
+  /** `unknown field "spec.a[0].b"`, `duplicate field "spec.x"`; each once, at most 100. */
+  readonly strict: string[];
+  /** Where the value stands, in front of every path; absent at the root. */
+  readonly path?: string;
+}
+
+/** The value does not fit the schema. The message is Go's. */
+export class DecodeError extends Error {
+  override readonly name = 'DecodeError';
+}
+
+const compiled = new WeakMap<Schema, Decoder>();
+
+/** Compiles a schema once. The decoder throws DecodeError. */
+export function compileDecoder(schema: Schema): Decoder {
+  const known = compiled.get(schema);
+  if (known !== undefined) return known;
+  const root = nodeOf(schema);
+  const decoder: Decoder = (value, report) => {
+    const state = new DecodeState(report);
+    const decoded = value === null ? undefined : root.decode(value, state);
+    if (state.failure !== undefined) throw new DecodeError(state.failureText());
+    return decoded ?? root.zero() ?? null;
+  };
+  compiled.set(schema, decoder);
+  return decoder;
+}
+
+/**
+ * Decodes a whole body. `strict` holds what fieldValidation is about: repeated members of YAML first, then unknown and
+ * repeated ones in document order. Throws DecodeError.
+ */
+export function decodeText(
+  schema: Schema,
+  text: ReadText & { readonly format?: 'json' | 'yaml' },
+): { readonly value: Json; readonly strict: readonly string[] } {
+  const report: DecodeReport = { strict: text.format === 'yaml' ? [...text.duplicates] : [] };
+  return { value: compileDecoder(schema)(text.exact, report), strict: report.strict };
+}
+
+const anonymous =
+  'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
+
+/**
+ * `apiVersion` and `kind` of a body, empty when absent. Names are matched whatever their case, as Go does here.
+ * Throws DecodeError (`couldn't get version/kind; json parse error: ...`).
+ */
+export function typeMetaOf(value: ExactJson): { readonly apiVersion: string; readonly kind: string } {
+  const found = { apiVersion: '', kind: '' };
+  let wrong: string | undefined;
+  if (value !== null && (typeof value !== 'object' || Array.isArray(value) || value instanceof NumberText)) {
+    wrong = `json: cannot unmarshal ${described(value)} into Go value of type ${anonymous}`;
+  } else if (value !== null) {
+    for (const [name, member] of membersOf(value as Members)) {
+      const field = typeMetaNames.get(name) ?? typeMetaNames.get(name.toLowerCase());
+      if (field === undefined || member === null) continue;
+      if (typeof member === 'string') found[field] = member;
+      else wrong ??= `json: cannot unmarshal ${described(member)} into Go struct field .${field} of type string`;
+    }
+  }
+  if (wrong !== undefined) throw new DecodeError(`couldn't get version/kind; json parse error: ${wrong}`);
+  return found;
+}
+const typeMetaNames = new Map<string, 'apiVersion' | 'kind'>([
+  ['apiversion', 'apiVersion'],
+  ['kind', 'kind'],
+]);
+
+type Members = RepeatedMembers | { readonly [member: string]: ExactJson };
+const membersOf = (value: Members): Iterable<readonly [string, ExactJson]> =>
+  value instanceof RepeatedMembers ? value.members : Object.entries(value);
+
+/** A JSON value as Go's errors name it. */
+function described(value: ExactJson): string {
+  if (typeof value === 'string') return 'string';
+  if (typeof value === 'number' || value instanceof NumberText) return 'number';
+  if (typeof value === 'boolean') return 'bool';
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'array' : 'object';
+}
+
+/** A value of a wrong type, or a complaint in its own words. */
+type Failure = { readonly value: string; readonly type: string; readonly at: string } | string;
+
+/** What decoding one value remembers: where it is, and what was wrong first. */
+class DecodeState {
+  failure: Failure | undefined;
+  /** Name of the innermost struct whose field is being decoded. */
+  struct = '';
+  /** Names of struct fields from the root to here. */
+  readonly fields: string[] = [];
+  /** The same with list indexes and map keys, for unknown and repeated fields. */
+  readonly path: (string | number)[] = [];
+  readonly #strict: string[] | undefined;
+  readonly #prefix: string;
+
+  constructor(report: DecodeReport | undefined) {
+    this.#strict = report?.strict;
+    this.#prefix = report?.path ?? '';
+  }
+
+  /** Remembers a value of a wrong type and goes on. */
+  wrongType(value: string, type: string): undefined {
+    this.failure ??= { value, type, at: this.#place() };
+  }
+
+  /** Gives up because of a value of a wrong type. */
+  refuse(value: string, type: string): never {
+    throw new DecodeError(typeText(value, this.#place(), type));
+  }
+
+  failureText(): string {
+    const { failure = '' } = this;
+    return typeof failure === 'string' ? failure : typeText(failure.value, failure.at, failure.type);
+  }
+
+  #place(): string {
+    return this.fields.length === 0 ? '' : `${this.struct}.${this.fields.join('.')}`;
+  }
+
+  strict(what: 'unknown' | 'duplicate', name: string): void {
+    if (this.#strict === undefined) return;
+    let text = this.#prefix;
+    for (const part of this.path) text += typeof part === 'number' ? `[${part}]` : text === '' ? part : `.${part}`;
+    addStrictError(this.#strict, `${what} field ${quote(text === '' ? name : `${text}.${name}`)}`);
+  }
+}
+
+const typeText = (value: string, at: string, type: string): string =>
+  `json: cannot unmarshal ${value} into Go ${at === '' ? 'value' : `struct field ${at}`} of type ${type}`;
+
+/** One compiled schema node. */
+interface Node {
+  readonly shape: WireShape;
+  readonly schema: Schema;
+  /** undefined: leave it as if it were absent. `value` is not null. */
+  decode(value: ExactJson, state: DecodeState): Json | undefined;
+  /** The value when nothing is given and something must be written. */
+  zero(): Json;
+}
+
+const nodes = new WeakMap<Schema, Node>();
+
+/** Compiled on first use, so that schemas may contain themselves. */
+function nodeOf(schema: Schema): Node {
+  const known = nodes.get(schema);
+  if (known !== undefined) return known;
+  const node = makers[wireShape(schema)](schema);
+  nodes.set(schema, node);
+  return node;
+}
+
+const isList = (value: ExactJson): value is readonly ExactJson[] => Array.isArray(value);
+const isMembers = (value: ExactJson): value is Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof NumberText);
+
+type MakeNode = (schema: Schema) => Node;
+
+const scalar =
+  (shape: WireShape, decode: (value: ExactJson, state: DecodeState, type: string) => Json | undefined): MakeNode =>
+  (schema) => {
+    const type = goType(schema);
+    return { shape, schema, zero: () => zeroOf(shape), decode: (value, state) => decode(value, state, type) };
+  };
+
+/** Text that a Go type parses itself: a bad one ends decoding at once. */
+const parsed = (shape: WireShape, parse: (text: string) => Json | { readonly wrong: string }): MakeNode =>
+  scalar(shape, (value, state) => {
+    if (typeof value !== 'string') return state.refuse(described(value), 'string');
+    const result = parse(value);
+    if (isWrong(result)) throw new DecodeError(result.wrong);
+    return result;
+  });
+const isWrong = (result: Json | { readonly wrong: string }): result is { readonly wrong: string } =>
+  typeof result === 'object' && result !== null;
+
+const integer = (bits: 32 | 64): MakeNode => {
+  const largest = 2n ** BigInt(bits - 1) - 1n;
+  const fits = (text: string): boolean => {
+    if (!/^-?\d{1,20}$/.test(text)) return false;
+    const value = BigInt(text);
+    return value <= largest && value >= -largest - 1n;
+  };
+  return scalar(bits === 32 ? 'int32' : 'int64', (value, state, type) => {
+    if (typeof value === 'number') {
+      if (bits === 32 ? (value | 0) === value : Number.isSafeInteger(value)) return value;
+      if (Number.isInteger(value) && fits(BigInt(value).toString())) return value;
+      return state.wrongType(`number ${value}`, type);
+    }
+    if (!(value instanceof NumberText)) return state.wrongType(described(value), type);
+    return fits(value.text) ? Number(value.text) : state.wrongType(`number ${value.text}`, type);
+  });
+};
+
+const maxByte = 255;
+
+function bytesOfList(items: readonly ExactJson[], state: DecodeState): string {
+  const bytes = items.map((item) => {
+    if (item === null) return 0;
+    const value = item instanceof NumberText ? Number.NaN : item;
+    if (typeof value !== 'number') {
+      state.wrongType(described(item), 'uint8');
+      return 0;
+    }
+    if (Number.isInteger(value) && value >= 0 && value <= maxByte) return value;
+    state.wrongType(`number ${item instanceof NumberText ? item.text : value}`, 'uint8');
+    return 0;
+  });
+  return Buffer.from(bytes).toString('base64');
+}
+
+const makers: Readonly<Record<WireShape, MakeNode>> = {
+  string: scalar('string', (value, state, type) =>
+    typeof value === 'string' ? value : state.wrongType(described(value), type),
+  ),
+  boolean: scalar('boolean', (value, state, type) =>
+    typeof value === 'boolean' ? value : state.wrongType(described(value), type),
+  ),
+  int32: integer(32),
+  int64: integer(64),
+  double: scalar('double', (value, state, type) => {
+    const number = value instanceof NumberText ? Number(value.text) : value;
+    if (typeof number !== 'number') return state.wrongType(described(value), type);
+    if (Number.isFinite(number)) return number;
+    return state.wrongType(`number ${value instanceof NumberText ? value.text : number}`, type);
+  }),
+  bytes: scalar('bytes', (value, state, type) => {
+    if (isList(value)) return bytesOfList(value, state);
+    if (typeof value !== 'string') return state.wrongType(described(value), type);
+    const canonical = canonicalBase64(value);
+    if (typeof canonical === 'string') return canonical;
+    state.failure ??= `illegal base64 data at input byte ${canonical.illegalAt}`;
+    return undefined;
+  }),
+  time: parsed('time', canonicalTime),
+  'micro-time': parsed('micro-time', canonicalMicroTime),
+  quantity: scalar('quantity', (value) => {
+    const text =
+      typeof value === 'string' ? value : value instanceof NumberText ? value.text : JSON.stringify(plainJson(value));
+    const canonical = canonicalQuantity(text.trim());
+    if (typeof canonical !== 'string') throw new DecodeError(canonical.wrong);
+    return canonical;
+  }),
+  'int-or-string': scalar('int-or-string', (value, state) => {
+    if (typeof value === 'string') return value;
+    if (typeof value === 'number' && (value | 0) === value) return value;
+    const number = typeof value === 'number' ? String(value) : value instanceof NumberText ? value.text : undefined;
+    return state.refuse(number === undefined ? described(value) : `number ${number}`, 'int32');
+  }),
+  raw: scalar('raw', (value) => plainJson(value)),
+  list: (schema) => {
+    const type = goType(schema);
+    let item: Node | undefined;
+    return {
+      shape: 'list',
+      schema,
+      zero: () => null,
+      decode: (value, state) => {
+        if (!isList(value)) return state.wrongType(described(value), type);
+        item ??= nodeOf(itemsOf(schema));
+        const { path } = state;
+        const out: Json[] = [];
+        for (let at = 0; at < value.length; at++) {
+          const given = value[at] as ExactJson;
+          path.push(at);
+          out.push((given === null ? undefined : item.decode(given, state)) ?? item.zero());
+          path.pop();
+        }
+        return out;
+      },
+    };
+  },
+  map: (schema) => {
+    const type = goType(schema);
+    let values: Node | undefined;
+    return {
+      shape: 'map',
+      schema,
+      zero: () => null,
+      decode: (value, state) => {
+        if (!isMembers(value)) return state.wrongType(described(value), type);
+        values ??= nodeOf(valuesOf(schema));
+        const { path } = state;
+        const out: Record<string, Json> = {};
+        const decodeValue = (name: string, given: ExactJson): void => {
+          path.push(name);
+          setMember(out, name, (given === null ? undefined : values?.decode(given, state)) ?? values?.zero() ?? null);
+          path.pop();
+        };
+        if (value instanceof RepeatedMembers) {
+          for (const [name, given] of value.members) {
+            if (Object.hasOwn(out, name)) state.strict('duplicate', name);
+            decodeValue(name, given);
+          }
+        } else for (const name in value) decodeValue(name, value[name] as ExactJson);
+        return sortMembers(out);
+      },
+    };
+  },
+  struct: makeStruct,
+  union: (schema) => {
+    let alternatives: readonly Node[] | undefined;
+    return {
+      shape: 'union',
+      schema,
+      zero: () => null,
+      decode: (value, state) => {
+        alternatives ??= (schema.oneOf ?? []).map(nodeOf);
+        const fitting = alternatives.find(({ shape }) => takes(shape, value));
+        if (fitting === undefined) {
+          if (alternatives.some(({ shape }) => shape === 'boolean')) throw new DecodeError(schemaOrBoolean);
+          return null;
+        }
+        const inner = new DecodeState(undefined);
+        const decoded = fitting.decode(value, inner);
+        if (typeof inner.failure === 'object') state.refuse(inner.failure.value, inner.failure.type);
+        if (inner.failure !== undefined) throw new DecodeError(inner.failureText());
+        return decoded;
+      },
+    };
+  },
+};
+
+const schemaOrBoolean = 'boolean or JSON schema expected';
+
+/** Does a union's alternative of this shape take the value? */
+function takes(shape: WireShape, value: ExactJson): boolean {
+  if (typeof value === 'boolean') return shape === 'boolean';
+  if (typeof value === 'string') return shape === 'string';
+  if (isList(value)) return shape === 'list';
+  return isMembers(value) && (shape === 'struct' || shape === 'map');
+}
+
+interface Field {
+  readonly name: string;
+  readonly node: Node;
+  readonly always: boolean;
+  /** Left out when empty. */
+  readonly omitEmpty: boolean;
+}
+
+function makeStruct(schema: Schema): Node {
+  const type = goType(schema);
+  const name = structName(schema);
+  const keepsUnknown = schema.preserveUnknownFields === true;
+  let fields: readonly Field[] = [];
+  let indexes: ReadonlyMap<string, number> | undefined;
+
+  const compile = (): ReadonlyMap<string, number> => {
+    fields = [...(schema.properties ?? [])].map(([member, of]) => {
+      const node = nodeOf(of);
+      return {
+        name: member,
+        node,
+        always: presenceOf(of) === 'always',
+        omitEmpty: omitsEmpty(of),
+      };
+    });
+    return new Map(fields.map((field, at) => [field.name, at]));
+  };
+
+  /** Members in declared order; `slots` holds what was decoded. */
+  const assemble = (slots: readonly (Json | undefined)[]): Record<string, Json> => {
+    const out: Record<string, Json> = {};
+    for (let at = 0; at < fields.length; at++) {
+      const field = fields[at] as Field;
+      const value = slots[at];
+      if (value === undefined) {
+        if (field.always) out[field.name] = field.node.zero();
+      } else if (!field.omitEmpty || !isEmpty(value)) out[field.name] = value;
+    }
+    return out;
+  };
+
+  return {
+    shape: 'struct',
+    schema,
+    zero: () => {
+      indexes ??= compile();
+      return assemble([]);
+    },
+    decode: (value, state) => {
+      if (!isMembers(value)) return state.wrongType(described(value), type);
+      indexes ??= compile();
+      const { path, fields: fieldPath, struct: outer } = state;
+      const slots: (Json | undefined)[] = [];
+      let unknown: Record<string, Json> | undefined;
+      state.struct = name;
+
+      const decodeField = (at: number, given: ExactJson): Json | undefined => {
+        const field = fields[at] as Field;
+        path.push(field.name);
+        fieldPath.push(field.name);
+        const decoded = field.node.decode(given, state);
+        path.pop();
+        fieldPath.pop();
+        return decoded;
+      };
+      const decodeUnknown = (member: string, given: ExactJson): void => {
+        if (keepsUnknown) {
+          unknown ??= {};
+          setMember(unknown, member, plainJson(given));
+        } else state.strict('unknown', member);
+      };
+
+      if (value instanceof RepeatedMembers) {
+        const seen: ExactJson[] = [];
+        for (const [member, given] of value.members) {
+          const at = indexes.get(member);
+          if (at === undefined) decodeUnknown(member, given);
+          else if (seen[at] === undefined) {
+            seen[at] = given;
+            if (given !== null) slots[at] = decodeField(at, given);
+          } else {
+            state.strict('duplicate', member);
+            if (given !== null) decodeField(at, given);
+            const { node } = fields[at] as Field;
+            const merged = mergeRepeated(node.schema, seen[at], given);
+            seen[at] = merged;
+            slots[at] = merged === null ? undefined : node.decode(merged, new DecodeState(undefined));
+          }
+        }
+      } else {
+        for (const member in value) {
+          const given = value[member] as ExactJson;
+          const at = indexes.get(member);
+          if (at === undefined) decodeUnknown(member, given);
+          else if (given !== null) slots[at] = decodeField(at, given);
+        }
+      }
+      state.struct = outer;
+      const out = assemble(slots);
+      if (unknown !== undefined)
+        for (const member of Object.keys(unknown)) setMember(out, member, unknown[member] as Json);
+      return out;
+    },
+  };
+}
+
+/**
+ * What a member given twice amounts to: Go decodes the second into the first, so the members of structs and maps
+ * add up, and a null leaves anything but a map or a list as it was.
+ */
+function mergeRepeated(schema: Schema, first: ExactJson, second: ExactJson): ExactJson {
+  const shape = wireShape(schema);
+  if (second === null) {
+    return shape === 'map' || shape === 'list' || presenceOf(schema) === 'pointer' ? null : first;
+  }
+  if ((shape !== 'struct' && shape !== 'map') || !isMembers(first) || !isMembers(second)) return second;
+  const merged = new Map(membersOf(first));
+  for (const [name, member] of membersOf(second)) {
+    const before = merged.get(name);
+    const of = shape === 'struct' ? schema.properties?.get(name) : undefined;
+    merged.set(name, before === undefined || of === undefined ? member : mergeRepeated(of, before, member));
+  }
+  const out: Record<string, ExactJson> = {};
+  for (const [name, member] of merged) setMember(out, name, member);
+  return out;
+}

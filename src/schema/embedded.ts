@@ -1,0 +1,214 @@
+import { dns1035Label } from '../api/names.js';
+import type { Json, JsonObject, ObjectMeta } from '../api/object.js';
+import { child, index, invalid, mapKey, required, type Violation } from '../api/violations.js';
+import { compileDecoder, DecodeError, type DecodeReport } from './decode.js';
+import { objectMeta } from './meta.js';
+import { mapList, mapObject } from './prune.js';
+import type { Schema } from './schema.js';
+import { sortDeep } from './sorted.js';
+
+/** Resources within resources: nodes with `embeddedResource` have a type and metadata of their own. */
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const isList = (value: Json): value is readonly Json[] => Array.isArray(value);
+
+/** `metadata` as Go reads it: types checked, unknown members dropped and reported under `metadata.`, empty ones left out. Throws DecodeError. */
+export function decodeMetadata(
+  metadata: Json,
+  path = 'metadata',
+): { readonly metadata: JsonObject; readonly unknownFields: readonly string[] } {
+  const report: DecodeReport = { strict: [], path };
+  const decoded = compileDecoder(objectMeta)(metadata, report);
+  const unknownFields = report.strict.map((text) => text.replace(/^\w+ field "([\s\S]*)"$/, '$1'));
+  return { metadata: isObject(decoded) ? decoded : {}, unknownFields };
+}
+
+/** Metadata without the members that Go cannot read. */
+export function readableMetadata(metadata: Json): JsonObject {
+  if (!isObject(metadata)) return {};
+  const kept: Record<string, Json> = {};
+  for (const name of objectMeta.properties?.keys() ?? []) {
+    if (!Object.hasOwn(metadata, name)) continue;
+    try {
+      decodeMetadata({ [name]: metadata[name] ?? null });
+      kept[name] = metadata[name] ?? null;
+    } catch (error) {
+      if (!(error instanceof DecodeError)) throw error;
+    }
+  }
+  return decodeMetadata(kept).metadata;
+}
+
+export interface Coerced {
+  readonly value: Json;
+  readonly unknownFields: readonly string[];
+  /** The first thing that cannot be read; `value` is then not to be used. */
+  readonly refused?: Violation;
+}
+
+interface Coercion {
+  readonly drop: boolean;
+  readonly unknownFields: string[];
+}
+class Refused extends Error {
+  readonly violation: Violation;
+  constructor(violation: Violation) {
+    super(violation.body);
+    this.violation = violation;
+  }
+}
+
+/**
+ * Brings type and metadata of embedded resources into shape. What cannot be read is refused, or with `drop` left out.
+ * The value itself counts as one if it is a `resource`.
+ */
+export function coerceEmbedded(
+  value: Json,
+  schema: Schema,
+  {
+    path = '',
+    resource = false,
+    drop = false,
+  }: { readonly path?: string; readonly resource?: boolean; readonly drop?: boolean } = {},
+): Coerced {
+  const root = resource && !schema.embeddedResource ? { ...schema, embeddedResource: true } : schema;
+  const coercion: Coercion = { drop, unknownFields: [] };
+  try {
+    const coerced = coerce(value, root, path, coercion);
+    return { value: coerced, unknownFields: coercion.unknownFields.sort() };
+  } catch (error) {
+    if (error instanceof Refused) return { value, unknownFields: [], refused: error.violation };
+    throw error;
+  }
+}
+
+const found = new WeakMap<Schema, boolean>();
+/** Is there an embedded resource anywhere in the schema? */
+export function hasEmbedded(schema: Schema): boolean {
+  const known = found.get(schema);
+  if (known !== undefined) return known;
+  found.set(schema, false);
+  const answer =
+    schema.embeddedResource === true ||
+    (schema.items !== undefined && hasEmbedded(schema.items)) ||
+    (typeof schema.additionalProperties === 'object' && hasEmbedded(schema.additionalProperties)) ||
+    [...(schema.properties?.values() ?? [])].some(hasEmbedded);
+  found.set(schema, answer);
+  return answer;
+}
+
+function coerce(value: Json, schema: Schema, path: string, coercion: Coercion): Json {
+  if (typeof value !== 'object' || value === null || !hasEmbedded(schema)) return value;
+  const { items, properties, additionalProperties, embeddedResource } = schema;
+  if (isList(value)) {
+    return items === undefined ? value : mapList(value, (item, at) => coerce(item, items, index(path, at), coercion));
+  }
+  if (!isObject(value)) return value;
+  return mapObject(value, (member, name) => {
+    const shaped = embeddedResource ? coerceMember(member, name, path, coercion) : member;
+    if (shaped === undefined) return undefined;
+    const inner = properties?.get(name);
+    if (inner) return coerce(shaped, inner, child(path, name), coercion);
+    if (typeof additionalProperties === 'object')
+      return coerce(shaped, additionalProperties, mapKey(path, name), coercion);
+    return shaped;
+  });
+}
+
+function coerceMember(member: Json, name: string, path: string, { drop, unknownFields }: Coercion): Json | undefined {
+  if (name === 'apiVersion' || name === 'kind') {
+    if (typeof member === 'string') return member;
+    if (drop) return undefined;
+    throw new Refused(invalid(child(path, name), sortDeep(member), 'must be a string'));
+  }
+  if (name !== 'metadata') return member;
+  const at = child(path, 'metadata');
+  if (drop) return isObject(member) ? readableMetadata(member) : member;
+  try {
+    const { metadata, unknownFields: unknown } = decodeMetadata(member, at);
+    unknownFields.push(...unknown);
+    return metadata;
+  } catch (error) {
+    if (error instanceof DecodeError) throw new Refused(invalid(at, sortDeep(member), error.message));
+    throw error;
+  }
+}
+
+/** Checks the metadata of an embedded resource; answers violations with fields under `metadata`. */
+export type CheckMetadata = (metadata: ObjectMeta) => readonly Violation[];
+
+/** Every rule of types and metadata that embedded resources break. The value itself counts as one if it is a `resource`. */
+export function embeddedViolations(
+  value: Json,
+  schema: Schema,
+  checkMetadata: CheckMetadata,
+  { path = '', resource = false }: { readonly path?: string; readonly resource?: boolean } = {},
+): readonly Violation[] {
+  const root = resource && !schema.embeddedResource ? { ...schema, embeddedResource: true } : schema;
+  const violations: Violation[] = [];
+  check(value, root, path, checkMetadata, violations);
+  return violations;
+}
+
+function check(value: unknown, schema: Schema, path: string, checkMetadata: CheckMetadata, out: Violation[]): void {
+  if (typeof value !== 'object' || value === null || !hasEmbedded(schema)) return;
+  const { items, properties, additionalProperties } = schema;
+  if (Array.isArray(value)) {
+    if (items) {
+      value.forEach((item, at) => {
+        check(item, items, index(path, at), checkMetadata, out);
+      });
+    }
+    return;
+  }
+  if (!isObject(value)) return;
+  if (schema.embeddedResource) for (const violation of ofResource(value, path, checkMetadata)) out.push(violation);
+  for (const name of Object.keys(value)) {
+    const inner = properties?.get(name);
+    if (inner) check(value[name], inner, child(path, name), checkMetadata, out);
+    else if (typeof additionalProperties === 'object') {
+      check(value[name], additionalProperties, mapKey(path, name), checkMetadata, out);
+    }
+  }
+}
+
+function ofResource(value: JsonObject, path: string, checkMetadata: CheckMetadata): readonly Violation[] {
+  const { apiVersion, kind, metadata } = value;
+  const has = (name: string): boolean => Object.hasOwn(value, name);
+  return [
+    ...(has('apiVersion') ? [] : [required(child(path, 'apiVersion'))]),
+    ...(has('kind') ? [] : [required(child(path, 'kind'))]),
+    ...(has('apiVersion') ? wrongApiVersion(apiVersion, child(path, 'apiVersion')) : []),
+    ...(has('kind') ? wrongKind(kind, child(path, 'kind')) : []),
+    ...(has('metadata') ? wrongMetadata(metadata ?? null, path, checkMetadata) : []),
+  ];
+}
+
+function wrongApiVersion(apiVersion: Json | undefined, path: string): readonly Violation[] {
+  if (typeof apiVersion !== 'string') return [invalid(path, apiVersion, 'must be a string')];
+  if (apiVersion === '') return [invalid(path, apiVersion, 'must not be empty')];
+  return apiVersion.split('/').length > 2
+    ? [invalid(path, apiVersion, `unexpected GroupVersion string: ${apiVersion}`)]
+    : [];
+}
+
+function wrongKind(kind: Json | undefined, path: string): readonly Violation[] {
+  if (typeof kind !== 'string') return [invalid(path, kind, 'must be a string')];
+  if (kind === '') return [invalid(path, kind, 'must not be empty')];
+  const wrong = dns1035Label(kind.toLowerCase());
+  return wrong.length === 0
+    ? []
+    : [invalid(path, kind, `may have mixed case, but should otherwise match: ${wrong.join()}`)];
+}
+
+function wrongMetadata(metadata: Json, path: string, checkMetadata: CheckMetadata): readonly Violation[] {
+  try {
+    // Go's own reader has just checked the types.
+    const decoded = decodeMetadata(metadata).metadata as ObjectMeta;
+    return checkMetadata(decoded).map((violation) => ({ ...violation, field: child(path, violation.field) }));
+  } catch (error) {
+    if (error instanceof DecodeError) return [invalid(child(path, 'metadata'), sortDeep(metadata), error.message)];
+    throw error;
+  }
+}

@@ -1,0 +1,225 @@
+import { goJson } from '../api/go-text.js';
+import { setMember } from '../api/json-text.js';
+import { groupVersion, type Json, type JsonObject } from '../api/object.js';
+import { itemsOf, valuesOf, type WireShape, wireShape } from './go-types.js';
+import { isEmpty, omitsEmpty, presenceOf, zeroOf } from './presence.js';
+import type { Schema } from './schema.js';
+import { sortDeep, sortMembers } from './sorted.js';
+
+/**
+ * Objects into the bytes that are stored and sent: compact JSON with `<`, `>`, `&` and line separators escaped as Go
+ * does. Built-in kinds have `kind`, `apiVersion`, `metadata` first and the rest as declared; custom resources are
+ * alphabetical throughout.
+ */
+
+/** What the encoder needs of a resource definition. */
+export interface EncodedType {
+  readonly origin: 'built-in' | 'custom';
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly schema: Schema;
+}
+
+/** Bytes with a place for the revision: its digits go in at byte `revisionAt`, which is between two quotes. */
+export interface EncodedObject {
+  readonly bytes: Buffer;
+  readonly revisionAt: number;
+}
+
+export type Encoder = (object: object) => EncodedObject;
+
+const encoders = new WeakMap<EncodedType, Encoder>();
+
+/**
+ * The encoder of a type's stored form; compiled once per definition. `kind` and `apiVersion` are the type's, whatever
+ * the object says; its resourceVersion is left out, and its place kept.
+ */
+export function compileEncoder(type: EncodedType): Encoder {
+  const known = encoders.get(type);
+  if (known !== undefined) return known;
+  const apiVersion = groupVersion(type);
+  const encoder: Encoder = (object) => {
+    const { metadata } = object as JsonObject;
+    const given: JsonObject = { ...object, kind: type.kind, apiVersion };
+    return isObject(metadata ?? null)
+      ? spliceable(inOrder(type, { ...given, metadata: { ...(metadata as JsonObject), resourceVersion: stand } }))
+      : { bytes: Buffer.from(goJson(inOrder(type, given))), revisionAt: -1 };
+  };
+  encoders.set(type, encoder);
+  return encoder;
+}
+
+/** The object with its members in the order of the type's wire form. */
+export const inOrder = (type: EncodedType, object: JsonObject): JsonObject =>
+  (type.origin === 'custom' ? sortDeep(object) : arrange(type.schema, object)) as JsonObject;
+
+/**
+ * Where an item of a list of this type starts in an object's bytes: `{` and the bytes from there on are the item.
+ * Items of built-in kinds carry no `kind` and `apiVersion`; for custom resources it is 1, the whole object.
+ */
+export const itemStart = (type: EncodedType): number =>
+  type.origin === 'custom'
+    ? 1
+    : Buffer.byteLength(goJson({ kind: type.kind, apiVersion: groupVersion(type) }).slice(0, -1)) + 1;
+
+/** An object's bytes as a list item. */
+export function itemBytes(type: EncodedType, bytes: Buffer): Buffer {
+  const start = itemStart(type);
+  if (start === 1) return bytes;
+  const item = Buffer.from(bytes.buffer, bytes.byteOffset + start - 1, bytes.length - start + 1);
+  return Buffer.concat([openBrace, item.subarray(1)]);
+}
+const openBrace = Buffer.from('{');
+
+/** Stands for the revision while an object is written as text. */
+const stand = '0';
+const standText = `"resourceVersion":"${stand}"`;
+
+/** Cuts the stand-in of the revision out of the text of an object in its order. */
+function spliceable(object: JsonObject): EncodedObject {
+  const text = goJson(object);
+  const found = text.indexOf(standText);
+  // Quotes within strings are escaped, so only another member of this name and value can look the same.
+  const at = (text.indexOf(standText, found + 1) < 0 ? found : placeOf(object)) + standText.length - stand.length - 1;
+  const bytes = Buffer.from(text.slice(0, at) + text.slice(at + stand.length));
+  const ascii = bytes.length === text.length - stand.length;
+  return { bytes, revisionAt: ascii ? at : Buffer.byteLength(text.slice(0, at)) };
+}
+
+/** Where metadata.resourceVersion stands in the text of an object: behind the text of everything before it. */
+function placeOf(object: JsonObject): number {
+  const before = (members: JsonObject, name: string): JsonObject => {
+    const out: Record<string, Json> = {};
+    for (const member of Object.keys(members)) {
+      if (member === name) break;
+      setMember(out, member, members[member] as Json);
+    }
+    return out;
+  };
+  const length = (members: JsonObject): number => {
+    const text = goJson(members);
+    return text === '{}' ? 1 : text.length;
+  };
+  const outer = length(before(object, 'metadata'));
+  return outer + '"metadata":'.length + length(before(object['metadata'] as JsonObject, 'resourceVersion'));
+}
+
+/** Puts a value in order. */
+type Arrange = (value: Json) => Json;
+
+const arrangers = new WeakMap<Schema, Arrange>();
+const asIs: Arrange = (value) => value;
+
+/**
+ * The value with members in declared order, empty and absent ones as their presence says, members that are never
+ * written left out, maps sorted. What decoding gives comes out the same. Members the schema does not know are dropped.
+ */
+export function arrange(schema: Schema, value: Json): Json {
+  return value === null ? null : arrangerOf(schema)(value);
+}
+
+function arrangerOf(schema: Schema): Arrange {
+  const known = arrangers.get(schema);
+  if (known !== undefined) return known;
+  // Registered before its parts are looked at, so that a schema may contain itself.
+  let compiled: Arrange | undefined;
+  const lazily: Arrange = (value) => {
+    compiled ??= compileArrange(schema);
+    return compiled(value);
+  };
+  const arranger = leaves.has(wireShape(schema)) ? asIs : lazily;
+  arrangers.set(schema, arranger);
+  return arranger;
+}
+
+const leaves: ReadonlySet<WireShape> = new Set<WireShape>([
+  'string',
+  'bytes',
+  'time',
+  'micro-time',
+  'quantity',
+  'int32',
+  'int64',
+  'double',
+  'boolean',
+  'int-or-string',
+  'raw',
+]);
+
+function compileArrange(schema: Schema): Arrange {
+  const shape = wireShape(schema);
+  if (shape === 'struct') return arrangeStruct(schema);
+  if (shape === 'list') {
+    const item = arrangerOf(itemsOf(schema));
+    return item === asIs
+      ? asIs
+      : (value) => (Array.isArray(value) ? value.map((each: Json) => (each === null ? null : item(each))) : value);
+  }
+  if (shape === 'map') {
+    const item = arrangerOf(valuesOf(schema));
+    return (value) => {
+      if (!isObject(value)) return value;
+      const sorted = sortMembers<Json>(value);
+      if (item === asIs) return sorted;
+      const out: Record<string, Json> = {};
+      for (const name in sorted) {
+        const member = sorted[name] as Json;
+        setMember(out, name, member === null ? null : item(member));
+      }
+      return out;
+    };
+  }
+  const alternatives = (schema.oneOf ?? []).map((each) => ({ shape: wireShape(each), arrange: arrangerOf(each) }));
+  return (value) => {
+    const wanted = Array.isArray(value) ? 'list' : typeof value === 'object' ? 'struct' : undefined;
+    return alternatives.find((each) => each.shape === wanted)?.arrange(value) ?? value;
+  };
+}
+
+const isObject = (value: Json): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+interface Member {
+  readonly name: string;
+  readonly arrange: Arrange;
+  readonly omitEmpty: boolean;
+  /** Written when nothing is given. */
+  readonly zero: (() => Json) | undefined;
+}
+
+function memberOf(name: string, schema: Schema): Member {
+  const shape = wireShape(schema);
+  const item = arrangerOf(schema);
+  return {
+    name,
+    arrange: item,
+    omitEmpty: omitsEmpty(schema),
+    zero: presenceOf(schema) !== 'always' ? undefined : shape === 'struct' ? () => item({}) : () => zeroOf(shape),
+  };
+}
+
+function arrangeStruct(schema: Schema): Arrange {
+  const members = [...(schema.properties ?? [])]
+    .filter(([, of]) => of.wire?.writeOnly !== true)
+    .map(([name, of]) => memberOf(name, of));
+  const names = new Set(schema.properties?.keys());
+  const keepsUnknown = schema.preserveUnknownFields === true;
+  return (value) => {
+    if (!isObject(value)) return value;
+    const out: Record<string, Json> = {};
+    for (const { name, arrange: arrangeMember, omitEmpty, zero } of members) {
+      const given = value[name];
+      if (given === undefined || given === null) {
+        if (zero !== undefined) out[name] = zero();
+        continue;
+      }
+      if (omitEmpty && isEmpty(given)) continue;
+      out[name] = arrangeMember === asIs ? given : arrangeMember(given);
+    }
+    if (keepsUnknown) {
+      for (const name of Object.keys(value)) if (!names.has(name)) setMember(out, name, value[name] as Json);
+    }
+    return out;
+  };
+}

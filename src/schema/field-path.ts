@@ -1,0 +1,95 @@
+import { child, mapKey } from '../api/violations.js';
+import type { SchemaProps } from './json-schema-props.js';
+
+/** Simple JSON paths into a schema, as `selectableFields` and `fieldPath` of rules write them: `.spec['a.b'].c`. */
+export interface FieldPath {
+  /** As errors print it. */
+  readonly text: string;
+  readonly steps: readonly string[];
+  readonly schema: SchemaProps;
+}
+
+/** Follows a path; answers what is wrong with it as a text. */
+export function followPath(
+  path: string,
+  schema: SchemaProps,
+  { brackets }: { readonly brackets: boolean },
+): FieldPath | string {
+  const tokens = tokenize(path);
+  let at = 0;
+  let here = schema;
+  let text = '';
+  const steps: string[] = [];
+  /** Goes one step down; answers what is wrong. */
+  const step = (name: string): string | undefined => {
+    const named = (here.properties?.size ?? 0) > 0;
+    const next = named ? here.properties?.get(name) : here.additionalProperties?.schema;
+    text = named ? child(text, name) : mapKey(text, name);
+    steps.push(name);
+    if (next === undefined) return 'does not refer to a valid field';
+    here = next;
+    return undefined;
+  };
+  while (at < tokens.length) {
+    const token = tokens[at++] ?? '';
+    if (token !== '[' && token !== '.') return `expected [ or . but got: ${token}`;
+    if (token === '[' && !brackets) return 'array notation is not allowed';
+    let name = tokens[at++];
+    if (name === undefined) return 'unexpected end of JSON path';
+    if (token === '[') {
+      const quoted = /^'([\s\S]*)'$/.exec(name);
+      if (quoted === null) return `expected single quoted string but got ${name}`;
+      const unescaped = unquoted(quoted[1] ?? '');
+      if (unescaped === undefined) return 'invalid string literal: invalid syntax';
+      name = unescaped;
+    }
+    const wrong = step(name);
+    if (wrong !== undefined) return wrong;
+    if (token === '[') {
+      const close = tokens[at++];
+      if (close === undefined) return 'unexpected end of JSON path';
+      if (close !== ']') return `expected ] but got ${close}`;
+    }
+  }
+  return { text, steps, schema: here };
+}
+
+/** `.`, `[`, `]`, texts between them, and texts in single quotes. */
+function tokenize(path: string): readonly string[] {
+  const tokens: string[] = [];
+  let at = 0;
+  while (at < path.length) {
+    const start = at;
+    if (path[at] === "'") {
+      at++;
+      while (at < path.length && !(path[at] === "'" && path[at - 1] !== '\\')) at++;
+      at = Math.min(at + 1, path.length);
+    } else if (/[.[\]]/.test(path[at] ?? '')) at++;
+    else while (at < path.length && !/[.[\]]/.test(path[at] ?? '')) at++;
+    tokens.push(path.slice(start, at));
+  }
+  return tokens;
+}
+
+const escapes: Readonly<Record<string, string>> = {
+  a: '\x07',
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+  v: '\v',
+  '\\': '\\',
+  "'": "'",
+};
+
+/** A Go string literal's inside; undefined if an escape is not one. */
+function unquoted(text: string): string | undefined {
+  let wrong = false;
+  const out = text.replace(/\\([\s\S]?)/g, (_, character: string) => {
+    const plain = Object.hasOwn(escapes, character) ? escapes[character] : undefined;
+    if (plain === undefined) wrong = true;
+    return plain ?? '';
+  });
+  return wrong ? undefined : out;
+}

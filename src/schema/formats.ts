@@ -1,0 +1,247 @@
+import { isIP, isIPv6 } from 'node:net';
+
+/** Formats of strings that are checked, one tester each; all others are ignored. Names are compared without `-`. */
+type Tester = (text: string) => boolean;
+
+const matches =
+  (pattern: RegExp): Tester =>
+  (text) =>
+    pattern.test(text);
+
+const name = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
+const shortName = new RegExp(`^${name}$`);
+const uuid = (third: string, fourth: string): Tester =>
+  matches(new RegExp(`^[0-9a-f]{8}-?[0-9a-f]{4}-?${third}-?${fourth}-?[0-9a-f]{12}$`, 'i'));
+const anyDigits = '[0-9a-f]{4}';
+const byteValue = '(?:0|[1-9]\\d?|1\\d\\d?|2[0-4]\\d|25[0-5])';
+
+const testers: Readonly<Record<string, Tester>> = {
+  bsonobjectid: matches(/^[0-9a-fA-F]{24}$/),
+  uri: isRequestUri,
+  email: isEmail,
+  hostname: isHostname,
+  ipv4: (text) => isSloppyIPv4(text) || (isIPv6(text) && text.includes('.')),
+  ipv6: (text) => isIPv6(text) && !text.includes('%'),
+  cidr: isCidr,
+  mac: isMac,
+  uuid: uuid(anyDigits, anyDigits),
+  uuid3: uuid('3[0-9a-f]{3}', anyDigits),
+  uuid4: uuid('4[0-9a-f]{3}', '[89ab][0-9a-f]{3}'),
+  uuid5: uuid('5[0-9a-f]{3}', '[89ab][0-9a-f]{3}'),
+  isbn: (text) => isIsbn10(text) || isIsbn13(text),
+  isbn10: isIsbn10,
+  isbn13: isIsbn13,
+  creditcard: isCreditCard,
+  ssn: (text) => text.length === 11 && /^\d{3}[- ]?\d{2}[- ]?\d{4}$/.test(text),
+  hexcolor: matches(/^#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6})$/),
+  rgbcolor: matches(
+    new RegExp(
+      `^rgb\\([\\t\\n\\f\\r ]*${[byteValue, byteValue, byteValue].join('[\\t\\n\\f\\r ]*,[\\t\\n\\f\\r ]*')}[\\t\\n\\f\\r ]*\\)$`,
+    ),
+  ),
+  byte: (text) => text !== '' && text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text),
+  password: () => true,
+  date: isDate,
+  duration: isDuration,
+  datetime: isDateTime,
+  k8sshortname: (text) => text.length <= 63 && shortName.test(text),
+  k8slongname: (text) => text.length <= 253 && text.split('.').every((part) => shortName.test(part)),
+};
+
+const numeric: Readonly<Record<string, readonly string[]>> = {
+  integer: ['int32', 'int64'],
+  number: ['float', 'double'],
+};
+
+/** How a string format is checked; undefined if it is not. */
+export function stringFormat(format: string): Tester | undefined {
+  const normal = format.replaceAll('-', '');
+  return Object.hasOwn(testers, normal) ? testers[normal] : undefined;
+}
+
+/** Is this format checked for values of this type ('' for none)? */
+export const isKnownFormat = (type: string, format: string): boolean =>
+  type === '' || type === 'string' ? stringFormat(format) !== undefined : (numeric[type]?.includes(format) ?? false);
+
+const hostname =
+  /^([a-zA-Z0-9\p{S}\p{L}]((-?[a-zA-Z0-9\p{S}\p{L}]{0,62})?)|([a-zA-Z0-9\p{S}\p{L}](([a-zA-Z0-9-\p{S}\p{L}]{0,61}[a-zA-Z0-9\p{S}\p{L}])?)(\.))+([a-zA-Z\p{L}]){2,63})$/u;
+
+/** RFC 1034, section 3.1, with digits first (RFC 1123). The length is checked first: it bounds the expression's work. */
+function isHostname(text: string): boolean {
+  if (Buffer.byteLength(text) > 255) return false;
+  return text.split('.').every((part) => Buffer.byteLength(part) <= 63) && hostname.test(text);
+}
+
+/** Four decimal numbers up to 255, leading zeros allowed. */
+const isSloppyIPv4 = (text: string): boolean => {
+  const parts = text.split('.');
+  return parts.length === 4 && parts.every((part) => /^\d+$/.test(part) && part.length < 200 && Number(part) <= 255);
+};
+
+function isCidr(text: string): boolean {
+  const [address = '', length = '', ...rest] = text.split('/');
+  if (rest.length > 0 || !/^\d{1,9}$/.test(length)) return false;
+  if (isSloppyIPv4(address)) return Number(length) <= 32;
+  return isIP(address) === 6 && !address.includes('%') && Number(length) <= 128;
+}
+
+/** 48, 64 or 160 bits in groups of one byte (`:` or `-`) or two (`.`). */
+function isMac(text: string): boolean {
+  for (const { separator, digits, groups } of [
+    { separator: ':', digits: 2, groups: [6, 8, 20] },
+    { separator: '-', digits: 2, groups: [6, 8, 20] },
+    { separator: '.', digits: 4, groups: [3, 4, 10] },
+  ]) {
+    const parts = text.split(separator, 21);
+    if (parts.length > 1) {
+      return (
+        groups.includes(parts.length) && parts.every((part) => part.length === digits && /^[0-9a-fA-F]+$/.test(part))
+      );
+    }
+  }
+  return false;
+}
+
+const withoutSpaces = (text: string): string => text.replace(/[\t\n\f\r -]+/g, '');
+
+function isIsbn10(text: string): boolean {
+  const digits = withoutSpaces(text);
+  if (!/^[0-9]{9}[0-9X]$/.test(digits)) return false;
+  const sum = [...digits].reduce((total, digit, at) => total + (at + 1) * (digit === 'X' ? 10 : Number(digit)), 0);
+  return sum % 11 === 0;
+}
+
+function isIsbn13(text: string): boolean {
+  const digits = withoutSpaces(text);
+  if (!/^[0-9]{13}$/.test(digits)) return false;
+  const sum = [...digits].reduce((total, digit, at) => total + (at % 2 === 0 ? 1 : 3) * Number(digit), 0);
+  return sum % 10 === 0;
+}
+
+const cards =
+  /^(?:4[0-9]{12}(?:[0-9]{3})?|5[1-5][0-9]{14}|6(?:011|5[0-9][0-9])[0-9]{12}|3[47][0-9]{13}|3(?:0[0-5]|[68][0-9])[0-9]{11}|(?:2131|1800|35\d{3})\d{11})$/;
+
+/** A number of a known issuer whose check digit (Luhn) is right; what is not a digit is skipped. */
+function isCreditCard(text: string): boolean {
+  const digits = text.replace(/[^0-9]+/g, '');
+  if (!cards.test(digits)) return false;
+  const sum = [...digits].reverse().reduce((total, digit, at) => {
+    const value = Number(digit) * (at % 2 === 0 ? 1 : 2);
+    return total + (value > 9 ? value - 9 : value);
+  }, 0);
+  return sum % 10 === 0;
+}
+
+/** RFC 3339 full-date of a day that exists. */
+function isDate(text: string): boolean {
+  const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text) ?? [];
+  if (year === undefined) return false;
+  const leap = Number(year) % 4 === 0 && (Number(year) % 100 !== 0 || Number(year) % 400 === 0);
+  const days = [31, leap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+  return Number(day) >= 1 && Number(day) <= (days[Number(month) - 1] ?? 0);
+}
+
+const timeOfDay = /^([0-9]{2}):([0-9]{2}):([0-9]{2})(.[0-9]+)?(z|([+-][0-9]{2}:[0-9]{2}))$/u;
+
+/** RFC 3339 date-time; `t` and `z` in either case, no leap seconds. */
+function isDateTime(text: string): boolean {
+  const [date = '', time] = text.toLowerCase().split('t');
+  if (time === undefined || !isDate(date)) return false;
+  const [, hours, minutes, seconds] = timeOfDay.exec(time) ?? [];
+  if (hours === undefined || minutes === undefined || seconds === undefined) return false;
+  return hours <= '23' && minutes <= '59' && seconds <= '59';
+}
+
+const goDuration = /^[-+]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/;
+const amounts = /(\d+)\s*([A-Za-zµ]+)/g;
+/** Bounds the work of looking for amounts anywhere in a text. */
+const longestWords = 1_000;
+const unitNames: readonly (readonly string[])[] = [
+  ['ns', 'nano'],
+  ['us', 'µs', 'micro'],
+  ['ms', 'milli'],
+  ['s', 'sec'],
+  ['m', 'min'],
+  ['h', 'hr', 'hour'],
+  ['d', 'day'],
+  ['w', 'wk', 'week'],
+];
+const isUnit = (unit: string): boolean =>
+  unitNames.some((names) => names.includes(unit) || unit.startsWith(names.at(-1) ?? ''));
+
+/** Go's duration syntax, or amounts with units in words (`2 weeks`) somewhere in the text. */
+function isDuration(text: string): boolean {
+  if (text === '0' || text === '+0' || text === '-0' || goDuration.test(text)) return true;
+  if (text.length > longestWords) return false;
+  const found = [...text.matchAll(amounts)];
+  if (found.some(([, amount]) => BigInt(amount ?? '0') > 9_223_372_036_854_775_807n)) return false;
+  return found.some(([, , unit]) => isUnit((unit ?? '').toLowerCase()));
+}
+
+const badEscape = /%(?![0-9a-fA-F]{2})/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const control = /[\x00-\x1f\x7f]/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: stands for ASCII
+const hostCharacters = /^(?:[A-Za-z0-9\-._~!$&'()*+,;=:[\]<>"]|%[0-9a-fA-F]{2}|[^\x00-\x7f])*$/;
+
+/** What can stand in a request line: an absolute URI or an absolute path. */
+function isRequestUri(text: string): boolean {
+  if (text === '' || control.test(text)) return false;
+  if (text === '*') return true;
+  const [, scheme = '', rest = ''] = /^(?:([A-Za-z][A-Za-z0-9+\-.]*):)?([\s\S]*)$/.exec(text) ?? [];
+  if (scheme === '' && /^[^/?#]*:/.test(text.split('/')[0] ?? '')) return false;
+  const [beforeQuery = ''] = rest.split('?');
+  if (!beforeQuery.startsWith('/')) return scheme !== '';
+  if (scheme === '' || !beforeQuery.startsWith('//')) return !badEscape.test(beforeQuery);
+  const [, authority = '', path = ''] = /^\/\/([^/]*)([\s\S]*)$/.exec(beforeQuery) ?? [];
+  return isAuthority(authority) && !badEscape.test(path);
+}
+
+function isAuthority(text: string): boolean {
+  const at = text.lastIndexOf('@');
+  const user = at < 0 ? '' : text.slice(0, at);
+  const host = text.slice(at + 1);
+  if (!/^(?:[A-Za-z0-9\-._:~!$&'()*+,;=@]|%[0-9a-fA-F]{2})*$/.test(user)) return false;
+  if (host.startsWith('[')) {
+    const close = host.lastIndexOf(']');
+    return close > 0 && /^(?::\d*)?$/.test(host.slice(close + 1));
+  }
+  const colon = host.lastIndexOf(':');
+  return hostCharacters.test(host) && (colon < 0 || /^:\d*$/.test(host.slice(colon))) && !/[[\]]/.test(host);
+}
+
+const atom = "[A-Za-z0-9!#$%&'*+\\-/=?^_`{|}~\\u0080-\\u{10ffff}]+";
+const quoted = '"(?:[^"\\\\\\r\\n]|\\\\[^\\r\\n])*"';
+const space = '[ \\t]*';
+const addressSpec = `(?:${atom}(?:\\.${atom})*|${quoted})${space}@${space}(?:${atom}(?:\\.${atom})*|\\[[^\\]\\r\\n]*\\])`;
+const bareAddress = new RegExp(`^${space}${addressSpec}${space}$`, 'u');
+const namedAddress = new RegExp(`^([^<]*)<${space}${addressSpec}${space}>${space}$`, 'u');
+const displayName = new RegExp(`^(?:[ \\t.A-Za-z0-9!#$%&'*+\\-/=?^_\`{|}~\\u0080-\\u{10ffff}]|${quoted})*$`, 'u');
+
+/** One address as RFC 5322 writes it, with or without a name before it; comments are set aside first. */
+function isEmail(text: string): boolean {
+  if (text.length > 10_000) return false;
+  const bare = withoutComments(text);
+  if (bareAddress.test(bare)) return true;
+  const [, before] = namedAddress.exec(bare) ?? [];
+  return before !== undefined && displayName.test(before);
+}
+
+function withoutComments(text: string): string {
+  let depth = 0;
+  let inQuotes = false;
+  let out = '';
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at] ?? '';
+    if (character === '\\') {
+      at++;
+      if (depth === 0) out += character + (text[at] ?? '');
+    } else if (depth === 0 && character === '"') {
+      inQuotes = !inQuotes;
+      out += character;
+    } else if (!inQuotes && character === '(') depth++;
+    else if (!inQuotes && character === ')' && depth > 0) depth--;
+    else if (depth === 0) out += character;
+  }
+  return depth === 0 ? out : '';
+}

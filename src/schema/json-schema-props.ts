@@ -1,0 +1,406 @@
+import type { Json, JsonObject } from '../api/object.js';
+import type { ValidationRule } from './schema.js';
+
+/**
+ * A schema as a CustomResourceDefinition writes it (JSONSchemaProps of apiextensions/v1), read into one shape:
+ * extensions without their prefix, `null` where it means absent left out, user-chosen names in Maps, and nothing
+ * of a wrong type. What is not a JSONSchemaProps keyword is not here.
+ */
+export interface SchemaProps {
+  readonly id?: string;
+  readonly schema?: string;
+  readonly ref?: string;
+  readonly description?: string;
+  readonly type?: string;
+  readonly nullable?: boolean;
+  readonly format?: string;
+  readonly title?: string;
+  readonly default?: Json;
+  readonly maximum?: number;
+  readonly exclusiveMaximum?: boolean;
+  readonly minimum?: number;
+  readonly exclusiveMinimum?: boolean;
+  readonly maxLength?: number;
+  readonly minLength?: number;
+  readonly pattern?: string;
+  readonly maxItems?: number;
+  readonly minItems?: number;
+  readonly uniqueItems?: boolean;
+  readonly multipleOf?: number;
+  readonly enum?: readonly Json[];
+  readonly maxProperties?: number;
+  readonly minProperties?: number;
+  readonly required?: readonly string[];
+  readonly items?: SchemaOrMany;
+  readonly allOf?: readonly SchemaProps[];
+  readonly oneOf?: readonly SchemaProps[];
+  readonly anyOf?: readonly SchemaProps[];
+  readonly not?: SchemaProps;
+  readonly properties?: ReadonlyMap<string, SchemaProps>;
+  readonly additionalProperties?: SchemaOrBool;
+  readonly patternProperties?: ReadonlyMap<string, SchemaProps>;
+  readonly dependencies?: ReadonlyMap<string, SchemaOrNames>;
+  readonly additionalItems?: SchemaOrBool;
+  readonly definitions?: ReadonlyMap<string, SchemaProps>;
+  readonly externalDocs?: { readonly description: string; readonly url: string };
+  readonly example?: Json;
+  /** `false` is read, because it is an error of its own. */
+  readonly preserveUnknownFields?: boolean;
+  readonly embeddedResource?: boolean;
+  readonly intOrString?: boolean;
+  readonly listMapKeys?: readonly string[];
+  readonly listType?: string;
+  readonly mapType?: string;
+  readonly validations?: readonly ValidationRule[];
+}
+
+export interface SchemaOrMany {
+  readonly schema?: SchemaProps;
+  readonly schemas?: readonly SchemaProps[];
+}
+export interface SchemaOrBool {
+  readonly allows: boolean;
+  readonly schema?: SchemaProps;
+}
+export interface SchemaOrNames {
+  readonly schema?: SchemaProps;
+  readonly property?: readonly string[];
+}
+
+type Shape =
+  | 'text'
+  | 'pointer to text'
+  | 'flag'
+  | 'pointer to flag'
+  | 'integer'
+  | 'number'
+  | 'json'
+  | 'jsons'
+  | 'texts'
+  | 'schema'
+  | 'schemas'
+  | 'schemas by name'
+  | 'schema or many'
+  | 'schema or bool'
+  | 'schema or names by name'
+  | 'docs'
+  | 'rules';
+
+/** One keyword: its member here, its name in Go, its name on the wire, its protobuf number (k8s.io/apiextensions-apiserver). */
+export interface Keyword {
+  readonly member: keyof SchemaProps;
+  readonly go: string;
+  /** Extensions have the name without prefix. */
+  readonly wire: string;
+  readonly extension?: true;
+  readonly number: number;
+  readonly shape: Shape;
+  readonly description: string;
+}
+
+const keyword = (
+  number: number,
+  member: keyof SchemaProps,
+  go: string,
+  shape: Shape,
+  description: string,
+  wire: string = member,
+): Keyword => ({ member, go, wire, number, shape, description });
+const extension = (
+  number: number,
+  member: keyof SchemaProps,
+  go: string,
+  shape: Shape,
+  description: string,
+  wire: string,
+): Keyword => ({ ...keyword(number, member, go, shape, description, wire), extension: true });
+
+/** Every keyword, in the order of the server's internal form, which error messages print. */
+export const keywords: readonly Keyword[] = [
+  keyword(1, 'id', 'ID', 'text', 'Not supported.'),
+  keyword(2, 'schema', 'Schema', 'text', 'Not supported.', '$schema'),
+  keyword(3, 'ref', 'Ref', 'pointer to text', 'Not supported.', '$ref'),
+  keyword(4, 'description', 'Description', 'text', 'What the value is for.'),
+  keyword(5, 'type', 'Type', 'text', 'JSON type of the value.'),
+  keyword(37, 'nullable', 'Nullable', 'flag', 'The value may be null.'),
+  keyword(6, 'format', 'Format', 'text', 'OpenAPI format; unknown ones are not checked.'),
+  keyword(7, 'title', 'Title', 'text', 'Short name of the value.'),
+  keyword(8, 'default', 'Default', 'json', 'Value of an absent field.'),
+  keyword(9, 'maximum', 'Maximum', 'number', 'Greatest number.'),
+  keyword(10, 'exclusiveMaximum', 'ExclusiveMaximum', 'flag', 'The number must be less than maximum.'),
+  keyword(11, 'minimum', 'Minimum', 'number', 'Smallest number.'),
+  keyword(12, 'exclusiveMinimum', 'ExclusiveMinimum', 'flag', 'The number must be greater than minimum.'),
+  keyword(13, 'maxLength', 'MaxLength', 'integer', 'Greatest length of a string.'),
+  keyword(14, 'minLength', 'MinLength', 'integer', 'Smallest length of a string.'),
+  keyword(15, 'pattern', 'Pattern', 'text', 'Regular expression (RE2) the string must match.'),
+  keyword(16, 'maxItems', 'MaxItems', 'integer', 'Greatest number of items.'),
+  keyword(17, 'minItems', 'MinItems', 'integer', 'Smallest number of items.'),
+  keyword(18, 'uniqueItems', 'UniqueItems', 'flag', 'Not supported.'),
+  keyword(19, 'multipleOf', 'MultipleOf', 'number', 'The number must be a multiple of this.'),
+  keyword(20, 'enum', 'Enum', 'jsons', 'The values allowed.'),
+  keyword(21, 'maxProperties', 'MaxProperties', 'integer', 'Greatest number of members.'),
+  keyword(22, 'minProperties', 'MinProperties', 'integer', 'Smallest number of members.'),
+  keyword(23, 'required', 'Required', 'texts', 'Members that must be there.'),
+  keyword(24, 'items', 'Items', 'schema or many', 'Schema of the items.'),
+  keyword(25, 'allOf', 'AllOf', 'schemas', 'Schemas that must all hold.'),
+  keyword(26, 'oneOf', 'OneOf', 'schemas', 'Schemas of which exactly one must hold.'),
+  keyword(27, 'anyOf', 'AnyOf', 'schemas', 'Schemas of which one must hold.'),
+  keyword(28, 'not', 'Not', 'schema', 'Schema that must not hold.'),
+  keyword(29, 'properties', 'Properties', 'schemas by name', 'Schemas of the members.'),
+  keyword(30, 'additionalProperties', 'AdditionalProperties', 'schema or bool', 'Schema of all other members.'),
+  keyword(31, 'patternProperties', 'PatternProperties', 'schemas by name', 'Not supported.'),
+  keyword(32, 'dependencies', 'Dependencies', 'schema or names by name', 'Not supported.'),
+  keyword(33, 'additionalItems', 'AdditionalItems', 'schema or bool', 'Not supported.'),
+  keyword(34, 'definitions', 'Definitions', 'schemas by name', 'Not supported.'),
+  keyword(35, 'externalDocs', 'ExternalDocs', 'docs', 'Where to read more.'),
+  keyword(36, 'example', 'Example', 'json', 'A value as an example.'),
+  extension(
+    38,
+    'preserveUnknownFields',
+    'XPreserveUnknownFields',
+    'pointer to flag',
+    'Keep members the schema does not name.',
+    'preserve-unknown-fields',
+  ),
+  extension(
+    39,
+    'embeddedResource',
+    'XEmbeddedResource',
+    'flag',
+    'The value is an object with apiVersion, kind and metadata.',
+    'embedded-resource',
+  ),
+  extension(40, 'intOrString', 'XIntOrString', 'flag', 'The value is an integer or a string.', 'int-or-string'),
+  extension(41, 'listMapKeys', 'XListMapKeys', 'texts', 'Keys of the items of a map list.', 'list-map-keys'),
+  extension(42, 'listType', 'XListType', 'pointer to text', 'How a list is merged: atomic, set or map.', 'list-type'),
+  extension(43, 'mapType', 'XMapType', 'pointer to text', 'How an object is merged: atomic or granular.', 'map-type'),
+  extension(44, 'validations', 'XValidations', 'rules', 'Rules in CEL.', 'validations'),
+];
+
+/** Members of a validation rule: name in Go, protobuf number. */
+export const ruleMembers: readonly {
+  readonly member: keyof ValidationRule;
+  readonly go: string;
+  readonly number: number;
+  readonly pointer?: true;
+  readonly flag?: true;
+  readonly description: string;
+}[] = [
+  { member: 'rule', go: 'Rule', number: 1, description: 'Expression that must be true.' },
+  { member: 'message', go: 'Message', number: 2, description: 'What to say when it is not.' },
+  {
+    member: 'messageExpression',
+    go: 'MessageExpression',
+    number: 3,
+    description: 'Expression for what to say when it is not.',
+  },
+  { member: 'reason', go: 'Reason', number: 4, pointer: true, description: 'Reason of the error cause.' },
+  { member: 'fieldPath', go: 'FieldPath', number: 5, description: 'Field the error is reported at.' },
+  {
+    member: 'optionalOldSelf',
+    go: 'OptionalOldSelf',
+    number: 6,
+    pointer: true,
+    flag: true,
+    description: 'Evaluate the rule without an old value too.',
+  },
+];
+
+/** Deepest nesting of schemas that is read; deeper ones are refused, so that no later step has to fear them. */
+export const maxSchemaDepth = 400;
+
+/** A schema nests deeper than `maxSchemaDepth`. */
+export class SchemaTooDeep extends Error {
+  override readonly name = 'SchemaTooDeep';
+  constructor() {
+    super(`must not be nested deeper than ${maxSchemaDepth} levels`);
+  }
+}
+
+const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const isList = (value: Json | undefined): value is readonly Json[] => Array.isArray(value);
+
+type Read = (value: Json, read: (value: Json) => SchemaProps | undefined) => unknown;
+const ofType =
+  (type: 'string' | 'boolean' | 'number'): Read =>
+  (value) =>
+    typeof value === type ? value : undefined;
+const nonEmptyText: Read = (value) => (typeof value === 'string' && value !== '' ? value : undefined);
+const setFlag: Read = (value) => (value === true ? true : undefined);
+const json: Read = (value) => (value === null ? undefined : value);
+const texts: Read = (value) =>
+  isList(value) && value.length > 0 ? value.filter((item): item is string => typeof item === 'string') : undefined;
+const schema: Read = (value, read) => read(value);
+const schemas: Read = (value, read) =>
+  isList(value) && value.length > 0 ? value.map((item) => read(item) ?? {}) : undefined;
+const byName =
+  <T>(item: (value: Json, read: (value: Json) => SchemaProps | undefined) => T): Read =>
+  (value, read) =>
+    isObject(value) ? new Map(Object.keys(value).map((name) => [name, item(value[name] ?? null, read)])) : undefined;
+const schemaOrMany: Read = (value, read) =>
+  isList(value)
+    ? { schemas: value.map((item) => read(item) ?? {}) }
+    : isObject(value)
+      ? { schema: read(value) }
+      : value === null
+        ? undefined
+        : {};
+const schemaOrBool: Read = (value, read) =>
+  typeof value === 'boolean' ? { allows: value } : isObject(value) ? { allows: true, schema: read(value) } : undefined;
+const schemaOrNames = (value: Json, read: (value: Json) => SchemaProps | undefined): unknown =>
+  isObject(value) ? { schema: read(value) } : { property: texts(value, read) ?? [] };
+const text = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
+const docs: Read = (value) =>
+  isObject(value) ? { description: text(value['description']), url: text(value['url']) } : undefined;
+const rules: Read = (value) =>
+  isList(value) && value.length > 0 ? value.map((item) => rule(isObject(item) ? item : {})) : undefined;
+
+function rule(value: JsonObject): ValidationRule {
+  const { message, messageExpression, reason, fieldPath, optionalOldSelf } = value;
+  return {
+    rule: text(value['rule']),
+    ...(typeof message === 'string' && message !== '' ? { message } : {}),
+    ...(typeof messageExpression === 'string' && messageExpression !== '' ? { messageExpression } : {}),
+    ...(typeof reason === 'string' ? { reason } : {}),
+    ...(typeof fieldPath === 'string' && fieldPath !== '' ? { fieldPath } : {}),
+    ...(typeof optionalOldSelf === 'boolean' ? { optionalOldSelf } : {}),
+  };
+}
+
+const readers: Readonly<Record<Shape, Read>> = {
+  text: nonEmptyText,
+  'pointer to text': ofType('string'),
+  flag: setFlag,
+  'pointer to flag': ofType('boolean'),
+  integer: ofType('number'),
+  number: ofType('number'),
+  json,
+  jsons: (value) => (isList(value) && value.length > 0 ? value : undefined),
+  texts,
+  schema,
+  schemas,
+  'schemas by name': byName((value, read) => read(value) ?? {}),
+  'schema or many': schemaOrMany,
+  'schema or bool': schemaOrBool,
+  'schema or names by name': byName(schemaOrNames),
+  docs,
+  rules,
+};
+
+/** Wire names of a keyword: extensions have one under each prefix. */
+export const wireNames = (of: Keyword, prefixes: readonly string[]): readonly string[] =>
+  of.extension ? prefixes.map((prefix) => prefix + of.wire) : [of.wire];
+
+/**
+ * Reads a schema. What is not an object is the empty schema; members of a wrong type are left out.
+ * Throws SchemaTooDeep.
+ */
+export function readSchemaProps(value: Json | undefined, prefixes: readonly string[]): SchemaProps {
+  const known = new Map(keywords.flatMap((of) => wireNames(of, prefixes).map((name) => [name, of] as const)));
+  const read =
+    (depth: number) =>
+    (node: Json): SchemaProps | undefined => {
+      if (!isObject(node)) return undefined;
+      if (depth > maxSchemaDepth) throw new SchemaTooDeep();
+      const out: Partial<Record<keyof SchemaProps, unknown>> = {};
+      const deeper = read(depth + 1);
+      for (const name of Object.keys(node)) {
+        const of = known.get(name);
+        if (of === undefined) continue;
+        const found = readers[of.shape](node[name] ?? null, deeper);
+        if (found !== undefined) out[of.member] = found;
+      }
+      // The readers of the table give each member its type.
+      return out as SchemaProps;
+    };
+  return (value === undefined ? undefined : read(1)(value)) ?? {};
+}
+
+/** Calls `visit` for a schema and every schema within it, outer ones first. */
+export function everySchema(of: SchemaProps | undefined, visit: (schema: SchemaProps) => void): void {
+  if (of === undefined) return;
+  visit(of);
+  for (const inner of innerSchemas(of)) everySchema(inner, visit);
+}
+
+/** The schemas directly within a schema, in the order the server walks them. */
+export function innerSchemas(of: SchemaProps): readonly SchemaProps[] {
+  return [
+    ...(of.items?.schema ? [of.items.schema] : []),
+    ...(of.items?.schemas ?? []),
+    ...(of.allOf ?? []),
+    ...(of.anyOf ?? []),
+    ...(of.oneOf ?? []),
+    ...(of.not ? [of.not] : []),
+    ...(of.properties?.values() ?? []),
+    ...(of.additionalProperties?.schema ? [of.additionalProperties.schema] : []),
+    ...(of.patternProperties?.values() ?? []),
+    ...(of.additionalItems?.schema ? [of.additionalItems.schema] : []),
+    ...(of.definitions?.values() ?? []),
+    ...[...(of.dependencies?.values() ?? [])].flatMap(({ schema: inner }) => (inner ? [inner] : [])),
+  ];
+}
+
+/** Does a schema, or any schema within it, satisfy the test? */
+export function hasSchema(of: SchemaProps | undefined, test: (schema: SchemaProps) => boolean): boolean {
+  if (of === undefined) return false;
+  return test(of) || innerSchemas(of).some((inner) => hasSchema(inner, test));
+}
+
+const zeros: Partial<Record<Shape, Json>> = { text: '', flag: false };
+
+/** The internal form of a schema, which some error messages print: Go's names, unset members too. */
+export function internalForm(of: SchemaProps | undefined): Json {
+  if (of === undefined) return null;
+  return Object.fromEntries(
+    keywords.map(({ member, go, shape }) => {
+      const value = of[member];
+      return [go, value === undefined ? (zeros[shape] ?? null) : internalValue(shape, value)];
+    }),
+  );
+}
+
+const names = (map: ReadonlyMap<string, unknown>): readonly string[] => [...map.keys()].sort();
+const record = (entries: readonly (readonly [string, Json])[]): JsonObject => {
+  const out = {};
+  for (const [name, value] of entries) Object.defineProperty(out, name, { value, enumerable: true });
+  return out;
+};
+
+function internalValue(shape: Shape, value: unknown): Json {
+  // Each shape determines the type of its value; see the table of keywords.
+  if (shape === 'schema') return internalForm(value as SchemaProps);
+  if (shape === 'schemas') return (value as readonly SchemaProps[]).map(internalForm);
+  if (shape === 'schemas by name') {
+    const map = value as ReadonlyMap<string, SchemaProps>;
+    return map.size === 0 ? null : record(names(map).map((name) => [name, internalForm(map.get(name))]));
+  }
+  if (shape === 'schema or many') {
+    const { schema: one, schemas: many } = value as SchemaOrMany;
+    return { Schema: internalForm(one), JSONSchemas: many?.map(internalForm) ?? null };
+  }
+  if (shape === 'schema or bool') {
+    const { allows, schema: one } = value as SchemaOrBool;
+    return { Allows: allows, Schema: internalForm(one) };
+  }
+  if (shape === 'schema or names by name') {
+    const map = value as ReadonlyMap<string, SchemaOrNames>;
+    return record(
+      names(map).map((name) => [
+        name,
+        { Schema: internalForm(map.get(name)?.schema), Property: map.get(name)?.property ?? null },
+      ]),
+    );
+  }
+  if (shape === 'docs') {
+    const { description, url } = value as NonNullable<SchemaProps['externalDocs']>;
+    return { Description: description, URL: url };
+  }
+  if (shape === 'rules') return (value as readonly ValidationRule[]).map(internalRule);
+  return value as Json;
+}
+
+/** The internal form of a rule. */
+export const internalRule = (of: ValidationRule): JsonObject =>
+  Object.fromEntries(ruleMembers.map(({ member, go, pointer }) => [go, of[member] ?? (pointer ? null : '')]));

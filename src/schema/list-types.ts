@@ -1,0 +1,100 @@
+import type { Json, JsonObject } from '../api/object.js';
+import { child, duplicate, index, invalid, mapKey, type Violation } from '../api/violations.js';
+import type { Schema } from './schema.js';
+import { sortDeep } from './sorted.js';
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Repeated items of set lists and repeated keys of map lists, each reported at the second place. */
+export function listTypeViolations(value: Json | undefined, schema: Schema, path = ''): readonly Violation[] {
+  if (!hasListTypes(schema)) return [];
+  const found: Violation[] = [];
+  visit(value, schema, path, found);
+  return found;
+}
+
+const known = new WeakMap<Schema, boolean>();
+
+/** Is there a set or map list anywhere in the schema? */
+function hasListTypes(schema: Schema): boolean {
+  const answer = known.get(schema);
+  if (answer !== undefined) return answer;
+  known.set(schema, false);
+  const found =
+    schema.listType === 'set' ||
+    schema.listType === 'map' ||
+    (schema.items !== undefined && hasListTypes(schema.items)) ||
+    (typeof schema.additionalProperties === 'object' && hasListTypes(schema.additionalProperties)) ||
+    [...(schema.properties?.values() ?? [])].some(hasListTypes);
+  known.set(schema, found);
+  return found;
+}
+
+function visit(value: unknown, schema: Schema, path: string, found: Violation[]): void {
+  if (!hasListTypes(schema)) return;
+  if (Array.isArray(value)) {
+    if (schema.listType === 'set') {
+      for (const at of repeats(value)) found.push(duplicate(index(path, at), sortDeep(value[at])));
+    }
+    if (schema.listType === 'map') {
+      for (const violation of repeatedKeys(value, schema.listMapKeys ?? [], path)) found.push(violation);
+    }
+    const { items } = schema;
+    if (items) {
+      value.forEach((item, at) => {
+        visit(item, items, index(path, at), found);
+      });
+    }
+    return;
+  }
+  if (!isObject(value)) return;
+  const { properties, additionalProperties } = schema;
+  for (const name of Object.keys(value)) {
+    const inner = properties?.get(name);
+    if (typeof additionalProperties === 'object') visit(value[name], additionalProperties, mapKey(path, name), found);
+    if (inner) visit(value[name], inner, child(path, name), found);
+  }
+}
+
+/** Values are told apart down to this depth. */
+const deepest = 1_000;
+
+/** JSON with members in alphabetical order, so that equal values have equal texts. */
+function canonical(value: unknown, depth = 0): string {
+  if (depth > deepest) return '';
+  if (Array.isArray(value)) return `[${value.map((item) => canonical(item, depth + 1)).join()}]`;
+  if (!isObject(value)) return JSON.stringify(value) ?? 'null';
+  const members = Object.keys(value)
+    .sort()
+    .map((name) => `${JSON.stringify(name)}:${canonical(value[name], depth + 1)}`);
+  return `{${members.join()}}`;
+}
+
+/** Places of items that stand there for the second time. */
+function* repeats(items: readonly unknown[]): Generator<number> {
+  const times = new Map<unknown, number>();
+  for (const [at, item] of items.entries()) {
+    const key = typeof item === 'object' && item !== null ? `\u0000${canonical(item)}` : item;
+    const before = times.get(key) ?? 0;
+    times.set(key, before + 1);
+    if (before === 1) yield at;
+  }
+}
+
+function repeatedKeys(items: readonly unknown[], keys: readonly string[], path: string): readonly Violation[] {
+  const wrong = items.findIndex((item) => item !== null && !isObject(item));
+  if (wrong >= 0) {
+    return [
+      invalid(index(path, wrong), sortDeep(items[wrong] as Json), 'must be an object for an array of list-type map'),
+    ];
+  }
+  const found = items.map((item) => keysOf(item, keys));
+  return [...repeats(found)].map((at) => duplicate(index(path, at), sortDeep(found[at] ?? {})));
+}
+
+/** The members of an item that tell it apart; absent ones are left out. */
+export const keysOf = (item: unknown, keys: readonly string[]): JsonObject =>
+  isObject(item)
+    ? Object.fromEntries(keys.flatMap((key) => (Object.hasOwn(item, key) ? [[key, item[key] ?? null] as const] : [])))
+    : {};

@@ -1,0 +1,39 @@
+import type { Json } from '../api/object.js';
+import { type WireShape, wireShape } from './go-types.js';
+import type { Schema } from './schema.js';
+
+/** When members of structs are written, and as what. */
+
+/** See WireFacts. Structs are always there, the rest is left out when empty. */
+export const presenceOf = (schema: Schema): 'omitempty' | 'pointer' | 'always' =>
+  schema.wire?.presence ?? (wireShape(schema) === 'struct' ? 'always' : 'omitempty');
+
+/** Shapes that Go's `omitempty` never takes for empty. */
+const neverEmpty: ReadonlySet<WireShape> = new Set<WireShape>(['struct', 'raw', 'union', 'int-or-string', 'quantity']);
+
+/** Is a member of this schema left out when it is empty? */
+export const omitsEmpty = (schema: Schema): boolean =>
+  presenceOf(schema) === 'omitempty' && !neverEmpty.has(wireShape(schema));
+
+/** Zero number, false, "", null, no items, no members. */
+export function isEmpty(value: Json): boolean {
+  if (typeof value !== 'object') return value === '' || value === 0 || value === false;
+  if (value === null) return true;
+  if (Array.isArray(value)) return value.length === 0;
+  for (const _ in value) return false;
+  return true;
+}
+
+/** How a shape other than a struct prints its zero value; null for what is not here. */
+const zeros: Partial<Record<WireShape, Json>> = {
+  string: '',
+  quantity: '0',
+  int32: 0,
+  int64: 0,
+  double: 0,
+  boolean: false,
+  'int-or-string': 0,
+};
+
+/** What a member of this shape prints when nothing is set; null for lists, maps, times, bytes and raw values. */
+export const zeroOf = (shape: WireShape): Json => zeros[shape] ?? null;

@@ -1,0 +1,545 @@
+import { goJson } from '../api/go-text.js';
+import { JsonSyntaxError, readJson, setMember } from '../api/json-text.js';
+import type { Json, JsonObject } from '../api/object.js';
+import { microTimestamp, timestamp } from '../api/time.js';
+import { itemsOf, structName, valuesOf, type WireShape, wireShape } from './go-types.js';
+import { listMeta } from './meta.js';
+import { presenceOf } from './presence.js';
+import type { Schema } from './schema.js';
+import { ProtobufError, WireReader, WireWriter, wireTypes } from './wire-format.js';
+
+/**
+ * Built-in kinds in protocol buffers, by the field numbers of their schemas. Members without a number (`kind`,
+ * `apiVersion`) travel in the envelope.
+ *
+ * Written as Go's generated code does: everything that is no pointer is written, zero values too, fields by number,
+ * map entries by key. Read values are plain JSON of the same form and still go through decoding for their canonical
+ * form: messages given in parts add up, of scalars the last counts, unknown fields are passed over.
+ */
+export { ProtobufError } from './wire-format.js';
+
+const prefix = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
+/** Deepest nesting of messages that is read. */
+const maxDepth = 200;
+
+/** Throws ProtobufError. */
+export function decodeProtobuf(schema: Schema, bytes: Uint8Array): JsonObject {
+  const out: Record<string, Json> = {};
+  messageOf(schema).readInto(out, new WireReader(bytes), 0);
+  return out;
+}
+
+export function encodeProtobuf(schema: Schema, value: Json): Buffer {
+  const writer = new WireWriter();
+  messageOf(schema).write(writer, asObject(value));
+  return writer.finish();
+}
+
+/** An envelope taken apart. */
+export interface Envelope {
+  readonly apiVersion: string;
+  readonly kind: string;
+  /** The message. A view of the given bytes. */
+  readonly raw: Buffer;
+}
+
+/** Takes an envelope (`k8s\0` and a runtime.Unknown) apart. Throws ProtobufError. */
+export function readEnvelope(bytes: Uint8Array): Envelope {
+  if (bytes.length === 0) throw new ProtobufError('empty data');
+  if (!prefix.equals(bytes.subarray(0, prefix.length))) {
+    throw new ProtobufError(
+      `provided data does not appear to be a protobuf message, expected prefix [${[...prefix].join(' ')}]`,
+    );
+  }
+  const found: { -readonly [member in keyof Envelope]: Envelope[member] } = {
+    apiVersion: '',
+    kind: '',
+    raw: Buffer.alloc(0),
+  };
+  const reader = new WireReader(bytes, prefix.length);
+  while (!reader.done) {
+    const { number, type } = reader.tag('Unknown');
+    if (number === 1 && type === wireTypes.bytes) Object.assign(found, readTypeMeta(reader.bytes()));
+    else if (number === 2 && type === wireTypes.bytes) found.raw = reader.bytes();
+    else reader.skip(type);
+  }
+  return found;
+}
+
+function readTypeMeta(bytes: Buffer): Partial<Envelope> {
+  const found: { apiVersion?: string; kind?: string } = {};
+  const reader = new WireReader(bytes);
+  while (!reader.done) {
+    const { number, type } = reader.tag('TypeMeta');
+    if (number === 1 && type === wireTypes.bytes) found.apiVersion = reader.bytes().toString('utf8');
+    else if (number === 2 && type === wireTypes.bytes) found.kind = reader.bytes().toString('utf8');
+    else reader.skip(type);
+  }
+  return found;
+}
+
+/**
+ * An object in its envelope, as plain JSON. If the envelope is of another kind than the schema, only `kind` and
+ * `apiVersion` are answered. Throws ProtobufError.
+ */
+export function decodeEnvelope(schema: Schema, bytes: Uint8Array): JsonObject {
+  const { apiVersion, kind, raw } = readEnvelope(bytes);
+  const typeMeta = { ...(apiVersion === '' ? {} : { apiVersion }), ...(kind === '' ? {} : { kind }) };
+  if (kind !== '' && kind !== structName(schema)) return typeMeta;
+  return { ...decodeProtobuf(schema, raw), ...typeMeta };
+}
+
+/** Puts a message into its envelope. */
+export function encodeEnvelope(
+  { apiVersion, kind }: { readonly apiVersion: string; readonly kind: string },
+  raw: Uint8Array,
+): Buffer {
+  const writer = new WireWriter();
+  writeText(writer, 4, '');
+  writeText(writer, 3, '');
+  writeBytes(writer, 2, raw);
+  const before = writer.length;
+  writeText(writer, 2, kind);
+  writeText(writer, 1, apiVersion);
+  writer.close(1, before);
+  writer.raw(prefix);
+  return writer.finish();
+}
+
+/** An object with its `kind` and `apiVersion`, in its envelope. */
+export const encodeObject = (schema: Schema, object: JsonObject): Buffer =>
+  encodeEnvelope(
+    { apiVersion: String(object['apiVersion'] ?? ''), kind: String(object['kind'] ?? '') },
+    encodeProtobuf(schema, object),
+  );
+
+/** A list in its envelope; `schema` is that of the items. */
+export function encodeProtobufList(
+  schema: Schema,
+  list: {
+    readonly apiVersion: string;
+    /** Of the list, e.g. `ConfigMapList`. */
+    readonly kind: string;
+    readonly metadata: JsonObject;
+    readonly items: readonly Json[];
+  },
+): Buffer {
+  const writer = new WireWriter();
+  const item = messageOf(schema);
+  for (let at = list.items.length - 1; at >= 0; at--) {
+    const before = writer.length;
+    item.write(writer, asObject(list.items[at] ?? null));
+    writer.close(2, before);
+  }
+  const before = writer.length;
+  messageOf(listMeta).write(writer, list.metadata);
+  writer.close(1, before);
+  return encodeEnvelope(list, writer.finish());
+}
+
+/** A watch event with its length in front, as a stream of events carries it. `object` is in its envelope. */
+export function encodeWatchEvent(type: string, object: Uint8Array): Buffer {
+  const writer = new WireWriter();
+  const before = writer.length;
+  writeBytes(writer, 1, object);
+  writer.close(2, before);
+  writeText(writer, 1, type);
+  const event = writer.finish();
+  const frame = Buffer.allocUnsafe(4 + event.length);
+  frame.writeUInt32BE(event.length);
+  event.copy(frame, 4);
+  return frame;
+}
+
+function writeText(writer: WireWriter, number: number, text: string): void {
+  const before = writer.length;
+  writer.text(text);
+  writer.close(number, before);
+}
+
+function writeBytes(writer: WireWriter, number: number, bytes: Uint8Array): void {
+  const before = writer.length;
+  writer.raw(bytes);
+  writer.close(number, before);
+}
+
+type JsonMembers = Readonly<Record<string, Json>>;
+const asObject = (value: Json): JsonMembers =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
+
+/** A message: a struct, or one of the few types with a message of their own. */
+interface Message {
+  readInto(out: Record<string, Json>, reader: WireReader, depth: number): void;
+  write(writer: WireWriter, value: JsonMembers): void;
+}
+
+/** A value in the place of a field, list item or map value. */
+interface Codec {
+  readonly type: number;
+  /** `previous` is what was read under the same number before. */
+  read(reader: WireReader, depth: number, previous: Json | undefined): Json;
+  /** Writes value, length and tag. `undefined` and null are the zero value. */
+  write(writer: WireWriter, number: number, value: Json | undefined): void;
+}
+
+interface Field {
+  readonly name: string;
+  readonly number: number;
+  readonly shape: WireShape;
+  readonly codec: Codec;
+  /** Not written when absent. */
+  readonly skipsAbsent: boolean;
+}
+
+const messages = new WeakMap<Schema, Message>();
+
+function messageOf(schema: Schema): Message {
+  const known = messages.get(schema);
+  if (known !== undefined) return known;
+  const message = structMessage(schema);
+  messages.set(schema, message);
+  return message;
+}
+
+/** Shapes that Go's code leaves out when they are nil, pointer or not. */
+const nilable: ReadonlySet<WireShape> = new Set<WireShape>(['list', 'map', 'bytes', 'union']);
+
+function structMessage(schema: Schema): Message {
+  const name = structName(schema);
+  let fields: readonly Field[] | undefined;
+  let byNumber = new Map<number, Field>();
+  const compile = (): readonly Field[] => {
+    const all = [...(schema.properties ?? [])].flatMap(([member, of]) => {
+      const number = of.wire?.number;
+      const shape = wireShape(of);
+      const skipsAbsent = presenceOf(of) === 'pointer' || nilable.has(shape);
+      return number === undefined ? [] : [{ name: member, number, shape, codec: fieldCodec(of), skipsAbsent }];
+    });
+    byNumber = new Map(all.map((field) => [field.number, field]));
+    return all.sort((a, b) => b.number - a.number);
+  };
+  return {
+    readInto: (out, reader, depth) => {
+      fields ??= compile();
+      if (depth > maxDepth) throw new ProtobufError('exceeded max depth');
+      while (!reader.done) {
+        const { number, type } = reader.tag(name);
+        const field = byNumber.get(number);
+        if (field === undefined) reader.skip(type);
+        else if (type === field.codec.type) {
+          out[field.name] = field.codec.read(reader, depth, out[field.name]);
+        } else if (field.shape === 'list' && type === wireTypes.bytes) {
+          out[field.name] = readPacked(field.codec, reader, depth, out[field.name]);
+        } else {
+          const goName =
+            field.name === 'metadata' ? 'ObjectMeta' : field.name.replace(/^./, (first) => first.toUpperCase());
+          throw new ProtobufError(`proto: wrong wireType = ${type} for field ${goName}`);
+        }
+      }
+    },
+    write: (writer, value) => {
+      fields ??= compile();
+      for (const { name: member, number, codec, skipsAbsent } of fields) {
+        const given = value[member];
+        if (skipsAbsent && (given === undefined || given === null)) continue;
+        codec.write(writer, number, given);
+      }
+    },
+  };
+}
+
+/** Numbers of a list may come all in one length-delimited field. */
+function readPacked(codec: Codec, reader: WireReader, depth: number, previous: Json | undefined): Json {
+  const inner = new WireReader(reader.bytes());
+  let out = previous;
+  while (!inner.done) out = codec.read(inner, depth, out);
+  return out ?? [];
+}
+
+const codecs = new WeakMap<Schema, Codec>();
+
+/** The codec of a field: lists and maps are repeated fields. */
+function fieldCodec(schema: Schema): Codec {
+  const known = codecs.get(schema);
+  if (known !== undefined) return known;
+  const shape = wireShape(schema);
+  const codec =
+    shape === 'list'
+      ? repeated(elementCodec(itemsOf(schema)))
+      : shape === 'map'
+        ? entries(schema)
+        : elementCodec(schema);
+  codecs.set(schema, codec);
+  return codec;
+}
+
+/** The codec of a single value. A list within a list or map is a message with the items in field 1. */
+function elementCodec(schema: Schema): Codec {
+  const shape = wireShape(schema);
+  if (shape === 'struct') return message(() => messageOf(schema));
+  if (shape === 'union') return union(schema);
+  if (shape === 'list' || shape === 'map') return nested(schema);
+  return scalars[shape];
+}
+
+function repeated(item: Codec): Codec {
+  return {
+    type: item.type,
+    read: (reader, depth, previous) => {
+      const items = Array.isArray(previous) ? (previous as Json[]) : [];
+      items.push(item.read(reader, depth, undefined));
+      return items;
+    },
+    write: (writer, number, value) => {
+      const items = Array.isArray(value) ? (value as readonly Json[]) : [];
+      for (let at = items.length - 1; at >= 0; at--) item.write(writer, number, items[at]);
+    },
+  };
+}
+
+function entries(schema: Schema): Codec {
+  const values = valuesOf(schema);
+  let value: Codec | undefined;
+  return {
+    type: wireTypes.bytes,
+    read: (reader, depth, previous) => {
+      value ??= elementCodec(values);
+      const out = (previous ?? {}) as Record<string, Json>;
+      const entry = new WireReader(reader.bytes());
+      let name = '';
+      let read: Json | undefined;
+      while (!entry.done) {
+        const { number, type } = entry.tag('Entry');
+        if (number === 1 && type === wireTypes.bytes) name = entry.bytes().toString('utf8');
+        else if (number === 2 && type === value.type) read = value.read(entry, depth + 1, read);
+        else entry.skip(type);
+      }
+      setMember(out, name, read ?? null);
+      return out;
+    },
+    write: (writer, number, given) => {
+      value ??= elementCodec(values);
+      const members = asObject(given ?? null);
+      const names = Object.keys(members).sort();
+      for (let at = names.length - 1; at >= 0; at--) {
+        const name = names[at] as string;
+        const before = writer.length;
+        value.write(writer, 2, members[name]);
+        writeText(writer, 1, name);
+        writer.close(number, before);
+      }
+    },
+  };
+}
+
+const message = (of: () => Message): Codec => ({
+  type: wireTypes.bytes,
+  read: (reader, depth, previous) => {
+    const out = (previous ?? {}) as Record<string, Json>;
+    of().readInto(out, new WireReader(reader.bytes()), depth + 1);
+    return out;
+  },
+  write: (writer, number, value) => {
+    const before = writer.length;
+    of().write(writer, asObject(value ?? null));
+    writer.close(number, before);
+  },
+});
+
+/** `{ items: [...] }` around a list or map that is itself an item or a map's value. */
+function nested(schema: Schema): Codec {
+  const wrapper: Schema = {
+    type: 'object',
+    properties: new Map([['items', { ...schema, wire: { number: 1 } }]]),
+    wire: { go: schema.wire?.go ?? 'Items' },
+  };
+  const codec = message(() => messageOf(wrapper));
+  return {
+    type: codec.type,
+    read: (reader, depth, previous) => {
+      const read = codec.read(reader, depth, previous === undefined ? undefined : { items: previous });
+      return asObject(read)['items'] ?? (wireShape(schema) === 'list' ? [] : {});
+    },
+    write: (writer, number, value) => codec.write(writer, number, value === undefined ? {} : { items: value }),
+  };
+}
+
+/** A message with one field per alternative; a boolean says whether there is anything, so it goes with a schema too. */
+function union(schema: Schema): Codec {
+  const alternatives = (schema.oneOf ?? []).map((of) => ({
+    shape: wireShape(of),
+    number: of.wire?.number ?? 0,
+    codec: (): Codec => fieldCodec(of),
+  }));
+  const flag = alternatives.find(({ shape }) => shape === 'boolean');
+  const shapeOf = (value: Json): WireShape =>
+    typeof value === 'boolean' ? 'boolean' : Array.isArray(value) ? 'list' : 'struct';
+  return {
+    type: wireTypes.bytes,
+    read: (reader, depth, previous) => {
+      if (depth > maxDepth) throw new ProtobufError('exceeded max depth');
+      const inner = new WireReader(reader.bytes());
+      const found = new Map<WireShape, Json>();
+      if (previous !== undefined && previous !== null) found.set(shapeOf(previous), previous);
+      while (!inner.done) {
+        const { number, type } = inner.tag(structName(schema));
+        const alternative = alternatives.find((each) => each.number === number);
+        if (alternative === undefined || alternative.codec().type !== type) inner.skip(type);
+        else found.set(alternative.shape, alternative.codec().read(inner, depth + 1, found.get(alternative.shape)));
+      }
+      return found.get('list') ?? found.get('struct') ?? found.get('boolean') ?? (flag === undefined ? null : false);
+    },
+    write: (writer, number, value) => {
+      const before = writer.length;
+      const given = value ?? null;
+      const chosen = given === null ? undefined : alternatives.find(({ shape }) => shape === shapeOf(given));
+      const parts = [
+        ...(chosen === undefined ? [] : [{ ...chosen, value: given }]),
+        ...(flag === undefined || chosen === flag ? [] : [{ ...flag, value: chosen !== undefined }]),
+      ].sort((a, b) => b.number - a.number);
+      for (const part of parts) part.codec().write(writer, part.number, part.value);
+      writer.close(number, before);
+    },
+  };
+}
+
+const text = (value: Json | undefined, zero = ''): string => (typeof value === 'string' ? value : zero);
+const number = (value: Json | undefined): number => (typeof value === 'number' && Number.isFinite(value) ? value : 0);
+
+const varint = (read: (reader: WireReader) => Json, write: (value: Json | undefined) => number | bigint): Codec => ({
+  type: wireTypes.varint,
+  read,
+  write: (writer, at, value) => {
+    writer.varint(write(value));
+    writer.tag(at, wireTypes.varint);
+  },
+});
+
+const delimited = (
+  read: (bytes: Buffer, depth: number) => Json,
+  write: (writer: WireWriter, value: Json | undefined) => void,
+): Codec => ({
+  type: wireTypes.bytes,
+  read: (reader, depth) => read(reader.bytes(), depth),
+  write: (writer, at, value) => {
+    const before = writer.length;
+    write(writer, value);
+    writer.close(at, before);
+  },
+});
+
+/** The fields of a small message that is not a struct in JSON. */
+function smallFields(bytes: Buffer, name: string): ReadonlyMap<number, bigint | Buffer> {
+  const found = new Map<number, bigint | Buffer>();
+  const reader = new WireReader(bytes);
+  while (!reader.done) {
+    const { number: at, type } = reader.tag(name);
+    if (type === wireTypes.varint) found.set(at, reader.int64());
+    else if (type === wireTypes.bytes) found.set(at, reader.bytes());
+    else reader.skip(type);
+  }
+  return found;
+}
+const integerOf = (value: bigint | Buffer | undefined): bigint => (typeof value === 'bigint' ? value : 0n);
+const bytesOf = (value: bigint | Buffer | undefined): Buffer => (Buffer.isBuffer(value) ? value : Buffer.alloc(0));
+
+/** Years 1 to 9999; what is outside cannot be written in RFC 3339. */
+const firstSecond = -62_135_596_800n;
+const lastSecond = 253_402_300_799n;
+
+/** Seconds and nanoseconds since the epoch; an empty message is no time at all. */
+const timeCodec = (precise: boolean): Codec =>
+  delimited(
+    (bytes) => {
+      if (bytes.length === 0) return null;
+      const fields = smallFields(bytes, 'Timestamp');
+      const seconds = integerOf(fields.get(1));
+      if (seconds < firstSecond || seconds > lastSecond) throw new ProtobufError('proto: Timestamp: out of range');
+      const milliseconds = Number(seconds) * 1_000;
+      if (!precise) return timestamp(milliseconds);
+      const micros = Math.trunc(Number(BigInt.asIntN(32, integerOf(fields.get(2)))) / 1_000);
+      if (micros < 0 || micros > 999_999) throw new ProtobufError('proto: Timestamp: out of range');
+      return `${microTimestamp(milliseconds).slice(0, 20)}${String(micros).padStart(6, '0')}Z`;
+    },
+    (writer, value) => {
+      const given = text(value);
+      const milliseconds = Date.parse(given);
+      if (Number.isNaN(milliseconds)) return;
+      const fraction = /\.(\d{1,9})/.exec(given)?.[1] ?? '';
+      writer.varint(precise ? Number(fraction.padEnd(9, '0')) : 0);
+      writer.tag(2, wireTypes.varint);
+      writer.varint(BigInt(Math.floor(milliseconds / 1_000)));
+      writer.tag(1, wireTypes.varint);
+    },
+  );
+
+function parseRaw(bytes: Buffer): Json {
+  if (bytes.length === 0) return null;
+  try {
+    return readJson(bytes).value;
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) throw new ProtobufError(error.message);
+    throw error;
+  }
+}
+
+const scalars: Readonly<Record<Exclude<WireShape, 'struct' | 'list' | 'map' | 'union'>, Codec>> = {
+  string: delimited(
+    (bytes) => bytes.toString('utf8'),
+    (writer, value) => writer.text(text(value)),
+  ),
+  bytes: delimited(
+    (bytes) => bytes.toString('base64'),
+    (writer, value) => writer.raw(Buffer.from(text(value), 'base64')),
+  ),
+  boolean: varint(
+    (reader) => reader.varint() !== 0n,
+    (value) => (value === true ? 1 : 0),
+  ),
+  int32: varint(
+    (reader) => reader.int32(),
+    (value) => Math.trunc(number(value)),
+  ),
+  int64: varint(
+    (reader) => Number(reader.int64()),
+    (value) => BigInt(Math.trunc(number(value))),
+  ),
+  double: {
+    type: wireTypes.fixed64,
+    read: (reader) => {
+      const value = reader.double();
+      return Number.isFinite(value) ? value : 0;
+    },
+    write: (writer, at, value) => {
+      writer.double(number(value));
+      writer.tag(at, wireTypes.fixed64);
+    },
+  },
+  time: timeCodec(false),
+  'micro-time': timeCodec(true),
+  quantity: delimited(
+    (bytes) => bytesOf(smallFields(bytes, 'Quantity').get(1)).toString('utf8'),
+    (writer, value) => writeText(writer, 1, text(value, '0')),
+  ),
+  'int-or-string': delimited(
+    (bytes) => {
+      const fields = smallFields(bytes, 'IntOrString');
+      return integerOf(fields.get(1)) === 1n
+        ? bytesOf(fields.get(3)).toString('utf8')
+        : Number(BigInt.asIntN(32, integerOf(fields.get(2))));
+    },
+    (writer, value) => {
+      writeText(writer, 3, text(value));
+      writer.varint(number(value));
+      writer.tag(2, wireTypes.varint);
+      writer.varint(typeof value === 'string' ? 1 : 0);
+      writer.tag(1, wireTypes.varint);
+    },
+  ),
+  raw: delimited(
+    (bytes) => parseRaw(bytesOf(smallFields(bytes, 'RawExtension').get(1))),
+    (writer, value) => {
+      if (value !== undefined && value !== null) writeBytes(writer, 1, Buffer.from(goJson(value)));
+    },
+  ),
+};

@@ -1,0 +1,110 @@
+import type { Json, JsonObject } from '../api/object.js';
+import type { Schema } from './schema.js';
+
+/** Members every resource has; its schema need not name them. */
+const metaFields: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
+
+export interface Pruned<T extends Json> {
+  /** The same value when nothing was dropped. */
+  readonly value: T;
+  /** Paths such as `spec.a[0].b`, sorted. */
+  readonly unknownFields: readonly string[];
+}
+
+/**
+ * Drops members that the schema does not name. `apiVersion`, `kind` and `metadata` of embedded resources stay
+ * untouched, and of the value itself if it is a `resource`. Nodes that preserve unknown fields keep them, but
+ * prune beneath the members they name.
+ */
+export function prune<T extends Json>(
+  value: T,
+  schema: Schema,
+  { resource }: { readonly resource: boolean } = { resource: false },
+): Pruned<T> {
+  const unknownFields: string[] = [];
+  const root = resource && !schema.embeddedResource ? { ...schema, embeddedResource: true } : schema;
+  const pruned = visit(value, root, '', unknownFields);
+  // A value keeps its kind: objects stay objects, lists stay lists, the rest is returned as it is.
+  return { value: pruned as T, unknownFields: unknownFields.sort() };
+}
+
+const isObject = (value: Json): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const isList = (value: Json): value is readonly Json[] => Array.isArray(value);
+const join = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`);
+const nothing: Schema = {};
+
+function visit(value: Json, schema: Schema, path: string, unknown: string[]): Json {
+  if (typeof value !== 'object' || value === null) return value;
+  if (isList(value)) {
+    if (schema === nothing) return visitUntyped(value, path, unknown, 0);
+    if (schema.preserveUnknownFields && schema.items === undefined) return value;
+    return mapList(value, (item, at) => {
+      const inner = schema.items ?? nothing;
+      const keeps = schema.preserveUnknownFields && !inner.preserveUnknownFields;
+      return visit(item, keeps ? { ...inner, preserveUnknownFields: true } : inner, `${path}[${at}]`, unknown);
+    });
+  }
+  if (!isObject(value)) return value;
+  const { properties, additionalProperties, preserveUnknownFields, embeddedResource } = schema;
+  return mapObject(value, (member, name) => {
+    if (embeddedResource && metaFields.has(name)) return member;
+    const inner = properties?.get(name);
+    if (inner) return visit(member, inner, join(path, name), unknown);
+    if (additionalProperties !== undefined) {
+      const others = typeof additionalProperties === 'object' ? additionalProperties : nothing;
+      return visit(member, others, join(path, name), unknown);
+    }
+    if (preserveUnknownFields) return member;
+    if (!metaFields.has(name) || path !== '') unknown.push(join(path, name));
+    return undefined;
+  });
+}
+
+/** Lists nest deeper than this only where no schema describes them; what lies deeper goes. */
+const deepestLists = 1_000;
+
+/** A list that no schema describes: its lists stay, its objects lose their members. */
+function visitUntyped(items: readonly Json[], path: string, unknown: string[], depth: number): readonly Json[] {
+  if (depth >= deepestLists) return [];
+  return mapList(items, (item, at) =>
+    isList(item)
+      ? visitUntyped(item, `${path}[${at}]`, unknown, depth + 1)
+      : visit(item, nothing, `${path}[${at}]`, unknown),
+  );
+}
+
+/** The list with every item replaced. The same list when nothing changes. */
+export function mapList(items: readonly Json[], change: (item: Json, at: number) => Json): readonly Json[] {
+  let changed: Json[] | undefined;
+  items.forEach((item, at) => {
+    const next = change(item, at);
+    if (next !== item) changed ??= items.slice(0, at);
+    changed?.push(next);
+  });
+  return changed ?? items;
+}
+
+/** The object with every member replaced; `undefined` drops it. The same object when nothing changes. */
+export function mapObject(object: JsonObject, change: (member: Json, name: string) => Json | undefined): JsonObject {
+  const names = Object.keys(object);
+  let out: Record<string, Json> | undefined;
+  for (const [at, name] of names.entries()) {
+    const member = object[name] ?? null;
+    const next = change(member, name);
+    if (next === member && out === undefined) continue;
+    if (out === undefined) {
+      out = {};
+      for (const before of names.slice(0, at)) put(out, before, object[before] ?? null);
+    }
+    if (next !== undefined) put(out, name, next);
+  }
+  return out ?? object;
+}
+
+/** Sets a member under a name that a user chose. */
+export function put(target: Record<string, Json>, name: string, value: Json): void {
+  if (name === '__proto__') {
+    Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true });
+  } else target[name] = value;
+}

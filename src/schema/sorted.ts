@@ -1,0 +1,55 @@
+import { setMember } from '../api/json-text.js';
+import type { Json, JsonObject } from '../api/object.js';
+
+/** The same members in alphabetical order; the object itself if they already are. */
+export function sortMembers<T extends Json>(object: {
+  readonly [member: string]: T;
+}): { readonly [member: string]: T } {
+  let previous: string | undefined;
+  let sorted = true;
+  for (const name in object) {
+    if (previous !== undefined && name < previous) {
+      sorted = false;
+      break;
+    }
+    previous = name;
+  }
+  if (sorted) return object;
+  const out: Record<string, T> = {};
+  for (const name of Object.keys(object).sort()) setMember(out, name, object[name] as T);
+  return out;
+}
+
+/** The same value with the members of every object in alphabetical order; unchanged parts are shared. */
+export function sortDeep(value: Json): Json {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) {
+    let out: Json[] | undefined;
+    for (let at = 0; at < value.length; at++) {
+      const item = value[at] as Json;
+      const sorted = sortDeep(item);
+      if (sorted !== item) {
+        out ??= [...(value as readonly Json[])];
+        out[at] = sorted;
+      }
+    }
+    return out ?? value;
+  }
+  const object = value as JsonObject;
+  let changed: Record<string, Json> | undefined;
+  for (const name in object) {
+    const member = object[name] as Json;
+    if (typeof member !== 'object' || member === null) continue;
+    const sorted = sortDeep(member);
+    if (sorted === member) continue;
+    changed ??= copyOf(object);
+    setMember(changed, name, sorted);
+  }
+  return sortMembers<Json>(changed ?? object);
+}
+
+function copyOf(object: JsonObject): Record<string, Json> {
+  const out: Record<string, Json> = {};
+  for (const name of Object.keys(object)) setMember(out, name, object[name] as Json);
+  return out;
+}

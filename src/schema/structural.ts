@@ -1,0 +1,329 @@
+import { child, forbiddenField, index, invalid, mapKey, required, type Violation } from '../api/violations.js';
+import type { SchemaProps } from './json-schema-props.js';
+import { compile } from './regular-expression.js';
+import { same } from './same.js';
+import type { Schema } from './schema.js';
+
+/**
+ * Structural schemas (KEP-1979's ground rules): every field has a type outside of the logical junctors, and the
+ * junctors only restrict what is said outside of them. Texts and paths are kube-apiserver's.
+ */
+
+const types = ['object', 'array', 'string', 'integer', 'number', 'boolean'] as const;
+type Type = (typeof types)[number];
+const isType = (text: string | undefined): text is Type => types.some((type) => type === text);
+
+const alike = [
+  'format',
+  'title',
+  'description',
+  'required',
+  'nullable',
+  'default',
+  'enum',
+  'minimum',
+  'exclusiveMinimum',
+  'maximum',
+  'exclusiveMaximum',
+  'multipleOf',
+  'minLength',
+  'maxLength',
+  'pattern',
+  'minItems',
+  'maxItems',
+  'uniqueItems',
+  'minProperties',
+  'maxProperties',
+  'example',
+  'externalDocs',
+  'listMapKeys',
+  'embeddedResource',
+  'intOrString',
+  'validations',
+] as const satisfies readonly (keyof SchemaProps & keyof Schema)[];
+
+/** The schema that the rest of the server works with. Keywords that cannot be structural are left out. */
+export function toSchema(props: SchemaProps): Schema {
+  const { type, listType, mapType, items, allOf, anyOf, oneOf, not, properties, additionalProperties } = props;
+  return {
+    ...Object.fromEntries(alike.flatMap((name) => (props[name] === undefined ? [] : [[name, props[name]]]))),
+    ...(isType(type) ? { type } : {}),
+    ...(properties && properties.size > 0
+      ? { properties: new Map([...properties].map(([name, inner]) => [name, toSchema(inner)])) }
+      : {}),
+    ...(additionalProperties
+      ? {
+          additionalProperties: additionalProperties.schema
+            ? toSchema(additionalProperties.schema)
+            : additionalProperties.allows,
+        }
+      : {}),
+    ...(items?.schema ? { items: toSchema(items.schema) } : {}),
+    ...(allOf ? { allOf: allOf.map(toSchema) } : {}),
+    ...(anyOf ? { anyOf: anyOf.map(toSchema) } : {}),
+    ...(oneOf ? { oneOf: oneOf.map(toSchema) } : {}),
+    ...(not ? { not: toSchema(not) } : {}),
+    ...(listType === 'atomic' || listType === 'set' || listType === 'map' ? { listType } : {}),
+    ...(mapType === 'granular' || mapType === 'atomic' ? { mapType } : {}),
+    ...(props.preserveUnknownFields ? { preserveUnknownFields: true } : {}),
+  };
+}
+
+const unsupported: readonly { readonly broken: (of: SchemaProps) => boolean; readonly name: string }[] = [
+  { name: 'id', broken: (of) => of.id !== undefined },
+  { name: 'schema', broken: (of) => of.schema !== undefined },
+  { name: '$ref', broken: (of) => of.ref !== undefined && of.ref !== '' },
+  { name: 'patternProperties', broken: (of) => (of.patternProperties?.size ?? 0) > 0 },
+  { name: 'dependencies', broken: (of) => (of.dependencies?.size ?? 0) > 0 },
+  { name: 'additionalItems', broken: (of) => of.additionalItems !== undefined },
+  { name: 'definitions', broken: (of) => (of.definitions?.size ?? 0) > 0 },
+];
+
+/** Why a schema cannot be read as structural at all, if so; the first reason found. */
+export function notStructural(of: SchemaProps | undefined): string | undefined {
+  if (of === undefined) return undefined;
+  const word = unsupported.find(({ broken }) => broken(of));
+  if (word !== undefined) return `OpenAPIV3Schema '${word.name}' is not supported`;
+  for (const inner of [of.not, ...(of.allOf ?? []), ...(of.anyOf ?? []), ...(of.oneOf ?? [])]) {
+    const why = notStructural(inner);
+    if (why !== undefined) return why;
+  }
+  if (of.preserveUnknownFields === false) {
+    return "internal error: 'x-kubernetes-preserve-unknown-fields' must be true or undefined";
+  }
+  if (of.items?.schemas?.length) return "OpenAPIV3Schema 'items' must be a schema, but is an array";
+  for (const inner of [of.items?.schema, ...(of.properties?.values() ?? []), of.additionalProperties?.schema]) {
+    const why = notStructural(inner);
+    if (why !== undefined) return why;
+  }
+  return undefined;
+}
+
+/** Every structural rule a schema breaks, sorted by text. `prefix` is that of extensions in paths and texts. */
+export function structuralViolations(schema: SchemaProps, path: string, prefix: string): readonly Violation[] {
+  const found = [...invariants(schema, 'root', path, prefix), ...completeness(schema, schema, path, path)];
+  const text = ({ field, body }: Violation): string => `${field}: ${body}`;
+  return found
+    .map((violation) => ({ violation, text: text(violation) }))
+    .sort((a, b) => (a.text < b.text ? -1 : a.text > b.text ? 1 : 0))
+    .map(({ violation }) => violation);
+}
+
+type Level = 'root' | 'item' | 'field';
+const withoutType: Readonly<Record<Level, string>> = {
+  root: 'must not be empty at the root',
+  item: 'must not be empty for specified array items',
+  field: 'must not be empty for specified object fields',
+};
+
+function invariants(of: SchemaProps, level: Level, path: string, prefix: string): readonly Violation[] {
+  const { type = '', items, properties, additionalProperties, embeddedResource, preserveUnknownFields } = of;
+  const found: Violation[] = [];
+  const addAll = (violations: readonly Violation[]): void => {
+    for (const violation of violations) found.push(violation);
+  };
+
+  if (type === 'array' && items?.schema === undefined) found.push(required(child(path, 'items'), 'must be specified'));
+  if (items?.schema) addAll(invariants(items.schema, 'item', child(path, 'items'), prefix));
+  for (const [name, inner] of properties ?? []) {
+    addAll(invariants(inner, 'field', mapKey(child(path, 'properties'), name), prefix));
+  }
+  if (additionalProperties) {
+    const at = child(path, 'additionalProperties');
+    if (level === 'root') found.push(forbiddenField(at, 'must not be used at the root'));
+    if (additionalProperties.schema) addAll(invariants(additionalProperties.schema, 'field', at, prefix));
+  }
+  if (of.intOrString) {
+    const why = `must be false if ${prefix}int-or-string is true`;
+    if (preserveUnknownFields) found.push(invalid(child(path, `${prefix}preserve-unknown-fields`), true, why));
+    if (embeddedResource) found.push(invalid(child(path, `${prefix}embedded-resource`), true, why));
+  }
+  addAll(
+    junctors(of, path, prefix, {
+      skipAnyOf: isIntOrString(of.anyOf),
+      skipFirstAllOf: isIntOrString(of.allOf?.[0]?.anyOf),
+    }),
+  );
+
+  if (embeddedResource && type !== 'object') {
+    const why = `must be object if ${prefix}embedded-resource is true`;
+    found.push(type === '' ? required(child(path, 'type'), why) : invalid(child(path, 'type'), type, why));
+  } else if (type === '' && !of.intOrString && !preserveUnknownFields) {
+    found.push(required(child(path, 'type'), withoutType[level]));
+  }
+  if (embeddedResource && additionalProperties) {
+    found.push(
+      forbiddenField(child(path, 'additionalProperties'), `must not be used if ${prefix}embedded-resource is set`),
+    );
+  }
+  if (level === 'root' && type !== '' && type !== 'object') {
+    found.push(invalid(child(path, 'type'), type, 'must be object at the root'));
+  }
+  addAll(metadataInvariants(of, level, child(path, 'properties')));
+  if (embeddedResource && !preserveUnknownFields && !properties?.size) {
+    found.push(
+      required(
+        child(path, 'properties'),
+        `must not be empty if ${prefix}embedded-resource is true without ${prefix}preserve-unknown-fields`,
+      ),
+    );
+  }
+  return found;
+}
+
+function metadataInvariants(of: SchemaProps, level: Level, path: string): readonly Violation[] {
+  const found: Violation[] = [];
+  const isResource = level === 'root' || of.embeddedResource === true;
+  for (const name of ['kind', 'apiVersion']) {
+    const inner = of.properties?.get(name);
+    if (isResource && inner && inner.type !== 'string') {
+      found.push(invalid(child(mapKey(path, name), 'type'), inner.type ?? '', 'must be string'));
+    }
+  }
+  const metadata = of.properties?.get('metadata');
+  if (metadata === undefined) return found;
+  if (isResource && metadata.type !== 'object') {
+    found.push(invalid(child(mapKey(path, 'metadata'), 'type'), metadata.type ?? '', 'must be object'));
+  }
+  if (level === 'root' && !restrictsNamesOnly(metadata)) {
+    found.push(
+      forbiddenField(
+        mapKey(path, 'metadata'),
+        'must not specify anything other than name and generateName, but metadata is implicitly specified',
+      ),
+    );
+  }
+  return found;
+}
+
+/** True for `{type, default, properties: {name?, generateName?}}`. */
+function restrictsNamesOnly(metadata: SchemaProps): boolean {
+  const { type, default: _default, properties, ...rest } = metadata;
+  const names = [...(properties?.keys() ?? [])];
+  return Object.keys(rest).length === 0 && names.every((name) => name === 'name' || name === 'generateName');
+}
+
+const intOrString: readonly SchemaProps[] = [{ type: 'integer' }, { type: 'string' }];
+/** `anyOf: [{type: integer}, {type: string}]`, which may stand beside int-or-string. */
+export const isIntOrString = (anyOf: readonly SchemaProps[] | undefined): boolean => same(anyOf, intOrString);
+
+interface Skip {
+  readonly skipAnyOf: boolean;
+  readonly skipFirstAllOf: boolean;
+}
+
+function junctors(of: SchemaProps, path: string, prefix: string, skip: Skip): readonly Violation[] {
+  const found: Violation[] = [];
+  const add = (violations: readonly Violation[]): void => {
+    for (const violation of violations) found.push(violation);
+  };
+  if (!skip.skipAnyOf) {
+    of.anyOf?.forEach((inner, at) => {
+      add(nested(inner, index(child(path, 'anyOf'), at), prefix, false));
+    });
+  }
+  of.allOf?.forEach((inner, at) => {
+    add(nested(inner, index(child(path, 'allOf'), at), prefix, skip.skipFirstAllOf && at === 0));
+  });
+  of.oneOf?.forEach((inner, at) => {
+    add(nested(inner, index(child(path, 'oneOf'), at), prefix, false));
+  });
+  if (of.not) add(nested(of.not, child(path, 'not'), prefix, false));
+  if (of.pattern) {
+    const { error } = compile(of.pattern);
+    if (error !== undefined) {
+      add([invalid(child(path, 'pattern'), of.pattern, `must be a valid regular expression, but isn't: ${error}`)]);
+    }
+  }
+  return found;
+}
+
+const empty = 'must be empty to be structural';
+const unset = 'must be undefined to be structural';
+const off = 'must be false to be structural';
+
+/** What a schema inside a junctor may not say; extensions have the name without prefix. */
+const forbiddenInside: readonly {
+  readonly name: string;
+  readonly extension?: true;
+  readonly says: (of: SchemaProps) => boolean;
+  readonly why: string;
+}[] = [
+  { name: 'type', says: (of) => of.type !== undefined, why: empty },
+  {
+    name: 'additionalProperties',
+    says: ({ additionalProperties: more }) => more !== undefined && (more.allows || more.schema !== undefined),
+    why: unset,
+  },
+  { name: 'default', says: (of) => of.default !== undefined, why: unset },
+  { name: 'title', says: (of) => of.title !== undefined, why: empty },
+  { name: 'description', says: (of) => of.description !== undefined, why: empty },
+  { name: 'nullable', says: (of) => of.nullable === true, why: off },
+  { name: 'preserve-unknown-fields', extension: true, says: (of) => of.preserveUnknownFields === true, why: off },
+  { name: 'embedded-resource', extension: true, says: (of) => of.embeddedResource === true, why: off },
+  { name: 'int-or-string', extension: true, says: (of) => of.intOrString === true, why: off },
+  { name: 'list-map-keys', extension: true, says: (of) => of.listMapKeys !== undefined, why: empty },
+  { name: 'list-type', extension: true, says: (of) => of.listType !== undefined, why: unset },
+  { name: 'map-type', extension: true, says: (of) => of.mapType !== undefined, why: unset },
+  { name: 'validations', extension: true, says: (of) => of.validations !== undefined, why: empty },
+];
+
+function nested(of: SchemaProps, path: string, prefix: string, skipAnyOf: boolean): readonly Violation[] {
+  const found = [...junctors(of, path, prefix, { skipAnyOf, skipFirstAllOf: false })];
+  const add = (violations: readonly Violation[]): void => {
+    for (const violation of violations) found.push(violation);
+  };
+  if (of.items?.schema) add(nested(of.items.schema, child(path, 'items'), prefix, false));
+  for (const [name, inner] of of.properties ?? []) {
+    add(nested(inner, mapKey(child(path, 'properties'), name), prefix, false));
+  }
+  for (const { name, extension, says, why } of forbiddenInside) {
+    if (says(of)) found.push(forbiddenField(child(path, extension ? prefix + name : name), why));
+  }
+  if (of.properties?.has('metadata')) {
+    found.push(
+      forbiddenField(mapKey(child(path, 'properties'), 'metadata'), 'must not be specified in a nested context'),
+    );
+  }
+  return found;
+}
+
+/** Fields named by junctors at the root of the schema must exist in the schema proper. */
+function completeness(
+  inside: SchemaProps,
+  core: SchemaProps,
+  corePath: string,
+  insidePath: string,
+): readonly Violation[] {
+  const branches: readonly (readonly [SchemaProps, string])[] = [
+    ...(inside.not ? [[inside.not, child(insidePath, 'not')] as const] : []),
+    ...(['allOf', 'anyOf', 'oneOf'] as const).flatMap((word) =>
+      (inside[word] ?? []).map((branch, at) => [branch, index(child(insidePath, word), at)] as const),
+    ),
+  ];
+  return branches.flatMap(([branch, path]) => nestedCompleteness(branch, core, corePath, path));
+}
+
+function nestedCompleteness(
+  inside: SchemaProps,
+  core: SchemaProps | undefined,
+  corePath: string,
+  insidePath: string,
+): readonly Violation[] {
+  if (core === undefined) return [required(corePath, `because it is defined in ${insidePath}`)];
+  const items = inside.items?.schema;
+  return [
+    ...completeness(inside, core, corePath, insidePath),
+    ...(items
+      ? nestedCompleteness(items, core.items?.schema, child(corePath, 'items'), child(insidePath, 'items'))
+      : []),
+    ...[...(inside.properties ?? [])].flatMap(([name, inner]) =>
+      nestedCompleteness(
+        inner,
+        core.properties?.get(name),
+        mapKey(child(corePath, 'properties'), name),
+        mapKey(child(insidePath, 'properties'), name),
+      ),
+    ),
+  ];
+}

@@ -1,0 +1,203 @@
+/** The wire format of protocol buffers: tags, varints, lengths. Knows no schema. */
+
+/** The bytes are not a message. The text is that of Go's generated code. */
+export class ProtobufError extends Error {
+  override readonly name = 'ProtobufError';
+}
+
+export const wireTypes = { varint: 0, fixed64: 1, bytes: 2, startGroup: 3, endGroup: 4, fixed32: 5 } as const;
+
+const truncated = 'unexpected EOF';
+const overflow = 'proto: integer overflow';
+
+/** Reads one message from front to back. */
+export class WireReader {
+  readonly #bytes: Buffer;
+  #at: number;
+  readonly #end: number;
+
+  constructor(bytes: Uint8Array, from = 0, to = bytes.length) {
+    this.#bytes = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#at = from;
+    this.#end = to;
+  }
+
+  get done(): boolean {
+    return this.#at >= this.#end;
+  }
+
+  #byte(): number {
+    if (this.#at >= this.#end) throw new ProtobufError(truncated);
+    return this.#bytes[this.#at++] as number;
+  }
+
+  /** Field number and wire type of what follows. */
+  tag(message: string): { readonly number: number; readonly type: number } {
+    const first = this.#bytes[this.#at] ?? 0x80;
+    if (first > 7 && first < 0x80 && (first & 7) !== wireTypes.endGroup && !this.done) {
+      this.#at++;
+      return { number: first >> 3, type: first & 7 };
+    }
+    const tag = this.varint();
+    const number = Number(BigInt.asIntN(32, tag >> 3n));
+    const type = Number(tag & 7n);
+    if (type === wireTypes.endGroup) throw new ProtobufError(`proto: ${message}: wiretype end group for non-group`);
+    if (number <= 0) throw new ProtobufError(`proto: ${message}: illegal tag ${number} (wire type ${tag})`);
+    return { number, type };
+  }
+
+  /** 64 bits, unsigned. */
+  varint(): bigint {
+    let low = 0;
+    for (let shift = 0; shift < 28; shift += 7) {
+      const byte = this.#byte();
+      low |= (byte & 0x7f) << shift;
+      if (byte < 0x80) return BigInt(low);
+    }
+    let value = BigInt(low);
+    for (let shift = 28n; shift < 70n; shift += 7n) {
+      const byte = this.#byte();
+      value |= BigInt(byte & 0x7f) << shift;
+      if (byte < 0x80) return BigInt.asUintN(64, value);
+    }
+    throw new ProtobufError(overflow);
+  }
+
+  int64(): bigint {
+    return BigInt.asIntN(64, this.varint());
+  }
+
+  int32(): number {
+    return Number(BigInt.asIntN(32, this.varint()));
+  }
+
+  double(): number {
+    if (this.#at + 8 > this.#end) throw new ProtobufError(truncated);
+    const value = this.#bytes.readDoubleLE(this.#at);
+    this.#at += 8;
+    return value;
+  }
+
+  /** A view, not a copy. */
+  bytes(): Buffer {
+    const length = this.varint();
+    if (length > 0x7fff_ffffn) throw new ProtobufError('proto: negative length found during unmarshaling');
+    const start = this.#at;
+    const end = start + Number(length);
+    if (end > this.#end) throw new ProtobufError(truncated);
+    this.#at = end;
+    return this.#bytes.subarray(start, end);
+  }
+
+  /** Passes over a value, groups with all they contain. */
+  skip(type: number): void {
+    let depth = 0;
+    for (let next = type; ; ) {
+      if (next === wireTypes.varint) this.varint();
+      else if (next === wireTypes.fixed64) this.#pass(8);
+      else if (next === wireTypes.bytes) this.bytes();
+      else if (next === wireTypes.startGroup) depth++;
+      else if (next === wireTypes.endGroup) {
+        if (depth === 0) throw new ProtobufError('proto: unexpected end of group');
+        depth--;
+      } else if (next === wireTypes.fixed32) this.#pass(4);
+      else throw new ProtobufError(`proto: illegal wireType ${next}`);
+      if (depth === 0) return;
+      next = Number(this.varint() & 7n);
+    }
+  }
+
+  #pass(length: number): void {
+    if (this.#at + length > this.#end) throw new ProtobufError(truncated);
+    this.#at += length;
+  }
+}
+
+const initialSize = 1_024;
+
+/**
+ * Writes one message from back to front, as Go's generated code does: when a length is to be written, what it is the
+ * length of is already there.
+ */
+export class WireWriter {
+  #bytes = Buffer.allocUnsafe(initialSize);
+  #start = initialSize;
+
+  /** Bytes written so far. */
+  get length(): number {
+    return this.#bytes.length - this.#start;
+  }
+
+  /** What was written. Nothing may be written afterwards. */
+  finish(): Buffer {
+    return this.#bytes.subarray(this.#start);
+  }
+
+  #make(room: number): number {
+    if (this.#start < room) {
+      const { length } = this;
+      const size = Math.max(this.#bytes.length * 2, length + room);
+      const larger = Buffer.allocUnsafe(size);
+      this.#bytes.copy(larger, size - length, this.#start);
+      this.#bytes = larger;
+      this.#start = size - length;
+    }
+    this.#start -= room;
+    return this.#start;
+  }
+
+  raw(bytes: Uint8Array): void {
+    const at = this.#make(bytes.length);
+    this.#bytes.set(bytes, at);
+  }
+
+  text(text: string): void {
+    const length = Buffer.byteLength(text);
+    const at = this.#make(length);
+    this.#bytes.write(text, at, 'utf8');
+  }
+
+  /** A whole number; negative ones take ten bytes. */
+  varint(value: number | bigint): void {
+    if (typeof value === 'number' && value >= 0 && value < 0x8000_0000) this.#small(value);
+    else this.#large(BigInt(value));
+  }
+
+  #large(value: bigint): void {
+    const bytes: number[] = [];
+    let rest = BigInt.asUintN(64, value);
+    while (rest >= 0x80n) {
+      bytes.push(Number(rest & 0x7fn) | 0x80);
+      rest >>= 7n;
+    }
+    bytes.push(Number(rest));
+    this.raw(Uint8Array.from(bytes));
+  }
+
+  #small(value: number): void {
+    let size = 1;
+    for (let rest = value >>> 7; rest !== 0; rest >>>= 7) size++;
+    let at = this.#make(size);
+    let rest = value;
+    while (rest >= 0x80) {
+      this.#bytes[at++] = (rest & 0x7f) | 0x80;
+      rest >>>= 7;
+    }
+    this.#bytes[at] = rest;
+  }
+
+  double(value: number): void {
+    const at = this.#make(8);
+    this.#bytes.writeDoubleLE(value, at);
+  }
+
+  tag(number: number, type: number): void {
+    this.varint(number * 8 + type);
+  }
+
+  /** Puts the length of everything written since `before` (the writer's length then), and a tag, in front of it. */
+  close(number: number, before: number): void {
+    this.varint(this.length - before);
+    this.tag(number, wireTypes.bytes);
+  }
+}

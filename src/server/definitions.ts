@@ -1,0 +1,45 @@
+import type { AdmissionStep } from '../admission/admission-step.js';
+import { defaultChain } from '../admission/default-chain.js';
+import type { Domains } from '../api/domains.js';
+import type { Authorizer } from '../auth/authorizer.js';
+import type { ObjectSource } from '../auth/object-source.js';
+import type { Rbac } from '../auth/rbac.js';
+import type { ResourceDefinition } from '../registry/resource-definition.js';
+import { certificateSigningRequestDefinition } from '../resources/certificatesigningrequests/definition.js';
+import { clusterTrustBundleDefinition } from '../resources/clustertrustbundles/definition.js';
+import { customResourceDefinitions } from '../resources/customresourcedefinitions/definition.js';
+import { builtinDefinitions } from '../resources/index.js';
+import { authenticationReviews, authorizationReviews } from '../resources/reviews/index.js';
+import { serviceAccountToken } from '../resources/serviceaccounts/token.js';
+import type { Authentication } from './authentication.js';
+
+export interface DefinitionParts {
+  readonly authentication: Authentication;
+  readonly authorizer: Authorizer;
+  readonly roles: Rbac;
+  readonly objects: ObjectSource;
+  readonly domains: Domains;
+  readonly maxTokenSeconds: number | undefined;
+}
+
+/** The built-in kinds with the services they answer from, and the policies on their way to the store. */
+export function openDefinitions(parts: DefinitionParts): {
+  readonly definitions: readonly ResourceDefinition[];
+  readonly admission: readonly AdmissionStep[];
+} {
+  const { authentication, authorizer, roles, objects, domains, maxTokenSeconds } = parts;
+  const { apiAudiences, authenticator, issuer } = authentication;
+  return {
+    definitions: builtinDefinitions({
+      token: serviceAccountToken({ objects, issuer, apiAudiences, maxSeconds: maxTokenSeconds }),
+      authenticationReviews: authenticationReviews({ authenticator, apiAudiences }),
+      authorizationReviews: authorizationReviews({ authorizer }),
+      certificates: [
+        certificateSigningRequestDefinition(domains) as object as ResourceDefinition,
+        clusterTrustBundleDefinition({ domains }) as object as ResourceDefinition,
+      ],
+      extensions: [customResourceDefinitions({ domains }) as object as ResourceDefinition],
+    }),
+    admission: defaultChain({ authorizer, rbac: roles, objects, domains }),
+  };
+}

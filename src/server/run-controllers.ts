@@ -1,0 +1,1 @@
+export async function startControllers(_: object): Promise<void> {}

@@ -1,0 +1,449 @@
+import { randomBytes } from 'node:crypto';
+import { Observable } from 'rxjs';
+import { type Clock, systemClock } from '../../runtime/clock.js';
+import { type Logger, silentLogger } from '../../runtime/logger.js';
+import { atRevision } from '../document.js';
+import { FanOut } from '../fan-out.js';
+import { History, type HistoryLimits, type Written } from '../history.js';
+import { isKey } from '../key-order.js';
+import {
+  type ChangeStream,
+  type Entry,
+  HistoryCompacted,
+  type Revision,
+  RevisionInFuture,
+  type Scan,
+  type ScanOptions,
+  type Store,
+  StoreClosed,
+  type Write,
+  WriteConflict,
+} from '../store.js';
+import { StoreUnavailable } from '../store-unavailable.js';
+import { changeOf, checkWrite } from '../write.js';
+import { EntryCache } from './entry-cache.js';
+import { createEtcdClient, type EtcdClient, type EtcdClientOptions, RevisionOutOfRange } from './etcd-client.js';
+import type { KeyValue, RangeRequest, RangeResponse, TxnResponse, WatchEvent, WatchResponse } from './messages.js';
+import { decodeEntry, encodeValue, hasNonce } from './stored-value.js';
+
+export interface EtcdStoreOptions extends EtcdClientOptions, HistoryLimits {
+  /** Everything of this store is under this in etcd; `/kedge` unless said otherwise. */
+  readonly prefix?: string;
+  readonly clock?: Clock;
+  readonly log?: Logger;
+  /** How often streams without changes tell progress, in milliseconds; 5 seconds unless said otherwise. */
+  readonly progressMs?: number;
+  /** How many revisions before the opening are brought into memory for streams that start there; 10,000 unless said otherwise. */
+  readonly replay?: number;
+  /**
+   * How often etcd's history is compacted, in milliseconds, to what it was a time before; as `historyMs` unless said
+   * otherwise, 0 for never. Of several servers one does it each time.
+   */
+  readonly compactEveryMs?: number;
+  /** Wraps the connection; for tests that want it to fail. */
+  readonly wrapClient?: (client: EtcdClient) => EtcdClient;
+}
+
+const defaultPrefix = '/kedge';
+const defaultHistoryMs = 5 * 60_000;
+const defaultReplay = 10_000;
+const scanAtOnce = 2_000;
+const cacheBytes = 64 * 1_048_576;
+const commitAttempts = 3;
+const impatienceMs = 100;
+const firstBackoffMs = 50;
+const longestBackoffMs = 2_000;
+
+/**
+ * The distributed store: etcd v3, shared by several servers.
+ *
+ * Reads and writes go to etcd and are linearizable; a revision is etcd's own. Changes come from one watch over
+ * everything, which fills a history in memory that all streams are served from; where the watch breaks it goes on
+ * after the last revision it saw. The watch is complete up to the last event it told, and etcd 3.4 does not say
+ * more; so where a reader knows of a later revision and no event comes, a heartbeat is written to a key of its own, whose
+ * event says it. That happens only if something outside of this store writes to the same etcd.
+ *
+ * Under the prefix, `entries` is followed by the key, and `meta/` by what the servers agree on: the heartbeat, and who
+ * compacts.
+ */
+export class EtcdStore implements Store {
+  readonly #client: EtcdClient;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #space: string;
+  readonly #cache = new EntryCache(cacheBytes);
+  readonly #history: History;
+  readonly #fanOut: FanOut;
+  readonly #stop = new AbortController();
+  readonly #loops: Promise<void>[] = [];
+  /** The latest revision heard of in any answer. */
+  #heard: Revision;
+  /** A heartbeat is due if no event up to this revision comes by itself. */
+  #hurrying: Revision = 0n;
+
+  constructor(
+    client: EtcdClient,
+    start: { readonly after: Revision; readonly now: Revision },
+    options: EtcdStoreOptions,
+  ) {
+    this.#client = client;
+    this.#clock = options.clock ?? systemClock;
+    this.#log = options.log ?? silentLogger;
+    this.#space = options.prefix ?? defaultPrefix;
+    this.#history = new History(start.after, options);
+    this.#heard = start.now;
+    this.#fanOut = new FanOut(this.#history, options);
+    const compactEveryMs = options.compactEveryMs ?? options.historyMs ?? defaultHistoryMs;
+    this.#loops.push(this.#watch(), this.#keepUp(options.progressMs ?? 5_000));
+    if (compactEveryMs > 0) this.#loops.push(this.#compactNowAndThen(compactEveryMs));
+  }
+
+  async get(key: string): Promise<Entry | undefined> {
+    this.#checkOpen();
+    if (!isKey(key)) return undefined;
+    const { kvs } = await this.#range({ key: this.#etcdKey(key) });
+    return kvs[0] && this.#entry(kvs[0]);
+  }
+
+  async scan(prefix: string, { at, after, limit = Number.POSITIVE_INFINITY }: ScanOptions = {}): Promise<Scan> {
+    this.#checkOpen();
+    const low = this.#etcdKey(prefix);
+    const next = after === undefined ? low : `${this.#etcdKey(after)}\0`;
+    const rangeEnd = endOfRange(low);
+    let key = Buffer.compare(Buffer.from(next), Buffer.from(low)) > 0 ? next : low;
+    const entries: Entry[] = [];
+    let revision = at;
+    while (true) {
+      const atOnce = Math.min(scanAtOnce, limit - entries.length);
+      // A limit of 0 means none to etcd.
+      const page = await this.#rangeAt({ key, rangeEnd, limit: Math.max(1, atOnce) }, revision);
+      revision ??= page.revision;
+      const kvs = page.kvs.slice(0, atOnce);
+      for (const kv of kvs) entries.push(this.#entry(kv));
+      const last = kvs.at(-1);
+      const remaining = page.count - kvs.length;
+      if (remaining === 0 || entries.length >= limit || last === undefined) return { entries, revision, remaining };
+      key = `${last.key}\0`;
+    }
+  }
+
+  async commit(write: Write): Promise<Entry> {
+    this.#checkOpen();
+    checkWrite(write);
+    const nonce = randomBytes(8);
+    let unsure: StoreUnavailable | undefined;
+    for (let attempt = 0; attempt < commitAttempts; attempt++) {
+      try {
+        return this.#outcome(write, nonce, await this.#send(write, nonce), unsure);
+      } catch (error) {
+        if (!(error instanceof StoreUnavailable) || error === unsure) throw error;
+        unsure = error;
+        this.#checkOpen();
+      }
+    }
+    throw unsure ?? new StoreUnavailable('etcd does not answer');
+  }
+
+  changes(prefix: string, after: Revision): ChangeStream {
+    return new Observable((subscriber) => {
+      subscriber.add(this.#fanOut.changes(prefix, after).subscribe(subscriber));
+      if (after > this.#history.newest && !subscriber.closed) void this.#hurry(after);
+    });
+  }
+
+  async revision(): Promise<Revision> {
+    this.#checkOpen();
+    return (await this.#range({ key: this.#metaKey('heartbeat') })).revision;
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort();
+    this.#fanOut.close();
+    await Promise.all(this.#loops);
+    this.#client.close();
+  }
+
+  /** Forgets the history up to a revision now, as time would later, in etcd and here; for tests. */
+  async compact(revision: Revision): Promise<void> {
+    this.#checkOpen();
+    await this.caughtUp();
+    try {
+      await this.#client.compact(revision);
+    } catch (error) {
+      if (!(error instanceof RevisionOutOfRange && error.why === 'compacted')) throw error;
+    }
+    this.#history.compact(revision);
+  }
+
+  /** Resolves when every change that happened before the call has been told to streams. */
+  async caughtUp(): Promise<void> {
+    const { revision } = await this.#beat();
+    while (this.#history.newest < revision && !this.#stop.signal.aborted) await this.#clock.sleep(2, this.#stop.signal);
+  }
+
+  #send({ key, document, expect }: Write, nonce: Buffer): Promise<TxnResponse> {
+    const etcdKey = this.#etcdKey(key);
+    // An absent key has revision 0 in etcd, and no write expects that of a live one.
+    const equals = expect === 'absent' ? 0n : expect === 0n ? -1n : expect;
+    return this.#client.txn({
+      compare: { key: etcdKey, target: 'modRevision', equals },
+      success:
+        document === undefined
+          ? { delete: { key: etcdKey } }
+          : { put: { key: etcdKey, value: encodeValue(document, nonce) } },
+      failure: { range: { key: etcdKey } },
+    });
+  }
+
+  /** `unsure` is why an earlier attempt may have happened although it failed. */
+  #outcome(write: Write, nonce: Buffer, answer: TxnResponse, unsure: StoreUnavailable | undefined): Entry {
+    const { key, document } = write;
+    const { succeeded, revision, kv } = answer;
+    this.#hear(revision);
+    if (succeeded && document !== undefined) {
+      return this.#cache.entry(key, revision, () => changeOf(write, undefined, revision).entry);
+    }
+    if (succeeded && kv !== undefined) return atRevision(this.#entry(kv), revision);
+    if (unsure !== undefined && document !== undefined && kv !== undefined && hasNonce(kv.value, nonce)) {
+      return this.#entry(kv);
+    }
+    if (unsure !== undefined) throw unsure;
+    throw new WriteConflict(key, kv && this.#entry(kv));
+  }
+
+  async #range(request: RangeRequest): Promise<RangeResponse> {
+    const response = await this.#client.range(request);
+    this.#hear(response.revision);
+    return response;
+  }
+
+  async #rangeAt(request: RangeRequest, revision: Revision | undefined): Promise<RangeResponse> {
+    if (revision === undefined) return this.#range(request);
+    // Revision 0 means now to etcd; nothing was there before the first.
+    if (revision < 1n) throw new HistoryCompacted(revision, 1n);
+    try {
+      return await this.#range({ ...request, revision });
+    } catch (error) {
+      if (!(error instanceof RevisionOutOfRange)) throw error;
+      if (error.why === 'future') throw new RevisionInFuture(revision, await this.revision());
+      throw new HistoryCompacted(revision, await oldestKept(this.#client, this.#metaKey('heartbeat'), revision));
+    }
+  }
+
+  #hear(revision: Revision): void {
+    if (revision > this.#heard) this.#heard = revision;
+  }
+
+  #beat(): Promise<TxnResponse> {
+    const key = this.#metaKey('heartbeat');
+    // A version is never negative, so this never holds.
+    const compare = { key, target: 'version', equals: -1n } as const;
+    return this.#client.txn({
+      compare,
+      success: { range: { key } },
+      failure: { put: { key, value: Buffer.alloc(0) } },
+    });
+  }
+
+  /** Somebody waits for a revision that no event told yet. */
+  async #hurry(revision: Revision): Promise<void> {
+    if (this.#hurrying >= revision) return;
+    this.#hurrying = revision;
+    await this.#clock.sleep(impatienceMs, this.#stop.signal);
+    if (this.#stop.signal.aborted || this.#history.newest >= revision) return;
+    await this.#beat().catch((error: unknown) => this.#log.warn({ error }, 'cannot write a heartbeat to etcd'));
+  }
+
+  async #keepUp(everyMs: number): Promise<void> {
+    const { signal } = this.#stop;
+    while (true) {
+      const { newest } = this.#history;
+      await this.#clock.sleep(everyMs, signal);
+      if (signal.aborted) return;
+      if (this.#history.newest > newest || this.#heard <= newest) continue;
+      await this.#hurry(this.#heard);
+    }
+  }
+
+  async #watch(): Promise<void> {
+    const { signal } = this.#stop;
+    let backoff = firstBackoffMs;
+    while (!signal.aborted) {
+      const before = this.#history.newest;
+      const error = await this.#watchOnce();
+      if (signal.aborted) return;
+      if (this.#history.newest > before) backoff = firstBackoffMs;
+      this.#log.warn({ error, revision: this.#history.newest }, 'the watch on etcd ended and is begun again');
+      await this.#clock.sleep(backoff, signal);
+      backoff = Math.min(backoff * 2, longestBackoffMs);
+    }
+  }
+
+  /** Resolves with why it ended. */
+  #watchOnce(): Promise<unknown> {
+    const { signal } = this.#stop;
+    return new Promise((resolve) => {
+      const end = (why: unknown): void => {
+        signal.removeEventListener('abort', onAbort);
+        stop();
+        resolve(why);
+      };
+      const onAbort = (): void => end(undefined);
+      const request = {
+        key: `${this.#space}/`,
+        rangeEnd: endOfRange(`${this.#space}/`),
+        startRevision: this.#history.newest + 1n,
+      };
+      const stop = this.#client.watch(request, {
+        response: (response) => {
+          try {
+            this.#take(response);
+            if (response.canceled) end(response.cancelReason);
+          } catch (error) {
+            end(error);
+          }
+        },
+        ended: end,
+      });
+      signal.addEventListener('abort', onAbort);
+    });
+  }
+
+  #take({ events, compactRevision }: WatchResponse): void {
+    const now = this.#clock.now();
+    for (const event of events) this.#takeEvent(event, now);
+    if (compactRevision > this.#history.newest) this.#lose(compactRevision);
+    this.#fanOut.deliver();
+  }
+
+  #takeEvent(event: WatchEvent, now: number): void {
+    const { modRevision } = event.kv;
+    if (modRevision <= this.#history.newest) return;
+    const change = event.kv.key.startsWith(this.#etcdKey('')) ? this.#changeFrom(event) : undefined;
+    if (change === 'incomplete') this.#lose(modRevision);
+    else if (change === undefined) this.#history.advance(modRevision);
+    else this.#history.append(change, now);
+  }
+
+  /** What happened up to a revision cannot be known any more. */
+  #lose(revision: Revision): void {
+    const { newest } = this.#history;
+    this.#history.restart(revision);
+    this.#fanOut.cutOff(new HistoryCompacted(newest, revision));
+  }
+
+  /** 'incomplete' if etcd no longer knew what was there before. */
+  #changeFrom({ type, kv, previous }: WatchEvent): Written | 'incomplete' {
+    const before = previous && this.#entry(previous);
+    if (type === 'put') {
+      if (before === undefined && kv.createRevision !== kv.modRevision) return 'incomplete';
+      return { type: 'put', entry: this.#entry(kv), previous: before };
+    }
+    if (before === undefined) return 'incomplete';
+    return { type: 'delete', entry: atRevision(before, kv.modRevision), previous: before };
+  }
+
+  /** Every interval one of the servers compacts to what the revision was an interval before. */
+  async #compactNowAndThen(everyMs: number): Promise<void> {
+    const { signal } = this.#stop;
+    const key = this.#metaKey('compaction');
+    let seen: { readonly version: bigint; readonly revision: Revision } = { version: 0n, revision: 0n };
+    while (true) {
+      await this.#clock.sleep(everyMs, signal);
+      if (signal.aborted) return;
+      try {
+        seen = await this.#compactInTurn(key, seen);
+      } catch (error) {
+        this.#log.warn({ error }, 'cannot compact etcd');
+      }
+    }
+  }
+
+  async #compactInTurn(
+    key: string,
+    seen: { readonly version: bigint; readonly revision: Revision },
+  ): Promise<{ readonly version: bigint; readonly revision: Revision }> {
+    const { revision, succeeded, kv } = await this.#client.txn({
+      compare: { key, target: 'version', equals: seen.version },
+      success: { put: { key, value: Buffer.from(String(this.#heard)) } },
+      failure: { range: { key } },
+    });
+    if (!succeeded) return { version: kv?.version ?? 0n, revision };
+    if (seen.revision > 0n) await this.#client.compact(seen.revision);
+    return { version: seen.version + 1n, revision };
+  }
+
+  #entry({ key, modRevision, value }: KeyValue): Entry {
+    const own = key.slice(this.#etcdKey('').length);
+    return this.#cache.entry(own, modRevision, () => decodeEntry(own, modRevision, value));
+  }
+
+  #etcdKey(key: string): string {
+    return `${this.#space}/entries${key}`;
+  }
+
+  #metaKey(name: string): string {
+    return `${this.#space}/meta/${name}`;
+  }
+
+  #checkOpen(): void {
+    if (this.#stop.signal.aborted) throw new StoreClosed('the store is closed');
+  }
+}
+
+/**
+ * Opens the store in an etcd, with the recent past in memory.
+ * @throws StoreUnavailable if no member answers
+ */
+export async function openEtcdStore(options: EtcdStoreOptions): Promise<EtcdStore> {
+  const connected = createEtcdClient(options);
+  const client = options.wrapClient?.(connected) ?? connected;
+  const space = options.prefix ?? defaultPrefix;
+  try {
+    const { revision } = await client.range({ key: `${space}/meta/heartbeat` });
+    const wanted = revision - BigInt(options.replay ?? defaultReplay);
+    const oldest = await oldestKept(client, `${space}/meta/heartbeat`, wanted);
+    const start = { after: wanted > oldest ? wanted : oldest, now: revision };
+    const store = new EtcdStore(client, start, options);
+    await store.caughtUp().catch((error: unknown) => store.close().then(() => Promise.reject(error)));
+    return store;
+  } catch (error) {
+    client.close();
+    throw error;
+  }
+}
+
+/** The revision etcd's history is compacted to, if that is after the one asked for; otherwise one before it. */
+async function oldestKept(client: EtcdClient, key: string, asked: Revision): Promise<Revision> {
+  try {
+    // Revision 0 means now to etcd.
+    await client.range({ key, revision: asked < 1n ? 1n : asked });
+    return 0n;
+  } catch (error) {
+    if (!(error instanceof RevisionOutOfRange)) throw error;
+    return error.why === 'future' ? 0n : compactedTo(client, key);
+  }
+}
+
+/** Only a watch from before the compaction is told how far it went. */
+function compactedTo(client: EtcdClient, key: string): Promise<Revision> {
+  return new Promise((resolve, reject) => {
+    const handlers = {
+      response: ({ compactRevision }: WatchResponse): void => {
+        if (compactRevision === 0n) return;
+        stop();
+        resolve(compactRevision);
+      },
+      ended: reject,
+    };
+    const stop = client.watch({ key, rangeEnd: endOfRange(key), startRevision: 1n }, handlers);
+  });
+}
+
+/** The first key after all that start with this one; a key is never all 0xff. */
+function endOfRange(prefix: string): Uint8Array {
+  const end = Buffer.from(prefix);
+  const last = end.length - 1;
+  end[last] = (end[last] ?? 0) + 1;
+  return end;
+}

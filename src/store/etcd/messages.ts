@@ -1,0 +1,276 @@
+import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
+
+/**
+ * The few messages of etcd's v3 API that the store speaks, encoded by hand. Field numbers are those of etcd 3.4's
+ * `etcdserverpb` and `mvccpb`; fields the store has no use for are skipped when read.
+ */
+
+export interface KeyValue {
+  readonly key: string;
+  readonly value: Buffer;
+  readonly createRevision: bigint;
+  readonly modRevision: bigint;
+  /** How many writes the key had since its creation. */
+  readonly version: bigint;
+}
+
+export interface RangeRequest {
+  readonly key: string;
+  /** Exclusive; absent for one key. A single zero byte stands for the end of all keys. */
+  readonly rangeEnd?: Uint8Array;
+  readonly limit?: number;
+  readonly revision?: bigint;
+}
+
+export interface RangeResponse {
+  /** The revision of the store when it answered. */
+  readonly revision: bigint;
+  readonly kvs: readonly KeyValue[];
+  /** How many keys are in the range, whatever the limit. */
+  readonly count: number;
+}
+
+export interface Compare {
+  readonly key: string;
+  readonly target: 'version' | 'modRevision';
+  readonly equals: bigint;
+}
+
+export type Operation =
+  | { readonly put: { readonly key: string; readonly value: Uint8Array } }
+  /** Answers the value deleted. */
+  | { readonly delete: { readonly key: string } }
+  | { readonly range: RangeRequest };
+
+export interface TxnRequest {
+  readonly compare: Compare;
+  readonly success: Operation;
+  readonly failure: Operation;
+}
+
+export interface TxnResponse {
+  readonly revision: bigint;
+  readonly succeeded: boolean;
+  /** What the operation found or deleted. */
+  readonly kv: KeyValue | undefined;
+}
+
+export interface WatchRequest {
+  readonly key: string;
+  readonly rangeEnd: Uint8Array;
+  readonly startRevision: bigint;
+}
+
+export interface WatchEvent {
+  readonly type: 'put' | 'delete';
+  readonly kv: KeyValue;
+  readonly previous: KeyValue | undefined;
+}
+
+export interface WatchResponse {
+  readonly created: boolean;
+  readonly canceled: boolean;
+  /** Why it was canceled: everything before this is compacted. 0 if that is not why. */
+  readonly compactRevision: bigint;
+  readonly cancelReason: string;
+  readonly events: readonly WatchEvent[];
+}
+
+/** Wire types: 0 varint, 2 length-delimited. */
+const varint = 0;
+const delimited = 2;
+const compareTargets = { version: { code: 0, field: 4 }, modRevision: { code: 2, field: 6 } };
+
+export const encodeRange = (request: RangeRequest): Uint8Array => writeRange(new BinaryWriter(), request).finish();
+
+export function encodeTxn({ compare, success, failure }: TxnRequest): Uint8Array {
+  const target = compareTargets[compare.target];
+  const writer = new BinaryWriter().tag(1, delimited).fork();
+  writer.tag(2, varint).int32(target.code).tag(3, delimited).string(compare.key);
+  writer.tag(target.field, varint).int64(compare.equals).join();
+  writeOperation(writer.tag(2, delimited).fork(), success).join();
+  writeOperation(writer.tag(3, delimited).fork(), failure).join();
+  return writer.finish();
+}
+
+export const encodeCompaction = (revision: bigint): Uint8Array =>
+  new BinaryWriter().tag(1, varint).int64(revision).finish();
+
+/** Asks for previous values, and for large answers in fragments. */
+export function encodeWatch({ key, rangeEnd, startRevision }: WatchRequest): Uint8Array {
+  const writer = new BinaryWriter().tag(1, delimited).fork();
+  writer.tag(1, delimited).string(key).tag(2, delimited).bytes(rangeEnd);
+  writer.tag(3, varint).int64(startRevision).tag(6, varint).bool(true).tag(8, varint).bool(true);
+  return writer.join().finish();
+}
+
+export function decodeRange(bytes: Uint8Array): RangeResponse {
+  let revision = 0n;
+  let count = 0;
+  const kvs: KeyValue[] = [];
+  readFields(bytes, {
+    1: (reader) => {
+      revision = decodeHeader(reader.bytes());
+    },
+    2: (reader) => kvs.push(decodeKeyValue(reader.bytes())),
+    4: (reader) => {
+      count = Number(reader.int64());
+    },
+  });
+  return { revision, kvs, count };
+}
+
+export function decodeTxn(bytes: Uint8Array): TxnResponse {
+  let revision = 0n;
+  let succeeded = false;
+  let kv: KeyValue | undefined;
+  readFields(bytes, {
+    1: (reader) => {
+      revision = decodeHeader(reader.bytes());
+    },
+    2: (reader) => {
+      succeeded = reader.bool();
+    },
+    3: (reader) => {
+      kv = decodeOperationAnswer(reader.bytes());
+    },
+  });
+  return { revision, succeeded, kv };
+}
+
+export function decodeWatch(bytes: Uint8Array): WatchResponse {
+  let created = false;
+  let canceled = false;
+  let compactRevision = 0n;
+  let cancelReason = '';
+  const events: WatchEvent[] = [];
+  readFields(bytes, {
+    3: (reader) => {
+      created = reader.bool();
+    },
+    4: (reader) => {
+      canceled = reader.bool();
+    },
+    5: (reader) => {
+      compactRevision = BigInt(reader.int64());
+    },
+    6: (reader) => {
+      cancelReason = reader.string();
+    },
+    11: (reader) => events.push(decodeEvent(reader.bytes())),
+  });
+  return { created, canceled, compactRevision, cancelReason, events };
+}
+
+function writeRange(writer: BinaryWriter, { key, rangeEnd, limit, revision }: RangeRequest): BinaryWriter {
+  writer.tag(1, delimited).string(key);
+  if (rangeEnd !== undefined) writer.tag(2, delimited).bytes(rangeEnd);
+  if (limit !== undefined) writer.tag(3, varint).int64(limit);
+  if (revision !== undefined) writer.tag(4, varint).int64(revision);
+  return writer;
+}
+
+function writeOperation(writer: BinaryWriter, operation: Operation): BinaryWriter {
+  if ('range' in operation) return writeRange(writer.tag(1, delimited).fork(), operation.range).join();
+  if ('put' in operation) {
+    const { key, value } = operation.put;
+    return writer.tag(2, delimited).fork().tag(1, delimited).string(key).tag(2, delimited).bytes(value).join();
+  }
+  return writer
+    .tag(3, delimited)
+    .fork()
+    .tag(1, delimited)
+    .string(operation.delete.key)
+    .tag(3, varint)
+    .bool(true)
+    .join();
+}
+
+function decodeHeader(bytes: Uint8Array): bigint {
+  let revision = 0n;
+  readFields(bytes, {
+    3: (reader) => {
+      revision = BigInt(reader.int64());
+    },
+  });
+  return revision;
+}
+
+/** A range's first key-value, or what a deletion removed; a put has none. */
+function decodeOperationAnswer(bytes: Uint8Array): KeyValue | undefined {
+  let kv: KeyValue | undefined;
+  readFields(bytes, {
+    1: (reader) => {
+      kv = decodeRange(reader.bytes()).kvs[0];
+    },
+    3: (reader) => {
+      readFields(reader.bytes(), {
+        3: (inner) => {
+          kv = decodeKeyValue(inner.bytes());
+        },
+      });
+    },
+  });
+  return kv;
+}
+
+function decodeEvent(bytes: Uint8Array): WatchEvent {
+  let type: WatchEvent['type'] = 'put';
+  let kv: KeyValue | undefined;
+  let previous: KeyValue | undefined;
+  readFields(bytes, {
+    1: (reader) => {
+      type = reader.int32() === 1 ? 'delete' : 'put';
+    },
+    2: (reader) => {
+      kv = decodeKeyValue(reader.bytes());
+    },
+    3: (reader) => {
+      previous = decodeKeyValue(reader.bytes());
+    },
+  });
+  return { type, kv: kv ?? decodeKeyValue(new Uint8Array()), previous };
+}
+
+function decodeKeyValue(bytes: Uint8Array): KeyValue {
+  let key = '';
+  let value: Uint8Array = new Uint8Array();
+  let createRevision = 0n;
+  let modRevision = 0n;
+  let version = 0n;
+  readFields(bytes, {
+    1: (reader) => {
+      key = Buffer.from(reader.bytes()).toString('utf8');
+    },
+    2: (reader) => {
+      createRevision = BigInt(reader.int64());
+    },
+    3: (reader) => {
+      modRevision = BigInt(reader.int64());
+    },
+    4: (reader) => {
+      version = BigInt(reader.int64());
+    },
+    5: (reader) => {
+      value = reader.bytes();
+    },
+  });
+  return {
+    key,
+    value: Buffer.from(value.buffer, value.byteOffset, value.length),
+    createRevision,
+    modRevision,
+    version,
+  };
+}
+
+/** Reads each field by its number, and skips those that are not in the table. */
+function readFields(bytes: Uint8Array, table: Readonly<Record<number, (reader: BinaryReader) => void>>): void {
+  const reader = new BinaryReader(bytes);
+  while (reader.pos < reader.len) {
+    const [field, wireType] = reader.tag();
+    const read = table[field];
+    if (read === undefined) reader.skip(wireType, field);
+    else read(reader);
+  }
+}

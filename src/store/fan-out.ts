@@ -1,0 +1,231 @@
+import { Observable, type Subscriber } from 'rxjs';
+import { type Clock, systemClock } from '../runtime/clock.js';
+import type { History, Written } from './history.js';
+import { type Change, type ChangeStream, HistoryCompacted, type Revision, SubscriberTooSlow } from './store.js';
+
+export interface FanOutOptions {
+  readonly clock?: Clock;
+  /** How often subscribers hear of progress if the store moved on without changes of theirs; 5 seconds unless said otherwise. */
+  readonly progressMs?: number;
+}
+
+/** One subscriber: a place in the history. */
+interface Cursor {
+  readonly prefix: string;
+  readonly after: Revision;
+  readonly subscriber: Subscriber<Change>;
+  /** Position in the history of the next change to look at. */
+  next: number;
+  /** The revision it was last told about; -1 before it has heard of any progress. */
+  told: Revision;
+}
+
+/** A subscriber in the past is given at most so many changes, and shown so many, before everybody else has a turn. */
+const givenAtOnce = 256;
+const shownAtOnce = 4_096;
+const oneTurn = 256;
+
+/**
+ * Hands every change of a history to everybody who subscribed to a prefix of its key.
+ *
+ * Nobody has a queue here: a subscriber is a position in the shared history, which is bounded. One that has seen
+ * everything is live and is called as part of the write, in the order of writes; its call must be short, and what it
+ * cannot deal with at once belongs in a buffer of its own (`change-batches.ts`). One that starts in the past catches up
+ * in slices between other work. Writes made from within such a call are handed out after it, to everybody in the same
+ * order. Whoever is overtaken by the end of the history is cut off with SubscriberTooSlow.
+ */
+export class FanOut {
+  readonly #history: History;
+  readonly #clock: Clock;
+  readonly #progressMs: number;
+  readonly #all = new Set<Cursor>();
+  readonly #live = new Map<string, Set<Cursor>>();
+  /** How many prefixes of each length have live subscribers: a change is looked up by these, however many there are. */
+  readonly #lengths = new Map<number, number>();
+  /** Live ones who asked for changes after a revision that has not happened yet. */
+  readonly #early = new Set<Cursor>();
+  #next: number;
+  #delivering = false;
+  #scheduled = false;
+  #end: { readonly error: Error | undefined } | undefined;
+  #ticking: AbortController | undefined;
+
+  constructor(history: History, options: FanOutOptions = {}) {
+    this.#history = history;
+    this.#clock = options.clock ?? systemClock;
+    this.#progressMs = options.progressMs ?? 5_000;
+    this.#next = history.end;
+  }
+
+  /** Changes under a prefix after a revision, as `Store.changes` promises them; each subscription is one of its own. */
+  changes(prefix: string, after: Revision): ChangeStream {
+    return new Observable((subscriber) => {
+      if (this.#end !== undefined) return finish(subscriber, this.#end.error);
+      const { oldest } = this.#history;
+      if (after < oldest) return subscriber.error(new HistoryCompacted(after, oldest));
+      const cursor: Cursor = { prefix, after, subscriber, next: this.#history.positionAfter(after), told: -1n };
+      this.#all.add(cursor);
+      subscriber.add(() => this.#leave(cursor));
+      this.#tick();
+      this.#catchUp(cursor);
+    });
+  }
+
+  /** To be called whenever the history has grown or advanced. */
+  deliver(): void {
+    if (this.#delivering) return;
+    this.#delivering = true;
+    try {
+      for (let turns = 0; this.#next < this.#history.end && turns < oneTurn; turns++) {
+        const change = this.#history.at(this.#next);
+        if (change === undefined) {
+          this.#next = this.#history.begin;
+          this.#cutOffOvertaken();
+          continue;
+        }
+        this.#hand(change, this.#next++);
+      }
+    } finally {
+      this.#delivering = false;
+    }
+    if (this.#next < this.#history.end) this.#schedule();
+    else if (this.#early.size > 0) this.#greetEarly();
+  }
+
+  /** Ends every stream, with an error if there is one; later subscribers meet the same end. */
+  close(error?: Error): void {
+    if (this.#end !== undefined) return;
+    this.#end = { error };
+    for (const { subscriber } of [...this.#all]) finish(subscriber, error);
+  }
+
+  /** Ends every stream that is open now with an error; for when the past they stand on is lost. */
+  cutOff(error: Error): void {
+    for (const { subscriber } of [...this.#all]) subscriber.error(error);
+  }
+
+  #hand(change: Written, position: number): void {
+    const { key, revision } = change.entry;
+    for (const length of this.#lengths.keys()) {
+      if (length > key.length) continue;
+      for (const cursor of this.#live.get(key.slice(0, length)) ?? []) {
+        if (cursor.next > position) continue;
+        cursor.next = position + 1;
+        if (revision <= cursor.after) continue;
+        cursor.told = revision;
+        cursor.subscriber.next(change);
+      }
+    }
+  }
+
+  #catchUp(cursor: Cursor): void {
+    const { subscriber, prefix, after } = cursor;
+    let given = 0;
+    for (let shown = 0; cursor.next < this.#history.end; shown++) {
+      if (subscriber.closed) return;
+      if (given >= givenAtOnce || shown >= shownAtOnce) {
+        setImmediate(() => this.#catchUp(cursor));
+        return;
+      }
+      const change = this.#history.at(cursor.next);
+      if (change === undefined) {
+        subscriber.error(tooSlow());
+        return;
+      }
+      cursor.next++;
+      if (!change.entry.key.startsWith(prefix)) continue;
+      given++;
+      cursor.told = change.entry.revision;
+      subscriber.next(change);
+    }
+    if (subscriber.closed) return;
+    this.#join(cursor);
+    if (this.#history.newest < after) this.#early.add(cursor);
+    else this.#tellProgress(cursor);
+  }
+
+  #tellProgress(cursor: Cursor): void {
+    cursor.told = this.#history.newest;
+    cursor.subscriber.next({ type: 'progress', revision: cursor.told });
+  }
+
+  #greetEarly(): void {
+    for (const cursor of [...this.#early]) {
+      if (this.#history.newest < cursor.after) continue;
+      this.#early.delete(cursor);
+      this.#tellProgress(cursor);
+    }
+  }
+
+  #cutOffOvertaken(): void {
+    for (const cursor of [...this.#all]) {
+      if (cursor.next < this.#history.begin && this.#isLive(cursor)) cursor.subscriber.error(tooSlow());
+    }
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      this.deliver();
+    });
+  }
+
+  #isLive(cursor: Cursor): boolean {
+    return this.#live.get(cursor.prefix)?.has(cursor) === true;
+  }
+
+  #join(cursor: Cursor): void {
+    const { prefix } = cursor;
+    const group = this.#live.get(prefix);
+    if (group !== undefined) {
+      group.add(cursor);
+      return;
+    }
+    this.#live.set(prefix, new Set([cursor]));
+    this.#lengths.set(prefix.length, (this.#lengths.get(prefix.length) ?? 0) + 1);
+  }
+
+  #leave(cursor: Cursor): void {
+    this.#all.delete(cursor);
+    this.#early.delete(cursor);
+    const { prefix } = cursor;
+    const group = this.#live.get(prefix);
+    if (group?.delete(cursor) && group.size === 0) {
+      this.#live.delete(prefix);
+      const others = (this.#lengths.get(prefix.length) ?? 1) - 1;
+      if (others === 0) this.#lengths.delete(prefix.length);
+      else this.#lengths.set(prefix.length, others);
+    }
+    if (this.#all.size > 0) return;
+    this.#ticking?.abort();
+    this.#ticking = undefined;
+  }
+
+  /** Runs while there are subscribers. */
+  async #tick(): Promise<void> {
+    if (this.#ticking !== undefined) return;
+    const ticking = new AbortController();
+    this.#ticking = ticking;
+    while (true) {
+      await this.#clock.sleep(this.#progressMs, ticking.signal);
+      if (ticking.signal.aborted) return;
+      if (this.#next < this.#history.end) continue;
+      const { newest } = this.#history;
+      for (const group of [...this.#live.values()]) {
+        for (const cursor of [...group]) {
+          if (!this.#early.has(cursor) && cursor.told < newest) this.#tellProgress(cursor);
+        }
+      }
+    }
+  }
+}
+
+const tooSlow = (): SubscriberTooSlow =>
+  new SubscriberTooSlow('the history moved on past a subscriber that did not keep up');
+
+function finish(subscriber: Subscriber<never>, error: Error | undefined): void {
+  if (error === undefined) subscriber.complete();
+  else subscriber.error(error);
+}

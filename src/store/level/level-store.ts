@@ -1,0 +1,259 @@
+import { type Clock, systemClock } from '../../runtime/clock.js';
+import { type Logger, silentLogger } from '../../runtime/logger.js';
+import { atRevision, StoredEntry } from '../document.js';
+import { FanOut } from '../fan-out.js';
+import type { HistoryLimits, Written } from '../history.js';
+import {
+  type ChangeStream,
+  type Entry,
+  type Revision,
+  type Scan,
+  type ScanOptions,
+  type Store,
+  StoreClosed,
+  type Write,
+} from '../store.js';
+import { VersionedMap } from '../versioned-map.js';
+import { changeOf, checkExpectation, checkWrite } from '../write.js';
+import type { LogMark, LogRecord } from './record.js';
+import { openRecordLog, type RecordLog } from './record-log.js';
+
+export interface LevelStoreOptions extends HistoryLimits {
+  readonly clock?: Clock;
+  readonly log?: Logger;
+  /** How often streams without changes tell progress; 5 seconds unless said otherwise. */
+  readonly progressMs?: number;
+  /** Wraps the log on disk; for tests that want it to fail. */
+  readonly wrapLog?: (log: RecordLog) => RecordLog;
+}
+
+/** One durable step takes at most so many writes, and bytes beyond the first. */
+const writesAtOnce = 1_024;
+const bytesAtOnce = 8 * 1_048_576;
+/** One durable step removes at most so much that left the history. */
+const removalsAtOnce = 2_048;
+
+/** A change that has its revision and waits for the disk. */
+interface Waiting {
+  readonly change: Written;
+  readonly at: number;
+  resolve(): void;
+  reject(error: Error): void;
+}
+
+/**
+ * The embedded durable store: LevelDB in one directory, used by one process at a time.
+ *
+ * Reads never touch the disk. All entries and the recent history are held in memory by the same `VersionedMap` that is
+ * the memory store, so the two cannot differ in what they promise; LevelDB holds one checksummed record per revision and
+ * nothing else, and opening replays the records in order. That makes the check at open complete (every revision above
+ * the mark of compaction must be there, and match its checksum), and it brings back the history, so that a watch goes on
+ * where it stood before a restart. The price is memory: everything stored must fit.
+ *
+ * Writes are gathered: while one batch is on its way to the disk, all that come meanwhile form the next. A write is
+ * visible, told and acknowledged only when its batch is synced, in this order. A key with a write on its way is not
+ * judged before that one is decided. Once a batch fails nothing is written any more (what the disk holds is not known,
+ * and a second fsync may lie); every later call fails with StoreClosed until the directory is opened again.
+ *
+ * What leaves the history is removed together with the mark that says so, in the batch of a later write, or in one of
+ * its own once there is much of it.
+ */
+export class LevelStore implements Store {
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #records: RecordLog;
+  readonly #map: VersionedMap;
+  readonly #fanOut: FanOut;
+  /** Keys with a write on its way, and what settles (without an error) when that is decided. */
+  readonly #busy = new Map<string, Promise<void>>();
+  #queue: Waiting[] = [];
+  #flushing: Promise<void> | undefined;
+  /** The last revision given out. */
+  #last: Revision;
+  #mark: LogMark;
+  /** Left the history and is still on disk. */
+  #garbage: Written[];
+  #failure: StoreClosed | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(records: RecordLog, replayed: Replayed, options: LevelStoreOptions) {
+    this.#clock = options.clock ?? systemClock;
+    this.#log = options.log ?? silentLogger;
+    this.#records = records;
+    this.#map = replayed.map;
+    this.#mark = replayed.mark;
+    this.#garbage = replayed.garbage;
+    this.#last = replayed.map.history.newest;
+    this.#fanOut = new FanOut(this.#map.history, options);
+    this.#flushing = this.#flush();
+  }
+
+  async get(key: string): Promise<Entry | undefined> {
+    this.#checkOpen();
+    return this.#map.get(key);
+  }
+
+  async scan(prefix: string, options?: ScanOptions): Promise<Scan> {
+    this.#checkOpen();
+    return this.#map.scan(prefix, options);
+  }
+
+  async commit(write: Write): Promise<Entry> {
+    this.#checkOpen();
+    checkWrite(write);
+    for (let busy = this.#busy.get(write.key); busy !== undefined; busy = this.#busy.get(write.key)) {
+      await busy;
+      this.#checkOpen();
+    }
+    const actual = this.#map.get(write.key);
+    checkExpectation(write, actual);
+    const change = changeOf(write, actual, this.#last + 1n);
+    this.#last = change.entry.revision;
+    const durable = new Promise<void>((resolve, reject) => {
+      this.#queue.push({ change, at: this.#clock.now(), resolve, reject });
+    });
+    const decided = durable.catch(() => {}).then(() => void this.#busy.delete(write.key));
+    this.#busy.set(write.key, decided);
+    this.#flushing ??= this.#flush();
+    await durable;
+    return change.entry;
+  }
+
+  changes(prefix: string, after: Revision): ChangeStream {
+    return this.#fanOut.changes(prefix, after);
+  }
+
+  async revision(): Promise<Revision> {
+    this.#checkOpen();
+    return this.#map.history.newest;
+  }
+
+  /** Resolves when every write that was begun is decided and the directory is free for another process. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  /** Forgets the history up to a revision now, as time would later; for tests. */
+  async compact(revision: Revision): Promise<void> {
+    this.#checkOpen();
+    this.#garbage.push(...this.#map.compact(revision));
+  }
+
+  async #close(): Promise<void> {
+    this.#fanOut.close(this.#failure);
+    await this.#flushing;
+    await this.#records.close();
+  }
+
+  async #flush(): Promise<void> {
+    // Writers that come in the same turn share the first batch.
+    await Promise.resolve();
+    while (this.#failure === undefined && (this.#queue.length > 0 || this.#garbage.length >= removalsAtOnce)) {
+      const batch = this.#takeBatch();
+      const removal = takeRemoval(this.#garbage, this.#mark);
+      try {
+        const added = batch.map(({ change, at }) => ({
+          revision: change.entry.revision,
+          record: recordOf(change, at),
+        }));
+        await this.#records.write({ added, ...removal });
+      } catch (error) {
+        this.#fail(error, batch);
+        break;
+      }
+      this.#mark = removal.mark;
+      for (const { change, at } of batch) {
+        this.#garbage.push(...this.#map.apply(change, at));
+        this.#fanOut.deliver();
+      }
+      for (const { resolve } of batch) resolve();
+    }
+    this.#flushing = undefined;
+  }
+
+  #takeBatch(): readonly Waiting[] {
+    let bytes = 0;
+    const over = this.#queue.findIndex(({ change }, index) => {
+      bytes += change.entry.bytes.length;
+      return index === writesAtOnce || (index > 0 && bytes > bytesAtOnce);
+    });
+    return this.#queue.splice(0, over === -1 ? this.#queue.length : over);
+  }
+
+  #fail(cause: unknown, batch: readonly Waiting[]): void {
+    this.#log.error({ error: cause }, 'the store cannot write and is closed for good');
+    this.#failure = new StoreClosed('the store could not write and is closed for good', { cause });
+    for (const { reject } of [...batch, ...this.#queue.splice(0)]) reject(this.#failure);
+    this.#fanOut.close(this.#failure);
+  }
+
+  #checkOpen(): void {
+    if (this.#failure !== undefined) throw this.#failure;
+    if (this.#closing !== undefined) throw new StoreClosed('the store is closed');
+  }
+}
+
+/** What the log on disk amounts to. */
+export interface Replayed {
+  readonly map: VersionedMap;
+  readonly mark: LogMark;
+  readonly garbage: Written[];
+}
+
+/**
+ * Opens the store in a directory, which is made if there is none.
+ * @throws StoreUnavailable if the directory is in use, cannot be used or is damaged
+ */
+export async function openLevelStore(directory: string, options: LevelStoreOptions = {}): Promise<LevelStore> {
+  let map = new VersionedMap(0n, options);
+  let mark: LogMark = { compacted: 0n, records: 0 };
+  const garbage: Written[] = [];
+  const reader = {
+    mark(read: LogMark): void {
+      mark = read;
+      map = new VersionedMap(read.compacted, options);
+    },
+    record(revision: Revision, record: LogRecord): boolean {
+      const change = changeFrom(revision, record, map.get(record.key));
+      if (change === undefined) return false;
+      if (revision > mark.compacted) garbage.push(...map.apply(change, record.at));
+      else if (change.type === 'put' && change.previous === undefined) map.load(change.entry);
+      else return false;
+      return true;
+    },
+  };
+  const records = await openRecordLog(directory, reader, options.log ?? silentLogger);
+  return new LevelStore(options.wrapLog?.(records) ?? records, { map, mark, garbage }, options);
+}
+
+const recordOf = ({ type, entry }: Written, at: number): LogRecord =>
+  type === 'put'
+    ? { type, key: entry.key, at, bytes: entry.bytes, revisionAt: entry.revisionAt }
+    : { type, key: entry.key, at };
+
+/** undefined for a deletion of nothing. */
+function changeFrom(revision: Revision, record: LogRecord, previous: Entry | undefined): Written | undefined {
+  if (record.type === 'put') {
+    const entry = new StoredEntry(record.key, revision, record.bytes, record.revisionAt);
+    return { type: 'put', entry, previous };
+  }
+  return previous === undefined ? undefined : { type: 'delete', entry: atRevision(previous, revision), previous };
+}
+
+/**
+ * Takes the oldest of the changes that left the history, and says what of them is no longer needed on disk: what they
+ * replaced, and deletions themselves.
+ */
+function takeRemoval(
+  garbage: Written[],
+  mark: LogMark,
+): { readonly removed: readonly Revision[]; readonly mark: LogMark } {
+  const taken = garbage.splice(0, removalsAtOnce);
+  const removed = taken.flatMap(({ type, entry, previous }) => [
+    ...(previous === undefined ? [] : [previous.revision]),
+    ...(type === 'delete' ? [entry.revision] : []),
+  ]);
+  const compacted = taken.at(-1)?.entry.revision ?? mark.compacted;
+  return { removed, mark: { compacted, records: mark.records + taken.length - removed.length } };
+}

@@ -1,0 +1,61 @@
+import { resolve } from 'node:path';
+import type { Clock } from '../runtime/clock.js';
+import type { Logger } from '../runtime/logger.js';
+import type { Store } from './store.js';
+import { StoreUnavailable } from './store-unavailable.js';
+
+export interface OpenStoreOptions {
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** What a relative directory in the address is relative to; the working directory if absent. */
+  readonly dataDir?: string;
+}
+
+/** What can stand before the first colon of an address, and what it means; the code is loaded when it is used. */
+const schemes: Readonly<Record<string, (rest: string, options: OpenStoreOptions) => Promise<Store>>> = {
+  async memory(rest, options) {
+    if (rest !== '') throw bad(`memory:${rest}`, 'nothing follows memory:');
+    const { MemoryStore } = await import('./memory/memory-store.js');
+    return new MemoryStore(options);
+  },
+  async level(rest, options) {
+    if (rest === '') throw bad('level:', 'a directory follows level:');
+    const { openLevelStore } = await import('./level/level-store.js');
+    return openLevelStore(resolve(options.dataDir ?? '.', rest), options);
+  },
+  async etcd(rest, options) {
+    const endpoints = rest.split(',');
+    if (!endpoints.every(isEndpoint))
+      throw bad(`etcd:${rest}`, 'etcd: is followed by HOST:PORT, or several with commas');
+    const { openEtcdStore } = await import('./etcd/etcd-store.js');
+    return openEtcdStore({ ...options, endpoints });
+  },
+};
+
+/**
+ * Opens the store at an address: `memory:`, `level:DIRECTORY` or `etcd:HOST:PORT,...`.
+ * @throws StoreUnavailable if there is no such address or the store there cannot be opened
+ */
+export async function openStore(address: string, options: OpenStoreOptions): Promise<Store> {
+  const colon = address.indexOf(':');
+  const scheme = address.slice(0, Math.max(colon, 0));
+  const open = Object.hasOwn(schemes, scheme) ? schemes[scheme] : undefined;
+  if (open === undefined) {
+    throw bad(
+      address,
+      `an address is one of ${Object.keys(schemes)
+        .map((name) => `${name}:`)
+        .join(', ')}`,
+    );
+  }
+  return open(address.slice(colon + 1), options);
+}
+
+const bad = (address: string, why: string): StoreUnavailable =>
+  new StoreUnavailable(`the store address ${JSON.stringify(address)} is not valid: ${why}`);
+
+/** A host name, IPv4 address or bracketed IPv6 address, and a port. */
+function isEndpoint(text: string): boolean {
+  const [, port] = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):(\d{1,5})$/.exec(text) ?? [];
+  return port !== undefined && Number(port) >= 1 && Number(port) <= 65_535;
+}

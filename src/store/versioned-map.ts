@@ -1,0 +1,161 @@
+import { createRequire } from 'node:module';
+import { History, type HistoryLimits, type Written } from './history.js';
+import { endOfPrefix, sortKey } from './key-order.js';
+import { type Entry, HistoryCompacted, type Revision, RevisionInFuture, type Scan, type ScanOptions } from './store.js';
+
+// A default export of CommonJS, which bundlers and Node read differently when imported.
+const { default: BTree } = createRequire(import.meta.url)('sorted-btree') as typeof import('sorted-btree');
+
+/** Large nodes: counting a range costs time by the node. */
+const nodeSize = 256;
+
+/**
+ * All entries as they are now, in key order, and as they were at any revision the history still covers.
+ *
+ * A past value is found without copies, by undoing: for a key that changed since, the first change after the revision
+ * asked for says what was there before it; every other key is as it is now. So a look at the past costs what a look at the
+ * present costs, and a little for every change since.
+ */
+export class VersionedMap {
+  readonly #live = new BTree<string, Entry>(undefined, compareStrings, nodeSize);
+  readonly #history: History;
+
+  /** Empty, at revision `start`. */
+  constructor(start: Revision, limits?: HistoryLimits) {
+    this.#history = new History(start, limits);
+  }
+
+  /** To be read only. */
+  get history(): History {
+    return this.#history;
+  }
+
+  get size(): number {
+    return this.#live.size;
+  }
+
+  get(key: string): Entry | undefined {
+    return this.#live.get(sortKey(key));
+  }
+
+  /** Puts an entry from before the history began. */
+  load(entry: Entry): void {
+    this.#live.set(sortKey(entry.key), entry);
+  }
+
+  /** Applies the next change, which happened at `now` (milliseconds); answers the changes that left the history. */
+  apply(change: Written, now: number): readonly Written[] {
+    const key = sortKey(change.entry.key);
+    if (change.type === 'put') this.#live.set(key, change.entry);
+    else this.#live.delete(key);
+    return this.#history.append(change, now);
+  }
+
+  /** Forgets every change up to a revision and answers them. */
+  compact(revision: Revision): readonly Written[] {
+    return this.#history.compact(revision);
+  }
+
+  /** @throws HistoryCompacted, RevisionInFuture */
+  scan(prefix: string, options: ScanOptions = {}): Scan {
+    const { at = this.#history.newest, after, limit = Number.POSITIVE_INFINITY } = options;
+    if (at > this.#history.newest) throw new RevisionInFuture(at, this.#history.newest);
+    if (at < this.#history.oldest) throw new HistoryCompacted(at, this.#history.oldest);
+    const start = sortKey(prefix);
+    const next = after === undefined ? start : `${sortKey(after)}\0`;
+    const range = { low: next > start ? next : start, high: endOfPrefix(start) };
+    if (range.high !== undefined && range.low >= range.high) return { entries: [], revision: at, remaining: 0 };
+    return at === this.#history.newest ? this.#present(range, at, limit) : this.#asOf(range, at, limit);
+  }
+
+  #present(range: Range, revision: Revision, limit: number): Scan {
+    const entries: Entry[] = [];
+    const last = eachIn(this.#live, range, (key, entry) => {
+      if (entries.length >= limit) return { break: key };
+      entries.push(entry);
+      return undefined;
+    });
+    return { entries, revision, remaining: last === undefined ? 0 : countIn(this.#live, { ...range, low: last }) };
+  }
+
+  #asOf(range: Range, at: Revision, limit: number): Scan {
+    const since = this.#changedSince(at, range);
+    const gone = [...since]
+      .flatMap(([key, { entry, lives }]) => (entry === undefined || lives ? [] : [{ key, entry }]))
+      .sort((a, b) => compareStrings(a.key, b.key));
+    const entries: Entry[] = [];
+    let taken = 0;
+    const takeGone = (): void => {
+      const { entry } = gone[taken++] ?? {};
+      if (entry !== undefined) entries.push(entry);
+    };
+    const stopped = eachIn(this.#live, range, (key, live) => {
+      while (entries.length < limit && (gone[taken]?.key ?? key) < key) takeGone();
+      if (entries.length >= limit) return { break: key };
+      const changed = since.get(key);
+      const entry = changed === undefined ? live : changed.entry;
+      if (entry !== undefined) entries.push(entry);
+      return undefined;
+    });
+    while (entries.length < limit && taken < gone.length) takeGone();
+    let remaining = gone.length - taken;
+    if (stopped === undefined) return { entries, revision: at, remaining };
+    remaining += countIn(this.#live, { ...range, low: stopped });
+    for (const [key, { entry, lives }] of since) {
+      if (key >= stopped && lives && entry === undefined) remaining--;
+    }
+    return { entries, revision: at, remaining };
+  }
+
+  #changedSince(at: Revision, { low, high }: Range): ReadonlyMap<string, Changed> {
+    const since = new Map<string, Changed>();
+    for (let position = this.#history.positionAfter(at); ; position++) {
+      const change = this.#history.at(position);
+      if (change === undefined) return since;
+      const key = sortKey(change.entry.key);
+      if (key < low || (high !== undefined && key >= high)) continue;
+      const known = since.get(key);
+      const lives = change.type === 'put';
+      if (known === undefined) since.set(key, { entry: change.previous, lives });
+      else known.lives = lives;
+    }
+  }
+}
+
+/** What became of a key after the revision asked for. */
+interface Changed {
+  /** What it held then. */
+  readonly entry: Entry | undefined;
+  /** Whether it holds anything now. */
+  lives: boolean;
+}
+
+type Tree<V> = InstanceType<typeof BTree<string, V>>;
+
+/** From `low` up to but not including `high`. */
+interface Range {
+  readonly low: string;
+  readonly high: string | undefined;
+}
+
+/** Calls `each` in key order until it answers a break; answers what it broke with. */
+function eachIn<V>(
+  tree: Tree<V>,
+  { low, high }: Range,
+  each: (key: string, value: V) => { readonly break: string } | undefined,
+): string | undefined {
+  const end = high ?? tree.maxKey();
+  if (end === undefined || low > end) return undefined;
+  const answer: unknown = tree.forRange(low, end, high === undefined, each);
+  return typeof answer === 'string' ? answer : undefined;
+}
+
+function countIn<V>(tree: Tree<V>, { low, high }: Range): number {
+  const end = high ?? tree.maxKey();
+  return end === undefined || low > end ? 0 : tree.forRange(low, end, high === undefined);
+}
+
+function compareStrings(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}

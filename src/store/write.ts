@@ -1,0 +1,43 @@
+import { atRevision, StoredEntry, withRevision } from './document.js';
+import type { Written } from './history.js';
+import { isKey } from './key-order.js';
+import { type Entry, type Revision, type Write, WriteConflict } from './store.js';
+
+/**
+ * Refuses a write that no store can apply, whatever it holds.
+ * @throws TypeError
+ */
+export function checkWrite({ key, document, expect }: Write): void {
+  if (!isKey(key)) throw new TypeError('a key is a string that is not empty and is valid Unicode');
+  if (document === undefined) {
+    if (expect === 'absent') throw new TypeError(`a deletion names the revision it expects: ${key}`);
+    return;
+  }
+  const { bytes, revisionAt } = document;
+  if (Number.isInteger(revisionAt) && revisionAt >= -1 && revisionAt <= bytes.length) return;
+  throw new TypeError(`the place of the revision is outside of the document: ${key}`);
+}
+
+/** @throws WriteConflict unless `actual` is what the write expects */
+export function checkExpectation(write: Write, actual: Entry | undefined): void {
+  const holds = write.expect === 'absent' ? actual === undefined : actual?.revision === write.expect;
+  if (!holds) throw new WriteConflict(write.key, actual);
+}
+
+/** What a write does to the entry it found, at the revision it got; its expectation has been checked. */
+export function changeOf({ key, document }: Write, actual: Entry | undefined, revision: Revision): Written {
+  if (document !== undefined) {
+    const entry = new StoredEntry(key, revision, unshared(withRevision(document, revision)), document.revisionAt);
+    return { type: 'put', entry, previous: actual };
+  }
+  if (actual === undefined) throw new TypeError(`nothing to delete at ${key}`);
+  return { type: 'delete', entry: atRevision(actual, revision), previous: actual };
+}
+
+/** Small buffers may share memory with others made at the time; what is kept for long must not keep those alive. */
+function unshared(bytes: Buffer): Buffer {
+  if (bytes.buffer.byteLength === bytes.length) return bytes;
+  const own = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(own);
+  return own;
+}

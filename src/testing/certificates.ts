@@ -1,0 +1,89 @@
+import type { KeyObject } from 'node:crypto';
+import {
+  type CertificateSigningRequest,
+  CertificateSigningRequests,
+} from '../api/kinds/certificate-signing-request.js';
+import { groupVersion } from '../api/object.js';
+import type { AlternativeNames } from '../pki/alternative-names.js';
+import {
+  type AuthorityOptions,
+  type CertificateAuthority,
+  createCertificateAuthority,
+} from '../pki/certificate-authority.js';
+import type { RequestedExtension } from '../pki/certificate-request.js';
+import { generateKey, type KeyType, privateKeyPem } from '../pki/key-pair.js';
+import { createCertificateRequest } from '../pki/request-writer.js';
+import type { Clock } from '../runtime/clock.js';
+
+/** Keys, requests and authorities for tests, each in one call. */
+
+const keys = new Map<KeyType, Promise<KeyObject>>();
+
+/** A private key of this type; the same one every time in a process, because making RSA keys is slow. */
+export function testKey(type: KeyType = 'P-256'): Promise<KeyObject> {
+  const known = keys.get(type);
+  if (known) return known;
+  const made = generateKey(type);
+  keys.set(type, made);
+  return made;
+}
+
+export interface TestRequestOptions extends Partial<AlternativeNames> {
+  /** Default: `someone`. */
+  readonly commonName?: string;
+  readonly organizations?: readonly string[];
+  /** Default: P-256. */
+  readonly keyType?: KeyType;
+  /** Default: the process's key of `keyType`. */
+  readonly key?: KeyObject;
+  readonly extensions?: readonly RequestedExtension[];
+}
+
+export interface TestRequest {
+  readonly pem: string;
+  /** What stands in `spec.request`. */
+  readonly base64: string;
+  /** PEM of the private key. */
+  readonly key: string;
+}
+
+/** A PKCS#10 request. */
+export async function testRequest(options: TestRequestOptions = {}): Promise<TestRequest> {
+  const { commonName = 'someone', organizations = [], keyType = 'P-256', key: given, ...rest } = options;
+  const key = given ?? (await testKey(keyType));
+  const pem = await createCertificateRequest({ ...rest, subject: { commonName, organizations }, key });
+  return { pem, base64: Buffer.from(pem).toString('base64'), key: privateKeyPem(key) };
+}
+
+export interface TestSigningRequestOptions extends TestRequestOptions {
+  readonly name: string;
+  /** Default: `example.test/clients`. */
+  readonly signerName?: string;
+  /** Default: those of a TLS client. */
+  readonly usages?: readonly string[];
+  readonly expirationSeconds?: number;
+}
+
+/** A CertificateSigningRequest to be created. */
+export async function testSigningRequest(options: TestSigningRequestOptions): Promise<CertificateSigningRequest> {
+  const {
+    name,
+    signerName = 'example.test/clients',
+    usages = ['digital signature', 'client auth'],
+    expirationSeconds,
+    ...rest
+  } = options;
+  const { base64 } = await testRequest(rest);
+  return {
+    apiVersion: groupVersion(CertificateSigningRequests),
+    kind: CertificateSigningRequests.kind,
+    metadata: { name },
+    spec: { request: base64, signerName, usages, ...(expirationSeconds === undefined ? {} : { expirationSeconds }) },
+  };
+}
+
+/** A CA in memory; its key is its own. */
+export const testAuthority = (
+  options: Partial<AuthorityOptions> & { readonly clock?: Pick<Clock, 'now'> } = {},
+): Promise<CertificateAuthority> =>
+  createCertificateAuthority({ ...options, commonName: options.commonName ?? 'test CA' });

@@ -1,0 +1,62 @@
+import type { Clock } from '../runtime/clock.js';
+
+interface Sleeper {
+  readonly at: number;
+  readonly wake: () => void;
+}
+
+/** A clock that stands still until it is told to advance. */
+export class FakeClock implements Clock {
+  #now: number;
+  #sleepers: readonly Sleeper[] = [];
+
+  constructor(now: number = Date.UTC(2026, 0, 1)) {
+    this.#now = now;
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  /** How many sleep now. */
+  get sleeping(): number {
+    return this.#sleepers.length;
+  }
+
+  sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      if (signal?.aborted) return resolve();
+      const done = (): void => {
+        this.#sleepers = this.#sleepers.filter((one) => one !== sleeper);
+        signal?.removeEventListener('abort', done);
+        resolve();
+      };
+      const sleeper: Sleeper = { at: this.#now + Math.max(0, milliseconds), wake: done };
+      this.#sleepers = [...this.#sleepers, sleeper];
+      signal?.addEventListener('abort', done, { once: true });
+    });
+  }
+
+  /** Moves time on, waking sleepers in their order; what they set off has run when it resolves. */
+  async advance(milliseconds: number): Promise<void> {
+    const end = this.#now + milliseconds;
+    await settled();
+    while (true) {
+      const next = this.#sleepers.reduce<Sleeper | undefined>(
+        (first, one) => (first === undefined || one.at < first.at ? one : first),
+        undefined,
+      );
+      if (next === undefined || next.at > end) break;
+      this.#now = Math.max(this.#now, next.at);
+      next.wake();
+      await settled();
+    }
+    this.#now = end;
+    await settled();
+  }
+}
+
+/** Resolves when everything that needs no time to pass has run. */
+export async function settled(): Promise<void> {
+  for (let round = 0; round < 5; round++) await new Promise((resolve) => setImmediate(resolve));
+}

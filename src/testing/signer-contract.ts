@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict';
+import { createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto';
+import { encode, tags, truth } from '../pki/der.js';
+import { pemBlocks } from '../pki/pem.js';
+import type { Signer, SigningRequest, SigningResult } from '../pki/signer.js';
+import { type TestRequestOptions, testRequest } from './certificates.js';
+
+/** A signer to examine, and what it is to be asked. */
+export interface SignerUnderTest {
+  readonly signer: Signer;
+  /** A name it serves. */
+  readonly signerName: string;
+  /** What it issues for. */
+  readonly issues: AskedFor;
+  /** What it refuses; absent where it refuses nothing. */
+  readonly refuses?: AskedFor;
+  /** Longest lifetime it grants. */
+  readonly maxSeconds: number;
+  /** Shortest lifetime it grants. Default: 600. */
+  readonly minSeconds?: number;
+}
+
+export interface AskedFor {
+  readonly request?: TestRequestOptions;
+  readonly usages: readonly string[];
+}
+
+/** One promise of a signer. `run` fails with an AssertionError if it is broken. */
+export interface ContractCase {
+  readonly name: string;
+  run(): Promise<void>;
+}
+
+/** Every promise of `Signer`, without a test runner. `make` answers a signer of its own for each case. */
+export const signerContract = (make: () => SignerUnderTest | Promise<SignerUnderTest>): readonly ContractCase[] =>
+  Object.entries(promises).map(([name, promise]) => ({ name, run: async () => promise(await make()) }));
+
+/** Clocks may be set back a little; lifetimes may be longer by so much. */
+const toleranceMs = 10 * 60_000;
+const oidPrefix = '1.3.6.1.5.5.7.3.';
+const extendedKeyUsages: ReadonlyMap<string, string> = new Map([
+  ['server auth', `${oidPrefix}1`],
+  ['client auth', `${oidPrefix}2`],
+  ['code signing', `${oidPrefix}3`],
+  ['email protection', `${oidPrefix}4`],
+]);
+
+const promises: Readonly<Record<string, (under: SignerUnderTest) => Promise<void>>> = {
+  async 'the served name is a signer name or everything under a domain'({ signer, signerName }) {
+    const covered = signer.serves.endsWith('/*')
+      ? signerName.startsWith(signer.serves.slice(0, -1))
+      : signerName === signer.serves;
+    assert.ok(covered, `${signer.serves} does not serve ${signerName}`);
+  },
+
+  async 'what it issues is for the key and the subject that asked'(under) {
+    const { key, chain } = await issue(under);
+    const [leaf] = chain;
+    assert.equal(
+      spki(leaf),
+      createPublicKey(createPrivateKey(key)).export({ type: 'spki', format: 'der' }).toString('hex'),
+    );
+    const commonName = under.issues.request?.commonName ?? 'someone';
+    assert.ok(leaf.subject?.split('\n').includes(`CN=${commonName}`), `subject is ${leaf.subject}`);
+  },
+
+  async 'the certificate comes first, then intermediates, no root'(under) {
+    const { chain } = await issue(under);
+    for (const [at, issuer] of chain.slice(1).entries()) {
+      assert.ok(chain[at]?.verify(issuer.publicKey), `certificate ${at + 1} did not issue certificate ${at}`);
+    }
+    assert.ok(
+      chain.every((certificate) => certificate.subject !== certificate.issuer),
+      'a root was handed out',
+    );
+  },
+
+  async 'its trust anchors verify what it issues'(under) {
+    if (under.signer.trustAnchors === undefined) return;
+    const { chain } = await issue(under);
+    const anchors = certificates(await under.signer.trustAnchors());
+    const top = chain.at(-1) ?? chain[0];
+    const verifies = anchors.some((anchor) => anchor.raw.equals(top.raw) || top.verify(anchor.publicKey));
+    assert.ok(verifies, 'no anchor verifies the chain');
+  },
+
+  async 'what it does not issue for is refused with a reason and a sentence'(under) {
+    if (under.refuses === undefined) return;
+    const { result } = await ask(under, { asked: under.refuses });
+    assert.ok('refused' in result, 'it was issued');
+    assert.match(result.reason, /^[A-Z][A-Za-z0-9]*$/);
+    assert.notEqual(result.refused, '');
+  },
+
+  async 'a lifetime is granted as asked, within its bounds'(under) {
+    const { maxSeconds, minSeconds = 600 } = under;
+    for (const [asked, granted] of [
+      [minSeconds, minSeconds],
+      [Math.max(minSeconds, Math.floor(maxSeconds / 2)), Math.max(minSeconds, Math.floor(maxSeconds / 2))],
+      [maxSeconds * 10, maxSeconds],
+      [undefined, maxSeconds],
+    ] as const) {
+      const { chain } = await issue(under, { expirationSeconds: asked });
+      const lifetimeMs = Date.parse(chain[0].validTo) - Date.parse(chain[0].validFrom);
+      const excess = lifetimeMs - granted * 1_000;
+      assert.ok(excess <= toleranceMs && excess >= -toleranceMs, `asked for ${asked} s, got ${lifetimeMs / 1_000} s`);
+    }
+  },
+
+  async 'the usages are those that were asked for'(under) {
+    const { chain } = await issue(under);
+    const wanted = under.issues.usages.flatMap((usage) => extendedKeyUsages.get(usage) ?? []);
+    assert.deepEqual([...(chain[0].keyUsage ?? [])].sort(), wanted.sort());
+  },
+
+  async 'nobody gets a CA by asking for one'(under) {
+    const authority = { oid: '2.5.29.19', critical: true, value: encode(tags.sequence, truth) };
+    const { issues } = under;
+    const asked = { ...issues, request: { ...issues.request, extensions: [authority] } };
+    const { result } = await ask(under, { asked });
+    if ('refused' in result) return;
+    assert.equal(certificates(result.issued)[0].ca, false);
+  },
+
+  async 'the same request may be asked for again'(under) {
+    const request = await testRequest(under.issues.request);
+    const [first, second] = [await issue(under, { request }), await issue(under, { request })];
+    assert.equal(spki(first.chain[0]), spki(second.chain[0]));
+    assert.equal(first.chain[0].subject, second.chain[0].subject);
+  },
+
+  async 'what cannot be read is trouble and no refusal'(under) {
+    const garbled = { pem: '-----BEGIN CERTIFICATE REQUEST-----\nAAAA\n-----END CERTIFICATE REQUEST-----\n', key: '' };
+    await assert.rejects(ask(under, { request: garbled }));
+  },
+
+  async 'a cancelled request is not signed'(under) {
+    await assert.rejects(ask(under, { signal: AbortSignal.abort() }));
+  },
+};
+
+interface Asking {
+  readonly asked?: AskedFor;
+  readonly request?: { readonly pem: string; readonly key: string };
+  readonly expirationSeconds?: number | undefined;
+  readonly signal?: AbortSignal;
+}
+
+async function ask(
+  { signer, signerName, issues }: SignerUnderTest,
+  asking: Asking,
+): Promise<{ readonly result: SigningResult; readonly key: string }> {
+  const { asked = issues, signal = new AbortController().signal } = asking;
+  const request = asking.request ?? (await testRequest(asked.request));
+  const signing: SigningRequest = {
+    signerName,
+    request: request.pem,
+    usages: asked.usages,
+    requester: { username: 'tester', groups: ['system:authenticated'] },
+    expirationSeconds: asking.expirationSeconds,
+    uid: '6a1f2c6e-0000-4000-8000-000000000001',
+  };
+  return { result: await signer.sign(signing, signal), key: request.key };
+}
+
+async function issue(
+  under: SignerUnderTest,
+  asking: Asking = {},
+): Promise<{ readonly chain: Chain; readonly key: string }> {
+  const { result, key } = await ask(under, asking);
+  assert.ok('issued' in result, `refused: ${JSON.stringify(result)}`);
+  return { chain: certificates(result.issued), key };
+}
+
+type Chain = readonly [X509Certificate, ...X509Certificate[]];
+
+/** The certificates of a PEM text that holds nothing else. */
+function certificates(pem: string): Chain {
+  const blocks = [...pemBlocks(pem)];
+  assert.ok(
+    blocks.every(({ type, hasHeaders }) => type === 'CERTIFICATE' && !hasHeaders),
+    'not only CERTIFICATE blocks',
+  );
+  const [first, ...others] = blocks.map(({ bytes }) => new X509Certificate(bytes));
+  assert.ok(first, 'there is no certificate');
+  return [first, ...others];
+}
+
+const spki = (certificate: X509Certificate): string =>
+  certificate.publicKey.export({ type: 'spki', format: 'der' }).toString('hex');

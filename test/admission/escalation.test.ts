@@ -1,0 +1,209 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { AdmissionAttributes } from '../../src/admission/admission-step.js';
+import { runMutating } from '../../src/admission/chain.js';
+import { bindingEscalation } from '../../src/admission/steps/binding-escalation.js';
+import { roleEscalation } from '../../src/admission/steps/role-escalation.js';
+import { defaultDomains } from '../../src/api/domains.js';
+import { type ClusterRole, ClusterRoles, type PolicyRule, type Role, Roles } from '../../src/api/kinds/role.js';
+import { ClusterRoleBindings, RoleBindings, type Subject } from '../../src/api/kinds/role-binding.js';
+import type { ApiObject, ResourceType } from '../../src/api/object.js';
+import { union } from '../../src/auth/authorizer-union.js';
+import { privilegedGroup } from '../../src/auth/privileged-group.js';
+import { rbac } from '../../src/auth/rbac.js';
+import { FixedObjects } from '../auth/fixed-objects.js';
+
+const apiGroup = 'rbac.authorization.k8s.io';
+const apiVersion = `${apiGroup}/v1`;
+const subject = (name: string): Subject => ({ kind: 'User', apiGroup, name });
+const rule = (verbs: string, groups: string, resources: string, names?: string): PolicyRule => ({
+  verbs: verbs.split(' '),
+  apiGroups: groups.split(' '),
+  resources: resources.split(' '),
+  ...(names === undefined ? {} : { resourceNames: names.split(' ') }),
+});
+
+let objects: FixedObjects;
+const grant = (user: string, rules: readonly PolicyRule[], namespace?: string): void => {
+  const name = `${user}-${namespace ?? 'everywhere'}`;
+  const roleRef = { apiGroup, kind: namespace === undefined ? 'ClusterRole' : 'Role', name };
+  if (namespace === undefined) {
+    objects.put(ClusterRoles, { metadata: { name }, rules });
+    objects.put(ClusterRoleBindings, { metadata: { name }, roleRef, subjects: [subject(user)] });
+  } else {
+    objects.put(Roles, { metadata: { name, namespace }, rules });
+    objects.put(RoleBindings, { metadata: { name, namespace }, roleRef, subjects: [subject(user)] });
+  }
+};
+beforeEach(() => {
+  objects = new FixedObjects();
+});
+
+const write = (
+  type: ResourceType<ApiObject>,
+  object: Omit<ApiObject, 'apiVersion' | 'kind'>,
+  more: Partial<AdmissionAttributes> & { readonly as?: string; readonly groups?: readonly string[] } = {},
+) => {
+  const roles = rbac(objects, defaultDomains);
+  const parts = { rbac: roles, authorizer: union(privilegedGroup, roles) };
+  const whole: ApiObject = { apiVersion, kind: type.kind, metadata: object.metadata, ...object };
+  return runMutating([roleEscalation(parts), bindingEscalation(parts)], {
+    operation: 'CREATE',
+    resource: type,
+    subresource: undefined,
+    key: { namespace: type.namespaced ? 'ns' : undefined, name: whole.metadata.name ?? '' },
+    previous: undefined,
+    user: { username: more.as ?? 'alice', groups: more.groups ?? ['dev', 'system:authenticated'] },
+    dryRun: false,
+    warn: () => {},
+    ...more,
+    object: whole,
+  });
+};
+const general = (type: object): ResourceType<ApiObject> => type as ResourceType<ApiObject>;
+const role = (name: string, ...rules: readonly PolicyRule[]): Omit<Role, 'apiVersion' | 'kind'> => ({
+  metadata: { name },
+  rules,
+});
+const writeRole = (...args: [Omit<Role, 'apiVersion' | 'kind'>, Parameters<typeof write>[2]?]) =>
+  write(general(Roles), ...args);
+const refusal = (resource: string, name: string, ...lines: readonly string[]): string =>
+  `${resource}.${apiGroup} "${name}" is forbidden: user "alice" (groups=["dev" "system:authenticated"]) is attempting to grant RBAC permissions not currently held:\n${lines.join('\n')}`;
+
+describe('roles', () => {
+  beforeEach(() => {
+    grant('alice', [rule('get list', '', 'configmaps secrets'), rule('get', '', 'serviceaccounts', 'one two')], 'ns');
+    grant('alice', [{ verbs: ['get'], nonResourceURLs: ['/a/*'] }, rule('update', 'apps', '*/scale')]);
+  });
+
+  test.each([
+    ['held', rule('get', '', 'configmaps')],
+    ['held split', rule('list get', '', 'secrets configmaps')],
+    ['narrower names', rule('get', '', 'configmaps', 'x')],
+    ['a held name', rule('get', '', 'serviceaccounts', 'two')],
+    ['a subresource by its star', rule('update', 'apps', 'deployments/scale')],
+    ['a path under a prefix', { verbs: ['get'], nonResourceURLs: ['/a/b', '/a/*'] }],
+    ['nothing, by a rule without verbs', rule('', '', 'pods').verbs?.length ? { ...rule('x', '', 'pods'), verbs: [] } : {}],
+  ])('%s', async (_name, given) => {
+    expect(await writeRole(role('r', given))).toBeDefined();
+  });
+
+  test.each<[string, readonly PolicyRule[], readonly string[]]>([
+    ['one verb more', [rule('get list watch', '', 'configmaps secrets')], ['{APIGroups:[""], Resources:["configmaps"], Verbs:["watch"]}', '{APIGroups:[""], Resources:["secrets"], Verbs:["watch"]}']],
+    ['verbs in the order written', [rule('watch create', '', 'configmaps')], ['{APIGroups:[""], Resources:["configmaps"], Verbs:["watch" "create"]}']],
+    ['everything', [rule('*', '*', '*')], ['{APIGroups:["*"], Resources:["*"], Verbs:["*"]}']],
+    ['wider names', [rule('get', '', 'serviceaccounts', 'two three')], ['{APIGroups:[""], Resources:["serviceaccounts"], ResourceNames:["three"], Verbs:["get"]}']],
+    ['every name', [rule('get', '', 'serviceaccounts')], ['{APIGroups:[""], Resources:["serviceaccounts"], Verbs:["get"]}']],
+    ['a subresource', [rule('get', '', 'configmaps/status')], ['{APIGroups:[""], Resources:["configmaps/status"], Verbs:["get"]}']],
+    ['another group', [rule('get', ' apps', 'configmaps')], ['{APIGroups:["apps"], Resources:["configmaps"], Verbs:["get"]}']],
+    ['sorted lines', [rule('delete', '', 'secrets'), rule('watch', '', 'configmaps'), rule('get', 'apps', 'x')], ['{APIGroups:[""], Resources:["configmaps"], Verbs:["watch"]}', '{APIGroups:[""], Resources:["secrets"], Verbs:["delete"]}', '{APIGroups:["apps"], Resources:["x"], Verbs:["get"]}']],
+    ['paths line by line', [{ verbs: ['get', 'post'], nonResourceURLs: ['/b', '/a/x'] }], ['{NonResourceURLs:["/a/x"], Verbs:["post"]}', '{NonResourceURLs:["/b"], Verbs:["get"]}', '{NonResourceURLs:["/b"], Verbs:["post"]}']],
+  ])('%s is refused', async (_name, rules, lines) => {
+    await expect(writeRole(role('r', ...rules))).rejects.toMatchObject({
+      reason: 'Forbidden',
+      message: refusal('roles', 'r', ...lines),
+      details: { name: 'r', group: apiGroup, kind: 'roles' },
+    });
+  });
+
+  test('rights of a namespace do not suffice for a ClusterRole', async () => {
+    await expect(write(general(ClusterRoles), role('r', rule('get', '', 'configmaps')))).rejects.toThrow('not currently held');
+  });
+
+  test('a broken binding of the writer is told', async () => {
+    objects.put(RoleBindings, {
+      metadata: { name: 'z', namespace: 'ns' },
+      roleRef: { apiGroup, kind: 'Role', name: 'lost' },
+      subjects: [subject('alice')],
+    });
+    await expect(writeRole(role('r', rule('get', '', 'pods')))).rejects.toThrow(
+      '; resolution errors: [role.rbac.authorization.k8s.io "lost" not found]',
+    );
+  });
+
+  test('masters and those who may escalate write what they like', async () => {
+    const all = role('r', rule('*', '*', '*'));
+    expect(await writeRole(all, { groups: ['system:masters'] })).toBeDefined();
+    grant('dan', [rule('escalate', apiGroup, 'roles', 'r')], 'ns');
+    await expect(writeRole(all, { as: 'dan' })).rejects.toThrow('not currently held');
+    expect(await writeRole(all, { as: 'dan', urlName: 'r' })).toBeDefined();
+    expect(await writeRole(all, { as: 'dan', operation: 'UPDATE', previous: { ...all, apiVersion, kind: 'Role' } })).toBeDefined();
+  });
+
+  test('an update that only a garbage collector would make is let through', async () => {
+    const stored: ApiObject = { apiVersion, kind: 'Role', ...role('r', rule('*', '*', '*')), metadata: { name: 'r', uid: 'u', resourceVersion: '1', labels: {} } };
+    const update = (metadata: ApiObject['metadata'], more: object = {}) =>
+      writeRole({ ...stored, ...more, metadata }, { operation: 'UPDATE', previous: stored });
+    const { labels: _empty, ...same } = stored.metadata;
+    expect(await update({ ...same, finalizers: ['x/y'], managedFields: [{ manager: 'm' }] })).toBeDefined();
+    await expect(update({ ...same, labels: { a: 'b' } })).rejects.toThrow('not currently held');
+    await expect(update({ name: 'r', finalizers: ['x/y'] })).rejects.toThrow('not currently held');
+  });
+
+  test('an aggregation rule takes every right, also to remove it', async () => {
+    grant('bob', [rule('*', '*', '*')]);
+    const aggregationRule: NonNullable<ClusterRole['aggregationRule']> = { clusterRoleSelectors: [{ matchLabels: { a: 'b' } }] };
+    const aggregated = { ...role('r'), aggregationRule };
+    const message = 'must have cluster-admin privileges to use the aggregationRule';
+    await expect(write(general(ClusterRoles), aggregated)).rejects.toThrow(message);
+    await expect(write(general(ClusterRoles), aggregated, { as: 'bob' })).rejects.toThrow(message);
+    const previous = { apiVersion, kind: 'ClusterRole', ...aggregated };
+    await expect(
+      write(general(ClusterRoles), role('r'), { operation: 'UPDATE', previous }),
+    ).rejects.toThrow(message);
+    grant('bob', [rule('*', '*', '*'), { verbs: ['*'], nonResourceURLs: ['*'] }]);
+    expect(await write(general(ClusterRoles), aggregated, { as: 'bob' })).toBeDefined();
+  });
+
+  test('a rule of a billion combinations is refused at once', async () => {
+    const many = Array.from({ length: 1_000 }, (_, i) => `x${i}`).join(' ');
+    const started = performance.now();
+    await expect(writeRole(role('r', rule(many, many, many)))).rejects.toMatchObject({ reason: 'Forbidden' });
+    expect(performance.now() - started).toBeLessThan(200);
+  });
+});
+
+describe('bindings', () => {
+  const binding = (kind: string, name: string) => ({
+    metadata: { name: 'b' },
+    roleRef: { apiGroup, kind, name },
+    subjects: [subject('somebody')],
+  });
+  const bind = (kind: string, name: string, more: Parameters<typeof write>[2] = {}) =>
+    write(general(RoleBindings), binding(kind, name), more);
+  const bindEverywhere = (name: string, more: Parameters<typeof write>[2] = {}) =>
+    write(general(ClusterRoleBindings), binding('ClusterRole', name), more);
+  beforeEach(() => {
+    objects.put(ClusterRoles, { metadata: { name: 'weak' }, rules: [rule('get', '', 'configmaps')] });
+    grant('alice', [rule('get', '', 'configmaps')], 'ns');
+  });
+
+  test('what is held in a namespace may be bound there and nowhere else', async () => {
+    expect(await bind('ClusterRole', 'weak')).toBeDefined();
+    await expect(bindEverywhere('weak')).rejects.toThrow(
+      refusal('clusterrolebindings', 'b', '{APIGroups:[""], Resources:["configmaps"], Verbs:["get"]}'),
+    );
+  });
+
+  test('bind is a right of its own, by name', async () => {
+    grant('carol', [rule('bind', apiGroup, 'clusterroles', 'weak later')]);
+    expect(await bindEverywhere('weak', { as: 'carol' })).toBeDefined();
+    expect(await bind('ClusterRole', 'later', { as: 'carol' })).toBeDefined();
+    await expect(bindEverywhere('cluster-admin', { as: 'carol' })).rejects.toMatchObject({ reason: 'NotFound' });
+  });
+
+  test('a missing role is not found, under the name of the binding’s resource', async () => {
+    await expect(bind('Role', 'r')).rejects.toMatchObject({
+      reason: 'NotFound',
+      message: `rolebindings.${apiGroup} "r" not found`,
+      details: { name: 'r', group: apiGroup, kind: 'rolebindings' },
+    });
+  });
+
+  test('what is referred to must be a role', async () => {
+    await expect(bind('Robot', 'r')).rejects.toMatchObject({
+      reason: undefined,
+      code: 500,
+      message: 'unsupported role reference kind: "Robot"',
+    });
+  });
+});

@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest';
+import type { AdmissionAttributes } from '../../../src/admission/admission-step.js';
+import { immortalNamespaces } from '../../../src/admission/steps/immortal-namespaces.js';
+import { namespaceExists } from '../../../src/admission/steps/namespace-exists.js';
+import { LocalSubjectAccessReviews } from '../../../src/api/kinds/access-review.js';
+import { ConfigMaps } from '../../../src/api/kinds/config-map.js';
+import { Namespaces } from '../../../src/api/kinds/namespace.js';
+import type { ApiObject, ResourceType } from '../../../src/api/object.js';
+import { FixedObjects } from '../../auth/fixed-objects.js';
+
+const general = (type: object): ResourceType<ApiObject> => type as ResourceType<ApiObject>;
+const objects = new FixedObjects()
+  .put(Namespaces, { metadata: { name: 'active' }, status: { phase: 'Active' } })
+  .put(Namespaces, { metadata: { name: 'going', deletionTimestamp: '2026-01-01T00:00:00Z' }, status: { phase: 'Terminating' } });
+const step = namespaceExists({ objects });
+const attributes = (namespace: string, more: Partial<AdmissionAttributes> = {}): AdmissionAttributes => ({
+  operation: 'CREATE',
+  resource: general(ConfigMaps),
+  subresource: undefined,
+  key: { namespace, name: 'a' },
+  object: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } },
+  previous: undefined,
+  user: { username: 'u', groups: ['system:masters'] },
+  dryRun: false,
+  warn: () => {},
+  ...more,
+});
+
+test('into an active namespace', async () => {
+  const given = attributes('active');
+  expect(step.handles(given)).toBe(true);
+  expect(await step.mutate?.(given)).toBe(given.object);
+});
+
+test('a missing namespace is not found', async () => {
+  await expect(step.mutate?.(attributes('missing'))).rejects.toMatchObject({
+    reason: 'NotFound',
+    message: 'namespaces "missing" not found',
+    details: { name: 'missing', kind: 'namespaces' },
+  });
+});
+
+test.each([
+  [{ name: 'a' }, 'a', 'configmaps "a" is forbidden'],
+  [{ generateName: 'a-' }, '', 'configmaps "a-" is forbidden'],
+])('nothing new in a terminating one (%j)', async (metadata, name, start) => {
+  const given = attributes('going', { key: { namespace: 'going', name }, object: { apiVersion: 'v1', kind: 'ConfigMap', metadata } });
+  await expect(step.mutate?.(given)).rejects.toMatchObject({
+    reason: 'Forbidden',
+    message: `${start}: unable to create new content in namespace going because it is being terminated`,
+    details: {
+      kind: 'configmaps',
+      causes: [
+        {
+          reason: 'NamespaceTerminating',
+          message: 'namespace going is being terminated',
+          field: 'metadata.namespace',
+        },
+      ],
+    },
+  });
+});
+
+test('what is there may still be changed', async () => {
+  const given = attributes('going', { operation: 'UPDATE' });
+  expect(await step.mutate?.(given)).toBe(given.object);
+});
+
+test.each<[string, Partial<AdmissionAttributes>]>([
+  ['cluster-scoped', { resource: general(Namespaces), key: { name: 'x' } }],
+  ['deleting', { operation: 'DELETE', object: undefined }],
+  ['asking about access', { resource: general(LocalSubjectAccessReviews) }],
+])('%s is not its business', (_name, more) => {
+  expect(step.handles(attributes('missing', more))).toBe(false);
+});
+
+test.each([
+  ['default', true],
+  ['kube-system', true],
+  ['kube-public', true],
+  ['kube-node-lease', false],
+  ['mine', false],
+])('%s may not be deleted: %s', async (name, refused) => {
+  const given = attributes('', { operation: 'DELETE', resource: general(Namespaces), key: { name }, object: undefined });
+  expect(immortalNamespaces.handles(given)).toBe(refused);
+  if (refused) {
+    await expect(immortalNamespaces.validate?.(given)).rejects.toThrow(
+      `namespaces "${name}" is forbidden: this namespace may not be deleted`,
+    );
+  }
+});

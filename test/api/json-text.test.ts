@@ -1,0 +1,144 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  dumpBody,
+  maxDepth,
+  NumberText,
+  plainJson,
+  RepeatedMembers,
+  readJson,
+  syntaxError,
+} from '../../src/api/json-text.js';
+
+describe('texts that are not JSON are refused in the words of Go', () => {
+  test.each([
+    ['', 'unexpected end of JSON input'],
+    ['{', 'unexpected end of JSON input'],
+    ['{"a"', 'unexpected end of JSON input'],
+    ['"abc', 'unexpected end of JSON input'],
+    ['[1,', 'unexpected end of JSON input'],
+    ['tru', 'unexpected end of JSON input'],
+    ['this', "invalid character 'h' in literal true (expecting 'r')"],
+    ['nope', "invalid character 'o' in literal null (expecting 'u')"],
+    ['xyz', "invalid character 'x' looking for beginning of value"],
+    ['{} garbage', "invalid character 'g' after top-level value"],
+    ['{}{}', "invalid character '{' after top-level value"],
+    ["{'a':1}", "invalid character '\\'' looking for beginning of object key string"],
+    ['{"a":1,}', "invalid character '}' looking for beginning of object key string"],
+    ['{"a":1,/* c */"b":2}', "invalid character '/' looking for beginning of object key string"],
+    ['{"a" 1}', "invalid character '1' after object key"],
+    ['{"a":1 "b"}', "invalid character '\"' after object key:value pair"],
+    ['[1 2]', "invalid character '2' after array element"],
+    ['[1,]', "invalid character ']' looking for beginning of value"],
+    ['01', "invalid character '1' after top-level value"],
+    ['-x', "invalid character 'x' in numeric literal"],
+    ['1.x', "invalid character 'x' after decimal point in numeric literal"],
+    ['1ex', "invalid character 'x' in exponent of numeric literal"],
+    ['"\n"', "invalid character '\\n' in string literal"],
+    ['"\\x"', "invalid character 'x' in string escape code"],
+    ['"\\u12g4"', "invalid character 'g' in \\u hexadecimal character escape"],
+    ['\ufeff{}', "invalid character 'ï' looking for beginning of value"],
+  ])('%j', (text, message) => {
+    expect(() => readJson(text)).toThrow(message);
+    expect(() => readJson(Buffer.from(text))).toThrow(message);
+  });
+
+  test('a byte that is not UTF-8 is named by its value', () => {
+    expect(() => readJson(Buffer.from([0x8e]))).toThrow("invalid character '\\u008e' looking for beginning of value");
+  });
+});
+
+test('bytes that are not UTF-8 become replacement characters inside strings', () => {
+  expect(readJson(Buffer.from([0x22, 0x61, 0xff, 0x22])).value).toBe('a\ufffd');
+  expect(readJson('"\\ud800"').value).toBe('\ufffd');
+  expect(readJson('"\\ud83d\\ude00"').value).toBe('😀');
+});
+
+test('nesting is limited, and deep texts are answered without recursion', () => {
+  const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
+  expect(readJson(nested(maxDepth)).duplicates).toEqual([]);
+  expect(() => readJson(nested(maxDepth + 1))).toThrow("invalid character '[' exceeded max depth");
+  expect(() => readJson('{"a":'.repeat(1_000_000))).toThrow("invalid character '{' exceeded max depth");
+});
+
+test('repeated members are reported once each, in document order, and the last one counts', () => {
+  const text = '{"a":1,"b":{"l":1,"l":2,"l":3},"c":[{"x":1},{"x":1,"x":2}],"a":2}';
+  const read = readJson(text);
+  expect(read.duplicates).toEqual(['duplicate field "b.l"', 'duplicate field "c[1].x"', 'duplicate field "a"']);
+  expect(read.value).toEqual({ a: 2, b: { l: 3 }, c: [{ x: 1 }, { x: 2 }] });
+  expect(read.exact).toBeInstanceOf(RepeatedMembers);
+  expect(plainJson(read.exact)).toEqual(read.value);
+});
+
+test('of very many repeated members a hundred are reported', () => {
+  const members = Array.from({ length: 300 }, (_, i) => `"m${i}":1`).join(',');
+  expect(readJson(`{${members},${members}}`).duplicates).toHaveLength(100);
+});
+
+test('numbers that JavaScript would print differently keep their text', () => {
+  const read = readJson('{"a":10.0,"b":9223372036854775808,"c":3.6e3,"d":1.5,"e":-0,"f":12}');
+  expect(read.exact).toEqual({
+    a: new NumberText('10.0'),
+    b: new NumberText('9223372036854775808'),
+    c: new NumberText('3.6e3'),
+    d: 1.5,
+    e: new NumberText('-0'),
+    f: 12,
+  });
+  expect(read.value).toMatchObject({ a: 10, c: 3600, d: 1.5 });
+  expect(readJson('{"a":1.5}').exact).toEqual({ a: 1.5 });
+});
+
+test('a number no double can hold is reported', () => {
+  expect(readJson('{"a":[1e400]}').numberError).toBe(
+    'json: cannot unmarshal number 1e400 into Go value of type float64',
+  );
+});
+
+test('members named like prototypes are members', () => {
+  const read = readJson('{"__proto__":{"a":1},"constructor":2,"__proto__":{"b":1.0}}');
+  expect(Object.keys(read.value as object)).toEqual(['__proto__', 'constructor']);
+  expect(read.duplicates).toEqual(['duplicate field "__proto__"']);
+  expect(Object.prototype).not.toHaveProperty('b');
+});
+
+test('reading agrees with JSON.parse on whatever JSON there is', () => {
+  fc.assert(
+    fc.property(fc.json(), (text) => {
+      const { value, exact, duplicates } = readJson(text);
+      expect(JSON.stringify(value)).toBe(JSON.stringify(JSON.parse(text)));
+      expect(JSON.stringify(plainJson(exact))).toBe(JSON.stringify(value));
+      expect(duplicates).toEqual([]);
+      expect(syntaxError(Buffer.from(text), maxDepth)).toBeUndefined();
+    }),
+  );
+});
+
+test('the scanner refuses exactly what JSON.parse refuses', () => {
+  const character = fc.constantFrom(...'{}[]",:\\/ abeflnrstu0123456789.+-E\n\t');
+  fc.assert(
+    fc.property(fc.string({ unit: character, maxLength: 12 }), (text) => {
+      let valid = true;
+      try {
+        JSON.parse(text);
+      } catch {
+        valid = false;
+      }
+      expect(syntaxError(Buffer.from(text), maxDepth) === undefined).toBe(valid);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test.each([
+  ['', '<empty>'],
+  ['{"a":1}', '{"a":1}'],
+  ['[]', '5b5d'],
+  [
+    'this is not json at all and it is long enough to be cut',
+    '74686973206973206e6f74206a736f6e20617420616c6c20616e64206974 ...',
+  ],
+  ['{"apiVersion":"v1","kind":"ConfigMap"}', '{"apiVersion":"v1","kind":"Con ...'],
+])('the beginning of body %j is shown as %j', (body, shown) => {
+  expect(dumpBody(Buffer.from(body))).toBe(shown);
+});

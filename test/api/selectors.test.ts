@@ -1,0 +1,245 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { ApiError } from '../../src/api/errors.js';
+import {
+  escapeFieldValue,
+  labelSelectorFrom,
+  parseFieldSelector,
+  parseLabelSelector,
+  validateLabelSelector,
+} from '../../src/api/selectors.js';
+
+const messageOf = (run: () => unknown): string => {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof ApiError && error.reason === 'BadRequest') return error.message;
+    throw error;
+  }
+  return 'accepted';
+};
+
+describe('label selectors', () => {
+  const labels = { env: 'prod', n: '7', empty: '', 'example.com/team': 'blue' };
+
+  test.each([
+    ['', true],
+    ['env', true],
+    ['!env', false],
+    ['missing', false],
+    ['!missing', true],
+    ['env=prod', true],
+    ['env==prod', true],
+    [' env = prod , n', true],
+    ['env!=prod', false],
+    ['missing!=prod', true],
+    ['env in (dev,prod)', true],
+    ['env in(dev,prod)', true],
+    ['env notin (dev)', true],
+    ['missing notin (dev)', true],
+    ['missing in ()', false],
+    ['empty in ()', true],
+    ['empty=', true],
+    ['empty', true],
+    ['n>6', true],
+    ['n>7', false],
+    ['n<8', true],
+    ['env>1', false],
+    ['missing>1', false],
+    ['n>06', true],
+    ['example.com/team=blue,env=prod', true],
+    ['in=x', false],
+    ['env in (in,notin,prod)', true],
+    ['constructor', false],
+    ['!toString', true],
+  ])('%s matches: %s', (text, expected) => {
+    expect(parseLabelSelector(text).matches(labels)).toBe(expected);
+  });
+
+  test.each([
+    ['a b', "unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt"],
+    ['env in prod', "unable to parse requirement: found 'prod' expected: '('"],
+    ['env in (prod', "unable to parse requirement: found '', expected: ',' or ')'"],
+    ['env in (=)', "unable to parse requirement: found '=', expected: ',', ')' or identifier"],
+    ['env in (,', "unable to parse requirement: found '', expected: ',', or identifier"],
+    ['(a)', "found '(', expected: !, identifier, or 'end of string'"],
+    ['env=prod,', "found '', expected: identifier after ','"],
+    [',env=prod', "found ',', expected: !, identifier, or 'end of string'"],
+    ['!', "unable to parse requirement: found '', expected: identifier"],
+    ['!!a', "unable to parse requirement: found '!', expected: identifier"],
+    ['!env=prod', "found '=', expected: ',' or 'end of string'"],
+    ['a===b', "unable to parse requirement: found '=', expected: identifier"],
+    ['a=b=c', "found '=', expected: ',' or 'end of string'"],
+    ['=x', "found '=', expected: !, identifier, or 'end of string'"],
+    [
+      'n>x',
+      "unable to parse requirement: values[0]: Invalid value: \"x\": for 'Gt', 'Lt' operators, the value must be an integer",
+    ],
+    [
+      'n>',
+      "unable to parse requirement: values[0]: Invalid value: \"\": for 'Gt', 'Lt' operators, the value must be an integer",
+    ],
+    [
+      'n>9223372036854775808',
+      "unable to parse requirement: values[0]: Invalid value: \"9223372036854775808\": for 'Gt', 'Lt' operators, the value must be an integer",
+    ],
+    [
+      `env=${'v'.repeat(64)}`,
+      `unable to parse requirement: values[0][env]: Invalid value: "${'v'.repeat(64)}": must be no more than 63 bytes`,
+    ],
+  ])('%s is refused', (text, message) => {
+    expect(messageOf(() => parseLabelSelector(text))).toBe(message);
+  });
+
+  test('two complaints about one requirement are joined', () => {
+    const message = messageOf(() => parseLabelSelector('n>a_'));
+    expect(message).toMatch(/^unable to parse requirement: \[values\[0\]: .*integer, values\[0\]\[n\]: .*\]$/);
+  });
+
+  test.each([
+    ['b=2,a=1', 'a=1,b=2'],
+    ['a in (z,y,z)', 'a in (y,z)'],
+    ['a notin ()', 'a notin ()'],
+    ['a,!b,c!=d,e>1', 'a,!b,c!=d,e>1'],
+    ['a in (,x)', 'a in (,x)'],
+  ])('%s prints as %s', (text, printed) => {
+    expect(parseLabelSelector(text).text).toBe(printed);
+  });
+
+  test('what is printed parses to the same selector', () => {
+    const name = fc.stringMatching(/^[a-z][a-z0-9]{0,6}$/);
+    const value = fc.stringMatching(/^[a-z0-9]{0,6}$/);
+    const term = fc.oneof(
+      name,
+      name.map((key) => `!${key}`),
+      fc.tuple(name, fc.constantFrom('=', '!=', '=='), value).map((parts) => parts.join('')),
+      fc.tuple(name, fc.constantFrom('in', 'notin'), fc.array(value)).map(([k, op, vs]) => `${k} ${op} (${vs.join()})`),
+    );
+    fc.assert(
+      fc.property(fc.array(term), (terms) => {
+        let first: ReturnType<typeof parseLabelSelector>;
+        try {
+          first = parseLabelSelector(terms.join(','));
+        } catch {
+          return;
+        }
+        expect(parseLabelSelector(first.text).text).toBe(first.text);
+      }),
+    );
+  });
+
+  test('any text is answered or refused, and quickly', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom('a', ',', '(', ')', '!', '=', ' ', '\0', 'é') }), (text) => {
+        messageOf(() => parseLabelSelector(text));
+        messageOf(() => parseFieldSelector(text));
+      }),
+    );
+    for (const piece of ['a,', '!', '(', 'a in (b),', '=', ' ', `a=${'x'.repeat(50)},`]) {
+      const started = performance.now();
+      messageOf(() => parseLabelSelector(piece.repeat(20_000)));
+      messageOf(() => parseFieldSelector(piece.repeat(20_000)));
+      expect(performance.now() - started).toBeLessThan(2_000);
+    }
+  });
+});
+
+describe('label selector objects', () => {
+  test('an absent one selects nothing, an empty one everything', () => {
+    expect(labelSelectorFrom(undefined).matches({})).toBe(false);
+    expect(labelSelectorFrom({}).matches({ a: 'b' })).toBe(true);
+  });
+
+  test('all labels and expressions must hold', () => {
+    const selector = labelSelectorFrom({
+      matchLabels: { b: '1' },
+      matchExpressions: [
+        { key: 'a', operator: 'In', values: ['y', 'x'] },
+        { key: 'c', operator: 'DoesNotExist' },
+      ],
+    });
+    expect(selector.text).toBe('a in (x,y),b=1,!c');
+    expect(selector.matches({ a: 'x', b: '1' })).toBe(true);
+    expect(selector.matches({ a: 'x', b: '1', c: '' })).toBe(false);
+  });
+
+  test.each([
+    [
+      { matchExpressions: [{ key: 'a', operator: 'Gt', values: ['1'] }] },
+      '"Gt" is not a valid label selector operator',
+    ],
+    [{ matchExpressions: [{ key: 'a', operator: 'toString' }] }, '"toString" is not a valid label selector operator'],
+    [
+      { matchExpressions: [{ key: 'a', operator: 'In' }] },
+      "values: Invalid value: null: for 'in', 'notin' operators, values set can't be empty",
+    ],
+  ])('%j is refused', (spec, message) => {
+    expect(messageOf(() => labelSelectorFrom(spec))).toBe(message);
+  });
+
+  test('violations carry paths', () => {
+    const violations = validateLabelSelector(
+      {
+        matchLabels: { 'a/b/c': 'ok' },
+        matchExpressions: [
+          { key: 'a', operator: 'In' },
+          { key: 'a', operator: 'Exists', values: ['x'] },
+          { key: '', operator: 'Near', values: ['_'] },
+        ],
+      },
+      'spec.selector',
+    );
+    expect(violations.map(({ field, reason }) => `${field} ${reason}`)).toEqual([
+      'spec.selector.matchLabels FieldValueInvalid',
+      'spec.selector.matchExpressions[0].values FieldValueRequired',
+      'spec.selector.matchExpressions[1].values FieldValueForbidden',
+      'spec.selector.matchExpressions[2].operator FieldValueInvalid',
+      'spec.selector.matchExpressions[2].key FieldValueInvalid',
+      'spec.selector.matchExpressions[2].key FieldValueInvalid',
+      'spec.selector.matchExpressions[2].values[0] FieldValueInvalid',
+    ]);
+  });
+});
+
+describe('field selectors', () => {
+  const read = (field: string): string | undefined =>
+    new Map([
+      ['metadata.name', 'a'],
+      ['spec.x', 'p,q=r\\'],
+    ]).get(field);
+
+  test.each([
+    ['', true],
+    ['metadata.name=a', true],
+    ['metadata.name==a', true],
+    ['metadata.name!=a', false],
+    ['metadata.name=a,metadata.name=b', false],
+    ['metadata.name=a,', true],
+    [',metadata.name=a', true],
+    ['spec.absent=', true],
+    ['spec.absent!=x', true],
+    ['spec.x=p\\,q\\=r\\\\', true],
+  ])('%s matches: %s', (text, expected) => {
+    expect(parseFieldSelector(text).matches(read)).toBe(expected);
+  });
+
+  test.each([
+    ['metadata.name', "invalid selector: 'metadata.name'; can't understand 'metadata.name'"],
+    ['b=1,a', "invalid selector: 'b=1,a'; can't understand 'a'"],
+    ['a=b=c', 'invalid field selector: unescaped character in value: 61'],
+    ['a=a\\b', 'invalid field selector: invalid escape sequence: \\b'],
+    ['a=\\', 'invalid field selector: invalid escape sequence: \\'],
+  ])('%s is refused', (text, message) => {
+    expect(messageOf(() => parseFieldSelector(text))).toBe(message);
+  });
+
+  test('any value survives escaping', () => {
+    fc.assert(
+      fc.property(fc.string(), (value) => {
+        const selector = parseFieldSelector(`spec.x=${escapeFieldValue(value)}`);
+        expect(selector.exactly('spec.x')).toBe(value);
+        expect(parseFieldSelector(selector.text).exactly('spec.x')).toBe(value);
+      }),
+    );
+  });
+});

@@ -1,0 +1,215 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { NumberText } from '../../src/api/json-text.js';
+import type { Json } from '../../src/api/object.js';
+import { maxYamlBytes, readYaml, strictWarnings } from '../../src/api/yaml.js';
+import { writeYaml } from '../../src/api/yaml-writer.js';
+
+describe('scalars mean what they mean to Kubernetes', () => {
+  test.each<[string, Json]>([
+    ['yes', true],
+    ['n', false],
+    ['Off', false],
+    ['yEs', 'yEs'],
+    ['"yes"', 'yes'],
+    ['~', null],
+    ['', null],
+    ['12', 12],
+    ['1_000', 1000],
+    ['017', 15],
+    ['0o17', 15],
+    ['0x1F', 31],
+    ['0b101', 5],
+    ['08', 8],
+    ['+1', 1],
+    ['1.50', 1.5],
+    ['1e3', 1000],
+    ['.5', 0.5],
+    ['1e400', '1e400'],
+    ['1:30', '1:30'],
+    ['2001-01-01', '2001-01-01'],
+    ['2001-01-01T00:00:00Z', '2001-01-01T00:00:00Z'],
+    ['1.2.3', '1.2.3'],
+    ['!!str 5', '5'],
+    ['!!int "5"', 5],
+    ['!!float 5', 5],
+    ['!!binary aGk=', 'hi'],
+    ['!custom x', 'x'],
+    ['|\n  a\n  b\n', 'a\nb\n'],
+    ['>-\n  a\n  b\n', 'a b'],
+    ['[a, {b: c}]', ['a', { b: 'c' }]],
+    ['18446744073709551616', 2 ** 64],
+  ])('%j is %j', async (text, value) => {
+    expect((await readYaml(`k: ${text}`)).value).toEqual({ k: value });
+  });
+
+  test('whole numbers of 64 bits keep their digits', async () => {
+    expect((await readYaml('a: 9223372036854775808')).exact).toEqual({ a: new NumberText('9223372036854775808') });
+    expect((await readYaml('{"a": 10.0, "b": 9007199254740993}')).exact).toEqual({
+      a: 10,
+      b: new NumberText('9007199254740993'),
+    });
+  });
+});
+
+test('names become text, and members come out sorted', async () => {
+  const { value } = await readYaml('z: 1\n1: a\nyes: b\n1.5: c\n"q": d\n__proto__: e\n');
+  expect(Object.entries(value as object)).toEqual([
+    ['1', 'a'],
+    ['1.5', 'c'],
+    ['__proto__', 'e'],
+    ['q', 'd'],
+    ['true', 'b'],
+    ['z', 1],
+  ]);
+});
+
+test('only the first document is read', async () => {
+  expect((await readYaml('---\na: 1\n---\nb: [')).value).toEqual({ a: 1 });
+  expect((await readYaml('')).value).toBeNull();
+  expect((await readYaml('\ufeffa: 1')).value).toEqual({ a: 1 });
+});
+
+test('anchors, aliases and merges', async () => {
+  expect((await readYaml('a: &x {p: 1, q: 2}\nb: *x\nc:\n  <<: *x\n  q: 3\nd:\n  <<: [{q: 9}, *x]\n')).value).toEqual({
+    a: { p: 1, q: 2 },
+    b: { p: 1, q: 2 },
+    c: { p: 1, q: 3 },
+    d: { p: 1, q: 9 },
+  });
+  expect((await readYaml('a: &x 1\nb: &x 2\nc: *x')).value).toEqual({ a: 1, b: 2, c: 2 });
+});
+
+test('repeated names are reported with the line of the value', async () => {
+  const read = await readYaml(
+    'apiVersion: v1\nspec:\n  a: one\n  a: two\n  b:\n    - x: 1\n      x:\n        w: 2\n1: a\n1: b\n',
+  );
+  expect(read.duplicates).toEqual([
+    'yaml: unmarshal errors:\n  line 4: key "a" already set in map\n  line 8: key "x" already set in map\n  line 10: key 1 already set in map',
+  ]);
+  expect(strictWarnings([...read.duplicates, 'unknown field "x"'])).toEqual([
+    'line 4: key "a" already set in map',
+    'line 8: key "x" already set in map',
+    'line 10: key 1 already set in map',
+    'unknown field "x"',
+  ]);
+  expect(read.value).toMatchObject({ spec: { a: 'two', b: [{ x: { w: 2 } }] } });
+  expect((await readYaml('{"a": 1, "a": 2}')).duplicates).toEqual([
+    'yaml: unmarshal errors:\n  line 1: key "a" already set in map',
+  ]);
+});
+
+test.each([
+  ['a: b: c', 'yaml: mapping values are not allowed in this context'],
+  ['x: 1\na: b: c', 'yaml: line 2: mapping values are not allowed in this context'],
+  ['a: @b', 'yaml: found character that cannot start any token'],
+  ['x: 1\ny: [a,', "yaml: line 1: did not find expected ',' or ']'"],
+  ['x: {{ .Values.y }}', 'yaml: invalid map key: map[interface {}]interface {}{".Values.y":interface {}(nil)}'],
+  ['a: *nope', "yaml: unknown anchor 'nope' referenced"],
+  ['a: &x [*x]', "yaml: anchor 'x' value contains itself"],
+  ['a: &x\n  <<: *x', 'yaml: anchor'],
+  ['<<: 1', 'yaml: map merge requires map or sequence of maps as the value'],
+  ['a: !!int x', 'yaml: cannot decode !!str `x` as a !!int'],
+  ['a: .nan', 'json: unsupported value: NaN'],
+  ['~: 1', 'unsupported map key of type'],
+  ['a: \u0001', 'yaml: control characters are not allowed'],
+])('%j is refused', async (text, message) => {
+  await expect(readYaml(text)).rejects.toThrow(message);
+});
+
+describe('hostile documents', () => {
+  test('bytes that are not UTF-8', async () => {
+    await expect(readYaml(Buffer.from([0x61, 0xff]))).rejects.toThrow('yaml: invalid leading UTF-8 octet');
+  });
+
+  test('too large, unless they are JSON', async () => {
+    const text = 'a'.repeat(maxYamlBytes);
+    await expect(readYaml(`k: ${text}`)).rejects.toThrow('larger than');
+    expect((await readYaml(`{"k":"${text}"}`)).value).toEqual({ k: text });
+  });
+
+  test.each(['- ', '? ', '[', 'a: ', '{a: '])('nested by %j', async (opening) => {
+    await expect(readYaml(opening.repeat(3_000))).rejects.toThrow(/^yaml: /);
+  });
+
+  test('aliases that grow without end', async () => {
+    const levels = Array.from({ length: 30 }, (_, i) => `l${i + 1}: &l${i + 1} [${`*l${i},`.repeat(10)}]`);
+    await expect(readYaml(['l0: &l0 x', ...levels].join('\n'))).rejects.toThrow('excessive aliasing');
+    const merges = Array.from({ length: 30 }, (_, i) => `m${i + 1}: &m${i + 1} {<<: [${`*m${i},`.repeat(10)}]}`);
+    await expect(readYaml(['m0: &m0 {a: b}', ...merges].join('\n'))).rejects.toThrow('excessive aliasing');
+  });
+});
+
+describe('writing', () => {
+  test.each<[string, Json, string]>([
+    ['an empty object', {}, '{}\n'],
+    ['a scalar', 'a', 'a\n'],
+    ['members sorted, lists not indented', { b: [1, { d: 2, c: [] }], a: {} }, 'a: {}\nb:\n- 1\n- c: []\n  d: 2\n'],
+    ['lists of lists', { a: [['x', 'y'], [{ b: 1 }]] }, 'a:\n- - x\n  - "y"\n- - b: 1\n'],
+    [
+      'what would not be text',
+      { n: 'yes', a: '12', b: '2026-01-01T00:00:00Z', c: '', d: '1:30', e: '~' },
+      'a: "12"\nb: "2026-01-01T00:00:00Z"\nc: ""\nd: "1:30"\ne: "~"\n"n": "yes"\n',
+    ],
+    [
+      'indicators',
+      { a: '- x', b: 'a: b', c: 'a #b', d: ' a', e: '{a', f: "it's", g: "'", h: 'a:b', i: '-x', j: '*' },
+      "a: '- x'\nb: 'a: b'\nc: 'a #b'\nd: ' a'\ne: '{a'\nf: it's\ng: ''''\nh: a:b\ni: -x\nj: '*'\n",
+    ],
+    [
+      'control characters',
+      { a: 'x\ty', b: 'a\rb', c: '\u{1f600}', d: 'é' },
+      'a: "x\\ty"\nb: "a\\rb"\nc: "\\U0001F600"\nd: é\n',
+    ],
+    [
+      'lines',
+      { a: 'x\ny\n', b: 'x\ny', c: 'x\n\n', d: ' x\n', e: 'x \ny', f: 'x\n\ny\n' },
+      'a: |\n  x\n  y\nb: |-\n  x\n  y\nc: |+\n  x\n\nd: |2\n   x\ne: "x \\ny"\nf: |\n  x\n\n  y\n',
+    ],
+    [
+      'numbers',
+      { a: 1e21, b: 1.5, c: 1234567.5, d: 0.00001, e: -0, f: true, g: null },
+      'a: 1e+21\nb: 1.5\nc: 1.2345675e+06\nd: 1e-05\ne: 0\nf: true\ng: null\n',
+    ],
+    [
+      'names by the value of their numbers, letters last',
+      { a10: 1, a9: 1, '.': 1, 'f:x': 1, B: 1 },
+      '.: 1\nB: 1\na9: 1\na10: 1\nf:x: 1\n',
+    ],
+    ['long names', { ['k'.repeat(129)]: { a: 1 } }, `? ${'k'.repeat(129)}\n: a: 1\n`],
+    [
+      'long text folded',
+      {
+        message:
+          'configmaps is forbidden: User "forb-user" cannot list resource "configmaps" in API group "" in the namespace "default"',
+      },
+      'message: \'configmaps is forbidden: User "forb-user" cannot list resource "configmaps"\n  in API group "" in the namespace "default"\'\n',
+    ],
+    [
+      'long plain text folded',
+      { a: `${'x'.repeat(90)} ${'y'.repeat(90)}` },
+      `a: ${'x'.repeat(90)}\n  ${'y'.repeat(90)}\n`,
+    ],
+  ])('%s', (_, value, text) => {
+    expect(writeYaml(value)).toBe(text);
+  });
+
+  test('what was written reads back', async () => {
+    const json = fc.jsonValue({ maxDepth: 3 }).map((value) => JSON.parse(JSON.stringify(value)) as Json);
+    await fc.assert(
+      fc.asyncProperty(json, async (value) => {
+        expect((await readYaml(writeYaml({ value }))).value).toEqual({ value });
+      }),
+      { numRuns: 100 },
+    );
+    const text = fc.string({
+      unit: fc.constantFrom('a', ' ', '\n', ':', '#', '-', '"', "'", '\\', '\t', 'é', '1', '\u2028'),
+    });
+    await fc.assert(
+      fc.asyncProperty(text, async (value) => {
+        expect((await readYaml(writeYaml({ value, list: [value] }))).value).toEqual({ value, list: [value] });
+      }),
+      { numRuns: 250 },
+    );
+  });
+});

@@ -1,0 +1,208 @@
+import { describe, expect, test } from 'vitest';
+import type { ApiObject, JsonObject, ManagedFieldsEntry } from '../../src/api/object.js';
+import { timestamp } from '../../src/api/time.js';
+import { applyConfiguration } from '../../src/apply/apply-configuration.js';
+import { managedFieldsProblem } from '../../src/apply/managed-fields.js';
+import { recordUpdate, type Versions, type Writing, withoutIdleTimes } from '../../src/apply/ownership.js';
+import { field, list, map, string, struct } from '../../src/schema/builder.js';
+import { objectMeta, typeMeta } from '../../src/schema/meta.js';
+import type { Schema } from '../../src/schema/schema.js';
+
+const thing = struct('v1.Thing', {
+  ...typeMeta,
+  metadata: field(1, objectMeta),
+  data: field(2, map(string())),
+  spec: field(3, struct('v1.ThingSpec', { host: field(1, string()), names: field(2, list(string())) })),
+  status: field(4, struct('v1.ThingStatus', { phase: field(1, string()) })),
+});
+
+const start = Date.parse('2026-01-01T00:00:00Z');
+const writing = (more: Partial<Writing> = {}): Writing => ({
+  schema: thing,
+  apiVersion: 'v1',
+  manager: 'm',
+  now: start,
+  ...more,
+});
+const object = (more: JsonObject, managedFields?: readonly ManagedFieldsEntry[]): ApiObject =>
+  ({
+    apiVersion: 'v1',
+    kind: 'Thing',
+    spec: {},
+    status: {},
+    ...more,
+    metadata: { name: 'a', uid: 'u', ...(managedFields === undefined ? {} : { managedFields }) },
+  }) as unknown as ApiObject;
+const entriesOf = ({ metadata }: ApiObject): readonly ManagedFieldsEntry[] => metadata.managedFields ?? [];
+const fieldsOf = (written: ApiObject): Record<string, unknown> =>
+  Object.fromEntries(entriesOf(written).map(({ manager = '', fieldsV1 }) => [manager, fieldsV1]));
+const created = (more: JsonObject, by: Partial<Writing> = {}): ApiObject =>
+  recordUpdate({ ...writing(by), live: undefined, next: object(more) });
+
+describe('recordUpdate', () => {
+  test('an entry has its members in the order they are declared', () => {
+    const [entry] = entriesOf(created({ data: { k: 'v' } }, { subresource: 'status' }));
+    expect(JSON.stringify(entry)).toBe(
+      '{"manager":"m","operation":"Update","apiVersion":"v1","time":"2026-01-01T00:00:00Z","fieldsType":"FieldsV1","fieldsV1":{"f:data":{".":{},"f:k":{}}},"subresource":"status"}',
+    );
+  });
+
+  test('structs of a built-in kind are nobody’s, containers of others are whose brought them', () => {
+    expect(fieldsOf(created({ spec: { host: 'h', names: ['x'] } }))).toEqual({
+      m: { 'f:spec': { 'f:host': {}, 'f:names': {} } },
+    });
+    const open: Schema = { type: 'object', preserveUnknownFields: true };
+    expect(fieldsOf(created({ spec: { host: 'h' }, status: {} }, { schema: open }))).toEqual({
+      m: { 'f:spec': { '.': {}, 'f:host': {} }, 'f:status': {} },
+    });
+  });
+
+  test('an object with nothing to record has no entries', () => {
+    expect('managedFields' in created({}).metadata).toBe(false);
+  });
+
+  test('fields a door resets are not recorded', () => {
+    const resetFields = [['status']];
+    expect(fieldsOf(created({ spec: { host: 'h' }, status: { phase: 'x' } }, { resetFields }))).toEqual({
+      m: { 'f:spec': { 'f:host': {} } },
+    });
+  });
+
+  test('what is changed moves, what is removed leaves everybody, owners of nothing go', () => {
+    const first = created({ data: { a: '1', b: '1' } });
+    const second = recordUpdate({
+      ...writing({ manager: 'n', now: start + 5_000 }),
+      live: first,
+      next: object({ data: { b: '2', c: '1' } }),
+    });
+    expect(fieldsOf(second)).toEqual({ m: { 'f:data': {} }, n: { 'f:data': { 'f:b': {}, 'f:c': {} } } });
+    const third = recordUpdate({ ...writing({ manager: 'o' }), live: second, next: object({}) });
+    expect(entriesOf(third)).toEqual([]);
+  });
+
+  test('a write that changes nothing leaves entries and times alone', () => {
+    const first = created({ data: { a: '1' } });
+    const again = recordUpdate({ ...writing({ now: start + 9_000 }), live: first, next: object({ data: { a: '1' } }) });
+    expect(entriesOf(again)).toEqual(entriesOf(first));
+  });
+
+  test('objects without owners stay without, until the first apply books what is there', () => {
+    const live = object({ data: { a: '1' } });
+    const updated = recordUpdate({ ...writing(), live, next: object({ data: { a: '2' } }) });
+    expect(entriesOf(updated)).toEqual([]);
+    const { object: applied } = applyConfiguration({
+      ...writing({ manager: 'applier' }),
+      live: updated,
+      config: { apiVersion: 'v1', kind: 'Thing', metadata: { name: 'a' }, data: { b: '1' } },
+      kind: { group: '', version: 'v1', kind: 'Thing' },
+      force: false,
+    });
+    expect(fieldsOf(applied)).toEqual({
+      applier: { 'f:data': { 'f:b': {} } },
+      'before-first-apply': { 'f:data': { '.': {}, 'f:a': {} } },
+    });
+  });
+
+  test('what clients send as owners: reset, replaced, or not understood and ignored', () => {
+    const live = created({ data: { a: '1' } });
+    const sent = (managedFields: readonly ManagedFieldsEntry[], by: Partial<Writing> = {}): Record<string, unknown> =>
+      fieldsOf(recordUpdate({ ...writing(by), live, next: object({ data: { a: '1' } }, managedFields) }));
+    const entry = { manager: 'x', operation: 'Apply', apiVersion: 'v1', fieldsType: 'FieldsV1' } as const;
+    const kept = { m: { 'f:data': { '.': {}, 'f:a': {} } } };
+    expect(sent([])).toEqual({});
+    expect(sent([{}])).toEqual({});
+    expect(sent([{ ...entry, fieldsV1: { 'f:data': { 'f:a': {} } } }])).toEqual({ x: { 'f:data': { 'f:a': {} } } });
+    expect(sent([{ ...entry, fieldsV1: { nonsense: {} } }])).toEqual(kept);
+    expect(sent([{ ...entry, operation: 'Steal' as 'Apply' }])).toEqual(kept);
+    expect(sent([{ ...entry, fieldsType: 'FieldsV9' }])).toEqual(kept);
+    expect(sent([], { subresource: 'status' })).toEqual(kept);
+  });
+
+  test('of more than ten updating managers the oldest become one', () => {
+    let now = start;
+    let live = created({ data: { k0: '1' } }, { manager: 'm0' });
+    for (let index = 1; index < 14; index++) {
+      now += 1_000;
+      const data = Object.fromEntries(Array.from({ length: index + 1 }, (_, at) => [`k${at}`, '1']));
+      live = recordUpdate({ ...writing({ manager: `m${index}`, now }), live, next: object({ data }) });
+    }
+    const entries = entriesOf(live);
+    expect(entries.map(({ manager }) => manager)).toEqual([
+      'ancient-changes',
+      ...Array.from({ length: 9 }, (_, at) => `m${at + 5}`),
+    ]);
+    expect(entries[0]).toMatchObject({
+      time: timestamp(start + 4_000),
+      fieldsV1: { 'f:data': { '.': {}, 'f:k0': {}, 'f:k1': {}, 'f:k2': {}, 'f:k3': {}, 'f:k4': {} } },
+    });
+  });
+
+  test('fields named in another version are compared there; of an unknown version they are forgotten', () => {
+    const older: Schema = { type: 'object', properties: new Map([['old', { type: 'string' }]]) };
+    const newer: Schema = { type: 'object', properties: new Map([['new', { type: 'string' }]]) };
+    const versions: Versions = {
+      convert: (value, apiVersion) =>
+        apiVersion === 'g/v1'
+          ? { object: { ...value, apiVersion, old: value['new'] ?? 'none' }, schema: older }
+          : undefined,
+    };
+    const entry = { operation: 'Update', fieldsType: 'FieldsV1', time: timestamp(start) } as const;
+    const live = object({ new: '1' }, [
+      { ...entry, manager: 'a', apiVersion: 'g/v1', fieldsV1: { 'f:old': {}, 'f:other': {} } },
+      { ...entry, manager: 'b', apiVersion: 'g/v0', fieldsV1: { 'f:ancient': {} } },
+    ]);
+    const written = recordUpdate({
+      ...writing({ schema: newer, apiVersion: 'g/v2', versions }),
+      live,
+      next: object({ new: '2' }, entriesOf(live)),
+    });
+    expect(fieldsOf(written)).toEqual({ a: { 'f:other': {} }, m: { 'f:new': {} } });
+  });
+
+  test('where items cannot be told apart the owners stay as they were', () => {
+    const items: Schema = { type: 'array', listType: 'set', items: { type: 'object' } };
+    const schema: Schema = { type: 'object', properties: new Map([['items', items]]) };
+    const live = object({ items: [] }, [
+      { manager: 'a', operation: 'Update', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1: { 'f:items': {} } },
+    ]);
+    const written = recordUpdate({
+      ...writing({ schema }),
+      live,
+      next: object({ items: [{ a: 1 }] }, entriesOf(live)),
+    });
+    expect(entriesOf(written)).toEqual(entriesOf(live));
+  });
+
+  test('names of members may be anything', () => {
+    const data = JSON.parse('{"__proto__":"1","constructor":"1",".":"1"}') as JsonObject;
+    expect(JSON.stringify(fieldsOf(created({ data }))['m'])).toBe(
+      '{"f:data":{".":{},"f:.":{},"f:__proto__":{},"f:constructor":{}}}',
+    );
+  });
+});
+
+describe('withoutIdleTimes', () => {
+  const entry = { manager: 'a', operation: 'Apply', apiVersion: 'v1', fieldsType: 'FieldsV1' } as const;
+  const at = (time: string, more: JsonObject = {}): ApiObject => object(more, [{ ...entry, time, fieldsV1: {} }]);
+
+  test('takes back times that are all that changed', () => {
+    expect(withoutIdleTimes(at('2026-01-01T00:00:00Z'), at('2026-02-02T00:00:00Z'))).toEqual(
+      at('2026-01-01T00:00:00Z'),
+    );
+  });
+
+  test('leaves them where anything else changed', () => {
+    const next = at('2026-02-02T00:00:00Z', { data: { k: '1' } });
+    expect(withoutIdleTimes(at('2026-01-01T00:00:00Z'), next)).toBe(next);
+  });
+});
+
+test.each<[ManagedFieldsEntry, string | undefined]>([
+  [{ operation: 'Apply', apiVersion: 'v1', fieldsType: 'FieldsV1' }, undefined],
+  [{ apiVersion: 'v1', fieldsType: 'FieldsV1' }, 'operation must be `Apply` or `Update`'],
+  [{ operation: 'Apply', fieldsType: 'FieldsV1' }, 'apiVersion must not be empty'],
+  [{ operation: 'Apply', apiVersion: 'v1' }, 'missing fieldsType in managed fields entry 0'],
+  [{ operation: 'Apply', apiVersion: 'v1', fieldsType: 'x' }, 'invalid fieldsType "x" in managed fields entry 0'],
+])('entry %j: %s', (entry, problem) => {
+  expect(managedFieldsProblem([entry as never])).toBe(problem);
+});

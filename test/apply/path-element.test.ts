@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { keyElement, printPath, valueElement } from '../../src/apply/path-element.js';
+
+test.each<[readonly string[], string]>([
+  [['f:data', 'f:k'], '.data.k'],
+  [['f:metadata', 'f:labels', 'f:example.com/q'], '.metadata.labels.example.com/q'],
+  [['f:spec', keyElement([['name', 'x']]), 'f:v'], '.spec[name="x"].v'],
+  [
+    [
+      keyElement([
+        ['proto', 'TCP'],
+        ['port', 1],
+      ]),
+    ],
+    '[port=1,proto="TCP"]',
+  ],
+  [
+    [
+      keyElement([
+        ['a', null],
+        ['b', true],
+      ]),
+    ],
+    '[a=null,b=true]',
+  ],
+  [[valueElement('v')], '[="v"]'],
+  [[valueElement(1_000_000)], '[=1e+06]'],
+  [['i:0'], '[0]'],
+])('%j is printed as %s', (path, printed) => {
+  expect(printPath(path)).toBe(printed);
+});
+
+test('keys are spelt sorted, and escaped as Go escapes', () => {
+  expect(
+    keyElement([
+      ['b', '<'],
+      ['a', 1],
+    ]),
+  ).toBe('k:{"a":1,"b":"\\u003c"}');
+});

@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import { aggregateError } from '../../src/auth/aggregate.js';
+import { AuthenticationError, type Authenticator } from '../../src/auth/authenticator.js';
+import { firstOf, withAuthenticatedGroup, withBearerWarning } from '../../src/auth/authenticator-union.js';
+import { credentials } from './credentials.js';
+
+const nobody: Authenticator = { authenticate: async () => undefined };
+const somebody = (username: string, ...groups: string[]): Authenticator => ({
+  authenticate: async () => ({ user: { username, groups } }),
+});
+const refusing = (text: string): Authenticator => ({
+  authenticate: async () => {
+    throw new AuthenticationError(text);
+  },
+});
+const ask = (authenticator: Authenticator) => authenticator.authenticate(credentials());
+
+test('the first who knows the caller wins, whatever went wrong before', async () => {
+  const found = await ask(firstOf(refusing('bad'), nobody, somebody('a'), somebody('b')));
+  expect(found?.user.username).toBe('a');
+});
+
+test.each([
+  [['one'], 'one'],
+  [['one', 'two'], '[one, two]'],
+  [['one', 'one'], 'one'],
+  [['two', 'one', 'two'], '[two, one]'],
+])('refusals %j are told as %j', async (texts, message) => {
+  await expect(ask(firstOf(...texts.map(refusing), nobody))).rejects.toThrow(new AuthenticationError(message));
+});
+
+test('aggregates within aggregates are flattened', async () => {
+  const inner = firstOf(refusing('b'), refusing('c'));
+  await expect(ask(firstOf(refusing('a'), inner))).rejects.toThrow('[a, b, c]');
+  expect(aggregateError([new AuthenticationError('x')]).message).toBe('x');
+});
+
+test('trouble that is no refusal is not swallowed', async () => {
+  const broken: Authenticator = { authenticate: () => Promise.reject(new TypeError('oops')) };
+  await expect(ask(firstOf(broken, somebody('a')))).rejects.toThrow(TypeError);
+});
+
+test.each([
+  ['alice', ['dev'], ['dev', 'system:authenticated']],
+  ['alice', ['system:authenticated', 'dev'], ['system:authenticated', 'dev']],
+  ['alice', ['system:unauthenticated'], ['system:unauthenticated']],
+  ['system:anonymous', ['system:unauthenticated'], ['system:unauthenticated']],
+])('%s of %j is in %j', async (username, groups, expected) => {
+  const found = await ask(withAuthenticatedGroup(somebody(username, ...groups)));
+  expect(found?.user.groups).toEqual(expected);
+});
+
+test('an unreadable Authorization header draws a warning where the caller was recognised otherwise', async () => {
+  const request = credentials({ authorization: 'Bearer  x' });
+  expect((await withBearerWarning(somebody('a')).authenticate(request))?.warnings).toHaveLength(1);
+  expect((await withBearerWarning(somebody('a')).authenticate(credentials()))?.warnings).toBeUndefined();
+});

@@ -1,0 +1,142 @@
+import { createHash } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { defaultDomains } from '../../src/api/domains.js';
+import { AuthenticationError } from '../../src/auth/authenticator.js';
+import { clientCertificate } from '../../src/auth/client-certificate.js';
+import { FakeClock } from '../../src/testing/fake-clock.js';
+import { attributes, extensions, type Forged, forge, usages, type Wanted } from './forge.js';
+import { credentials } from './credentials.js';
+
+const { commonName, organization, uid } = attributes;
+const day = 86_400_000;
+const clock = new FakeClock();
+const now = clock.now();
+
+const root = forge({ subject: [[commonName, 'root']], extensions: [extensions.authority()] });
+const client = (more: Partial<Wanted> = {}): Forged =>
+  forge({
+    subject: [
+      [commonName, 'alice'],
+      [organization, 'dev'],
+      [organization, 'ops'],
+    ],
+    issuer: root,
+    extensions: [extensions.extendedKeyUsage(usages.client)],
+    ...more,
+  });
+const authenticate = (chain: readonly Forged[], bundle = root.pem, at = clock) =>
+  clientCertificate({ bundle: () => bundle, clock: at, domains: defaultDomains }).authenticate(
+    credentials({}, { certificates: chain.map(({ der }) => der) }),
+  );
+
+test('common name and organizations are user and groups', async () => {
+  const leaf = client();
+  expect(await authenticate([leaf])).toEqual({
+    user: {
+      username: 'alice',
+      groups: ['dev', 'ops'],
+      extra: {
+        'authentication.kubernetes.io/credential-id': [
+          `X509SHA256=${createHash('sha256').update(leaf.der).digest('hex')}`,
+        ],
+      },
+    },
+  });
+});
+
+test('no certificate and no common name are nobody', async () => {
+  expect(await authenticate([])).toBeUndefined();
+  expect(await authenticate([client({ subject: [[organization, 'system:masters']] })])).toBeUndefined();
+});
+
+test.each([
+  [[[uid, 'u-1']], { uid: 'u-1' }],
+  [[], {}],
+] as const)('the uid attributes %j give %j', async (more, expected) => {
+  const found = await authenticate([client({ subject: [[commonName, 'a'], ...more] })]);
+  expect(found?.user).toMatchObject({ username: 'a', ...expected });
+});
+
+test.each([
+  [[[uid, 'a'], [uid, 'b']], 'expected 1 UID, but found multiple'],
+  [[[uid, '']], 'UID cannot be an empty string'],
+] as const)('the uid attributes %j are refused', async (more, message) => {
+  await expect(authenticate([client({ subject: [[commonName, 'a'], ...more] })])).rejects.toThrow(message);
+});
+
+test('a name cannot smuggle another one', async () => {
+  const found = await authenticate([client({ subject: [[commonName, 'a\nO=system:masters,CN=root']] })]);
+  expect(found?.user).toMatchObject({ username: 'a\nO=system:masters,CN=root', groups: [] });
+});
+
+const stranger = forge({ subject: [[commonName, 'root']], extensions: [extensions.authority()] });
+const issuingCa = (more: Partial<Wanted> = {}): Forged =>
+  forge({ subject: [[commonName, 'issuing']], issuer: root, extensions: [extensions.authority()], ...more });
+const unknownAuthority = 'x509: certificate signed by unknown authority';
+
+test('intermediates are found among what the peer sends, in any order', async () => {
+  const middle = issuingCa();
+  const lower = forge({ subject: [[commonName, 'lower']], issuer: middle, extensions: [extensions.authority()] });
+  const leaf = client({ issuer: lower });
+  expect(await authenticate([leaf, middle, stranger, lower])).toBeDefined();
+  await expect(authenticate([leaf, lower])).rejects.toThrow(unknownAuthority);
+});
+
+test.each<[string, () => readonly Forged[], string]>([
+  ['a CA of the same name', () => [client({ issuer: stranger })], unknownAuthority],
+  ['a forged signature', () => [client({ signedBy: stranger.key })], unknownAuthority],
+  ['signed by itself', () => [forge({ subject: [[commonName, 'root']] })], unknownAuthority],
+  ['an issuer that is no CA', () => { const fake = client(); return [client({ issuer: fake }), fake]; }, unknownAuthority],
+  ['an issuer that may not sign', () => { const ca = issuingCa({ extensions: [extensions.authority(), extensions.signatureOnly()] }); return [client({ issuer: ca }), ca]; }, unknownAuthority],
+  ['a server certificate', () => [client({ extensions: [extensions.extendedKeyUsage(usages.server)] })], 'x509: certificate specifies an incompatible key usage'],
+  ['a CA for servers', () => { const ca = issuingCa({ extensions: [extensions.authority(), extensions.extendedKeyUsage(usages.server)] }); return [client({ issuer: ca }), ca]; }, 'x509: certificate specifies an incompatible key usage'],
+  ['expired', () => [client({ notAfter: now - 1_000 })], 'x509: certificate has expired or is not yet valid: current time 2026-01-01T00:00:00Z is after 2025-12-31T23:59:59Z'],
+  ['not yet valid', () => [client({ notBefore: now + 1_000 })], 'x509: certificate has expired or is not yet valid: current time 2026-01-01T00:00:00Z is before 2026-01-01T00:00:01Z'],
+  ['an expired CA', () => { const ca = issuingCa({ notAfter: now - 1_000 }); return [client({ issuer: ca }), ca]; }, 'x509: certificate has expired or is not yet valid'],
+  ['something critical nobody knows', () => [client({ extensions: [extensions.unknown({ critical: true })] })], 'x509: unhandled critical extension'],
+  ['too long a path', () => { const top = issuingCa({ extensions: [extensions.authority(0)] }); const low = forge({ subject: [[commonName, 'low']], issuer: top, extensions: [extensions.authority()] }); return [client({ issuer: low }), low, top]; }, 'x509: too many intermediates for path length constraint'],
+])('%s is refused', async (_name, chain, message) => {
+  const answer = authenticate(chain());
+  await expect(answer).rejects.toBeInstanceOf(AuthenticationError);
+  await expect(answer).rejects.toThrow(message);
+});
+
+test.each([
+  ['no usages', []],
+  ['any usage', [extensions.extendedKeyUsage(usages.any)]],
+  ['something unknown that is not critical', [extensions.unknown({ critical: false })]],
+])('%s is no obstacle', async (_name, given) => {
+  expect(await authenticate([client({ extensions: given })])).toBeDefined();
+});
+
+test('what is no certificate at all is refused', async () => {
+  const authenticator = clientCertificate({ bundle: () => root.pem, clock, domains: defaultDomains });
+  for (const der of [Buffer.alloc(0), Buffer.from('nonsense'), client().der.subarray(0, 100)]) {
+    await expect(authenticator.authenticate(credentials({}, { certificates: [der] }))).rejects.toBeInstanceOf(
+      AuthenticationError,
+    );
+  }
+});
+
+test('many certificates of one name do not keep the server busy', async () => {
+  const same = { subject: [[commonName, 'loop']] as const, extensions: [extensions.authority()] };
+  const first = forge(same);
+  const others = Array.from({ length: 30 }, () => forge({ ...same, issuer: first, signedBy: first.key }));
+  const started = performance.now();
+  await expect(authenticate([client({ issuer: first }), first, ...others])).rejects.toThrow('x509');
+  expect(performance.now() - started).toBeLessThan(1_000);
+});
+
+test('the answer is remembered until the certificate or the bundle changes', async () => {
+  const at = new FakeClock(now);
+  let bundle = root.pem;
+  const authenticator = clientCertificate({ bundle: () => bundle, clock: at, domains: defaultDomains });
+  const request = credentials({}, { certificates: [client().der] });
+  expect(await authenticator.authenticate(request)).toBeDefined();
+  bundle = stranger.pem;
+  await expect(authenticator.authenticate(request)).rejects.toThrow(unknownAuthority);
+  bundle = `${stranger.pem}${root.pem}`;
+  expect(await authenticator.authenticate(request)).toBeDefined();
+  await at.advance(2 * day);
+  await expect(authenticator.authenticate(request)).rejects.toThrow('has expired');
+});

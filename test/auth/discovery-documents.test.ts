@@ -1,0 +1,45 @@
+import { createLocalJWKSet, jwtVerify } from 'jose';
+import { expect, test } from 'vitest';
+import { isDiscoverable, keySet, openIdConfiguration } from '../../src/auth/discovery-documents.js';
+import { signToken } from '../../src/auth/jws.js';
+import { generateServiceAccountKey, readSigningKey } from '../../src/auth/service-account-keys.js';
+
+const keys = await Promise.all(
+  (['ES256', 'RS256', 'ES384', 'ES512'] as const).map(async (algorithm) =>
+    readSigningKey(await generateServiceAccountKey(algorithm)),
+  ),
+);
+
+test.each([
+  ['https://example.com', true],
+  ['https://example.com/path', true],
+  ['http://example.com', false],
+  ['https://example.com?x', false],
+  ['https://example.com#', false],
+  ['kubernetes/serviceaccount', false],
+])('the issuer %s: %s', (issuer, expected) => {
+  expect(isDiscoverable(issuer)).toBe(expected);
+});
+
+test('the configuration names the algorithms in order', () => {
+  expect(openIdConfiguration({ issuer: 'https://i', keySetUri: 'https://k/openid/v1/jwks', keys })).toEqual({
+    issuer: 'https://i',
+    jwks_uri: 'https://k/openid/v1/jwks',
+    response_types_supported: ['id_token'],
+    subject_types_supported: ['public'],
+    id_token_signing_alg_values_supported: ['ES256', 'ES384', 'ES512', 'RS256'],
+  });
+});
+
+test('others verify our tokens with the key set', async () => {
+  const set = createLocalJWKSet(JSON.parse(JSON.stringify(keySet(keys))));
+  for (const key of keys) {
+    const { payload, protectedHeader } = await jwtVerify(signToken({ sub: key.algorithm }, key), set);
+    expect(payload.sub).toBe(key.algorithm);
+    expect(protectedHeader).toEqual({ alg: key.algorithm, kid: key.keyId });
+  }
+});
+
+test('the key set holds no private part', () => {
+  expect(JSON.stringify(keySet(keys))).not.toMatch(/"(d|p|q|dp|dq|qi)":/);
+});

@@ -1,0 +1,68 @@
+import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { constructed, encode, octetString, oid, sequence, setOf, tags, time, truth, unsignedInteger } from '../../src/pki/der.js';
+
+/** Makes certificates no honest CA would: whatever subject, dates and extensions a test wants. */
+export interface Forged {
+  readonly der: Buffer;
+  readonly pem: string;
+  readonly key: KeyObject;
+  readonly name: Buffer;
+}
+
+export interface Wanted {
+  /** Pairs of attribute type and value. */
+  readonly subject: readonly (readonly [type: string, value: string])[];
+  /** Absent: itself. */
+  readonly issuer?: Forged;
+  readonly notBefore?: number;
+  readonly notAfter?: number;
+  readonly extensions?: readonly Buffer[];
+  /** Signs in the issuer's place. */
+  readonly signedBy?: KeyObject;
+}
+
+export const attributes = { commonName: '2.5.4.3', organization: '2.5.4.10', uid: '1.3.6.1.4.1.57683.2' } as const;
+const ecdsaWithSha256 = sequence(oid('1.2.840.10045.4.3.2'));
+const day = 86_400_000;
+let serial = 1;
+
+export function forge(wanted: Wanted): Forged {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const name = sequence(
+    ...wanted.subject.map(([type, value]) => setOf([sequence(oid(type), encode(tags.utf8String, Buffer.from(value)))])),
+  );
+  const now = Date.UTC(2026, 0, 1);
+  const toBeSigned = sequence(
+    encode(constructed(0), unsignedInteger(Buffer.from([2]))),
+    unsignedInteger(Buffer.from([serial++ & 0x7f, 1])),
+    ecdsaWithSha256,
+    wanted.issuer?.name ?? name,
+    sequence(time(wanted.notBefore ?? now - day), time(wanted.notAfter ?? now + day)),
+    name,
+    publicKey.export({ type: 'spki', format: 'der' }),
+    ...(wanted.extensions?.length ? [encode(constructed(3), sequence(...wanted.extensions))] : []),
+  );
+  const signature = sign('sha256', toBeSigned, wanted.signedBy ?? wanted.issuer?.key ?? privateKey);
+  const der = sequence(toBeSigned, ecdsaWithSha256, encode(tags.bitString, Buffer.from([0]), signature));
+  const pem = `-----BEGIN CERTIFICATE-----\n${der.toString('base64').replace(/.{64}(?=.)/g, '$&\n')}\n-----END CERTIFICATE-----\n`;
+  return { der, pem, key: privateKey, name };
+}
+
+const extension = (type: string, critical: boolean, value: Buffer): Buffer =>
+  sequence(oid(type), ...(critical ? [truth] : []), octetString(value));
+
+export const extensions = {
+  authority: (pathLength?: number): Buffer =>
+    extension(
+      '2.5.29.19',
+      true,
+      sequence(truth, ...(pathLength === undefined ? [] : [unsignedInteger(Buffer.from([pathLength]))])),
+    ),
+  extendedKeyUsage: (...usages: readonly string[]): Buffer => extension('2.5.29.37', false, sequence(...usages.map(oid))),
+  /** digitalSignature alone: not for signing certificates. */
+  signatureOnly: (): Buffer => extension('2.5.29.15', true, encode(tags.bitString, Buffer.from([7, 0x80]))),
+  unknown: ({ critical }: { readonly critical: boolean }): Buffer =>
+    extension('1.3.6.1.4.1.99999.1', critical, Buffer.from([5, 0])),
+} as const;
+
+export const usages = { client: '1.3.6.1.5.5.7.3.2', server: '1.3.6.1.5.5.7.3.1', any: '2.5.29.37.0' } as const;

@@ -1,0 +1,88 @@
+import { beforeEach, expect, test } from 'vitest';
+import { defaultDomains } from '../../src/api/domains.js';
+import { Secrets } from '../../src/api/kinds/secret.js';
+import { ServiceAccounts } from '../../src/api/kinds/service-account.js';
+import type { ObjectMeta } from '../../src/api/object.js';
+import { signToken } from '../../src/auth/jws.js';
+import { secretTokens } from '../../src/auth/secret-tokens.js';
+import { secretTokenPayload } from '../../src/auth/service-account-claims.js';
+import { generateServiceAccountKey, readSigningKey } from '../../src/auth/service-account-keys.js';
+import { FixedObjects } from './fixed-objects.js';
+
+const key = readSigningKey(await generateServiceAccountKey());
+const domains = defaultDomains;
+const payload = secretTokenPayload(
+  { namespace: 'ns', secretName: 'tok', accountName: 'sa', accountUid: 'sa-uid' },
+  domains,
+);
+const token = signToken(payload, key);
+const account = { namespace: 'ns', name: 'sa', uid: 'sa-uid' };
+const secretMeta = { namespace: 'ns', name: 'tok', uid: 'secret-uid' };
+
+let objects: FixedObjects;
+const putSecret = (metadata: ObjectMeta = {}, text = token): FixedObjects =>
+  objects.put(Secrets, { metadata: { ...secretMeta, ...metadata }, data: { token: Buffer.from(text).toString('base64') } });
+beforeEach(() => {
+  objects = new FixedObjects().put(ServiceAccounts, { metadata: account });
+  putSecret();
+});
+const used: string[] = [];
+const verify = (text = token) =>
+  secretTokens({
+    keys: () => [key],
+    apiAudiences: ['api'],
+    objects,
+    domains,
+    used: ({ metadata: { name = '' } }) => used.push(name),
+  }).authenticateToken(text, ['api']);
+
+test('the token in a Secret is its account’s', async () => {
+  expect(await verify()).toEqual({
+    user: {
+      username: 'system:serviceaccount:ns:sa',
+      uid: 'sa-uid',
+      groups: ['system:serviceaccounts', 'system:serviceaccounts:ns'],
+    },
+    audiences: ['api'],
+    annotations: {
+      'authentication.k8s.io/legacy-token': 'system:serviceaccount:ns:sa',
+      'authentication.k8s.io/legacy-token-manual-secret': 'ns/tok',
+    },
+  });
+  expect(used).toEqual(['tok']);
+});
+
+test('one made by the system of old draws a warning', async () => {
+  objects.put(ServiceAccounts, { metadata: account, secrets: [{ name: 'tok' }] });
+  expect((await verify())?.warnings?.[0]).toContain('instead of auto-generated secret-based tokens.');
+});
+
+test.each<[string, () => unknown, string]>([
+  ['secret gone', () => objects.remove(Secrets, secretMeta), 'Token has been invalidated'],
+  ['secret going', () => putSecret({ deletionTimestamp: '2026-01-01T00:00:00Z' }), 'Token has been invalidated'],
+  ['secret holds another', () => putSecret({}, `${token}x`), "Token does not match server's copy"],
+  ['secret is empty', () => objects.put(Secrets, { metadata: secretMeta }), "Token does not match server's copy"],
+  ['account gone', () => objects.remove(ServiceAccounts, account), 'serviceaccounts "sa" not found'],
+  ['account going', () => objects.put(ServiceAccounts, { metadata: { ...account, deletionTimestamp: '2026-01-01T00:00:00Z' } }), 'ServiceAccount ns/sa has been deleted'],
+  ['account made again', () => objects.put(ServiceAccounts, { metadata: { ...account, uid: 'new' } }), 'ServiceAccount UID (new) does not match claim (sa-uid)'],
+  ['marked invalid', () => putSecret({ labels: { 'kubernetes.io/legacy-token-invalid-since': '2025-01-01' } }), 'the token in secret ns/tok for service account ns/sa has been marked invalid.'],
+])('%s', async (_name, change, message) => {
+  change();
+  await expect(verify()).rejects.toThrow(message);
+});
+
+const prefix = 'kubernetes.io/serviceaccount';
+test.each([
+  [{ sub: undefined }, 'sub claim is missing'],
+  [{ [`${prefix}/namespace`]: undefined }, 'namespace claim is missing'],
+  [{ [`${prefix}/secret.name`]: 1 }, 'secretName claim is missing'],
+  [{ [`${prefix}/service-account.name`]: '' }, 'serviceAccountName claim is missing'],
+  [{ [`${prefix}/service-account.uid`]: undefined }, 'serviceAccountUID claim is missing'],
+  [{ sub: 'system:serviceaccount:ns:other' }, 'sub claim is invalid'],
+])('a token with the claims %j says why not', async (changes, message) => {
+  await expect(verify(signToken({ ...payload, ...changes }, key))).rejects.toThrow(message);
+});
+
+test('tokens of other issuers are somebody else’s', async () => {
+  expect(await verify(signToken({ ...payload, iss: 'https://x' }, key))).toBeUndefined();
+});

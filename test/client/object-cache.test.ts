@@ -1,0 +1,218 @@
+import { describe, expect, test } from 'vitest';
+import { ApiError, expired, tooManyRequests } from '../../src/api/errors.js';
+import { type ApiObject, resourceType } from '../../src/api/object.js';
+import { type CacheChange, type ObjectCache, openObjectCache } from '../../src/client/object-cache.js';
+import { FakeClock, settled } from '../../src/testing/fake-clock.js';
+import { FakeClient } from '../fake-client.js';
+
+const Things = resourceType<ApiObject>({
+  group: 'example.com',
+  version: 'v1',
+  plural: 'things',
+  kind: 'Thing',
+  namespaced: true,
+});
+const thing = (name: string, more: object = {}): ApiObject => ({
+  apiVersion: 'example.com/v1',
+  kind: 'Thing',
+  metadata: { name, namespace: 'n' },
+  ...more,
+});
+
+interface World {
+  readonly clock: FakeClock;
+  readonly client: FakeClient;
+  readonly cache: ObjectCache<ApiObject>;
+  readonly seen: string[];
+  readonly stop: AbortController;
+  names(): readonly string[];
+}
+
+async function open(prepare: (client: FakeClient) => unknown = () => {}, pageSize = 500): Promise<World> {
+  const clock = new FakeClock();
+  const client = new FakeClient(clock);
+  await prepare(client);
+  const stop = new AbortController();
+  const cache = openObjectCache(client, Things, { signal: stop.signal, clock, random: () => 0, pageSize });
+  const seen: string[] = [];
+  cache.changes.subscribe({
+    next: ({ type, object }: CacheChange<ApiObject>) => seen.push(`${type} ${object.metadata.name}`),
+    complete: () => seen.push('end'),
+  });
+  await settled();
+  const names = (): readonly string[] => cache.list().map(({ metadata }) => metadata.name ?? '');
+  return { clock, client, cache, seen, stop, names };
+}
+const lists = (client: FakeClient): number => client.calls.filter(({ verb }) => verb === 'list').length;
+
+describe('object cache', () => {
+  test('shows what was there and follows what happens', async () => {
+    const { client, cache, seen, names } = await open((api) => api.resource(Things).create(thing('a')));
+    await cache.synced;
+    const things = client.resource(Things);
+    await things.create(thing('b'));
+    await things.update(thing('a', { spec: 1 }));
+    await things.delete({ namespace: 'n', name: 'b' });
+    expect(seen).toEqual(['added a', 'added b', 'modified a', 'deleted b']);
+    expect(names()).toEqual(['a']);
+    expect(cache.get({ namespace: 'n', name: 'a' })?.['spec']).toBe(1);
+    expect(cache.list()).toBe(cache.list());
+  });
+
+  test('tells a late subscriber of everything present, then of changes', async () => {
+    const { client, cache } = await open((api) => api.resource(Things).create(thing('a')));
+    const late: string[] = [];
+    cache.changes.subscribe(({ type, object }) => late.push(`${type} ${object.metadata.name}`));
+    await client.resource(Things).create(thing('b'));
+    expect(late).toEqual(['added a', 'added b']);
+  });
+
+  test('takes up a dropped watch where it ended, without listing again', async () => {
+    const { clock, client, seen } = await open();
+    await clock.advance(5_000);
+    client.dropWatches(new Error('socket hang up'));
+    await client.resource(Things).create(thing('meanwhile'));
+    expect(seen).toEqual([]);
+    await clock.advance(800);
+    expect(seen).toEqual(['added meanwhile']);
+    expect(lists(client)).toBe(1);
+  });
+
+  test('a watch that ends in order is renewed at once', async () => {
+    const { clock, client, seen } = await open();
+    await clock.advance(5_000);
+    client.dropWatches();
+    await settled();
+    await client.resource(Things).create(thing('next'));
+    expect(seen).toEqual(['added next']);
+  });
+
+  test('a watch that ends at once is not hammered', async () => {
+    const { clock, client } = await open();
+    const before = client.calls.length;
+    for (let i = 0; i < 20; i++) {
+      client.dropWatches();
+      await settled();
+    }
+    expect(client.calls.length).toBe(before);
+    await clock.advance(800);
+    expect(client.calls.length).toBe(before + 1);
+  });
+
+  test('a place too far back is listed anew and swapped in whole', async () => {
+    const { clock, client, cache, seen, names } = await open(async (api) => {
+      for (const name of ['gone', 'kept', 'changed', 'replaced']) await api.resource(Things).create(thing(name));
+    });
+    seen.length = 0;
+    await clock.advance(5_000);
+    client.dropWatches(new Error('reset'));
+    const things = client.resource(Things);
+    await things.delete({ namespace: 'n', name: 'gone' });
+    await things.update(thing('changed', { spec: 1 }));
+    await things.delete({ namespace: 'n', name: 'replaced' });
+    await things.create(thing('replaced'));
+    await things.create(thing('new'));
+    client.compact();
+    const sizes: number[] = [];
+    cache.changes.subscribe(() => sizes.push(cache.list().length));
+    sizes.length = 0;
+    await clock.advance(2_400);
+    expect(lists(client)).toBe(2);
+    expect([...seen].sort()).toEqual([
+      'added new',
+      'added replaced',
+      'deleted gone',
+      'deleted replaced',
+      'modified changed',
+    ]);
+    expect(new Set(sizes)).toEqual(new Set([4]));
+    expect([...names()].sort()).toEqual(['changed', 'kept', 'new', 'replaced']);
+  });
+
+  test('an expired watch that was well before is listed at once', async () => {
+    const { clock, client } = await open();
+    await clock.advance(5_000);
+    client.dropWatches(expired('too old resource version: 1 (5)'));
+    await settled();
+    expect(lists(client)).toBe(2);
+  });
+
+  test('being asked to slow down is no reason to list again', async () => {
+    const { clock, client } = await open();
+    await clock.advance(5_000);
+    client.dropWatches(tooManyRequests('slow down', 1));
+    await clock.advance(60_000);
+    expect(lists(client)).toBe(1);
+    expect(client.watching).toBe(1);
+  });
+
+  test('bookmarks move the place on', async () => {
+    const { clock, client } = await open();
+    await clock.advance(5_000);
+    client.bookmark();
+    client.compact();
+    client.dropWatches(new Error('reset'));
+    await clock.advance(800);
+    expect(lists(client)).toBe(1);
+    expect(client.watching).toBe(1);
+  });
+
+  test('keeps trying while the server is away, less and less often', async () => {
+    const { clock, client, cache, names } = await open((api) => {
+      api.fail = () => new Error('connect ECONNREFUSED');
+    });
+    await clock.advance(10 * 60_000);
+    const tries = client.calls.length;
+    expect(tries).toBeGreaterThan(15);
+    expect(tries).toBeLessThan(40);
+    client.fail = () => undefined;
+    await client.resource(Things).create(thing('a'));
+    await clock.advance(30_000);
+    await cache.synced;
+    expect(names()).toEqual(['a']);
+  });
+
+  test('reads page by page, and whole if the pages expire', async () => {
+    let pages = 0;
+    const { client, names, seen } = await open(async (api) => {
+      for (const name of ['a', 'b', 'c', 'd', 'e']) await api.resource(Things).create(thing(name));
+      api.fail = ({ verb }) => {
+        if (verb === 'list' && ++pages === 3) api.compactedBefore = Number.MAX_SAFE_INTEGER;
+        return undefined;
+      };
+    }, 2);
+    client.compactedBefore = 0;
+    await settled();
+    expect(pages).toBeGreaterThanOrEqual(4);
+    expect(names()).toEqual(['a', 'b', 'c', 'd', 'e']);
+    expect(seen.filter((line) => line === 'added a')).toEqual(['added a']);
+  });
+
+  test('a watch the server forgot to end is given up', async () => {
+    const { clock, client } = await open();
+    const watches = (): number => client.calls.filter(({ verb }) => verb === 'watch').length;
+    expect(watches()).toBe(1);
+    await clock.advance(331_000);
+    expect(watches()).toBe(2);
+    expect(client.watching).toBe(1);
+  });
+
+  test('ends when told, and leaves nothing behind', async () => {
+    const { clock, client, seen, stop } = await open();
+    stop.abort();
+    await settled();
+    expect(seen).toEqual(['end']);
+    expect(client.watching).toBe(0);
+    expect(clock.sleeping).toBe(0);
+  });
+
+  test('a history that is not the one it followed is listed anew', async () => {
+    const { clock, client } = await open();
+    await clock.advance(5_000);
+    client.dropWatches(
+      new ApiError({ reason: 'Timeout', message: 'Timeout: Too large resource version: 9, current: 1' }),
+    );
+    await clock.advance(2_000);
+    expect(lists(client)).toBe(2);
+  });
+});

@@ -1,0 +1,389 @@
+import { describe, expect, test } from 'vitest';
+import { staleWrite } from '../../src/api/errors.js';
+import { type ApiObject, resourceType } from '../../src/api/object.js';
+import { type ControllerSpec, TerminalError } from '../../src/controller/controller.js';
+import { defineController } from '../../src/controller/define-controller.js';
+import { withFinalizer } from '../../src/controller/finalizer.js';
+import { createManager } from '../../src/controller/manager.js';
+import { writeStatus } from '../../src/controller/write-status.js';
+import type { Logger } from '../../src/runtime/logger.js';
+import { FakeClock, settled } from '../../src/testing/fake-clock.js';
+import { FakeClient } from '../fake-client.js';
+
+const Things = resourceType<ApiObject>({
+  group: 'example.com',
+  version: 'v1',
+  plural: 'things',
+  kind: 'Thing',
+  namespaced: true,
+});
+const Parts = resourceType<ApiObject>({
+  group: 'example.com',
+  version: 'v1',
+  plural: 'parts',
+  kind: 'Part',
+  namespaced: true,
+});
+const thing = (name: string, more: object = {}): ApiObject => ({
+  apiVersion: 'example.com/v1',
+  kind: 'Thing',
+  metadata: { name, namespace: 'n' },
+  ...more,
+});
+
+interface Line {
+  readonly level: string;
+  readonly message: string;
+  readonly [field: string]: unknown;
+}
+
+function recorder(lines: Line[], bound: object = {}): Logger {
+  const at = (level: string) => (fields: object, message: string) => {
+    lines.push({ level, message, ...bound, ...fields });
+  };
+  return {
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+    child: (fields) => recorder(lines, { ...bound, ...fields }),
+  };
+}
+
+async function start(spec: Omit<ControllerSpec<ApiObject>, 'name' | 'for'>) {
+  const clock = new FakeClock();
+  const client = new FakeClient(clock);
+  const stop = new AbortController();
+  const lines: Line[] = [];
+  const running = createManager({ client, clock, log: recorder(lines) })
+    .add(defineController({ name: 'test', for: Things, ...spec }))
+    .run(stop.signal);
+  await settled();
+  const reconciles = (): readonly Line[] => lines.filter(({ message }) => message.startsWith('reconcile'));
+  return { clock, client, stop, running, lines, reconciles, things: client.resource(Things) };
+}
+
+describe('a controller', () => {
+  test('reconciles what is there and what comes, reading it fresh', async () => {
+    const seen: unknown[] = [];
+    const { things } = await start({
+      reconcile: async (object) => {
+        seen.push(object['spec']);
+      },
+    });
+    await things.create(thing('a', { spec: 1 }));
+    await things.update(thing('a', { spec: 2 }));
+    await settled();
+    expect(seen.at(-1)).toBe(2);
+    expect(seen.length).toBeLessThanOrEqual(2);
+  });
+
+  test('writes one log line per reconcile with its fixed fields', async () => {
+    const { things, reconciles } = await start({ reconcile: async () => {} });
+    await things.create(thing('a'));
+    await settled();
+    expect(reconciles()).toMatchObject([
+      { controller: 'test', object: 'n/a', cause: 'added', attempt: 1, durationMs: 0, result: 'done' },
+    ]);
+  });
+
+  test('a failure is tried again, later each time, and logged as a warning', async () => {
+    let failures = 3;
+    const { clock, things, reconciles } = await start({
+      reconcile: async () => {
+        if (failures-- > 0) throw new Error('not yet');
+      },
+    });
+    await things.create(thing('a'));
+    await clock.advance(4);
+    expect(reconciles().length).toBe(1);
+    await clock.advance(100);
+    expect(reconciles().map(({ level, cause, attempt, result }) => [level, cause, attempt, result])).toEqual([
+      ['warn', 'added', 1, 'retry'],
+      ['warn', 'retry', 2, 'retry'],
+      ['warn', 'retry', 3, 'retry'],
+      ['debug', 'retry', 4, 'done'],
+    ]);
+  });
+
+  test('a lost race is no warning', async () => {
+    let failures = 1;
+    const { clock, things, lines } = await start({
+      reconcile: async () => {
+        if (failures-- > 0) throw staleWrite({ group: '', plural: 'things', name: 'a' });
+      },
+    });
+    await things.create(thing('a'));
+    await clock.advance(10);
+    expect(lines.filter(({ level }) => level !== 'debug')).toEqual([]);
+  });
+
+  test('a terminal error is not tried again until the object changes', async () => {
+    const { clock, things, reconciles } = await start({
+      reconcile: async () => {
+        throw new TerminalError('never');
+      },
+    });
+    await things.create(thing('a'));
+    await clock.advance(1_000_000);
+    expect(reconciles().map(({ level, result }) => [level, result])).toEqual([['error', 'terminal']]);
+    await things.update(thing('a', { spec: 1 }));
+    await settled();
+    expect(reconciles().length).toBe(2);
+  });
+
+  test('looks again when it said so', async () => {
+    const { clock, things, reconciles } = await start({ reconcile: async () => ({ requeueAfterMs: 60_000 }) });
+    await things.create(thing('a'));
+    await clock.advance(59_999);
+    expect(reconciles().length).toBe(1);
+    await clock.advance(1);
+    expect(reconciles().map(({ cause, result }) => [cause, result])).toEqual([
+      ['added', 'requeue'],
+      ['requeue', 'requeue'],
+    ]);
+  });
+
+  test('the guard is asked on the event and again on the fresh object', async () => {
+    const seen: string[] = [];
+    const { things, client } = await start({
+      when: ({ spec }) => spec === 'wanted',
+      reconcile: async ({ metadata }) => {
+        seen.push(metadata.name ?? '');
+      },
+    });
+    const before = client.calls.filter(({ verb }) => verb === 'get').length;
+    await things.create(thing('ignored'));
+    await settled();
+    expect(client.calls.filter(({ verb }) => verb === 'get').length).toBe(before);
+    await things.create(thing('wanted', { spec: 'wanted' }));
+    await things.create(thing('changed', { spec: 'wanted' }));
+    await things.update(thing('changed', { spec: 'other' }));
+    await settled();
+    expect(seen).toEqual(['wanted']);
+  });
+
+  test('a guard that throws is reported and does not end the controller', async () => {
+    const { things, lines, clock } = await start({
+      when: (object) => (object['spec'] as { deep: { er: boolean } }).deep.er,
+      reconcile: async () => {},
+    });
+    await things.create(thing('odd'));
+    await clock.advance(6);
+    expect(lines.some(({ level, object }) => level === 'warn' && object === 'n/odd')).toBe(true);
+    await things.create(thing('fine', { spec: { deep: { er: true } } }));
+    await settled();
+    expect(lines.some(({ object, result }) => object === 'n/fine' && result === 'done')).toBe(true);
+  });
+
+  test('a deletion is told with the last state, and again until it was dealt with', async () => {
+    const seen: unknown[] = [];
+    let failures = 1;
+    const { clock, things } = await start({
+      reconcile: async () => {},
+      deleted: async (last) => {
+        if (failures-- > 0) throw new Error('not yet');
+        seen.push(last['spec']);
+      },
+    });
+    await things.create(thing('a', { spec: 7 }));
+    await settled();
+    await things.delete({ namespace: 'n', name: 'a' });
+    await clock.advance(100);
+    expect(seen).toEqual([7]);
+  });
+
+  test('an object made anew under a name is told as deleted first', async () => {
+    const seen: string[] = [];
+    const { clock, things } = await start({
+      reconcile: async ({ metadata }) => {
+        seen.push(`there ${metadata.uid}`);
+      },
+      deleted: async ({ metadata }) => {
+        seen.push(`gone ${metadata.uid}`);
+      },
+    });
+    await things.create(thing('a'));
+    await settled();
+    await things.delete({ namespace: 'n', name: 'a' });
+    await things.create(thing('a'));
+    await clock.advance(10);
+    expect(seen).toEqual(['there uid-1', 'gone uid-1', 'there uid-2']);
+  });
+
+  test('a change to another kind wakes it, also if asking for whom fails at first', async () => {
+    let failures = 1;
+    const { clock, client, things, reconciles } = await start({
+      reconcile: async () => {},
+      alsoOn: [
+        {
+          on: Parts,
+          keys: async (part) => {
+            if (failures-- > 0) throw new Error('not yet');
+            return [{ namespace: 'n', name: String(part['of']) }];
+          },
+        },
+      ],
+    });
+    await things.create(thing('a'));
+    await settled();
+    await client.resource(Parts).create({ ...thing('p'), kind: 'Part', of: 'a' });
+    await clock.advance(10);
+    expect(reconciles().map(({ cause }) => cause)).toEqual(['added', 'Part n/p']);
+  });
+
+  test('never has one object with two workers, and uses as many as it may', async () => {
+    let busy = 0;
+    let most = 0;
+    const open = new Set<string>();
+    const { clock, things } = await start({
+      concurrency: 3,
+      reconcile: async ({ metadata }, context) => {
+        const name = metadata.name ?? '';
+        if (open.has(name)) throw new Error('twice at once');
+        open.add(name);
+        most = Math.max(most, ++busy);
+        await context.clock.sleep(10);
+        busy--;
+        open.delete(name);
+      },
+    });
+    for (const name of ['a', 'b', 'c', 'd']) await things.create(thing(name));
+    await settled();
+    for (const name of ['a', 'b', 'c', 'd']) await things.update(thing(name, { spec: 1 }));
+    await clock.advance(100);
+    expect(most).toBe(3);
+    expect(busy).toBe(0);
+  });
+
+  test('stops when told, after the reconcile under way', async () => {
+    let finished = false;
+    const { clock, things, stop, running } = await start({
+      reconcile: async (_, context) => {
+        await context.clock.sleep(1_000);
+        finished = true;
+      },
+    });
+    await things.create(thing('a'));
+    await settled();
+    stop.abort();
+    await clock.advance(1_000);
+    await running;
+    expect(finished).toBe(true);
+  });
+});
+
+describe('a manager', () => {
+  const context = () => {
+    const clock = new FakeClock();
+    return { clock, client: new FakeClient(clock) };
+  };
+  const untilAborted = (signal: AbortSignal): Promise<void> =>
+    new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+
+  test('stops everything when one fails, and says why', async () => {
+    let stopped = false;
+    const manager = createManager(context()).add(
+      {
+        name: 'well',
+        run: async ({ signal }) => {
+          await untilAborted(signal);
+          stopped = true;
+        },
+      },
+      {
+        name: 'ill',
+        run: async () => {
+          throw new Error('broken');
+        },
+      },
+    );
+    await expect(manager.run(new AbortController().signal)).rejects.toThrow('broken');
+    expect(stopped).toBe(true);
+  });
+
+  test('does not wait for ever for one that will not stop', async () => {
+    const { clock, client } = context();
+    const stop = new AbortController();
+    const running = createManager({ clock, client, graceMs: 500 })
+      .add({ name: 'stuck', run: () => new Promise<void>(() => {}) })
+      .run(stop.signal);
+    stop.abort();
+    await clock.advance(500);
+    await running;
+  });
+
+  test('gives each runnable its own client when asked to', async () => {
+    const { clock, client } = context();
+    const asked: string[] = [];
+    const clientOf = (name: string): FakeClient => {
+      asked.push(name);
+      return client;
+    };
+    const nothing = async (): Promise<void> => {};
+    await createManager({ clock, client: clientOf })
+      .add({ name: 'a', run: nothing }, { name: 'b', run: nothing })
+      .run(new AbortController().signal);
+    expect(asked).toEqual(['a', 'b']);
+  });
+
+  test('a signal that was given before the start is heeded', async () => {
+    await createManager(context())
+      .add({ name: 'a', run: async ({ signal }) => expect(signal.aborted).toBe(true) })
+      .run(AbortSignal.abort());
+  });
+});
+
+describe('a finalizer', () => {
+  test('is put on before anything is done and taken off after cleaning up', async () => {
+    const story: string[] = [];
+    const { things } = await start({
+      reconcile: withFinalizer({
+        type: Things,
+        name: 'example.com/held',
+        apply: async ({ metadata }) => {
+          story.push(`apply with ${metadata.finalizers?.join()}`);
+        },
+        cleanUp: async () => {
+          story.push('clean up');
+        },
+      }),
+    });
+    await things.create(thing('a'));
+    await settled();
+    await things.delete({ namespace: 'n', name: 'a' });
+    await settled();
+    expect(story.at(0)).toBe('apply with example.com/held');
+    expect(story.at(-1)).toBe('clean up');
+    expect(await things.get({ namespace: 'n', name: 'a' })).toBeUndefined();
+  });
+
+  test('stays while cleaning up is not finished', async () => {
+    let rounds = 2;
+    const { clock, things } = await start({
+      reconcile: withFinalizer({
+        type: Things,
+        name: 'example.com/held',
+        apply: async () => {},
+        cleanUp: async () => (--rounds > 0 ? { requeueAfterMs: 1_000 } : undefined),
+      }),
+    });
+    await things.create(thing('a'));
+    await settled();
+    await things.delete({ namespace: 'n', name: 'a' });
+    await settled();
+    expect(await things.get({ namespace: 'n', name: 'a' })).toBeDefined();
+    await clock.advance(1_000);
+    expect(await things.get({ namespace: 'n', name: 'a' })).toBeUndefined();
+  });
+});
+
+test('a status is written only when it differs', async () => {
+  const client = new FakeClient(new FakeClock());
+  const things = client.resource(Things);
+  const created = await things.create(thing('a'));
+  const written = await writeStatus(things, created, { phase: 'Ready' });
+  await writeStatus(things, written, { phase: 'Ready' });
+  expect(client.writes).toEqual(['create things n/a', 'update things/status n/a']);
+  await expect(writeStatus(things, created, { phase: 'Other' })).rejects.toMatchObject({ reason: 'Conflict' });
+});

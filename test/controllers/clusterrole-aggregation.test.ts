@@ -1,0 +1,69 @@
+import { describe, expect, test } from 'vitest';
+import { aggregatedRules } from '../../controllers/clusterrole-aggregation/aggregate.js';
+import { clusterRoleAggregation } from '../../controllers/clusterrole-aggregation/clusterrole-aggregation.js';
+import { type ClusterRole, ClusterRoles } from '../../src/api/kinds/role.js';
+import { settled } from '../../src/testing/fake-clock.js';
+import { runControllers } from './run-controllers.js';
+
+const role = (
+  name: string,
+  labels: Readonly<Record<string, string>>,
+  verbs: readonly string[],
+  more: object = {},
+): ClusterRole => ({
+  apiVersion: 'rbac.authorization.k8s.io/v1',
+  kind: 'ClusterRole',
+  metadata: { name, labels },
+  rules: verbs.map((verb) => ({ verbs: [verb], apiGroups: [''], resources: ['pods'] })),
+  ...more,
+});
+const aggregated = (name: string, ...labels: readonly string[]): ClusterRole =>
+  role(name, { to: 'itself' }, [], {
+    aggregationRule: { clusterRoleSelectors: labels.map((to) => ({ matchLabels: { to } })) },
+  });
+const verbsOf = (rules: ClusterRole['rules']): readonly string[] => (rules ?? []).flatMap(({ verbs }) => verbs ?? []);
+
+test('rules come selector by selector, by name, each once, none of its own', () => {
+  const all = [
+    role('z', { to: 'edit' }, ['update', 'get']),
+    role('a', { to: 'edit' }, ['get', 'patch']),
+    role('m', { to: 'view' }, ['list', 'get']),
+    role('other', { to: 'admin' }, ['delete']),
+    role('sum', { to: 'edit' }, ['escalate']),
+  ];
+  expect(verbsOf(aggregatedRules(aggregated('sum', 'view', 'edit'), all))).toEqual(['list', 'get', 'patch', 'update']);
+});
+
+describe('clusterrole-aggregation', () => {
+  test('follows what is selected, and overwrites edits', async () => {
+    const { client, complaints } = await runControllers([clusterRoleAggregation()], async (api) => {
+      await api.resource(ClusterRoles).create(aggregated('sum', 'sum'));
+      await api.resource(ClusterRoles).create(role('one', { to: 'sum' }, ['get']));
+    });
+    const roles = client.resource(ClusterRoles);
+    const verbs = async () => verbsOf((await roles.get({ name: 'sum' }))?.rules);
+    expect(await verbs()).toEqual(['get']);
+    await roles.create(role('two', { to: 'sum' }, ['list']));
+    await settled();
+    expect(await verbs()).toEqual(['get', 'list']);
+    await roles.update(role('one', {}, ['get']));
+    await settled();
+    expect(await verbs()).toEqual(['list']);
+    const edited = await roles.get({ name: 'sum' });
+    if (edited === undefined) throw new Error('gone');
+    await roles.update({ ...edited, rules: [{ verbs: ['*'] }] });
+    await settled();
+    expect(await verbs()).toEqual(['list']);
+    await roles.delete({ name: 'two' });
+    await settled();
+    expect(await verbs()).toEqual([]);
+    expect(complaints).toEqual([]);
+  });
+
+  test('roles that select nobody are not written', async () => {
+    const { client } = await runControllers([clusterRoleAggregation()], (api) =>
+      api.resource(ClusterRoles).create({ ...aggregated('sum', 'nobody'), rules: null }),
+    );
+    expect(client.writes).toEqual(['create clusterroles sum']);
+  });
+});

@@ -1,0 +1,250 @@
+import { describe, expect, test } from 'vitest';
+import { crdEstablished, established } from '../../controllers/crd-established/crd-established.js';
+import { crdFinalizer } from '../../controllers/crd-finalizer/crd-finalizer.js';
+import { withApiApproval } from '../../controllers/crd-names/api-approval.js';
+import { crdNames } from '../../controllers/crd-names/crd-names.js';
+import { decideNames } from '../../controllers/crd-names/names.js';
+import {
+  type CustomResourceDefinition,
+  type CustomResourceDefinitionNames,
+  CustomResourceDefinitions,
+  customResourceCleanupFinalizer,
+} from '../../src/api/kinds/custom-resource-definition.js';
+import { type ApiObject, resourceType } from '../../src/api/object.js';
+import { settled } from '../../src/testing/fake-clock.js';
+import { runControllers } from './run-controllers.js';
+
+const now = '2026-01-01T00:00:00Z';
+function crd(
+  plural: string,
+  names: Partial<CustomResourceDefinitionNames> = {},
+  more: object = {},
+): CustomResourceDefinition {
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.example.com`, uid: `uid-${plural}` },
+    spec: {
+      group: 'example.com',
+      names: { plural, singular: plural.slice(0, -1), kind: 'Kind', listKind: 'KindList', ...names },
+      scope: 'Namespaced',
+      versions: [{ name: 'v1', served: true, storage: true }],
+    },
+    ...more,
+  };
+}
+const summary = ({ conditions }: NonNullable<CustomResourceDefinition['status']>): readonly string[] =>
+  (conditions ?? []).map(({ type, status, reason, message }) => `${type} ${status} ${reason}: ${message}`);
+
+describe('names', () => {
+  test('free names are accepted, and the definition waits to be established', () => {
+    const wanted = crd('widgets', { shortNames: ['w'], categories: ['all'] });
+    const status = decideNames(wanted, [], now);
+    expect(status.acceptedNames).toEqual(wanted.spec.names);
+    expect(summary(status)).toEqual([
+      'NamesAccepted True NoConflicts: no conflicts found',
+      'Established False Installing: the initial names have been accepted',
+    ]);
+    expect(decideNames({ ...wanted, status }, [], now)).toBe(status);
+  });
+
+  const holder = (names: Partial<CustomResourceDefinitionNames>): CustomResourceDefinition => ({
+    ...crd('holders'),
+    status: { acceptedNames: { plural: 'holders', kind: 'Holder', listKind: 'HolderList', ...names } },
+  });
+
+  test.each<[string, Partial<CustomResourceDefinitionNames>, string]>([
+    ['plural as a short name', { shortNames: ['widgets'] }, 'PluralConflict: "widgets" is already in use'],
+    ['singular as a plural', { plural: 'widget' }, 'SingularConflict: "widget" is already in use'],
+    ['a short name', { shortNames: ['w'] }, 'ShortNamesConflict: "w" is already in use'],
+    [
+      'two short names',
+      { shortNames: ['w', 'x'] },
+      'ShortNamesConflict: ["w" is already in use, "x" is already in use]',
+    ],
+    ['kind', { kind: 'Kind' }, 'KindConflict: "Kind" is already in use'],
+    ['list kind as a kind', { kind: 'KindList' }, 'ListKindConflict: "KindList" is already in use'],
+    ['several: the last is told', { plural: 'widgets', kind: 'Kind' }, 'KindConflict: "Kind" is already in use'],
+  ])('somebody else holds: %s', (_, names, problem) => {
+    const status = decideNames(crd('widgets', { shortNames: ['w', 'x'] }), [holder(names)], now);
+    expect(summary(status)).toEqual([
+      `NamesAccepted False ${problem}`,
+      'Established False NotAccepted: not all names are accepted',
+    ]);
+  });
+
+  test('kinds and resources are two spaces', () => {
+    const status = decideNames(crd('widgets', { kind: 'Holders' }), [holder({ singular: 'Kind' })], now);
+    expect(status.conditions?.[0]?.status).toBe('True');
+  });
+
+  test('what cannot be had keeps its previous value, and what is established stays so', () => {
+    const before = crd('widgets', { shortNames: ['old'] });
+    const accepted = decideNames(before, [], now);
+    const conditions = (accepted.conditions ?? []).map((one) =>
+      one.type === 'Established' ? { ...one, status: 'True' as const, reason: 'InitialNamesAccepted' } : one,
+    );
+    const renamed = {
+      ...crd('widgets', { kind: 'Taken', shortNames: ['new'], categories: ['c'] }),
+      status: { ...accepted, conditions },
+    };
+    const status = decideNames(renamed, [holder({ kind: 'Taken' })], now);
+    expect(status.acceptedNames).toMatchObject({ kind: 'Kind', shortNames: ['new'], categories: ['c'] });
+    expect(summary(status).map((line) => line.split(' ').slice(0, 3).join(' '))).toEqual([
+      'NamesAccepted False KindConflict:',
+      'Established True InitialNamesAccepted:',
+    ]);
+  });
+});
+
+describe('approval of protected groups', () => {
+  const said = (group: string, annotation?: string): readonly string[] => {
+    const object = crd('widgets');
+    return summary(
+      withApiApproval(
+        {
+          ...object,
+          metadata: {
+            ...object.metadata,
+            annotations: annotation === undefined ? {} : { 'api-approved.kubernetes.io': annotation },
+          },
+          spec: { ...object.spec, group },
+        },
+        {},
+        now,
+      ),
+    );
+  };
+  test.each([
+    ['example.com', undefined, []],
+    ['foo.k8s.io', 'https://example.com/1', ['True ApprovedAnnotation: approved in https://example.com/1']],
+    ['foo.kubernetes.io', 'unapproved, a test', ['False UnapprovedAnnotation: not approved: "unapproved, a test"']],
+    ['k8s.io', 'nonsense', [expect.stringMatching(/^False InvalidAnnotation: /)]],
+    ['foo.k8s.io', undefined, [expect.stringMatching(/^False MissingAnnotation: /)]],
+  ])('%s with %s', (group, annotation, expected) => {
+    expect(said(group, annotation).map((line) => line.split(' ').slice(1).join(' '))).toEqual(expected);
+  });
+});
+
+test('an unreadable bundle of a conversion webhook keeps a definition from being established', () => {
+  const object = crd('widgets');
+  const withBundle = (caBundle: string): CustomResourceDefinition => ({
+    ...object,
+    spec: {
+      ...object.spec,
+      conversion: { strategy: 'Webhook', webhook: { clientConfig: { caBundle }, conversionReviewVersions: ['v1'] } },
+    },
+  });
+  expect(established(object).reason).toBe('InitialNamesAccepted');
+  expect(established(withBundle(Buffer.from('junk').toString('base64'))).reason).toBe('InvalidCABundle');
+});
+
+describe('the controllers', () => {
+  test('a new definition is established, and a loser of names is once they are free', async () => {
+    const { client, complaints, clock } = await runControllers([crdNames(), crdEstablished()]);
+    const crds = client.resource(CustomResourceDefinitions);
+    await crds.create(crd('widgets'));
+    await crds.create(crd('gadgets'));
+    await clock.advance(100);
+    const conditions = async (plural: string) =>
+      summary((await crds.get({ name: `${plural}.example.com` }))?.status ?? {});
+    expect(await conditions('widgets')).toEqual([
+      'NamesAccepted True NoConflicts: no conflicts found',
+      'Established True InitialNamesAccepted: the initial names have been accepted',
+    ]);
+    expect((await conditions('gadgets'))[0]).toBe('NamesAccepted False ListKindConflict: "KindList" is already in use');
+    await crds.delete({ name: 'widgets.example.com' });
+    await clock.advance(100);
+    expect((await conditions('gadgets'))[1]).toMatch(/^Established True/);
+    expect(complaints).toEqual([]);
+  });
+
+  test('of many that want one kind exactly one gets it', async () => {
+    const { client, clock } = await runControllers([crdNames()]);
+    const crds = client.resource(CustomResourceDefinitions);
+    for (const letter of 'abcdefgh') await crds.create(crd(`${letter}s`));
+    await clock.advance(1_000);
+    const { items } = await crds.list();
+    expect(items.filter(({ status }) => status?.acceptedNames?.kind === 'Kind').length).toBe(1);
+  });
+
+  const Widgets = resourceType<ApiObject>({
+    group: 'example.com',
+    version: 'v1',
+    plural: 'widgets',
+    kind: 'Kind',
+    namespaced: true,
+  });
+  const widget = (namespace: string, name: string, finalizers?: readonly string[]): ApiObject => ({
+    apiVersion: 'example.com/v1',
+    kind: 'Kind',
+    metadata: { name, namespace, ...(finalizers ? { finalizers } : {}) },
+  });
+  const terminating = (isEstablished: boolean, finalizers: readonly string[] = [customResourceCleanupFinalizer]) =>
+    ({
+      ...crd('widgets'),
+      metadata: { ...crd('widgets').metadata, finalizers },
+      status: {
+        conditions: [
+          { type: 'Established', status: isEstablished ? 'True' : 'False' },
+          { type: 'Terminating', status: 'True', reason: 'InstanceDeletionPending' },
+        ],
+      },
+    }) as CustomResourceDefinition;
+
+  test('a definition goes after its instances', async () => {
+    const { client, clock } = await runControllers([crdFinalizer()], async (api) => {
+      await api.resource(Widgets).create(widget('n', 'a'));
+      await api.resource(Widgets).create(widget('m', 'held', ['example.com/hold']));
+      await api.resource(CustomResourceDefinitions).create(terminating(true));
+      await api.resource(CustomResourceDefinitions).delete({ name: 'widgets.example.com' });
+    });
+    const crds = client.resource(CustomResourceDefinitions);
+    await clock.advance(1_000);
+    expect(summary((await crds.get({ name: 'widgets.example.com' }))?.status ?? {})[1]).toBe(
+      'Terminating True InstanceDeletionInProgress: CustomResource deletion is in progress',
+    );
+    expect((await client.resource(Widgets).list()).items.map(({ metadata }) => metadata.name)).toEqual(['held']);
+    await clock.advance(70_000);
+    expect(summary((await crds.get({ name: 'widgets.example.com' }))?.status ?? {})[1]).toMatch(
+      /InstanceDeletionCheck/,
+    );
+    await client
+      .resource(Widgets)
+      .patch({ namespace: 'm', name: 'held' }, { type: 'merge', body: { metadata: { finalizers: null } } });
+    await clock.advance(5_000);
+    expect(await crds.get({ name: 'widgets.example.com' })).toBeUndefined();
+  });
+
+  test('one that was never established goes at once, its instances untouched', async () => {
+    const { client } = await runControllers([crdFinalizer()], async (api) => {
+      await api.resource(Widgets).create(widget('n', 'a'));
+      await api
+        .resource(CustomResourceDefinitions)
+        .create(terminating(false, [customResourceCleanupFinalizer, 'example.com/hold']));
+      await api.resource(CustomResourceDefinitions).delete({ name: 'widgets.example.com' });
+    });
+    await settled();
+    const left = await client.resource(CustomResourceDefinitions).get({ name: 'widgets.example.com' });
+    expect(left?.metadata.finalizers).toEqual(['example.com/hold']);
+    expect(summary(left?.status ?? {})[1]).toBe('Terminating False NeverEstablished: resource was never established');
+    expect((await client.resource(Widgets).list()).items.length).toBe(1);
+  });
+
+  test('trouble with the instances is told and tried again', async () => {
+    const { client, clock } = await runControllers([crdFinalizer()], async (api) => {
+      await api.resource(Widgets).create(widget('n', 'a'));
+      await api.resource(CustomResourceDefinitions).create(terminating(true));
+      api.fail = ({ verb }) => (verb === 'deletecollection' ? new Error('webhook says no') : undefined);
+      await api.resource(CustomResourceDefinitions).delete({ name: 'widgets.example.com' });
+    });
+    const crds = client.resource(CustomResourceDefinitions);
+    await settled();
+    expect(summary((await crds.get({ name: 'widgets.example.com' }))?.status ?? {})[1]).toBe(
+      'Terminating True InstanceDeletionFailed: could not issue all deletes: webhook says no',
+    );
+    client.fail = () => undefined;
+    await clock.advance(10_000);
+    expect(await crds.get({ name: 'widgets.example.com' })).toBeUndefined();
+  });
+});

@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'vitest';
+import { csrCleaner } from '../../controllers/csr-cleaner/csr-cleaner.js';
+import { expiresAt } from '../../controllers/csr-cleaner/expiry.js';
+import {
+  type CertificateSigningRequest,
+  CertificateSigningRequests,
+} from '../../src/api/kinds/certificate-signing-request.js';
+import { testAuthority, testRequest, testSigningRequest } from '../../src/testing/certificates.js';
+import { runControllers } from './run-controllers.js';
+
+const hour = 3_600_000;
+const start = Date.UTC(2026, 0, 1);
+const at = new Date(start).toISOString();
+const condition = (type: string, lastUpdateTime: string | undefined = at) => ({ type, status: 'True', lastUpdateTime });
+
+describe('when a request may go', () => {
+  const csr = (status: CertificateSigningRequest['status']): CertificateSigningRequest => ({
+    apiVersion: 'certificates.k8s.io/v1',
+    kind: 'CertificateSigningRequest',
+    metadata: { name: 'a', creationTimestamp: at },
+    spec: {},
+    ...(status === undefined ? {} : { status }),
+  });
+
+  test.each<[string, CertificateSigningRequest['status'], number | undefined, number | undefined]>([
+    ['nobody said anything', undefined, undefined, 24 * hour + 1],
+    ['denied', { conditions: [condition('Denied')] }, undefined, hour + 1],
+    ['failed', { conditions: [condition('Approved'), condition('Failed')] }, undefined, hour + 1],
+    ['issued', { conditions: [condition('Approved')], certificate: 'eA==' }, 99 * hour, hour + 1],
+    ['issued, and expired before', { conditions: [condition('Approved')], certificate: 'eA==' }, hour / 2, hour / 2],
+    ['approved and never issued', { conditions: [condition('Approved')] }, undefined, undefined],
+    ['a condition nobody knows', { conditions: [condition('Odd')] }, undefined, undefined],
+    ['denied nobody knows when', { conditions: [condition('Denied', '')] }, undefined, undefined],
+  ])('%s', (_, status, notAfter, expected) => {
+    const time = expiresAt(csr(status), notAfter === undefined ? undefined : start + notAfter);
+    expect(time).toBe(expected === undefined ? undefined : start + expected);
+  });
+});
+
+describe('csr-cleaner', () => {
+  test('deletes on time, and what changed meanwhile is judged anew', async () => {
+    const { client, clock } = await runControllers([csrCleaner()]);
+    const requests = client.resource(CertificateSigningRequests);
+    await requests.create(await testSigningRequest({ name: 'forgotten' }));
+    const rescued = await requests.create(await testSigningRequest({ name: 'rescued' }));
+    await clock.advance(23 * hour);
+    await requests.subresource('approval').update({ ...rescued, status: { conditions: [condition('Approved')] } });
+    await clock.advance(hour);
+    expect((await requests.list()).items.length).toBe(2);
+    await clock.advance(1);
+    expect((await requests.list()).items.map(({ metadata }) => metadata.name)).toEqual(['rescued']);
+  });
+
+  test('deletes a request whose certificate expired', async () => {
+    const { client, clock } = await runControllers([
+      csrCleaner({ retention: { decidedMs: 9_999 * hour, undecidedMs: 0 } }),
+    ]);
+    const requests = client.resource(CertificateSigningRequests);
+    const ca = await testAuthority({ clock });
+    const certificate = await ca.issue((await testRequest()).pem, { seconds: 36_000, usages: ['client auth'] });
+    await requests.create({
+      ...(await testSigningRequest({ name: 'a' })),
+      status: { conditions: [condition('Approved')], certificate: Buffer.from(certificate).toString('base64') },
+    });
+    await clock.advance(9 * hour);
+    expect(await requests.get({ name: 'a' })).toBeDefined();
+    await clock.advance(hour);
+    expect(await requests.get({ name: 'a' })).toBeUndefined();
+  });
+});

@@ -1,0 +1,226 @@
+import { describe, expect, test } from 'vitest';
+import { csrSigners } from '../../controllers/csr-signer/csr-signer.js';
+import { signerFor, signingRequest } from '../../controllers/csr-signer/signing-request.js';
+import { serviceUnavailable, staleWrite } from '../../src/api/errors.js';
+import {
+  type CertificateSigningRequest,
+  CertificateSigningRequests,
+  certificatePem,
+} from '../../src/api/kinds/certificate-signing-request.js';
+import type { Signer, SigningRequest, SigningResult } from '../../src/pki/signer.js';
+import { testAuthority, testKey, testRequest, testSigningRequest } from '../../src/testing/certificates.js';
+import { settled } from '../../src/testing/fake-clock.js';
+import { runControllers } from './run-controllers.js';
+
+const approved = { conditions: [{ type: 'Approved', status: 'True' }] };
+const ca = testAuthority();
+
+interface CountingSigner extends Signer {
+  readonly asked: SigningRequest[];
+}
+function signer(
+  answer: (request: SigningRequest, signal: AbortSignal) => Promise<SigningResult> = issue,
+  serves = 'example.test/clients',
+): CountingSigner {
+  const asked: SigningRequest[] = [];
+  return {
+    serves,
+    asked,
+    sign: async (request, signal) => {
+      asked.push(request);
+      return answer(request, signal);
+    },
+  };
+}
+const issue = async ({ request, usages }: SigningRequest): Promise<SigningResult> => ({
+  issued: await (await ca).issue(request, { seconds: 3_600, usages }),
+});
+
+async function start(...signers: readonly Signer[]) {
+  const world = await runControllers(csrSigners({ signers, signTimeoutMs: 1_000 }));
+  const requests = world.client.resource(CertificateSigningRequests);
+  const create = async (more: object = { status: approved }): Promise<CertificateSigningRequest> =>
+    requests.create({ ...(await testSigningRequest({ name: 'a' })), ...more });
+  const now = () => requests.get({ name: 'a' });
+  return { ...world, requests, create, now };
+}
+/** Signing uses threads, so waiting for timers is not enough. */
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  for (let i = 0; i < 200 && !(await holds()); i++) await settled();
+}
+
+describe('csr-signer', () => {
+  test('writes the certificate of an approved request, once', async () => {
+    const one = signer();
+    const world = await start(one);
+    await world.create();
+    await until(async () => certificatePem((await world.now())!) !== undefined);
+    expect(certificatePem((await world.now())!)).toMatch(/^-----BEGIN CERTIFICATE-----/);
+    await world.clock.advance(10_000);
+    expect(one.asked.length).toBe(1);
+    expect(world.client.writes).toEqual([
+      'create certificatesigningrequests a',
+      'update certificatesigningrequests/status a',
+    ]);
+  });
+
+  test.each([
+    ['nobody approved', {}],
+    ['denied besides', { status: { conditions: [...approved.conditions, { type: 'Denied', status: 'True' }] } }],
+    ['failed', { status: { conditions: [...approved.conditions, { type: 'Failed', status: 'True' }] } }],
+    ['issued', { status: { ...approved, certificate: 'eA==' } }],
+  ])('does not sign what is %s', async (_, more) => {
+    const one = signer();
+    const { create, clock } = await start(one);
+    await create(more);
+    await clock.advance(1_000);
+    expect(one.asked).toEqual([]);
+  });
+
+  test('a refusal becomes the condition Failed and is final', async () => {
+    const one = signer(async () => ({ refused: 'too young', reason: 'AgeLimit' }));
+    const { create, now, clock } = await start(one);
+    await create();
+    await clock.advance(100_000);
+    expect((await now())?.status?.conditions).toEqual([
+      ...approved.conditions,
+      {
+        type: 'Failed',
+        status: 'True',
+        reason: 'AgeLimit',
+        message: 'too young',
+        lastUpdateTime: '2026-01-01T00:00:00Z',
+      },
+    ]);
+    expect(one.asked.length).toBe(1);
+  });
+
+  test('trouble is tried again with the same uid', async () => {
+    let trouble = 2;
+    const one = signer(async () => {
+      if (trouble-- > 0) throw new Error('HSM did not answer');
+      return { refused: 'no', reason: 'No' };
+    });
+    const { create, clock } = await start(one);
+    await create();
+    await clock.advance(199);
+    expect(one.asked.length).toBe(1);
+    await clock.advance(1_000);
+    expect(one.asked.map(({ uid }) => uid)).toEqual(['uid-1', 'uid-1', 'uid-1']);
+  });
+
+  test('a signer that does not answer is given up and asked again', async () => {
+    let told = 0;
+    const one = signer((_, signal) => {
+      signal.addEventListener('abort', () => told++);
+      return new Promise(() => {});
+    });
+    const { create, clock, complaints } = await start(one);
+    await create();
+    await clock.advance(1_500);
+    expect(told).toBe(1);
+    expect(one.asked.length).toBe(2);
+    expect(complaints).toEqual(['reconcile failed: not done within 1000 ms']);
+  });
+
+  test('a lost race over the object does not sign again', async () => {
+    const one = signer();
+    const world = await start(one);
+    let races = 2;
+    world.client.fail = ({ subresource }) =>
+      subresource === 'status' && races-- > 0 ? staleWrite({ group: '', plural: 'x', name: 'a' }) : undefined;
+    await world.create();
+    await until(async () => certificatePem((await world.now())!) !== undefined);
+    expect(certificatePem((await world.now())!)).toBeDefined();
+    expect(one.asked.length).toBe(1);
+  });
+
+  test('an answer that could not be written is kept for the next try', async () => {
+    const one = signer(async () => ({ refused: 'no', reason: 'No' }));
+    const { create, clock, client, now } = await start(one);
+    let down = 3;
+    client.fail = ({ subresource }) =>
+      subresource === 'status' && down-- > 0 ? serviceUnavailable('down') : undefined;
+    await create();
+    await clock.advance(10_000);
+    expect((await now())?.status?.conditions?.at(-1)?.type).toBe('Failed');
+    expect(one.asked.length).toBe(1);
+  });
+
+  test('writes nothing if the request was denied while it was being signed', async () => {
+    let finish: (result: SigningResult) => void = () => {};
+    const one = signer(() => new Promise((resolve) => (finish = resolve)));
+    const { create, requests, client, clock } = await start(one);
+    const csr = await create();
+    await settled();
+    const conditions = [...approved.conditions, { type: 'Denied', status: 'True' }];
+    await requests.subresource('approval').update({ ...csr, status: { conditions } });
+    const before = client.writes.length;
+    finish({ refused: 'no', reason: 'No' });
+    await clock.advance(10_000);
+    expect(client.writes.slice(before)).toEqual(['update certificatesigningrequests/status a']);
+    expect((await requests.get({ name: 'a' }))?.status?.conditions).toEqual(conditions);
+  });
+
+  test.each([
+    [
+      'for another key',
+      async (): Promise<string> => {
+        const other = await testRequest({ key: await testKey('P-384'), keyType: 'P-384' });
+        return (await ca).issue(other.pem, { seconds: 3_600, usages: ['client auth'] });
+      },
+    ],
+    ['that is no PEM', async () => 'certificate'],
+    ['that is a key', async () => '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n'],
+    ['that does not parse', async () => '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'],
+  ])('hands out nothing %s', async (_, issued) => {
+    const one = signer(async () => ({ issued: await issued() }));
+    const world = await start(one);
+    await world.create();
+    await until(async () => world.complaints.length > 0);
+    expect(world.complaints).toMatchObject([expect.stringMatching(/^reconcile failed for good: the signer issued/)]);
+    expect(world.client.writes).toEqual(['create certificatesigningrequests a']);
+  });
+
+  test('one signer for a name: the exact one before that of the domain', () => {
+    const exact = signer(issue, 'a.test/x');
+    const domain = signer(issue, 'a.test/*');
+    const signers = [domain, exact];
+    expect(signerFor(signers, 'a.test/x')).toBe(exact);
+    expect(signerFor(signers, 'a.test/y')).toBe(domain);
+    expect(signerFor(signers, 'a.test/y/z')).toBe(domain);
+    expect(signerFor(signers, 'b.a.test/x')).toBeUndefined();
+    expect(signerFor(signers, 'a.tests/x')).toBeUndefined();
+    expect(() => csrSigners({ signers: [exact, signer(issue, 'a.test/x')] })).toThrow('two signers serve a.test/x');
+  });
+
+  test('a request asked of two signers is signed by one', async () => {
+    const exact = signer(async () => ({ refused: 'exact', reason: 'Exact' }));
+    const domain = signer(async () => ({ refused: 'domain', reason: 'Domain' }), 'example.test/*');
+    const { create, clock } = await start(domain, exact);
+    await create();
+    await clock.advance(1_000);
+    expect([exact.asked.length, domain.asked.length]).toEqual([1, 0]);
+  });
+});
+
+test('a signer gets the request and nothing that stood around it', async () => {
+  const csr = await testSigningRequest({ name: 'a', expirationSeconds: 700 });
+  const pem = Buffer.from(csr.spec.request ?? '', 'base64').toString();
+  const dirty = Buffer.from(
+    `junk\n${pem}-----BEGIN CERTIFICATE REQUEST-----\nAAAA\n-----END CERTIFICATE REQUEST-----\n`,
+  );
+  const request = signingRequest({
+    ...csr,
+    metadata: { ...csr.metadata, uid: 'u' },
+    spec: { ...csr.spec, request: dirty.toString('base64'), username: 'alice', groups: ['g'], uid: 'alice-uid' },
+  });
+  expect(request).toEqual({
+    signerName: 'example.test/clients',
+    request: pem,
+    usages: csr.spec.usages,
+    requester: { username: 'alice', groups: ['g'], uid: 'alice-uid' },
+    expirationSeconds: 700,
+    uid: 'u',
+  });
+});

@@ -1,0 +1,259 @@
+import { describe, expect, test } from 'vitest';
+import { decide, type OwnerState } from '../../controllers/garbage-collector/decide.js';
+import { garbageCollector } from '../../controllers/garbage-collector/garbage-collector.js';
+import { nodeOf, OwnerGraph } from '../../controllers/garbage-collector/owner-graph.js';
+import { type ConfigMap, ConfigMaps } from '../../src/api/kinds/config-map.js';
+import { Namespaces } from '../../src/api/kinds/namespace.js';
+import { type Secret, Secrets } from '../../src/api/kinds/secret.js';
+import type { ApiObject, OwnerReference, ResourceType } from '../../src/api/object.js';
+import { settled } from '../../src/testing/fake-clock.js';
+import type { FakeClient } from '../fake-client.js';
+import { runControllers } from './run-controllers.js';
+
+const verbs = ['list', 'watch', 'delete', 'get'];
+const discovered = (type: ResourceType, can = verbs) => ({ ...type, verbs: can, preferred: true });
+
+const owner = (name: string, finalizers: readonly string[] = []): ConfigMap => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name, namespace: 'n', finalizers },
+});
+const refTo = (object: ApiObject, more: Partial<OwnerReference> = {}): OwnerReference => ({
+  apiVersion: object.apiVersion,
+  kind: object.kind,
+  name: object.metadata.name ?? '',
+  uid: object.metadata.uid ?? '',
+  ...more,
+});
+const dependent = (name: string, owners: readonly OwnerReference[], finalizers: readonly string[] = []): Secret => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name, namespace: 'n', ownerReferences: owners, finalizers },
+});
+
+async function start(prepare: (client: FakeClient) => unknown = () => {}) {
+  const world = await runControllers([garbageCollector()], async (client) => {
+    client.discovered = [discovered(ConfigMaps), discovered(Secrets), discovered(Namespaces)];
+    await prepare(client);
+  });
+  const owners = world.client.resource(ConfigMaps);
+  const dependents = world.client.resource(Secrets);
+  const names = async () => (await dependents.list()).items.map(({ metadata }) => metadata.name);
+  const key = (name: string) => ({ namespace: 'n', name });
+  return { ...world, owners, dependents, names, key };
+}
+
+describe('decide', () => {
+  const finding = (state: OwnerState, uid: string = state) => ({
+    reference: { apiVersion: 'v1', kind: 'X', name: uid, uid },
+    state,
+  });
+  const waiting = nodeOf(Secrets, {
+    ...dependent('d', []),
+    metadata: { name: 'd', uid: 'd', deletionTimestamp: 'x', finalizers: ['foregroundDeletion'] },
+  });
+  const idle = nodeOf(Secrets, { ...dependent('d', []), metadata: { name: 'd', uid: 'd' } });
+
+  test.each([
+    ['no owner', [], [], [], { do: 'nothing' }],
+    ['owners there', [finding('solid')], [], [], { do: 'nothing' }],
+    [
+      'one there, one gone',
+      [finding('solid'), finding('absent')],
+      [],
+      [],
+      { do: 'disown', owners: [finding('absent').reference] },
+    ],
+    ['all gone', [finding('absent')], [], [], { do: 'delete', policy: 'Background', unblock: false }],
+    [
+      'all gone, orphan finalizer',
+      [finding('absent')],
+      ['orphan'],
+      [],
+      { do: 'delete', policy: 'Orphan', unblock: false },
+    ],
+    [
+      'all gone, foreground finalizer',
+      [finding('absent')],
+      ['foregroundDeletion'],
+      [],
+      { do: 'delete', policy: 'Foreground', unblock: false },
+    ],
+    ['owner waits', [finding('waiting')], [], [], { do: 'delete', policy: 'Background', unblock: false }],
+    [
+      'owner waits, dependents below',
+      [finding('waiting')],
+      [],
+      [idle],
+      { do: 'delete', policy: 'Foreground', unblock: false },
+    ],
+    [
+      'owner waits, dependents wait too',
+      [finding('waiting')],
+      [],
+      [waiting],
+      { do: 'delete', policy: 'Foreground', unblock: true },
+    ],
+  ] as const)('%s', (_, findings, finalizers, dependents, verdict) => {
+    expect(decide({ findings, finalizers, dependents })).toEqual(verdict);
+  });
+});
+
+describe('garbage-collector', () => {
+  test('dependents go with their last owner', async () => {
+    const { owners, dependents, names, key } = await start();
+    const [a, b] = [await owners.create(owner('a')), await owners.create(owner('b'))];
+    await dependents.create(dependent('of-a', [refTo(a)]));
+    await dependents.create(dependent('of-both', [refTo(a), refTo(b)]));
+    await dependents.create(dependent('of-nobody', []));
+    await owners.delete(key('a'));
+    await settled();
+    expect(await names()).toEqual(['of-both', 'of-nobody']);
+    expect((await dependents.get(key('of-both')))?.metadata.ownerReferences).toEqual([refTo(b)]);
+    await owners.delete(key('b'));
+    await settled();
+    expect(await names()).toEqual(['of-nobody']);
+  });
+
+  test.each([
+    ['never existed', { name: 'nobody', uid: 'uid-nobody' }],
+    ['has another uid', { uid: 'uid-other' }],
+    ['has another name', { name: 'x' }],
+  ])('a dependent goes whose owner %s', async (_, more) => {
+    const { owners, dependents, names } = await start();
+    const a = await owners.create(owner('a'));
+    await dependents.create(dependent('d', [refTo(a, more)]));
+    await settled();
+    expect(await names()).toEqual([]);
+    expect((await owners.list()).items.length).toBe(1);
+  });
+
+  test('what was there before it started is judged too', async () => {
+    const { names } = await start(async (client) => {
+      const a = await client.resource(ConfigMaps).create(owner('a'));
+      await client.resource(Secrets).create(dependent('kept', [refTo(a)]));
+      await client.resource(Secrets).create(dependent('lost', [refTo(a, { uid: 'gone' })]));
+    });
+    expect(await names()).toEqual(['kept']);
+  });
+
+  test('an owner deleted in the foreground waits for those who block it', async () => {
+    const { owners, dependents, names, key } = await start();
+    const a = await owners.create(owner('a'));
+    await dependents.create(dependent('blocks', [refTo(a, { blockOwnerDeletion: true })], ['example.com/hold']));
+    await dependents.create(dependent('does-not', [refTo(a)]));
+    await owners.delete(key('a'), { propagationPolicy: 'Foreground' });
+    await settled();
+    expect(await names()).toEqual(['blocks']);
+    expect((await owners.get(key('a')))?.metadata.finalizers).toEqual(['foregroundDeletion']);
+    expect((await dependents.get(key('blocks')))?.metadata.deletionTimestamp).toBeDefined();
+    await dependents.patch(key('blocks'), { type: 'merge', body: { metadata: { finalizers: null } } });
+    await settled();
+    expect(await owners.get(key('a'))).toBeUndefined();
+  });
+
+  test('a foreground deletion with nobody below ends at once', async () => {
+    const { owners, key } = await start();
+    await owners.create(owner('a'));
+    await owners.delete(key('a'), { propagationPolicy: 'Foreground' });
+    await settled();
+    expect(await owners.get(key('a'))).toBeUndefined();
+  });
+
+  test('two that block each other do not wait for ever', async () => {
+    const { owners, key, clock } = await start();
+    const a = await owners.create(owner('a'));
+    const b = await owners.create({
+      ...owner('b'),
+      metadata: { ...owner('b').metadata, ownerReferences: [refTo(a, { blockOwnerDeletion: true })] },
+    });
+    await owners.patch(key('a'), {
+      type: 'merge',
+      body: { metadata: { ownerReferences: [{ ...refTo(b, { blockOwnerDeletion: true }) } as never] } },
+    });
+    await owners.delete(key('a'), { propagationPolicy: 'Foreground' });
+    await clock.advance(10_000);
+    expect((await owners.list()).items).toEqual([]);
+  });
+
+  test('orphans are let go of before their owner goes', async () => {
+    const { owners, dependents, key } = await start();
+    const a = await owners.create(owner('a'));
+    const b = await owners.create(owner('b'));
+    await dependents.create(dependent('d', [refTo(a), refTo(b)]));
+    await dependents.create(dependent('e', [refTo(a)]));
+    await owners.delete(key('a'), { propagationPolicy: 'Orphan' });
+    await settled();
+    expect(await owners.get(key('a'))).toBeUndefined();
+    expect((await dependents.get(key('d')))?.metadata.ownerReferences).toEqual([refTo(b)]);
+    expect((await dependents.get(key('e')))?.metadata.ownerReferences ?? []).toEqual([]);
+  });
+
+  test('an owner of a kind that is not served keeps its dependents', async () => {
+    const { owners, dependents, names, complaints } = await start();
+    const a = await owners.create(owner('a'));
+    await dependents.create(dependent('d', [refTo(a, { kind: 'Unknown' })]));
+    await settled();
+    expect(await names()).toEqual(['d']);
+    expect(complaints[0]).toMatch(/no resource is served for the owner kind Unknown/);
+  });
+
+  test('a cluster-scoped object with a namespaced owner is left alone', async () => {
+    const { owners, client } = await start();
+    const a = await owners.create(owner('a'));
+    const metadata = { name: 'n', ownerReferences: [refTo(a, { uid: 'other' })] };
+    await client.resource(Namespaces).create({ apiVersion: 'v1', kind: 'Namespace', metadata });
+    await settled();
+    expect(await client.resource(Namespaces).get({ name: 'n' })).toBeDefined();
+  });
+
+  test('an owner that came into being while a dependent was judged keeps it', async () => {
+    const { owners, dependents, names, client } = await start();
+    const real = await owners.create(owner('a'));
+    client.dropWatches(new Error('reset'));
+    await dependents.create(dependent('d', [refTo(real)]));
+    await settled();
+    expect(await names()).toEqual(['d']);
+  });
+
+  test('types served later are watched, and those no longer served forgotten', async () => {
+    const { client, clock, owners, dependents, names, key } = await start((api) => {
+      api.discovered = [discovered(ConfigMaps)];
+    });
+    const a = await owners.create(owner('a'));
+    await dependents.create(dependent('d', [refTo(a)]));
+    await owners.delete(key('a'));
+    await settled();
+    expect(await names()).toEqual(['d']);
+    client.discovered = [discovered(ConfigMaps), discovered(Secrets)];
+    await clock.advance(30_000);
+    expect(await names()).toEqual([]);
+    expect(client.watching).toBe(2);
+    client.discovered = [discovered(Secrets)];
+    await clock.advance(30_000);
+    expect(client.watching).toBe(1);
+  });
+
+  test('a thousand dependents go with their owner', async () => {
+    const { owners, dependents, names, key } = await start();
+    const a = await owners.create(owner('a'));
+    for (let i = 0; i < 1_000; i++) await dependents.create(dependent(`d${i}`, [refTo(a)]));
+    await owners.delete(key('a'));
+    for (let i = 0; i < 50 && (await names()).length > 0; i++) await settled();
+    expect(await names()).toEqual([]);
+  });
+});
+
+test('the graph knows dependents of owners it does not know', () => {
+  const graph = new OwnerGraph();
+  const node = nodeOf(Secrets, {
+    ...dependent('d', [refTo(owner('a'), { uid: 'unknown' })]),
+    metadata: { name: 'd', uid: 'd', ownerReferences: [refTo(owner('a'), { uid: 'unknown' })] },
+  });
+  graph.put(node);
+  expect(graph.dependentsOf('unknown').map(({ uid }) => uid)).toEqual(['d']);
+  graph.put({ ...node, owners: [] });
+  expect(graph.dependentsOf('unknown')).toEqual([]);
+  graph.remove('d');
+  expect(graph.size).toBe(0);
+});

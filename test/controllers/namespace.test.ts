@@ -1,0 +1,142 @@
+import { describe, expect, test } from 'vitest';
+import { emptyingConditions } from '../../controllers/namespace/conditions.js';
+import { namespace } from '../../controllers/namespace/namespace.js';
+import { serviceUnavailable } from '../../src/api/errors.js';
+import { ConfigMaps } from '../../src/api/kinds/config-map.js';
+import { Namespaces } from '../../src/api/kinds/namespace.js';
+import { Secrets } from '../../src/api/kinds/secret.js';
+import type { ResourceType } from '../../src/api/object.js';
+import { settled } from '../../src/testing/fake-clock.js';
+import { runControllers } from './run-controllers.js';
+
+const discovered = (type: ResourceType, verbs = ['delete', 'deletecollection', 'list']) => ({
+  ...type,
+  verbs,
+  preferred: true,
+});
+
+async function start(finalizers: readonly string[] = []) {
+  const world = await runControllers([namespace()], async (client) => {
+    client.discovered = [discovered(ConfigMaps), discovered(Secrets, ['delete', 'list']), discovered(Namespaces)];
+    await client.resource(Namespaces).create({
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: 'n' },
+      spec: { finalizers: ['kubernetes'] },
+      status: { phase: 'Active' },
+    });
+    for (const [name, held] of [
+      ['a', []],
+      ['b', finalizers],
+    ] as const) {
+      await client
+        .resource(ConfigMaps)
+        .create({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'n', finalizers: held } });
+      await client.resource(Secrets).create({ apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace: 'n' } });
+    }
+    await client
+      .resource(ConfigMaps)
+      .create({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', namespace: 'other' } });
+  });
+  const namespaces = world.client.resource(Namespaces);
+  const conditions = async () =>
+    ((await namespaces.get({ name: 'n' }))?.status?.conditions ?? []).map(
+      ({ type, status, reason, message }) => `${type} ${status} ${reason}: ${message}`,
+    );
+  return { ...world, namespaces, conditions };
+}
+
+describe('namespace controller', () => {
+  test('empties a namespace, nothing else, and lets go of it', async () => {
+    const { client, namespaces } = await start();
+    await namespaces.delete({ name: 'n' });
+    await settled();
+    expect(await namespaces.get({ name: 'n' })).toBeUndefined();
+    expect((await client.resource(ConfigMaps).list()).items.length).toBe(1);
+    expect((await client.resource(Secrets).list()).items.length).toBe(0);
+  });
+
+  test('leaves a namespace alone that is not to go', async () => {
+    const { client } = await start();
+    expect((await client.resource(ConfigMaps).list()).items.length).toBe(3);
+    expect(client.calls.some(({ verb }) => verb === 'discover')).toBe(false);
+  });
+
+  test('says what holds it up, and goes when that is gone', async () => {
+    const { client, clock, namespaces, conditions } = await start(['example.com/hold']);
+    await namespaces.delete({ name: 'n' });
+    await clock.advance(1_000);
+    expect(await conditions()).toEqual([
+      'NamespaceDeletionDiscoveryFailure False ResourcesDiscovered: All resources successfully discovered',
+      'NamespaceDeletionGroupVersionParsingFailure False ParsedGroupVersions: All legacy kube types successfully parsed',
+      'NamespaceDeletionContentFailure False ContentDeleted: All content successfully deleted, may be waiting on finalization',
+      'NamespaceContentRemaining True SomeResourcesRemain: Some resources are remaining: configmaps. has 1 resource instances',
+      'NamespaceFinalizersRemaining True SomeFinalizersRemain: Some content in the namespace has finalizers remaining: example.com/hold in 1 resource instances',
+    ]);
+    await client
+      .resource(ConfigMaps)
+      .patch({ namespace: 'n', name: 'b' }, { type: 'merge', body: { metadata: { finalizers: null } } });
+    await clock.advance(5_000);
+    expect(await namespaces.get({ name: 'n' })).toBeUndefined();
+  });
+
+  test('a type that fails does not keep the others from going', async () => {
+    const { client, clock, namespaces, conditions } = await start();
+    client.fail = ({ verb, plural }) =>
+      verb === 'deletecollection' && plural === 'configmaps' ? serviceUnavailable('no') : undefined;
+    await namespaces.delete({ name: 'n' });
+    await clock.advance(100);
+    expect((await client.resource(Secrets).list()).items.length).toBe(0);
+    expect((await conditions())[2]).toBe(
+      'NamespaceDeletionContentFailure True ContentDeletionFailed: Failed to delete all resource types, 1 remaining: no',
+    );
+    client.fail = () => undefined;
+    await clock.advance(5_000);
+    expect(await namespaces.get({ name: 'n' })).toBeUndefined();
+  });
+
+  test('nothing is let go of while it is not known what there is', async () => {
+    const { client, clock, namespaces, conditions } = await start();
+    client.fail = ({ verb }) => (verb === 'discover' ? serviceUnavailable('no discovery') : undefined);
+    await namespaces.delete({ name: 'n' });
+    await clock.advance(1_000);
+    expect((await conditions())[0]).toBe('NamespaceDeletionDiscoveryFailure True DiscoveryFailed: no discovery');
+    expect((await client.resource(ConfigMaps).list()).items.length).toBe(3);
+  });
+
+  test('pods go first and alone', async () => {
+    const { client, clock, namespaces } = await start();
+    const Pods = { ...ConfigMaps, plural: 'pods', kind: 'Pod' };
+    client.discovered = [...client.discovered, discovered(Pods)];
+    await client
+      .resource(Pods)
+      .create({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p', namespace: 'n', finalizers: ['x'] } });
+    await namespaces.delete({ name: 'n' });
+    await clock.advance(1_000);
+    expect((await client.resource(ConfigMaps).list({ namespace: 'n' })).items.length).toBe(2);
+    await client
+      .resource(Pods)
+      .patch({ namespace: 'n', name: 'p' }, { type: 'merge', body: { metadata: { finalizers: null } } });
+    await clock.advance(5_000);
+    expect(await namespaces.get({ name: 'n' })).toBeUndefined();
+  });
+});
+
+test('conditions keep their time while their status stays', () => {
+  const empty = {
+    discoveryFailure: undefined,
+    deletionFailures: [],
+    remaining: [],
+    finalizers: new Map<string, number>(),
+  };
+  const first = emptyingConditions(undefined, empty, '2026-01-01T00:00:00Z');
+  expect(emptyingConditions(first, empty, '2026-01-02T00:00:00Z')).toBe(first);
+  const held = emptyingConditions(first, { ...empty, finalizers: new Map([['f', 2]]) }, '2026-01-02T00:00:00Z');
+  expect(held.map(({ lastTransitionTime }) => lastTransitionTime?.slice(8, 10))).toEqual([
+    '01',
+    '01',
+    '01',
+    '01',
+    '02',
+  ]);
+});

@@ -1,0 +1,100 @@
+import { describe, expect, test } from 'vitest';
+import { bundleName, mergeAnchors } from '../../controllers/trust-bundle-publisher/bundle.js';
+import { trustBundlePublisher } from '../../controllers/trust-bundle-publisher/trust-bundle-publisher.js';
+import { type ClusterTrustBundle, ClusterTrustBundles } from '../../src/api/kinds/cluster-trust-bundle.js';
+import { testAuthority } from '../../src/testing/certificates.js';
+import { settled } from '../../src/testing/fake-clock.js';
+import { runControllers } from './run-controllers.js';
+
+const [first, second] = await Promise.all([testAuthority(), testAuthority()]).then((all) =>
+  all.map(({ anchors }) => anchors),
+);
+const one = first ?? '';
+const two = second ?? '';
+const signerName = 'example.test/clients';
+const foreign = (name: string, signer: string): ClusterTrustBundle => ({
+  apiVersion: 'certificates.k8s.io/v1beta1',
+  kind: 'ClusterTrustBundle',
+  metadata: { name },
+  spec: { signerName: signer, trustBundle: two },
+});
+
+async function start(options: { readonly graceMs?: number; readonly prepare?: readonly ClusterTrustBundle[] } = {}) {
+  const anchors = { now: one };
+  const source = { signerName, anchors: async () => anchors.now, graceMs: options.graceMs ?? 0 };
+  const world = await runControllers(
+    [trustBundlePublisher({ sources: [source], refreshMs: 60_000 })],
+    async (client) => {
+      for (const bundle of options.prepare ?? []) await client.resource(ClusterTrustBundles).create(bundle);
+    },
+  );
+  const bundles = world.client.resource(ClusterTrustBundles);
+  const names = async () => (await bundles.list()).items.map(({ metadata }) => metadata.name);
+  return { ...world, bundles, names, anchors };
+}
+
+describe('anchors', () => {
+  test('are merged: each certificate once, nothing else', () => {
+    const key = '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n';
+    expect(mergeAnchors([`text\n${one}${key}`, one, two])).toBe(one + two);
+    expect(mergeAnchors(['', 'nothing'])).toBe('');
+  });
+
+  test('name their bundle', () => {
+    expect(bundleName('a.test/b', 'x')).toBe('a.test:b:2d711642b726b04401627ca9');
+  });
+});
+
+describe('trust-bundle-publisher', () => {
+  test('publishes the anchors of a signer', async () => {
+    const { bundles, names } = await start();
+    expect(await names()).toEqual([bundleName(signerName, one)]);
+    expect((await bundles.list()).items[0]?.spec).toEqual({ signerName, trustBundle: one });
+  });
+
+  test('removes other bundles of the signer, and no others', async () => {
+    const { names } = await start({
+      prepare: [
+        foreign('example.test:clients:old', signerName),
+        foreign('other.test:x:a', 'other.test/x'),
+        foreign('free', ''),
+      ],
+    });
+    expect(await names()).toEqual([bundleName(signerName, one), 'free', 'other.test:x:a']);
+  });
+
+  test('a new CA is published, and the old anchors stay for a while', async () => {
+    const { names, anchors, clock } = await start({ graceMs: 600_000 });
+    anchors.now = two;
+    await clock.advance(60_000);
+    expect((await names()).sort()).toEqual([bundleName(signerName, one), bundleName(signerName, two)].sort());
+    await clock.advance(600_000);
+    expect(await names()).toEqual([bundleName(signerName, two)]);
+  });
+
+  test('what somebody changed or deleted is repaired at once', async () => {
+    const { bundles, names } = await start();
+    const [bundle] = (await bundles.list()).items;
+    if (bundle === undefined) throw new Error('not published');
+    await bundles.update({ ...bundle, spec: { signerName, trustBundle: two } });
+    await settled();
+    expect((await bundles.list()).items[0]?.spec.trustBundle).toBe(one);
+    await bundles.delete({ name: bundle.metadata.name ?? '' });
+    await settled();
+    expect(await names()).toEqual([bundle.metadata.name]);
+  });
+
+  test('a source with nothing to tell leaves what is published', async () => {
+    const { names, anchors, clock } = await start();
+    anchors.now = '';
+    await clock.advance(120_000);
+    expect(await names()).toEqual([bundleName(signerName, one)]);
+  });
+
+  test('writes nothing while nothing changes', async () => {
+    const { client, clock } = await start();
+    const before = client.writes.length;
+    await clock.advance(600_000);
+    expect(client.writes.length).toBe(before);
+  });
+});

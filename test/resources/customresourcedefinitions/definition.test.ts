@@ -1,0 +1,287 @@
+import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { CustomResourceDefinition } from '../../../src/api/kinds/custom-resource-definition.js';
+import type { Json, JsonObject } from '../../../src/api/object.js';
+import type { RequestContext } from '../../../src/registry/resource-definition.js';
+import { validateMetadata } from '../../../src/registry/metadata-rules.js';
+import { nameRules } from '../../../src/api/names.js';
+import { compileDecoder, DecodeError } from '../../../src/schema/decode.js';
+import { customResourceDefinitions } from '../../../src/resources/customresourcedefinitions/definition.js';
+import { context, read } from '../write.js';
+
+const crds = customResourceDefinitions();
+
+interface Recorded {
+  readonly name: string;
+  readonly body: JsonObject;
+  readonly causes?: readonly (readonly [string, string, string])[];
+  readonly warnings?: readonly string[] | null;
+}
+// Answers of Kubernetes 1.36.
+const recorded = JSON.parse(
+  readFileSync(new URL('./recorded.json.txt', import.meta.url), 'utf8'),
+) as readonly Recorded[];
+
+const metadataRules = { namespaced: false, nameRule: nameRules.dnsSubdomain, strictFinalizers: true };
+
+/** What a create comes to: causes as Kubernetes lists them, and the object. */
+function create(body: object): {
+  readonly crd: CustomResourceDefinition;
+  readonly causes: readonly (readonly string[])[];
+} {
+  const crd = crds.prepare?.(read(crds, body), undefined, context) as CustomResourceDefinition;
+  const violations = [...validateMetadata(crd, metadataRules), ...(crds.validate?.(crd, undefined, context) ?? [])];
+  return { crd, causes: violations.map(({ reason, field, body: text }) => [reason, field, text]) };
+}
+
+const sorted = (causes: readonly (readonly string[])[]): readonly string[] =>
+  causes.map((cause) => cause.join(' ')).sort();
+
+describe('creating answers as Kubernetes does', () => {
+  test.each(recorded.map((one) => [one.name, one] as const))('%s', (_, { body, causes = [], warnings }) => {
+    const result = create(body);
+    expect(sorted(result.causes)).toEqual(sorted(causes));
+    if (causes.length === 0 && warnings) expect(crds.warnings?.(result.crd, undefined)).toEqual(warnings);
+  });
+});
+
+const spec = (schema: JsonObject = { type: 'object' }, more: JsonObject = {}): JsonObject => ({
+  group: 'example.com',
+  names: { plural: 'widgets', kind: 'Widget' },
+  scope: 'Namespaced',
+  versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: schema } }],
+  ...more,
+});
+const body = (schema?: JsonObject, more?: JsonObject): JsonObject => ({
+  metadata: { name: 'widgets.example.com' },
+  spec: spec(schema, more),
+});
+const version = (name: string, more: JsonObject = {}): JsonObject => ({
+  name,
+  served: true,
+  storage: false,
+  schema: { openAPIV3Schema: { type: 'object' } },
+  ...more,
+});
+
+test('names, conversion and the stored version are filled in', () => {
+  const { crd, causes } = create(body());
+  expect(causes).toEqual([]);
+  expect(crd.spec.names).toEqual({ plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' });
+  expect(crd.spec.conversion).toEqual({ strategy: 'None' });
+  expect(crd.status).toEqual({ conditions: null, acceptedNames: { plural: '', kind: '' }, storedVersions: ['v1'] });
+});
+
+test('a status that is sent along is not taken', () => {
+  const { crd } = create({ ...body(), status: { storedVersions: ['v9'], acceptedNames: { plural: 'x', kind: 'X' } } });
+  expect(crd.status?.storedVersions).toEqual(['v1']);
+  expect(crd.status?.acceptedNames).toEqual({ plural: '', kind: '' });
+});
+
+const update = (next: CustomResourceDefinition, previous: CustomResourceDefinition): readonly (readonly string[])[] =>
+  (crds.validate?.(crds.prepare?.(next, previous, context) ?? next, previous, context) ?? []).map(
+    ({ field, body: text }) => [field, text],
+  );
+const established = (crd: CustomResourceDefinition): CustomResourceDefinition => ({
+  ...crd,
+  status: { ...crd.status, conditions: [{ type: 'Established', status: 'True' }] },
+});
+const changed = (crd: CustomResourceDefinition, more: object): CustomResourceDefinition => ({
+  ...crd,
+  spec: { ...crd.spec, ...more },
+});
+
+test('a new storage version is added to the stored ones, which must stay', () => {
+  const { crd } = create(body());
+  const versions = [version('v1'), version('v2', { storage: true })];
+  const next = crds.prepare?.(read(crds, { ...body(undefined, { versions }) }), crd, context);
+  expect(next?.status?.storedVersions).toEqual(['v1', 'v2']);
+  const withoutFirst = read(crds, body(undefined, { versions: [version('v2', { storage: true })] }));
+  expect(update(withoutFirst, crd)).toEqual([
+    ['status.storedVersions[0]', expect.stringMatching(/^Invalid value: "v1": missing from spec\.versions; v1 was/)],
+  ]);
+});
+
+test('scope and kind are fixed once established, group and plural always', () => {
+  const { crd } = create(body());
+  const names = { ...crd.spec.names, plural: 'gadgets', kind: 'Gadget' };
+  const next = changed(crd, { scope: 'Cluster', group: 'example.org', names });
+  expect(update(next, crd).map(([field]) => field)).toEqual(['spec.group', 'spec.names.plural']);
+  expect(update(next, established(crd)).map(([field]) => field)).toEqual([
+    'spec.scope',
+    'spec.names.kind',
+    'spec.group',
+    'spec.names.plural',
+  ]);
+});
+
+test('what the stored definition already broke is not held against an update', () => {
+  const set = { type: 'array', items: { type: 'object' }, 'x-kubernetes-list-type': 'set' };
+  const schema = (more: JsonObject): JsonObject => ({ type: 'object', properties: { s: set, ...more } });
+  const { crd, causes } = create(body(schema({})));
+  expect(causes.map(([, field]) => field)).toEqual([
+    'spec.validation.openAPIV3Schema.properties[s].items.x-kubernetes-map-type',
+  ]);
+  const next = read(crds, body(schema({ more: set })));
+  expect(update(next, crd)).toEqual([]);
+  expect(update(next, create(body()).crd)).toHaveLength(2);
+});
+
+test('the status door keeps the specification and checks accepted names', () => {
+  const { crd } = create(body());
+  const door = crds.subresources?.['status'];
+  if (door?.type !== 'view') throw new Error('no status door');
+  const next = door.prepare(
+    { ...changed(crd, { scope: 'Cluster' }), status: { ...crd.status, acceptedNames: { plural: 'A', kind: 'A' } } },
+    crd,
+    context,
+  );
+  expect(next.spec.scope).toBe('Namespaced');
+  expect(door.validate?.(next, crd, context).map(({ field }) => field)).toEqual(['status.acceptedNames.plural']);
+});
+
+test('deletion marks the definition and keeps it with a finalizer', () => {
+  const { crd } = create(body());
+  const marked = crds.deletion?.mark(crd, context);
+  expect(marked?.metadata.finalizers).toEqual(['customresourcecleanup.apiextensions.k8s.io']);
+  expect(marked?.status?.conditions).toEqual([
+    {
+      type: 'Terminating',
+      status: 'True',
+      reason: 'InstanceDeletionPending',
+      message: 'CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon',
+      lastTransitionTime: '2024-05-06T07:08:09Z',
+    },
+  ]);
+  expect(marked && crds.deletion?.mark(marked, context)).toEqual(marked);
+});
+
+test('both prefixes of extensions mean the same, and each object keeps its own', () => {
+  const schema = { type: 'object', properties: { a: { type: 'string', 'x-api-list-type': 'set' } } };
+  const { crd, causes } = create(body(schema));
+  expect(causes).toEqual([
+    [
+      'FieldValueInvalid',
+      'spec.validation.openAPIV3Schema.properties[a].type',
+      'Invalid value: "string": must be array if x-kubernetes-list-type is specified',
+    ],
+  ]);
+  expect(crd.spec.versions[0]?.schema?.openAPIV3Schema).toEqual(schema);
+});
+
+test('expressions go to the engine, if there is one, with what is above them', () => {
+  const seen: unknown[] = [];
+  const withEngine = customResourceDefinitions({
+    checkRules: (sites, path) => {
+      for (const { path: at, above, uncorrelatable, schema } of sites) {
+        seen.push([at, above.map(({ to, name }) => name ?? to), uncorrelatable, schema.validations?.[0]?.rule]);
+      }
+      return [{ reason: 'FieldValueInvalid', field: path, body: 'Invalid value: "": no' }];
+    },
+  });
+  const rules = (rule: string): JsonObject => ({ 'x-kubernetes-validations': [{ rule }] });
+  const item = { type: 'object', properties: { b: { type: 'string', ...rules('deep') } }, ...rules('item') };
+  const schema = { type: 'object', properties: { a: { type: 'array', items: item } }, ...rules('root') };
+  const crd = withEngine.prepare?.(read(withEngine, body(schema)), undefined, context) as CustomResourceDefinition;
+  const base = 'spec.validation.openAPIV3Schema';
+  expect(withEngine.validate?.(crd, undefined, context).map(({ field }) => field)).toEqual([base]);
+  expect(seen).toEqual([
+    [`${base}.properties[a].items.properties[b]`, ['a', 'items', 'b'], `${base}.properties[a]`, 'deep'],
+    [`${base}.properties[a].items`, ['a', 'items'], `${base}.properties[a]`, 'item'],
+    [base, [], undefined, 'root'],
+  ]);
+});
+
+test('a schema that nests too deep is refused, quickly and by name', () => {
+  let schema: JsonObject = { type: 'object' };
+  for (let i = 0; i < 4_000; i++) schema = { type: 'object', properties: { a: schema } };
+  const crd = { ...create(body()).crd };
+  const next = changed(crd, { versions: [{ ...crd.spec.versions[0], schema: { openAPIV3Schema: schema } }] });
+  expect(update(next, crd)).toEqual([
+    ['spec.validation.openAPIV3Schema', 'Forbidden: must not be nested deeper than 400 levels'],
+  ]);
+});
+
+test('a wide schema is checked in no time', () => {
+  const properties = Object.fromEntries(
+    Array.from({ length: 20_000 }, (_, at) => [`p${at}`, { type: 'string', default: 1 }]),
+  );
+  const { causes } = create(body({ type: 'object', properties }));
+  expect(causes).toHaveLength(20_000);
+});
+
+test('properties may have any name', () => {
+  const schema = JSON.parse(
+    '{"type":"object","properties":{"__proto__":{"type":"nope"},"constructor":{"type":"string"}}}',
+  ) as JsonObject;
+  const { crd, causes } = create(body(schema));
+  expect(causes.map(([, field]) => field)).toEqual(['spec.validation.openAPIV3Schema.properties[__proto__].type']);
+  expect(JSON.stringify(crd.spec.versions[0]?.schema?.openAPIV3Schema)).toContain('__proto__');
+});
+
+const word = fc.constantFrom(
+  ...['type', 'properties', 'items', 'allOf', 'anyOf', 'oneOf', 'not', 'additionalProperties', 'default', 'enum'],
+  ...['required', 'nullable', 'pattern', 'format', 'minimum', 'multipleOf', 'maxLength', 'x-kubernetes-list-type'],
+  ...['x-kubernetes-list-map-keys', 'x-kubernetes-map-type', 'x-kubernetes-int-or-string', 'x-kubernetes-validations'],
+  ...['x-kubernetes-embedded-resource', 'x-kubernetes-preserve-unknown-fields', 'metadata', 'a', '__proto__'],
+);
+const leaf = fc.constantFrom<Json>(
+  ...['object', 'array', 'string', 'integer', 'set', 'map', 'atomic', 'a', '(', '', 'date'],
+  ...[true, false, null, 0, -1, 1.5],
+);
+const { schemaLike } = fc.letrec<{ schemaLike: Json }>((tie) => ({
+  schemaLike: fc.oneof(
+    { maxDepth: 6 },
+    leaf,
+    fc.dictionary(word, tie('schemaLike'), { maxKeys: 5 }),
+    fc.array(tie('schemaLike'), { maxLength: 3 }),
+  ),
+}));
+const silent: RequestContext = context;
+
+test('nothing that looks like a schema makes the rules throw', () => {
+  fc.assert(
+    fc.property(schemaLike, schemaLike, (first, second) => {
+      const crd = (schema: Json): CustomResourceDefinition =>
+        ({
+          kind: 'CustomResourceDefinition',
+          apiVersion: 'apiextensions.k8s.io/v1',
+          metadata: { name: 'widgets.example.com' },
+          spec: { ...spec(), versions: [version('v1', { schema: { openAPIV3Schema: schema } })] },
+        }) as unknown as CustomResourceDefinition;
+      const next = crds.defaults?.(crd(first)) as CustomResourceDefinition;
+      expect(Array.isArray(crds.validate?.(next, undefined, silent))).toBe(true);
+      expect(Array.isArray(crds.validate?.(next, crd(second), silent))).toBe(true);
+      crds.warnings?.(next, crd(second));
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('nothing that looks like a definition gets past decoding and makes the rules throw', () => {
+  const decode = compileDecoder(crds.schema);
+  const member = fc.constantFrom('group', 'names', 'scope', 'versions', 'conversion', 'plural', 'kind', 'name', 'a');
+  const { specLike } = fc.letrec<{ specLike: Json }>((tie) => ({
+    specLike: fc.oneof(
+      { maxDepth: 4 },
+      leaf,
+      fc.dictionary(member, tie('specLike'), { maxKeys: 4 }),
+      fc.array(tie('specLike'), { maxLength: 2 }),
+    ),
+  }));
+  fc.assert(
+    fc.property(fc.record({ metadata: specLike, spec: specLike, status: specLike }), (given) => {
+      let decoded: CustomResourceDefinition;
+      try {
+        decoded = decode(given as JsonObject) as unknown as CustomResourceDefinition;
+      } catch (error) {
+        expect(error).toBeInstanceOf(DecodeError);
+        return;
+      }
+      const next = crds.prepare?.(crds.defaults?.(decoded) ?? decoded, undefined, silent) ?? decoded;
+      expect(Array.isArray(crds.validate?.(next, undefined, silent))).toBe(true);
+    }),
+    { numRuns: 200 },
+  );
+});

@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest';
+import { invalid } from '../../../src/api/violations.js';
+import { deviceClasses } from '../../../src/resources/deviceclasses/definition.js';
+import { read, write } from '../write.js';
+
+const definition = deviceClasses({
+  checkSelector: (expression, { path, stored }) =>
+    expression === 'nope' && !stored ? [invalid(path, expression, 'compilation failed: nope')] : [],
+});
+
+const config = (parameters: unknown, driver = 'driver.example.com') => ({
+  config: [{ opaque: { driver, parameters } }],
+});
+const parametersAt = 'spec.config[0].opaque.parameters';
+const long = { s: 'x'.repeat(10_240) };
+
+test.each<[object, readonly string[]]>([
+  [{}, []],
+  [{ selectors: [{ cel: { expression: 'true' } }], ...config({ a: 1 }, 'Driver.Example.com') }, []],
+  [{ selectors: [{}] }, ['spec.selectors[0].cel: Required value']],
+  [{ selectors: [{ cel: {} }] }, ['spec.selectors[0].cel.expression: Required value']],
+  [
+    { selectors: [{ cel: { expression: 'x'.repeat(10_241) } }] },
+    ['spec.selectors[0].cel.expression: Too long: may not be more than 10240 bytes'],
+  ],
+  [
+    { selectors: [{ cel: { expression: 'nope' } }] },
+    ['spec.selectors[0].cel.expression: Invalid value: "nope": compilation failed: nope'],
+  ],
+  [
+    { selectors: Array(33).fill({}), config: Array(33).fill({}) },
+    [
+      'spec.selectors: Too many: 33: must have at most 32 items',
+      'spec.config: Too many: 33: must have at most 32 items',
+    ],
+  ],
+  [{ config: [{}] }, ['spec.config[0].opaque: Required value']],
+  [{ config: [{ opaque: {} }] }, ['spec.config[0].opaque.driver: Required value', `${parametersAt}: Required value`]],
+  [config(null), [`${parametersAt}: Required value`]],
+  [config('hello'), [`${parametersAt}: Invalid value: "<value omitted>": must be a valid JSON object`]],
+  [config([1]), [`${parametersAt}: Invalid value: "<value omitted>": must be a valid JSON object`]],
+  [config(long), [`${parametersAt}: Too long: may not be more than 10240 bytes`]],
+  [config({}, 'a'.repeat(64)), ['spec.config[0].opaque.driver: Too long: may not be more than 63 bytes']],
+])('spec %j', (spec, violations) => {
+  expect(write(definition, { spec }).violations).toEqual(violations);
+});
+
+test.each([
+  ['example.com/gpu', []],
+  ['gpu', ["a name must be a domain-prefixed path, such as 'example.com/my-prop'"]],
+  ['kubernetes.io/gpu', ['must not have "kubernetes.io/" domain']],
+  ['requests.example.com/gpu', ['must not have "requests." prefix']],
+])('extendedResourceName %s', (name, texts) => {
+  expect(write(definition, { spec: { extendedResourceName: name } }).violations).toEqual(
+    texts.map((text) => `spec.extendedResourceName: Invalid value: "${name}": ${text}`),
+  );
+});
+
+test('what is stored already may stay', () => {
+  const spec = { selectors: [{ cel: { expression: 'nope' } }], ...config(long) };
+  expect(write(definition, { spec }, { spec }).violations).toEqual([]);
+  const more = { ...spec, selectors: [{ cel: { expression: 'true' } }, ...spec.selectors] };
+  expect(write(definition, { spec: more }, { spec }).violations).toEqual([]);
+});
+
+test('a generation is new when the spec changes', () => {
+  const class_ = (spec: object) => read(definition, { spec });
+  expect(definition.newGeneration?.(class_({}), class_({}))).toBe(false);
+  expect(definition.newGeneration?.(class_(config({ a: 1 })), class_(config({ a: 2 })))).toBe(true);
+});

@@ -1,0 +1,81 @@
+import { readJson } from '../../src/api/json-text.js';
+import type { ApiObject, JsonObject } from '../../src/api/object.js';
+import { groupVersion } from '../../src/api/object.js';
+import type { RequestContext, ResourceDefinition, SubresourceView } from '../../src/registry/resource-definition.js';
+import { decodeText } from '../../src/schema/decode.js';
+import { applyDefaults } from '../../src/schema/default.js';
+import { arrange } from '../../src/schema/encode.js';
+
+/** Runs a body through what a definition says of a write, without a server. */
+export interface Written {
+  /** The object as an answer shows it. */
+  readonly object: ApiObject;
+  /** `field: text` of every violation, in order. */
+  readonly violations: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+export const context: RequestContext = {
+  user: { username: 'tester', groups: [] },
+  key: { namespace: undefined, name: undefined },
+  subresource: undefined,
+  dryRun: false,
+  now: Date.parse('2024-05-06T07:08:09Z'),
+  warn: () => {},
+};
+
+const violationTexts = (
+  found: readonly { readonly field: string; readonly body: string }[] | undefined,
+): readonly string[] => (found ?? []).map(({ field, body }) => `${field}: ${body}`);
+
+const shown = <T extends ApiObject>(definition: ResourceDefinition<T>, object: T): ApiObject =>
+  arrange(definition.schema, object as unknown as JsonObject) as unknown as ApiObject;
+
+/** The body as a server reads it: decoded by the schema, with defaults. */
+export function read<T extends ApiObject>(definition: ResourceDefinition<T>, body: object): T {
+  const whole = { apiVersion: groupVersion(definition), kind: definition.kind, metadata: { name: 'x' }, ...body };
+  const { value } = decodeText(definition.schema, readJson(JSON.stringify(whole)));
+  const filled = applyDefaults(value, definition.schema) as unknown as T;
+  return definition.defaults?.(filled) ?? filled;
+}
+
+/** A create without `previous`, else an update of it (a body or an object that was read before). */
+export function write<T extends ApiObject>(
+  definition: ResourceDefinition<T>,
+  body: object,
+  previous?: object,
+): Written {
+  const before = previous === undefined ? undefined : prepared(definition, read(definition, previous), undefined);
+  const next = prepared(definition, read(definition, body), before);
+  return {
+    object: shown(definition, next),
+    violations: violationTexts(definition.validate?.(next, before, context)),
+    warnings: definition.warnings?.(next, before) ?? [],
+  };
+}
+
+const prepared = <T extends ApiObject>(definition: ResourceDefinition<T>, next: T, previous: T | undefined): T =>
+  definition.prepare?.(next, previous, context) ?? next;
+
+/** An update through a view such as status; `previous` is taken as it is, only decoded. */
+export function writeView<T extends ApiObject>(
+  definition: ResourceDefinition<T>,
+  name: string,
+  body: object,
+  previous: object,
+): Written {
+  const view = definition.subresources?.[name] as SubresourceView<T>;
+  const before = read(definition, previous);
+  const next = view.prepare(read(definition, body), before, context);
+  return {
+    object: shown(definition, next),
+    violations: violationTexts(view.validate?.(next, before, context)),
+    warnings: [],
+  };
+}
+
+/** The cells after the name, by column. */
+export const cells = <T extends ApiObject>(definition: ResourceDefinition<T>, body: object): Record<string, unknown> =>
+  Object.fromEntries(
+    (definition.columns ?? []).map(({ name, cell }) => [name, cell(read(definition, body), context.now)]),
+  );

@@ -1,0 +1,94 @@
+import { describe, expect, test } from 'vitest';
+import { compileDecoder } from '../../src/schema/decode.js';
+import { arrange, compileEncoder, itemBytes } from '../../src/schema/encode.js';
+import { configMap, everything, props, signingRequest } from './kinds.js';
+
+const type = { origin: 'built-in', group: '', version: 'v1', kind: 'ConfigMap', schema: configMap } as const;
+const custom = { origin: 'custom', group: 'example.com', version: 'v1', kind: 'Widget', schema: {} } as const;
+
+/** The bytes as text, with a mark where the revision goes. */
+const marked = ({ bytes, revisionAt }: { readonly bytes: Buffer; readonly revisionAt: number }): string =>
+  `${bytes.subarray(0, revisionAt)}^${bytes.subarray(revisionAt)}`;
+
+test('a built-in object is written in declared order, with a place for its revision', () => {
+  const object = {
+    data: { b: '<&>\u2028', a: 'é' },
+    metadata: { labels: {}, uid: 'u', name: 'n', resourceVersion: '7' },
+  };
+  expect(marked(compileEncoder(type)(object))).toBe(
+    '{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"n","uid":"u","resourceVersion":"^"},"data":{"a":"é","b":"\\u003c\\u0026\\u003e\\u2028"}}',
+  );
+});
+
+test('a custom object is written alphabetically throughout', () => {
+  const object = {
+    spec: { z: 1, a: [{ c: 1, b: 2 }] },
+    metadata: { uid: 'u', name: 'n' },
+    aa: 1,
+    kind: 'x',
+    apiVersion: 'y',
+  };
+  expect(marked(compileEncoder(custom)(object))).toBe(
+    '{"aa":1,"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"n","resourceVersion":"^","uid":"u"},"spec":{"a":[{"b":2,"c":1}],"z":1}}',
+  );
+});
+
+test('the place of the revision is found whatever else looks like it', () => {
+  const object = {
+    aé: { resourceVersion: '0', __proto__: null },
+    metadata: { annotations: { resourceVersion: '0', x: '"resourceVersion":"0"' }, name: 'n' },
+    zz: { resourceVersion: '0' },
+  };
+  expect(marked(compileEncoder(custom)(object))).toContain('},"name":"n","resourceVersion":"^"},"zz":');
+});
+
+test('an object without metadata has no place for a revision', () => {
+  expect(compileEncoder(custom)({ spec: 1 }).revisionAt).toBe(-1);
+});
+
+test('list items of built-in kinds carry neither kind nor apiVersion', () => {
+  const { bytes } = compileEncoder(type)({ metadata: { name: 'n' } });
+  expect(itemBytes(type, bytes).toString()).toBe('{"metadata":{"name":"n","resourceVersion":""}}');
+  expect(itemBytes(custom, bytes)).toBe(bytes);
+});
+
+describe('arranging', () => {
+  test('gives objects built by code the form of decoded ones', () => {
+    const object = {
+      status: { conditions: [{ status: 'True', type: 'A', lastUpdateTime: null }] },
+      metadata: {},
+      kind: 'K',
+    };
+    expect(JSON.stringify(arrange(signingRequest, object))).toBe(
+      JSON.stringify(compileDecoder(signingRequest)(object)),
+    );
+    expect(JSON.stringify(arrange(everything, {}))).toBe(JSON.stringify(compileDecoder(everything)({})));
+  });
+
+  test('leaves out what is never written and what is not known', () => {
+    const schema = {
+      ...configMap,
+      properties: new Map([
+        ...(configMap.properties ?? []),
+        ['stringData', { type: 'string', wire: { writeOnly: true } }],
+      ] as const),
+    };
+    expect(arrange(schema, { metadata: {}, stringData: 'x', other: 1 })).toEqual({ metadata: {} });
+  });
+
+  test('goes into schemas that contain themselves', () => {
+    const value = {
+      properties: { b: { type: 'x', default: { z: 1, a: 2 } }, a: { items: { properties: {}, type: '' } } },
+    };
+    expect(JSON.stringify(arrange(props, value))).toBe(
+      '{"properties":{"a":{"items":{}},"b":{"type":"x","default":{"z":1,"a":2}}}}',
+    );
+  });
+
+  test('keeps members named like prototypes', () => {
+    const value = JSON.parse('{"metadata":{},"data":{"b":"1","__proto__":"2"}}');
+    expect(JSON.stringify(arrange(configMap, value))).toBe('{"metadata":{},"data":{"__proto__":"2","b":"1"}}');
+    const widget = JSON.parse('{"metadata":{},"spec":{"b":{"y":1,"x":1},"__proto__":{"y":1,"x":1}}}');
+    expect(compileEncoder(custom)(widget).bytes.toString()).toContain('{"__proto__":{"x":1,"y":1},"b":{"x":1,"y":1}}');
+  });
+});

@@ -1,0 +1,216 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Json, JsonObject } from '../../src/api/object.js';
+import { compileDecoder } from '../../src/schema/decode.js';
+import {
+  decodeEnvelope,
+  decodeProtobuf,
+  encodeObject,
+  encodeProtobuf,
+  encodeProtobufList,
+  encodeWatchEvent,
+  ProtobufError,
+  readEnvelope,
+} from '../../src/schema/protobuf.js';
+import { configMap, everything, props, signingRequest } from './kinds.js';
+
+const hex = (text: string): Buffer => Buffer.from(text.replace(/\s/g, ''), 'hex');
+const ascii = (text: string): string => Buffer.from(text).toString('hex');
+
+describe('bytes are those of the generated code of Kubernetes', () => {
+  const emptyMeta = '0a00 1200 1a00 2200 2a00 3200 3800 4200';
+
+  test('what is no pointer is written, zero or not', () => {
+    expect(encodeProtobuf(configMap, {})).toEqual(hex(`0a10 ${emptyMeta}`));
+    expect(encodeProtobuf(configMap, { immutable: false })).toEqual(hex(`0a10 ${emptyMeta} 2000`));
+  });
+
+  test('map entries by key, lists one by one, lists in maps as messages', () => {
+    expect(encodeProtobuf(configMap, { data: { b: '2', a: '1' } })).toEqual(
+      hex(`0a10 ${emptyMeta} 1206 0a0161 120131 1206 0a0162 120132`),
+    );
+    const spec = {
+      request: 'AQI=',
+      signerName: 's',
+      usages: ['u', 'v'],
+      extra: { k: ['x', ''] },
+      expirationSeconds: 300,
+    };
+    expect(encodeProtobuf(signingRequest, { spec })).toEqual(
+      hex(`0a10 ${emptyMeta} 1220 0a020102 1200 1a00 2a0175 2a0176 320a 0a016b 1205 0a0178 0a00 3a0173 40ac02 1a00`),
+    );
+  });
+
+  test('times, quantities, numbers and raw JSON', () => {
+    const value = {
+      when: '1970-01-01T00:00:01Z',
+      precisely: '1970-01-01T00:00:01.000002Z',
+      port: 'http',
+      amount: { a: '1' },
+      free: { a: 1 },
+      large: -1,
+      ratio: 1.5,
+    };
+    expect(encodeProtobuf(everything, value)).toEqual(
+      hex(
+        `0a10 ${emptyMeta} 1200 1800 2800 30ffffffffffffffffff01 39000000000000f83f 4a04 0801 1000 5205 0801 10d00f
+         5a0a 0801 1000 1a04${ascii('http')} 6208 0a0161 1203 0a0131 6a09 0a07${ascii('{"a":1}')}`,
+      ),
+    );
+  });
+
+  test('unions carry a flag beside the schema', () => {
+    expect(encodeProtobuf(props, { additionalProperties: true })).toEqual(hex('2a00 6000 f201 02 0801'));
+    expect(encodeProtobuf(props, { additionalProperties: { type: 'x' } })).toEqual(
+      hex('2a00 6000 f201 09 0801 1205 2a0178 6000'),
+    );
+    expect(encodeProtobuf(props, { items: [{ type: 'x' }] })).toEqual(hex('2a00 6000 c201 07 1205 2a0178 6000'));
+  });
+
+  test('envelopes, lists and watch frames', () => {
+    const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'n' } };
+    const envelope = encodeObject(configMap, object);
+    expect(envelope.subarray(0, 22)).toEqual(hex(`6b387300 0a0f 0a02${ascii('v1')} 1209${ascii('ConfigMap')} 12`));
+    expect(readEnvelope(envelope)).toMatchObject({ apiVersion: 'v1', kind: 'ConfigMap' });
+    expect(decodeEnvelope(configMap, envelope)).toMatchObject(object);
+
+    const list = {
+      apiVersion: 'v1',
+      kind: 'ConfigMapList',
+      metadata: { resourceVersion: '7' },
+      items: [object, object],
+    };
+    const { raw } = readEnvelope(encodeProtobufList(configMap, list));
+    expect(raw.subarray(0, 9)).toEqual(hex('0a07 0a00 120137 1a00'));
+    expect(raw.subarray(9)).toEqual(
+      Buffer.concat([1, 2].flatMap(() => [hex('1213'), encodeProtobuf(configMap, object)])),
+    );
+
+    const frame = encodeWatchEvent('ADDED', envelope);
+    expect(frame.readUInt32BE()).toBe(frame.length - 4);
+    expect(frame.subarray(4, 11)).toEqual(hex(`0a05${ascii('ADDED')}`));
+    expect(frame.subarray(-envelope.length)).toEqual(envelope);
+  });
+});
+
+describe('reading', () => {
+  test('messages given in parts add up, of scalars the last counts, unknown fields are passed over', () => {
+    const bytes = hex(
+      `0a03 0a0161 0a03 1a016e 0a03 0a0162 2001 2000 5a00 9801 05 7b 08 01 7c 6d 00000000 71 0000000000000000`,
+    );
+    expect(decodeProtobuf(configMap, bytes)).toEqual({ metadata: { name: 'b', namespace: 'n' }, immutable: false });
+  });
+
+  test('numbers of a list may be packed', () => {
+    const schema = {
+      ...everything,
+      properties: new Map([['numbers', { type: 'array', items: { type: 'integer' }, wire: { number: 1 } }]] as const),
+    };
+    expect(decodeProtobuf(schema, hex('0a03 01 9601 0805'))).toEqual({ numbers: [1, 150, 5] });
+  });
+
+  test('an envelope of another kind is only named', () => {
+    const envelope = encodeObject(signingRequest, { apiVersion: 'v1', kind: 'CertificateSigningRequest' });
+    expect(decodeEnvelope(configMap, envelope)).toEqual({ apiVersion: 'v1', kind: 'CertificateSigningRequest' });
+  });
+
+  test('keys named like prototypes', () => {
+    const data = JSON.parse('{"__proto__":"x"}') as JsonObject;
+    const { data: read } = decodeProtobuf(configMap, encodeProtobuf(configMap, { data }));
+    expect(Object.entries(read as object)).toEqual([['__proto__', 'x']]);
+  });
+
+  test('bytes that are not UTF-8 become replacement characters', () => {
+    expect(decodeProtobuf(configMap, hex('0a03 0a01ff'))).toEqual({ metadata: { name: '\ufffd' } });
+  });
+
+  test.each([
+    ['0a05 0a01', 'unexpected EOF'],
+    ['0aff', 'unexpected EOF'],
+    ['0affffffffffffffffff01', 'proto: negative length found during unmarshaling'],
+    ['0affffffffffffffffffff01', 'proto: integer overflow'],
+    ['0801', 'proto: wrong wireType = 0 for field ObjectMeta'],
+    ['2200', 'proto: wrong wireType = 2 for field Immutable'],
+    ['00', 'proto: ConfigMap: illegal tag 0 (wire type 0)'],
+    ['0c', 'proto: ConfigMap: wiretype end group for non-group'],
+    ['7b0801', 'unexpected EOF'],
+    ['7e', 'proto: illegal wireType 6'],
+  ])('%s is refused', (bytes, message) => {
+    expect(() => decodeProtobuf(configMap, hex(bytes))).toThrow(new ProtobufError(message));
+  });
+
+  test('what is no envelope is refused', () => {
+    expect(() => readEnvelope(Buffer.from('{}'))).toThrow('expected prefix [107 56 115 0]');
+    expect(() => readEnvelope(Buffer.alloc(0))).toThrow('empty data');
+  });
+
+  test('nesting bombs are refused', () => {
+    let bytes = hex('2a00');
+    for (let level = 0; level < 2_000; level++) bytes = Buffer.from(encodeNested(bytes));
+    expect(() => decodeProtobuf(props, bytes)).toThrow('exceeded max depth');
+    const groups = Buffer.alloc(1_000_000, 0x7b);
+    expect(() => decodeProtobuf(props, groups)).toThrow('unexpected EOF');
+  });
+
+  /** Wraps a schema as `items` of another. */
+  const encodeNested = (inner: Buffer): readonly number[] => {
+    const length = (size: number): readonly number[] =>
+      size < 0x80 ? [size] : [(size & 0x7f) | 0x80, ...length(size >> 7)];
+    const union = [0x0a, ...length(inner.length), ...inner];
+    return [0xc2, 0x01, ...length(union.length), ...union];
+  };
+
+  test('whatever the bytes are, they are read or refused', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
+        for (const schema of [configMap, everything, props]) {
+          try {
+            decodeProtobuf(schema, bytes);
+          } catch (error) {
+            expect(error).toBeInstanceOf(ProtobufError);
+          }
+        }
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});
+
+test('what was written reads back as the same object', () => {
+  const text = fc.string({ unit: 'grapheme', maxLength: 5 });
+  const seconds = fc
+    .integer({ min: 0, max: 4_000_000_000 })
+    .map((at) => `${new Date(at * 1000).toISOString().slice(0, 19)}Z`);
+  const value = fc.record(
+    {
+      metadata: fc.record(
+        { name: text, labels: fc.dictionary(text, text), creationTimestamp: seconds },
+        { requiredKeys: [] },
+      ),
+      text,
+      flag: fc.boolean(),
+      maybeFlag: fc.boolean(),
+      small: fc.integer(),
+      large: fc.maxSafeInteger(),
+      ratio: fc.double({ noNaN: true, noDefaultInfinity: true }),
+      blob: fc.uint8Array({ minLength: 1, maxLength: 5 }).map((bytes) => Buffer.from(bytes).toString('base64')),
+      when: seconds,
+      precisely: seconds.map((at) => at.replace('Z', '.012345Z')),
+      port: fc.oneof(fc.integer(), text),
+      free: fc.jsonValue({ maxDepth: 2 }).filter((json) => json !== null),
+      names: fc.array(text, { minLength: 1 }),
+      counts: fc.dictionary(text, fc.maxSafeInteger()),
+      owner: fc.record({ name: text }),
+      parts: fc.array(fc.record({ id: fc.integer() })),
+    },
+    { requiredKeys: [] },
+  );
+  const canonical = compileDecoder(everything);
+  fc.assert(
+    fc.property(value, (given) => {
+      const object = canonical(JSON.parse(JSON.stringify(given)) as Json);
+      const read = canonical(decodeProtobuf(everything, encodeProtobuf(everything, object)));
+      expect(JSON.stringify(read)).toBe(JSON.stringify(object));
+    }),
+  );
+});

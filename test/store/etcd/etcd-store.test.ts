@@ -1,0 +1,214 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { changeBatches } from '../../../src/store/change-batches.js';
+import { document } from '../../../src/store/document.js';
+import { createEtcdClient } from '../../../src/store/etcd/etcd-client.js';
+import { type EtcdStore, type EtcdStoreOptions, openEtcdStore } from '../../../src/store/etcd/etcd-store.js';
+import { HistoryCompacted, type Revision, type Store, WriteConflict } from '../../../src/store/store.js';
+import { StoreUnavailable } from '../../../src/store/store-unavailable.js';
+import { storeContract } from '../../../src/testing/store-contract.js';
+import { type EtcdProcess, etcdInstalled, startEtcd } from './etcd-process.js';
+
+if (!etcdInstalled) console.warn('There is no etcd on the PATH: the tests of the etcd store are skipped.');
+
+let etcd: EtcdProcess;
+let made = 0;
+const open = (options: Partial<EtcdStoreOptions> = {}): Promise<EtcdStore> =>
+  openEtcdStore({ endpoints: [etcd.endpoint], prefix: `/test-${made++}`, ...options });
+
+if (etcdInstalled) {
+  beforeAll(async () => {
+    etcd = await startEtcd();
+  }, 30_000);
+  afterAll(() => etcd.stop());
+}
+
+/** The next changes of a stream as text. */
+function reader(store: Store, after: Revision) {
+  const batches = changeBatches(store.changes('/', after));
+  const waiting: string[] = [];
+  return {
+    async take(count: number): Promise<readonly string[]> {
+      while (waiting.length < count) {
+        const { done, value } = await batches.next();
+        if (done) throw new Error('the stream completed');
+        for (const change of value) {
+          if (change.type !== 'progress') waiting.push(`${change.type} ${change.entry.key} ${change.entry.revision}`);
+        }
+      }
+      return waiting.splice(0, count);
+    },
+    async progress(upTo: Revision): Promise<void> {
+      while (true) {
+        const { done, value } = await batches.next();
+        if (done) throw new Error('the stream completed');
+        if (value.some((change) => change.type === 'progress' && change.revision >= upTo)) return;
+      }
+    },
+    stop: () => batches.return?.(),
+  };
+}
+
+const create = async (store: Store, key: string): Promise<Revision> =>
+  (await store.commit({ key, document: document(key), expect: 'absent' })).revision;
+
+describe.skipIf(!etcdInstalled)('the etcd store keeps every promise of a store', () => {
+  for (const { name, run } of storeContract(() => open({ replay: 0 }))) test(name, run, 30_000);
+});
+
+describe.skipIf(!etcdInstalled)('several servers over one etcd', () => {
+  test('see each other’s writes, at once when they read and in one order in their streams', async () => {
+    const prefix = `/test-${made++}`;
+    const [one, two] = await Promise.all([open({ prefix }), open({ prefix })]);
+    const after = await one.revision();
+    const readers = [reader(one, after), reader(two, after)];
+    const written = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => create(index % 2 === 0 ? one : two, `/k/${index}`)),
+    );
+    expect((await two.get('/k/0'))?.revision).toBe(written[0]);
+    expect((await one.get('/k/1'))?.revision).toBe(written[1]);
+    const [seen, alsoSeen] = await Promise.all(readers.map((each) => each.take(20)));
+    expect(seen).toEqual(alsoSeen);
+    expect(seen?.map((text) => BigInt(text.split(' ')[2] ?? ''))).toEqual(written.toSorted((a, b) => Number(a - b)));
+    for (const each of readers) void each.stop();
+    await Promise.all([one.close(), two.close()]);
+  });
+
+  test('only one of them wins a race', async () => {
+    const prefix = `/test-${made++}`;
+    const stores = await Promise.all([open({ prefix }), open({ prefix })]);
+    const outcomes = await Promise.allSettled(stores.map((store) => create(store, '/one')));
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    expect(outcomes.find(({ status }) => status === 'rejected')).toMatchObject({ reason: expect.any(WriteConflict) });
+    await Promise.all(stores.map((store) => store.close()));
+  });
+
+  test('stores with other prefixes are not seen, but their revisions are progress', async () => {
+    const [one, other] = await Promise.all([open({ progressMs: 50 }), open()]);
+    const stream = reader(one, await one.revision());
+    const revision = await create(other, '/elsewhere');
+    expect(await one.get('/elsewhere')).toBeUndefined();
+    expect(await one.revision()).toBeGreaterThanOrEqual(revision);
+    await stream.progress(revision);
+    const later = reader(one, await create(other, '/elsewhere/2'));
+    await later.progress(revision + 1n);
+    void stream.stop();
+    void later.stop();
+    await Promise.all([one.close(), other.close()]);
+  });
+
+  test('a store opened later serves streams from before', async () => {
+    const prefix = `/test-${made++}`;
+    const first = await open({ prefix });
+    const after = await first.revision();
+    const written = [await create(first, '/a'), await create(first, '/b')];
+    await first.close();
+    const second = await open({ prefix });
+    const stream = reader(second, after);
+    expect(await stream.take(2)).toEqual([`put /a ${written[0]}`, `put /b ${written[1]}`]);
+    void stream.stop();
+    await second.close();
+    const third = await open({ prefix, replay: 0 });
+    await expect(reader(third, after).take(1)).rejects.toThrow(HistoryCompacted);
+    await third.close();
+  });
+
+  test('one of them compacts, to what was an interval before', async () => {
+    const prefix = `/test-${made++}`;
+    const stores = await Promise.all([1, 2].map(() => open({ prefix, compactEveryMs: 150 })));
+    const [store] = stores;
+    const revision = await create(store as EtcdStore, '/a');
+    await create(store as EtcdStore, '/b');
+    const compacted = async (): Promise<boolean> =>
+      (store as EtcdStore).scan('/', { at: revision }).then(
+        () => false,
+        (error) => error instanceof HistoryCompacted && error.oldest > revision,
+      );
+    while (!(await compacted())) await new Promise((resolve) => setTimeout(resolve, 20));
+    expect((await (store as EtcdStore).scan('/')).entries).toHaveLength(2);
+    await Promise.all(stores.map((each) => each.close()));
+  });
+});
+
+describe.skipIf(!etcdInstalled)('when etcd is killed and comes back', () => {
+  test('streams go on where they stood, and what was acknowledged is there', async () => {
+    const store = await open({ timeoutMs: 2_000 });
+    const stream = reader(store, await store.revision());
+    const before = await create(store, '/before');
+    expect(await stream.take(1)).toEqual([`put /before ${before}`]);
+    await etcd.kill();
+    await expect(store.get('/before')).rejects.toThrow(StoreUnavailable);
+    await expect(create(store, '/meanwhile')).rejects.toThrow(StoreUnavailable);
+    await etcd.start();
+    const again = async (): Promise<Revision> => create(store, '/after').catch(again);
+    const after = await again();
+    expect(await stream.take(1)).toEqual([`put /after ${after}`]);
+    expect((await store.get('/before'))?.revision).toBe(before);
+    void stream.stop();
+    await store.close();
+  }, 30_000);
+});
+
+describe.skipIf(!etcdInstalled)('when the answer to a write is lost', () => {
+  /** A store whose next transaction happens, or does not, and gets no answer; `meanwhile` runs before the next attempt. */
+  const openLosing = async () => {
+    const plan = { happens: true, losing: 0, meanwhile: async (): Promise<unknown> => undefined };
+    const store = await open({
+      wrapClient: (client) => ({
+        ...client,
+        async txn(request) {
+          if (plan.losing === 0) return client.txn(request);
+          plan.losing--;
+          if (plan.happens) await client.txn(request);
+          await plan.meanwhile();
+          throw new StoreUnavailable('the connection broke');
+        },
+      }),
+    });
+    return { store, plan };
+  };
+
+  test('a write that happened is acknowledged once', async () => {
+    const { store, plan } = await openLosing();
+    plan.losing = 1;
+    const { revision } = await store.commit({ key: '/a', document: document(1), expect: 'absent' });
+    expect(await store.revision()).toBe(revision);
+    expect((await store.get('/a'))?.revision).toBe(revision);
+    await store.close();
+  });
+
+  test('a write that did not happen is done', async () => {
+    const { store, plan } = await openLosing();
+    Object.assign(plan, { happens: false, losing: 2 });
+    const { revision } = await store.commit({ key: '/a', document: document(1), expect: 'absent' });
+    expect((await store.get('/a'))?.revision).toBe(revision);
+    await store.close();
+  });
+
+  test('where it cannot be known, that is said', async () => {
+    const { store, plan } = await openLosing();
+    const { revision } = await store.commit({ key: '/a', document: document(1), expect: 'absent' });
+    plan.losing = 1;
+    await expect(store.commit({ key: '/a', document: undefined, expect: revision })).rejects.toThrow(StoreUnavailable);
+    const next = await create(store, '/b');
+    const overwrite = async (): Promise<unknown> => {
+      const now = await store.get('/b');
+      return store.commit({ key: '/b', document: document('other'), expect: now?.revision ?? 0n });
+    };
+    Object.assign(plan, { losing: 1, meanwhile: overwrite });
+    await expect(store.commit({ key: '/b', document: document(2), expect: next })).rejects.toThrow(StoreUnavailable);
+    expect((await store.get('/b'))?.value).toBe('other');
+    await store.close();
+  });
+});
+
+test('an etcd that is not there is refused with one sentence', async () => {
+  const opening = openEtcdStore({ endpoints: ['127.0.0.1:1'], timeoutMs: 1_000 });
+  await expect(opening).rejects.toThrow(StoreUnavailable);
+  await expect(opening).rejects.toThrow(/^etcd at 127\.0\.0\.1:1 does not answer: /);
+});
+
+test.skipIf(!etcdInstalled)('another member is asked when the first does not answer', async () => {
+  const client = createEtcdClient({ endpoints: ['127.0.0.1:1', etcd.endpoint], timeoutMs: 2_000 });
+  expect((await client.range({ key: '/none' })).count).toBe(0);
+  client.close();
+});

@@ -1,0 +1,217 @@
+import { describe, expect, test } from 'vitest';
+import type { Clock } from '../../src/runtime/clock.js';
+import { StoredEntry } from '../../src/store/document.js';
+import { FanOut } from '../../src/store/fan-out.js';
+import { History, type HistoryLimits } from '../../src/store/history.js';
+import { type Change, HistoryCompacted, type Revision, SubscriberTooSlow } from '../../src/store/store.js';
+
+/** A clock that stands still until it is told to go on. */
+function manualClock() {
+  let now = 0;
+  let sleepers: { readonly until: number; readonly wake: () => void }[] = [];
+  const clock: Clock = {
+    now: () => now,
+    sleep: (milliseconds, signal) =>
+      new Promise((wake) => {
+        sleepers.push({ until: now + milliseconds, wake });
+        signal?.addEventListener('abort', () => wake());
+      }),
+  };
+  const advance = async (milliseconds: number): Promise<void> => {
+    now += milliseconds;
+    const due = sleepers.filter(({ until }) => until <= now);
+    sleepers = sleepers.filter(({ until }) => until > now);
+    for (const { wake } of due) wake();
+    await turn();
+  };
+  return { clock, advance, sleeping: () => sleepers.length };
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+function setUp(limits: HistoryLimits = {}) {
+  const history = new History(0n, limits);
+  const { clock, advance, sleeping } = manualClock();
+  const fanOut = new FanOut(history, { clock, progressMs: 5_000 });
+  const write = (key: string): Revision => {
+    const revision = history.newest + 1n;
+    const entry = new StoredEntry(key, revision, Buffer.from('1'), -1);
+    history.append({ type: 'put', entry, previous: undefined }, 0);
+    fanOut.deliver();
+    return revision;
+  };
+  const follow = (prefix: string, after: Revision) => {
+    const told: string[] = [];
+    const subscription = fanOut.changes(prefix, after).subscribe({
+      next: (change) => told.push(text(change)),
+      error: (error: unknown) => told.push(String(error)),
+      complete: () => told.push('completed'),
+    });
+    return { told, stop: () => subscription.unsubscribe() };
+  };
+  return { history, fanOut, write, follow, advance, sleeping };
+}
+
+const text = (change: Change): string =>
+  change.type === 'progress' ? `progress ${change.revision}` : `${change.entry.key} ${change.entry.revision}`;
+
+describe('progress', () => {
+  test('is told after the past, and later only when the store moved on without changes of theirs', async () => {
+    const { write, follow, advance } = setUp();
+    write('/a/1');
+    const { told } = follow('/a/', 0n);
+    expect(told).toEqual(['/a/1 1', 'progress 1']);
+    await advance(5_000);
+    expect(told).toHaveLength(2);
+    write('/b/1');
+    write('/b/2');
+    expect(told).toHaveLength(2);
+    await advance(5_000);
+    expect(told.slice(2)).toEqual(['progress 3']);
+    write('/a/2');
+    await advance(5_000);
+    expect(told.slice(3)).toEqual(['/a/2 4']);
+  });
+
+  test('waits for a revision that is yet to come', () => {
+    const { write, follow, history, fanOut } = setUp();
+    const { told } = follow('/', 2n);
+    write('/a');
+    expect(told).toEqual([]);
+    write('/b');
+    expect(told).toEqual(['progress 2']);
+    write('/c');
+    expect(told).toEqual(['progress 2', '/c 3']);
+    const later = follow('/', 9n);
+    history.advance(9n);
+    fanOut.deliver();
+    expect(later.told).toEqual(['progress 9']);
+  });
+
+  test('takes no timer while nobody listens', async () => {
+    const { follow, sleeping, advance } = setUp();
+    expect(sleeping()).toBe(0);
+    const one = follow('/', 0n);
+    const two = follow('/', 0n);
+    expect(sleeping()).toBe(1);
+    one.stop();
+    two.stop();
+    await advance(5_000);
+    expect(sleeping()).toBe(0);
+  });
+});
+
+describe('a long past', () => {
+  test('is told in slices, between which others are served, and followed by what happened meanwhile', async () => {
+    const { write, follow } = setUp();
+    for (let count = 0; count < 1_000; count++) write('/a');
+    const late = follow('/', 0n);
+    const live = follow('/', 1_000n);
+    expect(late.told.length).toBeLessThan(1_000);
+    write('/b');
+    expect(live.told).toEqual(['progress 1000', '/b 1001']);
+    while (late.told.length < 1_002) await turn();
+    expect(late.told.slice(0, 1_001)).toEqual([
+      ...Array.from({ length: 1_000 }, (_, index) => `/a ${index + 1}`),
+      '/b 1001',
+    ]);
+    expect(late.told.at(-1)).toBe('progress 1001');
+    write('/c');
+    expect(late.told.at(-1)).toBe('/c 1002');
+  });
+
+  test('cuts off whoever is overtaken by its end', async () => {
+    const { write, follow, history } = setUp();
+    for (let count = 0; count < 1_000; count++) write('/a');
+    const late = follow('/', 0n);
+    history.compact(900n);
+    await turn();
+    expect(late.told.at(-1)).toMatch(/^SubscriberTooSlow: /);
+    expect(follow('/', 899n).told).toEqual([`${new HistoryCompacted(899n, 900n)}`]);
+    expect(follow('/', 999n).told).toEqual(['/a 1000', 'progress 1000']);
+  });
+
+  test('of other keys is skipped without an end to patience', async () => {
+    const { write, follow } = setUp();
+    for (let count = 0; count < 9_000; count++) write('/a');
+    const other = follow('/b', 0n);
+    while (other.told.length === 0) await turn();
+    expect(other.told).toEqual(['progress 9000']);
+  });
+});
+
+describe('a subscriber that writes', () => {
+  test('disturbs nobody’s order', () => {
+    const { write, fanOut, follow } = setUp();
+    const first = follow('/', 0n);
+    fanOut.changes('/', 0n).subscribe((change) => {
+      if (change.type !== 'progress' && change.entry.revision < 5n) write('/reaction');
+    });
+    const last = follow('/', 0n);
+    write('/a');
+    const expected = ['progress 0', '/a 1', '/reaction 2', '/reaction 3', '/reaction 4', '/reaction 5'];
+    expect(first.told).toEqual(expected);
+    expect(last.told).toEqual(expected);
+  });
+
+  test('without end does not keep others from running', async () => {
+    const { write, fanOut } = setUp({ historyLimit: 10_000 });
+    let stopped = false;
+    const subscription = fanOut.changes('/', 0n).subscribe(() => {
+      if (!stopped) write('/again');
+    });
+    write('/a');
+    await turn();
+    stopped = true;
+    subscription.unsubscribe();
+  });
+
+  test('faster than anybody can be told is cut off, and what is written later is told to later ones', async () => {
+    const { write, fanOut, follow } = setUp({ historyLimit: 100 });
+    const errors: unknown[] = [];
+    fanOut.changes('/', 0n).subscribe({
+      next: (change) => {
+        if (change.type === 'progress') return;
+        for (let count = 0; count < 200; count++) write('/flood');
+      },
+      error: (error: unknown) => errors.push(error),
+    });
+    write('/a');
+    await turn();
+    expect(errors).toEqual([expect.any(SubscriberTooSlow)]);
+    const later = follow('/', write('/b'));
+    write('/c');
+    expect(later.told.at(-1)).toMatch(/^\/c /);
+  });
+});
+
+describe('the end', () => {
+  test('completes those who listen and those who come later', () => {
+    const { fanOut, follow } = setUp();
+    const before = follow('/', 0n);
+    fanOut.close();
+    fanOut.close();
+    expect(before.told).toEqual(['progress 0', 'completed']);
+    expect(follow('/', 0n).told).toEqual(['completed']);
+  });
+
+  test('of a store that failed is an error', () => {
+    const { fanOut, follow } = setUp();
+    const before = follow('/', 0n);
+    fanOut.close(new Error('broken'));
+    expect(before.told).toEqual(['progress 0', 'Error: broken']);
+    expect(follow('/', 0n).told).toEqual(['Error: broken']);
+  });
+
+  test('of a subscription stops it at once, also from within a call', () => {
+    const { write, fanOut } = setUp();
+    const told: string[] = [];
+    const subscription = fanOut.changes('/', 0n).subscribe((change) => {
+      told.push(text(change));
+      if (told.length === 2) subscription.unsubscribe();
+    });
+    write('/a');
+    write('/b');
+    expect(told).toEqual(['progress 0', '/a 1']);
+  });
+});

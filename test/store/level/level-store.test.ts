@@ -1,0 +1,353 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Clock } from '../../../src/runtime/clock.js';
+import { document } from '../../../src/store/document.js';
+import { type Database, openDatabase } from '../../../src/store/level/database.js';
+import { type LevelStore, type LevelStoreOptions, openLevelStore } from '../../../src/store/level/level-store.js';
+import { type Change, HistoryCompacted, type Store, StoreClosed } from '../../../src/store/store.js';
+import { StoreUnavailable } from '../../../src/store/store-unavailable.js';
+import { storeContract } from '../../../src/testing/store-contract.js';
+
+const root = mkdtempSync(join(tmpdir(), 'level-store-'));
+let made = 0;
+const newDirectory = (): string => join(root, `store-${made++}`);
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+describe('the level store keeps every promise of a store', () => {
+  for (const { name, run } of storeContract(() => openLevelStore(newDirectory()))) test(name, run);
+});
+
+async function put(store: Store, key: string, value: string | number): Promise<bigint> {
+  const now = await store.get(key);
+  return (await store.commit({ key, document: document(value), expect: now?.revision ?? 'absent' })).revision;
+}
+
+async function remove(store: Store, key: string): Promise<bigint> {
+  const now = await store.get(key);
+  return (await store.commit({ key, document: undefined, expect: now?.revision ?? 0n })).revision;
+}
+
+/** Everything a store can still be asked for, as text. */
+async function contents(store: Store): Promise<readonly string[]> {
+  const { entries, revision } = await store.scan('');
+  return [`at ${revision}`, ...entries.map((entry) => `${entry.key} ${entry.revision} ${entry.bytes}`)];
+}
+
+async function past(store: Store, after: bigint): Promise<readonly string[]> {
+  const told: string[] = [];
+  await new Promise<void>((done, reject) => {
+    const tell = (change: Change): void => {
+      if (change.type === 'progress') {
+        done();
+        return;
+      }
+      const { type, entry, previous } = change;
+      told.push(`${type} ${entry.key} ${entry.revision} ${entry.bytes} was ${previous?.bytes}`);
+    };
+    store.changes('', after).subscribe({ next: tell, error: reject });
+  });
+  return told;
+}
+
+async function filled(directory: string, options?: LevelStoreOptions): Promise<LevelStore> {
+  const store = await openLevelStore(directory, options);
+  for (let step = 0; step < 40; step++) await put(store, `/k/${step % 9}`, `value ${step} ${'x'.repeat(step * 10)}`);
+  await remove(store, '/k/3');
+  await put(store, '/k/3', 'again');
+  await remove(store, '/k/4');
+  return store;
+}
+
+describe('after opening the directory again', () => {
+  test('entries, revisions and the history are as they were', async () => {
+    const directory = newDirectory();
+    const store = await filled(directory);
+    const before = [await contents(store), await past(store, 0n), await past(store, 40n)];
+    const then = await store.scan('/k/', { at: 20n });
+    await store.close();
+
+    const again = await openLevelStore(directory);
+    expect([await contents(again), await past(again, 0n), await past(again, 40n)]).toEqual(before);
+    const reread = await again.scan('/k/', { at: 20n });
+    expect(reread.entries.map(({ bytes }) => `${bytes}`)).toEqual(then.entries.map(({ bytes }) => `${bytes}`));
+    expect(await put(again, '/k/new', 1)).toBe(44n);
+    await again.close();
+  });
+
+  test('what left the history is gone from the disk, and the rest is not', async () => {
+    const directory = newDirectory();
+    const store = await filled(directory, { historyLimit: 5 });
+    await put(store, '/flush', 1);
+    const before = await contents(store);
+    await expect(past(store, 10n)).rejects.toThrow(HistoryCompacted);
+    await store.close();
+
+    const again = await openLevelStore(directory);
+    expect(await contents(again)).toEqual(before);
+    await expect(past(again, 10n)).rejects.toThrow(HistoryCompacted);
+    expect((await past(again, 40n)).length).toBe(4);
+    await again.close();
+  });
+
+  test('history older than the window is removed even if nothing is written', async () => {
+    const directory = newDirectory();
+    let now = 1_000_000;
+    const clock: Clock = { now: () => now, sleep: () => new Promise(() => {}) };
+    const store = await openLevelStore(directory, { clock });
+    const early = Array.from({ length: 3_000 }, (_, index) => put(store, `/early/${index}`, index));
+    await Promise.all(early);
+    now += 5 * 60_000 + 1;
+    const late = Array.from({ length: 3_000 }, (_, index) => put(store, `/late/${index}`, index));
+    await Promise.all(late);
+    expect(await past(store, 3_000n)).toHaveLength(3_000);
+    await expect(past(store, 2_999n)).rejects.toThrow(HistoryCompacted);
+    await store.close();
+    const again = await openLevelStore(directory, { clock });
+    expect((await again.scan('')).entries).toHaveLength(6_000);
+    await expect(past(again, 2_000n)).rejects.toThrow(HistoryCompacted);
+    await again.close();
+  });
+
+  test('a directory can be closed and opened many times', async () => {
+    const directory = newDirectory();
+    for (let round = 1n; round <= 5n; round++) {
+      const store = await openLevelStore(directory, { historyLimit: 3 });
+      expect(await store.revision()).toBe(round - 1n);
+      expect(await put(store, '/count', Number(round))).toBe(round);
+      await store.close();
+    }
+  });
+});
+
+describe('a directory that cannot be used is refused with one sentence', () => {
+  const refusal = async (directory: string): Promise<string> => {
+    const error: unknown = await openLevelStore(directory).then(
+      (store) => store.close().then(() => 'opened'),
+      (reason) => reason,
+    );
+    expect(error).toBeInstanceOf(StoreUnavailable);
+    return (error as StoreUnavailable).message;
+  };
+
+  test('in use', async () => {
+    const directory = newDirectory();
+    const store = await openLevelStore(directory);
+    expect(await refusal(directory)).toBe(`the store in ${directory} is in use by another process`);
+    await store.close();
+  });
+
+  test('below a file', async () => {
+    const file = join(root, 'file');
+    writeFileSync(file, '');
+    expect(await refusal(join(file, 'store'))).toMatch(/^the store in \S+ cannot be opened: ENOTDIR/);
+  });
+
+  test('another database', async () => {
+    const directory = newDirectory();
+    const database = await openDatabase(directory);
+    await database.put(Buffer.from('some'), Buffer.from('thing'));
+    await database.close();
+    expect(await refusal(directory)).toBe(`the store in ${directory} is damaged: its first record is missing`);
+  });
+
+  test('a flipped byte, wherever it is, is refused or harmless', async () => {
+    const directory = newDirectory();
+    const store = await filled(directory);
+    const before = [await contents(store), await past(store, 0n)];
+    await store.close();
+    const files = readdirSync(directory).map((name) => ({ name, bytes: readFileSync(join(directory, name)) }));
+    const restore = (): void => {
+      rmSync(directory, { recursive: true });
+      mkdirSync(directory);
+      for (const { name, bytes } of files) writeFileSync(join(directory, name), bytes);
+    };
+    let refused = 0;
+    for (const { name, bytes } of files) {
+      for (let place = 0; place < bytes.length; place += Math.max(1, Math.floor(bytes.length / 12))) {
+        restore();
+        const damaged = Buffer.from(bytes);
+        damaged[place] = (damaged[place] ?? 0) ^ 0x10;
+        writeFileSync(join(directory, name), damaged);
+        const opened = await openLevelStore(directory).catch((error: unknown) => error);
+        if (opened instanceof StoreUnavailable) {
+          refused++;
+          expect(opened.message.startsWith(`the store in ${directory} `)).toBe(true);
+          continue;
+        }
+        const again = opened as LevelStore;
+        expect([await contents(again), await past(again, 0n)], `${name} at ${place}`).toEqual(before);
+        await again.close();
+      }
+    }
+    expect(refused).toBeGreaterThan(12);
+  });
+
+  test('a record changed by somebody else, or missing', async () => {
+    const directory = newDirectory();
+    await (await filled(directory)).close();
+    const key = Buffer.from('760000000000000011', 'hex');
+    const edit = async (change: (database: Database) => Promise<void>) => {
+      const database = await openDatabase(directory);
+      await change(database);
+      await database.close();
+    };
+    await edit(async (database) => {
+      const value = Buffer.from((await database.get(key)) ?? []);
+      value[value.length - 3] = 0x41;
+      await database.put(key, value);
+    });
+    expect(await refusal(directory)).toBe(
+      `the store in ${directory} is damaged: revision 17 does not match its checksum`,
+    );
+    await edit((database) => database.del(key));
+    expect(await refusal(directory)).toBe(`the store in ${directory} is damaged: revision 17 is missing`);
+  });
+
+  test('an acknowledged revision that the database no longer has', async () => {
+    const directory = newDirectory();
+    const store = await openLevelStore(directory);
+    await put(store, '/a', 1);
+    await store.close();
+    const file = join(directory, 'ACKNOWLEDGED');
+    const first = readFileSync(file);
+    const more = await openLevelStore(directory);
+    await put(more, '/a', 2);
+    await more.close();
+    const second = readFileSync(file);
+    expect(second.equals(first)).toBe(false);
+    const other = newDirectory();
+    const early = await openLevelStore(other);
+    await put(early, '/a', 1);
+    await early.close();
+    writeFileSync(join(other, 'ACKNOWLEDGED'), second);
+    expect(await refusal(other)).toBe(
+      `the store in ${other} is damaged: revision 2 was acknowledged and is missing, the last one is 1`,
+    );
+  });
+});
+
+describe('when the disk fails', () => {
+  test('the writes under way and every later call fail, streams too, and nothing is retried', async () => {
+    const directory = newDirectory();
+    let failing = false;
+    let writes = 0;
+    const store = await openLevelStore(directory, {
+      wrapLog: (log) => ({
+        write: async (step) => {
+          writes++;
+          if (failing) throw new Error('input/output error');
+          await log.write(step);
+        },
+        close: () => log.close(),
+      }),
+    });
+    await put(store, '/a', 1);
+    const told: string[] = [];
+    const ended = new Promise((end) => {
+      store
+        .changes('', 0n)
+        .subscribe({ next: ({ type }) => told.push(type), error: end, complete: () => end('completed') });
+    });
+    failing = true;
+    const before = writes;
+    const outcomes = await Promise.allSettled([
+      store.commit({ key: '/b', document: document(1), expect: 'absent' }),
+      store.commit({ key: '/b', document: document(2), expect: 'absent' }),
+      store.commit({ key: '/c', document: document(1), expect: 'absent' }),
+    ]);
+    for (const outcome of outcomes) {
+      expect(outcome.status === 'rejected' && outcome.reason).toBeInstanceOf(StoreClosed);
+    }
+    expect(await ended).toBeInstanceOf(StoreClosed);
+    expect(told).toEqual(['put', 'progress']);
+    failing = false;
+    await expect(store.get('/a')).rejects.toThrow(StoreClosed);
+    await expect(store.commit({ key: '/d', document: document(1), expect: 'absent' })).rejects.toThrow(StoreClosed);
+    expect(writes).toBe(before + 1);
+    await store.close();
+
+    const again = await openLevelStore(directory);
+    expect(await contents(again)).toEqual(['at 1', '/a 1 1']);
+    await again.close();
+  });
+
+  test('closing waits for the writes under way', async () => {
+    const directory = newDirectory();
+    const store = await openLevelStore(directory);
+    const writes = Array.from({ length: 50 }, (_, index) =>
+      store.commit({ key: `/${index}`, document: document(index), expect: 'absent' }),
+    );
+    await store.close();
+    await Promise.all(writes);
+    const again = await openLevelStore(directory);
+    expect((await again.scan('')).entries).toHaveLength(50);
+    await again.close();
+  });
+});
+
+describe('when the process is killed in the middle of writes', () => {
+  const compiled = join(root, 'compiled');
+  const project = resolve(import.meta.dirname, '../../..');
+
+  beforeAll(() => {
+    mkdirSync(compiled);
+    writeFileSync(join(compiled, 'package.json'), '{"type":"module"}');
+    symlinkSync(join(project, 'node_modules'), join(compiled, 'node_modules'));
+    const compiler = join(project, 'node_modules/typescript/bin/tsc');
+    const options = '--ignoreConfig --target es2023 --module nodenext --types node --skipLibCheck --rootDir src'.split(
+      ' ',
+    );
+    const source = 'src/store/level/level-store.ts';
+    execFileSync(process.execPath, [compiler, ...options, '--outDir', compiled, source], {
+      cwd: project,
+      stdio: 'pipe',
+    });
+  }, 30_000);
+
+  test('nothing acknowledged is lost, and no revision is missing', async () => {
+    const directory = newDirectory();
+    const acknowledged = new Map<string, { readonly revision: bigint; readonly what: string }>();
+    for (const round of [1, 2, 3, 4]) {
+      const program = join(import.meta.dirname, 'writer.mjs');
+      const child = spawn(
+        process.execPath,
+        [program, join(compiled, 'store/level/level-store.js'), directory, `${round}`],
+        {
+          stdio: ['ignore', 'pipe', 'inherit'],
+        },
+      );
+      let lines = 0;
+      for await (const text of createInterface({ input: child.stdout })) {
+        const [revision = '', key = '', what = ''] = text.split(' ');
+        acknowledged.set(key, { revision: BigInt(revision), what });
+        if (++lines === 150 * round) child.kill('SIGKILL');
+      }
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+      expect(child.signalCode).toBe('SIGKILL');
+      expect(lines).toBeGreaterThanOrEqual(150 * round);
+
+      const store = await openLevelStore(directory, { historyLimit: 200 });
+      for (const [key, { revision, what }] of acknowledged) {
+        const entry = await store.get(key);
+        // A write that was not acknowledged may have happened after the last one that was.
+        if ((entry?.revision ?? revision) > revision) continue;
+        if (what === 'delete') expect(entry, key).toBeUndefined();
+        else if (entry !== undefined) expect(entry.value, key).toMatchObject({ rv: `${revision}`, step: what });
+        else expect(await deletedAfter(store, key, revision), `${key} ${revision}`).toBe(true);
+      }
+      await store.close();
+    }
+  }, 60_000);
+});
+
+/** Whether the history tells of a deletion of a key after a revision. */
+async function deletedAfter(store: Store, key: string, revision: bigint): Promise<boolean> {
+  const { revision: now } = await store.scan(key);
+  const told = await past(store, now - 100n > revision ? now - 100n : revision);
+  return told.some((text) => text.startsWith(`delete ${key} `));
+}

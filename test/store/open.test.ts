@@ -1,0 +1,46 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { systemClock } from '../../src/runtime/clock.js';
+import { silentLogger } from '../../src/runtime/logger.js';
+import { document } from '../../src/store/document.js';
+import { openStore } from '../../src/store/open.js';
+import { StoreUnavailable } from '../../src/store/store-unavailable.js';
+
+const directory = mkdtempSync(join(tmpdir(), 'open-store-'));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+const options = { clock: systemClock, log: silentLogger, dataDir: directory };
+
+test.each([
+  ['memory:', undefined],
+  ['level:data', 'data'],
+  [`level:${join(directory, 'absolute')}`, 'absolute'],
+])('%s is a store', async (address, made) => {
+  const store = await openStore(address, options);
+  await store.commit({ key: '/a', document: document(1), expect: 'absent' });
+  expect(await store.revision()).toBe(1n);
+  await store.close();
+  if (made !== undefined) expect(existsSync(join(directory, made))).toBe(true);
+});
+
+const schemes = 'an address is one of memory:, level:, etcd:';
+const endpoints = 'etcd: is followed by HOST:PORT, or several with commas';
+test.each([
+  ['', schemes],
+  ['memory', schemes],
+  ['redis:localhost:6379', schemes],
+  ['constructor:', schemes],
+  ['memory:here', 'nothing follows memory:'],
+  ['level:', 'a directory follows level:'],
+  ['etcd:', endpoints],
+  ['etcd:localhost', endpoints],
+  ['etcd:localhost:0', endpoints],
+  ['etcd:localhost:65536', endpoints],
+  ['etcd:http://localhost:2379', endpoints],
+  ['etcd:a:1,', endpoints],
+])('%j is refused', async (address, why) => {
+  const opening = openStore(address, options);
+  await expect(opening).rejects.toThrow(StoreUnavailable);
+  await expect(opening).rejects.toThrow(`the store address ${JSON.stringify(address)} is not valid: ${why}`);
+});
