@@ -95,8 +95,6 @@ function locateCustom(definition: ResourceDefinition, info: RequestInfo, method:
   }
   if (info.verb === '' || method === 'OPTIONS') throw notSupportedVerb(definition, '');
   if (info.name === '' && (info.verb === 'update' || info.verb === 'patch')) throw badRequest('name must be provided');
-  const verbs = verbsOf(definition);
-  if (!verbs.includes(info.verb as Verb)) throw notSupportedVerb(definition, info.verb);
   return { definition, subresource: undefined };
 }
 

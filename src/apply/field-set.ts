@@ -22,7 +22,7 @@ const node = (owned: boolean, below: FieldSet): FieldNode => (owned && below.siz
 
 /** A set under construction: paths and whole branches go in, one at a time. */
 export class FieldSetBuilder {
-  readonly #root = new Branch();
+  readonly #root = new Branch(this);
 
   /** The empty path is the object itself, which nobody owns. */
   add(path: Path): void {
@@ -44,7 +44,7 @@ export class FieldSetBuilder {
     let at = this.#root;
     for (const element of path) {
       const known = at.below.get(element);
-      const next = known instanceof Branch ? known : new Branch(known);
+      const next = known instanceof Branch && known.builder === this ? known : new Branch(this, known);
       if (next !== known) at.below.set(element, next);
       at = next;
     }
@@ -53,10 +53,12 @@ export class FieldSetBuilder {
 }
 /** A node that only the builder which made it changes. */
 class Branch implements FieldNode {
+  readonly builder: FieldSetBuilder;
   owned: boolean;
   readonly below: Map<PathElement, FieldNode>;
 
-  constructor(from: FieldNode = { owned: false, below: emptySet }) {
+  constructor(builder: FieldSetBuilder, from: FieldNode = { owned: false, below: emptySet }) {
+    this.builder = builder;
     this.owned = from.owned;
     this.below = new Map(from.below);
   }

@@ -3,9 +3,9 @@ import type { Json, JsonObject, ObjectMeta } from '../api/object.js';
 import { child, index, invalid, mapKey, required, type Violation } from '../api/violations.js';
 import { compileDecoder, DecodeError, type DecodeReport } from './decode.js';
 import { objectMeta } from './meta.js';
+import { printable } from './printable.js';
 import { mapList, mapObject } from './prune.js';
 import type { Schema } from './schema.js';
-import { sortDeep } from './sorted.js';
 
 /** Resources within resources: nodes with `embeddedResource` have a type and metadata of their own. */
 
@@ -120,7 +120,7 @@ function coerceMember(member: Json, name: string, path: string, { drop, unknownF
   if (name === 'apiVersion' || name === 'kind') {
     if (typeof member === 'string') return member;
     if (drop) return undefined;
-    throw new Refused(invalid(child(path, name), sortDeep(member), 'must be a string'));
+    throw new Refused(invalid(child(path, name), printable(member), 'must be a string'));
   }
   if (name !== 'metadata') return member;
   const at = child(path, 'metadata');
@@ -130,7 +130,7 @@ function coerceMember(member: Json, name: string, path: string, { drop, unknownF
     unknownFields.push(...unknown);
     return metadata;
   } catch (error) {
-    if (error instanceof DecodeError) throw new Refused(invalid(at, sortDeep(member), error.message));
+    if (error instanceof DecodeError) throw new Refused(invalid(at, printable(member), error.message));
     throw error;
   }
 }
@@ -208,7 +208,7 @@ function wrongMetadata(metadata: Json, path: string, checkMetadata: CheckMetadat
     const decoded = decodeMetadata(metadata).metadata as ObjectMeta;
     return checkMetadata(decoded).map((violation) => ({ ...violation, field: child(path, violation.field) }));
   } catch (error) {
-    if (error instanceof DecodeError) return [invalid(child(path, 'metadata'), sortDeep(metadata), error.message)];
+    if (error instanceof DecodeError) return [invalid(child(path, 'metadata'), printable(metadata), error.message)];
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../api/object.js';
 import { child, duplicate, index, invalid, mapKey, type Violation } from '../api/violations.js';
+import { printable } from './printable.js';
 import type { Schema } from './schema.js';
-import { sortDeep } from './sorted.js';
 
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -35,7 +35,7 @@ function visit(value: unknown, schema: Schema, path: string, found: Violation[])
   if (!hasListTypes(schema)) return;
   if (Array.isArray(value)) {
     if (schema.listType === 'set') {
-      for (const at of repeats(value)) found.push(duplicate(index(path, at), sortDeep(value[at])));
+      for (const at of repeats(value)) found.push(duplicate(index(path, at), printable(value[at])));
     }
     if (schema.listType === 'map') {
       for (const violation of repeatedKeys(value, schema.listMapKeys ?? [], path)) found.push(violation);
@@ -86,11 +86,11 @@ function repeatedKeys(items: readonly unknown[], keys: readonly string[], path: 
   const wrong = items.findIndex((item) => item !== null && !isObject(item));
   if (wrong >= 0) {
     return [
-      invalid(index(path, wrong), sortDeep(items[wrong] as Json), 'must be an object for an array of list-type map'),
+      invalid(index(path, wrong), printable(items[wrong] as Json), 'must be an object for an array of list-type map'),
     ];
   }
   const found = items.map((item) => keysOf(item, keys));
-  return [...repeats(found)].map((at) => duplicate(index(path, at), sortDeep(found[at] ?? {})));
+  return [...repeats(found)].map((at) => duplicate(index(path, at), printable(found[at] ?? {})));
 }
 
 /** The members of an item that tell it apart; absent ones are left out. */

@@ -12,11 +12,11 @@ import {
   type Violation,
 } from '../api/violations.js';
 import { isKnownFormat, stringFormat } from './formats.js';
+import { printable } from './printable.js';
 import { absent, type Old, oldItems, oldMember, unchanged } from './ratchet.js';
 import { compile } from './regular-expression.js';
 import { same } from './same.js';
 import type { Schema } from './schema.js';
-import { sortDeep } from './sorted.js';
 
 /**
  * Values against schemas, with the messages of kube-apiserver. A schema is compiled once into closures; each checks
@@ -192,12 +192,12 @@ function compileType(types: readonly string[], format: string, nullable: boolean
 
 function compileEnum({ enum: allowed }: Schema): Check | undefined {
   if (allowed === undefined || allowed.length === 0) return undefined;
-  const shown = allowed.map((value) => (typeof value === 'string' ? value : goJson(sortDeep(value))));
+  const shown = allowed.map((value) => (typeof value === 'string' ? value : goJson(printable(value))));
   const scalars = new Set<unknown>(allowed.filter((value) => typeof value !== 'object'));
   const others = allowed.filter((value) => typeof value === 'object' && value !== null);
   return (value, at) => {
     if (scalars.has(value) || others.some((other) => same(other, value))) return 1;
-    fail(at, (path) => notSupported(path, typeof value === 'object' ? sortDeep(value as Json) : value, shown));
+    fail(at, (path) => notSupported(path, typeof value === 'object' ? printable(value as Json) : value, shown));
     return 0;
   };
 }

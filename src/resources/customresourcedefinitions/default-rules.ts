@@ -1,10 +1,10 @@
 import type { Json, JsonObject } from '../../api/object.js';
 import { child, invalid, mapKey, type Violation } from '../../api/violations.js';
 import { type CheckMetadata, coerceEmbedded, embeddedViolations } from '../../schema/embedded.js';
+import { printable } from '../../schema/printable.js';
 import { prune } from '../../schema/prune.js';
 import { same } from '../../schema/same.js';
 import type { Schema } from '../../schema/schema.js';
-import { sortDeep } from '../../schema/sorted.js';
 import { compileValidator } from '../../schema/validate.js';
 
 /** Defaults must be what the schema allows, pruned, and, in metadata, valid metadata. */
@@ -84,7 +84,7 @@ function check(
   const resource = schema.embeddedResource === true;
   const found: Violation[] = [];
   if (options.pruned && !same(prune(value, schema, { resource }).value, value)) {
-    found.push(invalid(path, sortDeep(value), 'must not have unknown fields'));
+    found.push(invalid(path, printable(value), 'must not have unknown fields'));
   }
   const { refused, value: coerced } = coerceEmbedded(value, schema, { path, resource });
   if (refused !== undefined) return [...found, refused];
@@ -101,7 +101,7 @@ function inMetadata(
 ): readonly Violation[] | undefined {
   const whole = surround(value);
   const result = (why: string): readonly Violation[] => [
-    invalid(path, sortDeep(value), `must result in valid metadata: ${why}`),
+    invalid(path, printable(value), `must result in valid metadata: ${why}`),
   ];
   const { refused, value: coerced } = coerceEmbedded(whole, resource, { resource: true });
   const text = ({ field, body }: Violation): string => `${field}: ${body}`;

@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { CustomResourceDefinition } from '../../../src/api/kinds/custom-resource-definition.js';
-import type { Json, JsonObject } from '../../../src/api/object.js';
-import type { RequestContext } from '../../../src/registry/resource-definition.js';
-import { validateMetadata } from '../../../src/registry/metadata-rules.js';
 import { nameRules } from '../../../src/api/names.js';
-import { compileDecoder, DecodeError } from '../../../src/schema/decode.js';
+import type { Json, JsonObject } from '../../../src/api/object.js';
+import { validateMetadata } from '../../../src/registry/metadata-rules.js';
+import type { RequestContext } from '../../../src/registry/resource-definition.js';
 import { customResourceDefinitions } from '../../../src/resources/customresourcedefinitions/definition.js';
+import { compileDecoder, DecodeError } from '../../../src/schema/decode.js';
 import { context, read } from '../write.js';
 
 const crds = customResourceDefinitions();
@@ -42,7 +42,9 @@ describe('creating answers as Kubernetes does', () => {
   test.each(recorded.map((one) => [one.name, one] as const))('%s', (_, { body, causes = [], warnings }) => {
     const result = create(body);
     expect(sorted(result.causes)).toEqual(sorted(causes));
-    if (causes.length === 0 && warnings) expect(crds.warnings?.(result.crd, undefined)).toEqual(warnings);
+    if (causes.length > 0 || !warnings) return;
+    const ours = warnings.filter((text) => !text.startsWith('unknown field'));
+    expect(crds.warnings?.(result.crd, undefined)).toEqual(ours);
   });
 });
 

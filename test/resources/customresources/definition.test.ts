@@ -1,0 +1,452 @@
+import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { CustomResourceDefinition } from '../../../src/api/kinds/custom-resource-definition.js';
+import { nameRules } from '../../../src/api/names.js';
+import type { ApiObject, Json, JsonObject } from '../../../src/api/object.js';
+import { validateMetadata } from '../../../src/registry/metadata-rules.js';
+import type { ResourceDefinition, SubresourceView } from '../../../src/registry/resource-definition.js';
+import { customResourceDefinitions } from '../../../src/resources/customresourcedefinitions/definition.js';
+import { customResourcesOf } from '../../../src/resources/customresources/definition.js';
+import type { CompileRules } from '../../../src/resources/customresources/validate.js';
+import { DecodeError } from '../../../src/schema/decode.js';
+import { context, read } from '../write.js';
+
+const crds = customResourceDefinitions();
+const namesAccepted = (body: object): CustomResourceDefinition => {
+  const crd = read(crds, body);
+  return { ...crd, status: { ...crd.status, acceptedNames: crd.spec.names } };
+};
+
+interface Step {
+  readonly id: string;
+  readonly body: JsonObject;
+  readonly causes?: readonly (readonly [string, string, string])[];
+  /** Of a body that cannot be read. */
+  readonly message?: string;
+  /** Without metadata. */
+  readonly object?: JsonObject;
+  readonly warnings?: readonly string[] | null;
+}
+// Answers of Kubernetes 1.36.
+const recorded = JSON.parse(readFileSync(new URL('./recorded.json.txt', import.meta.url), 'utf8')) as readonly {
+  readonly name: string;
+  readonly crd: JsonObject;
+  readonly steps: readonly Step[];
+}[];
+
+const codecOf = (definition: ResourceDefinition): NonNullable<ResourceDefinition['codec']> => {
+  if (definition.codec === undefined) throw new Error('no codec');
+  return definition.codec;
+};
+
+function create(definition: ResourceDefinition, body: JsonObject) {
+  const { object, unknownFields } = codecOf(definition).decode(body, { applied: false });
+  const next = definition.prepare?.(object, undefined, context) ?? object;
+  const { namespaced } = definition;
+  const inNamespace = namespaced ? { ...next, metadata: { ...next.metadata, namespace: 'x' } } : next;
+  const violations = [
+    ...validateMetadata(inNamespace, { namespaced, nameRule: nameRules.dnsSubdomain, strictFinalizers: false }),
+    ...(definition.validate?.(next, undefined, context) ?? []),
+  ];
+  return {
+    object: next,
+    causes: violations.map(({ reason, field, body: text }) => `${reason} ${field} ${text}`),
+    warnings: [
+      ...(definition.deprecation === undefined ? [] : [definition.deprecation]),
+      ...unknownFields.map((path) => `unknown field "${path}"`),
+      ...(definition.warnings?.(next, undefined) ?? []),
+    ],
+  };
+}
+
+describe.each(recorded.map(({ name, crd, steps }) => [name, crd, steps] as const))('%s', (_, crd, steps) => {
+  const definitions = customResourcesOf(namesAccepted(crd));
+  test.each(steps.map((step) => [step.id, step] as const))('%s', (_id, step) => {
+    const definition = definitions.find(({ group, version }) => `${group}/${version}` === step.body['apiVersion']);
+    if (definition === undefined) throw new Error('no such version');
+    if (step.message !== undefined) {
+      expect(() => create(definition, step.body)).toThrow(step.message.split(' cannot be handled as a Widget: ')[1]);
+      return;
+    }
+    const { object, causes, warnings } = create(definition, step.body);
+    expect([...causes].sort()).toEqual((step.causes ?? []).map((cause) => cause.join(' ')).sort());
+    if (step.causes !== undefined) return;
+    const { metadata: _metadata, ...rest } = object;
+    if (step.object !== undefined) expect(rest).toEqual(step.object);
+    if (step.warnings) expect(warnings).toEqual(step.warnings);
+  });
+});
+
+const widgets = (schema: JsonObject, more: JsonObject = {}, spec: JsonObject = {}): JsonObject => ({
+  metadata: { name: 'widgets.example.com' },
+  spec: {
+    group: 'example.com',
+    names: { plural: 'widgets', kind: 'Widget', shortNames: ['w'] },
+    scope: 'Namespaced',
+    versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: schema }, ...more }],
+    ...spec,
+  },
+});
+const one = (schema: JsonObject, more: JsonObject = {}, spec: JsonObject = {}): ResourceDefinition => {
+  const [definition] = customResourcesOf(namesAccepted(widgets(schema, more, spec)));
+  if (definition === undefined) throw new Error('nothing is served');
+  return definition;
+};
+const widget = (more: JsonObject): JsonObject => ({
+  apiVersion: 'example.com/v1',
+  kind: 'Widget',
+  metadata: { name: 'x' },
+  ...more,
+});
+const asObject = (value: JsonObject): ApiObject => value as unknown as ApiObject;
+const ofSpec = (properties: JsonObject): JsonObject => ({
+  type: 'object',
+  properties: { spec: { type: 'object', properties } },
+});
+const fieldsOf = (definition: ResourceDefinition, next: JsonObject, previous?: JsonObject): readonly string[] =>
+  (definition.validate?.(asObject(next), previous && asObject(previous), context) ?? []).map(({ field }) => field);
+
+test('the definition of a version has the accepted names and what every resource has', () => {
+  const definition = one(ofSpec({ a: { type: 'string' } }));
+  expect(definition).toMatchObject({
+    group: 'example.com',
+    version: 'v1',
+    plural: 'widgets',
+    singular: 'widget',
+    kind: 'Widget',
+    listKind: 'WidgetList',
+    shortNames: ['w'],
+    namespaced: true,
+    origin: 'custom',
+    storageVersion: 'v1',
+  });
+  expect([...(definition.schema.properties?.keys() ?? [])]).toEqual(['spec', 'kind', 'apiVersion', 'metadata']);
+});
+
+test('the same definition gives the same resources, so that schemas are compiled once', () => {
+  const crd = namesAccepted(widgets({ type: 'object' }));
+  expect(customResourcesOf(crd)).toBe(customResourcesOf(crd));
+});
+
+describe('ratcheting', () => {
+  const short = { type: 'string', maxLength: 1 };
+  const item = { type: 'object', properties: { k: { type: 'string' }, v: short } };
+  const list = (more: JsonObject): JsonObject => ({ type: 'array', items: item, ...more });
+  const definition = one(
+    ofSpec({
+      a: short,
+      o: { type: 'object', properties: { a: short } },
+      map: list({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['k'] }),
+      atomic: list({ 'x-kubernetes-list-type': 'atomic' }),
+      set: { type: 'array', items: { type: 'string' }, 'x-kubernetes-list-type': 'set' },
+      any: { type: 'string', anyOf: [{ maxLength: 1 }] },
+    }),
+  );
+  const both = (next: JsonObject, previous: JsonObject): readonly string[] =>
+    fieldsOf(definition, widget({ spec: next }), widget({ spec: previous }));
+  const long = { k: 'a', v: 'long' };
+
+  test.each<[string, JsonObject, JsonObject, readonly string[]]>([
+    ['what is as it was passes', { a: 'long', o: {} }, { a: 'long' }, []],
+    ['what changes is checked', { a: 'longer' }, { a: 'long' }, ['spec.a']],
+    ['what is new is checked', { o: { a: 'long' } }, {}, ['spec.o.a']],
+    ['a list of its own order is compared by keys', { map: [{ k: 'b' }, long] }, { map: [long] }, []],
+    ['new keys are new items', { map: [{ k: 'b', v: 'long' }] }, { map: [long] }, ['spec.map[0].v']],
+    ['an atomic list is compared as a whole', { atomic: [long] }, { atomic: [long] }, []],
+    ['so any change to it checks all', { atomic: [long, { k: 'b' }] }, { atomic: [long] }, ['spec.atomic[0].v']],
+    ['a set that had repeats may have more', { set: ['a', 'a', 'b', 'b'] }, { set: ['a', 'a'] }, []],
+    ['one that had none may not', { set: ['a', 'a'] }, { set: ['a'] }, ['spec.set[1]']],
+  ])('%s', (_, next, previous, fields) => {
+    expect(both(next, previous)).toEqual(fields);
+  });
+});
+
+describe('the status door', () => {
+  const schema = {
+    type: 'object',
+    properties: {
+      spec: { type: 'object', properties: { n: { type: 'integer' } } },
+      status: { type: 'object', properties: { a: { type: 'string' } } },
+    },
+  };
+  const definition = one(schema, { subresources: { status: {} } });
+  const door = definition.subresources?.['status'] as SubresourceView<ApiObject>;
+
+  test('the main door neither sets nor changes the status', () => {
+    const sent = asObject(widget({ spec: {}, status: { a: 'x' } }));
+    expect(definition.prepare?.(sent, undefined, context)).not.toHaveProperty('status');
+    const stored = asObject(widget({ status: { a: 'y' } }));
+    expect(definition.prepare?.(sent, stored, context)).toMatchObject({ status: { a: 'y' } });
+  });
+
+  test('it takes the status and its managers only', () => {
+    const stored = asObject(widget({ spec: { n: 1 }, status: { a: 'y' } }));
+    const sent: ApiObject = {
+      ...asObject(widget({ spec: { n: 2 }, status: { a: 'z' } })),
+      metadata: { name: 'x', labels: { a: 'b' }, managedFields: [{ manager: 'm' }] },
+    };
+    expect(door.prepare(sent, stored, context)).toEqual({
+      ...stored,
+      metadata: { name: 'x', managedFields: [{ manager: 'm' }] },
+      status: { a: 'z' },
+    });
+  });
+
+  test('fields are named under status, texts are relative to it', () => {
+    const stored = asObject(widget({}));
+    const sent = asObject(widget({ status: { a: 1 } }));
+    expect(door.validate?.(sent, stored, context)).toEqual([
+      {
+        reason: 'FieldValueTypeInvalid',
+        field: 'status.a',
+        body: 'Invalid value: "integer": a in body must be of type string: "integer"',
+      },
+    ]);
+  });
+
+  test('a generation is counted when anything but metadata changes', () => {
+    const stored = asObject(widget({ spec: { n: 1 } }));
+    expect(definition.newGeneration?.({ ...stored, metadata: { name: 'x', labels: { a: 'b' } } }, stored)).toBe(false);
+    expect(definition.newGeneration?.({ ...stored, spec: { n: 2 } }, stored)).toBe(true);
+  });
+});
+
+describe('between versions', () => {
+  const version = (name: string, properties: JsonObject, storage: boolean): JsonObject => ({
+    name,
+    served: true,
+    storage,
+    schema: { openAPIV3Schema: ofSpec(properties) },
+  });
+  const text = { type: 'string' };
+  const crd = namesAccepted(
+    widgets(
+      {},
+      {},
+      {
+        versions: [
+          version('v1', { a: text, one: { ...text, default: 'stored' } }, true),
+          version('v2', { a: text, one: { ...text, default: 'served' }, two: { ...text, default: 'x' } }, false),
+        ],
+      },
+    ),
+  );
+  const [v1, v2] = customResourcesOf(crd);
+
+  test('defaults of the stored version are filled in on reading, those of the served one are not', () => {
+    const read = v2?.codec?.read(widget({ spec: { a: 'b', gone: 1 } }));
+    expect(read).toMatchObject({ apiVersion: 'example.com/v2', spec: { a: 'b', one: 'stored' } });
+    expect(read?.['spec']).toEqual({ a: 'b', one: 'stored' });
+  });
+
+  test('objects are stored in the storage version, without what it does not know', () => {
+    const decoded = v2?.codec?.decode(
+      { ...widget({ spec: { a: 'b' } }), apiVersion: 'example.com/v2' },
+      { applied: false },
+    );
+    expect(decoded?.object['spec']).toEqual({ a: 'b', one: 'served', two: 'x' });
+    const stored = decoded && v2?.codec?.store(decoded.object);
+    expect(stored).toMatchObject({ apiVersion: 'example.com/v1', spec: { a: 'b', one: 'served' } });
+    expect(stored?.['spec']).not.toHaveProperty('two');
+  });
+
+  test('objects from before generations were counted are of the first', () => {
+    expect(v1?.codec?.read(widget({})).metadata.generation).toBe(1);
+    expect(v1?.codec?.read(widget({ metadata: { name: 'x', generation: 5 } })).metadata.generation).toBe(5);
+  });
+});
+
+test('while the definition terminates nothing is created and discovery offers no writes', () => {
+  const crd = namesAccepted(widgets({ type: 'object' }));
+  const [definition] = customResourcesOf({ ...crd, metadata: { ...crd.metadata, deletionTimestamp: 'now' } });
+  expect(definition?.verbs).toEqual(['delete', 'deletecollection', 'get', 'list', 'watch']);
+  expect(() => definition?.prepare?.(asObject(widget({})), undefined, context)).toThrow(
+    'widgets.example.com "x" is forbidden: create not allowed while custom resource definition is terminating',
+  );
+  expect(definition?.prepare?.(asObject(widget({})), asObject(widget({})), context)).toBeDefined();
+});
+
+test('fields can be selected by', () => {
+  const { selectableFields } = one(ofSpec({ color: { type: 'string' }, n: { type: 'integer' } }), {
+    selectableFields: [{ jsonPath: '.spec.color' }, { jsonPath: '.spec.n' }],
+  });
+  const object = asObject(widget({ spec: { n: 0 } }));
+  expect(Object.entries(selectableFields ?? {}).map(([name, get]) => [name, get(object)])).toEqual([
+    ['spec.color', ''],
+    ['spec.n', '0'],
+  ]);
+});
+
+test('tables show what the definition says, and end where a path cannot be read', () => {
+  const definition = one(
+    { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+    {
+      additionalPrinterColumns: [
+        { name: 'Any', type: 'string', jsonPath: '.spec.any' },
+        { name: 'Whole', type: 'integer', jsonPath: '.spec.number', priority: 1 },
+        { name: 'Flag', type: 'boolean', jsonPath: '.spec.any', description: 'a flag' },
+        { name: 'When', type: 'date', jsonPath: '.spec.when' },
+        { name: 'Bad', type: 'string', jsonPath: '.spec[' },
+        { name: 'Later', type: 'string', jsonPath: '.spec.any' },
+      ],
+    },
+  );
+  const cells = (spec: JsonObject): readonly unknown[] =>
+    (definition.columns ?? []).map(({ cell }) => cell(asObject(widget({ spec })), context.now));
+  expect(definition.columns?.map(({ name, description, priority }) => [name, description, priority])).toEqual([
+    ['Any', 'Custom resource definition column (in JSONPath format): .spec.any', undefined],
+    ['Whole', 'Custom resource definition column (in JSONPath format): .spec.number', 1],
+    ['Flag', 'a flag', undefined],
+    ['When', 'Custom resource definition column (in JSONPath format): .spec.when', undefined],
+  ]);
+  expect(cells({ any: { b: [1, '<'] }, number: 1.9, when: '2024-05-06T07:07:09Z' })).toEqual([
+    '{"b":[1,"\\u003c"]}',
+    1,
+    null,
+    '60s',
+  ]);
+  expect(cells({ any: null, number: 'x', when: 'never' })).toEqual(['<no value>', null, null, '<invalid>']);
+  expect(cells({ any: true, when: '2030-01-01T00:00:00Z' })).toEqual(['true', null, true, '<invalid>']);
+  expect(one({ type: 'object' }).columns?.map(({ name, type }) => [name, type])).toEqual([['Age', 'date']]);
+});
+
+describe('scale', () => {
+  const definition = one(
+    { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+    {
+      subresources: {
+        scale: { specReplicasPath: '.spec.n', statusReplicasPath: '.status.n', labelSelectorPath: '.status.s' },
+      },
+    },
+  );
+  const door = definition.subresources?.['scale'];
+  if (door?.type !== 'projection') throw new Error('no scale');
+
+  test('shows the numbers and the selector', () => {
+    const object = asObject(widget({ spec: { n: 3 }, status: { n: 2, s: 'a=b' } }));
+    expect(door.read(object)).toEqual({
+      kind: 'Scale',
+      apiVersion: 'autoscaling/v1',
+      metadata: { name: 'x' },
+      spec: { replicas: 3 },
+      status: { replicas: 2, selector: 'a=b' },
+    });
+  });
+
+  test('without a wanted number there is nothing to read, but it can be written', () => {
+    const object = asObject(widget({}));
+    expect(() => door.read(object)).toThrow('the spec replicas field ".spec.n" does not exist');
+    const start = door.readForWrite?.(object);
+    expect(() => door.write(object, start ?? object)).toThrow('the spec replicas field ".spec.n" cannot be empty');
+    const written = door.write(object, { ...(start ?? object), spec: { replicas: 4 } });
+    expect(written['spec']).toEqual({ n: 4 });
+  });
+});
+
+describe('expressions', () => {
+  const schema = { ...ofSpec({ a: { type: 'string' } }), 'x-kubernetes-validations': [{ rule: 'false' }] };
+  const compileRules: CompileRules = () => (next) => ({
+    violations: [{ reason: 'FieldValueInvalid', field: 'spec', body: `no ${next.metadata.name}` }],
+    warnings: ['careful'],
+  });
+  const [definition] = customResourcesOf(namesAccepted(widgets(schema)), { compileRules });
+
+  test('the engine looks at objects that are valid otherwise', () => {
+    const warnings: string[] = [];
+    const warn = (text: string): void => {
+      warnings.push(text);
+    };
+    const found = definition?.validate?.(asObject(widget({})), undefined, { ...context, warn });
+    expect([found?.map(({ body }) => body), warnings]).toEqual([['no x'], ['careful']]);
+  });
+
+  test('it is not asked about others, and the answer says so', () => {
+    const found = definition?.validate?.(asObject(widget({ spec: 1 })), undefined, context);
+    expect(found?.map(({ field }) => field)).toEqual(['spec', '<nil>']);
+  });
+});
+
+test('hostile names of members are names like any other', () => {
+  const definition = one(ofSpec({ m: { type: 'object', additionalProperties: { type: 'integer' } } }));
+  const body = JSON.parse(
+    '{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"x","annotations":{"__proto__":"a"}},"spec":{"m":{"__proto__":1,"constructor":2},"__proto__":{"polluted":1}}}',
+  ) as JsonObject;
+  const { object, unknownFields } = codecOf(definition).decode(body, { applied: false });
+  expect(unknownFields).toEqual(['spec.__proto__']);
+  expect(JSON.stringify(object['spec'])).toBe('{"m":{"__proto__":1,"constructor":2}}');
+  expect(Object.keys({})).toEqual([]);
+  expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+});
+
+const { any } = fc.letrec<{ any: Json }>((tie) => ({
+  any: fc.oneof(
+    { maxDepth: 5 },
+    fc.constantFrom<Json>(null, true, 0, 1.5, 2 ** 60, -1, '', 'a', '2024-01-01'),
+    fc.dictionary(fc.constantFrom('a', 'b', 'c', 'kind', 'apiVersion', 'metadata', '__proto__'), tie('any'), {
+      maxKeys: 4,
+    }),
+    fc.array(tie('any'), { maxLength: 4 }),
+  ),
+}));
+const strict = one(
+  ofSpec({
+    a: { type: 'string', minLength: 1, pattern: '^a', format: 'date', nullable: true },
+    b: {
+      type: 'array',
+      items: { type: 'object', properties: { a: { type: 'string' } } },
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['a'],
+    },
+    c: {
+      type: 'object',
+      'x-kubernetes-embedded-resource': true,
+      'x-kubernetes-preserve-unknown-fields': true,
+      oneOf: [{ required: ['a'] }, { required: ['b'] }],
+    },
+    metadata: { type: 'array', items: { 'x-kubernetes-int-or-string': true }, 'x-kubernetes-list-type': 'set' },
+    kind: { type: 'number', multipleOf: 0.5, maximum: 1, default: 1, enum: [1, 0.5] },
+  }),
+);
+
+test('any JSON is refused or comes out as something that can be stored and read', () => {
+  fc.assert(
+    fc.property(any, any, any, (spec, metadata, old) => {
+      const codec = codecOf(strict);
+      let object: ApiObject;
+      try {
+        ({ object } = codec.decode(widget({ spec, metadata }), { applied: false }));
+      } catch (error) {
+        expect(error).toBeInstanceOf(DecodeError);
+        return;
+      }
+      const previous = codec.read(widget({ spec: old }));
+      expect(Array.isArray(strict.validate?.(object, previous, context))).toBe(true);
+      const stored = codec.store(object);
+      expect(codec.store(codec.read(stored))).toEqual(codec.store(codec.read(codec.store(codec.read(stored)))));
+      expect(codec.decode(stored, { applied: false }).unknownFields).toEqual([]);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test.each<[string, (depth: number) => Json]>([
+  ['objects', (depth) => JSON.parse(`${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`) as Json],
+  ['lists', (depth) => JSON.parse(`${'['.repeat(depth)}1${']'.repeat(depth)}`) as Json],
+])('%s that nest as deep as bodies may are no danger', (_, nested) => {
+  const definition = one(
+    ofSpec({
+      free: { 'x-kubernetes-preserve-unknown-fields': true },
+      typed: { type: 'string' },
+      set: { type: 'array', items: { 'x-kubernetes-preserve-unknown-fields': true }, 'x-kubernetes-list-type': 'set' },
+    }),
+  );
+  const deep = nested(9_000);
+  const { object } = codecOf(definition).decode(widget({ spec: { free: deep, typed: deep, set: [deep, deep] } }), {
+    applied: false,
+  });
+  expect(fieldsOf(definition, object as unknown as JsonObject)).toEqual(['spec.typed', 'spec.set[1]']);
+  const valid = widget({ spec: { free: deep } });
+  expect(fieldsOf(definition, valid, valid)).toEqual([]);
+  expect(codecOf(definition).store(asObject(valid))['spec']).toEqual({ free: expect.anything() });
+});
