@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import { defaultDomains } from './api/domains.js';
 import { type UserInfo, wellKnown } from './api/user.js';
 import { Catalogue } from './apiserver/catalogue.js';
@@ -49,7 +50,11 @@ const apiserver: UserInfo = { username: wellKnown.apiserver, groups: [wellKnown.
 export async function createServer(options: ServerOptions = {}): Promise<Server> {
   const { clock = systemClock, log = silentLogger, domains = defaultDomains, graceMs = 10_000 } = options;
   const store = typeof options.store === 'object' ? options.store : await openStore(options.store ?? 'memory:', { clock, log });
+  const isNew = (await store.revision()) === 0n;
+  let firstRevision = 0n;
   const stopping = new AbortController();
+  // Every watch of a controller listens.
+  setMaxListeners(0, stopping.signal);
   const credentials = await openCredentials({
     directory: options.dataDir,
     hosts: options.listen?.host === undefined ? [] : [options.listen.host],
@@ -61,7 +66,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     {
       signingKey: credentials.serviceAccountKey,
       verificationKeys: options.serviceAccountVerificationKeys ?? [],
-      issuers: options.serviceAccountIssuers ?? ['https://kubernetes.default.svc.cluster.local'],
+      issuers: options.serviceAccountIssuers ?? ['https://kubernetes.default.svc'],
       apiAudiences: options.apiAudiences ?? [],
       clientCa: () => credentials.ca.anchors,
       tokenFile: options.tokenFile,
@@ -90,6 +95,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     clock,
     log,
     domains,
+    firstRevision: () => firstRevision,
     uuid: randomUUID,
   };
 
@@ -116,6 +122,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     signal: stopping.signal,
   });
   await bootstrap(clientOf(apiserver, 'kedge-bootstrap'), domains, { signers: (options.signers ?? []).map(({ serves }) => serves) });
+  if (isNew) firstRevision = await store.revision();
   const listener = options.listen === undefined ? undefined : await openListener({ handle: answer, clock, log }, credentials.serving, options.listen);
   address = listener?.address ?? address;
   const controllers = startControllers({

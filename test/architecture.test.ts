@@ -50,7 +50,7 @@ const confined: Readonly<Record<string, readonly string[]>> = {
   '@peculiar/x509': ['src/pki'],
   'reflect-metadata': ['src/pki'],
   '@kubernetes/client-node': ['src/client/kubeconfig.ts', 'test'],
-  rxjs: ['src/store', 'src/client', 'src/apiserver', 'src/http', 'src/controller', 'test'],
+  rxjs: ['src/store', 'src/client', 'src/apiserver', 'src/http', 'src/controller', 'src/testing', 'test'],
   pino: ['src/runtime/pino-logger.ts'],
   'classic-level': ['src/store/level'],
   '@grpc/grpc-js': ['src/store/etcd'],

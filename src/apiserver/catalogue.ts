@@ -1,3 +1,4 @@
+import { compareVersions } from '../api/kinds/custom-resource-definition.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 
 /** One group version and what is served in it, in discovery order. */
@@ -101,27 +102,4 @@ function collectGroups(definitions: readonly ResourceDefinition[], origin: Serve
       .map(([version, found]) => ({ group: name, version, definitions: found }))
       .sort((a, b) => compareVersions(a.version, b.version)),
   }));
-}
-
-/** Kubernetes' order of version names, best first: v2, v1, v1beta2, v1alpha1, then others by name. */
-export function compareVersions(a: string, b: string): number {
-  const [left, right] = [rank(a), rank(b)];
-  if (left === undefined || right === undefined) {
-    if (left !== undefined) return -1;
-    if (right !== undefined) return 1;
-    return a < b ? -1 : a > b ? 1 : 0;
-  }
-  for (let i = 0; i < 3; i++) {
-    const difference = (right[i] ?? 0) - (left[i] ?? 0);
-    if (difference !== 0) return difference;
-  }
-  return 0;
-}
-
-/** Stability, major and minor of a version name; undefined if it is not of the known form. */
-function rank(version: string): readonly [number, number, number] | undefined {
-  const found = /^v([1-9]\d*)(?:(alpha|beta)([1-9]\d*))?$/.exec(version);
-  if (found === null) return undefined;
-  const stability = found[2] === undefined ? 2 : found[2] === 'beta' ? 1 : 0;
-  return [stability, Number(found[1]), Number(found[3] ?? 0)];
 }

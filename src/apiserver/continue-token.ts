@@ -1,4 +1,5 @@
 import { badRequest, expired } from '../api/errors.js';
+import { quote } from '../api/go-text.js';
 import type { Revision } from '../store/store.js';
 
 /** Where a list goes on: the snapshot it reads, and the last key it has seen. Kubernetes' format, so that either can read it. */
@@ -28,9 +29,10 @@ export function readContinue(text: string): ContinueToken {
   try {
     parsed = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
   } catch {
-    const first = Buffer.from(text, 'base64url').toString('utf8')[0] ?? '';
+    // Go names the byte as if it were a character.
+    const first = Buffer.from(text, 'base64url').toString('latin1')[0] ?? '';
     return bad(
-      first === '' ? 'unexpected end of JSON input' : `invalid character '${first}' looking for beginning of value`,
+      first === '' ? 'unexpected end of JSON input' : `invalid character ${quote(first).replace(/^"|"$/g, "'")} looking for beginning of value`,
     );
   }
   const { v, rv, start } = (typeof parsed === 'object' && parsed !== null ? parsed : {}) as Record<string, unknown>;

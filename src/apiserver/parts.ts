@@ -5,7 +5,7 @@ import type { Authorizer } from '../auth/authorizer.js';
 import type { Impersonation } from '../auth/impersonation.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
-import type { Store } from '../store/store.js';
+import type { Revision, Store } from '../store/store.js';
 import type { Catalogue } from './catalogue.js';
 
 /** What the API server is made of. */
@@ -20,6 +20,8 @@ export interface Parts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly domains: Domains;
+  /** The oldest revision a watch may resume from: what came before it made the server's first objects. */
+  firstRevision(): Revision;
   /** A fresh UUID (version 4). */
   uuid(): string;
 }

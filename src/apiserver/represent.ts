@@ -30,7 +30,7 @@ export async function represent(result: Bodied, form: Representation, now: numbe
     const chunks = plainJson(result, form);
     if (chunks !== undefined) return { code: codeOf(result), contentType: types.json, chunks };
   }
-  const value = valueOf(result, form, now);
+  const value = transformed(result, form, now);
   if (form.mediaType === 'yaml') {
     const { writeYaml } = await import('../api/yaml-writer.js');
     return {
@@ -41,7 +41,7 @@ export async function represent(result: Bodied, form: Representation, now: numbe
   }
   if (form.mediaType === 'protobuf') {
     const { encodeAnswer } = await import('./protobuf-answer.js');
-    return { code: codeOf(result), contentType: types.protobuf, chunks: [encodeAnswer(result, value, form)] };
+    return { code: codeOf(result), contentType: types.protobuf, chunks: [encodeAnswer(result)] };
   }
   const text = form.pretty ? prettyJson(value) : `${goJson(value)}\n`;
   return { code: codeOf(result), contentType: types.json, chunks: [Buffer.from(text)] };
@@ -129,7 +129,7 @@ const customListMeta = ({ resourceVersion, continue: token, remainingItemCount }
 });
 
 /** The result as a value, transformed as asked. */
-function valueOf(result: Bodied, form: Representation, now: number): unknown {
+function transformed(result: Bodied, form: Representation, now: number): unknown {
   const { as } = form;
   if (isStatus(result) || as === undefined) return plainValue(result);
   const isList = result.type === 'list';
@@ -185,7 +185,19 @@ export type EventEncoder = (item: WatchItem) => Buffer;
 
 const plainEvents = new WeakMap<ResourceDefinition, WeakMap<Entry, Map<string, Buffer>>>();
 
-export function eventEncoder(definition: ResourceDefinition, form: Representation, now: () => number): EventEncoder {
+export async function eventEncoder(
+  definition: ResourceDefinition,
+  form: Representation,
+  now: () => number,
+): Promise<EventEncoder> {
+  if (form.mediaType === 'protobuf') {
+    const { encodeEvent } = await import('./protobuf-answer.js');
+    return (item) => {
+      if (item.type === 'ERROR') return encodeEvent('ERROR', undefined, statusOf(item.error));
+      const object = 'entry' in item ? stored(definition, item.entry) : specialObject(definition, item);
+      return encodeEvent(item.type, definition, object);
+    };
+  }
   if (form.as === undefined) {
     const known = plainEvents.get(definition) ?? new WeakMap<Entry, Map<string, Buffer>>();
     plainEvents.set(definition, known);

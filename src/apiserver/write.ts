@@ -69,15 +69,18 @@ const subject = (definition: ResourceDefinition, name: string | undefined) => ({
   name: name ?? '',
 });
 
-/** Creates an object. `managed` tells that the object's managedFields were computed already (apply). */
+/**
+ * Creates an object. `managed`: its managedFields were computed already (apply). `byUpdate`: a PUT or an apply found
+ * nothing to change, and the version it names means nothing.
+ */
 export async function createObject(
   parts: Parts,
   request: WriteRequest,
   given: ApiObject,
-  { managed = false }: { readonly managed?: boolean } = {},
+  { managed = false, byUpdate = false }: { readonly managed?: boolean; readonly byUpdate?: boolean } = {},
 ): Promise<Written> {
   const { definition, context } = request;
-  checkNoVersion(given, context.dryRun || managed);
+  checkNoVersion(given, context.dryRun || byUpdate);
   let object = wipeSystemFields(inNamespace(definition, context, given));
   const { resourceVersion: _version, ...metadata } = object.metadata;
   object = { ...object, metadata };
@@ -176,7 +179,7 @@ export async function updateObject(
       await update.mayCreate?.();
       const { object, managed } = await update.change(undefined);
       if (update.checkUid && object.metadata.uid) throw uidMismatch(definition, key, at, object.metadata.uid, '');
-      return createObject(parts, request, object, { managed });
+      return createObject(parts, request, object, { managed, byUpdate: true });
     }
     try {
       return await updateOnce(parts, request, key, update, entry);
@@ -219,7 +222,7 @@ async function updateOnce(
     view === undefined
       ? (definition.prepare?.(next, previous, context) ?? next)
       : view.prepare(next, previous, context);
-  next = withGeneration(definition, next, previous);
+  if (view === undefined) next = withGeneration(definition, next, previous);
   const violations = updateViolations(request, next, previous);
   if (violations.length) throw invalidObject({ ...definition, name: key.name }, violations);
   if (view === undefined) for (const text of definition.warnings?.(next, previous) ?? []) context.warn(text);
@@ -277,7 +280,7 @@ function updateViolations(
 const metadataRules = (definition: ResourceDefinition) => ({
   namespaced: definition.namespaced,
   nameRule: definition.nameRule ?? nameRules.dnsSubdomain,
-  strictFinalizers: definition.origin === 'built-in',
+  strictFinalizers: definition.origin === 'built-in' && !definition.anyFinalizer,
 });
 
 const keyFor = (definition: ResourceDefinition, { metadata }: ApiObject): ObjectKey => ({

@@ -19,7 +19,7 @@ const configuration = z.strictObject({
   tokenFile: z.string().optional(),
   serviceAccounts: z
     .strictObject({
-      issuers: z.array(z.string().min(1)).min(1).default(['https://kubernetes.default.svc.cluster.local']),
+      issuers: z.array(z.string().min(1)).min(1).default(['https://kubernetes.default.svc']),
       apiAudiences: z.array(z.string().min(1)).default([]),
       verificationKeyFiles: z.array(z.string()).default([]),
       maxTokenSeconds: seconds.refine((value) => value === 0 || value >= 3_600, 'must be 0 or at least 3600').default(0),

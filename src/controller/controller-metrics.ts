@@ -1,8 +1,56 @@
+import { exponentialBuckets, type Metrics } from '../runtime/metrics.js';
+
 /** How a reconcile ended. `requeue`: well, and it wants another look; `retry`: badly; `terminal`: badly and for good. */
 export type ReconcileOutcome = 'done' | 'requeue' | 'retry' | 'terminal';
 
-/** What controllers count. Labels are the controller's name. */
+/** What controllers count, by the controller's name. */
 export interface ControllerMetrics {
   reconciled(controller: string, outcome: ReconcileOutcome, seconds: number): void;
   queueDepth(controller: string, depth: number): void;
+}
+
+const results: Readonly<Record<ReconcileOutcome, string>> = {
+  done: 'success',
+  requeue: 'requeue_after',
+  retry: 'error',
+  terminal: 'error',
+};
+
+/** Counts under the names that dashboards for controllers know. */
+export function controllerMetrics(metrics: Metrics): ControllerMetrics {
+  const total = metrics.counter({
+    name: 'controller_runtime_reconcile_total',
+    help: 'Reconciles by controller and result.',
+    labels: ['controller', 'result'],
+  });
+  const errors = metrics.counter({
+    name: 'controller_runtime_reconcile_errors_total',
+    help: 'Reconciles that failed.',
+    labels: ['controller'],
+  });
+  const terminal = metrics.counter({
+    name: 'controller_runtime_terminal_reconcile_errors_total',
+    help: 'Reconciles that failed and are not tried again.',
+    labels: ['controller'],
+  });
+  const time = metrics.histogram({
+    name: 'controller_runtime_reconcile_time_seconds',
+    help: 'How long reconciles took.',
+    labels: ['controller'],
+    buckets: exponentialBuckets(0.001, 4, 9),
+  });
+  const depth = metrics.gauge({
+    name: 'workqueue_depth',
+    help: 'Keys that wait for a worker.',
+    labels: ['controller', 'name'],
+  });
+  return {
+    reconciled(controller, outcome, seconds) {
+      total.add({ controller, result: results[outcome] });
+      if (outcome === 'retry' || outcome === 'terminal') errors.add({ controller });
+      if (outcome === 'terminal') terminal.add({ controller });
+      time.observe({ controller }, seconds);
+    },
+    queueDepth: (controller, value) => depth.set({ controller, name: controller }, value),
+  };
 }

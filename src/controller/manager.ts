@@ -42,8 +42,8 @@ export function createManager(options: ManagerOptions): Manager {
       if (started) throw new Error('a manager runs once');
       started = true;
       const stop = new AbortController();
-      // Every watch, queue and timer of every controller listens to it.
       setMaxListeners(0, stop.signal);
+      // Every watch, queue and timer of every controller listens to it.
       const abort = (): void => stop.abort();
       if (signal.aborted) abort();
       signal.addEventListener('abort', abort, { once: true });

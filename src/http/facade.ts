@@ -38,7 +38,7 @@ export async function serve(parts: FacadeParts, exchange: Exchange): Promise<voi
       const text = `Internal Server Error: ${quote(exchange.url)}: failed to create RequestInfo: unable to determine kind and namespace from url, ${error.message}\n`;
       exchange.send(
         500,
-        { ...base, 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' },
+        { 'Audit-Id': auditId, 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' },
         [Buffer.from(text)],
       );
       return;
@@ -121,7 +121,7 @@ async function answer(
         representation.mediaType === 'protobuf'
           ? 'application/vnd.kubernetes.protobuf;stream=watch'
           : 'application/json';
-      const encode = eventEncoder(result.definition, representation, () => parts.clock.now());
+      const encode = await eventEncoder(result.definition, representation, () => parts.clock.now());
       const out = exchange.stream(200, { ...headers, 'Content-Type': contentType });
       return writeWatch(result, encode, out, () => exchange.cut());
     }

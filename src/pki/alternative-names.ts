@@ -40,6 +40,9 @@ function ip(value: Buffer): string {
   return ipText(value);
 }
 
+/** More than anybody needs, and few enough not to hold up everybody else. */
+const maxNames = 10_000;
+
 /** Reads the value of the extension. Bytes after its SEQUENCE are ignored. */
 export function readAlternativeNames(value: Buffer): AlternativeNames {
   const names = new DerCursor(value).enter(tags.sequence);
@@ -50,7 +53,8 @@ export function readAlternativeNames(value: Buffer): AlternativeNames {
     ipAddresses: [] as string[],
     uris: [] as string[],
   };
-  while (!names.empty) {
+  for (let count = 0; !names.empty; count++) {
+    if (count === maxNames) throw wrong(`more than ${maxNames} subject alternative names`);
     const name = names.any();
     if (name === undefined) throw wrong('invalid subject alternative name');
     if (name.tag === kinds.dns) read.dnsNames.push(ascii(name.value, 'dNSName'));

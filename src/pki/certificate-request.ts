@@ -28,6 +28,9 @@ export interface RequestedExtension {
 const oidExtensionRequest = '1.2.840.113549.1.9.14';
 const oidSubjectAltName = '2.5.29.17';
 
+/** More than anybody needs, and few enough not to hold up everybody else. */
+const maxNameAttributes = 10_000;
+
 const struct = (goType: string) => ({ tag: universal.sequence, constructed: true, goType }) as const;
 const primitive = (tag: number, goType: string) => ({ tag, constructed: false, goType }) as const;
 
@@ -54,7 +57,7 @@ const shapes = {
 /**
  * Reads the first PEM block, which must be a CERTIFICATE REQUEST, and verifies that its key signed it, over the bytes
  * as received. Throws nothing but PkiError, with Go's texts (`pem`, `parse`, `signature`). Time and memory are linear in
- * the length of the text; extensions, attributes and names are not limited in number, so callers bound the length.
+ * the length of the text, which callers bound; 10,000 values of a subject and as many alternative names are read.
  */
 export function readCertificateRequest(pem: Uint8Array | string): CertificateRequest {
   const block = firstPemBlock(pem);
@@ -121,12 +124,16 @@ function readAlgorithm(reader: RequestReader): SignatureAlgorithm {
 function readSubject(der: Buffer): DistinguishedName {
   const input = new RequestReader(der);
   const names = new RequestReader(input.field(shapes.name).contents).elements(shapes.relativeName);
-  const attributes = names.flatMap(({ contents }) =>
-    new RequestReader(contents).elements(shapes.attributeTypeAndValue).flatMap((attribute) => {
+  const attributes: NameAttribute[] = [];
+  let count = 0;
+  for (const { contents } of names) {
+    for (const attribute of new RequestReader(contents).elements(shapes.attributeTypeAndValue)) {
+      if (++count > maxNameAttributes)
+        throw new PkiError('parse', `x509: subject of more than ${maxNameAttributes} values`);
       const read = readNameAttribute(attribute.contents);
-      return read ? [read] : [];
-    }),
-  );
+      if (read) attributes.push(read);
+    }
+  }
   return nameOf(attributes);
 }
 

@@ -198,7 +198,8 @@ export const encode = (tag: number, ...contents: readonly Uint8Array[]): Buffer 
 export const sequence = (...members: readonly Uint8Array[]): Buffer => encode(tags.sequence, ...members);
 
 /** SET OF: members in the order of their encodings, as DER demands. */
-export const setOf = (members: readonly Buffer[]): Buffer => encode(tags.set, ...[...members].sort(Buffer.compare));
+export const setOf = (members: readonly Buffer[]): Buffer =>
+  encode(tags.set, Buffer.concat([...members].sort(Buffer.compare)));
 
 /** A non-negative INTEGER from its magnitude. */
 export function unsignedInteger(magnitude: Buffer): Buffer {

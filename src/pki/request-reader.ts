@@ -51,6 +51,7 @@ export const universal = {
 
 /** Longest length that may still be shifted by a byte. */
 const lengthLimit = 2 ** 23;
+const maxElements = 10_000;
 const maxBase128 = 2 ** 31 - 1;
 
 export class RequestReader {
@@ -157,7 +158,10 @@ export class RequestReader {
     );
   }
 
-  /** Every element to the end; all must be of one kind, where one is given. The elements' contents are not looked at. */
+  /**
+   * Every element to the end; all must be of one kind, where one is given. The elements' contents are not
+   * looked at. More than 10,000 are refused, so that no request holds up everybody else.
+   */
   elements(of?: Pick<Expected, 'tag' | 'constructed'>): readonly Field[] {
     const found: Field[] = [];
     while (!this.done) {
@@ -166,6 +170,7 @@ export class RequestReader {
       if (of && (header.class !== 0 || header.tag !== of.tag || header.constructed !== of.constructed)) {
         throw structureError('sequence tag mismatch');
       }
+      if (found.length === maxElements) throw structureError('too many elements');
       found.push(this.#contents(start, header, 'truncated sequence'));
     }
     return found;

@@ -202,7 +202,7 @@ function validateFinalizers(finalizers: readonly string[] | undefined, strict: b
     ...list.flatMap((name) => qualifiedName(name).map((text) => invalid(path, name, text))),
     ...(strict
       ? list.flatMap((name, at) =>
-          !name.includes('/') && qualifiedName(name).length === 0 && !standardFinalizers.has(name)
+          !name.includes('/') && !standardFinalizers.has(name)
             ? [invalid(index(path, at), name, 'name is neither a standard finalizer name nor is it fully qualified')]
             : [],
         )
@@ -213,11 +213,13 @@ function validateFinalizers(finalizers: readonly string[] | undefined, strict: b
   ];
 }
 
+const managerLimit = 128;
 function validateManagedFields({ managedFields }: Meta): readonly Violation[] {
   const path = child(base, 'managedFields');
   return (managedFields ?? []).flatMap((entry, at) => {
     const here = index(path, at);
     return [
+      ...(Buffer.byteLength(entry.manager ?? '') > managerLimit ? [tooLong(child(here, 'manager'), managerLimit)] : []),
       ...(entry.operation === 'Apply' || entry.operation === 'Update'
         ? []
         : [invalid(child(here, 'operation'), entry.operation ?? '', 'must be `Apply` or `Update`')]),

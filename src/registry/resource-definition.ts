@@ -17,6 +17,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Res
   readonly nameRule?: NameRule;
   /** The kind's own rules leave metadata to the generic ones: its causes stand once on updates instead of twice. */
   readonly checksMetadataOnce?: boolean;
+  /** Finalizers need not be qualified by a domain. Always so for custom resources. */
+  readonly anyFinalizer?: boolean;
   /** PUT of an absent object creates it. */
   readonly createOnUpdate?: boolean;
   /** PUT without a resourceVersion overwrites whatever is there. */

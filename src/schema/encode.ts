@@ -195,7 +195,7 @@ function memberOf(name: string, schema: Schema): Member {
     name,
     arrange: item,
     omitEmpty: omitsEmpty(schema),
-    zero: presenceOf(schema) !== 'always' ? undefined : shape === 'struct' ? () => item({}) : () => zeroOf(shape),
+    zero: zeroMaker(schema, shape, item),
   };
 }
 
@@ -222,4 +222,12 @@ function arrangeStruct(schema: Schema): Arrange {
     }
     return out;
   };
+}
+
+/** How an absent member is written; undefined: not at all. */
+function zeroMaker(schema: Schema, shape: WireShape, item: Arrange): (() => Json) | undefined {
+  const presence = presenceOf(schema);
+  if (presence === 'null') return () => null;
+  if (presence !== 'always') return undefined;
+  return shape === 'struct' ? () => item({}) : () => zeroOf(shape);
 }

@@ -35,7 +35,7 @@ function visit(value: unknown, schema: Schema, path: string, found: Violation[])
   if (!hasListTypes(schema)) return;
   if (Array.isArray(value)) {
     if (schema.listType === 'set') {
-      for (const at of repeats(value)) found.push(duplicate(index(path, at), printable(value[at])));
+      for (const at of repeats(value.map(identity))) found.push(duplicate(index(path, at), printable(value[at])));
     }
     if (schema.listType === 'map') {
       for (const violation of repeatedKeys(value, schema.listMapKeys ?? [], path)) found.push(violation);
@@ -71,15 +71,28 @@ function canonical(value: unknown, depth = 0): string {
   return `{${members.join()}}`;
 }
 
-/** Places of items that stand there for the second time. */
-function* repeats(items: readonly unknown[]): Generator<number> {
+/** Equal for equal items, and cheap for scalars. */
+const identity = (item: unknown): unknown =>
+  typeof item === 'object' && item !== null ? `\u0000${canonical(item)}` : item;
+
+/** Places of items that stand there for the second time, by what is equal for equal items. */
+function* repeats(identities: readonly unknown[]): Generator<number> {
+  if (new Set(identities).size === identities.length) return;
   const times = new Map<unknown, number>();
-  for (const [at, item] of items.entries()) {
-    const key = typeof item === 'object' && item !== null ? `\u0000${canonical(item)}` : item;
+  for (const [at, key] of identities.entries()) {
     const before = times.get(key) ?? 0;
     times.set(key, before + 1);
     if (before === 1) yield at;
   }
+}
+
+const noKey = Symbol('no key');
+
+/** What is equal for items with equal keys. */
+function keyIdentity(item: unknown, keys: readonly string[]): unknown {
+  const [key] = keys;
+  if (keys.length !== 1 || key === undefined) return canonical(keysOf(item, keys));
+  return isObject(item) && Object.hasOwn(item, key) ? identity(item[key]) : noKey;
 }
 
 function repeatedKeys(items: readonly unknown[], keys: readonly string[], path: string): readonly Violation[] {
@@ -89,8 +102,9 @@ function repeatedKeys(items: readonly unknown[], keys: readonly string[], path: 
       invalid(index(path, wrong), printable(items[wrong] as Json), 'must be an object for an array of list-type map'),
     ];
   }
-  const found = items.map((item) => keysOf(item, keys));
-  return [...repeats(found)].map((at) => duplicate(index(path, at), printable(found[at] ?? {})));
+  return [...repeats(items.map((item) => keyIdentity(item, keys)))].map((at) =>
+    duplicate(index(path, at), printable(keysOf(items[at], keys))),
+  );
 }
 
 /** The members of an item that tell it apart; absent ones are left out. */

@@ -84,6 +84,12 @@ export const objectMeta = struct(
   { description: 'What every stored object has: names, labels, versions and times.', ...component('ObjectMeta') },
 );
 
+const shardInfo = struct(
+  'v1.ShardInfo',
+  { selector: field(1, string(), { presence: 'always', description: 'The shard selector of the request.' }) },
+  { required: ['selector'], description: 'Says that a list is one shard of a whole.', ...component('ShardInfo') },
+);
+
 export const listMeta = struct(
   'v1.ListMeta',
   {
@@ -91,6 +97,7 @@ export const listMeta = struct(
     resourceVersion: field(2, string(), { description: 'Version of the collection at which this list was read.' }),
     continue: field(3, string(), { description: 'Token for the next page, if there is more.' }),
     remainingItemCount: optional(4, integer64(), { description: 'How many items follow this page.' }),
+    shardInfo: optional(5, shardInfo, { description: 'Present if the list is one shard of a whole.' }),
   },
   { description: 'What every list has.', ...component('ListMeta') },
 );

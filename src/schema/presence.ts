@@ -1,11 +1,11 @@
 import type { Json } from '../api/object.js';
 import { type WireShape, wireShape } from './go-types.js';
-import type { Schema } from './schema.js';
+import type { Schema, WireFacts } from './schema.js';
 
 /** When members of structs are written, and as what. */
 
 /** See WireFacts. Structs are always there, the rest is left out when empty. */
-export const presenceOf = (schema: Schema): 'omitempty' | 'pointer' | 'always' =>
+export const presenceOf = (schema: Schema): NonNullable<WireFacts['presence']> =>
   schema.wire?.presence ?? (wireShape(schema) === 'struct' ? 'always' : 'omitempty');
 
 /** Shapes that Go's `omitempty` never takes for empty. */

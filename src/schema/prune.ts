@@ -77,11 +77,12 @@ function visitUntyped(items: readonly Json[], path: string, unknown: string[], d
 /** The list with every item replaced. The same list when nothing changes. */
 export function mapList(items: readonly Json[], change: (item: Json, at: number) => Json): readonly Json[] {
   let changed: Json[] | undefined;
-  items.forEach((item, at) => {
+  for (let at = 0; at < items.length; at++) {
+    const item = items[at] ?? null;
     const next = change(item, at);
     if (next !== item) changed ??= items.slice(0, at);
     changed?.push(next);
-  });
+  }
   return changed ?? items;
 }
 
@@ -89,7 +90,8 @@ export function mapList(items: readonly Json[], change: (item: Json, at: number)
 export function mapObject(object: JsonObject, change: (member: Json, name: string) => Json | undefined): JsonObject {
   const names = Object.keys(object);
   let out: Record<string, Json> | undefined;
-  for (const [at, name] of names.entries()) {
+  for (let at = 0; at < names.length; at++) {
+    const name = names[at] ?? '';
     const member = object[name] ?? null;
     const next = change(member, name);
     if (next === member && out === undefined) continue;

@@ -88,9 +88,10 @@ export interface WireFacts {
   /**
    * When the member is written. `omitempty`: left out when empty (zero number, false, "", no items; the default for
    * everything but structs). `pointer`: left out only when absent, zero values stay. `always`: written even when
-   * absent, as the zero value (null for lists, maps and times). Structs default to `always`.
+   * absent, as the zero value (null for lists, maps and times). Structs default to `always`. `null`: a pointer that is
+   * written as null when absent.
    */
-  readonly presence?: 'omitempty' | 'pointer' | 'always';
+  readonly presence?: 'omitempty' | 'pointer' | 'always' | 'null';
   /** Do not write on output; e.g. `stringData`. */
   readonly writeOnly?: boolean;
   /**

@@ -40,9 +40,14 @@ export function compileValidator(schema: Schema, options: ValidatorOptions = {})
   let check: Check | undefined;
   return (value, field = '', previous) => {
     check ??= compileNode(schema, { ...options, nodes: new Map() });
-    const at: Place = { path: [], failures: [] };
-    check(value, at, previous === undefined ? absent : previous);
-    return at.failures.length === 0 ? [] : violations(at.failures, field);
+    const first: Place = { path: [], failures: [] };
+    check(value, first, absent);
+    if (first.failures.length === 0) return [];
+    if (previous === undefined) return violations(first.failures, field);
+    // Only what fails is worth comparing with what was stored.
+    const again: Place = { path: [], failures: [] };
+    check(value, again, previous);
+    return violations(again.failures, field);
   };
 }
 

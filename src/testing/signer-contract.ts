@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto';
 import { encode, tags, truth } from '../pki/der.js';
 import { pemBlocks } from '../pki/pem.js';
+import { secondOpinion } from '../pki/second-opinion.js';
 import type { Signer, SigningRequest, SigningResult } from '../pki/signer.js';
 import { type TestRequestOptions, testRequest } from './certificates.js';
 
@@ -82,6 +83,17 @@ const promises: Readonly<Record<string, (under: SignerUnderTest) => Promise<void
     const top = chain.at(-1) ?? chain[0];
     const verifies = anchors.some((anchor) => anchor.raw.equals(top.raw) || top.verify(anchor.publicKey));
     assert.ok(verifies, 'no anchor verifies the chain');
+  },
+
+  async 'another X.509 library verifies what it issues'(under) {
+    if (under.signer.trustAnchors === undefined) return;
+    const { result } = await ask(under, {});
+    assert.ok('issued' in result, 'it was refused');
+    const opinions = await secondOpinion(result.issued, await under.signer.trustAnchors());
+    assert.ok(
+      opinions.every(({ verified }) => verified),
+      JSON.stringify(opinions),
+    );
   },
 
   async 'what it does not issue for is refused with a reason and a sentence'(under) {

@@ -153,6 +153,19 @@ const promises: Readonly<Record<string, (store: StoreUnderTest) => Promise<void>
     }
   },
 
+  async 'every reader of a revision is handed the same entry'(store) {
+    const start = await store.revision();
+    const committed = await put(store, '/a', versioned('one'));
+    assert.equal(await store.get('/a'), committed);
+    assert.equal((await store.scan('/')).entries[0], committed);
+    const told: Change[] = [];
+    const subscription = store.changes('/', start).subscribe((change) => told.push(change));
+    await until(() => told.length > 0);
+    subscription.unsubscribe();
+    assert.ok(told[0]?.type === 'put');
+    assert.equal(told[0].entry, committed);
+  },
+
   async 'a conflict takes no revision and tells nobody'(store) {
     await put(store, '/a', versioned('one'));
     const before = await store.revision();

@@ -26,7 +26,10 @@ const labelling = (label: string, handles = true): AdmissionStep => ({
   handles: () => handles,
   mutate: async ({ object: seen }) => ({
     ...object,
-    metadata: { ...seen?.metadata, labels: { ...seen?.metadata.labels, [label]: String(Object.keys(seen?.metadata.labels ?? {}).length) } },
+    metadata: {
+      ...seen?.metadata,
+      labels: { ...seen?.metadata.labels, [label]: String(Object.keys(seen?.metadata.labels ?? {}).length) },
+    },
   }),
 });
 
@@ -46,7 +49,9 @@ test('the first refusal ends it', async () => {
       if (refuses) throw new Error(`no, says ${name}`);
     },
   });
-  await expect(runValidating([judging('a'), judging('b', true), judging('c')], attributes)).rejects.toThrow('no, says b');
+  await expect(runValidating([judging('a'), judging('b', true), judging('c')], attributes)).rejects.toThrow(
+    'no, says b',
+  );
   expect(asked).toEqual(['a', 'b']);
 });
 

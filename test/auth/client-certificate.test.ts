@@ -4,8 +4,8 @@ import { defaultDomains } from '../../src/api/domains.js';
 import { AuthenticationError } from '../../src/auth/authenticator.js';
 import { clientCertificate } from '../../src/auth/client-certificate.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
-import { attributes, extensions, type Forged, forge, usages, type Wanted } from './forge.js';
 import { credentials } from './credentials.js';
+import { attributes, extensions, type Forged, forge, usages, type Wanted } from './forge.js';
 
 const { commonName, organization, uid } = attributes;
 const day = 86_400_000;
@@ -58,7 +58,13 @@ test.each([
 });
 
 test.each([
-  [[[uid, 'a'], [uid, 'b']], 'expected 1 UID, but found multiple'],
+  [
+    [
+      [uid, 'a'],
+      [uid, 'b'],
+    ],
+    'expected 1 UID, but found multiple',
+  ],
   [[[uid, '']], 'UID cannot be an empty string'],
 ] as const)('the uid attributes %j are refused', async (more, message) => {
   await expect(authenticate([client({ subject: [[commonName, 'a'], ...more] })])).rejects.toThrow(message);
@@ -86,15 +92,67 @@ test.each<[string, () => readonly Forged[], string]>([
   ['a CA of the same name', () => [client({ issuer: stranger })], unknownAuthority],
   ['a forged signature', () => [client({ signedBy: stranger.key })], unknownAuthority],
   ['signed by itself', () => [forge({ subject: [[commonName, 'root']] })], unknownAuthority],
-  ['an issuer that is no CA', () => { const fake = client(); return [client({ issuer: fake }), fake]; }, unknownAuthority],
-  ['an issuer that may not sign', () => { const ca = issuingCa({ extensions: [extensions.authority(), extensions.signatureOnly()] }); return [client({ issuer: ca }), ca]; }, unknownAuthority],
-  ['a server certificate', () => [client({ extensions: [extensions.extendedKeyUsage(usages.server)] })], 'x509: certificate specifies an incompatible key usage'],
-  ['a CA for servers', () => { const ca = issuingCa({ extensions: [extensions.authority(), extensions.extendedKeyUsage(usages.server)] }); return [client({ issuer: ca }), ca]; }, 'x509: certificate specifies an incompatible key usage'],
-  ['expired', () => [client({ notAfter: now - 1_000 })], 'x509: certificate has expired or is not yet valid: current time 2026-01-01T00:00:00Z is after 2025-12-31T23:59:59Z'],
-  ['not yet valid', () => [client({ notBefore: now + 1_000 })], 'x509: certificate has expired or is not yet valid: current time 2026-01-01T00:00:00Z is before 2026-01-01T00:00:01Z'],
-  ['an expired CA', () => { const ca = issuingCa({ notAfter: now - 1_000 }); return [client({ issuer: ca }), ca]; }, 'x509: certificate has expired or is not yet valid'],
-  ['something critical nobody knows', () => [client({ extensions: [extensions.unknown({ critical: true })] })], 'x509: unhandled critical extension'],
-  ['too long a path', () => { const top = issuingCa({ extensions: [extensions.authority(0)] }); const low = forge({ subject: [[commonName, 'low']], issuer: top, extensions: [extensions.authority()] }); return [client({ issuer: low }), low, top]; }, 'x509: too many intermediates for path length constraint'],
+  [
+    'an issuer that is no CA',
+    () => {
+      const fake = client();
+      return [client({ issuer: fake }), fake];
+    },
+    unknownAuthority,
+  ],
+  [
+    'an issuer that may not sign',
+    () => {
+      const ca = issuingCa({ extensions: [extensions.authority(), extensions.signatureOnly()] });
+      return [client({ issuer: ca }), ca];
+    },
+    unknownAuthority,
+  ],
+  [
+    'a server certificate',
+    () => [client({ extensions: [extensions.extendedKeyUsage(usages.server)] })],
+    'x509: certificate specifies an incompatible key usage',
+  ],
+  [
+    'a CA for servers',
+    () => {
+      const ca = issuingCa({ extensions: [extensions.authority(), extensions.extendedKeyUsage(usages.server)] });
+      return [client({ issuer: ca }), ca];
+    },
+    'x509: certificate specifies an incompatible key usage',
+  ],
+  [
+    'expired',
+    () => [client({ notAfter: now - 1_000 })],
+    'x509: certificate has expired or is not yet valid: current time 2026-01-01T00:00:00Z is after 2025-12-31T23:59:59Z',
+  ],
+  [
+    'not yet valid',
+    () => [client({ notBefore: now + 1_000 })],
+    'x509: certificate has expired or is not yet valid: current time 2026-01-01T00:00:00Z is before 2026-01-01T00:00:01Z',
+  ],
+  [
+    'an expired CA',
+    () => {
+      const ca = issuingCa({ notAfter: now - 1_000 });
+      return [client({ issuer: ca }), ca];
+    },
+    'x509: certificate has expired or is not yet valid',
+  ],
+  [
+    'something critical nobody knows',
+    () => [client({ extensions: [extensions.unknown({ critical: true })] })],
+    'x509: unhandled critical extension',
+  ],
+  [
+    'too long a path',
+    () => {
+      const top = issuingCa({ extensions: [extensions.authority(0)] });
+      const low = forge({ subject: [[commonName, 'low']], issuer: top, extensions: [extensions.authority()] });
+      return [client({ issuer: low }), low, top];
+    },
+    'x509: too many intermediates for path length constraint',
+  ],
 ])('%s is refused', async (_name, chain, message) => {
   const answer = authenticate(chain());
   await expect(answer).rejects.toBeInstanceOf(AuthenticationError);

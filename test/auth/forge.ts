@@ -1,5 +1,16 @@
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
-import { constructed, encode, octetString, oid, sequence, setOf, tags, time, truth, unsignedInteger } from '../../src/pki/der.js';
+import {
+  constructed,
+  encode,
+  octetString,
+  oid,
+  sequence,
+  setOf,
+  tags,
+  time,
+  truth,
+  unsignedInteger,
+} from '../../src/pki/der.js';
 
 /** Makes certificates no honest CA would: whatever subject, dates and extensions a test wants. */
 export interface Forged {
@@ -58,7 +69,8 @@ export const extensions = {
       true,
       sequence(truth, ...(pathLength === undefined ? [] : [unsignedInteger(Buffer.from([pathLength]))])),
     ),
-  extendedKeyUsage: (...usages: readonly string[]): Buffer => extension('2.5.29.37', false, sequence(...usages.map(oid))),
+  extendedKeyUsage: (...usages: readonly string[]): Buffer =>
+    extension('2.5.29.37', false, sequence(...usages.map(oid))),
   /** digitalSignature alone: not for signing certificates. */
   signatureOnly: (): Buffer => extension('2.5.29.15', true, encode(tags.bitString, Buffer.from([7, 0x80]))),
   unknown: ({ critical }: { readonly critical: boolean }): Buffer =>

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { frontProxy, type FrontProxyOptions } from '../../src/auth/front-proxy.js';
+import { type FrontProxyOptions, frontProxy } from '../../src/auth/front-proxy.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
-import { attributes, extensions, forge, usages } from './forge.js';
 import { credentials } from './credentials.js';
+import { attributes, extensions, forge, usages } from './forge.js';
 
 const clock = new FakeClock();
 const root = forge({ subject: [[attributes.commonName, 'proxies']], extensions: [extensions.authority()] });

@@ -51,9 +51,18 @@ describe('headers', () => {
   });
 
   test.each([
-    [{ 'impersonate-group': 'g' }, '&user.DefaultInfo{Name:"", UID:"", Groups:[]string{"g"}, Extra:map[string][]string(nil)}'],
-    [{ 'impersonate-uid': 'u' }, '&user.DefaultInfo{Name:"", UID:"u", Groups:[]string(nil), Extra:map[string][]string(nil)}'],
-    [{ 'impersonate-extra-k': ['v', 'w'], 'impersonate-extra-a': 'b' }, '&user.DefaultInfo{Name:"", UID:"", Groups:[]string(nil), Extra:map[string][]string{"a":[]string{"b"}, "k":[]string{"v", "w"}}}'],
+    [
+      { 'impersonate-group': 'g' },
+      '&user.DefaultInfo{Name:"", UID:"", Groups:[]string{"g"}, Extra:map[string][]string(nil)}',
+    ],
+    [
+      { 'impersonate-uid': 'u' },
+      '&user.DefaultInfo{Name:"", UID:"u", Groups:[]string(nil), Extra:map[string][]string(nil)}',
+    ],
+    [
+      { 'impersonate-extra-k': ['v', 'w'], 'impersonate-extra-a': 'b' },
+      '&user.DefaultInfo{Name:"", UID:"", Groups:[]string(nil), Extra:map[string][]string{"a":[]string{"b"}, "k":[]string{"v", "w"}}}',
+    ],
   ])('%j without a user name is a bad request', async (headers, text) => {
     await expect(as(open(new Rights('everything')), headers)).rejects.toMatchObject({
       reason: 'BadRequest',
@@ -75,20 +84,48 @@ describe('headers', () => {
     ]);
   });
 
-  test.each(['impersonate-user', 'impersonate-uid', 'impersonate-group', 'impersonate-extra-x'])('%s is not passed on', (name) => {
-    expect(isImpersonationHeader(name)).toBe(true);
-  });
+  test.each(['impersonate-user', 'impersonate-uid', 'impersonate-group', 'impersonate-extra-x'])(
+    '%s is not passed on',
+    (name) => {
+      expect(isImpersonationHeader(name)).toBe(true);
+    },
+  );
 });
 
 describe('the general right', () => {
   const legacy = (...rights: string[]) => open(new Rights(...rights), false);
 
   test.each<[string, Parameters<typeof credentials>[0], string[], string]>([
-    ['a user', { 'impersonate-user': 'bob' }, [], 'users "bob" is forbidden: User "alice" cannot impersonate resource "users" in API group "" at the cluster scope'],
-    ['an account', { 'impersonate-user': 'system:serviceaccount:ns:x' }, ['impersonate :users'], 'serviceaccounts "x" is forbidden: User "alice" cannot impersonate resource "serviceaccounts" in API group "" in the namespace "ns"'],
-    ['a uid', { 'impersonate-user': 'bob', 'impersonate-uid': 'u', 'impersonate-group': 'g' }, ['impersonate :users'], `uids.${authn} "u" is forbidden: User "alice" cannot impersonate resource "uids" in API group "${authn}" at the cluster scope`],
-    ['the second group', { 'impersonate-user': 'bob', 'impersonate-group': ['dev', 'ops'] }, ['impersonate :users', 'impersonate :groups dev'], 'groups "ops" is forbidden: User "alice" cannot impersonate resource "groups" in API group "" at the cluster scope'],
-    ['an extra value', { 'impersonate-user': 'bob', 'impersonate-extra-scopes': ['view', 'edit'] }, ['impersonate :users', `impersonate ${authn}:userextras/scopes view`], `userextras.${authn} "edit" is forbidden: User "alice" cannot impersonate resource "userextras/scopes" in API group "${authn}" at the cluster scope`],
+    [
+      'a user',
+      { 'impersonate-user': 'bob' },
+      [],
+      'users "bob" is forbidden: User "alice" cannot impersonate resource "users" in API group "" at the cluster scope',
+    ],
+    [
+      'an account',
+      { 'impersonate-user': 'system:serviceaccount:ns:x' },
+      ['impersonate :users'],
+      'serviceaccounts "x" is forbidden: User "alice" cannot impersonate resource "serviceaccounts" in API group "" in the namespace "ns"',
+    ],
+    [
+      'a uid',
+      { 'impersonate-user': 'bob', 'impersonate-uid': 'u', 'impersonate-group': 'g' },
+      ['impersonate :users'],
+      `uids.${authn} "u" is forbidden: User "alice" cannot impersonate resource "uids" in API group "${authn}" at the cluster scope`,
+    ],
+    [
+      'the second group',
+      { 'impersonate-user': 'bob', 'impersonate-group': ['dev', 'ops'] },
+      ['impersonate :users', 'impersonate :groups dev'],
+      'groups "ops" is forbidden: User "alice" cannot impersonate resource "groups" in API group "" at the cluster scope',
+    ],
+    [
+      'an extra value',
+      { 'impersonate-user': 'bob', 'impersonate-extra-scopes': ['view', 'edit'] },
+      ['impersonate :users', `impersonate ${authn}:userextras/scopes view`],
+      `userextras.${authn} "edit" is forbidden: User "alice" cannot impersonate resource "userextras/scopes" in API group "${authn}" at the cluster scope`,
+    ],
   ])('%s takes a right of its own', async (_name, headers, rights, message) => {
     await expect(as(legacy(...rights), headers)).rejects.toMatchObject({ reason: 'Forbidden', message });
   });
@@ -99,7 +136,10 @@ describe('the general right', () => {
     [{ 'impersonate-user': 'bob', 'impersonate-group': 'system:unauthenticated' }, ['system:unauthenticated']],
     [{ 'impersonate-user': 'bob', 'impersonate-group': 'system:authenticated' }, ['system:authenticated']],
     [{ 'impersonate-user': 'system:anonymous' }, ['system:unauthenticated']],
-    [{ 'impersonate-user': 'system:serviceaccount:ns:x' }, ['system:serviceaccounts', 'system:serviceaccounts:ns', 'system:authenticated']],
+    [
+      { 'impersonate-user': 'system:serviceaccount:ns:x' },
+      ['system:serviceaccounts', 'system:serviceaccounts:ns', 'system:authenticated'],
+    ],
     [{ 'impersonate-user': 'system:serviceaccount:ns:x', 'impersonate-group': 'g' }, ['g', 'system:authenticated']],
     [{ 'impersonate-user': 'system:serviceaccount:x' }, ['system:authenticated']],
     [{ 'impersonate-user': 'system:node:n' }, ['system:authenticated']],
@@ -119,15 +159,27 @@ describe('constrained impersonation', () => {
       user: { username: 'bob', groups: ['system:authenticated'] },
       constraint: 'impersonate:user-info',
     });
-    await expect(
-      as(open(rights), { 'impersonate-user': 'bob' }, { ...listing(), verb: 'delete' }),
-    ).rejects.toThrow('cannot impersonate-on:user-info:delete resource "pods"');
+    await expect(as(open(rights), { 'impersonate-user': 'bob' }, { ...listing(), verb: 'delete' })).rejects.toThrow(
+      'cannot impersonate-on:user-info:delete resource "pods"',
+    );
   });
 
   test.each<[string[], AccessAttributes, string]>([
-    [[], listing(), 'pods is forbidden: User "alice" cannot impersonate-on:user-info:list resource "pods" in API group "" in the namespace "ns"'],
-    [[mayList], listing(), `users.${authn} "bob" is forbidden: User "alice" cannot impersonate:user-info resource "users" in API group "${authn}" at the cluster scope`],
-    [[], { user: alice, verb: 'get', path: '/version', group: '', version: '', resource: '' }, 'forbidden: User "alice" cannot impersonate-on:user-info:get path "/version"'],
+    [
+      [],
+      listing(),
+      'pods is forbidden: User "alice" cannot impersonate-on:user-info:list resource "pods" in API group "" in the namespace "ns"',
+    ],
+    [
+      [mayList],
+      listing(),
+      `users.${authn} "bob" is forbidden: User "alice" cannot impersonate:user-info resource "users" in API group "${authn}" at the cluster scope`,
+    ],
+    [
+      [],
+      { user: alice, verb: 'get', path: '/version', group: '', version: '', resource: '' },
+      'forbidden: User "alice" cannot impersonate-on:user-info:get path "/version"',
+    ],
   ])('with %j, the refusal is that of the first mode that applies', async (rights, request, message) => {
     await expect(as(open(new Rights(...rights)), { 'impersonate-user': 'bob' }, request)).rejects.toThrow(message);
   });
@@ -150,8 +202,14 @@ describe('constrained impersonation', () => {
   };
 
   test.each<[Parameters<typeof credentials>[0], string]>([
-    [{ 'impersonate-group': ['a', 'system:masters'] }, `groups.${authn} "system:masters" is forbidden: User "alice" cannot impersonate:user-info resource "groups" in API group "${authn}" at the cluster scope: impersonating the system:masters group is not allowed`],
-    [{ 'impersonate-group': '' }, `groups.${authn} is forbidden: User "alice" cannot impersonate:user-info resource "groups" in API group "${authn}" at the cluster scope: impersonating the empty string group is not allowed`],
+    [
+      { 'impersonate-group': ['a', 'system:masters'] },
+      `groups.${authn} "system:masters" is forbidden: User "alice" cannot impersonate:user-info resource "groups" in API group "${authn}" at the cluster scope: impersonating the system:masters group is not allowed`,
+    ],
+    [
+      { 'impersonate-group': '' },
+      `groups.${authn} is forbidden: User "alice" cannot impersonate:user-info resource "groups" in API group "${authn}" at the cluster scope: impersonating the empty string group is not allowed`,
+    ],
     [{ 'impersonate-extra-': 'x' }, 'impersonating the empty string key in extra is not allowed'],
     [{ 'impersonate-extra-a.b%2f%41': 'x' }, 'impersonating a non-lowercase key in extra is not allowed: "a.b/A"'],
     [{ 'impersonate-extra-a.b%2fc': ['x', ''] }, 'impersonating the empty string value in extra is not allowed'],
@@ -160,12 +218,16 @@ describe('constrained impersonation', () => {
   });
 
   test('many groups are asked for at once first', async () => {
-    const rights = new Rights(mayList, `impersonate:user-info ${authn}:users`, `impersonate:user-info ${authn}:groups *`);
+    const rights = new Rights(
+      mayList,
+      `impersonate:user-info ${authn}:users`,
+      `impersonate:user-info ${authn}:groups *`,
+    );
     const found = await as(open(rights), { 'impersonate-user': 'bob', 'impersonate-group': ['a', 'b', 'c', 'd'] });
     expect(found?.user.groups).toEqual(['a', 'b', 'c', 'd', 'system:authenticated']);
-    await expect(
-      as(open(rights), { 'impersonate-user': 'bob', 'impersonate-group': ['a', 'b', 'c'] }),
-    ).rejects.toThrow('groups');
+    await expect(as(open(rights), { 'impersonate-user': 'bob', 'impersonate-group': ['a', 'b', 'c'] })).rejects.toThrow(
+      'groups',
+    );
   });
 
   describe('nodes and accounts', () => {

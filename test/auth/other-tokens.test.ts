@@ -11,7 +11,8 @@ import { TokenCache } from '../../src/auth/token-cache.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
 import { FixedObjects } from './fixed-objects.js';
 
-const userOf = async (tokens: TokenAuthenticator, token: string) => (await tokens.authenticateToken(token, ['api']))?.user;
+const userOf = async (tokens: TokenAuthenticator, token: string) =>
+  (await tokens.authenticateToken(token, ['api']))?.user;
 
 describe('static tokens', () => {
   const tokens = staticTokens(

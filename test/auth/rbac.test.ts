@@ -3,9 +3,9 @@ import { defaultDomains } from '../../src/api/domains.js';
 import { ClusterRoles, type PolicyRule, Roles } from '../../src/api/kinds/role.js';
 import { ClusterRoleBindings, RoleBindings, type Subject } from '../../src/api/kinds/role-binding.js';
 import type { UserInfo } from '../../src/api/user.js';
+import { alwaysAllow, alwaysDeny } from '../../src/auth/always.js';
 import type { AccessAttributes } from '../../src/auth/authorizer.js';
 import { union } from '../../src/auth/authorizer-union.js';
-import { alwaysAllow, alwaysDeny } from '../../src/auth/always.js';
 import { accessDenied, refusal } from '../../src/auth/denial.js';
 import { privilegedGroup } from '../../src/auth/privileged-group.js';
 import { rbac } from '../../src/auth/rbac.js';
@@ -81,7 +81,8 @@ describe('rules', () => {
 
 describe('bindings', () => {
   const reading = { rules: [rule('configmaps')] };
-  const configMaps = (more: Partial<AccessAttributes> = {}) => asked({ resource: 'configmaps', namespace: 'a', ...more });
+  const configMaps = (more: Partial<AccessAttributes> = {}) =>
+    asked({ resource: 'configmaps', namespace: 'a', ...more });
   const account: UserInfo = {
     username: 'system:serviceaccount:a:x',
     groups: ['system:serviceaccounts', 'system:serviceaccounts:a'],
@@ -95,7 +96,13 @@ describe('bindings', () => {
     ['every namespace at once', user('alice'), alice, '', false],
     ['an account', { kind: 'ServiceAccount', name: 'x', namespace: 'a' }, account, 'a', true],
     ['an account of the binding’s namespace', { kind: 'ServiceAccount', name: 'x' }, account, 'a', true],
-    ['an account of the same name elsewhere', { kind: 'ServiceAccount', name: 'x', namespace: 'b' }, account, 'a', false],
+    [
+      'an account of the same name elsewhere',
+      { kind: 'ServiceAccount', name: 'x', namespace: 'b' },
+      account,
+      'a',
+      false,
+    ],
     ['an account by its full name', user('system:serviceaccount:a:x'), account, 'a', true],
     ['an account by the group of its namespace', group('system:serviceaccounts:a'), account, 'a', true],
     ['an account taken for a group', group('system:serviceaccount:a:x'), account, 'a', false],
@@ -128,14 +135,20 @@ describe('bindings', () => {
   test('the reason names the first binding in order and its first subject that fits', async () => {
     const objects = new FixedObjects()
       .put(ClusterRoles, { metadata: { name: 'r' }, ...reading })
-      .put(ClusterRoleBindings, { metadata: { name: 'b1' }, ...bound('ClusterRole', 'r', user('x'), group('dev'), user('alice')) })
+      .put(ClusterRoleBindings, {
+        metadata: { name: 'b1' },
+        ...bound('ClusterRole', 'r', user('x'), group('dev'), user('alice')),
+      })
       .put(ClusterRoleBindings, { metadata: { name: 'b2' }, ...bound('ClusterRole', 'r', user('alice')) });
     expect((await rbac(objects, defaultDomains).authorize(configMaps())).reason).toBe(
       'RBAC: allowed by ClusterRoleBinding "b1" of ClusterRole "r" to Group "dev"',
     );
     const local = new FixedObjects()
       .put(Roles, { metadata: { namespace: 'a', name: 'r' }, ...reading })
-      .put(RoleBindings, { metadata: { namespace: 'a', name: 'b' }, ...bound('Role', 'r', { kind: 'ServiceAccount', name: 'x' }) });
+      .put(RoleBindings, {
+        metadata: { namespace: 'a', name: 'b' },
+        ...bound('Role', 'r', { kind: 'ServiceAccount', name: 'x' }),
+      });
     expect((await rbac(local, defaultDomains).authorize(configMaps({ user: account }))).reason).toBe(
       'RBAC: allowed by RoleBinding "b/a" of Role "r" to ServiceAccount "x/a"',
     );
@@ -159,7 +172,10 @@ describe('bindings', () => {
   test('names like __proto__ are names', async () => {
     const objects = new FixedObjects()
       .put(ClusterRoles, { metadata: { name: '__proto__' }, rules: [rule('*')] })
-      .put(ClusterRoleBindings, { metadata: { name: 'constructor' }, ...bound('ClusterRole', '__proto__', user('__proto__')) });
+      .put(ClusterRoleBindings, {
+        metadata: { name: 'constructor' },
+        ...bound('ClusterRole', '__proto__', user('__proto__')),
+      });
     const { authorize } = rbac(objects, defaultDomains);
     expect((await authorize(asked())).verdict).toBe('no-opinion');
     expect((await authorize(asked({ user: { username: '__proto__', groups: [] } }))).verdict).toBe('allow');
@@ -169,7 +185,10 @@ describe('bindings', () => {
 test('rules come verbatim, in the order of bindings, with what could not be found', async () => {
   const objects = new FixedObjects()
     .put(ClusterRoles, { metadata: { name: 'c' }, rules: [rule('nodes'), { verbs: ['get'], nonResourceURLs: ['/x'] }] })
-    .put(Roles, { metadata: { namespace: 'a', name: 'r' }, rules: [rule('pods', { verbs: ['get', 'get'], resourceNames: ['b', 'a'] })] })
+    .put(Roles, {
+      metadata: { namespace: 'a', name: 'r' },
+      rules: [rule('pods', { verbs: ['get', 'get'], resourceNames: ['b', 'a'] })],
+    })
     .put(ClusterRoleBindings, { metadata: { name: 'b' }, ...bound('ClusterRole', 'c', group('dev')) })
     .put(RoleBindings, { metadata: { namespace: 'a', name: 'b' }, ...bound('Role', 'r', user('alice')) })
     .put(RoleBindings, { metadata: { namespace: 'a', name: 'lost' }, ...bound('Role', 'lost', user('alice')) });
@@ -214,11 +233,23 @@ describe('several authorizers', () => {
 
 describe('denials', () => {
   test.each<[Partial<AccessAttributes>, string]>([
-    [{ name: 'p', namespace: 'ns' }, 'pods "p" is forbidden: User "alice" cannot get resource "pods" in API group "" in the namespace "ns"'],
-    [{ verb: 'list', group: 'apps', resource: 'x' }, 'x.apps is forbidden: User "alice" cannot list resource "x" in API group "apps" at the cluster scope'],
-    [{ subresource: 'token', resource: 'serviceaccounts', name: 'x' }, 'serviceaccounts "x" is forbidden: User "alice" cannot get resource "serviceaccounts/token" in API group "" at the cluster scope'],
+    [
+      { name: 'p', namespace: 'ns' },
+      'pods "p" is forbidden: User "alice" cannot get resource "pods" in API group "" in the namespace "ns"',
+    ],
+    [
+      { verb: 'list', group: 'apps', resource: 'x' },
+      'x.apps is forbidden: User "alice" cannot list resource "x" in API group "apps" at the cluster scope',
+    ],
+    [
+      { subresource: 'token', resource: 'serviceaccounts', name: 'x' },
+      'serviceaccounts "x" is forbidden: User "alice" cannot get resource "serviceaccounts/token" in API group "" at the cluster scope',
+    ],
     [{ path: '/x' }, 'forbidden: User "alice" cannot get path "/x"'],
-    [{ user: { username: 'a<b>&\'c"', groups: [] } }, 'pods is forbidden: User "a&lt;b&gt;&amp;\'c\\"" cannot get resource "pods" in API group "" at the cluster scope'],
+    [
+      { user: { username: 'a<b>&\'c"', groups: [] } },
+      'pods is forbidden: User "a&lt;b&gt;&amp;\'c\\"" cannot get resource "pods" in API group "" at the cluster scope',
+    ],
   ])('%j', (attributes, message) => {
     expect(accessDenied(asked(attributes), '').message).toBe(message);
     expect(accessDenied(asked(attributes), 'a <b>').message).toBe(`${message}: a <b>`);

@@ -21,7 +21,10 @@ const secretMeta = { namespace: 'ns', name: 'tok', uid: 'secret-uid' };
 
 let objects: FixedObjects;
 const putSecret = (metadata: ObjectMeta = {}, text = token): FixedObjects =>
-  objects.put(Secrets, { metadata: { ...secretMeta, ...metadata }, data: { token: Buffer.from(text).toString('base64') } });
+  objects.put(Secrets, {
+    metadata: { ...secretMeta, ...metadata },
+    data: { token: Buffer.from(text).toString('base64') },
+  });
 beforeEach(() => {
   objects = new FixedObjects().put(ServiceAccounts, { metadata: account });
   putSecret();
@@ -63,9 +66,21 @@ test.each<[string, () => unknown, string]>([
   ['secret holds another', () => putSecret({}, `${token}x`), "Token does not match server's copy"],
   ['secret is empty', () => objects.put(Secrets, { metadata: secretMeta }), "Token does not match server's copy"],
   ['account gone', () => objects.remove(ServiceAccounts, account), 'serviceaccounts "sa" not found'],
-  ['account going', () => objects.put(ServiceAccounts, { metadata: { ...account, deletionTimestamp: '2026-01-01T00:00:00Z' } }), 'ServiceAccount ns/sa has been deleted'],
-  ['account made again', () => objects.put(ServiceAccounts, { metadata: { ...account, uid: 'new' } }), 'ServiceAccount UID (new) does not match claim (sa-uid)'],
-  ['marked invalid', () => putSecret({ labels: { 'kubernetes.io/legacy-token-invalid-since': '2025-01-01' } }), 'the token in secret ns/tok for service account ns/sa has been marked invalid.'],
+  [
+    'account going',
+    () => objects.put(ServiceAccounts, { metadata: { ...account, deletionTimestamp: '2026-01-01T00:00:00Z' } }),
+    'ServiceAccount ns/sa has been deleted',
+  ],
+  [
+    'account made again',
+    () => objects.put(ServiceAccounts, { metadata: { ...account, uid: 'new' } }),
+    'ServiceAccount UID (new) does not match claim (sa-uid)',
+  ],
+  [
+    'marked invalid',
+    () => putSecret({ labels: { 'kubernetes.io/legacy-token-invalid-since': '2025-01-01' } }),
+    'the token in secret ns/tok for service account ns/sa has been marked invalid.',
+  ],
 ])('%s', async (_name, change, message) => {
   change();
   await expect(verify()).rejects.toThrow(message);

@@ -6,10 +6,15 @@ import { Nodes } from '../../src/api/kinds/node.js';
 import { Pods } from '../../src/api/kinds/pod.js';
 import { Secrets } from '../../src/api/kinds/secret.js';
 import { ServiceAccounts } from '../../src/api/kinds/service-account.js';
+import type { ObjectKey, ResourceType } from '../../src/api/object.js';
 import { timestamp } from '../../src/api/time.js';
 import { AuthenticationError } from '../../src/auth/authenticator.js';
 import { type SignatureAlgorithm, signToken } from '../../src/auth/jws.js';
-import { generateServiceAccountKey, readSigningKey, readVerificationKeys } from '../../src/auth/service-account-keys.js';
+import {
+  generateServiceAccountKey,
+  readSigningKey,
+  readVerificationKeys,
+} from '../../src/auth/service-account-keys.js';
 import { serviceAccountTokens } from '../../src/auth/service-account-tokens.js';
 import { type IssueRequest, tokenIssuer } from '../../src/auth/token-issuer.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
@@ -132,7 +137,11 @@ describe('who it is', () => {
 describe('audiences', () => {
   test.each([
     [['a', 'b'], ['b'], ['b']],
-    [['a', 'b'], ['b', 'a'], ['b', 'a']],
+    [
+      ['a', 'b'],
+      ['b', 'a'],
+      ['b', 'a'],
+    ],
     [['a', 'b'], ['c', 'a', 'd'], ['a']],
     [['a'], ['a', 'a'], ['a', 'a']],
   ])('a token for %j, wanted for %j, is for %j', async (own, wanted, common) => {
@@ -176,8 +185,7 @@ describe('time', () => {
     const token = issue({ seconds: 86_400, warnAfterSeconds: 3_607 });
     await clock.advance(3_610_000);
     expect((await verify(token))?.annotations).toEqual({
-      'authentication.k8s.io/stale-token':
-        'subject: system:serviceaccount:ns:sa, seconds after warning threshold: 3',
+      'authentication.k8s.io/stale-token': 'subject: system:serviceaccount:ns:sa, seconds after warning threshold: 3',
     });
   });
 });
@@ -206,12 +214,24 @@ describe('forgeries', () => {
     ['no algorithm, right key', `${encoded({ alg: 'none', kid: signer.keyId })}.${encoded(payload)}.`, badSignature],
     ['the RSA public key as a shared secret', hmac({ alg: 'HS256', kid: rsa.keyId }, publicPem), badSignature],
     ['the public key as a secret, no kid', hmac({ alg: 'HS256' }, publicPem), badSignature],
-    ['an algorithm of another key', `${encoded({ alg: 'RS256', kid: signer.keyId })}.${encoded(payload)}.${signature(issueNow())}`, badSignature],
+    [
+      'an algorithm of another key',
+      `${encoded({ alg: 'RS256', kid: signer.keyId })}.${encoded(payload)}.${signature(issueNow())}`,
+      badSignature,
+    ],
     ['somebody else’s key', signToken(payload, other), 'invalid signature, no keys found'],
     ['somebody else’s key under our name', signToken(payload, { ...other, keyId: signer.keyId }), badSignature],
     ['a key of its own in the header', forgedWithOwnKey(), badSignature],
-    ['an extension to be understood', `${encoded({ ...header, crit: ['b64'], b64: false })}.${encoded(payload)}.${signature(issueNow())}`, badSignature],
-    ['claims changed', `${encoded(header)}.${encoded({ ...payload, sub: 'system:serviceaccount:kube-system:admin' })}.${signature(issueNow())}`, badSignature],
+    [
+      'an extension to be understood',
+      `${encoded({ ...header, crit: ['b64'], b64: false })}.${encoded(payload)}.${signature(issueNow())}`,
+      badSignature,
+    ],
+    [
+      'claims changed',
+      `${encoded(header)}.${encoded({ ...payload, sub: 'system:serviceaccount:kube-system:admin' })}.${signature(issueNow())}`,
+      badSignature,
+    ],
     ['signature longer', `${issueNow()}AAAA`, badSignature],
     ['signature padded', `${issueNow()}==`, undefined],
     ['signature cut off', `${encoded(header)}.${encoded(payload)}.`, badSignature],
@@ -274,10 +294,26 @@ describe('what the token depends on', () => {
   const gone = (milliseconds: number) => ({ deletionTimestamp: timestamp(clock.now() - milliseconds) });
 
   test.each([
-    ['account missing', () => objects.remove(ServiceAccounts, { namespace: 'ns', name: 'sa' }), 'serviceaccounts "sa" not found'],
-    ['account made again', () => objects.put(ServiceAccounts, { metadata: { namespace: 'ns', name: 'sa', uid: 'new' } }), 'service account UID (new) does not match claim (sa-uid)'],
-    ['account long deleted', () => objects.put(ServiceAccounts, { metadata: { namespace: 'ns', name: 'sa', uid: 'sa-uid', ...gone(61_000) } }), 'service account ns/sa has been deleted'],
-    ['account just deleted', () => objects.put(ServiceAccounts, { metadata: { namespace: 'ns', name: 'sa', uid: 'sa-uid', ...gone(60_000) } }), undefined],
+    [
+      'account missing',
+      () => objects.remove(ServiceAccounts, { namespace: 'ns', name: 'sa' }),
+      'serviceaccounts "sa" not found',
+    ],
+    [
+      'account made again',
+      () => objects.put(ServiceAccounts, { metadata: { namespace: 'ns', name: 'sa', uid: 'new' } }),
+      'service account UID (new) does not match claim (sa-uid)',
+    ],
+    [
+      'account long deleted',
+      () => objects.put(ServiceAccounts, { metadata: { namespace: 'ns', name: 'sa', uid: 'sa-uid', ...gone(61_000) } }),
+      'service account ns/sa has been deleted',
+    ],
+    [
+      'account just deleted',
+      () => objects.put(ServiceAccounts, { metadata: { namespace: 'ns', name: 'sa', uid: 'sa-uid', ...gone(60_000) } }),
+      undefined,
+    ],
   ])('%s', async (_name, change, message) => {
     const token = issue();
     change();
@@ -285,16 +321,25 @@ describe('what the token depends on', () => {
     else await expect(verify(token)).rejects.toThrow(message);
   });
 
-  test.each([
+  test.each<[string, ResourceType, ObjectKey]>([
     ['secret', Secrets, { namespace: 'ns', name: 'bound' }],
     ['pod', Pods, { namespace: 'ns', name: 'bound' }],
     ['node', Nodes, { name: 'bound' }],
-  ] as const)('a bound %s must be there, the same, and not long deleted', async (word, type, key) => {
+  ])('a bound %s must be there, the same, and not long deleted', async (word, type, key) => {
     const token = issue({ [word]: { name: 'bound', uid: `${word}-uid` } });
     expect(await verify(token)).toBeDefined();
-    objects.put(type, { metadata: { ...key, uid: `${word}-uid`, ...gone(61_000) } });
+    objects.put(type, {
+      metadata: {
+        name: key.name,
+        ...(key.namespace ? { namespace: key.namespace } : {}),
+        uid: `${word}-uid`,
+        ...gone(61_000),
+      },
+    });
     await expect(verify(token)).rejects.toThrow('service account token has been invalidated');
-    objects.put(type, { metadata: { ...key, uid: 'new' } });
+    objects.put(type, {
+      metadata: { name: key.name, ...(key.namespace ? { namespace: key.namespace } : {}), uid: 'new' },
+    });
     await expect(verify(token)).rejects.toThrow(
       `${word} UID (new) does not match service account ${word} ref claim (${word}-uid)`,
     );

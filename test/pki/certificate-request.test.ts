@@ -189,25 +189,22 @@ test('arbitrary bytes are refused without a crash', () => {
   );
 });
 
-/** A megabyte of sequences in sequences. */
-const nested = (): Buffer => {
-  const parts: Buffer[] = [];
-  let length = 0;
-  while (length < 1_000_000) {
-    const head = encode(tags.sequence, Buffer.alloc(0)).subarray(0, 1);
-    const size = Buffer.from(
+/** A megabyte of sequences in sequences, the innermost first in the making. */
+function nested(): Buffer {
+  const heads: Buffer[] = [];
+  for (let length = 0; length < 1_000_000; length += heads.at(-1)?.length ?? 0) {
+    const size =
       length < 0x80
         ? [length]
-        : length < 0x10000
-          ? [0x82, length >> 8, length & 255]
-          : [0x83, length >> 16, (length >> 8) & 255, length & 255],
-    );
-    if (length >= 0x80 && length < 0x100) size[0] = 0x82;
-    parts.unshift(Buffer.concat([head, size]));
-    length += 1 + size.length;
+        : length < 0x100
+          ? [0x81, length]
+          : length < 0x10000
+            ? [0x82, length >> 8, length & 0xff]
+            : [0x83, length >> 16, (length >> 8) & 0xff, length & 0xff];
+    heads.push(Buffer.from([tags.sequence, ...size]));
   }
-  return Buffer.concat(parts);
-};
+  return Buffer.concat(heads.reverse());
+}
 
 const bombs: Readonly<Record<string, () => Buffer>> = {
   'nesting without end': nested,

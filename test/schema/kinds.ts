@@ -74,7 +74,11 @@ export const everything = b.struct('v1.Everything', {
 
 /** A schema that contains itself, through unions too. */
 const propsFields: Record<string, Schema> = {};
-export const props: Schema = { type: 'object', properties: new Map(), wire: { go: 'v1.JSONSchemaProps' } };
+export const props: Schema = {
+  type: 'object',
+  properties: new Map(),
+  wire: { go: 'v1.JSONSchemaProps', component: 'x.JSONSchemaProps' },
+};
 Object.assign(propsFields, {
   type: b.field(5, b.string()),
   default: b.optional(8, b.anyJson({ go: 'v1.JSON' })),

@@ -154,6 +154,20 @@ describe('a subscriber that writes', () => {
     expect(last.told).toEqual(expected);
   });
 
+  test('or subscribes again from within a call is told everything once', () => {
+    const { write, fanOut, follow } = setUp();
+    const inner: { readonly told: readonly string[] }[] = [];
+    fanOut.changes('/', 0n).subscribe((change) => {
+      if (change.type === 'progress') return;
+      if (inner.length < 2) inner.push(follow('/', 0n));
+      if (change.entry.key === '/a') write('/b');
+    });
+    write('/a');
+    write('/c');
+    expect(inner[0]?.told).toEqual(['/a 1', 'progress 1', '/b 2', '/c 3']);
+    expect(inner[1]?.told).toEqual(['/a 1', '/b 2', 'progress 2', '/c 3']);
+  });
+
   test('without end does not keep others from running', async () => {
     const { write, fanOut } = setUp({ historyLimit: 10_000 });
     let stopped = false;

@@ -74,5 +74,5 @@ export function checkRepeated(
 ): void {
   if (repeated === undefined || fieldValidation === 'Ignore') return;
   if (fieldValidation === 'Strict') throw badRequest(`error strict decoding YAML: ${repeated}`);
-  warn(repeated);
+  for (const line of repeated.split('\n').slice(1)) warn(line.trim());
 }

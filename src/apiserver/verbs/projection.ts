@@ -19,7 +19,7 @@ export async function projectedWrite(
   const written = await updateObject(parts, write, key, {
     change: async (current) => {
       if (current === undefined) throw new Error('a projection never creates');
-      const projected = await change(projection.read(current));
+      const projected = await change((projection.readForWrite ?? projection.read)(current));
       const violations = projection.validate?.(projected) ?? [];
       if (violations.length) throw invalidObject({ ...projection.of, name: key.name }, violations);
       const next = projection.write(current, projected);

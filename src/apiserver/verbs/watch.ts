@@ -88,13 +88,15 @@ class Watch {
   async #run(): Promise<void> {
     const { store, clock } = this.#parts;
     const { signal } = this.#target;
-    signal.addEventListener('abort', () => this.#end(), { once: true });
+    signal.addEventListener('abort', () => this.#end(), { once: true, signal: this.#ended.signal });
     if (signal.aborted) return this.#end();
     let after = this.#plan.after;
     if (this.#plan.initial) {
       if (this.#plan.notBefore > 0n) await waitForRevision(store, this.#plan.notBefore, { clock, signal });
       after = await this.#sendState();
     }
+    const { firstRevision } = this.#parts;
+    if (after !== undefined && after < firstRevision()) throw new HistoryCompacted(after, firstRevision());
     after ??= await store.revision();
     this.#seen = after;
     if (this.#out.closed) return;

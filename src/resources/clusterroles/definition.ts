@@ -54,7 +54,8 @@ export const clusterRoles = defineResource<ClusterRole>({
   createOnUpdate: true,
   unconditionalUpdate: true,
   columns: [createdAt],
-  defaults: withoutEmptyRules,
+  // After the owners are recorded: who sends no rules owns them all the same.
+  prepare: withoutEmptyRules,
   validate: ({ rules, aggregationRule }) => [
     ...validatePolicyRules(rules, { namespaced: false }),
     ...validateAggregation(aggregationRule),

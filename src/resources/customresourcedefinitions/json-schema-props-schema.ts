@@ -21,7 +21,7 @@ export const component = (name: string): { readonly component: string } => ({
 });
 
 /**
- * Extensions are known under each of the prefixes; they share their field numbers. Of values that take one of two
+ * Extensions are known under each of the prefixes, which share their field numbers; the first is the usual one. Of values that take one of two
  * forms, the alternatives carry the numbers of the message that stands for them in protobuf.
  */
 export function jsonSchemaPropsSchema(prefixes: readonly string[]): Schema {
@@ -33,8 +33,12 @@ export function jsonSchemaPropsSchema(prefixes: readonly string[]): Schema {
     wire: { go: 'v1.JSONSchemaProps', ...component('JSONSchemaProps') },
   };
   for (const keyword of [...keywords].sort((a, b) => a.number - b.number)) {
+    const [name = '', ...aliases] = wireNames(keyword, prefixes);
     const schema = ofKeyword(keyword, self);
-    for (const name of wireNames(keyword, prefixes)) properties.set(name, schema);
+    // Where numbers are shared, protobuf reads into the last member. Aliases are written only where they are given.
+    const alias: Schema = { ...schema, wire: { ...schema.wire, presence: 'pointer' } };
+    for (const other of aliases.reverse()) properties.set(other, alias);
+    properties.set(name, schema);
   }
   return self;
 }

@@ -64,6 +64,7 @@ function validateSpec({ spec }: Lease): readonly Violation[] {
 export const leases = defineResource<Lease>({
   ...Leases,
   origin: 'built-in',
+  anyFinalizer: true,
   schema: leaseSchema,
   nameRule: nameRules.dnsSubdomain,
   createOnUpdate: true,

@@ -53,6 +53,7 @@ export const mutatingWebhookConfigurations = (parts: {
   defineResource<MutatingWebhookConfiguration>({
     ...MutatingWebhookConfigurations,
     origin: 'built-in',
+    anyFinalizer: true,
     schema: mutatingWebhookConfigurationSchema,
     nameRule: nameRules.dnsSubdomain,
     checksMetadataOnce: true,

@@ -24,6 +24,6 @@ export const roles = defineResource<Role>({
   createOnUpdate: true,
   unconditionalUpdate: true,
   columns: [createdAt],
-  defaults: withoutEmptyRules,
+  prepare: withoutEmptyRules,
   validate: ({ rules }) => validatePolicyRules(rules, { namespaced: true }),
 });

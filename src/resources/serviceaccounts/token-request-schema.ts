@@ -32,13 +32,12 @@ export const tokenRequestSchema = struct(
               'Whom the token is for; none: the API server. Each of them can pass for the caller to the others.',
           }),
           expirationSeconds: optional(4, integer64(), {
-            presence: 'always',
+            presence: 'null',
             default: 3_600,
             description: 'Lifetime asked for; the answer tells the real one.',
           }),
           boundObjectRef: optional(3, boundObjectReference, {
-            presence: 'always',
-            nullable: true,
+            presence: 'null',
             description: 'Object without which the token is no longer valid.',
           }),
         },

@@ -41,6 +41,7 @@ export const validatingWebhookConfigurations = (parts: {
   defineResource<ValidatingWebhookConfiguration>({
     ...ValidatingWebhookConfigurations,
     origin: 'built-in',
+    anyFinalizer: true,
     schema: validatingWebhookConfigurationSchema,
     nameRule: nameRules.dnsSubdomain,
     checksMetadataOnce: true,

@@ -250,6 +250,7 @@ export class EtcdStore implements Store {
     if (this.#hurrying >= revision) return;
     this.#hurrying = revision;
     await this.#clock.sleep(impatienceMs, this.#stop.signal);
+    this.#hurrying = 0n;
     if (this.#stop.signal.aborted || this.#history.newest >= revision) return;
     await this.#beat().catch((error: unknown) => this.#log.warn({ error }, 'cannot write a heartbeat to etcd'));
   }
@@ -332,15 +333,18 @@ export class EtcdStore implements Store {
     this.#fanOut.cutOff(new HistoryCompacted(newest, revision));
   }
 
-  /** 'incomplete' if etcd no longer knew what was there before. */
-  #changeFrom({ type, kv, previous }: WatchEvent): Written | 'incomplete' {
-    const before = previous && this.#entry(previous);
-    if (type === 'put') {
-      if (before === undefined && kv.createRevision !== kv.modRevision) return 'incomplete';
-      return { type: 'put', entry: this.#entry(kv), previous: before };
+  /** 'incomplete' if etcd no longer knew what was there before; undefined if somebody else wrote there. */
+  #changeFrom({ type, kv, previous }: WatchEvent): Written | 'incomplete' | undefined {
+    try {
+      const before = previous && this.#entry(previous);
+      const complete = before !== undefined || (type === 'put' && kv.createRevision === kv.modRevision);
+      if (!complete) return 'incomplete';
+      if (type === 'put') return { type, entry: this.#entry(kv), previous: before };
+      return before && { type, entry: atRevision(before, kv.modRevision), previous: before };
+    } catch (error) {
+      this.#log.error({ error, key: kv.key }, 'a change in etcd that is not of this store is passed over');
+      return undefined;
     }
-    if (before === undefined) return 'incomplete';
-    return { type: 'delete', entry: atRevision(before, kv.modRevision), previous: before };
   }
 
   /** Every interval one of the servers compacts to what the revision was an interval before. */

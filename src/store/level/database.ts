@@ -7,13 +7,13 @@ export type Database = ClassicLevel<Buffer, Buffer>;
 const writeBufferSize = 16 * 1_048_576;
 
 /**
- * Opens the database in a directory, which is made if there is none.
+ * Opens the database in a directory; where there is none it is made, unless `mustExist`.
  * @throws errors of classic-level (`code` is LEVEL_...; the cause says why), or the system's
  */
-export async function openDatabase(directory: string): Promise<Database> {
+export async function openDatabase(directory: string, { mustExist = false } = {}): Promise<Database> {
   const { ClassicLevel } = await import('classic-level');
   const options = { keyEncoding: 'buffer', valueEncoding: 'buffer', writeBufferSize };
   const database = new ClassicLevel<Buffer, Buffer>(directory, options);
-  await database.open();
+  await database.open({ createIfMissing: !mustExist });
   return database;
 }

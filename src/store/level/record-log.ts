@@ -1,3 +1,4 @@
+import { mkdir } from 'node:fs/promises';
 import type { Logger } from '../../runtime/logger.js';
 import type { Revision } from '../store.js';
 import { StoreUnavailable } from '../store-unavailable.js';
@@ -50,8 +51,10 @@ export async function openRecordLog(directory: string, reader: LogReader, log: L
   let database: Database | undefined;
   let acknowledged: AcknowledgedFile | undefined;
   try {
-    database = await openDatabase(directory);
+    await mkdir(directory, { recursive: true });
     acknowledged = openAcknowledgedFile(directory);
+    // LevelDB would make a new database where its main file is gone, and remove what is left of the old one.
+    database = await openDatabase(directory, { mustExist: acknowledged.last !== undefined });
     const last = await readAll(database, reader, directory);
     checkAcknowledged(acknowledged, last, directory);
     if (last === undefined) await database.put(markKey, encodeMark({ compacted: 0n, records: 0 }), { sync: true });

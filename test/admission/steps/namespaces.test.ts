@@ -11,7 +11,10 @@ import { FixedObjects } from '../../auth/fixed-objects.js';
 const general = (type: object): ResourceType<ApiObject> => type as ResourceType<ApiObject>;
 const objects = new FixedObjects()
   .put(Namespaces, { metadata: { name: 'active' }, status: { phase: 'Active' } })
-  .put(Namespaces, { metadata: { name: 'going', deletionTimestamp: '2026-01-01T00:00:00Z' }, status: { phase: 'Terminating' } });
+  .put(Namespaces, {
+    metadata: { name: 'going', deletionTimestamp: '2026-01-01T00:00:00Z' },
+    status: { phase: 'Terminating' },
+  });
 const step = namespaceExists({ objects });
 const attributes = (namespace: string, more: Partial<AdmissionAttributes> = {}): AdmissionAttributes => ({
   operation: 'CREATE',
@@ -44,7 +47,10 @@ test.each([
   [{ name: 'a' }, 'a', 'configmaps "a" is forbidden'],
   [{ generateName: 'a-' }, '', 'configmaps "a-" is forbidden'],
 ])('nothing new in a terminating one (%j)', async (metadata, name, start) => {
-  const given = attributes('going', { key: { namespace: 'going', name }, object: { apiVersion: 'v1', kind: 'ConfigMap', metadata } });
+  const given = attributes('going', {
+    key: { namespace: 'going', name },
+    object: { apiVersion: 'v1', kind: 'ConfigMap', metadata },
+  });
   await expect(step.mutate?.(given)).rejects.toMatchObject({
     reason: 'Forbidden',
     message: `${start}: unable to create new content in namespace going because it is being terminated`,
@@ -81,7 +87,12 @@ test.each([
   ['kube-node-lease', false],
   ['mine', false],
 ])('%s may not be deleted: %s', async (name, refused) => {
-  const given = attributes('', { operation: 'DELETE', resource: general(Namespaces), key: { name }, object: undefined });
+  const given = attributes('', {
+    operation: 'DELETE',
+    resource: general(Namespaces),
+    key: { name },
+    object: undefined,
+  });
   expect(immortalNamespaces.handles(given)).toBe(refused);
   if (refused) {
     await expect(immortalNamespaces.validate?.(given)).rejects.toThrow(

@@ -50,8 +50,9 @@ describe('the policy', () => {
   });
 
   test('other domains rename groups, signers and annotations as a whole', () => {
-    const text = JSON.stringify(bootstrapPolicy({ api: 'api.test', signer: 'signer.test', extensions: ['x-'] }).clusterRoles)
-      .replaceAll('"apiVersion":"rbac.authorization.k8s.io/v1"', '');
+    const text = JSON.stringify(
+      bootstrapPolicy({ api: 'api.test', signer: 'signer.test', extensions: ['x-'] }).clusterRoles,
+    ).replaceAll('"apiVersion":"rbac.authorization.k8s.io/v1"', '');
     expect(text).not.toMatch(/k8s\.io|kubernetes\.io/);
     expect(text).toContain('signer.test/apiserver-client-nodeagent');
   });
@@ -76,21 +77,32 @@ describe('controllers', () => {
     return (await authorize(attributes)).verdict === 'allow';
   };
 
-  test.each(Object.keys(controllerAccounts) as (keyof typeof controllerAccounts)[])('%s may do something', (controller) => {
-    expect(role(`system:controller:${controllerAccounts[controller]}`).rules?.length).toBeGreaterThan(0);
-  });
+  test.each(Object.keys(controllerAccounts) as (keyof typeof controllerAccounts)[])(
+    '%s may do something',
+    (controller) => {
+      expect(role(`system:controller:${controllerAccounts[controller]}`).rules?.length).toBeGreaterThan(0);
+    },
+  );
 
   test('who approves does not sign, who signs does not approve', async () => {
     const signer = (name: string) => ({ name: `kubernetes.io/${name}` });
-    expect(await may('csr-approver', 'approve', certificates, 'signers', signer('kube-apiserver-client-kubelet'))).toBe(true);
-    expect(await may('csr-approver', 'approve', certificates, 'signers', signer('apiserver-client-nodeagent'))).toBe(true);
+    expect(await may('csr-approver', 'approve', certificates, 'signers', signer('kube-apiserver-client-kubelet'))).toBe(
+      true,
+    );
+    expect(await may('csr-approver', 'approve', certificates, 'signers', signer('apiserver-client-nodeagent'))).toBe(
+      true,
+    );
     expect(await may('csr-approver', 'approve', certificates, 'signers', signer('kube-apiserver-client'))).toBe(false);
     expect(await may('csr-approver', 'sign', certificates, 'signers', signer('kube-apiserver-client'))).toBe(false);
     expect(await may('csr-signer', 'sign', certificates, 'signers', signer('kube-apiserver-client'))).toBe(true);
-    expect(await may('csr-signer', 'approve', certificates, 'signers', signer('kube-apiserver-client-kubelet'))).toBe(false);
+    expect(await may('csr-signer', 'approve', certificates, 'signers', signer('kube-apiserver-client-kubelet'))).toBe(
+      false,
+    );
     expect(await may('csr-signer', 'sign', certificates, 'signers', { name: 'example.test/ci' })).toBe(true);
     expect(await may('csr-signer', 'sign', certificates, 'signers', { name: 'example.test/other' })).toBe(false);
-    expect(await may('trust-bundle-publisher', 'attest', certificates, 'signers', { name: 'example.test/ci' })).toBe(true);
+    expect(await may('trust-bundle-publisher', 'attest', certificates, 'signers', { name: 'example.test/ci' })).toBe(
+      true,
+    );
   });
 
   test.each<[keyof typeof controllerAccounts, string, string, string]>([
@@ -107,7 +119,9 @@ describe('controllers', () => {
 
 describe('reconciling', () => {
   const wanted = role('system:basic-user');
-  const binding = policy.clusterRoleBindings.find(({ metadata }) => metadata.name === 'system:discovery') as ClusterRoleBinding;
+  const binding = policy.clusterRoleBindings.find(
+    ({ metadata }) => metadata.name === 'system:discovery',
+  ) as ClusterRoleBinding;
   const stored: ClusterRole = { ...wanted, metadata: { ...wanted.metadata, uid: 'u', resourceVersion: '5' } };
 
   test('what is missing is created, what is complete is left', () => {
@@ -119,17 +133,17 @@ describe('reconciling', () => {
 
   test('missing rules come back, added ones stay', () => {
     const extra = { verbs: ['get'], apiGroups: [''], resources: ['pods'] };
-    const changed = { ...stored, rules: [extra, ...(wanted.rules ?? []).slice(1)] };
+    const changed: ClusterRole = { ...stored, rules: [extra, ...(wanted.rules ?? []).slice(1)] };
     const result = reconcileBootstrap(changed, wanted);
     expect(result).toMatchObject({ action: 'update', object: { metadata: { resourceVersion: '5' } } });
     const rules = 'object' in result ? (result.object.rules ?? []) : [];
     expect(rules[0]).toEqual(extra);
-    expect(rules.length).toBeGreaterThan(changed.rules.length);
+    expect(rules.length).toBeGreaterThan((changed.rules ?? []).length);
     expect(reconcileBootstrap({ ...changed, rules }, wanted)).toEqual({ action: 'none' });
   });
 
   test('rules covered by wider ones are not missing', () => {
-    const wide = { ...stored, rules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }] };
+    const wide: ClusterRole = { ...stored, rules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }] };
     expect(reconcileBootstrap(wide, wanted)).toEqual({ action: 'none' });
   });
 
@@ -144,7 +158,9 @@ describe('reconciling', () => {
 
   test('autoupdate false keeps everybody out', () => {
     const annotations = { 'rbac.authorization.kubernetes.io/autoupdate': 'false' };
-    expect(reconcileBootstrap({ ...stored, rules: [], metadata: { ...stored.metadata, annotations } }, wanted)).toEqual({ action: 'none' });
+    expect(reconcileBootstrap({ ...stored, rules: [], metadata: { ...stored.metadata, annotations } }, wanted)).toEqual(
+      { action: 'none' },
+    );
   });
 
   test('bindings: subjects are added, another role means a new binding', () => {
@@ -157,9 +173,11 @@ describe('reconciling', () => {
 
   test('selectors of aggregated roles come back, their rules are not looked at', () => {
     const view = role('view');
-    const filled = { ...view, rules: [{ verbs: ['get'] }] };
+    const filled: ClusterRole = { ...view, rules: [{ verbs: ['get'] }] };
     expect(reconcileBootstrap(filled, view)).toEqual({ action: 'none' });
-    expect(reconcileBootstrap({ ...filled, aggregationRule: { clusterRoleSelectors: [{ matchLabels: { x: 'y' } }] } }, view)).toMatchObject({
+    expect(
+      reconcileBootstrap({ ...filled, aggregationRule: { clusterRoleSelectors: [{ matchLabels: { x: 'y' } }] } }, view),
+    ).toMatchObject({
       action: 'update',
       object: { aggregationRule: { clusterRoleSelectors: [{ matchLabels: { x: 'y' } }, {}] } },
     });

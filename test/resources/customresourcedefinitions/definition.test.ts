@@ -8,6 +8,7 @@ import { validateMetadata } from '../../../src/registry/metadata-rules.js';
 import type { RequestContext } from '../../../src/registry/resource-definition.js';
 import { customResourceDefinitions } from '../../../src/resources/customresourcedefinitions/definition.js';
 import { compileDecoder, DecodeError } from '../../../src/schema/decode.js';
+import { decodeProtobuf, encodeProtobuf } from '../../../src/schema/protobuf.js';
 import { context, read } from '../write.js';
 
 const crds = customResourceDefinitions();
@@ -170,6 +171,20 @@ test('both prefixes of extensions mean the same, and each object keeps its own',
     ],
   ]);
   expect(crd.spec.versions[0]?.schema?.openAPIV3Schema).toEqual(schema);
+});
+
+test('in protobuf there is one number for both, and the usual prefix is read', () => {
+  const encode = (schema: JsonObject): JsonObject => {
+    const bytes = encodeProtobuf(crds.schema, read(crds, body(schema)) as unknown as JsonObject);
+    const decoded = decodeProtobuf(crds.schema, bytes) as unknown as CustomResourceDefinition;
+    return decoded.spec.versions[0]?.schema?.openAPIV3Schema ?? {};
+  };
+  const flag = { 'x-kubernetes-int-or-string': true, 'x-kubernetes-embedded-resource': false };
+  expect(encode({ 'x-kubernetes-int-or-string': true })).toMatchObject(flag);
+  expect(encode({ 'x-api-int-or-string': true })).toMatchObject(flag);
+  expect(
+    encode({ items: { additionalProperties: { type: 'string' } }, not: { additionalProperties: false } }),
+  ).toMatchObject({ items: { additionalProperties: { type: 'string' } }, not: { additionalProperties: false } });
 });
 
 test('expressions go to the engine, if there is one, with what is above them', () => {

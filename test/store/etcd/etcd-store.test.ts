@@ -3,6 +3,7 @@ import { changeBatches } from '../../../src/store/change-batches.js';
 import { document } from '../../../src/store/document.js';
 import { createEtcdClient } from '../../../src/store/etcd/etcd-client.js';
 import { type EtcdStore, type EtcdStoreOptions, openEtcdStore } from '../../../src/store/etcd/etcd-store.js';
+import type { WatchResponse } from '../../../src/store/etcd/messages.js';
 import { HistoryCompacted, type Revision, type Store, WriteConflict } from '../../../src/store/store.js';
 import { StoreUnavailable } from '../../../src/store/store-unavailable.js';
 import { storeContract } from '../../../src/testing/store-contract.js';
@@ -146,6 +147,57 @@ describe.skipIf(!etcdInstalled)('when etcd is killed and comes back', () => {
     void stream.stop();
     await store.close();
   }, 30_000);
+});
+
+describe.skipIf(!etcdInstalled)('when the watch misses something', () => {
+  const nothing = { created: false, canceled: false, compactRevision: 0n, cancelReason: '', events: [] };
+
+  test('that was compacted meanwhile, streams fail and later ones go on from there', async () => {
+    let deaf = false;
+    let tell: (response: WatchResponse) => void = () => {};
+    const store = await open({
+      wrapClient: (client) => ({
+        ...client,
+        watch(request, handlers) {
+          tell = handlers.response;
+          return client.watch(request, { ...handlers, response: (response) => deaf || handlers.response(response) });
+        },
+      }),
+    });
+    const stream = reader(store, await store.revision());
+    deaf = true;
+    const missed = await create(store, '/missed');
+    tell({ ...nothing, canceled: true, compactRevision: missed });
+    deaf = false;
+    const failure: unknown = await stream.take(1).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(HistoryCompacted);
+    expect(failure).toMatchObject({ oldest: missed });
+    const later = reader(store, missed);
+    const seen = await create(store, '/seen');
+    expect(await later.take(1)).toEqual([`put /seen ${seen}`]);
+    void later.stop();
+    await store.close();
+  });
+
+  test('written by somebody else in its place, it is passed over, and reading it says so', async () => {
+    const prefix = `/test-${made++}`;
+    const store = await open({ prefix });
+    const stream = reader(store, await store.revision());
+    const client = createEtcdClient({ endpoints: [etcd.endpoint] });
+    const key = `${prefix}/entries/foreign`;
+    const put = { key, value: Buffer.from('{}') };
+    await client.txn({
+      compare: { key, target: 'version', equals: 0n },
+      success: { put },
+      failure: { range: { key } },
+    });
+    client.close();
+    const next = await create(store, '/own');
+    expect(await stream.take(1)).toEqual([`put /own ${next}`]);
+    await expect(store.get('/foreign')).rejects.toThrow('what etcd holds for /foreign');
+    void stream.stop();
+    await store.close();
+  });
 });
 
 describe.skipIf(!etcdInstalled)('when the answer to a write is lost', () => {

@@ -1,0 +1,199 @@
+import { defaultDomains } from '../../api/domains.js';
+import { setMember } from '../../api/json-text.js';
+import type { Json, JsonObject } from '../../api/object.js';
+import { goType, itemsOf, type WireShape, wireShape } from '../../schema/go-types.js';
+import { omitsEmpty, presenceOf, zeroOf } from '../../schema/presence.js';
+import type { Schema } from '../../schema/schema.js';
+import { customSchema } from './custom-schema.js';
+import type { Dialect } from './dialect.js';
+
+/**
+ * The named schemas of a document. Asking for the reference to one adds it, and with it all it refers to, so that a
+ * document has exactly the components that are reachable from its paths.
+ */
+export class Components {
+  readonly dialect: Dialect;
+  readonly #found = new Map<string, JsonObject>();
+
+  constructor(dialect: Dialect) {
+    this.dialect = dialect;
+  }
+
+  /** Every component so far, by name. */
+  all(): JsonObject {
+    const out: Record<string, Json> = {};
+    for (const name of [...this.#found.keys()].sort()) setMember(out, name, this.#found.get(name) ?? {});
+    return out;
+  }
+
+  /** Adds a component once; `make` may refer to it. */
+  add(name: string, make: () => JsonObject): string {
+    if (!this.#found.has(name)) {
+      this.#found.set(name, {});
+      this.#found.set(name, make());
+    }
+    return name;
+  }
+
+  reference(name: string): JsonObject {
+    return { $ref: this.dialect.schemas + name };
+  }
+
+  /** A reference with more beside it, which OpenAPI 3 only allows around it. */
+  describedReference(name: string, more: JsonObject): JsonObject {
+    const reference = this.reference(name);
+    if (Object.keys(more).length === 0) return reference;
+    return this.dialect.version === 3 ? { allOf: [reference], ...more } : { ...reference, ...more };
+  }
+
+  /** The component of a built-in schema; undefined if it is written in place. */
+  nameOf(schema: Schema): string | undefined {
+    const shape = wireShape(schema);
+    const special = specials[shape]?.(schema);
+    if (special !== undefined) {
+      const { name, ...rest } = special;
+      return this.add(name, () => ({ description: rest.description, ...rest[this.dialect.version] }));
+    }
+    const name = schema.wire?.component;
+    if (name === undefined) return undefined;
+    return this.add(name, () => (shape === 'struct' ? this.struct(schema) : described(schema)));
+  }
+
+  /** A struct with all its members. */
+  struct(schema: Schema, extensions: JsonObject = {}): JsonObject {
+    const properties: Record<string, Json> = {};
+    for (const [name, member] of schema.properties ?? []) setMember(properties, name, this.member(member));
+    return {
+      ...described(schema),
+      properties,
+      ...(schema.required?.length ? { required: schema.required } : {}),
+      type: 'object',
+      ...extensionsOf(schema),
+      ...extensions,
+    };
+  }
+
+  /** A schema of a built-in kind in the place of a member, item or value. */
+  member(schema: Schema, isElement = false): JsonObject {
+    const text = isElement ? {} : described(schema);
+    const usual = this.dialect.version === 3 ? defaultOf(schema, isElement) : undefined;
+    const more = { ...text, ...(usual === undefined ? {} : { default: usual }) };
+    const name = this.nameOf(schema);
+    if (name !== undefined) return this.describedReference(name, more);
+    const shape = wireShape(schema);
+    if (shape === 'struct') return { ...more, ...this.struct(schema) };
+    return { ...more, ...this.#inPlace(schema, shape), ...extensionsOf(schema) };
+  }
+
+  #inPlace(schema: Schema, shape: WireShape): JsonObject {
+    if (shape === 'list') return { items: this.member(itemsOf(schema), true), type: 'array' };
+    if (shape === 'map' && typeof schema.additionalProperties === 'object') {
+      return { additionalProperties: this.member(schema.additionalProperties, true), type: 'object' };
+    }
+    if (shape === 'raw') return { type: 'object' };
+    return {
+      ...(schema.type === undefined ? {} : { type: schema.type }),
+      ...(schema.format === undefined ? {} : { format: schema.format }),
+      ...(schema.enum === undefined ? {} : { enum: schema.enum }),
+    };
+  }
+
+  /** A schema of a custom resource; metadata within is the component it always is. */
+  custom(schema: Schema): JsonObject {
+    return customSchema(schema, {
+      dialect: this.dialect,
+      prefix: extensionPrefix,
+      metadata: (more) => this.metadata(more),
+    });
+  }
+
+  /** A reference to ObjectMeta; `objectMeta` must have been added. */
+  metadata(more: JsonObject): JsonObject {
+    return this.describedReference(objectMetaComponent, more);
+  }
+}
+
+export const objectMetaComponent = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
+export const extensionPrefix = defaultDomains.extensions[0] ?? 'x-kubernetes-';
+
+const described = ({ description }: Schema): JsonObject => (description === undefined ? {} : { description });
+
+/** Structs have `{}`, what is always written its zero value, elements of lists and maps too. */
+function defaultOf(schema: Schema, isElement: boolean): Json | undefined {
+  if (schema.default !== undefined) return schema.default;
+  const shape = wireShape(schema);
+  const isPointer = presenceOf(schema) === 'pointer' && !isElement;
+  if (shape === 'struct') return isPointer ? undefined : {};
+  if (isPointer || (omitsEmpty(schema) && !isElement)) return undefined;
+  return zeroed.has(shape) ? zeroOf(shape) : undefined;
+}
+const zeroed: ReadonlySet<WireShape> = new Set<WireShape>(['string', 'int32', 'int64', 'double', 'boolean']);
+
+/** How lists, maps and patches are merged. */
+function extensionsOf(schema: Schema): JsonObject {
+  const extension = (name: string, value: Json | undefined): JsonObject =>
+    value === undefined ? {} : { [`${extensionPrefix}${name}`]: value };
+  return {
+    ...extension('list-map-keys', schema.listMapKeys),
+    ...extension('list-type', schema.listType),
+    ...extension('map-type', schema.mapType),
+    ...extension('patch-merge-key', schema.patchMergeKey),
+    ...extension('patch-strategy', schema.patchStrategy),
+  };
+}
+
+interface Special {
+  readonly name: string;
+  readonly description: string;
+  readonly 2: JsonObject;
+  readonly 3: JsonObject;
+}
+const meta = 'io.k8s.apimachinery.pkg.apis.meta.v1.';
+const both = (schema: JsonObject): { readonly 2: JsonObject; readonly 3: JsonObject } => ({ 2: schema, 3: schema });
+
+const rawTypes: Readonly<Record<string, Special>> = {
+  'v1.FieldsV1': {
+    name: `${meta}FieldsV1`,
+    description: 'A set of fields: each name leads to the fields below it.',
+    ...both({ type: 'object' }),
+  },
+  'runtime.RawExtension': {
+    name: 'io.k8s.apimachinery.pkg.runtime.RawExtension',
+    description: 'Any object.',
+    ...both({ type: 'object' }),
+  },
+  'v1.JSON': {
+    name: 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSON',
+    description: 'Any JSON value.',
+    ...both({}),
+  },
+};
+
+const time = { format: 'date-time', type: 'string' };
+const time_: Special = { name: `${meta}Time`, description: 'RFC 3339, whole seconds.', ...both(time) };
+const microTime: Special = {
+  name: `${meta}MicroTime`,
+  description: 'RFC 3339 with six fraction digits.',
+  ...both(time),
+};
+const quantity: Special = {
+  name: 'io.k8s.apimachinery.pkg.api.resource.Quantity',
+  description: 'A number with a suffix, such as 500m, 1.5 or 2Gi.',
+  2: { type: 'string' },
+  3: { oneOf: [{ type: 'string' }, { type: 'number' }] },
+};
+const intOrString: Special = {
+  name: 'io.k8s.apimachinery.pkg.util.intstr.IntOrString',
+  description: 'A whole number or a string.',
+  2: { format: 'int-or-string', type: 'string' },
+  3: { format: 'int-or-string', oneOf: [{ type: 'integer' }, { type: 'string' }] },
+};
+
+/** Shapes that have components of their own. */
+const specials: Partial<Record<WireShape, (schema: Schema) => Special | undefined>> = {
+  time: () => time_,
+  'micro-time': () => microTime,
+  quantity: () => quantity,
+  'int-or-string': () => intOrString,
+  raw: (schema) => rawTypes[goType(schema)],
+};

@@ -1,0 +1,148 @@
+import { setMember } from '../../api/json-text.js';
+import type { Json, JsonObject } from '../../api/object.js';
+import type { Schema } from '../../schema/schema.js';
+import type { Dialect } from './dialect.js';
+
+/** Schemas of custom resources as they are published: all of it in OpenAPI 3, what clients of OpenAPI 2 bear in 2. */
+export interface CustomSchemaOptions {
+  readonly dialect: Dialect;
+  /** Of extensions. */
+  readonly prefix: string;
+  /** The reference to ObjectMeta. */
+  metadata(more: JsonObject): JsonObject;
+}
+
+/** Texts that clients get to see in embedded resources. */
+const embeddedTexts = {
+  apiVersion:
+    'apiVersion defines the versioned schema of this representation of an object. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources',
+  kind: 'kind is a string value representing the type of this object. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds',
+  metadata:
+    "Standard object's metadata. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata",
+};
+
+const plain = [
+  'description',
+  'title',
+  'type',
+  'format',
+  'default',
+  'nullable',
+  'enum',
+  'minimum',
+  'exclusiveMinimum',
+  'maximum',
+  'exclusiveMaximum',
+  'multipleOf',
+  'minLength',
+  'maxLength',
+  'pattern',
+  'minItems',
+  'maxItems',
+  'uniqueItems',
+  'minProperties',
+  'maxProperties',
+  'required',
+  'example',
+  'externalDocs',
+] as const satisfies readonly (keyof Schema)[];
+
+const extensions = [
+  ['preserveUnknownFields', 'preserve-unknown-fields'],
+  ['embeddedResource', 'embedded-resource'],
+  ['intOrString', 'int-or-string'],
+  ['listMapKeys', 'list-map-keys'],
+  ['listType', 'list-type'],
+  ['mapType', 'map-type'],
+  ['validations', 'validations'],
+] as const satisfies readonly (readonly [keyof Schema, string])[];
+
+export function customSchema(given: Schema, options: CustomSchemaOptions): JsonObject {
+  const schema = options.dialect.version === 2 ? forV2(given) : unfolded(given);
+  const out: Record<string, Json> = {};
+  for (const name of plain) {
+    const value = schema[name];
+    // An empty list of required members is none.
+    if (value !== undefined && !(name === 'required' && schema.required?.length === 0)) out[name] = value as Json;
+  }
+  const inner = (each: Schema): JsonObject => customSchema(each, options);
+  if (schema.properties !== undefined) {
+    const properties: Record<string, Json> = {};
+    for (const [name, each] of schema.properties) setMember(properties, name, inner(each));
+    out['properties'] = properties;
+  }
+  const { items, additionalProperties, not } = schema;
+  if (items !== undefined) out['items'] = inner(items);
+  if (additionalProperties !== undefined) {
+    out['additionalProperties'] =
+      typeof additionalProperties === 'boolean' ? additionalProperties : inner(additionalProperties);
+  }
+  for (const junctor of ['allOf', 'anyOf', 'oneOf'] as const) {
+    const alternatives = schema[junctor];
+    if (alternatives !== undefined) out[junctor] = alternatives.map(inner);
+  }
+  if (not !== undefined) out['not'] = inner(not);
+  for (const [member, name] of extensions) {
+    const value = schema[member];
+    if (value !== undefined && value !== false) out[options.prefix + name] = value as unknown as Json;
+  }
+  const [key, ...others] = schema.listMapKeys ?? [];
+  if (schema.listType === 'map' && key !== undefined && others.length === 0) {
+    out[`${options.prefix}patch-merge-key`] = key;
+  }
+  return schema.embeddedResource === true && !(options.dialect.version === 2 && schema.preserveUnknownFields === true)
+    ? embedded(out, schema, options)
+    : out;
+}
+
+/** An embedded resource has a type and metadata, and must have the type. */
+function embedded(out: JsonObject, schema: Schema, options: CustomSchemaOptions): JsonObject {
+  const required = schema.required ?? [];
+  return {
+    ...out,
+    properties: {
+      ...((out['properties'] as JsonObject | undefined) ?? {}),
+      apiVersion: { description: embeddedTexts.apiVersion, type: 'string' },
+      kind: { description: embeddedTexts.kind, type: 'string' },
+      metadata: options.metadata({ description: embeddedTexts.metadata }),
+    },
+    required: [...required, ...['kind', 'apiVersion'].filter((name) => !required.includes(name))],
+  };
+}
+
+const eitherType: readonly Schema[] = [{ type: 'integer' }, { type: 'string' }];
+const isEither = (anyOf: readonly Schema[] | undefined): boolean =>
+  anyOf?.length === 2 &&
+  anyOf.every((each, at) => each.type === eitherType[at]?.type && Object.keys(each).length === 1);
+
+/** `int-or-string` says in words of JSON Schema what it means. */
+function unfolded(schema: Schema): Schema {
+  if (schema.intOrString !== true || isEither(schema.anyOf) || isEither(schema.allOf?.[0]?.anyOf)) return schema;
+  return schema.anyOf === undefined
+    ? { ...schema, anyOf: eitherType }
+    : { ...schema, allOf: [{ anyOf: eitherType }, ...(schema.allOf ?? [])] };
+}
+
+/** Without what clients of OpenAPI 2 stumble over: junctors, null, members beside unknown ones. */
+function forV2(schema: Schema): Schema {
+  const { allOf: _all, anyOf: _any, oneOf: _one, not: _not, nullable, ...rest } = schema;
+  const { type, items, properties, required, ...bare } = rest;
+  const open = nullable === true || schema.preserveUnknownFields === true;
+  const untyped =
+    nullable === true ||
+    (schema.preserveUnknownFields === true && type === 'object') ||
+    (type === 'array' && (open || items === undefined));
+  const isNullable = (name: string): boolean => properties?.get(name)?.nullable === true;
+  const values = schema.additionalProperties;
+  const kept =
+    typeof values === 'object' && values.nullable === true
+      ? []
+      : (required ?? []).filter((name) => open || !isNullable(name));
+  return {
+    ...bare,
+    ...(type === undefined || untyped ? {} : { type }),
+    ...(items === undefined || open ? {} : { items }),
+    ...(properties === undefined || open ? {} : { properties }),
+    ...(kept.length === 0 ? {} : { required: kept }),
+  };
+}

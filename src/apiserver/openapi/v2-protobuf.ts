@@ -1,0 +1,223 @@
+import type { Json, JsonObject } from '../../api/object.js';
+import { writeYaml } from '../../api/yaml-writer.js';
+import { WireWriter, wireTypes } from '../../schema/wire-format.js';
+
+/**
+ * An OpenAPI 2 document in protocol buffers, the only form older clients ask for: message Document of gnostic's
+ * openapiv2, whose field numbers these tables are.
+ */
+export function openApiV2Protobuf(document: JsonObject): Buffer {
+  const writer = new WireWriter();
+  messages.document(writer, document);
+  return writer.finish();
+}
+
+/** Writes a value under a field number. */
+type WriteField = (writer: WireWriter, number: number, value: Json) => void;
+/** Writes a message without its length. */
+type WriteMessage = (writer: WireWriter, value: Json) => void;
+
+const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const isList = (value: Json): value is readonly Json[] => Array.isArray(value);
+
+const text: WriteField = (writer, number, value) => {
+  if (value === '') return;
+  const before = writer.length;
+  writer.text(String(value));
+  writer.close(number, before);
+};
+const flag: WriteField = (writer, number, value) => {
+  if (value !== true) return;
+  writer.varint(1);
+  writer.tag(number, wireTypes.varint);
+};
+const integer: WriteField = (writer, number, value) => {
+  if (typeof value !== 'number' || !Number.isInteger(value) || value === 0) return;
+  writer.varint(BigInt(value));
+  writer.tag(number, wireTypes.varint);
+};
+const double: WriteField = (writer, number, value) => {
+  if (typeof value !== 'number' || value === 0) return;
+  writer.double(value);
+  writer.tag(number, wireTypes.fixed64);
+};
+const message =
+  (write: WriteMessage): WriteField =>
+  (writer, number, value) => {
+    const before = writer.length;
+    write(writer, value);
+    writer.close(number, before);
+  };
+/** A list as a repeated field; what is no list counts as one item. */
+const repeated =
+  (item: WriteField): WriteField =>
+  (writer, number, value) => {
+    const items = isList(value) ? value : [value];
+    for (let at = items.length - 1; at >= 0; at--) item(writer, number, items[at] ?? null);
+  };
+/** An object as a repeated field of `{ 1: name, 2: value }`. */
+const named =
+  (value: WriteField): WriteField =>
+  (writer, number, given) => {
+    if (!isObject(given)) return;
+    for (const name of Object.keys(given).sort().reverse()) {
+      const before = writer.length;
+      value(writer, 2, given[name] ?? null);
+      text(writer, 1, name);
+      writer.close(number, before);
+    }
+  };
+/** A message that holds the value in one field. */
+const within = (number: number, field: WriteField): WriteField =>
+  message((writer, value) => field(writer, number, value));
+
+/** A value as YAML, in field 2 of an Any. */
+const any: WriteField = within(2, (writer, number, value) => text(writer, number, writeYaml(value)));
+
+type Fields = Readonly<Record<string, readonly [number: number, write: WriteField]>>;
+
+/** A message with these members, and extensions under the last number. Fields are written by number, from the last. */
+function members(fields: () => Fields, extensions?: number): WriteMessage {
+  let sorted: readonly (readonly [string, readonly [number, WriteField]])[] | undefined;
+  return (writer, value) => {
+    if (!isObject(value)) return;
+    if (extensions !== undefined) {
+      const found = Object.entries(value).filter(([name]) => name.startsWith('x-'));
+      if (found.length > 0) named(any)(writer, extensions, Object.fromEntries(found));
+    }
+    sorted ??= Object.entries(fields()).sort(([, [a]], [, [b]]) => b - a);
+    for (const [name, [number, write]] of sorted) {
+      const member = value[name];
+      if (member !== undefined) write(writer, number, member);
+    }
+  };
+}
+
+const schema: WriteField = (writer, number, value) => message(messages.schema)(writer, number, value);
+const schemas: WriteField = within(1, named(schema));
+
+/** Query and path parameters differ in one number and in where the numbers of what follows begin. */
+const plainParameter = (isQuery: boolean): WriteMessage => {
+  const after = isQuery ? 1 : 0;
+  return members(
+    () => ({
+      required: [1, flag],
+      in: [2, text],
+      description: [3, text],
+      name: [4, text],
+      type: [5 + after, text],
+      format: [6 + after, text],
+      uniqueItems: [19 + after, flag],
+    }),
+    22 + after,
+  );
+};
+
+const parameter: WriteField = (writer, number, value) => {
+  const place = isObject(value) ? value['in'] : undefined;
+  const alternative =
+    place === 'body'
+      ? within(1, message(messages.bodyParameter))
+      : within(2, within(place === 'path' ? 4 : 3, message(plainParameter(place !== 'path'))));
+  within(1, alternative)(writer, number, value);
+};
+
+type MessageName = 'schema' | 'bodyParameter' | 'operation' | 'response' | 'pathItem' | 'document';
+const messages: Readonly<Record<MessageName, WriteMessage>> = {
+  schema: members(
+    () => ({
+      $ref: [1, text],
+      format: [2, text],
+      title: [3, text],
+      description: [4, text],
+      default: [5, any],
+      multipleOf: [6, double],
+      maximum: [7, double],
+      exclusiveMaximum: [8, flag],
+      minimum: [9, double],
+      exclusiveMinimum: [10, flag],
+      maxLength: [11, integer],
+      minLength: [12, integer],
+      pattern: [13, text],
+      maxItems: [14, integer],
+      minItems: [15, integer],
+      uniqueItems: [16, flag],
+      maxProperties: [17, integer],
+      minProperties: [18, integer],
+      required: [19, repeated(text)],
+      enum: [20, repeated(any)],
+      additionalProperties: [21, additionalProperties],
+      type: [22, within(1, repeated(text))],
+      items: [23, within(1, schema)],
+      allOf: [24, repeated(schema)],
+      properties: [25, schemas],
+      externalDocs: [29, message(externalDocs)],
+      example: [30, any],
+    }),
+    31,
+  ),
+  bodyParameter: members(
+    () => ({ description: [1, text], name: [2, text], in: [3, text], required: [4, flag], schema: [5, schema] }),
+    6,
+  ),
+  operation: members(
+    () => ({
+      tags: [1, repeated(text)],
+      summary: [2, text],
+      description: [3, text],
+      operationId: [5, text],
+      produces: [6, repeated(text)],
+      consumes: [7, repeated(text)],
+      parameters: [8, repeated(parameter)],
+      responses: [9, within(1, named(within(1, message(messages.response))))],
+      schemes: [10, repeated(text)],
+      deprecated: [11, flag],
+    }),
+    13,
+  ),
+  response: members(() => ({ description: [1, text], schema: [2, within(1, schema)] }), 5),
+  pathItem: members(
+    () => ({
+      get: [2, message(messages.operation)],
+      put: [3, message(messages.operation)],
+      post: [4, message(messages.operation)],
+      delete: [5, message(messages.operation)],
+      options: [6, message(messages.operation)],
+      head: [7, message(messages.operation)],
+      patch: [8, message(messages.operation)],
+      parameters: [9, repeated(parameter)],
+    }),
+    10,
+  ),
+  document: members(
+    () => ({
+      swagger: [1, text],
+      info: [2, message(members(() => ({ title: [1, text], version: [2, text] }), 7))],
+      paths: [8, within(2, named(message(messages.pathItem)))],
+      definitions: [9, schemas],
+      security: [12, repeated(within(1, named(within(1, repeated(text)))))],
+      securityDefinitions: [13, within(1, named(within(2, message(apiKey))))],
+    }),
+    16,
+  ),
+};
+
+function additionalProperties(writer: WireWriter, number: number, value: Json): void {
+  const either = typeof value === 'boolean' ? within(2, boolean) : within(1, schema);
+  either(writer, number, value);
+}
+
+/** An alternative is written even if it is false. */
+function boolean(writer: WireWriter, number: number, value: Json): void {
+  writer.varint(value === true ? 1 : 0);
+  writer.tag(number, wireTypes.varint);
+}
+
+function externalDocs(writer: WireWriter, value: Json): void {
+  members(() => ({ description: [1, text], url: [2, text] }), 3)(writer, value);
+}
+
+function apiKey(writer: WireWriter, value: Json): void {
+  members(() => ({ type: [1, text], name: [2, text], in: [3, text], description: [4, text] }), 5)(writer, value);
+}

@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto';
+import { setMember } from '../../api/json-text.js';
+import type { Json, JsonObject } from '../../api/object.js';
+import type { ResourceDefinition } from '../../registry/resource-definition.js';
+import { Components, extensionPrefix } from './components.js';
+import { v3 } from './dialect.js';
+import { answerComponent, answerMediaTypes, bodyComponent, patchMediaTypes } from './kinds.js';
+import { type Operation, operationsOf, type QueryParameter, queryParameters } from './operations.js';
+
+/** OpenAPI 3: one document for each group and version, and an index of them. */
+
+export interface DocumentInfo {
+  readonly title: string;
+  readonly version: string;
+}
+export const documentInfo: DocumentInfo = { title: 'Kubernetes', version: 'v1.36.0' };
+
+/** `api/v1` or `apis/<group>/<version>`. */
+export const documentPath = ({ group, version }: { readonly group: string; readonly version: string }): string =>
+  group === '' ? `api/${version}` : `apis/${group}/${version}`;
+
+/** The document of one group and version. */
+export function openApiV3(
+  definitions: readonly ResourceDefinition[],
+  groupVersion: { readonly group: string; readonly version: string },
+  info: DocumentInfo = documentInfo,
+): JsonObject {
+  const components = new Components(v3);
+  const mine = definitions.filter(
+    ({ group, version }) => group === groupVersion.group && version === groupVersion.version,
+  );
+  const paths = new Map<string, Record<string, Json>>();
+  for (const operation of mine.flatMap(operationsOf)) {
+    const path = paths.get(operation.path) ?? { parameters: pathParameters(operation) };
+    paths.set(operation.path, path);
+    path[operation.method] = operationObject(components, operation);
+  }
+  const out: Record<string, Json> = {};
+  for (const path of [...paths.keys()].sort()) setMember(out, path, paths.get(path) ?? {});
+  return {
+    openapi: '3.0.0',
+    info: { title: info.title, version: info.version },
+    paths: out,
+    components: { schemas: components.all() },
+  };
+}
+
+/** The index: each document's URL with the hash of its bytes. */
+export function openApiV3Index(documents: ReadonlyMap<string, string | Uint8Array>): JsonObject {
+  const paths: Record<string, Json> = {};
+  for (const path of [...documents.keys()].sort()) {
+    setMember(paths, path, { serverRelativeURL: documentUrl(path, documentHash(documents.get(path) ?? '')) });
+  }
+  return { paths };
+}
+
+export const documentUrl = (path: string, hash: string): string => `/openapi/v3/${path}?hash=${hash}`;
+
+/** Upper-case hexadecimal SHA-512. */
+export const documentHash = (document: string | Uint8Array): string =>
+  createHash('sha512').update(document).digest('hex').toUpperCase();
+
+/** Names in braces, and `pretty`. */
+export function pathParameters({ path, gvk }: Operation): readonly JsonObject[] {
+  const describe: Readonly<Record<string, string>> = {
+    name: `Name of the ${gvk.kind}.`,
+    namespace: 'Namespace of the object.',
+  };
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name).sort();
+  return [
+    ...names.map((name) => ({
+      name,
+      in: 'path',
+      description: describe[name] ?? '',
+      required: true,
+      schema: { type: 'string', uniqueItems: true },
+    })),
+    queryParameter('pretty'),
+  ];
+}
+
+const queryParameter = (name: QueryParameter): JsonObject => ({
+  name,
+  in: 'query',
+  description: queryParameters[name].description,
+  schema: { type: queryParameters[name].type, uniqueItems: true },
+});
+
+function operationObject(components: Components, operation: Operation): JsonObject {
+  const { answer, body, codes, origin } = operation;
+  const content = (types: readonly string[], name: string): JsonObject =>
+    Object.fromEntries(types.map((type) => [type, { schema: components.reference(name) }]));
+  const answered = content(answerMediaTypes(origin, answer), answerComponent(components, answer));
+  const responses = Object.fromEntries(
+    codes.map((code) => [String(code), { description: statusTexts[code], content: answered }]),
+  );
+  return {
+    description: operation.description,
+    operationId: operation.id,
+    tags: [operation.tag],
+    ...(operation.query.length > 0 ? { parameters: operation.query.map(queryParameter) } : {}),
+    ...(body === undefined
+      ? {}
+      : {
+          requestBody: {
+            content: content(
+              body.type === 'patch' ? patchMediaTypes(origin) : ['*/*'],
+              bodyComponent(components, body),
+            ),
+            ...(body.type === 'delete-options' ? {} : { required: true }),
+          },
+        }),
+    responses: { ...responses, 401: { description: 'Unauthorized' } },
+    [`${extensionPrefix}action`]: operation.action,
+    [`${extensionPrefix}group-version-kind`]: { ...operation.gvk },
+  };
+}
+
+export const statusTexts = { 200: 'OK', 201: 'Created', 202: 'Accepted' } as const;

@@ -1,0 +1,33 @@
+import { goJson } from '../api/go-text.js';
+import { groupVersion, type JsonObject } from '../api/object.js';
+import { encodeObject, encodeProtobufList, encodeWatchEvent } from '../schema/protobuf.js';
+import type { ResourceDefinition } from '../registry/resource-definition.js';
+import { statusSchema } from '../resources/status-schema.js';
+import { stored } from './forms.js';
+import type { Result } from './request.js';
+
+/** Answers in protobuf, for clients that ask for nothing else. */
+export function encodeAnswer(result: Exclude<Result, { type: 'watch' | 'text' | 'bytes' }>): Buffer {
+  if (result.type === 'list') {
+    const { definition, entries, resourceVersion, continue: token, remainingItemCount } = result;
+    return encodeProtobufList(definition.schema, {
+      apiVersion: groupVersion(definition),
+      kind: definition.listKind,
+      metadata: {
+        resourceVersion,
+        ...(token === undefined ? {} : { continue: token }),
+        ...(remainingItemCount === undefined ? {} : { remainingItemCount }),
+      },
+      items: entries.map((entry) => stored(definition, entry) as unknown as JsonObject),
+    });
+  }
+  if (result.type === 'entry') return encodeObject(result.definition.schema, stored(result.definition, result.entry) as unknown as JsonObject);
+  const schema = result.definition?.schema ?? statusSchema;
+  return encodeObject(schema, plain(result.object));
+}
+
+/** A watch event; bookmarks and errors have an object too. */
+export const encodeEvent = (type: string, definition: ResourceDefinition | undefined, object: object): Buffer =>
+  encodeWatchEvent(type, encodeObject(definition?.schema ?? statusSchema, plain(object)));
+
+const plain = (object: object): JsonObject => JSON.parse(goJson(object)) as JsonObject;

@@ -1,0 +1,64 @@
+import { readFile } from 'node:fs/promises';
+import { builtinControllers } from '../../controllers/index.js';
+import { defaultDomains } from '../api/domains.js';
+import { connect } from '../client/remote-client.js';
+import { createManager } from '../controller/manager.js';
+import { loadCertificateAuthority } from '../pki/certificate-authority.js';
+import { systemClock } from '../runtime/clock.js';
+import { createLogger } from '../runtime/pino-logger.js';
+import { checkControllerNames } from '../server/run-controllers.js';
+import { openSigners } from '../server/signers.js';
+import { ConfigurationError } from './configuration.js';
+import { untilStopped } from './serve.js';
+
+export interface ControllersFlags {
+  readonly kubeconfig: string;
+  readonly controllers?: 'all' | readonly string[];
+  readonly caCert?: string;
+  readonly caKey?: string;
+  readonly logLevel?: 'debug' | 'info' | 'warn' | 'error';
+  readonly logFormat?: 'pretty' | 'json';
+}
+
+/** `kedge controllers`: the same controllers as in the server, as a program of their own. */
+export async function runControllers(flags: ControllersFlags): Promise<void> {
+  const names = flags.controllers ?? 'all';
+  checkControllerNames(names);
+  if ((flags.caCert === undefined) !== (flags.caKey === undefined)) {
+    throw new ConfigurationError('--ca-cert and --ca-key go together');
+  }
+  const format = flags.logFormat ?? (process.stdout.isTTY ? 'pretty' : 'json');
+  const log = createLogger({ format, level: flags.logLevel ?? 'info' });
+  const client = await connect({ kubeconfig: flags.kubeconfig });
+  const stopping = new AbortController();
+  const files =
+    flags.caCert === undefined || flags.caKey === undefined ? undefined : { certificateFile: flags.caCert, keyFile: flags.caKey };
+  const signers =
+    files === undefined
+      ? []
+      : await openSigners({
+          ca: await readAuthority(files),
+          caFiles: files,
+          own: [],
+          domains: defaultDomains,
+          clock: systemClock,
+          log,
+          signal: stopping.signal,
+        });
+  const wanted = builtinControllers({ signers, rootCa: () => client.ca }).filter(
+    ({ name }) => names === 'all' || names.includes(name),
+  );
+  log.info({ controllers: [...new Set(wanted.map(({ name }) => name))] }, 'running');
+  const running = createManager({ client, log })
+    .add(...wanted)
+    .run(stopping.signal);
+  await Promise.race([untilStopped(), running]);
+  stopping.abort();
+  await running;
+  log.info({}, 'stopped');
+}
+
+async function readAuthority({ certificateFile, keyFile }: { readonly certificateFile: string; readonly keyFile: string }) {
+  const [certificate, key] = await Promise.all([readFile(certificateFile, 'utf8'), readFile(keyFile, 'utf8')]);
+  return loadCertificateAuthority({ certificate, key });
+}

@@ -1,0 +1,1 @@
+export async function demo(_: { readonly kubeconfig?: string }): Promise<void> {}

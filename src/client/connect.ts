@@ -1,0 +1,66 @@
+import { access as accessFile, readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { type Clock, systemClock } from '../runtime/clock.js';
+import { AccessError, type ClusterAccess } from './cluster-access.js';
+import { accessFromFiles } from './kubeconfig.js';
+import { type RemoteClient, remoteClient } from './remote-client.js';
+import { tokenFile } from './token-file.js';
+
+export interface ConnectOptions {
+  /** A kubeconfig file. Default: those of KUBECONFIG, else the account of the pod we run in, else ~/.kube/config. */
+  readonly kubeconfig?: string | undefined;
+  readonly context?: string | undefined;
+  /** Product and version, for the server's records; also the default field manager. Default `kedge`. */
+  readonly userAgent?: string;
+  readonly clock?: Clock;
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+/** A client of a server far away. Nothing is sent before the first call. Fails with AccessError. */
+export async function connect(options: ConnectOptions = {}): Promise<RemoteClient> {
+  const { clock = systemClock, userAgent } = options;
+  return remoteClient(await findAccess(options), { clock, ...(userAgent === undefined ? {} : { userAgent }) });
+}
+
+/** Where `connect` would go. */
+export async function findAccess(options: ConnectOptions = {}): Promise<ClusterAccess> {
+  const { clock = systemClock, env = process.env, context, kubeconfig } = options;
+  const reading = { clock, env, context };
+  if (kubeconfig !== undefined) return accessFromFiles([kubeconfig], reading);
+  const named = (env['KUBECONFIG'] ?? '').split(delimiter).filter((path) => path !== '');
+  if (named.length > 0) return accessFromFiles(named, reading);
+  const usual = join(env['HOME'] ?? homedir(), '.kube', 'config');
+  if (env['KUBERNETES_SERVICE_HOST'] !== undefined && !(await exists(usual))) return inCluster(env, clock);
+  return accessFromFiles([usual], reading);
+}
+
+const exists = (path: string): Promise<boolean> =>
+  accessFile(path).then(
+    () => true,
+    () => false,
+  );
+
+const accountDirectory = '/var/run/secrets/kubernetes.io/serviceaccount';
+
+/** As the service account of the pod we run in. */
+export async function inCluster(
+  env: NodeJS.ProcessEnv,
+  clock: Clock,
+  directory = accountDirectory,
+): Promise<ClusterAccess> {
+  const host = env['KUBERNETES_SERVICE_HOST'];
+  const port = env['KUBERNETES_SERVICE_PORT'];
+  if (!host || !port) throw new AccessError('KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set');
+  const read = (file: string): Promise<string> =>
+    readFile(join(directory, file), 'utf8').catch((cause: unknown) => {
+      throw new AccessError(`cannot read ${join(directory, file)}`, { cause });
+    });
+  const [ca, namespace] = await Promise.all([read('ca.crt'), read('namespace').catch(() => undefined)]);
+  return {
+    server: `https://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    ca,
+    namespace: namespace?.trim(),
+    credentials: tokenFile(join(directory, 'token'), clock),
+  };
+}

@@ -1,0 +1,130 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import type { Clock } from '../runtime/clock.js';
+import { AccessError, type CredentialSource, type Credentials } from './cluster-access.js';
+
+/** `users[].user.exec` of a kubeconfig: a program that answers credentials (client.authentication.k8s.io). */
+export interface ExecPlugin {
+  readonly apiVersion: string;
+  readonly command: string;
+  readonly args?: readonly string[] | null;
+  readonly env?: readonly { readonly name: string; readonly value: string }[] | null;
+  readonly installHint?: string;
+  readonly provideClusterInfo?: boolean;
+  readonly interactiveMode?: 'Never' | 'IfAvailable' | 'Always';
+}
+
+export interface ExecOptions {
+  readonly clock: Clock;
+  readonly env: NodeJS.ProcessEnv;
+  /** Told to plugins that ask for it. */
+  readonly cluster: object;
+  /** A command with a path is relative to this directory. */
+  readonly directory: string;
+}
+
+const versions = ['client.authentication.k8s.io/v1', 'client.authentication.k8s.io/v1beta1'];
+const limits = { timeoutMs: 60_000, outputBytes: 1_048_576 };
+/** Credentials are renewed a little before they expire. */
+const earlyMs = 10_000;
+const run = promisify(execFile);
+
+/** Runs the program when credentials are first needed, have expired, or were refused; once at a time. */
+export function execCredentials(plugin: ExecPlugin, options: ExecOptions): CredentialSource {
+  if (!versions.includes(plugin.apiVersion)) {
+    throw new AccessError(
+      `exec plugin ${plugin.command} speaks ${plugin.apiVersion}; known are ${versions.join(', ')}`,
+    );
+  }
+  if (plugin.interactiveMode === 'Always') {
+    throw new AccessError(`exec plugin ${plugin.command} wants to ask questions on a terminal, which is not supported`);
+  }
+  let known: { readonly credentials: Credentials; readonly until: number } | undefined;
+  let asking: Promise<Credentials> | undefined;
+
+  const ask = async (): Promise<Credentials> => {
+    const answer = readAnswer(await output(plugin, options), plugin);
+    known = { credentials: answer.credentials, until: answer.expires - earlyMs };
+    return answer.credentials;
+  };
+  return {
+    async current() {
+      if (known !== undefined && options.clock.now() < known.until) return known.credentials;
+      asking ??= ask().finally(() => {
+        asking = undefined;
+      });
+      return asking;
+    },
+    refused() {
+      known = undefined;
+      return true;
+    },
+  };
+}
+
+async function output(plugin: ExecPlugin, { env, cluster, directory }: ExecOptions): Promise<string> {
+  const info = {
+    apiVersion: plugin.apiVersion,
+    kind: 'ExecCredential',
+    spec: { interactive: false, ...(plugin.provideClusterInfo ? { cluster } : {}) },
+  };
+  const own = Object.fromEntries((plugin.env ?? []).map(({ name, value }) => [name, value]));
+  try {
+    const { stdout } = await run(plugin.command, [...(plugin.args ?? [])], {
+      cwd: plugin.command.includes('/') && !plugin.command.startsWith('/') ? directory : process.cwd(),
+      env: { ...env, ...own, KUBERNETES_EXEC_INFO: JSON.stringify(info) },
+      timeout: limits.timeoutMs,
+      maxBuffer: limits.outputBytes,
+      windowsHide: true,
+    });
+    return stdout;
+  } catch (cause) {
+    const missing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
+    const hint = plugin.installHint === undefined ? '' : `\n${plugin.installHint}`;
+    throw new AccessError(
+      missing ? `exec plugin ${plugin.command} is not installed${hint}` : `exec plugin ${plugin.command} failed`,
+      { cause },
+    );
+  }
+}
+
+function readAnswer(
+  stdout: string,
+  { command, apiVersion }: ExecPlugin,
+): { readonly credentials: Credentials; readonly expires: number } {
+  const answer = parse(stdout);
+  if (answer?.kind !== 'ExecCredential' || answer.apiVersion !== apiVersion || answer.status === undefined) {
+    throw new AccessError(`exec plugin ${command} answered no ExecCredential of ${apiVersion}`);
+  }
+  const { token, clientCertificateData, clientKeyData, expirationTimestamp } = answer.status;
+  if (!token && !(clientCertificateData && clientKeyData)) {
+    throw new AccessError(`exec plugin ${command} answered neither a token nor a certificate with its key`);
+  }
+  const expires = Date.parse(expirationTimestamp ?? '');
+  return {
+    credentials: {
+      ...(token ? { authorization: `Bearer ${token}` } : {}),
+      ...(clientCertificateData ? { certificate: clientCertificateData, key: clientKeyData } : {}),
+    },
+    expires: Number.isNaN(expires) ? Number.POSITIVE_INFINITY : expires,
+  };
+}
+
+interface ExecCredential {
+  readonly apiVersion?: string;
+  readonly kind?: string;
+  readonly status?: {
+    readonly token?: string;
+    readonly clientCertificateData?: string;
+    readonly clientKeyData?: string;
+    readonly expirationTimestamp?: string;
+  };
+}
+
+function parse(text: string): ExecCredential | undefined {
+  try {
+    return JSON.parse(text) as ExecCredential;
+  } catch {
+    return undefined;
+  }
+}

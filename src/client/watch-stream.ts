@@ -1,0 +1,56 @@
+import type { Readable } from 'node:stream';
+import { errorFromStatus } from '../api/errors.js';
+import type { ApiObject } from '../api/object.js';
+import type { WatchEvent } from './client.js';
+
+/** An event may be as large as an object can be, and then some. */
+const maxLineBytes = 64 * 1_048_576;
+const newline = 0x0a;
+
+/** Splits a stream into its lines, without the line ends; time is linear in the bytes. Fails on a line beyond the limit. */
+export async function* linesOf(stream: Readable, limit = maxLineBytes): AsyncGenerator<string> {
+  let parts: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    let start = 0;
+    for (let end = chunk.indexOf(newline, start); end >= 0; end = chunk.indexOf(newline, start)) {
+      parts.push(chunk.subarray(start, end));
+      yield Buffer.concat(parts).toString('utf8');
+      parts = [];
+      length = 0;
+      start = end + 1;
+    }
+    if (start < chunk.length) parts.push(chunk.subarray(start));
+    length += chunk.length - start;
+    if (length > limit) throw new Error(`a line of the watch is longer than ${limit} bytes`);
+  }
+  if (length > 0) throw new Error('the watch broke off within an event');
+}
+
+const initialEventsEnd = 'k8s.io/initial-events-end';
+
+/** One line of a watch. Throws what an ERROR event reports, and on what is no event. */
+export function watchEvent<T extends ApiObject>(line: string): WatchEvent<T> {
+  const { type, object } = parse(line);
+  if (type === 'ADDED' || type === 'MODIFIED' || type === 'DELETED') return { type, object: object as T };
+  if (type === 'ERROR') throw errorFromStatus(object, 500, 'the watch failed');
+  if (type !== 'BOOKMARK') throw new Error(`the watch sent an event of unknown type ${JSON.stringify(type)}`);
+  const { resourceVersion = '', annotations = {} } = object.metadata;
+  return { type, resourceVersion, initialEventsEnd: annotations[initialEventsEnd] === 'true' };
+}
+
+function parse(line: string): { readonly type: string; readonly object: ApiObject } {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch (cause) {
+    throw new Error('the watch sent a line that is not JSON', { cause });
+  }
+  if (typeof value === 'object' && value !== null && 'type' in value && 'object' in value) {
+    const { type, object } = value;
+    if (typeof type === 'string' && typeof object === 'object' && object !== null) {
+      return { type, object: object as ApiObject };
+    }
+  }
+  throw new Error('the watch sent a line that is not an event');
+}

@@ -1,0 +1,52 @@
+import { type Logger as PinoLogger, pino } from 'pino';
+import type { Logger } from './logger.js';
+import { prettyLine } from './pretty-line.js';
+import { redacted } from './redaction.js';
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
+
+export interface LoggerOptions {
+  /** `json`: one object a line with `level` (text), `time` (ISO 8601, UTC), the fields and `msg`. Default json. */
+  readonly format?: 'json' | 'pretty';
+  /** Default info. */
+  readonly level?: LogLevel;
+  /** Default: standard output. */
+  readonly destination?: { write(text: string): unknown; readonly isTTY?: boolean | undefined };
+  /** Colours of `pretty`. Default: only on a terminal, and not if NO_COLOR is set. */
+  readonly colour?: boolean;
+  readonly now?: () => number;
+}
+
+/** The logger of the program. Tokens, keys and passwords never reach a line. */
+export function createLogger(options: LoggerOptions = {}): Logger {
+  const { format = 'json', level = 'info', destination = process.stdout, now = Date.now } = options;
+  const colour = options.colour ?? (destination.isTTY === true && !process.env['NO_COLOR']);
+  const write = (line: string): unknown => destination.write(format === 'json' ? line : prettyLine(line, { colour }));
+  const output = pino(
+    {
+      level,
+      base: null,
+      timestamp: () => `,"time":"${new Date(now()).toISOString()}"`,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: (error: unknown) => error },
+    },
+    { write },
+  );
+  return discreet(output);
+}
+
+/** Every field passes the redaction on its way, those bound to a child once. */
+function discreet(output: PinoLogger): Logger {
+  const at =
+    (level: 'debug' | 'info' | 'warn' | 'error') =>
+    (fields: object, message: string): void => {
+      if (output.isLevelEnabled(level)) output[level](redacted(fields), message);
+    };
+  return {
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+    child: (fields) => discreet(output.child(redacted(fields) as Record<string, unknown>)),
+  };
+}

@@ -1,0 +1,49 @@
+/** Keeps secrets out of log lines: members that carry them by name, and texts that carry them by form. */
+
+const censored = '[redacted]';
+const secretMembers =
+  /^(?:authorization|proxy-authorization|cookie|set-cookie|password|passphrase|secret|secrets|token|id-?token|access-?token|refresh-?token|bearer-?token|client-?secret|private-?key|client-?key|key-?pem|client-key-data|stringdata)$/i;
+const secretTexts =
+  /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)|\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*|\b(?:Bearer|Basic)\s+[\w.~+/=-]{8,}/g;
+
+/** Deeper or longer values are cut: a log line is not the place for them. */
+const limits = { depth: 6, members: 100, text: 8_192 };
+
+const cleanText = (text: string): string =>
+  (text.length > limits.text ? `${text.slice(0, limits.text)}…` : text).replace(secretTexts, censored);
+
+/** A copy fit for a log line. Errors become their message, stack and own members; cycles and oddities become texts. */
+export const redacted = (value: unknown): unknown => clean(value, 0, []);
+
+function clean(value: unknown, depth: number, above: readonly object[]): unknown {
+  if (typeof value === 'string') return cleanText(value);
+  if (typeof value === 'bigint') return String(value);
+  if (typeof value === 'function' || typeof value === 'symbol') return undefined;
+  if (typeof value !== 'object' || value === null) return value;
+  if (above.includes(value)) return '[circular]';
+  if (depth >= limits.depth) return '[deep]';
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'Invalid Date' : value.toISOString();
+  if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
+  const inside = [...above, value];
+  if (Array.isArray(value)) return value.slice(0, limits.members).map((item) => clean(item, depth + 1, inside));
+  const members: [string, unknown][] = value instanceof Error ? errorMembers(value) : Object.entries(value);
+  return Object.fromEntries(
+    members
+      .slice(0, limits.members)
+      .map(([name, inner]) => [
+        name,
+        secretMembers.test(name) && typeof inner !== 'boolean' ? censored : clean(inner, depth + 1, inside),
+      ]),
+  );
+}
+
+function errorMembers(error: Error): [string, unknown][] {
+  const { name, message, stack, cause } = error;
+  return [
+    ['type', name],
+    ['message', message],
+    ...Object.entries(error).filter(([member]) => member !== 'name' && member !== 'cause'),
+    ...(stack === undefined ? [] : [['stack', stack] as [string, unknown]]),
+    ...(cause === undefined ? [] : [['cause', cause] as [string, unknown]]),
+  ];
+}

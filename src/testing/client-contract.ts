@@ -1,0 +1,305 @@
+import assert from 'node:assert/strict';
+import { firstValueFrom, take, toArray } from 'rxjs';
+import { ApiError, type Reason } from '../api/errors.js';
+import { type ConfigMap, ConfigMaps } from '../api/kinds/config-map.js';
+import { type Namespace, Namespaces } from '../api/kinds/namespace.js';
+import { type ApiObject, resourceType } from '../api/object.js';
+import type { Client, WatchEvent } from '../client/client.js';
+
+/** What a client's promises are tried on. */
+export interface ClientUnderTest {
+  readonly client: Client;
+  /** An empty namespace that may be written to. */
+  readonly namespace: string;
+  close?(): Promise<void> | void;
+}
+
+export interface ContractCase {
+  readonly name: string;
+  /** Rejects if the promise is broken. */
+  run(): Promise<void>;
+}
+
+const Unserved = resourceType<ApiObject>({
+  group: 'unserved.example.com',
+  version: 'v1',
+  plural: 'nothings',
+  kind: 'Nothing',
+  namespaced: true,
+});
+
+/** Every promise of Client, without a test runner. `open` is called for each case. */
+export function clientContract(open: () => Promise<ClientUnderTest>): readonly ContractCase[] {
+  return promises.map(({ name, hold }) => ({
+    name,
+    async run() {
+      const under = await open();
+      try {
+        await hold(worldOf(under));
+      } finally {
+        await under.close?.();
+      }
+    },
+  }));
+}
+
+const worldOf = ({ client, namespace }: ClientUnderTest) => {
+  const configMaps = client.resource(ConfigMaps);
+  const configMap = (name: string, more: Partial<ConfigMap> = {}): ConfigMap => ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    ...more,
+    metadata: { name, namespace, ...more.metadata },
+  });
+  const create = (name: string, more: Partial<ConfigMap> = {}): Promise<ConfigMap> =>
+    configMaps.create(configMap(name, more));
+  const key = (name: string) => ({ namespace, name });
+  const names = async (options: object): Promise<readonly string[]> =>
+    (await configMaps.list({ namespace, ...options })).items.map(({ metadata }) => metadata.name ?? '');
+  return { client, namespace, configMaps, configMap, create, key, names };
+};
+type World = ReturnType<typeof worldOf>;
+
+async function fails(action: Promise<unknown>, reason: Reason): Promise<ApiError> {
+  const outcome = await action.then(
+    () => 'no failure',
+    (error: unknown) => error,
+  );
+  assert.ok(outcome instanceof ApiError, `expected ${reason}, got ${String(outcome)}`);
+  assert.equal(outcome.reason, reason);
+  return outcome;
+}
+
+const told = (event: WatchEvent<ApiObject>): string =>
+  event.type === 'BOOKMARK' ? `BOOKMARK ${event.initialEventsEnd}` : `${event.type} ${event.object.metadata.name}`;
+
+interface ClientPromise {
+  readonly name: string;
+  hold(world: World): Promise<void>;
+}
+
+const promises: readonly ClientPromise[] = [
+  {
+    name: 'a missing object is undefined, not a failure',
+    hold: async ({ configMaps, key, client }) => {
+      assert.equal(await configMaps.get(key('missing')), undefined);
+      assert.equal(await client.resource(Unserved).get(key('missing')), undefined);
+    },
+  },
+  {
+    name: 'what is created is answered and read with everything the server adds',
+    hold: async ({ configMaps, create, key }) => {
+      const created = await create('a', { data: { k: 'v' } });
+      assert.ok(created.metadata.uid && created.metadata.resourceVersion && created.metadata.creationTimestamp);
+      assert.deepEqual(await configMaps.get(key('a')), created);
+      assert.deepEqual(created.data, { k: 'v' });
+    },
+  },
+  {
+    name: 'a name is made up from generateName',
+    hold: async ({ configMaps, configMap, namespace }) => {
+      const { name: _, ...metadata } = configMap('x', { metadata: { namespace, generateName: 'made-' } }).metadata;
+      const created = await configMaps.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata });
+      assert.match(created.metadata.name ?? '', /^made-.{5}$/);
+    },
+  },
+  {
+    name: 'a second object of a name is refused',
+    hold: async ({ create }) => {
+      await create('a');
+      const error = await fails(create('a'), 'AlreadyExists');
+      assert.equal(error.code, 409);
+      assert.equal(error.details?.name, 'a');
+    },
+  },
+  {
+    name: 'an update of what somebody else changed is refused',
+    hold: async ({ configMaps, create }) => {
+      const first = await create('a');
+      await configMaps.update({ ...first, data: { k: '1' } });
+      await fails(configMaps.update({ ...first, data: { k: '2' } }), 'Conflict');
+    },
+  },
+  {
+    name: 'an update of what is not there is refused',
+    hold: async ({ configMaps, configMap }) => void (await fails(configMaps.update(configMap('a')), 'NotFound')),
+  },
+  {
+    name: 'a merge patch changes what it names',
+    hold: async ({ configMaps, create, key }) => {
+      await create('a', { data: { keep: '1', drop: '2' } });
+      const patched = await configMaps.patch(key('a'), { type: 'merge', body: { data: { drop: null, add: '3' } } });
+      assert.deepEqual(patched.data, { keep: '1', add: '3' });
+      await fails(configMaps.patch(key('b'), { type: 'merge', body: {} }), 'NotFound');
+    },
+  },
+  {
+    name: 'applying creates, then changes',
+    hold: async ({ configMaps, configMap, key }) => {
+      const apply = (data: Readonly<Record<string, string>>): Promise<ConfigMap> => {
+        const { apiVersion, kind, metadata } = configMap('a');
+        const body = {
+          apiVersion,
+          kind,
+          metadata: { name: metadata.name ?? '', namespace: metadata.namespace ?? '' },
+          data,
+        };
+        return configMaps.patch(key('a'), { type: 'apply', body, fieldManager: 'contract', force: true });
+      };
+      await apply({ k: '1' });
+      assert.deepEqual((await apply({ k: '2' })).data, { k: '2' });
+    },
+  },
+  {
+    name: 'deleting resolves, and of what is not there is refused',
+    hold: async ({ configMaps, create, key }) => {
+      await create('a');
+      await configMaps.delete(key('a'));
+      assert.equal(await configMaps.get(key('a')), undefined);
+      await fails(configMaps.delete(key('a')), 'NotFound');
+    },
+  },
+  {
+    name: 'preconditions of a deletion are heeded',
+    hold: async ({ configMaps, create, key }) => {
+      const { metadata } = await create('a');
+      await fails(configMaps.delete(key('a'), { preconditions: { uid: 'another' } }), 'Conflict');
+      await configMaps.delete(key('a'), { preconditions: { uid: metadata.uid ?? '' } });
+    },
+  },
+  {
+    name: 'a dry run changes nothing',
+    hold: async ({ configMaps, configMap, create, key }) => {
+      await configMaps.create(configMap('a'), { dryRun: true });
+      assert.equal(await configMaps.get(key('a')), undefined);
+      await create('a');
+      await configMaps.delete(key('a'), { dryRun: true });
+      assert.ok(await configMaps.get(key('a')));
+    },
+  },
+  {
+    name: 'a list is in order and its items say what they are',
+    hold: async ({ configMaps, create, namespace, names }) => {
+      for (const name of ['b', 'a', 'c']) await create(name);
+      assert.deepEqual(await names({}), ['a', 'b', 'c']);
+      const { items, metadata } = await configMaps.list({ namespace });
+      assert.ok(items.every(({ kind, apiVersion }) => kind === 'ConfigMap' && apiVersion === 'v1'));
+      assert.match(metadata.resourceVersion, /^\d+$/);
+    },
+  },
+  {
+    name: 'a list is narrowed by labels, fields and namespace',
+    hold: async ({ configMaps, create, names, namespace }) => {
+      await create('a', { metadata: { name: 'a', namespace, labels: { l: '1' } } });
+      await create('b', { metadata: { name: 'b', namespace, labels: { l: '2' } } });
+      assert.deepEqual(await names({ labelSelector: 'l in (2,3)' }), ['b']);
+      assert.deepEqual(await names({ fieldSelector: 'metadata.name=a' }), ['a']);
+      assert.deepEqual(await names({ namespace: 'elsewhere' }), []);
+      await fails(configMaps.list({ namespace, labelSelector: 'a b' }), 'BadRequest');
+    },
+  },
+  {
+    name: 'a list comes in pages, all as of one moment',
+    hold: async ({ configMaps, create, namespace, names }) => {
+      for (const name of ['a', 'b', 'c']) await create(name);
+      const first = await configMaps.list({ namespace, limit: 2 });
+      assert.deepEqual(
+        first.items.map(({ metadata }) => metadata.name),
+        ['a', 'b'],
+      );
+      assert.ok(first.metadata.continue);
+      assert.deepEqual(await names({ limit: 2, continue: first.metadata.continue }), ['c']);
+    },
+  },
+  {
+    name: 'a collection is deleted as far as it is selected',
+    hold: async ({ configMaps, create, namespace, names }) => {
+      await create('a', { metadata: { name: 'a', namespace, labels: { l: '1' } } });
+      await create('b');
+      await configMaps.deleteCollection({ namespace, labelSelector: 'l=1' });
+      assert.deepEqual(await names({}), ['b']);
+    },
+  },
+  {
+    name: 'a type nobody serves is not found',
+    hold: async ({ client, namespace }) =>
+      void (await fails(client.resource(Unserved).list({ namespace }), 'NotFound')),
+  },
+  {
+    name: 'a watch tells every change after its version, in order',
+    hold: async ({ configMaps, create, key, namespace }) => {
+      await create('before');
+      const { metadata } = await configMaps.list({ namespace });
+      const seen = firstValueFrom(
+        configMaps.watch({ namespace, resourceVersion: metadata.resourceVersion }).pipe(take(4), toArray()),
+      );
+      const a = await create('a');
+      await configMaps.update({ ...a, data: { k: '1' } });
+      await create('b');
+      await configMaps.delete(key('a'));
+      assert.deepEqual((await seen).map(told), ['ADDED a', 'MODIFIED a', 'ADDED b', 'DELETED a']);
+    },
+  },
+  {
+    name: 'a watch is narrowed as a list is',
+    hold: async ({ configMaps, create, namespace }) => {
+      const { metadata } = await configMaps.list({ namespace });
+      const options = { namespace, resourceVersion: metadata.resourceVersion, labelSelector: 'l=1' };
+      const seen = firstValueFrom(configMaps.watch(options).pipe(take(2), toArray()));
+      await create('other');
+      const a = await create('a', { metadata: { name: 'a', namespace, labels: { l: '1' } } });
+      await configMaps.update({ ...a, metadata: { ...a.metadata, labels: {} } });
+      assert.deepEqual((await seen).map(told), ['ADDED a', 'DELETED a']);
+    },
+  },
+  {
+    name: 'a watch without a version begins with what there is, and can say where that ends',
+    hold: async ({ configMaps, create, namespace }) => {
+      await create('a');
+      const options = { namespace, sendInitialEvents: true, allowBookmarks: true };
+      const events = await firstValueFrom(configMaps.watch(options).pipe(take(2), toArray()));
+      assert.deepEqual(events.map(told), ['ADDED a', 'BOOKMARK true']);
+    },
+  },
+  {
+    name: 'a watch ends when its time is over',
+    hold: async ({ configMaps, namespace }) => {
+      const { metadata } = await configMaps.list({ namespace });
+      const options = { namespace, resourceVersion: metadata.resourceVersion, timeoutSeconds: 1 };
+      assert.deepEqual(await firstValueFrom(configMaps.watch(options).pipe(toArray())), []);
+    },
+  },
+  {
+    name: 'a watch that cannot be fails',
+    hold: async ({ configMaps, namespace, client }) => {
+      await fails(firstValueFrom(configMaps.watch({ namespace, fieldSelector: 'nonsense' })), 'BadRequest');
+      await fails(firstValueFrom(client.resource(Unserved).watch({ namespace })), 'NotFound');
+    },
+  },
+  {
+    name: 'a subresource is another door to the same object',
+    hold: async ({ client, namespace }) => {
+      const namespaces = client.resource(Namespaces);
+      const found = await namespaces.subresource<Namespace>('status').get({ name: namespace });
+      assert.equal(found?.metadata.name, namespace);
+      assert.equal(await namespaces.subresource('status').get({ name: 'missing' }), undefined);
+    },
+  },
+  {
+    name: 'discovery tells what is served and how',
+    hold: async ({ client }) => {
+      const found = (await client.discover()).find(({ group, plural }) => group === '' && plural === 'configmaps');
+      assert.ok(found);
+      const { kind, listKind, version, namespaced, verbs, preferred } = found;
+      assert.deepEqual(
+        { kind, listKind, version, namespaced, preferred },
+        { kind: 'ConfigMap', listKind: 'ConfigMapList', version: 'v1', namespaced: true, preferred: true },
+      );
+      assert.ok(
+        ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection'].every((v) =>
+          verbs.includes(v),
+        ),
+      );
+    },
+  },
+];

@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import {
+  type CustomResourceDefinition,
+  compareVersions,
+  deprecationWarning,
+  servedVersions,
+} from '../../../src/api/kinds/custom-resource-definition.js';
+
+const best = ['v10', 'v2', 'v1', 'v11beta2', 'v10beta3', 'v3beta1', 'v12alpha1', 'v11alpha2', 'foo1', 'foo10'];
+
+test('versions are ordered as clients prefer them', () => {
+  expect([...best].reverse().sort(compareVersions)).toEqual(best);
+  expect(['v99999999999999999999', 'v9', 'v0', 'v01'].sort(compareVersions)).toEqual([
+    'v99999999999999999999',
+    'v9',
+    'v0',
+    'v01',
+  ]);
+});
+
+const crd = (...versions: readonly object[]): CustomResourceDefinition =>
+  ({
+    spec: { group: 'example.com', names: { plural: 'widgets', kind: 'Widget' }, versions },
+  }) as unknown as CustomResourceDefinition;
+const of = (name: string, more: object = {}): object => ({ name, served: true, storage: false, ...more });
+
+test('served versions, best first', () => {
+  expect(servedVersions(crd(of('v1alpha1'), of('v2', { served: false }), of('v1')))).toEqual(['v1', 'v1alpha1']);
+});
+
+test.each<[string, readonly object[], string | undefined]>([
+  ['none for others', [of('v1')], undefined],
+  ['its own text', [of('v1', { deprecated: true, deprecationWarning: 'no' })], 'no'],
+  [
+    'the best better one',
+    [of('v1beta1', { deprecated: true }), of('v1'), of('v2')],
+    'example.com/v1beta1 Widget is deprecated; use example.com/v2 Widget',
+  ],
+  [
+    'nothing better is served',
+    [of('v1', { deprecated: true }), of('v2', { served: false }), of('v1beta1')],
+    'example.com/v1 Widget is deprecated',
+  ],
+])('deprecation: %s', (_, versions, text) => {
+  const [first] = versions as readonly { readonly name: string }[];
+  expect(deprecationWarning(crd(...versions), first?.name ?? '')).toBe(text);
+});

@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import { signerNameViolations } from '../../src/api/signer-name.js';
+
+const bodies = (name: string): readonly string[] =>
+  signerNameViolations('spec.signerName', name).map(({ field, body }) => {
+    expect(field).toBe('spec.signerName');
+    return body.replace(/(a lowercase RFC 1123 \w+).*/, '$1');
+  });
+const long = 'a'.repeat(63);
+const domain253 = `${long}.${long}.${long}.${'b'.repeat(61)}`;
+
+test.each([
+  'example.com/a',
+  'a.b/c.d-e',
+  `${domain253}/x`,
+  `a.b/${'c'.repeat(253)}`,
+  `${domain253}/${'c'.repeat(63)}.${'d'.repeat(253)}`,
+  '1.2/3',
+])('%s passes', (name) => {
+  expect(bodies(name)).toEqual([]);
+});
+
+const shape = "must be a fully qualified domain and path of the form 'example.com/signer-name'";
+test.each([
+  ['', ['Required value']],
+  ['example.com', [`Invalid value: "example.com": ${shape}`]],
+  ['a.b/c/d', [`Invalid value: "a.b/c/d": ${shape}`]],
+  ['a/b', ['Invalid value: "a": should be a domain with at least two segments separated by dots']],
+  ['A.B/c', ['Invalid value: "A.B": validating label "A": a lowercase RFC 1123 label']],
+  ['a.b/C.D', ['Invalid value: "C.D": validating label "C": a lowercase RFC 1123 subdomain']],
+  [
+    '/C',
+    [
+      'Invalid value: "": validating label "": a lowercase RFC 1123 label',
+      'Invalid value: "": should be a domain with at least two segments separated by dots',
+      'Invalid value: "C": validating label "C": a lowercase RFC 1123 subdomain',
+    ],
+  ],
+  [`${long}a.b/c`, [`Invalid value: "${long}a.b": validating label "${long}a": must be no more than 63 characters`]],
+  [`${domain253}b/x`, ['Too long: may not be more than 253 bytes']],
+  [`${domain253}/${'c'.repeat(64)}.${'d'.repeat(253)}`, ['Too long: may not be more than 571 bytes']],
+])('%s', (name, expected) => {
+  expect(bodies(name)).toEqual(expected);
+});

@@ -1,0 +1,286 @@
+import { describe, expect, test } from 'vitest';
+import type { JsonObject } from '../../../src/api/object.js';
+import { openApiV2 } from '../../../src/apiserver/openapi/v2.js';
+import { openApiV2Protobuf } from '../../../src/apiserver/openapi/v2-protobuf.js';
+import { documentHash, openApiV3, openApiV3Index } from '../../../src/apiserver/openapi/v3.js';
+import type { ResourceDefinition } from '../../../src/registry/resource-definition.js';
+import * as b from '../../../src/schema/builder.js';
+import { objectMeta, typeMeta } from '../../../src/schema/meta.js';
+import type { Schema } from '../../../src/schema/schema.js';
+import { WireReader } from '../../../src/schema/wire-format.js';
+import { configMap, props } from '../../schema/kinds.js';
+
+const of = (schema: Schema, more: Partial<ResourceDefinition> & { readonly kind: string }): ResourceDefinition => ({
+  origin: 'built-in',
+  group: '',
+  version: 'v1',
+  plural: `${more.kind.toLowerCase()}s`,
+  singular: more.kind.toLowerCase(),
+  listKind: `${more.kind}List`,
+  namespaced: true,
+  schema,
+  ...more,
+});
+const configMaps = of(configMap, { kind: 'ConfigMap' });
+
+const properties = (members: Readonly<Record<string, Schema>>): Schema => ({
+  type: 'object',
+  properties: new Map(Object.entries({ ...typeMeta, metadata: objectMeta, ...members })),
+});
+const spec: Schema = {
+  type: 'object',
+  description: 'the spec',
+  required: ['size', 'when'],
+  properties: new Map<string, Schema>([
+    ['size', { type: 'string', enum: ['a', 'b'], default: 'a' }],
+    ['port', { intOrString: true }],
+    ['odd', { intOrString: true, anyOf: [{ minimum: 1 }] }],
+    ['ports', { type: 'array', items: { type: 'object' }, listType: 'map', listMapKeys: ['name'] }],
+    ['free', { preserveUnknownFields: true, type: 'object', properties: new Map([['x', { type: 'string' }]]) }],
+    ['when', { type: 'string', format: 'date-time', nullable: true }],
+    ['tmpl', { type: 'object', embeddedResource: true, required: ['kind'] }],
+    ['__proto__', { type: 'string' }],
+  ]),
+  validations: [{ rule: 'true', message: 'no' }],
+  anyOf: [{ required: ['port'] }],
+};
+const widgets = of(properties({ spec }), {
+  kind: 'Widget',
+  origin: 'custom',
+  group: 'example.com',
+  namespaced: false,
+  subresources: { status: { type: 'view', prepare: (next) => next } },
+});
+
+const at = (document: JsonObject, ...path: readonly string[]): unknown =>
+  path.reduce<unknown>((value, name) => (value as JsonObject)[name], document);
+
+describe('OpenAPI 3', () => {
+  const core = openApiV3([configMaps, widgets], configMaps);
+  const custom = openApiV3([configMaps, widgets], widgets);
+
+  test('a document has what is reachable from its paths, and nothing else', () => {
+    expect(Object.keys(at(custom, 'components', 'schemas') as object)).toEqual([
+      'com.example.v1.Widget',
+      'com.example.v1.WidgetList',
+      ...[
+        'DeleteOptions',
+        'FieldsV1',
+        'ListMeta',
+        'ManagedFieldsEntry',
+        'ObjectMeta',
+        'OwnerReference',
+        'Patch',
+        'Preconditions',
+        'ShardInfo',
+        'Status',
+        'StatusCause',
+        'StatusDetails',
+        'Time',
+      ].map((name) => `io.k8s.apimachinery.pkg.apis.meta.v1.${name}`),
+    ]);
+    expect(Object.keys(custom['paths'] as object)).toEqual([
+      '/apis/example.com/v1/widgets',
+      '/apis/example.com/v1/widgets/{name}',
+      '/apis/example.com/v1/widgets/{name}/status',
+    ]);
+  });
+
+  test('a built-in kind', () => {
+    expect(at(core, 'components', 'schemas', 'io.k8s.api.core.v1.ConfigMap')).toMatchObject({
+      description: 'Text and bytes by key.',
+      type: 'object',
+      properties: {
+        kind: { type: 'string' },
+        metadata: {
+          allOf: [{ $ref: '#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta' }],
+          default: {},
+        },
+        data: { type: 'object', additionalProperties: { type: 'string', default: '' } },
+        binaryData: { type: 'object', additionalProperties: { type: 'string', format: 'byte' } },
+        immutable: { type: 'boolean' },
+      },
+      'x-kubernetes-group-version-kind': [{ group: '', kind: 'ConfigMap', version: 'v1' }],
+    });
+    expect(
+      at(
+        core,
+        'components',
+        'schemas',
+        'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta',
+        'properties',
+        'ownerReferences',
+      ),
+    ).toMatchObject({
+      'x-kubernetes-list-map-keys': ['uid'],
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-patch-merge-key': 'uid',
+      'x-kubernetes-patch-strategy': 'merge',
+    });
+  });
+
+  test('a custom resource keeps all of its schema', () => {
+    const metadata = [{ $ref: '#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta' }];
+    const widget = at(custom, 'components', 'schemas', 'com.example.v1.Widget');
+    expect(widget).toMatchObject({ properties: { metadata: { allOf: metadata } } });
+    expect(at(widget as JsonObject, 'properties', 'spec')).toMatchObject({
+      anyOf: [{ required: ['port'] }],
+      required: ['size', 'when'],
+      'x-kubernetes-validations': [{ rule: 'true', message: 'no' }],
+      properties: {
+        port: { anyOf: [{ type: 'integer' }, { type: 'string' }], 'x-kubernetes-int-or-string': true },
+        odd: { anyOf: [{ minimum: 1 }], allOf: [{ anyOf: [{ type: 'integer' }, { type: 'string' }] }] },
+        ports: { 'x-kubernetes-patch-merge-key': 'name' },
+        when: { nullable: true },
+        tmpl: {
+          properties: { apiVersion: { type: 'string' }, kind: { type: 'string' }, metadata: { allOf: metadata } },
+          required: ['kind', 'apiVersion'],
+        },
+      },
+    });
+    expect(Object.keys(at(widget as JsonObject, 'properties', 'spec', 'properties') as object)).toContain('__proto__');
+    expect(at(custom, 'components', 'schemas', 'com.example.v1.WidgetList')).toMatchObject({
+      properties: {
+        items: { items: { $ref: '#/components/schemas/com.example.v1.Widget' } },
+        metadata: { allOf: [{}] },
+      },
+      required: ['items'],
+      'x-kubernetes-group-version-kind': [{ group: 'example.com', kind: 'WidgetList', version: 'v1' }],
+    });
+  });
+
+  test('a schema that contains itself', () => {
+    const holder = b.struct('v1.Holder', {
+      ...typeMeta,
+      metadata: b.field(1, objectMeta),
+      schema: b.optional(2, props),
+    });
+    const document = openApiV3([of(holder, { kind: 'Holder' })], { group: '', version: 'v1' });
+    expect(at(document, 'components', 'schemas', 'x.JSONSchemaProps', 'properties', 'properties')).toEqual({
+      type: 'object',
+      additionalProperties: { allOf: [{ $ref: '#/components/schemas/x.JSONSchemaProps' }], default: {} },
+    });
+  });
+
+  test('operations say what they do, to which kind, and what patches they take', () => {
+    const item = at(core, 'paths', '/api/v1/namespaces/{namespace}/configmaps/{name}') as Readonly<
+      Record<string, JsonObject>
+    >;
+    const gvk = { group: '', kind: 'ConfigMap', version: 'v1' };
+    expect(item['patch']).toMatchObject({
+      operationId: 'patchCoreV1NamespacedConfigMap',
+      tags: ['core_v1'],
+      'x-kubernetes-action': 'patch',
+      'x-kubernetes-group-version-kind': gvk,
+    });
+    expect(Object.keys(at(item['patch'] as JsonObject, 'requestBody', 'content') as object)).toEqual([
+      'application/apply-patch+yaml',
+      'application/json-patch+json',
+      'application/merge-patch+json',
+      'application/strategic-merge-patch+json',
+    ]);
+    expect((at(item['patch'] as JsonObject, 'parameters') as readonly JsonObject[]).map(({ name }) => name)).toEqual([
+      'dryRun',
+      'fieldManager',
+      'fieldValidation',
+      'force',
+    ]);
+    const customPatch = at(custom, 'paths', '/apis/example.com/v1/widgets/{name}', 'patch') as JsonObject;
+    expect(at(customPatch, 'requestBody', 'content')).not.toHaveProperty('application/strategic-merge-patch+json');
+    const actions = Object.entries(core['paths'] as JsonObject).flatMap(([path, methods]) =>
+      Object.entries(methods as JsonObject)
+        .filter(([method]) => method !== 'parameters')
+        .map(([method, operation]) => `${method} ${path} ${at(operation as JsonObject, 'x-kubernetes-action')}`),
+    );
+    expect(actions.sort()).toEqual([
+      'delete /api/v1/namespaces/{namespace}/configmaps deletecollection',
+      'delete /api/v1/namespaces/{namespace}/configmaps/{name} delete',
+      'get /api/v1/configmaps list',
+      'get /api/v1/namespaces/{namespace}/configmaps list',
+      'get /api/v1/namespaces/{namespace}/configmaps/{name} get',
+      'get /api/v1/watch/configmaps watchlist',
+      'get /api/v1/watch/namespaces/{namespace}/configmaps watchlist',
+      'get /api/v1/watch/namespaces/{namespace}/configmaps/{name} watch',
+      'patch /api/v1/namespaces/{namespace}/configmaps/{name} patch',
+      'post /api/v1/namespaces/{namespace}/configmaps post',
+      'put /api/v1/namespaces/{namespace}/configmaps/{name} put',
+    ]);
+  });
+});
+
+describe('OpenAPI 2', () => {
+  const document = openApiV2([configMaps, widgets]);
+  const widget = at(document, 'definitions', 'com.example.v1.Widget') as JsonObject;
+
+  test('has none of what its clients stumble over', () => {
+    const published = at(widget, 'properties', 'spec') as JsonObject;
+    expect(published).not.toHaveProperty('anyOf');
+    expect(published['required']).toEqual(['size']);
+    const { port, free, when } = published['properties'] as Readonly<Record<string, JsonObject>>;
+    expect(port).toEqual({ 'x-kubernetes-int-or-string': true });
+    expect(free).toEqual({ 'x-kubernetes-preserve-unknown-fields': true });
+    expect(when).toEqual({ format: 'date-time' });
+    const open = of(
+      { ...properties({}), preserveUnknownFields: true },
+      { kind: 'Open', origin: 'custom', group: 'example.com' },
+    );
+    expect(at(openApiV2([open]), 'definitions', 'com.example.v1.Open')).toEqual({
+      type: 'object',
+      'x-kubernetes-group-version-kind': [{ group: 'example.com', kind: 'Open', version: 'v1' }],
+    });
+  });
+
+  test('references have their description beside them', () => {
+    expect(at(widget, 'properties', 'metadata')).toMatchObject({
+      $ref: '#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta',
+      description: expect.any(String),
+    });
+  });
+
+  test('in protocol buffers', () => {
+    const bytes = openApiV2Protobuf({
+      swagger: '2.0',
+      info: { title: 't', version: 'v' },
+      paths: {
+        '/p': { get: { parameters: [{ in: 'query', name: 'q', type: 'string', uniqueItems: true }], 'x-a': { b: 1 } } },
+      },
+      definitions: { D: { type: 'object', properties: { p: { $ref: '#/x' } }, additionalProperties: false } },
+    });
+    expect(bytes.subarray(0, 13).toString('latin1')).toBe('\n\x032.0\x12\x06\n\x01t\x12\x01v');
+    const fields = (of: Buffer): readonly (readonly [number, Buffer])[] => {
+      const reader = new WireReader(of);
+      const out: (readonly [number, Buffer])[] = [];
+      while (!reader.done) {
+        const { number, type } = reader.tag('test');
+        if (type === 2) out.push([number, reader.bytes()]);
+        else reader.skip(type);
+      }
+      return out;
+    };
+    const inside = (from: Buffer, ...path: readonly number[]): Buffer =>
+      path.reduce(
+        (bytesSoFar, number) => fields(bytesSoFar).find(([at]) => at === number)?.[1] ?? Buffer.alloc(0),
+        from,
+      );
+    expect(inside(bytes, 8, 2, 1).toString()).toBe('/p');
+    expect(inside(bytes, 8, 2, 2, 2, 8, 1, 2, 3, 4).toString()).toBe('q');
+    expect(inside(bytes, 8, 2, 2, 2, 13, 1).toString()).toBe('x-a');
+    expect(inside(bytes, 8, 2, 2, 2, 13, 2, 2).toString()).toBe('b: 1\n');
+    expect(inside(bytes, 9, 1, 1).toString()).toBe('D');
+    expect(inside(bytes, 9, 1, 2, 22, 1).toString()).toBe('object');
+    expect(inside(bytes, 9, 1, 2, 25, 1, 2, 1).toString()).toBe('#/x');
+    expect(inside(bytes, 9, 1, 2, 21)).toEqual(Buffer.from([0x10, 0]));
+  });
+});
+
+test('the index names every document with its hash', () => {
+  const documents = new Map([
+    ['apis/example.com/v1', '{}'],
+    ['api/v1', Buffer.from('{"a":1}')],
+  ]);
+  const hash = documentHash('{}');
+  expect(hash).toMatch(/^[0-9A-F]{128}$/);
+  const { paths } = openApiV3Index(documents) as { readonly paths: JsonObject };
+  expect(Object.keys(paths)).toEqual(['api/v1', 'apis/example.com/v1']);
+  expect(paths['apis/example.com/v1']).toEqual({ serverRelativeURL: `/openapi/v3/apis/example.com/v1?hash=${hash}` });
+});

@@ -1,0 +1,134 @@
+import { describe, expect, test } from 'vitest';
+import { ApiError } from '../../../src/api/errors.js';
+import type { ApiObject, JsonObject } from '../../../src/api/object.js';
+import type { FieldValidation } from '../../../src/api/options.js';
+import { readConfiguration } from '../../../src/apiserver/patch/apply.js';
+import { patched, patchTypeOf, readPatch } from '../../../src/apiserver/patch/index.js';
+import { configMapSchema } from '../../../src/resources/configmaps/definition.js';
+import { compileDecoder } from '../../../src/schema/decode.js';
+
+const failure = async (act: () => unknown): Promise<ApiError> => {
+  try {
+    await act();
+  } catch (error) {
+    if (error instanceof ApiError) return error;
+    throw error;
+  }
+  throw new Error('nothing was thrown');
+};
+
+describe('patchTypeOf', () => {
+  test.each([
+    ['application/strategic-merge-patch+json', 'custom'],
+    ['application/json', 'custom'],
+    ['', 'custom'],
+  ] as const)('%j on a custom resource', async (mediaType, origin) => {
+    expect(await failure(() => patchTypeOf(mediaType, origin))).toMatchObject({
+      code: 415,
+      message:
+        'the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml',
+    });
+  });
+
+  test.each(['application/json', 'application/apply-patch+json', 'constructor', ''])(
+    '%j on a built-in kind',
+    async (type) => {
+      expect(await failure(() => patchTypeOf(type, 'built-in'))).toMatchObject({
+        code: 415,
+        message: '415: Unsupported Media Type',
+        details: {},
+      });
+    },
+  );
+
+  test('the others are known', () => {
+    expect(patchTypeOf('application/apply-patch+yaml', 'custom')).toBe('apply');
+    expect(patchTypeOf('application/strategic-merge-patch+json', 'built-in')).toMatchObject({ for: 'built-in' });
+  });
+});
+
+describe('patched', () => {
+  const current: JsonObject = { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'a' }, data: { k: 'v' } };
+  const run = (name: 'merge' | 'json' | 'strategic-merge', body: string, fieldValidation: FieldValidation = 'Warn') => {
+    const type = patchTypeOf(`application/${name}-patch+json`, 'built-in');
+    if (type === 'apply') throw new Error('no');
+    return patched(readPatch(type, { bytes: Buffer.from(body), contentType: undefined }, { fieldValidation }), {
+      current,
+      schema: configMapSchema,
+      fieldValidation,
+      converts: name === 'strategic-merge',
+      decode: (result) => {
+        const strict: string[] = [];
+        return { object: compileDecoder(configMapSchema)(result, { strict }) as unknown as ApiObject, strict };
+      },
+    });
+  };
+
+  test.each([
+    ['strategic-merge', '{"data":"x"}', 'map[data:x]', 'cannot restore map from string'],
+    [
+      'merge',
+      '{"data":"x"}',
+      '{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a"},"data":"x"}',
+      'json: cannot unmarshal string into Go struct field ConfigMap.data of type map[string]string',
+    ],
+    [
+      'strategic-merge',
+      '{"binaryData":{"k":"***"}}',
+      'map[binaryData:map[k:***]]',
+      'error decoding from json: illegal base64 data at input byte 0',
+    ],
+  ] as const)('%s %s does not decode', async (name, body, shown, why) => {
+    const text = `Invalid value: ${JSON.stringify(shown)}: ${why}`;
+    expect(await failure(() => run(name, body))).toMatchObject({
+      code: 422,
+      reason: 'Invalid',
+      message: ` "" is invalid: patch: ${text}`,
+      details: { causes: [{ reason: 'FieldValueInvalid', field: 'patch', message: text }] },
+    });
+  });
+
+  test.each([
+    ['merge', '{"unknown":1,"data":{"k":"1","k":"2"}}', ['duplicate field "data.k"', 'unknown field "unknown"']],
+    [
+      'json',
+      '[{"op":"add","path":"/unknown","value":1,"x":1}]',
+      ['json patch unknown field "[0].x"', 'unknown field "unknown"'],
+    ],
+    ['strategic-merge', '{"unknown":1}', ['unknown field "unknown"']],
+  ] as const)('%s %s is warned about, ignored, or refused', async (name, body, warnings) => {
+    expect(run(name, body).warnings).toEqual(warnings);
+    expect(run(name, body, 'Ignore').warnings).toEqual([]);
+    const refused = await failure(() => run(name, body, 'Strict'));
+    expect(refused.code).toBe(422);
+    expect(refused.message).toContain(`strict decoding error: ${warnings.join(', ')}`);
+  });
+});
+
+describe('readConfiguration', () => {
+  const read = (body: string) => readConfiguration({ bytes: Buffer.from(body), contentType: undefined });
+
+  test('YAML and JSON are alike', async () => {
+    const config = { apiVersion: 'v1', data: { k: 'v' } };
+    expect((await read(JSON.stringify(config))).config).toEqual(config);
+    expect((await read('apiVersion: v1\ndata: {k: v}\n')).config).toEqual(config);
+    expect((await read('')).config).toEqual({});
+  });
+
+  test('repeated members are told', async () => {
+    expect((await read('a: 1\na: 2\n')).repeated).toBe(
+      'error converting YAML to JSON: yaml: unmarshal errors:\n  line 2: key "a" already set in map',
+    );
+    expect((await read('a: 1')).repeated).toBeUndefined();
+  });
+
+  test('what is none', async () => {
+    expect((await failure(() => read('- 1'))).message).toBe(
+      'error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal array into Go value of type map[string]interface {}',
+    );
+    expect(await failure(() => read('a: ['))).toMatchObject({
+      code: 400,
+      message: expect.stringMatching(/^error decoding YAML: error converting YAML to JSON: yaml: /) as string,
+    });
+  });
+});

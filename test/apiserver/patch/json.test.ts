@@ -1,0 +1,281 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { ApiError } from '../../../src/api/errors.js';
+import { readJson } from '../../../src/api/json-text.js';
+import type { Json, JsonObject } from '../../../src/api/object.js';
+import type { FieldValidation } from '../../../src/api/options.js';
+import { jsonPatch, maxOperations } from '../../../src/apiserver/patch/json.js';
+import type { Schema } from '../../../src/schema/schema.js';
+
+const schema: Schema = {};
+const read = (body: string, fieldValidation: FieldValidation = 'Warn') =>
+  jsonPatch.read(() => readJson(body), { fieldValidation });
+const patch = (document: JsonObject, operations: readonly Json[]): JsonObject =>
+  read(JSON.stringify(operations)).apply(document, schema);
+const failure = (act: () => unknown): ApiError => {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof ApiError) return error;
+    throw error;
+  }
+  throw new Error('nothing was thrown');
+};
+
+describe('operations', () => {
+  test.each<[string, JsonObject, readonly Json[], JsonObject]>([
+    ['add a member', { a: 1 }, [{ op: 'add', path: '/b', value: [2] }], { a: 1, b: [2] }],
+    ['add over a member', { a: 1 }, [{ op: 'add', path: '/a', value: null }], { a: null }],
+    ['add without a value adds null', {}, [{ op: 'add', path: '/a' }], { a: null }],
+    ['insert', { l: [1, 3] }, [{ op: 'add', path: '/l/1', value: 2 }], { l: [1, 2, 3] }],
+    ['append', { l: [1] }, [{ op: 'add', path: '/l/-', value: 2 }], { l: [1, 2] }],
+    ['add at the length', { l: [1] }, [{ op: 'add', path: '/l/1', value: 2 }], { l: [1, 2] }],
+    ['add from the end', { l: [1, 2] }, [{ op: 'add', path: '/l/-1', value: 3 }], { l: [1, 2, 3] }],
+    [
+      'remove',
+      { a: 1, l: [1, 2] },
+      [
+        { op: 'remove', path: '/a' },
+        { op: 'remove', path: '/l/0' },
+      ],
+      { l: [2] },
+    ],
+    ['replace', { a: { b: 1 } }, [{ op: 'replace', path: '/a/b', value: 2 }], { a: { b: 2 } }],
+    ['replace adds what is missing', {}, [{ op: 'replace', path: '/a', value: 2 }], { a: 2 }],
+    ['replace from the end', { l: [1, 2] }, [{ op: 'replace', path: '/l/-1', value: 3 }], { l: [1, 3] }],
+    ['leading zeros and signs', { l: [1, 2] }, [{ op: 'replace', path: '/l/+01', value: 3 }], { l: [1, 3] }],
+    ['move', { a: { x: 1 }, b: {} }, [{ op: 'move', from: '/a/x', path: '/b/y' }], { a: {}, b: { y: 1 } }],
+    ['move in a list', { l: [1, 2, 3] }, [{ op: 'move', from: '/l/0', path: '/l/2' }], { l: [2, 3, 1] }],
+    ['copy', { a: { x: 1 } }, [{ op: 'copy', from: '/a', path: '/b' }], { a: { x: 1 }, b: { x: 1 } }],
+    ['copy of nothing adds null', { a: {} }, [{ op: 'copy', from: '/a/x', path: '/b' }], { a: {}, b: null }],
+    [
+      'test',
+      { a: { b: [1, { c: null }] } },
+      [{ op: 'test', path: '/a', value: { b: [1, { c: null }] } }],
+      { a: { b: [1, { c: null }] } },
+    ],
+    ['test of null on nothing', {}, [{ op: 'test', path: '/a', value: null }], {}],
+    ['test of the whole', { a: 1 }, [{ op: 'test', path: '', value: { a: 1 } }], { a: 1 }],
+    [
+      'escapes',
+      { 'a/b': 1, 'c~d': 2, '~1': 3 },
+      [
+        { op: 'remove', path: '/a~1b' },
+        { op: 'remove', path: '/c~0d' },
+        { op: 'test', path: '/~01', value: 3 },
+      ],
+      { '~1': 3 },
+    ],
+    ['the empty key', { '': 1 }, [{ op: 'replace', path: '/', value: 2 }], { '': 2 }],
+    ['what precedes the first slash is ignored', {}, [{ op: 'add', path: 'x/a', value: 1 }], { a: 1 }],
+    ['replace the whole', { a: 1 }, [{ op: 'replace', path: '', value: { b: 2 } }], { b: 2 }],
+    ['no operations', { a: 1 }, [], { a: 1 }],
+  ])('%s', (_, document, operations, result) => {
+    const before = JSON.stringify(document);
+    expect(patch(document, operations)).toEqual(result);
+    expect(JSON.stringify(document)).toBe(before);
+  });
+
+  test('copies do not share', () => {
+    const operations = [
+      { op: 'add', path: '/a/x', value: 1 },
+      { op: 'copy', from: '/a', path: '/b' },
+      { op: 'add', path: '/b/y', value: 2 },
+      { op: 'add', path: '/a/z', value: 3 },
+    ];
+    expect(patch({ a: {} }, operations)).toEqual({ a: { x: 1, z: 3 }, b: { x: 1, y: 2 } });
+  });
+
+  test('the same patch applies again', () => {
+    const ready = read('[{"op":"add","path":"/a","value":{}},{"op":"add","path":"/a/b","value":1}]');
+    expect(ready.apply({}, schema)).toEqual({ a: { b: 1 } });
+    expect(ready.apply({}, schema)).toEqual({ a: { b: 1 } });
+  });
+
+  test.each<[string, JsonObject, readonly Json[]]>([
+    ['remove what is missing', {}, [{ op: 'remove', path: '/a' }]],
+    ['a missing parent', {}, [{ op: 'add', path: '/a/b', value: 1 }]],
+    ['a null parent', { a: null }, [{ op: 'add', path: '/a/b', value: 1 }]],
+    ['a scalar parent', { a: 1 }, [{ op: 'add', path: '/a/b', value: 1 }]],
+    ['beyond the end', { l: [] }, [{ op: 'add', path: '/l/1', value: 1 }]],
+    ['before the start', { l: [1] }, [{ op: 'remove', path: '/l/-2' }]],
+    ['replace beyond the end', { l: [1] }, [{ op: 'replace', path: '/l/1', value: 1 }]],
+    ['not an index', { l: [1] }, [{ op: 'replace', path: '/l/1e0', value: 1 }]],
+    ['an index too large', { l: [1] }, [{ op: 'add', path: '/l/99999999999999999999', value: 1 }]],
+    ['a failed test', { a: 1 }, [{ op: 'test', path: '/a', value: 2 }]],
+    ['an unknown operation', {}, [{ op: 'jump', path: '/a' }]],
+    ['an inherited name as operation', {}, [{ op: 'constructor', path: '/a' }]],
+    ['no operation', {}, [{ path: '/a' }]],
+    ['no path', {}, [{ op: 'add', value: 1 }]],
+    ['adding the whole', {}, [{ op: 'add', path: '', value: {} }]],
+    ['replacing the whole by a scalar', {}, [{ op: 'replace', path: '', value: 1 }]],
+    ['inherited members', {}, [{ op: 'add', path: '/constructor/prototype/x', value: 1 }]],
+    ['inherited prototype', {}, [{ op: 'add', path: '/__proto__/x', value: 1 }]],
+    ['an element that is null', {}, [null]],
+  ])('%s does not apply', (_, document, operations) => {
+    expect(failure(() => patch(document, operations))).toMatchObject({
+      code: 422,
+      reason: 'Invalid',
+      message: 'the server rejected our request due to an error in our request',
+      details: {},
+    });
+  });
+
+  test('prototype members are members', () => {
+    const result = patch({}, [{ op: 'add', path: '/__proto__', value: { x: 1 } }]);
+    expect(JSON.stringify(result)).toBe('{"__proto__":{"x":1}}');
+    expect(Object.getPrototypeOf(result)).toBe(Object.prototype);
+  });
+});
+
+describe('hostile patches', () => {
+  test('copies that double are stopped', () => {
+    const operations = Array.from({ length: 60 }, () => ({ op: 'copy', from: '/a', path: '/a/-' }));
+    expect(failure(() => patch({ a: ['x'] }, operations)).code).toBe(422);
+  });
+
+  test('nesting by operations is stopped', () => {
+    const deep = (levels: number): Json => Array.from({ length: levels }).reduce<Json>((inner) => ({ x: inner }), {});
+    const operations = [
+      { op: 'add', path: '/a', value: deep(600) },
+      { op: 'copy', from: '/a', path: `/a${'/x'.repeat(600)}/x` },
+    ];
+    expect(failure(() => patch({}, operations)).code).toBe(422);
+    expect(patch({}, operations.slice(0, 1))).toEqual({ a: deep(600) });
+  });
+
+  test('too many operations', () => {
+    const operations = Array.from({ length: maxOperations + 1 }, () => ({ op: 'test', path: '', value: {} }));
+    expect(failure(() => patch({}, operations))).toMatchObject({
+      code: 413,
+      message: 'Request entity too large: The allowed maximum operations in a JSON patch is 10000, got 10001',
+    });
+  });
+
+  test('insertions into a long list end', () => {
+    const list = Array.from({ length: 400_000 }, () => 0);
+    const operations = Array.from({ length: maxOperations }, () => ({ op: 'add', path: '/l/0', value: 1 }));
+    const start = performance.now();
+    expect(failure(() => patch({ l: list }, operations)).code).toBe(422);
+    expect(performance.now() - start).toBeLessThan(10_000);
+  });
+});
+
+describe('bodies', () => {
+  test.each<[string, FieldValidation, string]>([
+    ['{}', 'Warn', 'error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp'],
+    ['{}', 'Ignore', 'json: cannot unmarshal object into Go value of type jsonpatch.Patch'],
+    ['[1]', 'Strict', 'error decoding patch: json: cannot unmarshal number into Go value of type handlers.jsonPatchOp'],
+    [
+      '[{"op":1}]',
+      'Warn',
+      'error decoding patch: json: cannot unmarshal number into Go struct field jsonPatchOp.op of type string',
+    ],
+    ['', 'Warn', 'error decoding patch: unexpected end of JSON input'],
+    ['x', 'Warn', "error decoding patch: invalid character 'x' looking for beginning of value"],
+  ])('%s (%s)', (body, validation, message) => {
+    expect(failure(() => read(body, validation))).toMatchObject({ code: 400, reason: 'BadRequest', message });
+  });
+
+  test('null changes nothing', () => {
+    expect(read('null').apply({ a: 1 }, schema)).toEqual({ a: 1 });
+  });
+
+  test('unknown and repeated members are told', () => {
+    const body = '[{"op":"add","path":"/a","path":"/b","value":1,"note":"x"}]';
+    expect(read(body).strict).toEqual(['json patch duplicate field "[0].path"', 'json patch unknown field "[0].note"']);
+    expect(read(body, 'Ignore').strict).toEqual([]);
+    expect(read(body).apply({}, schema)).toEqual({ b: 1 });
+  });
+});
+
+describe('against an oracle that copies everything', () => {
+  const key = fc.constantFrom('a', 'b', '0', '1', '-', '-1');
+  const pointer = fc.array(key, { minLength: 1, maxLength: 3 }).map((keys) => `/${keys.join('/')}`);
+  const value = fc.oneof(fc.constantFrom<Json>(null, 1, 'x', {}, []), fc.constant<Json>({ a: [1, { b: 2 }] }));
+  const operation = fc.oneof(
+    fc.record({ op: fc.constantFrom('add', 'replace', 'test'), path: pointer, value }),
+    fc.record({ op: fc.constant('remove'), path: pointer }),
+    fc.record({ op: fc.constantFrom('move', 'copy'), from: pointer, path: pointer }),
+  );
+
+  test('the same result, or none in both', () => {
+    fc.assert(
+      fc.property(fc.array(operation, { maxLength: 6 }), (operations) => {
+        const document: JsonObject = { a: { a: [1, 2], b: {} }, b: ['x', { a: 1 }] };
+        expect(outcome(() => patch(document, operations as Json[]))).toEqual(
+          outcome(() => oracle(document, operations)),
+        );
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  type Operation = { readonly op: string; readonly path: string; readonly from?: string; readonly value?: Json };
+  const outcome = (act: () => Json): Json | 'fails' => {
+    try {
+      return act();
+    } catch {
+      return 'fails';
+    }
+  };
+
+  function oracle(document: Json, operations: readonly Operation[]): Json {
+    return operations.reduce<Json>((at, { op, path, from = '', value: given = null }) => {
+      const keys = path.split('/').slice(1);
+      const source = from.split('/').slice(1);
+      if (op === 'add') return changed(at, keys, (parent, key) => insert(parent, key, given));
+      if (op === 'replace') return changed(at, keys, (parent, key) => assign(parent, key, given));
+      if (op === 'remove') return changed(at, keys, drop);
+      if (op === 'test') {
+        expect(JSON.stringify(found(at, keys) ?? null) === JSON.stringify(given) || fail()).toBe(true);
+        return at;
+      }
+      const moved = found(at, source) ?? null;
+      const rest = op === 'move' ? changed(at, source, drop) : at;
+      return changed(rest, keys, (parent, key) => insert(parent, key, moved));
+    }, document);
+  }
+  const fail = (): never => {
+    throw new Error('does not apply');
+  };
+  function changed(
+    at: Json,
+    keys: readonly string[],
+    act: (parent: Json[] | Record<string, Json>, key: string) => void,
+  ): Json {
+    const copy = structuredClone(at) as Record<string, Json>;
+    act(found(copy, keys.slice(0, -1), true) as Record<string, Json>, keys.at(-1) ?? '');
+    return copy;
+  }
+  function found(at: Json, keys: readonly string[], container = false): Json | undefined {
+    let here: Json | undefined = at;
+    for (const [depth, key] of keys.entries()) {
+      if (typeof here !== 'object' || here === null) return fail();
+      if (Array.isArray(here))
+        here = (here as readonly Json[])[place(here, key, 0)] ?? (depth < keys.length - 1 ? fail() : null);
+      else here = (here as JsonObject)[key];
+    }
+    if (container && (typeof here !== 'object' || here === null)) return fail();
+    return here;
+  }
+  function place(list: readonly Json[], key: string, more: number): number {
+    if (!/^-?\d+$/.test(key)) return fail();
+    const at = Number(key) < 0 ? Number(key) + list.length + more : Number(key);
+    return at >= 0 && at < list.length + more ? at : fail();
+  }
+  function insert(parent: Json[] | Record<string, Json>, key: string, given: Json): void {
+    if (!Array.isArray(parent)) parent[key] = given;
+    else if (key === '-') parent.push(given);
+    else parent.splice(place(parent, key, 1), 0, given);
+  }
+  function assign(parent: Json[] | Record<string, Json>, key: string, given: Json): void {
+    if (Array.isArray(parent)) parent[place(parent, key, 0)] = given;
+    else parent[key] = given;
+  }
+  function drop(parent: Json[] | Record<string, Json>, key: string): void {
+    if (Array.isArray(parent)) parent.splice(place(parent, key, 0), 1);
+    else if (Object.hasOwn(parent, key)) delete parent[key];
+    else fail();
+  }
+});

@@ -1,0 +1,60 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { readJson } from '../../../src/api/json-text.js';
+import type { Json, JsonObject } from '../../../src/api/object.js';
+import { merged, mergePatch } from '../../../src/apiserver/patch/merge.js';
+
+test.each<[string, JsonObject, JsonObject, JsonObject]>([
+  ['replace', { a: 'b' }, { a: 'c' }, { a: 'c' }],
+  ['add', { a: 'b' }, { b: 'c' }, { a: 'b', b: 'c' }],
+  ['remove', { a: 'b', b: 1 }, { a: null }, { b: 1 }],
+  ['remove nothing', { a: 1 }, { b: null }, { a: 1 }],
+  ['nested', { a: { b: 'c', d: 1 } }, { a: { b: 'd', c: null } }, { a: { b: 'd', d: 1 } }],
+  ['lists are replaced', { a: [1, 2] }, { a: [3] }, { a: [3] }],
+  ['an object takes the place of a scalar, without its nulls', { a: 1 }, { a: { b: null, c: 1 } }, { a: { c: 1 } }],
+  ['a scalar takes the place of an object', { a: { b: 1 } }, { a: 1 }, { a: 1 }],
+  ['new members lose their nulls, at any depth', {}, { a: { b: { c: null } } }, { a: { b: {} } }],
+  ['null stays an item of a list', { a: [1] }, { a: [null, { b: null }] }, { a: [null, {}] }],
+  ['a list in the place of an object keeps its nulls', { a: {} }, { a: [{ b: null }] }, { a: [{ b: null }] }],
+  ['null there counts as nothing', { a: null }, { a: { b: null } }, { a: {} }],
+  ['nothing', { a: 1 }, {}, { a: 1 }],
+])('%s', (_, target, patch, result) => {
+  expect(merged(target, patch)).toEqual(result);
+});
+
+test('prototype members are members', () => {
+  const patch = JSON.parse('{"__proto__":{"polluted":true},"a":{"__proto__":1}}') as JsonObject;
+  const result = merged({ a: {} }, patch);
+  expect(JSON.stringify(result)).toBe('{"a":{"__proto__":1},"__proto__":{"polluted":true}}');
+  expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+});
+
+const json = fc.letrec<{ value: Json; object: JsonObject }>((tie) => ({
+  value: fc.oneof({ depthSize: 'small' }, fc.constantFrom<Json>(1, 'x', true, []), tie('object')),
+  object: fc.dictionary(fc.constantFrom('a', 'b', 'c'), tie('value')) as fc.Arbitrary<JsonObject>,
+})).object;
+
+test('a patch made from two objects turns the one into the other', () => {
+  const isObject = (value: Json | undefined): value is JsonObject =>
+    typeof value === 'object' && value !== null && !Array.isArray(value);
+  const between = (from: JsonObject, to: JsonObject): JsonObject => {
+    const out: Record<string, Json> = {};
+    for (const name of Object.keys(from)) if (!Object.hasOwn(to, name)) out[name] = null;
+    for (const [name, value] of Object.entries(to)) {
+      const old = from[name];
+      out[name] = isObject(old) && isObject(value) ? between(old, value) : value;
+    }
+    return out;
+  };
+  fc.assert(
+    fc.property(json, json, (from, to) => {
+      expect(merged(from, between(from, to))).toEqual(to);
+    }),
+  );
+});
+
+test('with fieldValidation Ignore every body that is none is called the same', () => {
+  for (const body of ['x', '[]', 'null', '']) {
+    expect(() => mergePatch.read(() => readJson(body), { fieldValidation: 'Ignore' })).toThrow(/^Invalid JSON Patch$/);
+  }
+});

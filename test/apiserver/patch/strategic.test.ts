@@ -1,0 +1,347 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { ApiError } from '../../../src/api/errors.js';
+import { readJson } from '../../../src/api/json-text.js';
+import type { Json, JsonObject } from '../../../src/api/object.js';
+import { strategicPatch } from '../../../src/apiserver/patch/strategic.js';
+import { field, integer32, list, listMap, map, string, struct } from '../../../src/schema/builder.js';
+import type { Schema } from '../../../src/schema/schema.js';
+
+const item = struct('v1.Item', {
+  name: field(1, string()),
+  value: field(2, string()),
+  tags: field(3, list(string(), { patchStrategy: 'merge' })),
+  inner: field(4, listMap(struct('v1.Inner', { id: field(1, string()), n: field(2, integer32()) }), ['id'])),
+});
+const schema: Schema = struct('v1.Thing', {
+  data: field(1, map(string())),
+  spec: field(2, struct('v1.ThingSpec', { a: field(1, string()), b: field(2, string()), c: field(3, string()) })),
+  whole: field(3, struct('v1.Whole', { a: field(1, string()), b: field(2, string()) }), { patchStrategy: 'replace' }),
+  plain: field(4, list(string())),
+  tags: field(5, list(string(), { patchStrategy: 'merge' })),
+  items: field(6, listMap(item, ['name'])),
+  nested: field(7, list(list(string()), { patchStrategy: 'merge' })),
+});
+
+const apply = (current: JsonObject, patch: Json): JsonObject =>
+  strategicPatch.read(() => readJson(JSON.stringify(patch)), { fieldValidation: 'Warn' }).apply(current, schema);
+
+describe('merging', () => {
+  test.each<[string, JsonObject, JsonObject, JsonObject]>([
+    [
+      'maps merge, null removes',
+      { data: { a: '1', b: '1' } },
+      { data: { a: null, c: '2' } },
+      { data: { b: '1', c: '2' } },
+    ],
+    ['lists are replaced', { plain: ['a'] }, { plain: ['b'] }, { plain: ['b'] }],
+    ['null removes a list', { tags: ['a'] }, { tags: null }, {}],
+    ['a struct that is to be replaced', { whole: { a: '1', b: '1' } }, { whole: { a: '2' } }, { whole: { a: '2' } }],
+    ['a set: new values in front', { tags: ['a', 'b'] }, { tags: ['c', 'b'] }, { tags: ['c', 'a', 'b'] }],
+    ['a set: nothing new', { tags: ['a', 'b'] }, { tags: ['a'] }, { tags: ['a', 'b'] }],
+    [
+      'an empty list changes nothing',
+      { tags: ['a'], items: [{ name: 'x' }] },
+      { tags: [], items: [] },
+      { tags: ['a'], items: [{ name: 'x' }] },
+    ],
+    [
+      'items merge by key',
+      { items: [{ name: 'x', value: '1' }, { name: 'y' }] },
+      { items: [{ name: 'x', tags: ['t'] }] },
+      { items: [{ name: 'x', value: '1', tags: ['t'] }, { name: 'y' }] },
+    ],
+    [
+      'new items come first',
+      { items: [{ name: 'x' }] },
+      { items: [{ name: 'z' }, { name: 'y' }] },
+      { items: [{ name: 'z' }, { name: 'y' }, { name: 'x' }] },
+    ],
+    [
+      'below items as well',
+      { items: [{ name: 'x', inner: [{ id: '1', n: 1 }] }] },
+      {
+        items: [
+          {
+            name: 'x',
+            inner: [
+              { id: '2', n: 2 },
+              { id: '1', n: 9 },
+            ],
+          },
+        ],
+      },
+      {
+        items: [
+          {
+            name: 'x',
+            inner: [
+              { id: '2', n: 2 },
+              { id: '1', n: 9 },
+            ],
+          },
+        ],
+      },
+    ],
+    ['what is new loses its nulls', {}, { spec: { a: null, b: 'x' } }, { spec: { b: 'x' } }],
+    ['another type takes the place', { data: { a: '1' } }, { data: 'x' }, { data: 'x' }],
+    ['letter case of names does not matter to the strategy', { Tags: ['a'] }, { Tags: ['b'] }, { Tags: ['b', 'a'] }],
+  ])('%s', (_, current, patch, result) => {
+    const before = JSON.stringify(current);
+    expect(apply(current, patch)).toEqual(result);
+    expect(JSON.stringify(current)).toBe(before);
+  });
+
+  test('null as a whole changes nothing', () => {
+    expect(apply({ plain: ['a'] }, null)).toEqual({ plain: ['a'] });
+  });
+
+  test('prototype members are members', () => {
+    const patch = JSON.parse('{"data":{"__proto__":"x"},"__proto__":{"y":1}}') as JsonObject;
+    expect(JSON.stringify(apply({ data: { a: '1' } }, patch))).toBe(
+      '{"data":{"a":"1","__proto__":"x"},"__proto__":{"y":1}}',
+    );
+  });
+});
+
+describe('directives', () => {
+  const spec = { spec: { a: '1', b: '1' } };
+  test.each<[string, JsonObject, JsonObject, JsonObject]>([
+    ['$patch: replace in a map', spec, { spec: { $patch: 'replace', c: '2' } }, { spec: { c: '2' } }],
+    ['$patch: delete in a map', spec, { spec: { $patch: 'delete', c: '2' } }, { spec: {} }],
+    ['any $patch in a map that is new', {}, { spec: { $patch: 'nonsense', a: '1' }, plain: ['a'] }, { plain: ['a'] }],
+    [
+      '$patch: delete of an item',
+      { items: [{ name: 'x' }, { name: 'y' }] },
+      { items: [{ $patch: 'delete', name: 'x' }] },
+      { items: [{ name: 'y' }] },
+    ],
+    [
+      '$patch: replace of a list',
+      { items: [{ name: 'x' }] },
+      { items: [{ name: 'y' }, { $patch: 'replace' }] },
+      { items: [{ name: 'y' }] },
+    ],
+    ['$patch: replace by nothing', { items: [{ name: 'x' }] }, { items: [{ $patch: 'replace' }] }, { items: [] }],
+    [
+      'directives of a list that is new',
+      {},
+      { items: [{ $patch: 'delete', name: 'x' }, { name: 'y' }] },
+      { items: [{ name: 'y' }] },
+    ],
+    ['$retainKeys', spec, { spec: { $retainKeys: ['b', 'c'], c: '2' } }, { spec: { b: '1', c: '2' } }],
+    [
+      '$deleteFromPrimitiveList',
+      { tags: ['a', 'b', 'a'] },
+      { '$deleteFromPrimitiveList/tags': ['a', 'z'] },
+      { tags: ['b'] },
+    ],
+    ['$deleteFromPrimitiveList of a list that is not there', {}, { '$deleteFromPrimitiveList/tags': ['a'] }, {}],
+    [
+      '$deleteFromPrimitiveList and additions',
+      { tags: ['a', 'b'] },
+      { '$deleteFromPrimitiveList/tags': ['a'], tags: ['c'] },
+      { tags: ['c', 'b'] },
+    ],
+    [
+      '$setElementOrder of values',
+      { tags: ['a', 'b', 'c'] },
+      { '$setElementOrder/tags': ['c', 'a'] },
+      { tags: ['b', 'c', 'a'] },
+    ],
+    [
+      '$setElementOrder of items',
+      { items: [{ name: 'x' }, { name: 'y' }] },
+      { '$setElementOrder/items': [{ name: 'y' }, { name: 'x' }] },
+      { items: [{ name: 'y' }, { name: 'x' }] },
+    ],
+    [
+      '$setElementOrder with changes',
+      { items: [{ name: 'x' }, { name: 'live' }] },
+      { '$setElementOrder/items': [{ name: 'z' }, { name: 'x' }], items: [{ name: 'z' }] },
+      { items: [{ name: 'z' }, { name: 'x' }, { name: 'live' }] },
+    ],
+    [
+      '$setElementOrder of a list that is new',
+      {},
+      { '$setElementOrder/tags': ['b', 'a'], tags: ['b', 'a'] },
+      { tags: ['b', 'a'] },
+    ],
+    ['$setElementOrder of nothing', {}, { '$setElementOrder/tags': ['b'] }, {}],
+    [
+      'unlisted live items keep their place',
+      { tags: ['l1', 'a', 'l2', 'b'] },
+      { '$setElementOrder/tags': ['b', 'a'], tags: [] },
+      { tags: ['l1', 'l2', 'b', 'a'] },
+    ],
+  ])('%s', (_, current, patch, result) => {
+    expect(apply(current, patch)).toEqual(result);
+  });
+
+  test('of a list that does not merge they are data', () => {
+    expect(apply({ plain: ['a'] }, { plain: [{ $patch: 'delete' }] })).toEqual({ plain: [{ $patch: 'delete' }] });
+  });
+});
+
+test.each<[string, JsonObject, Json, number, string]>([
+  ['not an object', {}, [], 400, 'json: cannot unmarshal array into Go value of type map[string]interface {}'],
+  [
+    'an unknown $patch',
+    { spec: {} },
+    { spec: { $patch: 'merge', k: 'v' } },
+    500,
+    'unknown patch type: merge in map: map[$patch:merge k:v]',
+  ],
+  [
+    'an unknown $patch of an item',
+    { items: [{ name: 'x' }] },
+    { items: [{ $patch: 'explode', name: 'x' }] },
+    500,
+    'unknown patch type: explode in map: map[$patch:explode name:x]',
+  ],
+  [
+    '$patch: merge of an item',
+    { items: [{ name: 'x' }] },
+    { items: [{ $patch: 'merge' }] },
+    500,
+    'merging lists cannot yet be specified in the patch',
+  ],
+  [
+    'an item without key',
+    { items: [{ name: 'x' }] },
+    { items: [{ value: 'o' }] },
+    500,
+    'map: map[value:o] does not contain declared merge key: name',
+  ],
+  [
+    'a deletion without key',
+    { items: [{ name: 'x' }] },
+    { items: [{ $patch: 'delete' }] },
+    500,
+    'map: map[$patch:delete] does not contain declared merge key: name',
+  ],
+  [
+    'retainKeys without the patched key',
+    { spec: { a: '1' } },
+    { spec: { $retainKeys: ['a'], b: '1' } },
+    400,
+    'invalid patch format of retainKeys',
+  ],
+  [
+    'retainKeys that is no list',
+    { spec: { a: '1' } },
+    { spec: { $retainKeys: 'a' } },
+    400,
+    'invalid patch format of retainKeys',
+  ],
+  ['an order without list', {}, { $setElementOrder: [] }, 400, 'invalid patch format of setElementOrder list'],
+  ['a deletion without list', {}, { $deleteFromPrimitiveList: ['a'] }, 400, 'invalid patch format of primitive list'],
+  [
+    'an order that is no list',
+    {},
+    { '$setElementOrder/tags': 'a' },
+    500,
+    'expected a []interface {}, but received a string',
+  ],
+  [
+    'a patched value not in the order',
+    { tags: ['d'] },
+    { '$setElementOrder/tags': ['d'], tags: ['x'] },
+    500,
+    "The order in patch list:\n[x]\n doesn't match $setElementOrder list:\n[d]\n",
+  ],
+  ['values of different types', { tags: ['a'] }, { tags: [1] }, 500, 'list element types are not identical: [[a] [1]]'],
+  [
+    'lists of lists',
+    { nested: [['a']] },
+    { nested: [['b']] },
+    422,
+    'the server rejected our request due to an error in our request',
+  ],
+  [
+    'maps below values',
+    { data: { a: {} } },
+    { data: { a: { b: 1 } } },
+    500,
+    'merging an object in json but data type is not struct, instead is: map',
+  ],
+  [
+    'unknown fields that are there',
+    { other: {} },
+    { other: { a: 1 } },
+    500,
+    'unable to find api field in struct Thing for the json field "other"',
+  ],
+])('%s is refused', (_, current, patch, code, message) => {
+  try {
+    apply(current, patch);
+  } catch (error) {
+    expect(error).toBeInstanceOf(ApiError);
+    expect(error).toMatchObject({ code, message });
+    return;
+  }
+  throw new Error('nothing was thrown');
+});
+
+describe('a patch made from two objects turns the one into the other', () => {
+  const letter = fc.constantFrom('a', 'b', 'c', 'd');
+  const things = fc
+    .record({
+      data: fc.option(fc.dictionary(letter, letter, { minKeys: 1 }), { nil: undefined }),
+      plain: fc.option(fc.array(letter, { maxLength: 3 }), { nil: undefined }),
+      tags: fc.option(fc.uniqueArray(letter, { minLength: 1 }), { nil: undefined }),
+      items: fc.option(
+        fc.uniqueArray(fc.record({ name: letter, value: fc.option(letter, { nil: undefined }) }), {
+          minLength: 1,
+          selector: ({ name }) => name,
+        }),
+        { nil: undefined },
+      ),
+    })
+    .map((value) => JSON.parse(JSON.stringify(value)) as Thing);
+  type Item = { readonly name: string; readonly value?: string };
+  type Thing = {
+    readonly data?: Record<string, string>;
+    readonly plain?: string[];
+    readonly tags?: string[];
+    readonly items?: Item[];
+  };
+
+  /** As kubectl makes them: changes, deletions, and the order of merged lists. */
+  function between(from: Thing, to: Thing): JsonObject {
+    const patch: Record<string, Json> = {};
+    for (const name of ['data', 'plain', 'tags', 'items'] as const) {
+      if (from[name] !== undefined && to[name] === undefined) patch[name] = null;
+    }
+    if (to.plain !== undefined) patch['plain'] = to.plain;
+    if (to.data !== undefined) {
+      const gone = Object.keys(from.data ?? {}).filter((key) => !Object.hasOwn(to.data ?? {}, key));
+      patch['data'] = { ...to.data, ...Object.fromEntries(gone.map((key) => [key, null])) };
+    }
+    if (to.tags !== undefined) {
+      const gone = (from.tags ?? []).filter((tag) => !to.tags?.includes(tag));
+      patch['tags'] = to.tags.filter((tag) => !from.tags?.includes(tag));
+      patch['$setElementOrder/tags'] = to.tags;
+      if (gone.length > 0) patch['$deleteFromPrimitiveList/tags'] = gone;
+    }
+    if (to.items !== undefined) {
+      const gone = (from.items ?? []).filter(({ name }) => !to.items?.some((item) => item.name === name));
+      patch['items'] = [
+        ...to.items.map(({ name, value = null }) => ({ name, value })),
+        ...gone.map(({ name }) => ({ $patch: 'delete', name })),
+      ];
+      patch['$setElementOrder/items'] = to.items.map(({ name }) => ({ name }));
+    }
+    return patch;
+  }
+  const withoutNulls = (value: JsonObject): Json =>
+    JSON.parse(JSON.stringify(value, (_, at: Json) => at ?? undefined)) as Json;
+
+  test('always', () => {
+    fc.assert(
+      fc.property(things, things, (from, to) => {
+        expect(withoutNulls(apply(from as unknown as JsonObject, between(from, to)))).toEqual(to);
+      }),
+    );
+  });
+});

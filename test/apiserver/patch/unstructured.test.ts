@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import type { Json } from '../../../src/api/object.js';
+import { conversionProblem } from '../../../src/apiserver/patch/unstructured.js';
+import {
+  boolean,
+  bytes,
+  double,
+  field,
+  integer32,
+  list,
+  map,
+  string,
+  struct,
+  time,
+} from '../../../src/schema/builder.js';
+
+const schema = struct('v1.Thing', {
+  text: field(1, string()),
+  count: field(2, integer32()),
+  ratio: field(3, double()),
+  flag: field(4, boolean()),
+  data: field(5, map(string())),
+  items: field(6, list(struct('v1.Item', { name: field(1, string()) }))),
+  blob: field(7, bytes()),
+  when: field(8, time()),
+});
+
+test.each<[Json, string | undefined]>([
+  [{}, undefined],
+  [
+    { text: null, count: 1, ratio: 1, flag: true, data: { a: null }, items: [{ name: 'x' }], blob: 'AA==', when: 'x' },
+    undefined,
+  ],
+  [{ count: 1.5 }, 'cannot convert float64 to int32'],
+  [{ count: 'x' }, 'unrecognized type: int32'],
+  [{ text: 1 }, 'cannot convert int64 to string'],
+  [{ text: 1.5 }, 'unrecognized type: string'],
+  [{ text: {} }, 'unrecognized type: string'],
+  [{ flag: 'true' }, 'unrecognized type: bool'],
+  [{ ratio: 'x' }, 'unrecognized type: float64'],
+  [{ data: 'x' }, 'cannot restore map from string'],
+  [{ data: ['x'] }, 'cannot restore map from slice'],
+  [{ items: {} }, 'cannot restore slice from map'],
+  [{ items: ['x'] }, 'cannot restore struct from: string'],
+  [{ blob: 1 }, 'cannot restore slice from int64'],
+  [[], 'cannot restore struct from: slice'],
+])('%j: %s', (value, problem) => {
+  expect(conversionProblem(schema, value, 'int')).toBe(problem);
+});
+
+test('where all numbers are floats', () => {
+  expect(conversionProblem(schema, { count: 5 }, 'float')).toBeUndefined();
+  expect(conversionProblem(schema, { data: 5 }, 'float')).toBe('cannot restore map from float64');
+});

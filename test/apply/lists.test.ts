@@ -1,0 +1,217 @@
+import { describe, expect, test } from 'vitest';
+import type { Json } from '../../src/api/object.js';
+import { checkShape, joinErrors } from '../../src/apply/check.js';
+import { compare } from '../../src/apply/compare.js';
+import { type FieldSet, paths, setOf } from '../../src/apply/field-set.js';
+import { fieldSetOf } from '../../src/apply/field-set-of.js';
+import { merge } from '../../src/apply/merge.js';
+import { printPath } from '../../src/apply/path-element.js';
+import { reconcile } from '../../src/apply/reconcile.js';
+import { remove } from '../../src/apply/remove.js';
+import { shapeOfObject } from '../../src/apply/shape.js';
+import { field, intOrString, list, listMap, quantity, string, struct, time } from '../../src/schema/builder.js';
+import type { Schema } from '../../src/schema/schema.js';
+
+const items: Schema = {
+  type: 'object',
+  properties: new Map<string, Schema>([
+    ['name', { type: 'string' }],
+    ['port', { type: 'integer', default: 80 }],
+    ['v', { type: 'integer' }],
+  ]),
+};
+const schema: Schema = {
+  type: 'object',
+  properties: new Map<string, Schema>([
+    ['set', { type: 'array', listType: 'set', items: { type: 'string' } }],
+    ['map', { type: 'array', listType: 'map', listMapKeys: ['name', 'port'], items }],
+    ['open', { preserveUnknownFields: true }],
+    ['exact', { intOrString: true }],
+  ]),
+};
+const shape = shapeOfObject(schema);
+const printed = (set: FieldSet): readonly string[] => [...paths(set)].map(printPath);
+
+describe('order of merged lists', () => {
+  test.each([
+    ['ab', 'c', 'abc'],
+    ['abc', 'ca', 'bca'],
+    ['abcd', 'db', 'acdb'],
+    ['ab', 'xay', 'xaby'],
+    ['abc', 'bxc', 'abxc'],
+    ['', 'ba', 'ba'],
+    ['ab', '', 'ab'],
+    ['abcde', 'edcba', 'edcba'],
+    ['axb', 'ba', 'xba'],
+  ])('%s with %s applied: %s', (live, applied, result) => {
+    const merged = merge(shape, { set: [...live] }, { set: [...applied] }) as { readonly set: readonly string[] };
+    expect(merged.set.join('')).toBe(result);
+  });
+
+  test('repeated items of the live list stay unless they are applied', () => {
+    expect(merge(shape, { set: ['a', 'a', 'b'] }, { set: ['b'] })).toEqual({ set: ['a', 'a', 'b'] });
+    expect(merge(shape, { set: ['a', 'a', 'b'] }, { set: ['a'] })).toEqual({ set: ['a', 'b'] });
+  });
+
+  test('items merge by all their keys, defaults included', () => {
+    const live = {
+      map: [
+        { name: 'x', port: 80, v: 1 },
+        { name: 'x', port: 81 },
+      ],
+    };
+    expect(merge(shape, live, { map: [{ name: 'x', v: 2 }] })).toEqual({
+      map: [
+        { name: 'x', port: 80, v: 2 },
+        { name: 'x', port: 81 },
+      ],
+    });
+  });
+});
+
+describe('comparison', () => {
+  const changes = (before: Json, after: Json): Record<string, readonly string[]> => {
+    const { added, modified, removed } = compare(shape, before, after);
+    return { added: printed(added), modified: printed(modified), removed: printed(removed) };
+  };
+
+  test.each<[string, Json, Json, Partial<Record<'added' | 'modified' | 'removed', string[]>>]>([
+    ['order does not count', { set: ['a', 'b'] }, { set: ['b', 'a'] }, {}],
+    ['an item of a set', { set: ['a'] }, { set: ['a', 'b'] }, { added: ['.set[="b"]'] }],
+    ['a new list', {}, { set: ['a'] }, { added: ['.set', '.set[="a"]'] }],
+    ['a list that is emptied', { set: ['a'] }, { set: [] }, { removed: ['.set[="a"]'] }],
+    ['empty and null differ', { set: [] }, { set: null }, { modified: ['.set'] }],
+    [
+      'a field of an item',
+      { map: [{ name: 'x', v: 1 }] },
+      { map: [{ name: 'x', v: 2 }] },
+      { modified: ['.map[name="x",port=80].v'] },
+    ],
+    [
+      'a new item',
+      { map: [] },
+      { map: [{ name: 'x' }] },
+      { added: ['.map[name="x",port=80]', '.map[name="x",port=80].name'] },
+    ],
+    [
+      'an item that becomes repeated',
+      { set: ['a'] },
+      { set: ['a', 'a'] },
+      { added: ['.set[="a"]'], removed: ['.set[="a"]'] },
+    ],
+    [
+      'an item that ceases to be',
+      { set: ['a', 'a'] },
+      { set: ['a'] },
+      { added: ['.set[="a"]'], removed: ['.set[="a"]'] },
+    ],
+    [
+      'repeated items',
+      {
+        map: [
+          { name: 'x', v: 1 },
+          { name: 'x', v: 2 },
+        ],
+      },
+      {
+        map: [
+          { name: 'x', v: 1 },
+          { name: 'x', v: 3 },
+        ],
+      },
+      { modified: ['.map[name="x",port=80]'] },
+    ],
+    ['a scalar that becomes a map', { open: 1 }, { open: { a: 1 } }, { modified: ['.open'], added: ['.open.a'] }],
+    ['a map that becomes a list', { open: { a: 1 } }, { open: [1] }, { modified: ['.open'], removed: ['.open.a'] }],
+    ['null that becomes a map', { open: null }, { open: { a: 1 } }, { added: ['.open.a'] }],
+    ['whole numbers and text', { exact: 1 }, { exact: '1' }, { modified: ['.exact'] }],
+  ])('%s', (_, before, after, expected) => {
+    expect(changes(before, after)).toEqual({ added: [], modified: [], removed: [], ...expected });
+  });
+});
+
+describe('fields of a value', () => {
+  test.each<[string, Json, readonly string[]]>([
+    [
+      'containers only when empty',
+      { set: [], map: [{ name: 'x' }], open: {} },
+      ['.open', '.map[name="x",port=80]', '.map[name="x",port=80].name'],
+    ],
+    ['null', { set: null, exact: null }, ['.exact', '.set']],
+    [
+      'members that the schema does not name count with their containers',
+      { open: { a: { b: [] } } },
+      ['.open.a', '.open.a.b'],
+    ],
+    ['repeated items as a whole', { map: [{ name: 'x' }, { name: 'x', v: 1 }] }, ['.map[name="x",port=80]']],
+  ])('%s', (_, value, expected) => {
+    expect(printed(fieldSetOf(shape, value))).toEqual(expected);
+  });
+});
+
+test('a container that loses its last part is null', () => {
+  const value = { set: ['a'], open: { a: 1 } };
+  const fields = setOf(['f:set', 'v:"a"'], ['f:open', 'f:a']);
+  expect(remove(shape, value, fields)).toEqual({ set: null, open: null });
+});
+
+describe('what a configuration may not be', () => {
+  const strict = shapeOfObject(
+    struct('v1.Thing', {
+      when: field(1, time()),
+      size: field(2, quantity()),
+      port: field(3, intOrString()),
+      named: field(4, listMap(struct('v1.Item', { name: field(1, string(), { presence: 'always' }) }), ['name'])),
+      plain: field(5, list(struct('v1.Item', { name: field(1, string()) }))),
+    }),
+  );
+  test.each<[Json, string | undefined]>([
+    [{ when: 'x', size: 5, port: 'http', named: [{}], plain: [{ name: 'x' }] }, undefined],
+    [{ when: {} }, '.when: expected any scalar, got &{map[]}'],
+    [{ port: [1] }, '.port: expected any scalar, got &{[1]}'],
+    [{ plain: [{ name: 1.5 }] }, '.plain[0].name: expected string, got &value.valueUnstructured{Value:1.5}'],
+    [{ plain: [{ x: 1 }] }, '.plain[0].x: field not declared in schema'],
+    [{ named: [{}, {}] }, '.named: duplicate entries for key [name=""]'],
+    [{ named: [null] }, '.named: element 0: associative list with keys may not have a null element'],
+    [{ named: ['x'] }, '.named: element 0: associative list with keys may not have non-map elements'],
+    [{ named: 'x', plain: {} }, 'errors:\n  .named: expected list, got &{x}\n  .plain: expected list, got &{map[]}'],
+    [[], 'expected map, got &{[]}'],
+  ])('%j: %s', (value, error) => {
+    const errors = checkShape(strict, value);
+    expect(errors.length === 0 ? undefined : joinErrors(errors)).toBe(error);
+  });
+
+  test('errors are not collected without end', () => {
+    const value = { plain: Array.from({ length: 10_000 }, () => ({ name: 1 })) };
+    expect(checkShape(strict, value).length).toBe(100);
+  });
+});
+
+describe('fields after the schema has changed', () => {
+  const atomic = shapeOfObject({
+    type: 'object',
+    properties: new Map<string, Schema>([
+      ['set', { type: 'array', items: { type: 'string' } }],
+      ['whole', { type: 'object', mapType: 'atomic', additionalProperties: { type: 'string' } }],
+      ['open', { type: 'object', preserveUnknownFields: true }],
+      ['outer', { type: 'object', properties: new Map([['l', { type: 'array', items: {} }]]) }],
+    ]),
+  });
+  test('what has become atomic is owned as a whole', () => {
+    const before = setOf(
+      ['f:set', 'v:"a"'],
+      ['f:whole', 'f:a'],
+      ['f:open', 'f:x', 'f:y'],
+      ['f:outer', 'f:l', 'k:{"name":"x"}', 'f:name'],
+      ['f:gone', 'f:x'],
+    );
+    expect([...printed(reconcile(atomic, before))].sort()).toEqual(
+      ['.gone.x', '.open.x.y', '.outer.l', '.set', '.whole'].sort(),
+    );
+  });
+
+  test('what fits is left as it is', () => {
+    const before = setOf(['f:set'], ['f:whole'], ['f:open', 'f:x']);
+    expect(reconcile(atomic, before)).toBe(before);
+  });
+});

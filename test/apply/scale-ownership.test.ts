@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import type { JsonObject, ManagedFieldsEntry } from '../../src/api/object.js';
+import { fromScale, toScale } from '../../src/apply/scale-ownership.js';
+
+const paths = new Map([['g/v1', ['spec', 'size']]]);
+const entry = (
+  manager: string,
+  apiVersion: string,
+  fieldsV1: JsonObject,
+  more: ManagedFieldsEntry = {},
+): ManagedFieldsEntry => ({ manager, operation: 'Update', apiVersion, fieldsType: 'FieldsV1', fieldsV1, ...more });
+const size = { 'f:spec': { 'f:size': {} } };
+const replicas = { 'f:spec': { 'f:replicas': {} } };
+const time = '2026-01-01T00:00:00Z';
+
+test('a scale shows who owns the replicas', () => {
+  const entries = [
+    entry('a', 'g/v1', { 'f:spec': { 'f:size': {}, 'f:x': {} } }, { time }),
+    entry('b', 'g/v1', { 'f:x': {} }),
+  ];
+  expect(toScale(entries, paths)).toEqual([entry('a', 'autoscaling/v1', replicas, { time })]);
+});
+
+test('whoever writes the scale owns the replicas of the object, without a time', () => {
+  const before = [entry('a', 'g/v1', { 'f:spec': { 'f:size': {}, 'f:x': {} } }, { time })];
+  const scale = [entry('b', 'autoscaling/v1', replicas, { time, subresource: 'scale' })];
+  expect(fromScale(before, scale, { paths, apiVersion: 'g/v1' })).toEqual([
+    entry('b', 'g/v1', size, { subresource: 'scale' }),
+    entry('a', 'g/v1', { 'f:spec': { 'f:x': {} } }, { time }),
+  ]);
+});
+
+test('owners that keep the replicas stay as they were', () => {
+  const before = [entry('a', 'g/v1', size, { time })];
+  expect(fromScale(before, toScale(before, paths), { paths, apiVersion: 'g/v1' })).toEqual(before);
+});
+
+test('entries of unknown versions go', () => {
+  expect(fromScale([entry('a', 'g/v0', size)], [], { paths, apiVersion: 'g/v1' })).toEqual([]);
+});

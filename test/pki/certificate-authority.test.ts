@@ -1,0 +1,324 @@
+import { X509Certificate } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { readCertificate, readPemCertificates } from '../../src/pki/certificate.js';
+import {
+  type CertificateAuthority,
+  createAuthorityKeyPair,
+  createCertificateAuthority,
+  loadCertificateAuthority,
+} from '../../src/pki/certificate-authority.js';
+import { readCertificateRequest } from '../../src/pki/certificate-request.js';
+import { type KeyType, spkiOf } from '../../src/pki/key-pair.js';
+import { pemBlocks } from '../../src/pki/pem.js';
+import { PkiError } from '../../src/pki/pki-error.js';
+import { secondOpinion } from '../../src/pki/second-opinion.js';
+import { testAuthority, testKey, testRequest } from '../../src/testing/certificates.js';
+import { openssl, testWithOpenssl } from './openssl.js';
+
+const now = Date.UTC(2026, 5, 1, 12, 0, 0, 700);
+const clock = { now: () => now };
+const hour = 3_600;
+const clientUsages = ['digital signature', 'client auth'];
+
+const only = (pem: string) => {
+  const [certificate, ...others] = readPemCertificates(pem);
+  if (certificate === undefined || others.length > 0) throw new Error('not one certificate');
+  return certificate;
+};
+const seconds = (from: number, to: number): number => (to - from) / 1_000;
+
+describe('the lifetime', () => {
+  test.each([
+    [600, 900],
+    [8 * hour - 1, 8 * hour - 1 + 300],
+    [8 * hour, 8 * hour],
+    [365 * 24 * hour, 365 * 24 * hour],
+  ])('asked for %i s, lasts %i s and began five minutes ago', async (asked, lasts) => {
+    const ca = await testAuthority({ clock });
+    const { pem } = await testRequest();
+    const issued = only(await ca.issue(pem, { seconds: asked, usages: clientUsages }));
+    expect(seconds(issued.notBefore, issued.notAfter)).toBe(lasts);
+    expect(issued.notBefore).toBe(Math.floor((now - 300_000) / 1_000) * 1_000);
+  });
+
+  test('never exceeds that of the CA', async () => {
+    const ca = await testAuthority({ clock, seconds: 24 * hour });
+    const { pem } = await testRequest();
+    const issued = only(await ca.issue(pem, { seconds: 48 * hour, usages: clientUsages }));
+    expect(issued.notAfter).toBe(ca.certificate.notAfter);
+  });
+
+  test('an expired CA issues nothing', async () => {
+    const ca = await testAuthority({ clock, seconds: 24 * hour });
+    const { pem } = await testRequest();
+    const end = ca.certificate.notAfter;
+    const issueAt = (at: number) => ca.issue(pem, { seconds: 600, usages: clientUsages, now: at });
+    await expect(issueAt(end)).rejects.toThrow(
+      'refusing to sign a certificate that expired in the past: NotAfter=2026-06-02 11:55:00 +0000 UTC',
+    );
+    await expect(issueAt(end + 300_000)).rejects.toThrow(
+      'the signer has expired: NotAfter=2026-06-02 11:55:00 +0000 UTC',
+    );
+    await expect(issueAt(end - 1_000)).resolves.toContain('BEGIN CERTIFICATE');
+  });
+
+  test.each([0, -1, Number.NaN])('%d seconds are refused', async (wrong) => {
+    const ca = await testAuthority();
+    const { pem } = await testRequest();
+    await expect(ca.issue(pem, { seconds: wrong, usages: clientUsages })).rejects.toThrow(PkiError);
+  });
+});
+
+describe('the contents', () => {
+  test('extensions stand in their order, and there are no others', async () => {
+    const ca = await testAuthority();
+    const asked = { oid: '2.5.29.19', critical: true, value: Buffer.from('30030101ff', 'hex') };
+    const { pem } = await testRequest({
+      dnsNames: ['a.b'],
+      extensions: [asked, { oid: '1.2.3', critical: true, value: Buffer.of(5, 0) }],
+    });
+    const der = only(await ca.issue(pem, { seconds: hour, usages: ['any', 'crl sign', ...clientUsages] })).der;
+    const places = ['551d0f', '551d25', '551d13', '551d23', '551d11'].map((id) =>
+      der.indexOf(Buffer.from(`0603${id}`, 'hex')),
+    );
+    expect(places.every((place) => place > 0)).toBe(true);
+    expect(places).toEqual([...places].sort((a, b) => a - b));
+    expect(der.includes(Buffer.from('0603551d0e', 'hex'))).toBe(false);
+    expect(der.includes(Buffer.from('06022a03', 'hex'))).toBe(false);
+    expect(readCertificate(der)).toMatchObject({ isCA: false, version: 3 });
+  });
+
+  test('a subject is written anew: known attributes in their order, the rest dropped', async () => {
+    const ca = await testAuthority();
+    const { pem } = await testRequest({ commonName: 'ü*', organizations: ['b', 'a'] });
+    const issued = only(await ca.issue(pem, { seconds: hour, usages: clientUsages }));
+    expect(issued.subject.attributes).toEqual([
+      { type: '2.5.4.10', value: 'a' },
+      { type: '2.5.4.10', value: 'b' },
+      { type: '2.5.4.3', value: 'ü*' },
+    ]);
+  });
+
+  test('names are critical where there is no subject', async () => {
+    const ca = await testAuthority();
+    const critical = Buffer.from('0603551d110101ff', 'hex');
+    const der = async (commonName: string) =>
+      only(
+        await ca.issue((await testRequest({ commonName, dnsNames: ['a.b'] })).pem, {
+          seconds: hour,
+          usages: clientUsages,
+        }),
+      ).der;
+    expect((await der('')).includes(critical)).toBe(true);
+    expect((await der('x')).includes(critical)).toBe(false);
+  });
+
+  test('whoever is called like the CA gets no key identifier of it', async () => {
+    const ca = await testAuthority({ commonName: 'same' });
+    const issue = async (commonName: string) =>
+      only(await ca.issue((await testRequest({ commonName })).pem, { seconds: hour, usages: clientUsages }));
+    expect((await issue('same')).authorityKeyId).toBeUndefined();
+    expect((await issue('other')).authorityKeyId?.toString('hex')).toBe(ca.keyId);
+  });
+
+  test('serial numbers differ and are positive', async () => {
+    const ca = await testAuthority();
+    const { pem } = await testRequest();
+    const serials = await Promise.all(
+      Array.from({ length: 20 }, async () => only(await ca.issue(pem, { seconds: hour, usages: clientUsages })).serial),
+    );
+    expect(new Set(serials).size).toBe(20);
+  });
+
+  test('as many values and names as are read are issued', async () => {
+    const ca = await testAuthority();
+    const many = Array.from({ length: 10_000 }, () => 'a');
+    const { pem } = await testRequest({ commonName: '', organizations: many, dnsNames: many });
+    const issued = only(await ca.issue(pem, { seconds: hour, usages: clientUsages }));
+    expect(issued.subject.organizations).toHaveLength(10_000);
+    expect(issued.alternativeNames.dnsNames).toHaveLength(10_000);
+  });
+
+  test.each(['organizations', 'dnsNames'])('one more of %s is refused', async (member) => {
+    const { pem } = await testRequest({ commonName: '', [member]: Array.from({ length: 10_001 }, () => 'a') });
+    expect(() => readCertificateRequest(pem)).toThrow(PkiError);
+  });
+
+  test('unknown usages are refused', async () => {
+    const ca = await testAuthority();
+    const { pem } = await testRequest();
+    await expect(ca.issue(pem, { seconds: hour, usages: ['x', 'client auth', 'y'] })).rejects.toThrow(
+      'unrecognized usage values: ["x" "y"]',
+    );
+  });
+
+  test('a certificate says what the verified request said', async () => {
+    const ca = await testAuthority();
+    const word = fc.stringMatching(/^[a-z0-9.-]{1,12}$/);
+    await fc.assert(
+      fc.asyncProperty(
+        fc.record({
+          commonName: fc.string({ minLength: 1, maxLength: 20, unit: 'grapheme' }),
+          organizations: fc.array(fc.string({ minLength: 1, maxLength: 10 }), { maxLength: 3 }),
+          dnsNames: fc.array(word, { maxLength: 5 }),
+          ipAddresses: fc.array(fc.oneof(fc.ipV4(), fc.ipV6()), { maxLength: 3 }),
+          emailAddresses: fc.array(word, { maxLength: 2 }),
+        }),
+        async (asked) => {
+          const { pem } = await testRequest(asked);
+          const read = readCertificateRequest(pem);
+          const issued = only(await ca.issue(pem, { seconds: hour, usages: clientUsages }));
+          expect(issued.subject.commonName).toBe(read.subject.commonName);
+          expect([...issued.subject.organizations].sort()).toEqual([...asked.organizations].sort());
+          const { dnsNames, ipAddresses, emailAddresses, uris } = read;
+          expect(issued.alternativeNames).toEqual({ dnsNames, ipAddresses, emailAddresses, uris });
+          expect(issued.spki).toEqual(spkiOf(await testKey()));
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+});
+
+describe('loading', () => {
+  test('certificate and key must belong together', async () => {
+    const [one, other] = [
+      await createAuthorityKeyPair({ commonName: 'a' }),
+      await createAuthorityKeyPair({ commonName: 'a' }),
+    ];
+    expect(() => loadCertificateAuthority({ certificate: one.certificate, key: other.key })).toThrow(
+      'certificate and private key of the CA do not belong together',
+    );
+  });
+
+  test.each([
+    ['no certificate', async () => ({ certificate: '', key: (await createAuthorityKeyPair({ commonName: 'a' })).key })],
+    ['no key', async () => ({ ...(await createAuthorityKeyPair({ commonName: 'a' })), key: 'x' })],
+    ['a leaf', async () => (await testAuthority()).issueClient({ commonName: 'a', seconds: hour })],
+  ])('%s is refused', async (_, make) => {
+    const pair = await make();
+    expect(() => loadCertificateAuthority(pair)).toThrow(expect.objectContaining({ problem: 'authority' }));
+  });
+
+  test('a chain in the wrong order is refused', async () => {
+    const root = await testAuthority({ commonName: 'root' });
+    const pair = await root.issueAuthority({ commonName: 'middle' });
+    const [first, second] =
+      [...pemBlocks(pair.certificate)].length === 2 ? pair.certificate.split(/(?<=END CERTIFICATE-----\n)/) : [];
+    const stranger = (await createAuthorityKeyPair({ commonName: 'root' })).certificate;
+    expect(() => loadCertificateAuthority({ certificate: `${first}${first}${second}`, key: pair.key })).toThrow(
+      PkiError,
+    );
+    expect(() => loadCertificateAuthority({ certificate: `${first}${stranger}`, key: pair.key })).toThrow(PkiError);
+  });
+
+  test('an intermediate CA hands out its chain without the root', async () => {
+    const root = await testAuthority({ commonName: 'root' });
+    const middle = loadCertificateAuthority(await root.issueAuthority({ commonName: 'middle' }));
+    const low = loadCertificateAuthority(await middle.issueAuthority({ commonName: 'low' }));
+    const { certificate } = await low.issueClient({ commonName: 'x', seconds: hour });
+    expect(readPemCertificates(certificate).map(({ subject }) => subject.commonName)).toEqual(['x', 'low', 'middle']);
+    expect(low.anchors).toBe(root.anchors);
+  });
+
+  test('another key has another identifier', async () => {
+    expect((await testAuthority()).keyId).not.toBe((await testAuthority()).keyId);
+  });
+});
+
+const issueFor = async (ca: CertificateAuthority, keyType: KeyType): Promise<{ issued: string; request: string }> => {
+  const { pem } = await testRequest({
+    keyType,
+    commonName: 'system:node:a',
+    organizations: ['system:nodes'],
+    ipAddresses: ['10.0.0.1'],
+  });
+  return { issued: await ca.issue(pem, { seconds: hour, usages: ['digital signature', 'client auth'] }), request: pem };
+};
+
+describe('every kind of key', () => {
+  const types: readonly KeyType[] = ['P-256', 'P-384', 'P-521', 'Ed25519', 'RSA-2048'];
+  test.each(types)('a CA with %s signs what its anchor verifies', async (keyType) => {
+    const ca = await testAuthority({ keyType });
+    const { issued } = await issueFor(ca, 'P-256');
+    expect(new X509Certificate(issued).verify(new X509Certificate(ca.anchors).publicKey)).toBe(true);
+  });
+
+  testWithOpenssl.each(types)('openssl verifies chain, purpose, subject and key for %s', async (keyType) => {
+    const ca = await testAuthority({ keyType });
+    const { issued, request } = await issueFor(ca, keyType);
+    const files = { 'ca.pem': ca.anchors, 'leaf.pem': issued, 'request.pem': request };
+    expect(
+      openssl(files, 'verify', '-x509_strict', '-CAfile', 'ca.pem', '-purpose', 'sslclient', 'leaf.pem'),
+    ).toContain('OK');
+    expect(() => openssl(files, 'verify', '-CAfile', 'ca.pem', '-purpose', 'sslserver', 'leaf.pem')).toThrow(
+      /error 26/,
+    );
+    expect(openssl(files, 'req', '-in', 'request.pem', '-verify', '-noout', '-pubkey')).toBe(
+      openssl(files, 'x509', '-in', 'leaf.pem', '-noout', '-pubkey'),
+    );
+    const text = openssl(
+      files,
+      'x509',
+      '-in',
+      'leaf.pem',
+      '-noout',
+      '-subject',
+      '-nameopt',
+      'RFC2253',
+      '-ext',
+      'basicConstraints,keyUsage,extendedKeyUsage,subjectAltName',
+    );
+    expect(text).toContain('subject=CN=system:node:a,O=system:nodes');
+    expect(text).toMatch(/X509v3 Key Usage: critical\s+Digital Signature\n/);
+    expect(text).toMatch(/X509v3 Basic Constraints: critical\s+CA:FALSE/);
+    expect(text).toContain('TLS Web Client Authentication');
+    expect(text).toContain('IP Address:10.0.0.1');
+  });
+
+  testWithOpenssl('openssl verifies a chain over an intermediate CA', async () => {
+    const root = await testAuthority({ commonName: 'root' });
+    const middle = loadCertificateAuthority(await root.issueAuthority({ commonName: 'middle' }));
+    const { certificate } = await middle.issueServing({
+      commonName: 'x',
+      seconds: hour,
+      dnsNames: ['localhost'],
+      ipAddresses: ['::1'],
+    });
+    const files = { 'ca.pem': root.anchors, 'leaf.pem': certificate };
+    expect(
+      openssl(
+        files,
+        'verify',
+        '-x509_strict',
+        '-CAfile',
+        'ca.pem',
+        '-untrusted',
+        'leaf.pem',
+        '-purpose',
+        'sslserver',
+        '-verify_hostname',
+        'localhost',
+        'leaf.pem',
+      ),
+    ).toContain('OK');
+  });
+});
+
+test('another X.509 library reads the same', async () => {
+  const ca = await createCertificateAuthority({ commonName: 'root', clock });
+  const { issued } = await issueFor(ca, 'P-384');
+  const { notBefore, notAfter, spki } = only(issued);
+  expect(await secondOpinion(issued, ca.anchors)).toEqual([
+    {
+      subject: 'O=system:nodes, CN=system:node:a',
+      issuer: 'CN=root',
+      notBefore,
+      notAfter,
+      spki,
+      extensions: ['2.5.29.15', '2.5.29.37', '2.5.29.19', '2.5.29.35', '2.5.29.17'],
+      verified: true,
+    },
+  ]);
+});

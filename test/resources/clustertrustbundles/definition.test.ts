@@ -1,0 +1,92 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { ClusterTrustBundle } from '../../../src/api/kinds/cluster-trust-bundle.js';
+import type { RequestContext } from '../../../src/registry/resource-definition.js';
+import {
+  clusterTrustBundleDefinition,
+  clusterTrustBundles,
+} from '../../../src/resources/clustertrustbundles/definition.js';
+import { testAuthority } from '../../../src/testing/certificates.js';
+
+interface Recorded {
+  readonly name: string;
+  readonly object: Pick<ClusterTrustBundle, 'metadata' | 'spec'>;
+  /** Field and message of each cause. */
+  readonly causes: readonly (readonly [string, string])[];
+}
+const recorded: readonly Recorded[] = JSON.parse(
+  readFileSync(join(import.meta.dirname, 'recorded-bundles.json'), 'utf8'),
+);
+
+const context: RequestContext = {
+  user: { username: 'u', groups: [] },
+  key: {},
+  subresource: undefined,
+  dryRun: false,
+  now: 0,
+  warn: () => {},
+};
+const bundle = (given: Pick<ClusterTrustBundle, 'metadata' | 'spec'>): ClusterTrustBundle => ({
+  apiVersion: 'certificates.k8s.io/v1beta1',
+  kind: 'ClusterTrustBundle',
+  ...given,
+});
+const causes = (next: ClusterTrustBundle, previous?: ClusterTrustBundle) =>
+  clusterTrustBundles.validate?.(next, previous, context).map(({ field, body }) => [field, body]);
+
+describe('bundles that Kubernetes answered', () => {
+  test.each(recorded.map((one) => [one.name, one] as const))('%s', (_, one) => {
+    expect(causes(bundle(one.object))).toEqual(one.causes);
+  });
+});
+
+const trustBundle = (await testAuthority()).anchors;
+const other = (await testAuthority()).anchors;
+
+test('a bundle larger than a megabyte is not looked into', () => {
+  const huge = bundle({ metadata: { name: 'a' }, spec: { trustBundle: `${trustBundle}${'x'.repeat(1_048_576)}` } });
+  expect(causes(huge)).toEqual([['spec.trustBundle', 'Too long: may not be more than 1048576 bytes']]);
+});
+
+test('each pair of equal anchors is told', () => {
+  const twice = bundle({ metadata: { name: 'a' }, spec: { trustBundle: trustBundle + other + other + trustBundle } });
+  expect(
+    causes(twice)
+      ?.map(([, body]) => body?.slice(-33))
+      .sort(),
+  ).toEqual(
+    ['icate trust anchor (indices [0 3])', 'icate trust anchor (indices [1 2])'].map((text) => text.slice(-33)),
+  );
+});
+
+test('what stays as it was is not judged again', () => {
+  const stored = bundle({ metadata: { name: 'a' }, spec: { trustBundle: 'junk' } });
+  expect(causes({ ...stored, metadata: { name: 'a', labels: { a: 'b' } } }, stored)).toEqual([]);
+});
+
+test('the signer cannot change', () => {
+  const stored = bundle({ metadata: { name: 'a.b:c:d' }, spec: { signerName: 'a.b/c', trustBundle } });
+  expect(causes({ ...stored, spec: { signerName: 'a.b/e', trustBundle } }, stored)).toEqual([
+    [
+      'metadata.name',
+      'Invalid value: "a.b:c:d": ClusterTrustBundle for signerName a.b/e must be named with prefix a.b:e:',
+    ],
+    ['spec.signerName', 'Invalid value: "a.b/e": field is immutable'],
+  ]);
+});
+
+test.each([
+  ['a.b:c:x-', 'a.b:c:x-12345', []],
+  ['a.b:c:', 'a.b:c:12345', ['metadata.generateName']],
+  ['x-', 'x-12345', ['metadata.generateName', 'metadata.name']],
+])('generateName %s', (generateName, name, fields) => {
+  const made = bundle({ metadata: { generateName, name }, spec: { signerName: 'a.b/c', trustBundle } });
+  expect(causes(made)?.map(([field]) => field)).toEqual(fields);
+});
+
+test('another version differs in its name only', () => {
+  const v1 = clusterTrustBundleDefinition({ version: 'v1' });
+  expect(v1.version).toBe('v1');
+  expect(v1.schema.wire?.component).toBe('io.k8s.api.certificates.v1.ClusterTrustBundle');
+});

@@ -1,0 +1,80 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { parseJsonPath } from '../../../src/resources/customresources/json-path.js';
+
+const object = {
+  spec: { a: 'x', l: [1, 2, 3, 4], m: { 'a.b': 1 }, n: null },
+  status: {
+    conditions: [
+      { type: 'Ready', status: 'True', n: 1 },
+      { type: 'Odd', status: 'False', n: 5 },
+    ],
+  },
+};
+
+test.each<[string, readonly unknown[] | undefined]>([
+  ['.spec.a', ['x']],
+  ['$.spec.a', ['x']],
+  ["['spec'].a", ['x']],
+  ['.spec.missing', []],
+  ['.spec.a.b', []],
+  ['.spec.n', [null]],
+  ['.spec.l[0]', [1]],
+  ['.spec.l[-1]', [4]],
+  ['.spec.l[1:3]', [2, 3]],
+  ['.spec.l[::2]', [1, 3]],
+  ['.spec.l[*]', [1, 2, 3, 4]],
+  ['.spec.l[0,2]', [1, 3]],
+  ['.spec.l[9]', undefined],
+  ['.spec.a[0]', undefined],
+  [".spec.m['a\\.b']", [1]],
+  ['.spec.m.a\\.b', [1]],
+  ['.spec.m.*', [1]],
+  ['.status.conditions[?(@.type=="Ready")].status', ['True']],
+  [".status.conditions[?(@.type!='Ready')].status", ['False']],
+  ['.status.conditions[?(@.n>=5)].type', ['Odd']],
+  ['.status.conditions[?(@.n)].type', ['Ready', 'Odd']],
+  ['.status.conditions[?(@.type=~"^R")].n', [1]],
+  ['.status.conditions[?(@.n=="x")].type', undefined],
+  ['..status', ['True', 'False']],
+])('%s', (path, found) => {
+  const values = parseJsonPath(path)?.find(object);
+  expect(path === '..status' ? values?.slice(-2) : values).toEqual(found);
+});
+
+test.each(['.spec[', '.spec[x]', '.a[?(@.b=="c"]', '....', '{.a}', '.a[1:2:3:4]', '.a "open', '[?(@.a==)]x'])(
+  '%s cannot be read',
+  (path) => {
+    expect(parseJsonPath(path)).toBeUndefined();
+  },
+);
+
+test('no path and no object make it throw', () => {
+  const piece = fc.constantFrom(
+    '.',
+    '..',
+    'a',
+    '[',
+    ']',
+    '*',
+    '0',
+    ':',
+    '-',
+    ',',
+    "'",
+    '"',
+    '?(',
+    ')',
+    '@',
+    '==',
+    ' ',
+    '\\',
+    '$',
+  );
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 12 }), fc.jsonValue(), (pieces, value) => {
+      parseJsonPath(pieces.join(''))?.find(value);
+    }),
+    { numRuns: 1_000 },
+  );
+});

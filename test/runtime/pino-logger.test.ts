@@ -1,0 +1,137 @@
+import { describe, expect, test } from 'vitest';
+import { createLogger, type LoggerOptions } from '../../src/runtime/pino-logger.js';
+import { prettyLine } from '../../src/runtime/pretty-line.js';
+
+function logging(options: LoggerOptions = {}) {
+  const lines: string[] = [];
+  const log = createLogger({
+    level: 'debug',
+    now: () => 0,
+    ...options,
+    destination: { write: (line) => lines.push(line) },
+  });
+  return { log, lines, fields: () => lines.map((line) => JSON.parse(line) as Record<string, unknown>) };
+}
+
+describe('JSON lines', () => {
+  test('have the fixed fields, those given and those of the child', () => {
+    const { log, fields } = logging();
+    log.child({ controller: 'c' }).info({ object: 'n/a', attempt: 2 }, 'reconciled');
+    expect(fields()).toEqual([
+      {
+        level: 'info',
+        time: '1970-01-01T00:00:00.000Z',
+        controller: 'c',
+        object: 'n/a',
+        attempt: 2,
+        msg: 'reconciled',
+      },
+    ]);
+  });
+
+  test('below the level are not written', () => {
+    const { log, lines } = logging({ level: 'warn' });
+    log.info({}, 'no');
+    log.warn({}, 'yes');
+    expect(lines.length).toBe(1);
+  });
+
+  test('carry an error with its reason and cause', () => {
+    const { log, fields } = logging();
+    log.error(
+      { err: Object.assign(new TypeError('outer', { cause: new Error('inner') }), { reason: 'Conflict' }) },
+      'failed',
+    );
+    expect(fields()[0]?.['err']).toMatchObject({
+      type: 'TypeError',
+      message: 'outer',
+      reason: 'Conflict',
+      stack: expect.stringContaining('TypeError: outer'),
+      cause: { message: 'inner' },
+    });
+  });
+});
+
+describe('secrets', () => {
+  const jwt = `eyJ${'a'.repeat(20)}.${'b'.repeat(20)}.${'c'.repeat(20)}`;
+  const pem = '-----BEGIN EC PRIVATE KEY-----\nMHcCAQEE\n-----END EC PRIVATE KEY-----';
+
+  test.each<[string, object]>([
+    ['by name', { token: 'hunter22' }],
+    ['in headers', { headers: { Authorization: 'hunter22' } }],
+    ['far inside', { a: { b: [{ password: 'hunter22' }] } }],
+    ['whole members', { privateKey: { d: 'hunter22' } }],
+    ['in an error', { err: Object.assign(new Error('x'), { config: { clientSecret: 'hunter22' } }) }],
+  ])('are left out %s', (_, given) => {
+    const { log, lines } = logging();
+    log.info(given, 'x');
+    log.child(given).info({}, 'x');
+    expect(lines.join()).not.toContain('hunter22');
+    expect(lines.every((line) => line.includes('[redacted]'))).toBe(true);
+  });
+
+  test.each([
+    ['a token', jwt],
+    ['a key', pem],
+    ['a key cut short', pem.slice(0, 50)],
+    ['a header', 'Bearer abcdefghijkl'],
+  ])('are left out of texts: %s', (_, text) => {
+    const { log, lines } = logging();
+    log.info({ what: `before ${text} after` }, 'x');
+    log.error({ err: new Error(`bad: ${text}`) }, 'x');
+    expect(lines.join()).not.toContain(text.slice(8, 40));
+  });
+
+  test('what only looks alike stays', () => {
+    const { log, fields } = logging();
+    log.info({ tokenCount: 3, hasToken: true, key: 'n/a', token: true }, 'x');
+    expect(fields()[0]).toMatchObject({ tokenCount: 3, hasToken: true, key: 'n/a', token: true });
+  });
+});
+
+test('oddities do not break a line', () => {
+  const { log, fields } = logging();
+  const circle: Record<string, unknown> = {
+    big: 2n ** 70n,
+    bytes: Buffer.alloc(9),
+    run: () => 1,
+    when: new Date(Number.NaN),
+  };
+  circle['self'] = circle;
+  let deep: object = {};
+  for (let i = 0; i < 10_000; i++) deep = { deep };
+  log.info({ circle, deep, long: 'x'.repeat(100_000), proto: JSON.parse('{"__proto__":{"a":1}}') }, 'x');
+  expect(fields()[0]?.['circle']).toEqual({
+    big: '1180591620717411303424',
+    bytes: '[9 bytes]',
+    when: 'Invalid Date',
+    self: '[circular]',
+  });
+  expect(JSON.stringify(fields()[0]).length).toBeLessThan(10_000);
+});
+
+describe('pretty lines', () => {
+  const line = JSON.stringify({
+    level: 'warn',
+    time: '2026-01-01T10:11:12.345Z',
+    object: 'n/a',
+    text: 'two words',
+    n: 1,
+    msg: 'it happened',
+    err: { message: 'why', stack: 'long' },
+  });
+
+  test('are one line each, without colour unless asked for', () => {
+    expect(prettyLine(line, { colour: false })).toBe(
+      '10:11:12.345 WARN  it happened object=n/a text="two words" n=1 err=why\n',
+    );
+    expect(prettyLine(line, { colour: true })).toContain('\u001b[33mWARN ');
+  });
+
+  test('cannot steer a terminal', () => {
+    const nasty = JSON.stringify({ msg: 'a\u001b[2Jb\nc', [`k\u001b`]: '\u009b31m', time: '', level: 'info' });
+    const out = prettyLine(nasty, { colour: false });
+    expect(out.slice(0, -1)).not.toMatch(/\p{Cc}/u);
+    expect(prettyLine('not json \u001b[31m\n', { colour: false })).toBe('not json \\u001b[31m\n');
+  });
+});

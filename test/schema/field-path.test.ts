@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { followPath } from '../../src/schema/field-path.js';
+import { readSchemaProps } from '../../src/schema/json-schema-props.js';
+
+const schema = readSchemaProps(
+  {
+    properties: {
+      spec: { properties: { 'a.b': { type: 'string' }, m: { additionalProperties: { type: 'integer' } } } },
+    },
+  },
+  [],
+);
+
+test.each([
+  [".spec['a.b']", 'spec.a.b'],
+  ['.spec.m.any', 'spec.m[any]'],
+  ['', ''],
+])('%j leads somewhere', (path, text) => {
+  expect(followPath(path, schema, { brackets: true })).toMatchObject({ text });
+});
+
+test.each([
+  ['spec', 'expected [ or . but got: spec'],
+  ['.spec.x', 'does not refer to a valid field'],
+  ['.spec.m.any.more', 'does not refer to a valid field'],
+  ['.spec.', 'unexpected end of JSON path'],
+  ['.spec[0]', 'expected single quoted string but got 0'],
+  [".spec['m'", 'unexpected end of JSON path'],
+])('%j does not: %s', (path, why) => {
+  expect(followPath(path, schema, { brackets: true })).toBe(why);
+});
+
+test('brackets can be ruled out', () => {
+  expect(followPath(".spec['m']", schema, { brackets: false })).toBe('array notation is not allowed');
+});

@@ -1,0 +1,54 @@
+import { describe, expect, test } from 'vitest';
+import type { JsonObject } from '../../src/api/object.js';
+import { maxSchemaDepth, readSchemaProps, SchemaTooDeep } from '../../src/schema/json-schema-props.js';
+import { notStructural, structuralViolations, toSchema } from '../../src/schema/structural.js';
+
+const prefixes = ['x-kubernetes-', 'x-api-'];
+const read = (schema: JsonObject) => readSchemaProps(schema, prefixes);
+
+describe('a schema as it is written', () => {
+  test('is read under every prefix of extensions', () => {
+    const schema = { type: 'array', items: { type: 'string' }, 'x-api-list-type': 'set' };
+    expect(toSchema(read(schema))).toEqual({ type: 'array', items: { type: 'string' }, listType: 'set' });
+  });
+
+  test('keeps no wrong types, no empty texts and no nulls', () => {
+    const schema = { type: 1, format: '', default: null, required: 'a', properties: [], enum: {}, maxLength: '1' };
+    expect(read(schema)).toEqual({});
+  });
+
+  test('may name properties as it likes', () => {
+    const schema = JSON.parse('{"properties":{"__proto__":{"type":"string"}}}') as JsonObject;
+    expect(toSchema(read(schema)).properties?.get('__proto__')).toEqual({ type: 'string' });
+  });
+
+  test.each([
+    ['properties', (inner: JsonObject): JsonObject => ({ properties: { a: inner } })],
+    ['items', (inner: JsonObject): JsonObject => ({ items: inner })],
+    ['not', (inner: JsonObject): JsonObject => ({ not: inner })],
+    ['anyOf', (inner: JsonObject): JsonObject => ({ anyOf: [inner] })],
+  ])('may not nest too deep through %s', (_, wrap) => {
+    const nested = (depth: number): JsonObject => (depth === 1 ? {} : wrap(nested(depth - 1)));
+    expect(read(nested(maxSchemaDepth))).toBeDefined();
+    expect(() => read(nested(maxSchemaDepth + 1))).toThrow(SchemaTooDeep);
+  });
+});
+
+test.each<[JsonObject, string]>([
+  [{ $ref: '#/a' }, "OpenAPIV3Schema '$ref' is not supported"],
+  [{ $schema: 'a' }, "OpenAPIV3Schema 'schema' is not supported"],
+  [{ properties: { a: { not: { id: 'a' } } } }, "OpenAPIV3Schema 'id' is not supported"],
+  [{ items: [{}] }, "OpenAPIV3Schema 'items' must be a schema, but is an array"],
+])('%j is not structural at all', (schema, why) => {
+  expect(notStructural(read(schema))).toBe(why);
+});
+
+test('violations are sorted by their text', () => {
+  const schema = { type: 'object', properties: { b: {}, a: { type: 'array' } }, not: { type: 'x', title: 'y' } };
+  expect(structuralViolations(read(schema), 's', 'x-').map(({ field }) => field)).toEqual([
+    's.not.title',
+    's.not.type',
+    's.properties[a].items',
+    's.properties[b].type',
+  ]);
+});

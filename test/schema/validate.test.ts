@@ -1,0 +1,177 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Json } from '../../src/api/object.js';
+import type { Schema } from '../../src/schema/schema.js';
+import { compileValidator } from '../../src/schema/validate.js';
+
+const texts = (schema: Schema, value: Json, field?: string): readonly string[] =>
+  compileValidator(schema)(value, field).map((violation) => `${violation.field}: ${violation.body}`);
+const object = (properties: Record<string, Schema>, more: Partial<Schema> = {}): Schema => ({
+  type: 'object',
+  properties: new Map(Object.entries(properties)),
+  ...more,
+});
+
+describe('what is wrong is said in Kubernetes\u2019 words', () => {
+  test.each<[string, Schema, Json, readonly string[]]>([
+    [
+      'type',
+      object({ a: { type: 'integer' } }),
+      { a: 'x' },
+      ['a: Invalid value: "string": a in body must be of type integer: "string"'],
+    ],
+    ['null', { type: 'string' }, null, ['<nil>: Invalid value: "null":  in body must be of type string: "null"']],
+    ['nullable', { type: 'string', nullable: true }, null, []],
+    [
+      'nullable does not help against an enum',
+      { nullable: true, enum: ['a', null] },
+      null,
+      ['<nil>: Unsupported value: null: supported values: "a", "null"'],
+    ],
+    [
+      'int or string',
+      { intOrString: true },
+      true,
+      ['<nil>: Invalid value: "boolean":  in body must be of type integer,string: "boolean"'],
+    ],
+    ['a whole number is an integer', { type: 'integer' }, 1, []],
+    [
+      'a fraction is not',
+      { type: 'integer' },
+      1.5,
+      [
+        '<nil>: Invalid value: "number":  in body must be of type integer: "number"',
+        '<nil>: Invalid value: "": Checked value must be of type integer (default format) in ',
+      ],
+    ],
+    ['an integer is a number', { type: 'number', format: 'double' }, 1, []],
+    ['length in code points', { type: 'string', maxLength: 2 }, '\u{1f600}\u{1f600}', []],
+    ['too long', { type: 'string', maxLength: 1 }, 'ab', ['<nil>: Too long: may not be more than 1 byte']],
+    [
+      'too short comes before the pattern',
+      { type: 'string', minLength: 2, pattern: '^b' },
+      'a',
+      ['<nil>: Invalid value: "a":  in body should be at least 2 chars long'],
+    ],
+    ['pattern', { type: 'string', pattern: '^b' }, 'ab', ['<nil>: Invalid value: "ab":  in body should match \'^b\'']],
+    [
+      'format',
+      { type: 'string', format: 'date' },
+      'x',
+      ['<nil>: Invalid value: "x":  in body must be of type date: "x"'],
+    ],
+    [
+      'format of another type',
+      { type: 'string', format: 'date' },
+      1,
+      ['<nil>: Invalid value: "int64":  in body must be of type date: "int64"'],
+    ],
+    ['unknown format', { type: 'string', format: 'shoe' }, 'x', []],
+    [
+      'integers meet the integer part of limits',
+      { type: 'number', maximum: 1.5 },
+      2,
+      ['<nil>: Invalid value: 2:  in body should be less than or equal to 1'],
+    ],
+    ['multiple of a fraction', { type: 'number', multipleOf: 0.1 }, 0.3, []],
+    [
+      'not a multiple',
+      { type: 'number', multipleOf: 0.1 },
+      0.35,
+      ['<nil>: Invalid value: 0.35:  in body should be a multiple of 0.1'],
+    ],
+    [
+      'small numbers as Go prints them',
+      { type: 'number', minimum: 1 },
+      1e-7,
+      ['<nil>: Invalid value: 1e-07:  in body should be greater than or equal to 1'],
+    ],
+    [
+      'items',
+      { type: 'array', items: { type: 'string' }, maxItems: 1 },
+      ['a', 1],
+      [
+        '<nil>: Invalid value: "integer": [1] in body must be of type string: "integer"',
+        '<nil>: Too many: 2: must have at most 1 item',
+      ].map((text) => text.replace('<nil>: Invalid', '[1]: Invalid')),
+    ],
+    [
+      'map values',
+      object({ m: { type: 'object', additionalProperties: { type: 'integer' } } }),
+      { m: { 'a/b': '' } },
+      ['m.a/b: Invalid value: "string": m.a/b in body must be of type integer: "string"'],
+    ],
+    [
+      'forbidden members',
+      object({ m: { type: 'object', additionalProperties: false } }),
+      { m: { k: 1 } },
+      ['m: Invalid value: "k": m.k in body is a forbidden property'],
+    ],
+    ['required', object({}, { required: ['a'] }), {}, ['a: Required value']],
+    [
+      'inherited members are not there',
+      object({}, { required: ['toString', '__proto__'] }),
+      {},
+      ['toString: Required value', '__proto__: Required value'],
+    ],
+    [
+      'anyOf tells of the branch that came furthest',
+      { anyOf: [{ required: ['a'] }, { required: ['b'], properties: new Map([['c', { pattern: '.' }]]) }] },
+      { c: 'x' },
+      ['<nil>: Invalid value: "": "" must validate at least one schema (anyOf)', 'b: Required value'],
+    ],
+    [
+      'oneOf holds once',
+      { oneOf: [{ minimum: 1 }, { minimum: 2 }] },
+      3,
+      ['<nil>: Invalid value: "": "" must validate one and only one schema (oneOf). Found 2 valid alternatives'],
+    ],
+    [
+      'allOf',
+      { allOf: [{ minimum: 5 }, { maximum: 9 }] },
+      3,
+      [
+        '<nil>: Invalid value: 3:  in body should be greater than or equal to 5',
+        '<nil>: Invalid value: "": "" must validate all the schemas (allOf)',
+      ],
+    ],
+    ['not', { not: { minimum: 1 } }, 3, ['<nil>: Invalid value: "": "" must not validate the schema (not)']],
+  ])('%s', (_, schema, value, expected) => {
+    expect(texts(schema, value)).toEqual(expected);
+  });
+});
+
+test('what stands before the fields does not stand in the texts', () => {
+  const schema = object({ l: { type: 'array', items: { type: 'string' } } }, { not: { required: ['l'] } });
+  expect(texts(schema, { l: [1] }, 'status')).toEqual([
+    'status: Invalid value: "": "" must not validate the schema (not)',
+    'status.l[0]: Invalid value: "integer": l[0] in body must be of type string: "integer"',
+  ]);
+});
+
+test('a failure is told once', () => {
+  const schema: Schema = { type: 'string', pattern: '^a', allOf: [{ pattern: '^a' }] };
+  expect(texts(schema, 'b').filter((text) => text.includes('should match'))).toHaveLength(1);
+});
+
+test('a schema may contain itself', () => {
+  const properties = new Map<string, Schema>();
+  const tree: Schema = { type: 'object', properties };
+  properties.set('child', tree).set('n', { type: 'integer' });
+  expect(texts(tree, { child: { child: { n: 'x' } } })).toEqual([
+    'child.child.n: Invalid value: "string": child.child.n in body must be of type integer: "string"',
+  ]);
+});
+
+test('stored values pass, and what changed does not, whatever stood there', () => {
+  const schema = object({ a: { type: 'string', maxLength: 1 }, b: { type: 'string', maxLength: 1 } });
+  fc.assert(
+    fc.property(fc.dictionary(fc.constantFrom('a', 'b'), fc.jsonValue()), (value) => {
+      expect(compileValidator(schema)(value as Json, '', value as Json)).toEqual([]);
+      const changed = { ...value, a: 'long' } as Json;
+      const found = compileValidator(schema)(changed, '', value as Json);
+      expect(found.map(({ field }) => field)).toEqual(value['a'] === 'long' ? [] : ['a']);
+    }),
+    { numRuns: 100 },
+  );
+});
