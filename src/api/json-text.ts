@@ -36,6 +36,17 @@ export class NumberText {
   constructor(text: string) {
     this.text = text;
   }
+
+  /**
+   * The nearest double; but of a whole number beyond 64 bits the next one beyond them, so that what is within
+   * `-2 ** 63` and `2 ** 63` is always an int64.
+   */
+  get double(): number {
+    const value = Number(this.text);
+    if (Math.abs(value) !== 2 ** 63 || !/^-?\d+$/.test(this.text)) return value;
+    const whole = BigInt(this.text);
+    return whole > 2n ** 63n - 1n || whole < -(2n ** 63n) ? value + Math.sign(value) * 2_048 : value;
+  }
 }
 
 /** An object with a member given more than once: all of them, in document order. */
@@ -233,10 +244,12 @@ function readExactly(text: string): ReadText {
     at = endOfNumber(text, at);
     const literal = text.slice(start, at);
     const value = Number(literal);
+    if (String(value) === literal) return { value, exact: value };
     if (!Number.isFinite(value)) {
       numberError ??= `json: cannot unmarshal number ${literal} into Go value of type float64`;
     }
-    return String(value) === literal ? { value, exact: value } : { value, exact: new NumberText(literal) };
+    const exact = new NumberText(literal);
+    return { value: exact.double, exact };
   };
 
   const readArray = (): Pair => {
@@ -320,7 +333,7 @@ const loneSurrogates = /\p{Surrogate}/gu;
 /** The plain value of exact JSON: the last of repeated members, numbers as doubles. */
 export function plainJson(exact: ExactJson): Json {
   if (typeof exact !== 'object' || exact === null) return exact;
-  if (exact instanceof NumberText) return Number(exact.text);
+  if (exact instanceof NumberText) return exact.double;
   if (Array.isArray(exact)) return (exact as readonly ExactJson[]).map(plainJson);
   const members = exact instanceof RepeatedMembers ? exact.members : Object.entries(exact);
   const value: Record<string, Json> = {};

@@ -82,8 +82,11 @@ export async function createObject(
   const { definition, context } = request;
   checkNoVersion(given, context.dryRun || byUpdate);
   let object = wipeSystemFields(inNamespace(definition, context, given));
-  const { resourceVersion: _version, ...metadata } = object.metadata;
-  object = { ...object, metadata };
+  // In a dry run nothing gives the object a version, and one that was sent comes back.
+  if (!context.dryRun) {
+    const { resourceVersion: _version, ...metadata } = object.metadata;
+    object = { ...object, metadata };
+  }
   object = dedupeOwners(object, context, 'request');
   if (!managed) object = own(request, undefined, object);
 
@@ -393,6 +396,7 @@ function attributesOf(
     resource: definition,
     subresource: context.subresource,
     key: { namespace: context.key.namespace, name: context.key.name ?? object.metadata.name ?? '' },
+    ...(context.key.name === undefined ? {} : { urlName: context.key.name }),
     object,
     previous,
     user: context.user,

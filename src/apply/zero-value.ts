@@ -21,7 +21,9 @@ export function zeroObject(schema: Schema): JsonObject {
 function zeroStruct(schema: Schema): JsonObject {
   const out: Record<string, Json> = {};
   for (const [name, field] of schema.properties ?? []) {
-    if (presenceOf(field) !== 'always') continue;
+    const presence = presenceOf(field);
+    if (presence === 'null') setMember(out, name, null);
+    if (presence !== 'always') continue;
     const shape = wireShape(field);
     setMember(out, name, shape === 'struct' ? zeroStruct(field) : zeroOf(shape));
   }

@@ -9,7 +9,7 @@ export function readExtraHeaders(
   prefix: string,
 ): Readonly<Record<string, readonly string[]>> {
   const extra = new Map<string, readonly string[]>();
-  for (const name of headers.headerNames()) {
+  for (const name of new Set(headers.headerNames())) {
     if (!name.startsWith(prefix)) continue;
     const key = decoded(name.slice(prefix.length));
     extra.set(key, [...(extra.get(key) ?? []), ...headers.header(name)]);

@@ -89,7 +89,7 @@ function valuesOf(rawHeaders: readonly string[], name: string): readonly string[
   return found;
 }
 function namesOf(rawHeaders: readonly string[]): readonly string[] {
-  return rawHeaders.filter((_, at) => at % 2 === 0).map((name) => name.toLowerCase());
+  return [...new Set(rawHeaders.filter((_, at) => at % 2 === 0).map((name) => name.toLowerCase()))];
 }
 
 async function answer(

@@ -157,7 +157,7 @@ function validateAnnotations(annotations: Meta['annotations']): readonly Violati
   const size = entries.reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0);
   return [
     ...entries.flatMap(([key]) => qualifiedName(key.toLowerCase()).map((text) => invalid(path, key, text))),
-    ...(size > annotationLimit ? [tooLong(path, annotationLimit)] : []),
+    ...(size >= annotationLimit ? [tooLong(path, annotationLimit)] : []),
   ];
 }
 

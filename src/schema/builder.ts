@@ -85,7 +85,11 @@ export const struct = (
     type: 'object',
     properties: new Map(Object.entries(fields)),
     ...rest,
-    wire: { go, ...(component === undefined ? {} : { component }) },
+    wire: {
+      go,
+      ...(component === undefined ? {} : { component }),
+      ...(more.description === undefined ? {} : { description: more.description }),
+    },
   };
 };
 

@@ -85,6 +85,8 @@ export interface WireFacts {
   readonly go?: string;
   /** Name of the OpenAPI component of a struct, e.g. `io.k8s.api.core.v1.ConfigMap`. */
   readonly component?: string;
+  /** Description of a struct by itself, where a field of its type has another. */
+  readonly description?: string;
   /**
    * When the member is written. `omitempty`: left out when empty (zero number, false, "", no items; the default for
    * everything but structs). `pointer`: left out only when absent, zero values stay. `always`: written even when

@@ -55,8 +55,6 @@ export function openAuthentication(
   const agnostic = (inner: TokenAuthenticator): TokenAuthenticator => forApiAudiences(inner, apiAudiences);
   const tokens = new TokenCache(
     firstTokenOf(
-      // Nobody is ever told this token; it stands where Kubernetes has one, and rejects as that does.
-      agnostic(loopbackToken(randomBytes(32).toString('base64url'))),
       ...(options.tokenFile === undefined ? [] : [agnostic(staticTokens(options.tokenFile))]),
       secretTokens({ ...verification, objects, domains }),
       serviceAccountTokens({ ...verification, issuers: options.issuers, objects, domains, clock }),
@@ -65,6 +63,8 @@ export function openAuthentication(
     { clock },
   );
   const known = firstOf(
+    // Nobody is ever told this token; it stands where Kubernetes has one, and rejects as that does.
+    bearerToken(loopbackToken(randomBytes(32).toString('base64url')), apiAudiences),
     clientCertificate({ bundle: options.clientCa, clock, domains }),
     bearerToken(tokens, apiAudiences),
     webSocketToken(tokens, { apiAudiences, apiDomain: domains.api }),

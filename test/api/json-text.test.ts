@@ -89,6 +89,12 @@ test('numbers that JavaScript would print differently keep their text', () => {
   expect(readJson('{"a":1.5}').exact).toEqual({ a: 1.5 });
 });
 
+test('a whole number is within the doubles of 64 bits exactly if it has 64 bits', () => {
+  const fits = (text: string): boolean => Math.abs(readJson(text).value as number) <= 2 ** 63;
+  expect(['9223372036854775807', '-9223372036854775808', '9007199254740993'].map(fits)).toEqual([true, true, true]);
+  expect(['9223372036854775808', '-9223372036854775809'].map(fits)).toEqual([false, false]);
+});
+
 test('a number no double can hold is reported', () => {
   expect(readJson('{"a":[1e400]}').numberError).toBe(
     'json: cannot unmarshal number 1e400 into Go value of type float64',

@@ -90,6 +90,13 @@ describe('headers', () => {
       expect(isImpersonationHeader(name)).toBe(true);
     },
   );
+
+  test('a header that is listed once for each of its values counts once', async () => {
+    const repeated = credentials({ 'impersonate-user': 'bob', 'impersonate-extra-scopes': ['a', 'b'] });
+    const headers = { ...repeated, headerNames: () => [...repeated.headerNames(), 'impersonate-extra-scopes'] };
+    const found = await open(new Rights('everything')).impersonate(headers, listing());
+    expect(found?.user.extra).toEqual({ scopes: ['a', 'b'] });
+  });
 });
 
 describe('the general right', () => {

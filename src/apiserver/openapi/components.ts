@@ -56,7 +56,7 @@ export class Components {
     }
     const name = schema.wire?.component;
     if (name === undefined) return undefined;
-    return this.add(name, () => (shape === 'struct' ? this.struct(schema) : described(schema)));
+    return this.add(name, () => (shape === 'struct' ? this.struct(schema) : ownDescription(schema)));
   }
 
   /** A struct with all its members. */
@@ -64,7 +64,7 @@ export class Components {
     const properties: Record<string, Json> = {};
     for (const [name, member] of schema.properties ?? []) setMember(properties, name, this.member(member));
     return {
-      ...described(schema),
+      ...ownDescription(schema),
       properties,
       ...(schema.required?.length ? { required: schema.required } : {}),
       type: 'object',
@@ -81,7 +81,7 @@ export class Components {
     const name = this.nameOf(schema);
     if (name !== undefined) return this.describedReference(name, more);
     const shape = wireShape(schema);
-    if (shape === 'struct') return { ...more, ...this.struct(schema) };
+    if (shape === 'struct') return { ...this.struct(schema), ...more };
     return { ...more, ...this.#inPlace(schema, shape), ...extensionsOf(schema) };
   }
 
@@ -117,6 +117,9 @@ export const objectMetaComponent = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectM
 export const extensionPrefix = defaultDomains.extensions[0] ?? 'x-kubernetes-';
 
 const described = ({ description }: Schema): JsonObject => (description === undefined ? {} : { description });
+/** What a struct says of itself, whatever the field says that it was found in. */
+const ownDescription = (schema: Schema): JsonObject =>
+  described(schema.wire?.description === undefined ? schema : { description: schema.wire.description });
 
 /** Structs have `{}`, what is always written its zero value, elements of lists and maps too. */
 function defaultOf(schema: Schema, isElement: boolean): Json | undefined {

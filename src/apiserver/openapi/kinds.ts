@@ -15,7 +15,7 @@ const gvkExtension = (group: string, version: string, kind: string): JsonObject 
 
 /** Reverses the group, as names of components do: `com.example.v1.Foo`. */
 const customName = (group: string, version: string, kind: string): string =>
-  [...group.split('.').reverse(), version, kind].join('.');
+  [...group.split('.').reverse(), version, kind].filter((part) => part !== '').join('.');
 
 /** Adds a kind and answers the name of its component. */
 export function kindComponent(components: Components, of: Described): string {

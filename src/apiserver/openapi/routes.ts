@@ -44,7 +44,13 @@ export function openApiAnswer(served: Served, asked: Asked): Result | undefined 
   const hash = documentHash(document);
   if (asked.hash === undefined) return fresh(document, json, asked, {});
   if (asked.hash !== hash) {
-    return { type: 'bytes', code: 301, bytes: Buffer.alloc(0), contentType: json, headers: { Location: documentUrl(path, hash) } };
+    return {
+      type: 'bytes',
+      code: 301,
+      bytes: Buffer.alloc(0),
+      contentType: json,
+      headers: { Location: documentUrl(path, hash) },
+    };
   }
   const expires = new Date(Date.now() + yearSeconds * 1_000).toUTCString();
   return fresh(document, json, asked, { 'Cache-Control': 'public, immutable', Expires: expires });
@@ -55,7 +61,9 @@ function v3Documents(served: Served): ReadonlyMap<string, Buffer> {
   const documents = documentsOf(served);
   documents.v3 ??= new Map(
     served.groups.flatMap(({ versions }) =>
-      versions.map((version) => [documentPath(version), Buffer.from(goJson(openApiV3(version.definitions, version)))] as const),
+      versions.map(
+        (version) => [documentPath(version), Buffer.from(goJson(openApiV3(version.definitions, version)))] as const,
+      ),
     ),
   );
   return documents.v3;

@@ -149,6 +149,16 @@ describe('OpenAPI 3', () => {
     });
   });
 
+  test('a component describes itself, a field what it is there for', () => {
+    const part = b.struct('v1.Part', {}, { description: 'A part.', component: 'x.Part' });
+    const whole = b.struct('v1.Whole', { ...typeMeta, spec: b.field(2, part, { description: 'What is wanted.' }) });
+    const document = openApiV3([of(whole, { kind: 'Whole' })], { group: '', version: 'v1' });
+    expect(at(document, 'components', 'schemas', 'x.Part', 'description')).toBe('A part.');
+    expect(at(document, 'components', 'schemas', 'v1.Whole', 'properties', 'spec', 'description')).toBe(
+      'What is wanted.',
+    );
+  });
+
   test('a schema that contains itself', () => {
     const holder = b.struct('v1.Holder', {
       ...typeMeta,
@@ -274,7 +284,7 @@ describe('OpenAPI 2', () => {
 });
 
 test('the index names every document with its hash', () => {
-  const documents = new Map([
+  const documents = new Map<string, string | Uint8Array>([
     ['apis/example.com/v1', '{}'],
     ['api/v1', Buffer.from('{"a":1}')],
   ]);

@@ -1,0 +1,305 @@
+import type { IncomingMessage } from 'node:http';
+import { Observable } from 'rxjs';
+import { errorFromStatus, isReason } from '../api/errors.js';
+import { type ApiObject, groupVersion, keyOf, type List, type ObjectKey, type ResourceType } from '../api/object.js';
+import { type Clock, systemClock } from '../runtime/clock.js';
+import type {
+  Client,
+  DeleteOptions,
+  ListOptions,
+  Patch,
+  ResourceClient,
+  SubresourceClient,
+  WatchEvent,
+  WatchOptions,
+  WriteOptions,
+} from './client.js';
+import type { ClusterAccess } from './cluster-access.js';
+import { discover } from './discover.js';
+import { type HttpRequest, httpTransport } from './http-transport.js';
+import { linesOf, watchEvent } from './watch-stream.js';
+
+export interface RemoteClient extends Client {
+  /** PEM of what verifies the server; empty if that is left to Node. */
+  readonly ca: string;
+  /** Ends all connections; calls under way fail. */
+  close(): void;
+}
+
+export interface HttpClientOptions {
+  readonly clock?: Clock;
+  /** Default `kedge`. */
+  readonly userAgent?: string;
+}
+
+/** A client over HTTP/1.1 with kept connections. Failures of the server are ApiErrors, others come as they are. */
+export function httpClient(access: ClusterAccess, options: HttpClientOptions = {}): RemoteClient {
+  const { clock = systemClock, userAgent = 'kedge' } = options;
+  const transport = httpTransport(access, userAgent);
+  const closing = new AbortController();
+
+  /** Once more if a kept connection turned out to be dead; only what cannot have done anything yet is repeated. */
+  const reach = async (request: HttpRequest): Promise<IncomingMessage> => {
+    try {
+      return await transport.send(request);
+    } catch (error) {
+      if (request.method !== 'GET' || !isDeadConnection(error)) throw error;
+      return transport.send(request);
+    }
+  };
+
+  /** Sends until the server takes it: with new credentials if the old were refused, later if it asks for time. */
+  const send = async (request: HttpRequest): Promise<IncomingMessage> => {
+    let renewed = false;
+    for (let tries = 1; ; tries++) {
+      const answer = await reach(request);
+      const renews: boolean = answer.statusCode === 401 && !renewed && access.credentials.refused();
+      const waitMs = renews ? 0 : tries < maxTries ? askedToWait(answer) : undefined;
+      if (waitMs === undefined) return answer;
+      renewed ||= renews;
+      answer.resume();
+      if (waitMs > 0) await clock.sleep(waitMs, request.signal ?? closing.signal);
+      if (closing.signal.aborted) throw new Error('the client was closed');
+    }
+  };
+
+  const call = async (request: Call): Promise<unknown> => {
+    const answer = await send({
+      method: request.method,
+      path: request.path,
+      headers: {
+        accept: request.accept ?? 'application/json',
+        ...(request.body === undefined ? {} : { 'content-type': request.contentType ?? 'application/json' }),
+      },
+      ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
+    });
+    return readAnswer(answer);
+  };
+
+  return {
+    ca: access.ca ?? '',
+    resource: <T extends ApiObject>(type: ResourceType<T>) => resourceClient<T>({ call, send }, type),
+    discover: () => discover((path, accept) => call({ method: 'GET', path, accept })),
+    close() {
+      closing.abort();
+      transport.close();
+    },
+  };
+}
+
+interface Call {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: unknown;
+  readonly contentType?: string;
+  readonly accept?: string;
+}
+interface Wire {
+  call(request: Call): Promise<unknown>;
+  send(request: HttpRequest): Promise<IncomingMessage>;
+}
+
+const maxTries = 6;
+const maxWaitMs = 30_000;
+/** No answer is larger than a string can be. */
+const maxBodyBytes = 256 * 1_048_576;
+
+/** Milliseconds the server asks to wait before trying again. */
+function askedToWait({ statusCode = 0, headers }: IncomingMessage): number | undefined {
+  if (statusCode !== 429 && statusCode < 500) return undefined;
+  const seconds = Number(headers['retry-after']);
+  return headers['retry-after'] === undefined || !(seconds >= 0) ? undefined : Math.min(maxWaitMs, seconds * 1_000);
+}
+
+const isDeadConnection = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
+
+async function readAnswer(answer: IncomingMessage): Promise<unknown> {
+  const parts: Buffer[] = [];
+  let length = 0;
+  for await (const part of answer as AsyncIterable<Buffer>) {
+    length += part.length;
+    if (length > maxBodyBytes) throw new Error(`the answer is longer than ${maxBodyBytes} bytes`);
+    parts.push(part);
+  }
+  const text = Buffer.concat(parts).toString('utf8');
+  const code = answer.statusCode ?? 0;
+  if (code >= 200 && code < 300) return text === '' ? undefined : JSON.parse(text);
+  throw failure(text, code);
+}
+
+/** Answers of proxies and of the server's outermost layer are plain text. */
+function failure(text: string, code: number): Error {
+  const body = parseOrUndefined(text);
+  const plain = text.trim().slice(0, 1_024) || `the server answered with code ${code}`;
+  const reason = code === 404 ? ('NotFound' as const) : code === 401 ? ('Unauthorized' as const) : undefined;
+  if (body !== undefined) return errorFromStatus(body, code, plain);
+  return errorFromStatus({ kind: 'Status', message: plain, code, ...(reason === undefined ? {} : { reason }) }, code);
+}
+
+function parseOrUndefined(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Path of a collection, an object or a subresource. */
+function pathOf(
+  type: ResourceType,
+  at: { readonly namespace?: string | undefined; readonly name?: string | undefined },
+  subresource?: string,
+): string {
+  const segments = [
+    ...(type.group === '' ? ['api', type.version] : ['apis', type.group, type.version]),
+    ...(at.namespace ? ['namespaces', at.namespace] : []),
+    type.plural,
+    ...(at.name === undefined ? [] : [at.name]),
+    ...(subresource === undefined ? [] : [subresource]),
+  ];
+  return `/${segments.map(encodeURIComponent).join('/')}`;
+}
+
+type Query = Readonly<Record<string, string | number | boolean | undefined>>;
+
+function withQuery(path: string, query: Query): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
+  return search.size === 0 ? path : `${path}?${search}`;
+}
+
+const writeQuery = ({ dryRun, fieldManager }: WriteOptions = {}): Query => ({
+  dryRun: dryRun ? 'All' : undefined,
+  fieldManager,
+});
+
+const listQuery = ({ namespace: _, ...query }: ListOptions & DeleteOptions): Query => ({
+  labelSelector: query.labelSelector,
+  fieldSelector: query.fieldSelector,
+  limit: query.limit,
+  continue: query.continue,
+  resourceVersion: query.resourceVersion,
+  resourceVersionMatch: query.resourceVersionMatch,
+});
+
+const deleteBody = ({ dryRun, propagationPolicy, gracePeriodSeconds, preconditions }: DeleteOptions) => ({
+  apiVersion: 'v1',
+  kind: 'DeleteOptions',
+  ...(dryRun ? { dryRun: ['All'] } : {}),
+  ...(propagationPolicy === undefined ? {} : { propagationPolicy }),
+  ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+  ...(preconditions === undefined ? {} : { preconditions }),
+});
+
+const patchTypes: Readonly<Record<Patch['type'], string>> = {
+  json: 'application/json-patch+json',
+  merge: 'application/merge-patch+json',
+  strategic: 'application/strategic-merge-patch+json',
+  apply: 'application/apply-patch+yaml',
+};
+
+const patchCall = (path: string, patch: Patch, options: WriteOptions | undefined): Call => {
+  const apply = patch.type === 'apply' ? { fieldManager: patch.fieldManager, force: patch.force } : {};
+  return {
+    method: 'PATCH',
+    path: withQuery(path, { ...writeQuery(options), ...apply }),
+    body: patch.body,
+    contentType: patchTypes[patch.type],
+  };
+};
+
+async function orUndefined<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (isReason(error, 'NotFound')) return undefined;
+    throw error;
+  }
+}
+
+function resourceClient<T extends ApiObject>(wire: Wire, type: ResourceType<T>): ResourceClient<T> {
+  const { call } = wire;
+  const identity = { apiVersion: groupVersion(type), kind: type.kind };
+  const object = (request: Call): Promise<T> => call(request) as Promise<T>;
+  return {
+    get: (key) => orUndefined(object({ method: 'GET', path: pathOf(type, key) })),
+    async list(options = {}) {
+      const path = withQuery(pathOf(type, { namespace: options.namespace }), listQuery(options));
+      const list = (await call({ method: 'GET', path })) as Partial<List<T>>;
+      return {
+        metadata: { ...list.metadata, resourceVersion: list.metadata?.resourceVersion ?? '' },
+        // Items of built-in kinds come without kind and version.
+        items: (list.items ?? []).map((item) => ({ ...item, ...identity })),
+      };
+    },
+    watch: (options = {}) => watch<T>(wire, type, options),
+    create: (given, options) =>
+      object({
+        method: 'POST',
+        path: withQuery(pathOf(type, { namespace: given.metadata.namespace }), writeQuery(options)),
+        body: given,
+      }),
+    update: (given, options) =>
+      object({ method: 'PUT', path: withQuery(pathOf(type, keyOf(given)), writeQuery(options)), body: given }),
+    patch: (key, patch, options) => object(patchCall(pathOf(type, key), patch, options)),
+    async delete(key, options = {}) {
+      await call({ method: 'DELETE', path: pathOf(type, key), body: deleteBody(options) });
+    },
+    async deleteCollection(options = {}) {
+      const path = withQuery(pathOf(type, { namespace: options.namespace }), listQuery(options));
+      await call({ method: 'DELETE', path, body: deleteBody(options) });
+    },
+    subresource: <S extends ApiObject = T>(name: string) => subresourceClient<S>(wire, type, name),
+  };
+}
+
+function subresourceClient<S extends ApiObject>(
+  { call }: Wire,
+  type: ResourceType,
+  subresource: string,
+): SubresourceClient<S> {
+  const path = (key: ObjectKey): string => pathOf(type, key, subresource);
+  const object = (request: Call): Promise<S> => call(request) as Promise<S>;
+  return {
+    get: (key) => orUndefined(object({ method: 'GET', path: path(key) })),
+    create: (key, body, options) => object({ method: 'POST', path: withQuery(path(key), writeQuery(options)), body }),
+    update: (body, options) => object({ method: 'PUT', path: withQuery(path(keyOf(body)), writeQuery(options)), body }),
+    patch: (key, patch, options) => object(patchCall(path(key), patch, options)),
+  };
+}
+
+function watch<T extends ApiObject>(
+  { send }: Wire,
+  type: ResourceType<T>,
+  options: WatchOptions,
+): Observable<WatchEvent<T>> {
+  const path = withQuery(pathOf(type, { namespace: options.namespace }), {
+    watch: true,
+    labelSelector: options.labelSelector,
+    fieldSelector: options.fieldSelector,
+    resourceVersion: options.resourceVersion,
+    allowWatchBookmarks: options.allowBookmarks,
+    sendInitialEvents: options.sendInitialEvents,
+    resourceVersionMatch: options.sendInitialEvents === undefined ? undefined : 'NotOlderThan',
+    timeoutSeconds: options.timeoutSeconds,
+  });
+  return new Observable((subscriber) => {
+    const stop = new AbortController();
+    const run = async (): Promise<void> => {
+      const headers = { accept: 'application/json' };
+      const silenceMs = Number.POSITIVE_INFINITY;
+      const answer = await send({ method: 'GET', path, headers, signal: stop.signal, silenceMs });
+      if (answer.statusCode !== 200) await readAnswer(answer);
+      for await (const line of linesOf(answer)) {
+        if (line !== '') subscriber.next(watchEvent<T>(line));
+        if (subscriber.closed) return;
+      }
+    };
+    run().then(
+      () => subscriber.complete(),
+      (error: unknown) => subscriber.error(error),
+    );
+    return () => stop.abort();
+  });
+}

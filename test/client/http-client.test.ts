@@ -1,0 +1,346 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { firstValueFrom, toArray } from 'rxjs';
+import { afterEach, describe, expect, test } from 'vitest';
+import { ConfigMaps } from '../../src/api/kinds/config-map.js';
+import { AccessError, type ClusterAccess, fixedCredentials } from '../../src/client/cluster-access.js';
+import { httpClient } from '../../src/client/http-client.js';
+import { linesOf, watchEvent } from '../../src/client/watch-stream.js';
+import type { Clock } from '../../src/runtime/clock.js';
+
+type Handler = (request: IncomingMessage & { readonly text: string }, response: ServerResponse) => void;
+const open: (() => void)[] = [];
+afterEach(() => {
+  for (const close of open.splice(0)) close();
+});
+
+async function serving(handler: Handler, access: Partial<ClusterAccess> = {}) {
+  const server = createServer(async (request, response) => {
+    let text = '';
+    for await (const chunk of request) text += String(chunk);
+    handler(Object.assign(request, { text }), response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const waits: number[] = [];
+  const clock: Clock = { now: () => 0, sleep: async (ms) => void waits.push(ms) };
+  const client = httpClient(
+    { server: `http://127.0.0.1:${port}/base/`, credentials: fixedCredentials({}), ...access },
+    { clock, userAgent: 'test/1' },
+  );
+  open.push(() => {
+    client.close();
+    server.closeAllConnections();
+    server.close();
+  });
+  return { client, configMaps: client.resource(ConfigMaps), waits };
+}
+const json = (response: ServerResponse, body: unknown, code = 200, headers: Record<string, string> = {}): void => {
+  response.writeHead(code, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+};
+const status = (code: number, reason?: string, message = 'why') => ({
+  kind: 'Status',
+  status: 'Failure',
+  code,
+  reason,
+  message,
+});
+
+describe('requests', () => {
+  test('have the path, query, headers and body that the server expects', async () => {
+    const seen: string[] = [];
+    const { configMaps } = await serving(
+      ({ method, url, headers, text }, response) => {
+        const type = headers['content-type'] ?? '';
+        seen.push(
+          [method, url, headers['user-agent'], headers.authorization, headers['impersonate-group'], type, text].join(
+            ' ',
+          ),
+        );
+        json(response, { metadata: {}, items: [] });
+      },
+      { credentials: fixedCredentials({ authorization: 'Bearer x' }), headers: { 'Impersonate-Group': ['a', 'b'] } },
+    );
+    const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a/b c', namespace: 'n' } };
+    const key = { namespace: 'n', name: 'a' };
+    await configMaps.create(object, { fieldManager: 'me', dryRun: true });
+    await configMaps.update(object);
+    await configMaps.patch(key, { type: 'apply', body: {}, fieldManager: 'me', force: true });
+    await configMaps.delete(key, { propagationPolicy: 'Orphan', preconditions: { uid: 'u' } });
+    await configMaps.list({ labelSelector: 'a in (b)', limit: 5, continue: 'x', resourceVersion: '0' });
+    await configMaps.subresource('scale').update(object);
+    const common = 'test/1 Bearer x a, b';
+    expect(seen).toEqual([
+      `POST /base/api/v1/namespaces/n/configmaps?dryRun=All&fieldManager=me ${common} application/json ${JSON.stringify(object)}`,
+      `PUT /base/api/v1/namespaces/n/configmaps/a%2Fb%20c ${common} application/json ${JSON.stringify(object)}`,
+      `PATCH /base/api/v1/namespaces/n/configmaps/a?fieldManager=me&force=true ${common} application/apply-patch+yaml {}`,
+      `DELETE /base/api/v1/namespaces/n/configmaps/a ${common} application/json {"apiVersion":"v1","kind":"DeleteOptions","propagationPolicy":"Orphan","preconditions":{"uid":"u"}}`,
+      `GET /base/api/v1/configmaps?labelSelector=a+in+%28b%29&limit=5&continue=x&resourceVersion=0 ${common}  `,
+      `PUT /base/api/v1/namespaces/n/configmaps/a%2Fb%20c/scale ${common} application/json ${JSON.stringify(object)}`,
+    ]);
+  });
+
+  test('fail with what the server says', async () => {
+    const answers: [number, string][] = [
+      [409, JSON.stringify({ ...status(409, 'Conflict'), details: { name: 'a' } })],
+      [500, JSON.stringify(status(500))],
+      [502, '<html>bad gateway</html>'],
+      [500, '{"kind":"Other"}'],
+      [418, ''],
+    ];
+    const { configMaps } = await serving((_, response) => {
+      const [code, text] = answers.shift() ?? [200, '{}'];
+      response.writeHead(code).end(text);
+    });
+    const error = () => configMaps.list().catch((failure: unknown) => failure);
+    expect(await error()).toMatchObject({ reason: 'Conflict', code: 409, message: 'why', details: { name: 'a' } });
+    expect(await error()).toMatchObject({ reason: undefined, code: 500, message: 'why' });
+    expect(await error()).toMatchObject({ code: 502, message: '<html>bad gateway</html>' });
+    expect(await error()).toMatchObject({ code: 500 });
+    expect(await error()).toMatchObject({ code: 418, message: 'the server answered with code 418' });
+  });
+
+  test('are sent again when the server asks for time, but not for ever', async () => {
+    let count = 0;
+    const { configMaps, waits } = await serving((_, response) => {
+      count++;
+      if (count <= 2) json(response, status(429, 'TooManyRequests'), 429, { 'retry-after': '3' });
+      else if (count === 3) json(response, { metadata: { name: 'a' } });
+      else json(response, status(503, 'ServiceUnavailable'), 503, { 'retry-after': '99999' });
+    });
+    await configMaps.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', namespace: 'n' } });
+    expect(waits.splice(0)).toEqual([3_000, 3_000]);
+    await expect(configMaps.list()).rejects.toMatchObject({ reason: 'ServiceUnavailable' });
+    expect(waits).toEqual(Array(5).fill(30_000));
+  });
+
+  test('renew credentials once when they are refused', async () => {
+    let generation = 1;
+    const access = {
+      credentials: {
+        current: async () => ({ authorization: `Bearer ${generation}` }),
+        refused: () => ++generation > 0,
+      },
+    };
+    const { configMaps } = await serving(({ headers }, response) => {
+      if (headers.authorization === 'Bearer 2') json(response, { metadata: {}, items: [] });
+      else json(response, status(401, 'Unauthorized'), 401);
+    }, access);
+    await configMaps.list();
+    generation = 5;
+    await expect(configMaps.list()).rejects.toMatchObject({ reason: 'Unauthorized' });
+    expect(generation).toBe(6);
+  });
+
+  test('that read are repeated on a connection that died, those that write are not', async () => {
+    let count = 0;
+    const { configMaps } = await serving(({ socket }, response) => {
+      count++;
+      if (count % 2 === 0) socket.destroy();
+      else json(response, { metadata: {}, items: [] });
+    });
+    await configMaps.list();
+    await configMaps.list();
+    expect(count).toBe(3);
+    await expect(
+      configMaps.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } }),
+    ).rejects.toMatchObject({ code: 'ECONNRESET' });
+    expect(count).toBe(4);
+  });
+
+  test('go nowhere without a proper address', () => {
+    for (const server of ['nonsense', 'ftp://x', '']) {
+      expect(() => httpClient({ server, credentials: fixedCredentials({}) })).toThrow(AccessError);
+    }
+  });
+});
+
+describe('watches', () => {
+  const event = (type: string, object: object): string => `${JSON.stringify({ type, object })}\n`;
+  const watching = async (write: (response: ServerResponse) => void) => {
+    const { configMaps } = await serving((_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      write(response);
+    });
+    return configMaps.watch({ resourceVersion: '1' });
+  };
+
+  test('are put together from any pieces', async () => {
+    const text =
+      event('ADDED', { metadata: { name: 'ä€𝄞' } }) + event('BOOKMARK', { metadata: { resourceVersion: '7' } });
+    for (const size of [1, 3, 1_000]) {
+      const bytes = Buffer.from(text);
+      const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) =>
+        bytes.subarray(i * size, (i + 1) * size),
+      );
+      const lines: string[] = [];
+      for await (const line of linesOf(Readable.from(pieces))) lines.push(line);
+      expect(lines.join('\n')).toBe(text.trimEnd());
+    }
+    const stream = await watching((response) => response.end(text));
+    expect(await firstValueFrom(stream.pipe(toArray()))).toEqual([
+      { type: 'ADDED', object: { metadata: { name: 'ä€𝄞' } } },
+      { type: 'BOOKMARK', resourceVersion: '7', initialEventsEnd: false },
+    ]);
+  });
+
+  test('fail with what an ERROR event reports', async () => {
+    const stream = await watching((response) => response.end(event('ERROR', status(410, 'Expired', 'too old'))));
+    await expect(firstValueFrom(stream)).rejects.toMatchObject({ reason: 'Expired', code: 410, message: 'too old' });
+  });
+
+  test.each([
+    ['{"type":"ADDED"', /broke off/],
+    ['nonsense\n', /not JSON/],
+    ['[]\n', /not an event/],
+    ['{"type":"ADDED","object":null}\n', /not an event/],
+    ['{"type":"NEW","object":{}}\n', /unknown type "NEW"/],
+  ])('fail on %j', async (text, message) => {
+    const stream = await watching((response) => response.end(text));
+    await expect(firstValueFrom(stream)).rejects.toThrow(message);
+  });
+
+  test('fail when the connection breaks', async () => {
+    const stream = await watching((response) => {
+      response.write(event('ADDED', { metadata: {} }));
+      setImmediate(() => response.destroy());
+    });
+    await expect(firstValueFrom(stream.pipe(toArray()))).rejects.toThrow('aborted');
+  });
+
+  test('end their request when nobody listens any more', async () => {
+    let closed: () => void = () => {};
+    const gone = new Promise<void>((resolve) => (closed = resolve));
+    const stream = await watching((response) => {
+      response.on('close', closed);
+      response.write(event('ADDED', { metadata: {} }));
+    });
+    await firstValueFrom(stream);
+    await gone;
+  });
+
+  test('do not gather a line without end', async () => {
+    const endless = Readable.from(Array.from({ length: 100 }, () => Buffer.alloc(1_024, 97)));
+    await expect(async () => {
+      for await (const _ of linesOf(endless, 10_000));
+    }).rejects.toThrow('longer than 10000 bytes');
+  });
+
+  test('know the end of the present state', () => {
+    const metadata = { resourceVersion: '9', annotations: { 'k8s.io/initial-events-end': 'true' } };
+    expect(watchEvent(event('BOOKMARK', { metadata }))).toEqual({
+      type: 'BOOKMARK',
+      resourceVersion: '9',
+      initialEventsEnd: true,
+    });
+  });
+});
+
+describe('discovery', () => {
+  const verbs = ['get', 'list'];
+  const wanted = [
+    {
+      group: '',
+      version: 'v1',
+      plural: 'pods',
+      singular: 'pod',
+      kind: 'Pod',
+      listKind: 'PodList',
+      namespaced: true,
+      verbs,
+      preferred: true,
+      shortNames: ['po'],
+    },
+    {
+      group: 'g.io',
+      version: 'v2',
+      plural: 'xs',
+      singular: 'x',
+      kind: 'X',
+      listKind: 'XList',
+      namespaced: false,
+      verbs,
+      preferred: true,
+    },
+    {
+      group: 'g.io',
+      version: 'v1',
+      plural: 'xs',
+      singular: 'x',
+      kind: 'X',
+      listKind: 'XList',
+      namespaced: false,
+      verbs,
+      preferred: false,
+    },
+  ];
+
+  test('takes two requests where the server gathers it', async () => {
+    const x = {
+      resource: 'xs',
+      responseKind: { group: 'g.io', version: 'v1', kind: 'X' },
+      scope: 'Cluster',
+      singularResource: 'x',
+      verbs,
+    };
+    const groups: Readonly<Record<string, object>> = {
+      '/base/api': {
+        versions: [
+          {
+            version: 'v1',
+            resources: [
+              {
+                resource: 'pods',
+                responseKind: { kind: 'Pod' },
+                scope: 'Namespaced',
+                singularResource: 'pod',
+                verbs,
+                shortNames: ['po'],
+              },
+            ],
+          },
+        ],
+      },
+      '/base/apis': {
+        metadata: { name: 'g.io' },
+        versions: [
+          { version: 'v2', resources: [x] },
+          { version: 'v1', resources: [x] },
+        ],
+      },
+    };
+    const { client } = await serving(({ url = '' }, response) =>
+      json(response, { kind: 'APIGroupDiscoveryList', items: [groups[url]] }),
+    );
+    expect(await client.discover()).toEqual(wanted);
+  });
+
+  test('asks group by group where it does not, and leaves out those in trouble', async () => {
+    const x = { name: 'xs', singularName: 'x', namespaced: false, kind: 'X', verbs };
+    const answers: Readonly<Record<string, object>> = {
+      '/base/api': { kind: 'APIVersions', versions: ['v1'] },
+      '/base/apis': {
+        kind: 'APIGroupList',
+        groups: [
+          { name: 'g.io', versions: [{ version: 'v1' }, { version: 'v2' }], preferredVersion: { version: 'v2' } },
+          { name: 'ill.io', versions: [{ version: 'v1' }], preferredVersion: { version: 'v1' } },
+        ],
+      },
+      '/base/api/v1': {
+        resources: [
+          { name: 'pods', singularName: 'pod', namespaced: true, kind: 'Pod', verbs, shortNames: ['po'] },
+          { name: 'pods/log', namespaced: true, kind: 'Pod', verbs },
+        ],
+      },
+      '/base/apis/g.io/v1': { resources: [x] },
+      '/base/apis/g.io/v2': { resources: [x] },
+    };
+    const { client } = await serving(({ url = '' }, response) => {
+      const answer = answers[url];
+      if (answer === undefined) json(response, status(503, 'ServiceUnavailable'), 503);
+      else json(response, answer);
+    });
+    expect(await client.discover()).toEqual(wanted);
+  });
+});

@@ -1,0 +1,249 @@
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { AccessError } from '../../src/client/cluster-access.js';
+import { accessFromText } from '../../src/client/kubeconfig.js';
+import { findAccess, inCluster } from '../../src/client/remote-client.js';
+import { FakeClock } from '../../src/testing/fake-clock.js';
+
+let directory: string;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'kubeconfig-'));
+});
+afterAll(() => rm(directory, { recursive: true }));
+const file = async (name: string, text: string): Promise<string> => {
+  await writeFile(join(directory, name), text);
+  return join(directory, name);
+};
+
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+const config = (user: object, cluster: object = {}, more: object = {}): string =>
+  JSON.stringify({
+    clusters: [{ name: 'c', cluster: { server: 'https://h:1', ...cluster } }],
+    users: [{ name: 'u', user }],
+    contexts: [
+      { name: 'x', context: { cluster: 'c', user: 'u', namespace: 'n' } },
+      { name: 'nobody', context: { cluster: 'c' } },
+    ],
+    'current-context': 'x',
+    ...more,
+  });
+const clock = new FakeClock();
+const read = (text: string, context?: string) =>
+  accessFromText(text, {
+    clock,
+    env: { PATH: process.env['PATH'] },
+    directory,
+    ...(context === undefined ? {} : { context }),
+  });
+const credentialsOf = async (user: object) => (await read(config(user))).credentials.current();
+
+describe('a kubeconfig', () => {
+  test('in YAML says where, who and in which namespace', async () => {
+    const access = await read(`
+apiVersion: v1
+kind: Config
+clusters:
+- name: c
+  cluster:
+    server: https://h:1
+    certificate-authority-data: ${base64('CA')}
+    tls-server-name: other
+users:
+- name: u
+  user: { token: t }
+contexts:
+- name: x
+  context: { cluster: c, user: u, namespace: team }
+current-context: x
+`);
+    expect(access).toMatchObject({
+      server: 'https://h:1',
+      ca: 'CA',
+      serverName: 'other',
+      namespace: 'n',
+      insecure: false,
+    });
+    expect(await access.credentials.current()).toEqual({ authorization: 'Bearer t' });
+  });
+
+  test.each<[string, object, object]>([
+    ['a token', { token: 't' }, { authorization: 'Bearer t' }],
+    ['a password', { username: 'u', password: 'p' }, { authorization: `Basic ${base64('u:p')}` }],
+    [
+      'a certificate',
+      { 'client-certificate-data': base64('C'), 'client-key-data': base64('K') },
+      { certificate: 'C', key: 'K' },
+    ],
+    ['nothing', {}, {}],
+  ])('knows credentials of the kind: %s', async (_, user, expected) => {
+    expect(await credentialsOf(user)).toEqual(expected);
+  });
+
+  test('finds files beside it', async () => {
+    await Promise.all([file('ca.pem', 'CA'), file('cert.pem', 'C'), file('key.pem', 'K')]);
+    const access = await read(
+      config(
+        { 'client-certificate': 'cert.pem', 'client-key': join(directory, 'key.pem') },
+        { 'certificate-authority': 'ca.pem' },
+      ),
+    );
+    expect(access.ca).toBe('CA');
+    expect(await access.credentials.current()).toEqual({ certificate: 'C', key: 'K' });
+  });
+
+  test('reads a token file again after a while, and when the token was refused', async () => {
+    const path = await file('token', 'one\n');
+    const { credentials } = await read(config({ tokenFile: 'token' }));
+    expect(await credentials.current()).toEqual({ authorization: 'Bearer one' });
+    await writeFile(path, 'two');
+    expect(await credentials.current()).toEqual({ authorization: 'Bearer one' });
+    await clock.advance(60_000);
+    expect(await credentials.current()).toEqual({ authorization: 'Bearer two' });
+    await writeFile(path, 'three');
+    expect(credentials.refused()).toBe(true);
+    expect(await credentials.current()).toEqual({ authorization: 'Bearer three' });
+  });
+
+  test('can ask to act as somebody else', async () => {
+    const access = await read(
+      config({ as: 'bob', 'as-groups': ['g', 'h'], 'as-uid': '1', 'as-user-extra': { 'a/b': ['v'] } }),
+    );
+    expect(access.headers).toEqual({
+      'Impersonate-User': 'bob',
+      'Impersonate-Uid': '1',
+      'Impersonate-Group': ['g', 'h'],
+      'Impersonate-Extra-a%2Fb': ['v'],
+    });
+  });
+
+  test('has a current context, and others', async () => {
+    expect(await (await read(config({ token: 't' }), 'nobody')).credentials.current()).toEqual({});
+  });
+
+  test.each<[string, string, RegExp]>([
+    ['no YAML', '{', /neither YAML nor JSON/],
+    ['a list', '[]', /not an object/],
+    ['no context', config({}, {}, { 'current-context': '' }), /no current-context/],
+    ['an unknown context', config({}, {}, { 'current-context': 'y' }), /no context "y"/],
+    ['an unknown cluster', config({}, {}, { clusters: [] }), /no cluster "c"/],
+    ['an unknown user', config({}, {}, { users: null }), /no user "u"/],
+    ['no server', config({}, { server: '' }), /names no server/],
+    ['a proxy', config({}, { 'proxy-url': 'http://p' }), /proxy-url/],
+    ['a certificate without key', config({ 'client-certificate-data': 'AA==' }), /together/],
+    [
+      'a missing file',
+      config({}, { 'certificate-authority': 'missing.pem' }),
+      /cannot read certificate-authority .*missing\.pem/,
+    ],
+    ['an unknown exec version', config({ exec: { apiVersion: 'v0', command: 'x' } }), /speaks v0/],
+  ])('is refused with a reason: %s', async (_, text, message) => {
+    const error = await read(text).catch((failure: unknown) => failure);
+    expect(error).toBeInstanceOf(AccessError);
+    expect(String(error)).toMatch(message);
+  });
+});
+
+describe('an exec plugin', () => {
+  const plugin = async (body: string, more: object = {}) => {
+    const name = `plugin-${Math.random().toString(36).slice(2)}.sh`;
+    await chmod(await file(name, `#!/bin/sh\n${body}\n`), 0o755);
+    return config({ exec: { apiVersion: 'client.authentication.k8s.io/v1', command: `./${name}`, ...more } });
+  };
+  const answer = (status: string): string =>
+    `echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":${status}}'`;
+
+  test('is run when needed, kept until it expires, and run anew when refused', async () => {
+    const log = join(directory, 'runs');
+    const expires = new Date(clock.now() + 60_000).toISOString();
+    const text = await plugin(
+      `echo "$KUBERNETES_EXEC_INFO $ENVIRON $1" >> ${log}\n${answer(`{"token":"t","expirationTimestamp":"${expires}"}`)}`,
+      {
+        args: ['argument'],
+        env: [{ name: 'ENVIRON', value: 'own' }],
+        provideClusterInfo: true,
+      },
+    );
+    const { credentials } = await read(text);
+    const runs = async (): Promise<readonly string[]> => {
+      const { readFile } = await import('node:fs/promises');
+      return (await readFile(log, 'utf8')).trim().split('\n');
+    };
+    const both = await Promise.all([credentials.current(), credentials.current()]);
+    expect(both).toEqual([{ authorization: 'Bearer t' }, { authorization: 'Bearer t' }]);
+    await credentials.current();
+    expect(await runs()).toEqual([
+      '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","spec":{"interactive":false,"cluster":{"server":"https://h:1"}}} own argument',
+    ]);
+    credentials.refused();
+    await credentials.current();
+    expect((await runs()).length).toBe(2);
+    await clock.advance(51_000);
+    await credentials.current();
+    expect((await runs()).length).toBe(3);
+  });
+
+  test('may answer a certificate', async () => {
+    const { credentials } = await read(await plugin(answer('{"clientCertificateData":"C","clientKeyData":"K"}')));
+    expect(await credentials.current()).toEqual({ certificate: 'C', key: 'K' });
+  });
+
+  test.each<[string, string, RegExp]>([
+    ['fails', 'exit 3', /failed/],
+    ['answers nonsense', 'echo hello', /answered no ExecCredential/],
+    ['answers nothing of use', answer('{}'), /neither a token nor a certificate/],
+  ])('that %s is told apart', async (_, body, message) => {
+    const { credentials } = await read(await plugin(body));
+    await expect(credentials.current()).rejects.toThrow(message);
+  });
+
+  test('that is missing comes with its hint', async () => {
+    const exec = {
+      apiVersion: 'client.authentication.k8s.io/v1',
+      command: 'no-such-program-here',
+      installHint: 'install it',
+    };
+    const { credentials } = await read(config({ exec }));
+    await expect(credentials.current()).rejects.toThrow(
+      'exec plugin no-such-program-here is not installed\ninstall it',
+    );
+  });
+});
+
+describe('finding a server', () => {
+  test('files of KUBECONFIG are merged, the first to say something wins', async () => {
+    const first = await file(
+      'first',
+      JSON.stringify({ users: [{ name: 'u', user: { token: 'first' } }], 'current-context': 'x' }),
+    );
+    const second = await file(
+      'second',
+      config({ token: 'second' }, { server: 'https://second' }, { 'current-context': 'nobody' }),
+    );
+    const env = { KUBECONFIG: `${join(directory, 'missing')}:${first}:${second}` };
+    const access = await findAccess({ env, clock });
+    expect(access.server).toBe('https://second');
+    expect(await access.credentials.current()).toEqual({ authorization: 'Bearer first' });
+  });
+
+  test('a file that is asked for comes before the environment', async () => {
+    const path = await file('own', config({ token: 't' }, { server: 'https://own' }));
+    expect((await findAccess({ kubeconfig: path, env: { KUBECONFIG: '/nowhere' }, clock })).server).toBe('https://own');
+  });
+
+  test('nothing there is told with where it was looked for', async () => {
+    await expect(findAccess({ env: { HOME: directory }, clock })).rejects.toThrow(
+      `there is no kubeconfig at ${directory}/.kube/config`,
+    );
+  });
+
+  test('in a pod it is the account of the pod', async () => {
+    await Promise.all([file('ca.crt', 'CA'), file('namespace', 'n\n'), file('token', 't\n')]);
+    const env = { KUBERNETES_SERVICE_HOST: 'fd00::1', KUBERNETES_SERVICE_PORT: '443' };
+    const access = await inCluster(env, clock, directory);
+    expect(access).toMatchObject({ server: 'https://[fd00::1]:443', ca: 'CA', namespace: 'n' });
+    expect(await access.credentials.current()).toEqual({ authorization: 'Bearer t' });
+    await expect(inCluster({}, clock, directory)).rejects.toThrow('KUBERNETES_SERVICE_HOST');
+  });
+});
