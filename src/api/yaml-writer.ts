@@ -93,6 +93,8 @@ function flow(
   text: string,
   { style, indent }: { readonly style: FlowStyle; readonly indent?: number },
 ): readonly [string, ...string[]] {
+  const mayBreak = indent !== undefined && lead.length + text.length >= width && text.includes(' ');
+  if (!mayBreak && style === 'plain') return [lead + text];
   const lines: string[] = [];
   const write = written[style];
   let line = lead + quotes[style];

@@ -109,7 +109,7 @@ export async function createObject(
       ...validateMetadata(next, metadataRules(definition)),
       ...(definition.validate?.(next, undefined, context) ?? []),
     ];
-    if (violations.length) throw invalidObject({ ...definition, name: next.metadata.name }, violations);
+    if (violations.length) throw invalidObject({ ...definition, kind: next.kind, name: next.metadata.name }, violations);
     for (const text of definition.warnings?.(next, undefined) ?? []) context.warn(text);
     await runValidating(parts.admission, attributesOf(request, 'CREATE', next, undefined));
 
@@ -140,7 +140,9 @@ export async function admitAction(
   given: ApiObject,
   parent?: ResourceDefinition,
 ): Promise<ApiObject> {
-  const managed = own(request, undefined, inNamespace(request.definition, request.context, given));
+  // Of an object of its own the caller sets no system fields; a request put to another may name that one's uid.
+  const sent = parent === undefined ? wipeSystemFields(given) : given;
+  const managed = own(request, undefined, inNamespace(request.definition, request.context, sent));
   const attributes = {
     ...attributesOf(request, 'CREATE', managed, undefined),
     ...(parent === undefined ? {} : { resource: parent }),
@@ -227,7 +229,7 @@ async function updateOnce(
       : view.prepare(next, previous, context);
   if (view === undefined) next = withGeneration(definition, next, previous);
   const violations = updateViolations(request, next, previous);
-  if (violations.length) throw invalidObject({ ...definition, name: key.name }, violations);
+  if (violations.length) throw invalidObject({ ...definition, kind: next.kind, name: key.name }, violations);
   if (view === undefined) for (const text of definition.warnings?.(next, previous) ?? []) context.warn(text);
   await runValidating(parts.admission, attributesOf(request, 'UPDATE', next, previous));
 

@@ -71,7 +71,7 @@ export const ancientChanges = 'ancient-changes';
  * The object with its owners as they are after a create, an update or a patch other than apply. `live` is what was
  * there before, as its API version prints it (absent on create); `next` is what the client wants, decoded and
  * defaulted, before admission and before the kind's own preparation. Never fails: where fields cannot be told apart,
- * the owners stay as they were.
+ * nobody owns any.
  */
 export function recordUpdate(
   writing: Writing & { readonly live: ApiObject | undefined; readonly next: ApiObject },
@@ -86,7 +86,7 @@ export function recordUpdate(
     return withOwners(next, ownersAfterUpdate(writing, { owners: before, live: old, next: withoutOwners(next) }));
   } catch (error) {
     if (!(error instanceof UnidentifiedItem)) throw error;
-    return withOwners(next, storedOwners(live));
+    return withOwners(next, noOwners);
   }
 }
 

@@ -46,13 +46,13 @@ export class WireReader {
     return { number, type };
   }
 
-  /** 64 bits, unsigned. */
-  varint(): bigint {
+  /** 64 bits, unsigned; a number as long as 28 bits do. */
+  #number(): number | bigint {
     let low = 0;
     for (let shift = 0; shift < 28; shift += 7) {
       const byte = this.#byte();
       low |= (byte & 0x7f) << shift;
-      if (byte < 0x80) return BigInt(low);
+      if (byte < 0x80) return low;
     }
     let value = BigInt(low);
     for (let shift = 28n; shift < 70n; shift += 7n) {
@@ -63,12 +63,18 @@ export class WireReader {
     throw new ProtobufError(overflow);
   }
 
+  /** 64 bits, unsigned. */
+  varint(): bigint {
+    return BigInt(this.#number());
+  }
+
   int64(): bigint {
     return BigInt.asIntN(64, this.varint());
   }
 
   int32(): number {
-    return Number(BigInt.asIntN(32, this.varint()));
+    const value = this.#number();
+    return typeof value === 'number' ? value : Number(BigInt.asIntN(32, value));
   }
 
   double(): number {
@@ -80,8 +86,8 @@ export class WireReader {
 
   /** A view, not a copy. */
   bytes(): Buffer {
-    const length = this.varint();
-    if (length > 0x7fff_ffffn) throw new ProtobufError('proto: negative length found during unmarshaling');
+    const length = this.#number();
+    if (length > 0x7fff_ffff) throw new ProtobufError('proto: negative length found during unmarshaling');
     const start = this.#at;
     const end = start + Number(length);
     if (end > this.#end) throw new ProtobufError(truncated);

@@ -1,4 +1,4 @@
-import { createLocalJWKSet, jwtVerify } from 'jose';
+import { createPublicKey, type JsonWebKey, verify } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { isDiscoverable, keySet, openIdConfiguration } from '../../src/auth/discovery-documents.js';
 import { signToken } from '../../src/auth/jws.js';
@@ -31,12 +31,20 @@ test('the configuration names the algorithms in order', () => {
   });
 });
 
-test('others verify our tokens with the key set', async () => {
-  const set = createLocalJWKSet(JSON.parse(JSON.stringify(keySet(keys))));
+test('others verify our tokens with the key set', () => {
+  const set: { readonly keys: readonly JsonWebKey[] } = JSON.parse(JSON.stringify(keySet(keys)));
   for (const key of keys) {
-    const { payload, protectedHeader } = await jwtVerify(signToken({ sub: key.algorithm }, key), set);
-    expect(payload.sub).toBe(key.algorithm);
-    expect(protectedHeader).toEqual({ alg: key.algorithm, kid: key.keyId });
+    const [header = '', payload = '', signature = ''] = signToken({ sub: key.algorithm }, key).split('.');
+    const { alg, kid } = JSON.parse(Buffer.from(header, 'base64url').toString());
+    const jwk = set.keys.find((one) => one['kid'] === kid);
+    expect(jwk).toMatchObject({ use: 'sig', alg });
+    const isRight = verify(
+      `sha${alg.slice(2)}`,
+      Buffer.from(`${header}.${payload}`),
+      { key: createPublicKey({ key: jwk ?? {}, format: 'jwk' }), dsaEncoding: 'ieee-p1363' },
+      Buffer.from(signature, 'base64url'),
+    );
+    expect(isRight).toBe(true);
   }
 });
 

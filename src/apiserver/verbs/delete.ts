@@ -90,7 +90,7 @@ export function markDeleted(
   const special = definition.deletion;
   if (object.metadata.deletionTimestamp !== undefined) {
     const held = finalizers.length > 0 || (special?.held(withFinalizers) ?? false);
-    return held ? withFinalizers : undefined;
+    return held ? (special?.again?.(withFinalizers) ?? withFinalizers) : undefined;
   }
   const timed: ApiObject = {
     ...withFinalizers,

@@ -1,7 +1,8 @@
+import { goJson } from '../../api/go-text.js';
 import { type ApiObject, groupVersion, type JsonObject } from '../../api/object.js';
 import { readWriteParameters, type WriteParameters } from '../../api/options.js';
 import type { RequestContext, ResourceDefinition } from '../../registry/resource-definition.js';
-import { decodeText } from '../../schema/decode.js';
+import { DecodeError, decodeText } from '../../schema/decode.js';
 import { decodeWithCodec, mediaTypeOf, withDefaults } from '../bodies.js';
 import type { Parts } from '../parts.js';
 import { applied, checkRepeated, readConfiguration } from '../patch/apply.js';
@@ -72,6 +73,9 @@ async function patchChange(
 /** The result of a patch as an object of the kind, and what of it nobody knows. */
 function decodeResult(definition: ResourceDefinition, result: JsonObject): { readonly object: ApiObject; readonly strict: readonly string[] } {
   if (definition.codec !== undefined) {
+    if (typeof result['kind'] !== 'string' || result['kind'] === '') {
+      throw new DecodeError(`Object 'Kind' is missing in '${goJson(result)}'`);
+    }
     const { object, unknownFields } = decodeWithCodec(definition, result, false);
     return { object, strict: unknownFields.map((path) => `unknown field ${JSON.stringify(path)}`) };
   }

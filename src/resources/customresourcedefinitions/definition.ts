@@ -52,6 +52,7 @@ export function customResourceDefinitions({
     },
     deletion: {
       mark: (crd, { now }) => terminating(crd, timestamp(now)),
+      again: (crd) => ({ ...crd, metadata: { ...crd.metadata, deletionGracePeriodSeconds: 0 } }),
       held: () => false,
     },
   });
