@@ -26,9 +26,7 @@ export function decideNames(
 ): CustomResourceDefinitionStatus {
   const status = crd.status ?? {};
   const wanted = crd.spec.names;
-  if (sameNames(wanted, status.acceptedNames) && findCondition(status.conditions, 'NamesAccepted') !== undefined) {
-    return status;
-  }
+  if (sameNames(wanted, status.acceptedNames)) return status;
   const { accepted, problem } = accept(wanted, status.acceptedNames, namesOf(group));
   const conditions = [
     problem === undefined

@@ -6,10 +6,12 @@ export interface Retention {
   readonly decidedMs: number;
   /** How long a request stays that nobody said anything about. */
   readonly undecidedMs: number;
+  /** No request goes sooner than this after it was made, whatever times stand in it. */
+  readonly leastMs: number;
 }
 
 const hour = 60 * 60 * 1_000;
-export const defaultRetention: Retention = { decidedMs: hour, undecidedMs: 24 * hour };
+export const defaultRetention: Retention = { decidedMs: hour, undecidedMs: 24 * hour, leastMs: hour };
 
 /**
  * When a request may go, in milliseconds since the epoch; undefined if never. Approved ones without a certificate stay,
@@ -18,7 +20,7 @@ export const defaultRetention: Retention = { decidedMs: hour, undecidedMs: 24 * 
 export function expiresAt(
   csr: CertificateSigningRequest,
   notAfter: number | undefined,
-  { decidedMs, undecidedMs }: Retention = defaultRetention,
+  { decidedMs, undecidedMs, leastMs }: Retention = defaultRetention,
 ): number | undefined {
   const conditions = csr.status?.conditions ?? [];
   const decided = conditions.filter(
@@ -30,7 +32,8 @@ export function expiresAt(
     conditions.length === 0 ? later(milliseconds(csr.metadata.creationTimestamp), undecidedMs) : undefined,
     approved ? notAfter : undefined,
   ].filter((time) => time !== undefined);
-  return times.length === 0 ? undefined : Math.min(...times);
+  if (times.length === 0) return undefined;
+  return Math.max(Math.min(...times), (milliseconds(csr.metadata.creationTimestamp) ?? 0) + leastMs);
 }
 
 const updatedAt = ({ lastUpdateTime }: Condition): number | undefined => milliseconds(lastUpdateTime ?? undefined);

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import type { Alias, Node, Pair, Scalar, YAMLMap } from 'yaml';
+import { setImmediate } from 'node:timers/promises';
+import type { Alias, Document, LineCounter, Node, Pair, Scalar, YAMLMap } from 'yaml';
 import { quote } from './go-text.js';
 import { type ExactJson, NumberText, plainJson, type ReadText, readJson, setMember } from './json-text.js';
 import { goFloat, resolveScalar, type YamlScalar } from './yaml-scalar.js';
@@ -28,8 +29,11 @@ const strictHead = 'yaml: unmarshal errors:\n  ';
 export const strictWarnings = (errors: readonly string[]): readonly string[] =>
   errors.flatMap((error) => (error.startsWith(strictHead) ? error.slice(strictHead.length).split('\n  ') : [error]));
 
-/** Larger texts are only read if they are JSON: parsing YAML takes about a second per megabyte. */
+/** Larger texts, and those of more words and signs than `maxLexemes`, are only read if they are JSON. */
 export const maxYamlBytes = 1_048_576;
+const maxLexemes = 250_000;
+/** Reading is slow, so others get their turn after so many. */
+const lexemesAtOnce = 5_000;
 
 /** Reads the first document. Throws YamlError. */
 export async function readYaml(source: string | Uint8Array): Promise<ReadYaml> {
@@ -41,23 +45,42 @@ export async function readYaml(source: string | Uint8Array): Promise<ReadYaml> {
   const lines = new yaml.LineCounter();
   const lineAt = (offset: number): number => lines.linePos(offset).line;
   try {
-    const document = yaml.parseDocument(text, {
-      version: '1.1',
-      schema: 'failsafe',
-      merge: false,
-      uniqueKeys: false,
-      prettyErrors: false,
-      logLevel: 'silent',
-      lineCounter: lines,
-    });
-    const wrong = document.errors.find(({ code }) => code !== 'MULTIPLE_DOCS');
+    const document = await firstDocument(yaml, text, lines);
+    const [wrong] = document?.errors ?? [];
     if (wrong !== undefined) throw new YamlError(complaint(wrong.code, wrong.message, lineAt(wrong.pos[0])));
     const reader = new TreeReader({ lineAt, isMap: yaml.isMap, isAlias: yaml.isAlias, isPair: yaml.isPair });
-    return finished(reader.read(document.contents), reader.repeated);
+    return finished(reader.read(document?.contents), reader.repeated);
   } catch (error) {
     if (error instanceof RangeError) throw new YamlError(tooDeep);
     throw error;
   }
+}
+
+/** The tree of the first document; undefined if there is none. Meanings are given to scalars later. */
+async function firstDocument(
+  yaml: typeof import('yaml'),
+  text: string,
+  lines: LineCounter,
+): Promise<Document | undefined> {
+  const parser = new yaml.Parser(lines.addNewLine);
+  const composer = new yaml.Composer({
+    version: '1.1',
+    schema: 'failsafe',
+    merge: false,
+    uniqueKeys: false,
+    prettyErrors: false,
+    logLevel: 'silent',
+  });
+  lines.addNewLine(0);
+  let count = 0;
+  for (const lexeme of new yaml.Lexer().lex(text)) {
+    if (++count > maxLexemes) throw new YamlError('yaml: document is too complex');
+    if (count % lexemesAtOnce === 0) await setImmediate();
+    for (const token of parser.next(lexeme)) for (const document of composer.next(token)) return document;
+  }
+  for (const token of parser.end()) for (const document of composer.next(token)) return document;
+  for (const document of composer.end()) return document;
+  return undefined;
 }
 
 const finished = (exact: ExactJson, repeated: readonly string[]): ReadYaml => ({

@@ -51,10 +51,12 @@ export class Catalogue {
 
 /** What is served at one moment. */
 export class Served {
+  /** What discovery tells. */
   readonly groups: readonly ServedGroup[];
   readonly definitions: readonly ResourceDefinition[];
   readonly #byPath = new Map<string, ResourceDefinition>();
   readonly #groups = new Map<string, ServedGroup>();
+  readonly #builtInGroups: ReadonlySet<string>;
 
   constructor(builtIn: readonly ResourceDefinition[], custom: readonly ResourceDefinition[]) {
     this.definitions = [...builtIn, ...custom];
@@ -64,9 +66,9 @@ export class Served {
       if (!this.#byPath.has(key)) this.#byPath.set(key, definition);
     }
     const builtInGroups = collectGroups(builtIn, 'built-in');
-    const names = new Set(builtInGroups.map(({ name }) => name));
+    this.#builtInGroups = new Set(builtInGroups.map(({ name }) => name));
     const customGroups = collectGroups(
-      custom.filter(({ group }) => !names.has(group)),
+      custom.filter(({ group, undiscovered }) => !this.#builtInGroups.has(group) && !undiscovered),
       'custom',
     ).sort((a, b) => (a.name < b.name ? -1 : 1));
     this.groups = [...builtInGroups, ...customGroups];
@@ -75,6 +77,11 @@ export class Served {
 
   find(group: string, version: string, plural: string): ResourceDefinition | undefined {
     return this.#byPath.get(pathOf(group, version, plural));
+  }
+
+  /** Unknown paths of built-in groups are answered otherwise than all others. */
+  isBuiltIn(group: string): boolean {
+    return this.#builtInGroups.has(group);
   }
 
   group(name: string): ServedGroup | undefined {

@@ -16,11 +16,9 @@ export interface Target {
  * clients can tell: 'page-not-found' stands for the plain-text 404 of custom groups.
  */
 export function locate(served: Served, info: RequestInfo, method: string): Target | 'page-not-found' {
-  const group = served.group(info.group);
-  if (group === undefined) return 'page-not-found';
   const definition = served.find(info.group, info.version, info.resource);
   if (definition === undefined) {
-    if (group.origin === 'custom') return 'page-not-found';
+    if (!served.isBuiltIn(info.group)) return 'page-not-found';
     throw noSuchResource();
   }
   return definition.origin === 'custom'

@@ -34,6 +34,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Res
   /** False if the columns do not begin with the name (events). */
   readonly leadsWithName?: boolean;
   readonly subresources?: Readonly<Record<string, Subresource<T>>>;
+  /** True while requests are answered but discovery does not tell of the kind yet. */
+  readonly undiscovered?: boolean;
   /** Sent as a warning with every answer, where this version is deprecated. */
   readonly deprecation?: string;
   /** Version objects are stored in, where it is not `version`. */

@@ -1,3 +1,4 @@
+import { hasCondition } from '../api/conditions.js';
 import type { Domains } from '../api/domains.js';
 import { customResourceDefinitionsIn, isServed } from '../api/kinds/custom-resource-definition.js';
 import type { Catalogue } from '../apiserver/catalogue.js';
@@ -17,7 +18,8 @@ export async function openCustomResources(given: {
     given.catalogue.setCustom(
       crds.filter(isServed).flatMap((crd) => {
         try {
-          return customResourcesOf(crd, options);
+          const definitions = customResourcesOf(crd, options);
+          return hasCondition(crd, 'Established') ? definitions : definitions.map((one) => ({ ...one, undiscovered: true }));
         } catch (error) {
           // One definition that cannot be read must not take the others down.
           given.log.error({ err: error, object: crd.metadata.name }, 'custom resource cannot be served');

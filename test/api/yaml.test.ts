@@ -128,6 +128,10 @@ describe('hostile documents', () => {
     expect((await readYaml(`{"k":"${text}"}`)).value).toEqual({ k: text });
   });
 
+  test('too many signs', async () => {
+    await expect(readYaml('- a\n'.repeat(200_000))).rejects.toThrow('too complex');
+  });
+
   test.each(['- ', '? ', '[', 'a: ', '{a: '])('nested by %j', async (opening) => {
     await expect(readYaml(opening.repeat(3_000))).rejects.toThrow(/^yaml: /);
   });

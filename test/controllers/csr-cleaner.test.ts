@@ -27,9 +27,10 @@ describe('when a request may go', () => {
     ['denied', { conditions: [condition('Denied')] }, undefined, hour + 1],
     ['failed', { conditions: [condition('Approved'), condition('Failed')] }, undefined, hour + 1],
     ['issued', { conditions: [condition('Approved')], certificate: 'eA==' }, 99 * hour, hour + 1],
-    ['issued, and expired before', { conditions: [condition('Approved')], certificate: 'eA==' }, hour / 2, hour / 2],
+    ['issued, and expired before', { conditions: [condition('Approved')], certificate: 'eA==' }, hour / 2, hour],
     ['approved and never issued', { conditions: [condition('Approved')] }, undefined, undefined],
     ['a condition nobody knows', { conditions: [condition('Odd')] }, undefined, undefined],
+    ['denied long before it was made', { conditions: [condition('Denied', '2020-01-01T00:00:00Z')] }, undefined, hour],
     ['denied nobody knows when', { conditions: [condition('Denied', '')] }, undefined, undefined],
   ])('%s', (_, status, notAfter, expected) => {
     const time = expiresAt(csr(status), notAfter === undefined ? undefined : start + notAfter);
@@ -53,7 +54,7 @@ describe('csr-cleaner', () => {
 
   test('deletes a request whose certificate expired', async () => {
     const { client, clock } = await runControllers([
-      csrCleaner({ retention: { decidedMs: 9_999 * hour, undecidedMs: 0 } }),
+      csrCleaner({ retention: { decidedMs: 9_999 * hour, undecidedMs: 0, leastMs: 0 } }),
     ]);
     const requests = client.resource(CertificateSigningRequests);
     const ca = await testAuthority({ clock });
