@@ -15,6 +15,7 @@ import { Impersonation } from './auth/impersonation.js';
 import { privilegedGroup } from './auth/privileged-group.js';
 import { rbac } from './auth/rbac.js';
 import type { Client } from './client/client.js';
+import { clientIn } from './client/in-domain.js';
 import { systemClock } from './runtime/clock.js';
 import { silentLogger } from './runtime/logger.js';
 import { openAuthentication } from './server/authentication.js';
@@ -108,7 +109,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
   });
   const answer = (request: ApiRequest): Promise<ApiResponse> => handle(parts, routes, request);
   const clientOf = (user: UserInfo, agent: string): Client =>
-    localClient({ user, handle: answer, catalogue, agent, signal: stopping.signal });
+    clientIn(domains, localClient({ user, handle: answer, catalogue, agent, signal: stopping.signal }));
 
   await openCustomResources({ objects, catalogue, domains, log });
   const signers = await openSigners({
@@ -125,6 +126,11 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
   if (isNew) firstRevision = await store.revision();
   const listener = options.listen === undefined ? undefined : await openListener({ handle: answer, clock, log }, credentials.serving, options.listen);
   address = listener?.address ?? address;
+  const adminKubeconfig = (url: string): string =>
+    kubeconfigText({ url, ca: credentials.ca.anchors, user: 'kubernetes-admin', credentials: credentials.admin });
+  if (listener !== undefined) {
+    await options.onListening?.({ url: listener.url, adminKubeconfig: adminKubeconfig(listener.url) });
+  }
   const controllers = startControllers({
     names: options.controllers ?? 'all',
     clientOf,
@@ -149,7 +155,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     ca: credentials.ca.anchors,
     get adminKubeconfig() {
       if (listener === undefined) throw new Error('a server that does not listen has no kubeconfig');
-      return kubeconfigText({ url: listener.url, ca: credentials.ca.anchors, user: 'kubernetes-admin', credentials: credentials.admin });
+      return adminKubeconfig(listener.url);
     },
     client: (user = administrator) => clientOf(user, 'kedge'),
     stop: () => {

@@ -50,7 +50,9 @@ const confined: Readonly<Record<string, readonly string[]>> = {
   '@peculiar/x509': ['src/pki'],
   'reflect-metadata': ['src/pki'],
   '@kubernetes/client-node': ['src/client/kubeconfig.ts', 'test'],
-  rxjs: ['src/store', 'src/client', 'src/apiserver', 'src/http', 'src/controller', 'src/testing', 'test'],
+  rxjs: ['test'],
+  'rxjs/internal/Observable': ['src/runtime/observable.ts'],
+  'rxjs/internal/Subscription': ['src/runtime/observable.ts'],
   pino: ['src/runtime/pino-logger.ts'],
   'classic-level': ['src/store/level'],
   '@grpc/grpc-js': ['src/store/etcd'],
@@ -61,7 +63,7 @@ const confined: Readonly<Record<string, readonly string[]>> = {
   commander: ['src/main.ts', 'src/cli'],
   zod: ['src/main.ts', 'src/cli'],
   'prom-client': ['src/runtime/metrics.ts'],
-  vitest: ['test'],
+  vitest: ['test', 'examples'],
   'fast-check': ['test'],
 };
 

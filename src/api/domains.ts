@@ -16,3 +16,7 @@ export const defaultDomains: Domains = {
   signer: 'kubernetes.io',
   extensions: ['x-kubernetes-', 'x-api-'],
 };
+
+/** A group of the default API domain under another one: `rbac.authorization.<api>`. Other groups stay as they are. */
+export const groupIn = ({ api }: Pick<Domains, 'api'>, group: string): string =>
+  group.endsWith(`.${defaultDomains.api}`) ? `${group.slice(0, -defaultDomains.api.length)}${api}` : group;

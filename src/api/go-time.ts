@@ -32,7 +32,7 @@ export function canonicalMicroTime(text: string): string | null | { readonly wro
 const parts = [
   { name: '2006', pattern: /^\d{4}/, after: '-' },
   { name: '01', pattern: /^\d\d/, after: '-', range: [1, 12, 'month'] },
-  { name: '02', pattern: /^\d\d/, after: 'T', range: [0, 31, 'day'] },
+  { name: '02', pattern: /^\d\d/, after: 'T' },
   { name: '15', pattern: /^\d\d?/, after: ':', range: [0, 23, 'hour'] },
   { name: '04', pattern: /^\d\d/, after: ':', range: [0, 59, 'minute'] },
   { name: '05', pattern: /^\d\d/, after: '', range: [0, 59, 'second'] },
@@ -63,7 +63,7 @@ export function parseTime(text: string, precision: keyof typeof layouts): Parsed
 
   let fraction = '';
   if (precision === 'micros') {
-    const found = /^[.,](\d{6})(?!\d)/.exec(rest);
+    const found = /^[.,](\d{6})/.exec(rest);
     if (found === null) return complain(rest, '.000000');
     fraction = found[1] ?? '';
     rest = rest.slice(7);

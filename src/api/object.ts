@@ -63,6 +63,8 @@ export interface ObjectKey {
 export interface ResourceType<T extends ApiObject = ApiObject> {
   /** API group; empty for the core group. */
   readonly group: string;
+  /** Its group under the default domains, where it is served under others. What stands for the kind inside the server. */
+  readonly homeGroup?: string;
   readonly version: string;
   /** Lower-case plural, as in URLs. */
   readonly plural: string;
@@ -120,3 +122,9 @@ export function resourceType<T extends ApiObject>(given: {
 }): ResourceType<T> {
   return { singular: given.kind.toLowerCase(), listKind: `${given.kind}List`, ...given };
 }
+
+/** Is this the kind that a resource type of the default domains stands for? */
+export const isType = (
+  type: { readonly group: string; readonly homeGroup?: string; readonly plural: string },
+  of: { readonly group: string; readonly plural: string },
+): boolean => type.plural === of.plural && (type.homeGroup ?? type.group) === of.group;

@@ -1,4 +1,3 @@
-import { defer, from, map, mergeMap, type Observable, of, throwError } from 'rxjs';
 import { ApiError, isReason, type Status } from '../api/errors.js';
 import type { ApiObject, JsonObject, List, ObjectKey, ResourceType } from '../api/object.js';
 import type { Query } from '../api/options.js';
@@ -15,10 +14,11 @@ import type {
   WatchOptions,
   WriteOptions,
 } from '../client/client.js';
+import { Observable } from '../runtime/observable.js';
 import type { Catalogue } from './catalogue.js';
 import { verbsOf } from './discovery.js';
 import { stored } from './forms.js';
-import type { ApiRequest, ApiResponse, RequestInfo, Result, WatchItem } from './request.js';
+import type { ApiRequest, ApiResponse, RequestInfo, Result } from './request.js';
 
 /**
  * The API for code in the server's own process: the same pipeline as over HTTP, with an identity this process
@@ -291,18 +291,27 @@ function watch<T extends ApiObject>(
     resourceVersionMatch: options.sendInitialEvents ? 'NotOlderThan' : undefined,
     timeoutSeconds: options.timeoutSeconds === undefined ? undefined : String(options.timeoutSeconds),
   };
-  return defer(() => from(call({ verb: 'watch', method: 'GET', type, namespace: options.namespace, query }))).pipe(
-    mergeMap((answer) => {
-      const result = failOnStatus(answer);
-      if (result.type !== 'watch') throw new Error(`a watch was expected, not a ${result.type}`);
-      const { definition } = result;
-      return result.events.pipe(
-        mergeMap((item: WatchItem) => (item.type === 'ERROR' ? throwError(() => item.error) : of(item))),
-        map(
-          (item): WatchEvent<T> =>
-            'entry' in item ? { type: item.type, object: stored(definition, item.entry) as T } : item,
-        ),
-      );
-    }),
-  );
+  return new Observable((subscriber) => {
+    call({ verb: 'watch', method: 'GET', type, namespace: options.namespace, query })
+      .then((answer) => {
+        if (subscriber.closed) return;
+        const result = failOnStatus(answer);
+        if (result.type !== 'watch') throw new Error(`a watch was expected, not a ${result.type}`);
+        const { definition, events } = result;
+        subscriber.add(
+          events.subscribe({
+            next: (item) => {
+              if (item.type === 'ERROR') subscriber.error(item.error);
+              else
+                subscriber.next(
+                  'entry' in item ? { type: item.type, object: stored(definition, item.entry) as T } : item,
+                );
+            },
+            error: (error: unknown) => subscriber.error(error),
+            complete: () => subscriber.complete(),
+          }),
+        );
+      })
+      .catch((error: unknown) => subscriber.error(error));
+  });
 }

@@ -16,7 +16,7 @@ import { generatedName, nameRules } from '../api/names.js';
 import type { ApiObject, ObjectKey } from '../api/object.js';
 import { parseVersion } from '../api/options.js';
 import { invalid, type Violation } from '../api/violations.js';
-import { recordUpdate } from '../apply/ownership.js';
+import { recordUpdate, withoutIdleTimes } from '../apply/ownership.js';
 import { storageKey } from '../registry/keys.js';
 import {
   anyName,
@@ -237,6 +237,8 @@ async function updateOnce(
     if (!context.dryRun) await parts.store.commit({ key: entry.key, document: undefined, expect: entry.revision });
     return { created: false, entry: undefined, object: withVersion(next, entry) };
   }
+  // Owners whose values came to nothing have written nothing.
+  next = withoutIdleTimes(previous, next);
   const document = encode(definition, next);
   if (sameDocument(document, entry)) return { created: false, entry, object: previous };
   if (context.dryRun) return { created: false, entry: undefined, object: withVersion(next, entry) };

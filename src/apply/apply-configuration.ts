@@ -17,6 +17,7 @@ import {
   fittingSchema,
   hasUid,
   inVersion,
+  misfit,
   ownable,
   ownersAfterUpdate,
   resetSet,
@@ -77,7 +78,7 @@ function checkConfiguration({ config, kind, schema }: Applying): void {
   if (isObject(metadata) && isList(metadata['managedFields'])) throw badRequest('metadata.managedFields must be nil');
   const errors = checkShape(shapeOfObject(schema), config);
   if (errors.length > 0) {
-    throw untyped(`failed to create typed patch object (${configurationName(config)}): ${joinErrors(errors)}`);
+    throw untyped(`failed to create typed patch object (${objectName(config)}): ${joinErrors(errors)}`);
   }
 }
 
@@ -91,8 +92,8 @@ function kindOf(config: JsonObject): string {
   return kindText({ group, version, kind: textOf(config['kind']) });
 }
 
-/** As errors about a configuration call it: `<namespace>/<name>; <group>/<version>, Kind=<kind>`. */
-export function configurationName(config: JsonObject): string {
+/** As errors call an object: `<namespace>/<name>; <group>/<version>, Kind=<kind>`. */
+function objectName(config: JsonObject): string {
   const metadata = isObject(config['metadata']) ? config['metadata'] : {};
   return `${textOf(metadata['namespace'])}/${textOf(metadata['name'])}; ${kindOf(config)}`;
 }
@@ -100,6 +101,8 @@ const textOf = (value: Json | undefined): string => (typeof value === 'string' ?
 
 function appliedAs(applying: Applying): Applied {
   const live = applying.live === undefined ? zeroObject(applying.schema) : withoutOwners(asJson(applying.live));
+  const problem = misfit(applying.schema, live);
+  if (problem !== undefined) throw untyped(`failed to create typed live object (${objectName(live)}): ${problem}`);
   const owners = ownersBeforeApply(applying, live);
   const applied = inheriting(applying, live, (force) => apply(applying, live, owners, force));
   if (applying.manager !== kubectl) return applied;
@@ -223,5 +226,5 @@ const schemaIn = (writing: Writing, object: JsonObject, apiVersion: string): Wri
 /** The answer when what an apply made does not fit the kind's Go type. `why` as Go's converter says it. */
 export const unconvertible = (config: JsonObject, why: string): ApiError =>
   untyped(
-    `failed to convert new object (${configurationName(config)}) to proper version: unable to convert unstructured object to ${kindOf(config)}: ${why}`,
+    `failed to convert new object (${objectName(config)}) to proper version: unable to convert unstructured object to ${kindOf(config)}: ${why}`,
   );

@@ -2,6 +2,7 @@ import type { ApiObject, Json, JsonObject } from '../api/object.js';
 import { timestamp } from '../api/time.js';
 import { same } from '../schema/same.js';
 import type { Schema } from '../schema/schema.js';
+import { checkShape, joinErrors } from './check.js';
 import { type Comparison, compare, without } from './compare.js';
 import { conflictsOf, type FieldConflict, FieldConflicts } from './conflicts.js';
 import { difference, emptySet, type FieldSet, intersection, isEmpty, setOf, union } from './field-set.js';
@@ -64,8 +65,8 @@ const neverOwned: FieldSet = setOf(
   ].map((name) => [fieldElement('metadata'), fieldElement(name)]),
 );
 
-export const maxUpdateManagers = 10;
-export const ancientChanges = 'ancient-changes';
+const maxUpdateManagers = 10;
+const ancientChanges = 'ancient-changes';
 
 /**
  * The object with its owners as they are after a create, an update or a patch other than apply. `live` is what was
@@ -81,13 +82,27 @@ export function recordUpdate(
   const before = ownersBefore(live, next, writing.subresource !== undefined);
   const isTracked = before.size > 0 || !hasUid(live);
   if (!isTracked) return withOwners(next, noOwners);
+  const old = live === undefined ? zeroObject(writing.schema) : withoutOwners(live);
+  const bare = withoutOwners(next);
+  if (misfit(writing.schema, old) !== undefined || misfit(writing.schema, bare) !== undefined) {
+    return withOwners(next, noOwners);
+  }
   try {
-    const old = live === undefined ? zeroObject(writing.schema) : withoutOwners(live);
-    return withOwners(next, ownersAfterUpdate(writing, { owners: before, live: old, next: withoutOwners(next) }));
+    return withOwners(next, ownersAfterUpdate(writing, { owners: before, live: old, next: bare }));
   } catch (error) {
     if (!(error instanceof UnidentifiedItem)) throw error;
     return withOwners(next, noOwners);
   }
+}
+
+/**
+ * What keeps an object from being compared field by field, in Kubernetes' words. Built-in kinds have been decoded and
+ * so fit their schema.
+ */
+export function misfit(schema: Schema, object: JsonObject): string | undefined {
+  if (schema.wire !== undefined) return undefined;
+  const errors = checkShape(shapeOfObject(schema), object, { duplicates: true });
+  return errors.length === 0 ? undefined : joinErrors(errors);
 }
 
 /** What the client sent as owners counts only through the main door of an object that exists, and if it makes sense. */

@@ -1,5 +1,5 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { ConfigurationError, type ConfigurationInput } from './configuration.js';
+import { ConfigurationError, type Flags } from './configuration.js';
 
 /** The command line. Answers the exit status: 0, 1 for failure (one sentence on standard error), 2 for wrong usage. */
 export async function runCommandLine(argv: readonly string[]): Promise<number> {
@@ -12,14 +12,14 @@ export async function runCommandLine(argv: readonly string[]): Promise<number> {
     .command('serve')
     .description('run the API server with its store and controllers')
     .option('--port <port>', 'port to accept connections on; 0 picks a free one', readPort)
-    .option('--host <host>', 'address to accept connections on')
-    .option('--data-dir <directory>', 'where keys, certificates, admin.kubeconfig and the store are kept')
-    .option('--store <address>', 'memory: | level:DIR | etcd:HOST:PORT,...')
+    .option('--host <host>', 'address to accept connections on', readText)
+    .option('--data-dir <directory>', 'where keys, certificates, admin.kubeconfig and the store are kept', readText)
+    .option('--store <address>', 'memory: | level:DIR | etcd:HOST:PORT,...', readText)
     .option('--config <file>', 'options file; see config/server.yaml')
     .option('--controllers <list>', "built-in controllers to run, comma-separated; 'all', or '' for none", readList)
     .addOption(new Option('--log-level <level>', 'least level to log').choices(['debug', 'info', 'warn', 'error']))
     .addOption(new Option('--log-format <format>', 'default: pretty on a terminal').choices(['pretty', 'json']))
-    .action(async ({ config, ...flags }: { readonly config?: string } & ConfigurationInput) => {
+    .action(async ({ config, ...flags }: { readonly config?: string } & Flags) => {
       const { serve } = await import('./serve.js');
       await serve(config, flags);
     });
@@ -66,5 +66,15 @@ function readPort(text: string): number {
   return port;
 }
 
-const readList = (text: string): 'all' | readonly string[] =>
-  text === 'all' ? 'all' : text.split(',').map((name) => name.trim()).filter((name) => name !== '');
+function readText(text: string): string {
+  if (text === '') throw new InvalidArgumentError('it must not be empty.');
+  return text;
+}
+
+const readList = (text: string): 'all' | string[] =>
+  text === 'all'
+    ? 'all'
+    : text
+        .split(',')
+        .map((name) => name.trim())
+        .filter((name) => name !== '');

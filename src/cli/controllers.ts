@@ -32,7 +32,9 @@ export async function runControllers(flags: ControllersFlags): Promise<void> {
   const client = await connect({ kubeconfig: flags.kubeconfig });
   const stopping = new AbortController();
   const files =
-    flags.caCert === undefined || flags.caKey === undefined ? undefined : { certificateFile: flags.caCert, keyFile: flags.caKey };
+    flags.caCert === undefined || flags.caKey === undefined
+      ? undefined
+      : { certificateFile: flags.caCert, keyFile: flags.caKey };
   const signers =
     files === undefined
       ? []
@@ -58,7 +60,13 @@ export async function runControllers(flags: ControllersFlags): Promise<void> {
   log.info({}, 'stopped');
 }
 
-async function readAuthority({ certificateFile, keyFile }: { readonly certificateFile: string; readonly keyFile: string }) {
+async function readAuthority({
+  certificateFile,
+  keyFile,
+}: {
+  readonly certificateFile: string;
+  readonly keyFile: string;
+}) {
   const [certificate, key] = await Promise.all([readFile(certificateFile, 'utf8'), readFile(keyFile, 'utf8')]);
   return loadCertificateAuthority({ certificate, key });
 }

@@ -1,1 +1,53 @@
-export async function demo(_: { readonly kubeconfig?: string }): Promise<void> {}
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openAccess } from './demo/access.js';
+import { createNarrator } from './demo/narrator.js';
+import { playStory } from './demo/story.js';
+
+/**
+ * `kedge demo`: plays the story of a signed certificate against a running server, or against one of its own in a
+ * temporary directory that is gone afterwards. Prints every step. Fails with one sentence.
+ */
+export async function demo({ kubeconfig }: { readonly kubeconfig?: string }): Promise<void> {
+  const narrator = createNarrator((text) => process.stdout.write(text));
+  const run = randomBytes(3).toString('hex');
+  if (kubeconfig !== undefined) {
+    const access = await openAccess(kubeconfig);
+    narrator.say(`Playing against ${access.server}, as ${kubeconfig} says.`);
+    await playStory({ access, narrator, run });
+    narrator.say('\nThe requests are left to look at: kubectl get csr');
+    return;
+  }
+  const directory = await mkdtemp(join(tmpdir(), 'kedge-demo-'));
+  try {
+    await withOwnServer(directory, async (file) => {
+      const access = await openAccess(file);
+      narrator.say(`Playing against a server of its own, ${access.server}.`);
+      await playStory({ access, narrator, run });
+    });
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+  narrator.say('\nThe server and its temporary directory are gone again.');
+}
+
+async function withOwnServer(directory: string, play: (kubeconfig: string) => Promise<void>): Promise<void> {
+  const [{ createServer }, { writeWhole }] = await Promise.all([
+    import('../embed.js'),
+    import('../server/credentials.js'),
+  ]);
+  const server = await createServer({
+    store: `level:${join(directory, 'store')}`,
+    dataDir: join(directory, 'pki'),
+    listen: { port: 0 },
+  });
+  try {
+    const file = join(directory, 'admin.kubeconfig');
+    await writeWhole(file, server.adminKubeconfig, 0o600);
+    await play(file);
+  } finally {
+    await server.stop();
+  }
+}

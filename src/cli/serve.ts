@@ -4,17 +4,19 @@ import { createServer } from '../embed.js';
 import { systemClock } from '../runtime/clock.js';
 import { createLogger } from '../runtime/pino-logger.js';
 import { writeWhole } from '../server/credentials.js';
-import { ConfigurationError, type ConfigurationInput, readConfiguration } from './configuration.js';
+import { ConfigurationError, type Flags, readConfiguration } from './configuration.js';
 
 /** `kedge serve`: runs until SIGTERM or SIGINT, then drains. */
-export async function serve(file: string | undefined, flags: ConfigurationInput): Promise<void> {
+export async function serve(file: string | undefined, flags: Flags): Promise<void> {
   const configuration = await readConfiguration(file, flags);
   const dataDir = resolve(configuration.dataDir);
   const { logFormat, logLevel } = configuration;
   const pretty = logFormat === 'pretty' || (logFormat === 'auto' && process.stdout.isTTY);
   const log = createLogger({ format: pretty ? 'pretty' : 'json', level: logLevel });
   await mkdir(dataDir, { recursive: true, mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
-    throw new ConfigurationError(`cannot use ${configuration.dataDir} as data directory: ${error.code ?? error.message}`);
+    throw new ConfigurationError(
+      `cannot use ${configuration.dataDir} as data directory: ${error.code ?? error.message}`,
+    );
   });
   const { signing, serviceAccounts } = configuration;
   const server = await createServer({
@@ -31,17 +33,21 @@ export async function serve(file: string | undefined, flags: ConfigurationInput)
     serviceAccountIssuers: serviceAccounts.issuers,
     apiAudiences: serviceAccounts.apiAudiences,
     serviceAccountVerificationKeys: await Promise.all(serviceAccounts.verificationKeyFiles.map(readText)),
-    ...(serviceAccounts.maxTokenSeconds === 0 ? {} : { serviceAccountMaxTokenSeconds: serviceAccounts.maxTokenSeconds }),
+    ...(serviceAccounts.maxTokenSeconds === 0
+      ? {}
+      : { serviceAccountMaxTokenSeconds: serviceAccounts.maxTokenSeconds }),
     signingSeconds: signing.seconds,
     ...(signing.certificateFile === undefined || signing.keyFile === undefined
       ? {}
       : { signingCaFiles: { certificateFile: signing.certificateFile, keyFile: signing.keyFile } }),
     graceMs: configuration.graceMs,
+    onListening: async ({ url, adminKubeconfig }) => {
+      const kubeconfig = join(dataDir, 'admin.kubeconfig');
+      await writeWhole(kubeconfig, adminKubeconfig, 0o600);
+      if (pretty) process.stdout.write(greeting(url, kubeconfig));
+      log.info({ url, kubeconfig }, 'ready');
+    },
   });
-  const kubeconfig = join(dataDir, 'admin.kubeconfig');
-  await writeWhole(kubeconfig, server.adminKubeconfig, 0o600);
-  if (pretty) process.stdout.write(greeting(server.url ?? '', kubeconfig));
-  log.info({ url: server.url, kubeconfig }, 'ready');
   await untilStopped();
   log.info({}, 'stopping');
   await server.stop();

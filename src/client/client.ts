@@ -71,7 +71,12 @@ export interface WriteOptions {
 export type Patch =
   | { readonly type: 'json'; readonly body: readonly Json[] }
   | { readonly type: 'merge' | 'strategic'; readonly body: Json }
-  | { readonly type: 'apply'; readonly body: Json; readonly fieldManager: string; readonly force?: boolean };
+  | {
+      readonly type: 'apply';
+      readonly body: Json | ApiObject;
+      readonly fieldManager: string;
+      readonly force?: boolean;
+    };
 
 export interface DeleteOptions {
   readonly dryRun?: boolean;

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import { Observable } from 'rxjs';
 import { errorFromStatus, isReason } from '../api/errors.js';
 import { type ApiObject, groupVersion, keyOf, type List, type ObjectKey, type ResourceType } from '../api/object.js';
 import { type Clock, systemClock } from '../runtime/clock.js';
+import { Observable } from '../runtime/observable.js';
 import type {
   Client,
   DeleteOptions,

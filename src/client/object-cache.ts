@@ -1,8 +1,8 @@
-import { Observable, type Subscriber, type Subscription } from 'rxjs';
 import { ApiError, isReason } from '../api/errors.js';
 import { type ApiObject, keyOf, keyText, type ObjectKey, type ResourceType } from '../api/object.js';
 import { type Clock, systemClock } from '../runtime/clock.js';
 import { type Logger, silentLogger } from '../runtime/logger.js';
+import { Observable, type Subscriber, type Subscription } from '../runtime/observable.js';
 import type { Client, ResourceClient, WatchEvent } from './client.js';
 
 /**

@@ -40,7 +40,7 @@ export async function runKeys<K>(work: KeyedWork<K>, context: ReconcileContext):
       metrics?.reconciled(name, result, durationMs / 1_000);
       const fields = { object, cause, attempt, durationMs, result, ...(err === undefined ? {} : { err }) };
       if (result === 'terminal') log.error(fields, 'reconcile failed for good');
-      else if (result !== 'retry') log.debug(fields, 'reconciled');
+      else if (result !== 'retry') log.info(fields, 'reconciled');
       else if (signal.aborted || isReason(err, 'Conflict')) log.debug(fields, 'reconcile failed');
       else log.warn(fields, 'reconcile failed');
     };

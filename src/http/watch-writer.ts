@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
-import { Subscription } from 'rxjs';
 import type { EventEncoder } from '../apiserver/represent.js';
 import type { WatchResult } from '../apiserver/request.js';
+import { Subscription } from '../runtime/observable.js';
 
 /** Bytes that may wait for a slow reader before its watch is cut off. It resumes from its last version. */
 const backlogLimit = 16 * 1024 * 1024;

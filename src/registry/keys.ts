@@ -3,13 +3,15 @@ import type { ObjectKey } from '../api/object.js';
 /** Where objects lie in the store: `<group>/<plural>/[<namespace>/]<name>`, the core group as `core`. */
 interface Located {
   readonly group: string;
+  readonly homeGroup?: string;
   readonly plural: string;
   readonly namespaced: boolean;
 }
 
 /** Prefix of all objects of a resource, or of those in one namespace. Ends with `/`. */
 export const storagePrefix = (resource: Located, namespace?: string): string => {
-  const base = `${resource.group === '' ? 'core' : resource.group}/${resource.plural}/`;
+  const group = resource.homeGroup ?? resource.group;
+  const base = `${group === '' ? 'core' : group}/${resource.plural}/`;
   return resource.namespaced && namespace ? `${base}${namespace}/` : base;
 };
 

@@ -1,6 +1,8 @@
+import { type Domains, defaultDomains, groupIn } from '../api/domains.js';
+import { Roles } from '../api/kinds/role.js';
 import type { ServiceAccount } from '../api/kinds/service-account.js';
 import type { ResourceDefinition, SubresourceAction } from '../registry/resource-definition.js';
-import { clusterRoleBindings } from './clusterrolebindings/definition.js';
+import { clusterRoleBindingDefinition } from './clusterrolebindings/definition.js';
 import { clusterRoles } from './clusterroles/definition.js';
 import { configMaps } from './configmaps/definition.js';
 import { type CheckDeviceSelector, deviceClasses } from './deviceclasses/definition.js';
@@ -10,7 +12,7 @@ import { mutatingWebhookConfigurations } from './mutatingwebhookconfigurations/d
 import { namespaces } from './namespaces/definition.js';
 import { nodes } from './nodes/definition.js';
 import { pods } from './pods/definition.js';
-import { roleBindings } from './rolebindings/definition.js';
+import { roleBindingDefinition } from './rolebindings/definition.js';
 import { roles } from './roles/definition.js';
 import { secrets } from './secrets/definition.js';
 import { serviceAccounts } from './serviceaccounts/definition.js';
@@ -19,6 +21,8 @@ import type { CheckMatchCondition } from './webhookconfigurations/validate.js';
 
 /** What built-in kinds need that is made elsewhere. */
 export interface BuiltinParts {
+  /** Default: Kubernetes' own. */
+  readonly domains?: Domains;
   /** Answers `serviceaccounts/token`; without it there is no such subresource. */
   readonly token?: SubresourceAction<ServiceAccount>;
   /** Kinds that are answered at once: TokenReview, SelfSubjectReview. */
@@ -39,7 +43,8 @@ export interface BuiltinParts {
 export function builtinDefinitions(parts: BuiltinParts = {}): readonly ResourceDefinition[] {
   const webhookParts = { checkMatchCondition: parts.checkMatchCondition ?? (() => []) };
   const core = [configMaps, events, namespaces, nodes, pods, secrets, serviceAccounts(tokenOf(parts))];
-  const rbac = [clusterRoleBindings, clusterRoles, roleBindings, roles];
+  const roleGroup = groupIn(parts.domains ?? defaultDomains, Roles.group);
+  const rbac = [clusterRoleBindingDefinition(roleGroup), clusterRoles, roleBindingDefinition(roleGroup), roles];
   const admission = [mutatingWebhookConfigurations(webhookParts), validatingWebhookConfigurations(webhookParts)];
   return [
     ...core.map(general),

@@ -184,6 +184,8 @@ function nodeOf(schema: Schema): Node {
   return node;
 }
 
+/** Objects made by code may have members that are undefined. */
+const isAbsent = (value: ExactJson | undefined): value is null | undefined => value === null || value === undefined;
 const isList = (value: ExactJson): value is readonly ExactJson[] => Array.isArray(value);
 const isMembers = (value: ExactJson): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof NumberText);
@@ -297,7 +299,7 @@ const makers: Readonly<Record<WireShape, MakeNode>> = {
         for (let at = 0; at < value.length; at++) {
           const given = value[at] as ExactJson;
           path.push(at);
-          out.push((given === null ? undefined : item.decode(given, state)) ?? item.zero());
+          out.push((isAbsent(given) ? undefined : item.decode(given, state)) ?? item.zero());
           path.pop();
         }
         return out;
@@ -318,7 +320,7 @@ const makers: Readonly<Record<WireShape, MakeNode>> = {
         const out: Record<string, Json> = {};
         const decodeValue = (name: string, given: ExactJson): void => {
           path.push(name);
-          setMember(out, name, (given === null ? undefined : values?.decode(given, state)) ?? values?.zero() ?? null);
+          setMember(out, name, (isAbsent(given) ? undefined : values?.decode(given, state)) ?? values?.zero() ?? null);
           path.pop();
         };
         if (value instanceof RepeatedMembers) {
@@ -444,10 +446,10 @@ function makeStruct(schema: Schema): Node {
           if (at === undefined) decodeUnknown(member, given);
           else if (seen[at] === undefined) {
             seen[at] = given;
-            if (given !== null) slots[at] = decodeField(at, given);
+            if (!isAbsent(given)) slots[at] = decodeField(at, given);
           } else {
             state.strict('duplicate', member);
-            if (given !== null) decodeField(at, given);
+            if (!isAbsent(given)) decodeField(at, given);
             const { node } = fields[at] as Field;
             const merged = mergeRepeated(node.schema, seen[at], given);
             seen[at] = merged;
@@ -459,7 +461,7 @@ function makeStruct(schema: Schema): Node {
           const given = value[member] as ExactJson;
           const at = indexes.get(member);
           if (at === undefined) decodeUnknown(member, given);
-          else if (given !== null) slots[at] = decodeField(at, given);
+          else if (!isAbsent(given)) slots[at] = decodeField(at, given);
         }
       }
       state.struct = outer;

@@ -189,6 +189,8 @@ interface Field {
   readonly codec: Codec;
   /** Not written when absent. */
   readonly skipsAbsent: boolean;
+  /** Of a message that Go embeds: its fields are members of the struct around it. `name` and `codec` do not count. */
+  readonly embedded?: Message;
 }
 
 const messages = new WeakMap<Schema, Message>();
@@ -209,12 +211,15 @@ function structMessage(schema: Schema): Message {
   let fields: readonly Field[] | undefined;
   let byNumber = new Map<number, Field>();
   const compile = (): readonly Field[] => {
-    const all = [...(schema.properties ?? [])].flatMap(([member, of]) => {
+    const properties = [...(schema.properties ?? [])];
+    const own = properties.flatMap(([member, of]): readonly Field[] => {
       const number = of.wire?.number;
+      if (number === undefined || of.wire?.within !== undefined) return [];
       const shape = wireShape(of);
       const skipsAbsent = presenceOf(of) === 'pointer' || nilable.has(shape);
-      return number === undefined ? [] : [{ name: member, number, shape, codec: fieldCodec(of), skipsAbsent }];
+      return [{ name: member, number, shape, codec: fieldCodec(of), skipsAbsent }];
     });
+    const all = [...own, ...embeddedFields(schema)];
     byNumber = new Map(all.map((field) => [field.number, field]));
     return all.sort((a, b) => b.number - a.number);
   };
@@ -227,6 +232,10 @@ function structMessage(schema: Schema): Message {
         const field = byNumber.get(number);
         if (field === undefined) reader.skip(type);
         else if (type === field.codec.type) {
+          if (field.embedded !== undefined) {
+            field.embedded.readInto(out, new WireReader(reader.bytes()), depth + 1);
+            continue;
+          }
           out[field.name] = field.codec.read(reader, depth, out[field.name]);
         } else if (field.shape === 'list' && type === wireTypes.bytes) {
           out[field.name] = readPacked(field.codec, reader, depth, out[field.name]);
@@ -239,13 +248,43 @@ function structMessage(schema: Schema): Message {
     },
     write: (writer, value) => {
       fields ??= compile();
-      for (const { name: member, number, codec, skipsAbsent } of fields) {
+      for (const { name: member, number, codec, skipsAbsent, embedded } of fields) {
+        if (embedded !== undefined) {
+          const before = writer.length;
+          embedded.write(writer, value);
+          writer.close(number, before);
+          continue;
+        }
         const given = value[member];
         if (skipsAbsent && (given === undefined || given === null)) continue;
         codec.write(writer, number, given);
       }
     },
   };
+}
+
+/** One field for each message that Go embeds in a struct; it is always written, like any struct. */
+function embeddedFields(schema: Schema): readonly Field[] {
+  const groups = new Map<number, [string, Schema][]>();
+  for (const [member, of] of schema.properties ?? []) {
+    const within = of.wire?.within;
+    if (within === undefined) continue;
+    const { within: _, ...wire } = of.wire ?? {};
+    const group = groups.get(within) ?? [];
+    group.push([member, { ...of, wire }]);
+    groups.set(within, group);
+  }
+  return [...groups].map(([number, members]) => {
+    const embedded = structMessage({ ...schema, properties: new Map(members) });
+    return {
+      name: structName(schema),
+      number,
+      shape: 'struct',
+      codec: message(() => embedded),
+      skipsAbsent: false,
+      embedded,
+    };
+  });
 }
 
 /** Numbers of a list may come all in one length-delimited field. */

@@ -4,6 +4,7 @@ import type { Domains } from '../api/domains.js';
 import type { Authorizer } from '../auth/authorizer.js';
 import type { ObjectSource } from '../auth/object-source.js';
 import type { Rbac } from '../auth/rbac.js';
+import { definitionIn } from '../registry/in-domain.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { certificateSigningRequestDefinition } from '../resources/certificatesigningrequests/definition.js';
 import { clusterTrustBundleDefinition } from '../resources/clustertrustbundles/definition.js';
@@ -31,6 +32,7 @@ export function openDefinitions(parts: DefinitionParts): {
   const { apiAudiences, authenticator, issuer } = authentication;
   return {
     definitions: builtinDefinitions({
+      domains,
       token: serviceAccountToken({ objects, issuer, apiAudiences, maxSeconds: maxTokenSeconds }),
       authenticationReviews: authenticationReviews({ authenticator, apiAudiences }),
       authorizationReviews: authorizationReviews({ authorizer }),
@@ -39,7 +41,7 @@ export function openDefinitions(parts: DefinitionParts): {
         clusterTrustBundleDefinition({ domains }) as object as ResourceDefinition,
       ],
       extensions: [customResourceDefinitions({ domains }) as object as ResourceDefinition],
-    }),
+    }).map((definition) => definitionIn(domains, definition)),
     admission: defaultChain({ authorizer, rbac: roles, objects, domains }),
   };
 }

@@ -12,6 +12,8 @@ export interface ServerOptions {
   readonly dataDir?: string;
   /** Accept connections. Default: none; the server is reached in process only. */
   readonly listen?: { readonly host?: string; readonly port?: number };
+  /** Told once connections are accepted, and awaited before controllers start. Needs `listen`. */
+  readonly onListening?: (listening: { readonly url: string; readonly adminKubeconfig: string }) => Promise<void>;
   /** Names of the built-in controllers to run, or all. Default: all. */
   readonly controllers?: 'all' | readonly string[];
   /** Signers beyond the well-known ones. */

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { firstValueFrom, take, toArray } from 'rxjs';
 import { ApiError, type Reason } from '../api/errors.js';
 import { type ConfigMap, ConfigMaps } from '../api/kinds/config-map.js';
 import { type Namespace, Namespaces } from '../api/kinds/namespace.js';
 import { type ApiObject, resourceType } from '../api/object.js';
 import type { Client, WatchEvent } from '../client/client.js';
+import { type Observable, Subscription } from '../runtime/observable.js';
+import type { ContractCase } from './contract-case.js';
 
 /** What a client's promises are tried on. */
 export interface ClientUnderTest {
@@ -12,12 +13,6 @@ export interface ClientUnderTest {
   /** An empty namespace that may be written to. */
   readonly namespace: string;
   close?(): Promise<void> | void;
-}
-
-export interface ContractCase {
-  readonly name: string;
-  /** Rejects if the promise is broken. */
-  run(): Promise<void>;
 }
 
 const Unserved = resourceType<ApiObject>({
@@ -230,9 +225,7 @@ const promises: readonly ClientPromise[] = [
     hold: async ({ configMaps, create, key, namespace }) => {
       await create('before');
       const { metadata } = await configMaps.list({ namespace });
-      const seen = firstValueFrom(
-        configMaps.watch({ namespace, resourceVersion: metadata.resourceVersion }).pipe(take(4), toArray()),
-      );
+      const seen = received(4, configMaps.watch({ namespace, resourceVersion: metadata.resourceVersion }));
       const a = await create('a');
       await configMaps.update({ ...a, data: { k: '1' } });
       await create('b');
@@ -245,7 +238,7 @@ const promises: readonly ClientPromise[] = [
     hold: async ({ configMaps, create, namespace }) => {
       const { metadata } = await configMaps.list({ namespace });
       const options = { namespace, resourceVersion: metadata.resourceVersion, labelSelector: 'l=1' };
-      const seen = firstValueFrom(configMaps.watch(options).pipe(take(2), toArray()));
+      const seen = received(2, configMaps.watch(options));
       await create('other');
       const a = await create('a', { metadata: { name: 'a', namespace, labels: { l: '1' } } });
       await configMaps.update({ ...a, metadata: { ...a.metadata, labels: {} } });
@@ -257,7 +250,7 @@ const promises: readonly ClientPromise[] = [
     hold: async ({ configMaps, create, namespace }) => {
       await create('a');
       const options = { namespace, sendInitialEvents: true, allowBookmarks: true };
-      const events = await firstValueFrom(configMaps.watch(options).pipe(take(2), toArray()));
+      const events = await received(2, configMaps.watch(options));
       assert.deepEqual(events.map(told), ['ADDED a', 'BOOKMARK true']);
     },
   },
@@ -266,14 +259,14 @@ const promises: readonly ClientPromise[] = [
     hold: async ({ configMaps, namespace }) => {
       const { metadata } = await configMaps.list({ namespace });
       const options = { namespace, resourceVersion: metadata.resourceVersion, timeoutSeconds: 1 };
-      assert.deepEqual(await firstValueFrom(configMaps.watch(options).pipe(toArray())), []);
+      assert.deepEqual(await received(Number.POSITIVE_INFINITY, configMaps.watch(options)), []);
     },
   },
   {
     name: 'a watch that cannot be fails',
     hold: async ({ configMaps, namespace, client }) => {
-      await fails(firstValueFrom(configMaps.watch({ namespace, fieldSelector: 'nonsense' })), 'BadRequest');
-      await fails(firstValueFrom(client.resource(Unserved).watch({ namespace })), 'NotFound');
+      await fails(received(1, configMaps.watch({ namespace, fieldSelector: 'nonsense' })), 'BadRequest');
+      await fails(received(1, client.resource(Unserved).watch({ namespace })), 'NotFound');
     },
   },
   {
@@ -303,3 +296,20 @@ const promises: readonly ClientPromise[] = [
     },
   },
 ];
+
+/** So many events, or all there are if the stream ends before. */
+const received = <T>(count: number, stream: Observable<T>): Promise<readonly T[]> =>
+  new Promise((resolve, reject) => {
+    const seen: T[] = [];
+    const subscription = new Subscription();
+    const running = stream.subscribe({
+      next: (value) => {
+        if (seen.push(value) < count) return;
+        subscription.unsubscribe();
+        resolve(seen);
+      },
+      error: reject,
+      complete: () => resolve(seen),
+    });
+    subscription.add(running);
+  });

@@ -5,6 +5,7 @@ import { pemBlocks } from '../pki/pem.js';
 import { secondOpinion } from '../pki/second-opinion.js';
 import type { Signer, SigningRequest, SigningResult } from '../pki/signer.js';
 import { type TestRequestOptions, testRequest } from './certificates.js';
+import type { ContractCase } from './contract-case.js';
 
 /** A signer to examine, and what it is to be asked. */
 export interface SignerUnderTest {
@@ -24,12 +25,6 @@ export interface SignerUnderTest {
 export interface AskedFor {
   readonly request?: TestRequestOptions;
   readonly usages: readonly string[];
-}
-
-/** One promise of a signer. `run` fails with an AssertionError if it is broken. */
-export interface ContractCase {
-  readonly name: string;
-  run(): Promise<void>;
 }
 
 /** Every promise of `Signer`, without a test runner. `make` answers a signer of its own for each case. */

@@ -12,18 +12,13 @@ import {
   StoreClosed,
   WriteConflict,
 } from '../store/store.js';
+import type { ContractCase } from './contract-case.js';
 
 /** A store under test; with `compact`, the promises about forgotten history are examined too. */
 export type StoreUnderTest = Store & {
   /** Forgets the history up to a revision now. */
   compact?(revision: Revision): Promise<void>;
 };
-
-/** One promise of a store. `run` fails with an AssertionError if it is broken. */
-export interface ContractCase {
-  readonly name: string;
-  run(): Promise<void>;
-}
 
 /** A case is cut off after this long, in milliseconds of real time. */
 const patience = 20_000;

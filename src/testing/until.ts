@@ -1,7 +1,7 @@
-import type { Subscription } from 'rxjs';
 import { type ApiObject, keyText, type ObjectKey } from '../api/object.js';
 import type { ResourceClient } from '../client/client.js';
 import { systemClock } from '../runtime/clock.js';
+import type { Subscription } from '../runtime/observable.js';
 
 export interface UntilOptions {
   /** Default 10 s of real time. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ApiObject, JsonObject, ManagedFieldsEntry } from '../../src/api/object.js';
+import type { ApiObject, Json, JsonObject, ManagedFieldsEntry } from '../../src/api/object.js';
 import { timestamp } from '../../src/api/time.js';
 import { applyConfiguration } from '../../src/apply/apply-configuration.js';
 import { managedFieldsProblem } from '../../src/apply/managed-fields.js';
@@ -138,8 +138,8 @@ describe('recordUpdate', () => {
   });
 
   test('fields named in another version are compared there; of an unknown version they are forgotten', () => {
-    const older: Schema = { type: 'object', properties: new Map([['old', { type: 'string' }]]) };
-    const newer: Schema = { type: 'object', properties: new Map([['new', { type: 'string' }]]) };
+    const older: Schema = { type: 'object', preserveUnknownFields: true };
+    const newer: Schema = { type: 'object', preserveUnknownFields: true };
     const versions: Versions = {
       convert: (value, apiVersion) =>
         apiVersion === 'g/v1'
@@ -159,18 +159,22 @@ describe('recordUpdate', () => {
     expect(fieldsOf(written)).toEqual({ a: { 'f:other': {} }, m: { 'f:new': {} } });
   });
 
-  test('where items cannot be told apart the owners stay as they were', () => {
-    const items: Schema = { type: 'array', listType: 'set', items: { type: 'object' } };
-    const schema: Schema = { type: 'object', properties: new Map([['items', items]]) };
-    const live = object({ items: [] }, [
+  test.each<[string, Schema, Json]>([
+    ['items that cannot be told apart', { type: 'array', listType: 'set', items: { type: 'object' } }, [{ a: 1 }]],
+    ['a value of another type', { type: 'string' }, 5],
+  ])('%s: the object goes without owners', (_, items, value) => {
+    const schema: Schema = { type: 'object', additionalProperties: true, properties: new Map([['items', items]]) };
+    const live = object({ items: null }, [
       { manager: 'a', operation: 'Update', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1: { 'f:items': {} } },
     ]);
-    const written = recordUpdate({
-      ...writing({ schema }),
-      live,
-      next: object({ items: [{ a: 1 }] }, entriesOf(live)),
-    });
-    expect(entriesOf(written)).toEqual(entriesOf(live));
+    const next = object({ items: value }, entriesOf(live));
+    expect(entriesOf(recordUpdate({ ...writing({ schema }), live, next }))).toEqual([]);
+    expect(entriesOf(recordUpdate({ ...writing({ schema }), live: next, next: live }))).toEqual([]);
+    const config = { apiVersion: 'v1', kind: 'Thing', metadata: { name: 'a' } };
+    const kind = { group: '', version: 'v1', kind: 'Thing' };
+    expect(() => applyConfiguration({ ...writing({ schema }), live: next, config, kind, force: true })).toThrow(
+      'failed to create typed live object (/a; /v1, Kind=Thing): .items: ',
+    );
   });
 
   test('names of members may be anything', () => {

@@ -62,7 +62,7 @@ current-context: x
       server: 'https://h:1',
       ca: 'CA',
       serverName: 'other',
-      namespace: 'n',
+      namespace: 'team',
       insecure: false,
     });
     expect(await access.credentials.current()).toEqual({ authorization: 'Bearer t' });

@@ -222,6 +222,11 @@ describe('the canonical form', () => {
     });
   });
 
+  test('takes undefined as absent, as objects made by code have it', () => {
+    const given = { metadata: { name: 'a', labels: undefined }, immutable: undefined } as unknown as Json;
+    expect(compileDecoder(configMap)(given)).toEqual({ metadata: { name: 'a' } });
+  });
+
   test('sorts maps, whatever the names', () => {
     const value = decode(configMap, '{"data":{"b":"1","__proto__":"2","a":"3","constructor":"4"}}') as { data: object };
     expect(Object.entries(value.data)).toEqual([
@@ -258,6 +263,9 @@ describe('the canonical form', () => {
     expect(decode(everything, '{"precisely":"2026-07-01T12:00:00.123456+02:00"}')).toMatchObject({
       precisely: '2026-07-01T10:00:00.123456Z',
     });
+    expect(() => decode(everything, '{"precisely":"2026-07-01T10:00:00.1234567Z"}')).toThrow(
+      'cannot parse "7Z" as "Z07:00"',
+    );
     expect(() => decode(everything, '{"precisely":"2026-07-01T10:00:00Z"}')).toThrow(
       'parsing time "2026-07-01T10:00:00Z" as "2006-01-02T15:04:05.000000Z07:00": cannot parse "Z" as ".000000"',
     );

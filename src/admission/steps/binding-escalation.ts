@@ -1,7 +1,7 @@
 import { notFound, untyped } from '../../api/errors.js';
 import { ClusterRoles, Roles } from '../../api/kinds/role.js';
 import { ClusterRoleBindings, RoleBindings, type RoleRef } from '../../api/kinds/role-binding.js';
-import type { ApiObject } from '../../api/object.js';
+import { type ApiObject, isType } from '../../api/object.js';
 import type { Authorizer } from '../../auth/authorizer.js';
 import { type Rbac, unknownRoleKind } from '../../auth/rbac.js';
 import type { AdmissionAttributes, AdmissionStep } from '../admission-step.js';
@@ -27,8 +27,7 @@ export const bindingEscalation = ({
 
   handles: ({ operation, resource, subresource, user }) =>
     (operation === 'CREATE' || operation === 'UPDATE') &&
-    resource.group === RoleBindings.group &&
-    (resource.plural === RoleBindings.plural || resource.plural === ClusterRoleBindings.plural) &&
+    (isType(resource, RoleBindings) || isType(resource, ClusterRoleBindings)) &&
     !subresource &&
     !isPrivileged(user),
 

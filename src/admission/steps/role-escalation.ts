@@ -1,6 +1,6 @@
 import { forbidden } from '../../api/errors.js';
 import { type ClusterRole, ClusterRoles, type PolicyRule, Roles } from '../../api/kinds/role.js';
-import type { ApiObject } from '../../api/object.js';
+import { type ApiObject, isType } from '../../api/object.js';
 import type { Authorizer } from '../../auth/authorizer.js';
 import type { Rbac } from '../../auth/rbac.js';
 import type { AdmissionAttributes, AdmissionStep } from '../admission-step.js';
@@ -27,8 +27,7 @@ export const roleEscalation = ({
 
   handles: ({ operation, resource, subresource, user }) =>
     (operation === 'CREATE' || operation === 'UPDATE') &&
-    resource.group === Roles.group &&
-    (resource.plural === Roles.plural || resource.plural === ClusterRoles.plural) &&
+    (isType(resource, Roles) || isType(resource, ClusterRoles)) &&
     !subresource &&
     !isPrivileged(user),
 

@@ -5,7 +5,6 @@ import type { Json, JsonObject } from '../../api/object.js';
 import { goValue } from '../../apply/go-print.js';
 import { isList, isObject, member } from '../../apply/json-value.js';
 import { structName, wireShape } from '../../schema/go-types.js';
-import { same } from '../../schema/same.js';
 import type { Schema } from '../../schema/schema.js';
 import { typeName } from './go-decoding.js';
 import { dedupe, ordered, sortInto } from './merged-lists.js';
@@ -255,7 +254,7 @@ function withSpecialItems(
   key: string,
 ): { readonly live: readonly Json[]; readonly given: readonly Json[] } {
   const plain: Json[] = [];
-  const gone: Json[] = [];
+  const gone = new Set<Json | undefined>();
   let replaces = false;
   for (const item of given) {
     if (!isObject(item) || !Object.hasOwn(item, directive)) {
@@ -264,13 +263,13 @@ function withSpecialItems(
     }
     const word = item[directive] ?? null;
     if (word === 'replace') replaces = true;
-    else if (word === 'delete') gone.push(identity(item, key));
+    else if (word === 'delete') gone.add(identity(item, key));
     else if (word === 'merge') throw untyped('merging lists cannot yet be specified in the patch');
     else throw badDirective(word, item);
   }
   if (replaces) return { live: plain, given: [] };
-  if (gone.length === 0) return { live, given: plain };
-  return { live: live.filter((item) => !gone.some((value) => same(value, keyValue(item, key)))), given: plain };
+  if (gone.size === 0) return { live, given: plain };
+  return { live: live.filter((item) => !gone.has(keyValue(item, key))), given: plain };
 }
 
 function withItems(live: readonly Json[], given: readonly Json[], key: string, items: Schema): readonly Json[] {

@@ -1,7 +1,7 @@
-import { Observable, type Subscriber, type Subscription } from 'rxjs';
 import { expired } from '../../api/errors.js';
 import { checkListParameters, type ListParameters } from '../../api/options.js';
 import { storagePrefix } from '../../registry/keys.js';
+import { Observable, type Subscriber, type Subscription } from '../../runtime/observable.js';
 import { atRevision } from '../../store/document.js';
 import {
   type Change,

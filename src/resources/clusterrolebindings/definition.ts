@@ -1,6 +1,6 @@
 import { type ClusterRoleBinding, ClusterRoleBindings } from '../../api/kinds/role-binding.js';
 import { nameRules } from '../../api/names.js';
-import { defineResource } from '../../registry/resource-definition.js';
+import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
 import { field, struct } from '../../schema/builder.js';
 import { objectMeta, typeMeta } from '../../schema/meta.js';
 import { bindingColumns, roleRef, subjects, validateBinding, withGroups } from '../rolebindings/binding.js';
@@ -20,18 +20,24 @@ export const clusterRoleBindingSchema = struct(
   },
 );
 
-export const clusterRoleBindings = defineResource<ClusterRoleBinding>({
-  ...ClusterRoleBindings,
-  origin: 'built-in',
-  schema: clusterRoleBindingSchema,
-  nameRule: nameRules.pathSegment,
-  createOnUpdate: true,
-  unconditionalUpdate: true,
-  columns: bindingColumns({
-    noun: 'clusterRoleBinding',
-    roleDescription:
-      'RoleRef can only reference a ClusterRole in the global namespace. If the RoleRef cannot be resolved, the Authorizer must return an error.',
-  }),
-  defaults: withGroups,
-  validate: (next, previous) => validateBinding(next, previous, { namespaced: false, roles: ['ClusterRole'] }),
-});
+/** `group` is the API group that roles are served under. */
+export const clusterRoleBindingDefinition = (
+  group: string = ClusterRoleBindings.group,
+): ResourceDefinition<ClusterRoleBinding> =>
+  defineResource<ClusterRoleBinding>({
+    ...ClusterRoleBindings,
+    origin: 'built-in',
+    schema: clusterRoleBindingSchema,
+    nameRule: nameRules.pathSegment,
+    createOnUpdate: true,
+    unconditionalUpdate: true,
+    columns: bindingColumns({
+      noun: 'clusterRoleBinding',
+      roleDescription:
+        'RoleRef can only reference a ClusterRole in the global namespace. If the RoleRef cannot be resolved, the Authorizer must return an error.',
+    }),
+    defaults: (binding) => withGroups(binding, group),
+    validate: (next, previous) => validateBinding(next, previous, { namespaced: false, roles: ['ClusterRole'], group }),
+  });
+
+export const clusterRoleBindings = clusterRoleBindingDefinition();

@@ -5,7 +5,6 @@ import {
   integer32,
   integer64,
   list,
-  listMap,
   optional,
   string,
   struct,
@@ -202,7 +201,7 @@ const condition = struct(
 const status = struct(
   'v1.CustomResourceDefinitionStatus',
   {
-    conditions: field(1, listMap(condition, ['type']), {
+    conditions: field(1, list(condition, { listType: 'map', listMapKeys: ['type'] }), {
       presence: always,
       description: 'Established, NamesAccepted, Terminating.',
     }),

@@ -1,4 +1,3 @@
-import { rbacGroup } from '../../api/kinds/role.js';
 import type { RoleRef, Subject } from '../../api/kinds/role-binding.js';
 import { dnsSubdomain, pathSegment } from '../../api/names.js';
 import type { ApiObject } from '../../api/object.js';
@@ -52,14 +51,14 @@ export const roleRef = struct(
 const ofRbac: readonly string[] = ['User', 'Group'];
 
 /** Roles, Users and Groups belong to the RBAC group unless said otherwise. */
-export const withGroups = <T extends Binding>(binding: T): T => ({
+export const withGroups = <T extends Binding>(binding: T, group: string): T => ({
   ...binding,
-  roleRef: { ...binding.roleRef, apiGroup: binding.roleRef?.apiGroup || rbacGroup },
+  roleRef: { ...binding.roleRef, apiGroup: binding.roleRef?.apiGroup || group },
   ...(binding.subjects === undefined
     ? {}
     : {
         subjects: binding.subjects.map((subject) =>
-          subject.apiGroup || !ofRbac.includes(subject.kind) ? subject : { ...subject, apiGroup: rbacGroup },
+          subject.apiGroup || !ofRbac.includes(subject.kind) ? subject : { ...subject, apiGroup: group },
         ),
       }),
 });
@@ -68,10 +67,10 @@ export const withGroups = <T extends Binding>(binding: T): T => ({
 export function validateBinding(
   next: Binding,
   previous: Binding | undefined,
-  scope: { readonly namespaced: boolean; readonly roles: readonly string[] },
+  scope: { readonly namespaced: boolean; readonly roles: readonly string[]; readonly group: string },
 ): readonly Violation[] {
   return [
-    ...validateRoleRef(next.roleRef, scope.roles),
+    ...validateRoleRef(next.roleRef, scope),
     ...(next.subjects ?? []).flatMap((subject, at) => validateSubject(subject, scope, index('subjects', at))),
     ...(previous === undefined || sameRef(next.roleRef, previous.roleRef)
       ? []
@@ -79,9 +78,12 @@ export function validateBinding(
   ];
 }
 
-function validateRoleRef({ apiGroup, kind, name }: RoleRef, roles: readonly string[]): readonly Violation[] {
+function validateRoleRef(
+  { apiGroup, kind, name }: RoleRef,
+  { roles, group }: { readonly roles: readonly string[]; readonly group: string },
+): readonly Violation[] {
   return [
-    ...(apiGroup === rbacGroup ? [] : [notSupported('roleRef.apiGroup', apiGroup ?? '', [rbacGroup])]),
+    ...(apiGroup === group ? [] : [notSupported('roleRef.apiGroup', apiGroup ?? '', [group])]),
     ...(roles.includes(kind) ? [] : [notSupported('roleRef.kind', kind ?? '', roles)]),
     ...(name ? pathSegment(name).map((text) => invalid('roleRef.name', name, text)) : [required('roleRef.name')]),
   ];
@@ -89,7 +91,7 @@ function validateRoleRef({ apiGroup, kind, name }: RoleRef, roles: readonly stri
 
 function validateSubject(
   subject: Subject,
-  { namespaced }: { readonly namespaced: boolean },
+  { namespaced, group: ofRoles }: { readonly namespaced: boolean; readonly group: string },
   path: string,
 ): readonly Violation[] {
   const { kind = '', apiGroup = '', name, namespace } = subject;
@@ -106,7 +108,7 @@ function validateSubject(
       ];
     case 'User':
     case 'Group':
-      return [...unnamed, ...groupIs(rbacGroup)];
+      return [...unnamed, ...groupIs(ofRoles)];
     default:
       return [...unnamed, notSupported(child(path, 'kind'), kind, ['ServiceAccount', 'User', 'Group'])];
   }

@@ -1,6 +1,6 @@
 import { type RoleBinding, RoleBindings } from '../../api/kinds/role-binding.js';
 import { nameRules } from '../../api/names.js';
-import { defineResource } from '../../registry/resource-definition.js';
+import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
 import { field, struct } from '../../schema/builder.js';
 import { objectMeta, typeMeta } from '../../schema/meta.js';
 import { bindingColumns, roleRef, subjects, validateBinding, withGroups } from './binding.js';
@@ -20,18 +20,23 @@ export const roleBindingSchema = struct(
   },
 );
 
-export const roleBindings = defineResource<RoleBinding>({
-  ...RoleBindings,
-  origin: 'built-in',
-  schema: roleBindingSchema,
-  nameRule: nameRules.pathSegment,
-  createOnUpdate: true,
-  unconditionalUpdate: true,
-  columns: bindingColumns({
-    noun: 'roleBinding',
-    roleDescription:
-      'RoleRef can reference a Role in the current namespace or a ClusterRole in the global namespace. If the RoleRef cannot be resolved, the Authorizer must return an error.',
-  }),
-  defaults: withGroups,
-  validate: (next, previous) => validateBinding(next, previous, { namespaced: true, roles: ['Role', 'ClusterRole'] }),
-});
+/** `group` is the API group that roles are served under. */
+export const roleBindingDefinition = (group: string = RoleBindings.group): ResourceDefinition<RoleBinding> =>
+  defineResource<RoleBinding>({
+    ...RoleBindings,
+    origin: 'built-in',
+    schema: roleBindingSchema,
+    nameRule: nameRules.pathSegment,
+    createOnUpdate: true,
+    unconditionalUpdate: true,
+    columns: bindingColumns({
+      noun: 'roleBinding',
+      roleDescription:
+        'RoleRef can reference a Role in the current namespace or a ClusterRole in the global namespace. If the RoleRef cannot be resolved, the Authorizer must return an error.',
+    }),
+    defaults: (binding) => withGroups(binding, group),
+    validate: (next, previous) =>
+      validateBinding(next, previous, { namespaced: true, roles: ['Role', 'ClusterRole'], group }),
+  });
+
+export const roleBindings = roleBindingDefinition();

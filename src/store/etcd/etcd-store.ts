@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { Observable } from 'rxjs';
 import { type Clock, systemClock } from '../../runtime/clock.js';
 import { type Logger, silentLogger } from '../../runtime/logger.js';
+import { Observable } from '../../runtime/observable.js';
 import { atRevision } from '../document.js';
 import { FanOut } from '../fan-out.js';
 import { History, type HistoryLimits, type Written } from '../history.js';

@@ -1,0 +1,41 @@
+import { defineController, type Namespace, Namespaces, type RoleBinding, RoleBindings } from 'kedge';
+
+const label = 'example.com/team';
+const name = 'team-edit';
+
+/** What a namespace that is a team's should hold; undefined for everybody else's. */
+export function teamBinding({ metadata }: Namespace): RoleBinding | undefined {
+  const team = metadata.labels?.[label];
+  if (team === undefined || metadata.deletionTimestamp !== undefined) return undefined;
+  return {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'RoleBinding',
+    metadata: { name, namespace: metadata.name ?? '' },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'edit' },
+    subjects: [{ kind: 'Group', apiGroup: 'rbac.authorization.k8s.io', name: `team:${team}` }],
+  };
+}
+
+/** Lets every team edit the namespaces that carry its label, and puts back what somebody else changed. */
+export const teamAccess = defineController<Namespace>({
+  name: 'team-access',
+  for: Namespaces,
+  alsoOn: [
+    {
+      on: RoleBindings,
+      fieldSelector: `metadata.name=${name}`,
+      keys: async ({ metadata }) => [{ name: metadata.namespace ?? '' }],
+    },
+  ],
+  when: (namespace) => teamBinding(namespace) !== undefined,
+
+  async reconcile(namespace, { client, log }) {
+    const wanted = teamBinding(namespace);
+    if (wanted === undefined) return;
+    const key = { namespace: wanted.metadata.namespace, name };
+    await client
+      .resource(RoleBindings)
+      .patch(key, { type: 'apply', body: { ...wanted }, fieldManager: 'team-access', force: true });
+    log.info({ namespace: key.namespace }, 'team may edit');
+  },
+});

@@ -1,0 +1,15 @@
+import { connect } from '../../src/client/remote-client.js';
+import { whileLeading } from '../../src/controller/leader.js';
+import { createManager } from '../../src/controller/manager.js';
+import { createLogger } from '../../src/runtime/pino-logger.js';
+import { teamController } from './team-controller.js';
+
+const stop = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
+
+const client = await connect({ userAgent: 'teams' });
+const log = createLogger({ format: process.stdout.isTTY ? 'pretty' : 'json' });
+await createManager({ client, log })
+  .add(whileLeading({ lease: { namespace: 'teams', name: 'controller' } }, teamController()))
+  .run(stop.signal);
+client.close();

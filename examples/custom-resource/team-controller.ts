@@ -1,0 +1,36 @@
+import { Namespaces } from '../../src/api/kinds/namespace.js';
+import { RoleBindings } from '../../src/api/kinds/role-binding.js';
+import { type ApiObject, type Json, keyOf, type ResourceType } from '../../src/api/object.js';
+import type { Client } from '../../src/client/client.js';
+import { defineController } from '../../src/controller/define-controller.js';
+import { writeStatus } from '../../src/controller/write-status.js';
+import { type Team, Teams } from './team.js';
+import { wanted } from './wanted.js';
+
+/** Gives every team a namespace in which its members may edit, and keeps it so. */
+export const teamController = () =>
+  defineController<Team>({
+    name: 'teams',
+    for: Teams,
+    when: ({ metadata }) => metadata.deletionTimestamp === undefined,
+    alsoOn: [
+      { on: Namespaces, keys: async (namespace) => ownersOf(namespace) },
+      { on: RoleBindings, keys: async (binding) => ownersOf(binding) },
+    ],
+
+    async reconcile(team, { client }) {
+      const { namespace, binding } = wanted(team);
+      await apply(client, Namespaces, namespace);
+      await apply(client, RoleBindings, binding);
+      const members = team.spec.members?.length ?? 0;
+      await writeStatus(client.resource(Teams), team, { namespace: namespace.metadata.name ?? '', members });
+    },
+  });
+
+const apply = <T extends ApiObject>(client: Client, type: ResourceType<T>, object: T): Promise<T> =>
+  client
+    .resource(type)
+    .patch(keyOf(object), { type: 'apply', body: object as unknown as Json, fieldManager: 'teams', force: true });
+
+const ownersOf = ({ metadata }: ApiObject) =>
+  (metadata.ownerReferences ?? []).filter(({ kind }) => kind === Teams.kind).map(({ name }) => ({ name }));

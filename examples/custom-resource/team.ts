@@ -1,0 +1,15 @@
+import { type ApiObject, resourceType } from '../../src/api/object.js';
+
+/** People who work together; each team gets a namespace. See crd.yaml. */
+export interface Team extends ApiObject {
+  readonly spec: { readonly members?: readonly string[] };
+  readonly status?: { readonly namespace?: string; readonly members?: number };
+}
+
+export const Teams = resourceType<Team>({
+  group: 'example.com',
+  version: 'v1',
+  plural: 'teams',
+  kind: 'Team',
+  namespaced: false,
+});

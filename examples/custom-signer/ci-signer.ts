@@ -1,0 +1,21 @@
+import type { CertificateAuthority } from '../../src/pki/certificate-authority.js';
+import type { Signer } from '../../src/pki/signer.js';
+
+const oneHour = 3_600;
+
+/** Short-lived client certificates for CI jobs; refuses anyone else. */
+export const ciSigner = (ca: CertificateAuthority): Signer => ({
+  serves: 'example.com/ci-client',
+
+  async sign({ request, requester, usages }) {
+    if (!requester.groups.includes('ci:jobs')) {
+      return { refused: `${requester.username} is not a CI job`, reason: 'RequesterNotAllowed' };
+    }
+    if (!usages.every((usage) => usage === 'client auth' || usage === 'digital signature')) {
+      return { refused: 'only client certificates are issued here', reason: 'UsageNotAllowed' };
+    }
+    return { issued: await ca.issue(request, { seconds: oneHour, usages }) };
+  },
+
+  trustAnchors: async () => ca.anchors,
+});

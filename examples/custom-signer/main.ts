@@ -1,0 +1,19 @@
+import { readFile } from 'node:fs/promises';
+import { connect } from '../../src/client/remote-client.js';
+import { loadCertificateAuthority } from '../../src/pki/certificate-authority.js';
+import { createLogger } from '../../src/runtime/pino-logger.js';
+import { runCiSigner } from './run.js';
+
+const { CA_CERT = 'ca.crt', CA_KEY = 'ca.key' } = process.env;
+const stop = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
+
+const [certificate, key] = await Promise.all([readFile(CA_CERT, 'utf8'), readFile(CA_KEY, 'utf8')]);
+const client = await connect({ userAgent: 'ci-signer' });
+await runCiSigner({
+  client,
+  ca: loadCertificateAuthority({ certificate, key }),
+  log: createLogger({ format: process.stdout.isTTY ? 'pretty' : 'json' }),
+  signal: stop.signal,
+});
+client.close();

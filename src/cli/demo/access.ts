@@ -1,0 +1,33 @@
+import { type Credentials, fixedCredentials } from '../../client/cluster-access.js';
+import { httpClient, type RemoteClient } from '../../client/http-client.js';
+import { findAccess } from '../../client/remote-client.js';
+
+/** One server, and clients there as different users. */
+export interface Access {
+  readonly server: string;
+  /** As whom the kubeconfig says. */
+  readonly admin: RemoteClient;
+  as(credentials: Credentials): RemoteClient;
+  /** Ends every client. */
+  close(): void;
+}
+
+/** Fails with AccessError if the kubeconfig cannot be used. */
+export async function openAccess(kubeconfig: string): Promise<Access> {
+  const access = await findAccess({ kubeconfig });
+  const options = { userAgent: 'kedge-demo' };
+  const admin = httpClient(access, options);
+  const clients = [admin];
+  return {
+    server: access.server,
+    admin,
+    as(credentials) {
+      const client = httpClient({ ...access, credentials: fixedCredentials(credentials) }, options);
+      clients.push(client);
+      return client;
+    },
+    close() {
+      for (const client of clients) client.close();
+    },
+  };
+}

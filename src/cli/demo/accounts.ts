@@ -1,0 +1,85 @@
+import { Namespaces } from '../../api/kinds/namespace.js';
+import { type ClusterRole, ClusterRoles, type PolicyRule, rbacGroup } from '../../api/kinds/role.js';
+import { type ClusterRoleBinding, ClusterRoleBindings } from '../../api/kinds/role-binding.js';
+import { ServiceAccounts } from '../../api/kinds/service-account.js';
+import type { TokenRequest } from '../../api/kinds/token-request.js';
+import { groupVersion } from '../../api/object.js';
+import type { Client } from '../../client/client.js';
+
+/** Identities made for one run of the demo, in a namespace of their own; `remove` takes all of it away again. */
+export interface Accounts {
+  readonly namespace: string;
+  /** Answers a token of a new service account that holds these cluster roles and, if given, rules of its own. */
+  create(name: string, grant: Grant): Promise<string>;
+  remove(): Promise<void>;
+}
+
+export interface Grant {
+  readonly clusterRoles?: readonly string[];
+  readonly rules?: readonly PolicyRule[];
+}
+
+/** How long the tokens are good for; the least the API grants. */
+const tokenSeconds = 600;
+
+export async function openAccounts(admin: Client, namespace: string): Promise<Accounts> {
+  const roles = admin.resource(ClusterRoles);
+  const bindings = admin.resource(ClusterRoleBindings);
+  const namespaces = admin.resource(Namespaces);
+  await namespaces.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
+  const made: { readonly roles: string[]; readonly bindings: string[] } = { roles: [], bindings: [] };
+
+  const bind = async (account: string, role: string, at: number): Promise<void> => {
+    const name = `${namespace}:${account}:${at}`;
+    const binding: ClusterRoleBinding = {
+      apiVersion: groupVersion(ClusterRoleBindings),
+      kind: ClusterRoleBindings.kind,
+      metadata: { name },
+      roleRef: { apiGroup: rbacGroup, kind: 'ClusterRole', name: role },
+      subjects: [{ kind: 'ServiceAccount', namespace, name: account }],
+    };
+    await bindings.create(binding);
+    made.bindings.push(name);
+  };
+
+  const ownRole = async (account: string, rules: readonly PolicyRule[]): Promise<string> => {
+    const name = `${namespace}:${account}`;
+    const role: ClusterRole = {
+      apiVersion: groupVersion(ClusterRoles),
+      kind: ClusterRoles.kind,
+      metadata: { name },
+      rules,
+    };
+    await roles.create(role);
+    made.roles.push(name);
+    return name;
+  };
+
+  return {
+    namespace,
+    async create(name, { clusterRoles = [], rules }) {
+      const accounts = admin.resource(ServiceAccounts);
+      await accounts.create({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace, name } });
+      const granted = [...clusterRoles, ...(rules === undefined ? [] : [await ownRole(name, rules)])];
+      await Promise.all(granted.map((role, at) => bind(name, role, at)));
+      const { status } = await accounts.subresource<TokenRequest>('token').create(
+        { namespace, name },
+        {
+          apiVersion: 'authentication.k8s.io/v1',
+          kind: 'TokenRequest',
+          metadata: {},
+          spec: { expirationSeconds: tokenSeconds },
+        },
+      );
+      if (status === undefined) throw new Error(`the server made no token for ${namespace}/${name}`);
+      return status.token;
+    },
+    async remove() {
+      await Promise.all([
+        ...made.bindings.map((name) => bindings.delete({ name })),
+        ...made.roles.map((name) => roles.delete({ name })),
+        namespaces.delete({ name: namespace }),
+      ]);
+    },
+  };
+}

@@ -1,0 +1,53 @@
+import { type Domains, defaultDomains, groupIn } from '../api/domains.js';
+import { type ApiObject, groupVersion, type JsonObject, type ResourceType } from '../api/object.js';
+import type { Client, Patch, ResourceClient, SubresourceClient } from './client.js';
+
+/**
+ * A client that speaks of kinds by their usual groups, for a server that serves them under other domains: types are
+ * renamed on the way out, and the apiVersion of what is written with them.
+ */
+export function clientIn(domains: Domains, client: Client): Client {
+  if (domains.api === defaultDomains.api) return client;
+  return {
+    resource: <T extends ApiObject>(type: ResourceType<T>) => {
+      const served = { ...type, group: groupIn(domains, type.group) };
+      return served.group === type.group
+        ? client.resource<T>(type)
+        : renamed(client.resource<T>(served), domains, groupVersion(served));
+    },
+    discover: () => client.discover(),
+  };
+}
+
+function renamed<T extends ApiObject>(
+  resource: ResourceClient<T>,
+  domains: Domains,
+  apiVersion: string,
+): ResourceClient<T> {
+  const inVersion = (object: T): T => ({ ...object, apiVersion });
+  return {
+    ...resource,
+    create: (object, options) => resource.create(inVersion(object), options),
+    update: (object, options) => resource.update(inVersion(object), options),
+    patch: (key, patch, options) => resource.patch(key, patchIn(patch, apiVersion), options),
+    subresource: <S extends ApiObject = T>(name: string) => renamedDoor(resource.subresource<S>(name), domains),
+  };
+}
+
+function renamedDoor<S extends ApiObject>(door: SubresourceClient<S>, domains: Domains): SubresourceClient<S> {
+  const inVersion = (object: S): S => {
+    const [group = '', version] = object.apiVersion.split('/');
+    return version === undefined ? object : { ...object, apiVersion: `${groupIn(domains, group)}/${version}` };
+  };
+  return {
+    ...door,
+    create: (key, object, options) => door.create(key, inVersion(object), options),
+    update: (object, options) => door.update(inVersion(object), options),
+  };
+}
+
+/** A configuration to apply names its version, as a whole object does. */
+const patchIn = (patch: Patch, apiVersion: string): Patch =>
+  patch.type === 'apply' && typeof patch.body === 'object' && patch.body !== null && !Array.isArray(patch.body)
+    ? { ...patch, body: { ...(patch.body as JsonObject), apiVersion } }
+    : patch;

@@ -1,0 +1,125 @@
+import { type Event, Events } from '../api/kinds/event.js';
+import { dnsSubdomain } from '../api/names.js';
+import { type ApiObject, groupVersion } from '../api/object.js';
+import { timestamp } from '../api/time.js';
+import { tokenBucket } from './backoff.js';
+import type { ReconcileContext } from './controller.js';
+
+/** Tells people what a controller did to an object, as Events beside it. Never fails and never waits. */
+export interface EventRecorder {
+  record(
+    object: ApiObject,
+    event: { readonly type: 'Normal' | 'Warning'; readonly reason: string; readonly message: string },
+  ): void;
+  /** Resolves when everything recorded so far was written or given up. */
+  flush(): Promise<void>;
+}
+
+const limits = { remembered: 4_096, waiting: 1_000, burst: 25, perSecond: 1 / 300 };
+
+interface Known {
+  readonly name: string;
+  readonly namespace: string;
+  readonly count: number;
+}
+
+/**
+ * Records events of one component. The same event again counts up instead of being written anew; of one object at
+ * most 25 come at once and one in five minutes after that; when the server cannot keep up, events are dropped.
+ */
+export function eventRecorder(
+  component: string,
+  { client, clock, log }: Pick<ReconcileContext, 'client' | 'clock' | 'log'>,
+): EventRecorder {
+  const resource = client.resource(Events);
+  const known = new Map<string, Known>();
+  const buckets = new Map<string, () => number>();
+  let waiting = 0;
+  let serial = 0;
+  let last: Promise<void> = Promise.resolve();
+
+  const write = async (object: ApiObject, { type, reason, message }: Parameters<EventRecorder['record']>[1]) => {
+    const now = timestamp(clock.now());
+    const id = JSON.stringify([object.metadata.uid, object.metadata.name, type, reason, message]);
+    const before = known.get(id);
+    if (before !== undefined) {
+      const again = { ...before, count: before.count + 1 };
+      const body = { count: again.count, lastTimestamp: now };
+      await resource.patch({ namespace: before.namespace, name: before.name }, { type: 'merge', body });
+      remember(known, id, again);
+      return;
+    }
+    const namespace = object.metadata.namespace ?? 'default';
+    const name = eventName(object, clock.now(), serial++);
+    await resource.create(newEvent({ object, component, namespace, name, type, reason, message, now }));
+    remember(known, id, { name, namespace, count: 1 });
+  };
+
+  return {
+    record(object, event) {
+      const id = JSON.stringify([object.kind, object.metadata.uid, object.metadata.name, event.type]);
+      const bucket = buckets.get(id) ?? tokenBucket({ clock, perSecond: limits.perSecond, burst: limits.burst });
+      remember(buckets, id, bucket);
+      if (waiting >= limits.waiting || bucket() > 0) return;
+      waiting++;
+      last = last
+        .then(() => write(object, event))
+        .catch((error: unknown) => log.debug({ err: error, reason: event.reason }, 'event not written'))
+        .finally(() => {
+          waiting--;
+        });
+    },
+    flush: () => last,
+  };
+}
+
+/** Keeps the latest so many. */
+function remember<V>(map: Map<string, V>, id: string, value: V): void {
+  map.delete(id);
+  map.set(id, value);
+  if (map.size <= limits.remembered) return;
+  const [oldest] = map.keys();
+  if (oldest !== undefined) map.delete(oldest);
+}
+
+/** `<object>.<hex>`; the object's name may be none for an Event, as that of a CertificateSigningRequest may. */
+function eventName({ metadata, kind }: ApiObject, now: number, serial: number): string {
+  const suffix = (BigInt(now) * 1_000_000n + BigInt(serial % 1_000_000)).toString(16);
+  const name = `${metadata.name ?? ''}.${suffix}`;
+  return dnsSubdomain(name).length === 0 ? name : `${kind.toLowerCase()}.${suffix}`;
+}
+
+const newEvent = (given: {
+  readonly object: ApiObject;
+  readonly component: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly type: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly now: string;
+}): Event => {
+  const { object, component, namespace, name, type, reason, message, now } = given;
+  const { apiVersion, kind, metadata } = object;
+  return {
+    apiVersion: groupVersion(Events),
+    kind: Events.kind,
+    metadata: { name, namespace },
+    involvedObject: {
+      apiVersion,
+      kind,
+      name: metadata.name ?? '',
+      ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
+      ...(metadata.uid === undefined ? {} : { uid: metadata.uid }),
+      ...(metadata.resourceVersion === undefined ? {} : { resourceVersion: metadata.resourceVersion }),
+    },
+    type,
+    reason,
+    message: message.slice(0, 1_024),
+    count: 1,
+    firstTimestamp: now,
+    lastTimestamp: now,
+    source: { component },
+    reportingComponent: component,
+  };
+};

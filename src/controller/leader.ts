@@ -1,0 +1,189 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { isReason } from '../api/errors.js';
+import { type Lease, type LeaseSpec, Leases } from '../api/kinds/lease.js';
+import { groupVersion } from '../api/object.js';
+import { microTimestamp } from '../api/time.js';
+import type { ResourceClient } from '../client/client.js';
+import type { Clock } from '../runtime/clock.js';
+import type { ReconcileContext, Runnable } from './controller.js';
+import { fieldManagers } from './field-manager.js';
+
+export interface LeaderOptions {
+  /** The Lease that says who leads. */
+  readonly lease: { readonly namespace: string; readonly name: string };
+  /** Who we are; unique among all candidates. Default: host name and a random part. */
+  readonly identity?: string;
+  /** How long others wait after they last saw the leader renew. Default 15 s. */
+  readonly leaseMs?: number;
+  /** How long the leader keeps trying to renew before it stops. Less than `leaseMs`. Default 10 s. */
+  readonly renewDeadlineMs?: number;
+  /** Between tries; up to 1.2 times as long by jitter. Default 2 s. */
+  readonly retryMs?: number;
+  readonly random?: () => number;
+}
+
+/** The lease could not be renewed in time: somebody else may lead now. */
+export class LeadershipLost extends Error {
+  override readonly name = 'LeadershipLost';
+}
+
+/**
+ * Runs things only while holding a Lease, so that of several processes one works at a time. Rejects with LeadershipLost
+ * when the lease could not be renewed, after stopping what ran; whether to start over is for the process to decide.
+ * Clocks of different machines are never compared: a lease counts as expired when it has not changed for its duration
+ * by our own clock.
+ */
+export function whileLeading(options: LeaderOptions, ...runnables: readonly Runnable[]): Runnable {
+  const { leaseMs = 15_000, renewDeadlineMs = 10_000, retryMs = 2_000 } = options;
+  if (leaseMs <= renewDeadlineMs) throw new Error('leaseMs must be more than renewDeadlineMs');
+  if (renewDeadlineMs <= 1.2 * retryMs) throw new Error('renewDeadlineMs must be more than 1.2 times retryMs');
+  return {
+    name: 'leader',
+    run: (context) => new Candidate({ ...options, leaseMs, renewDeadlineMs, retryMs }, context).run(runnables),
+  };
+}
+
+type Settings = LeaderOptions & Required<Pick<LeaderOptions, 'leaseMs' | 'renewDeadlineMs' | 'retryMs'>>;
+
+class Candidate {
+  readonly #options: Settings;
+  readonly #context: ReconcileContext;
+  readonly #leases: ResourceClient<Lease>;
+  readonly #identity: string;
+  /** The lease as last seen, and when by our clock it was last seen to change. */
+  #seen: { readonly lease: Lease; readonly at: number } | undefined;
+
+  constructor(options: Settings, context: ReconcileContext) {
+    this.#options = options;
+    this.#context = context;
+    this.#leases = context.client.resource(Leases);
+    this.#identity = options.identity ?? `${hostname()}_${randomUUID()}`;
+  }
+
+  async run(runnables: readonly Runnable[]): Promise<void> {
+    const { signal, log } = this.#context;
+    while (!signal.aborted && !(await this.#tryHold())) await this.#pause();
+    if (signal.aborted) return;
+    log.info({ lease: this.#options.lease, identity: this.#identity }, 'became leader');
+
+    const stop = new AbortController();
+    const abort = (): void => stop.abort();
+    signal.addEventListener('abort', abort, { once: true });
+    const context = { ...this.#context, signal: stop.signal };
+    const work = Promise.all(runnables.map((runnable) => runnable.run(context)));
+    const renewal = this.#renew(stop.signal).finally(abort);
+    try {
+      await Promise.race([work, renewal]);
+    } finally {
+      abort();
+      await Promise.allSettled([work, renewal]);
+      signal.removeEventListener('abort', abort);
+    }
+    const [worked, renewed] = await Promise.allSettled([work, renewal]);
+    if (renewed.status === 'rejected') throw renewed.reason;
+    await this.#release();
+    if (worked.status === 'rejected') throw worked.reason;
+  }
+
+  /** Resolves when told to stop. */
+  async #renew(signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.#context;
+    let renewedAt = clock.now();
+    while (!signal.aborted) {
+      await this.#pause(signal);
+      if (signal.aborted) return;
+      const askedAt = clock.now();
+      const leftMs = renewedAt + this.#options.renewDeadlineMs - askedAt;
+      // A server that does not answer must not keep us leading beyond the deadline.
+      if (await orFalseAfter(clock, leftMs, this.#tryHold())) renewedAt = askedAt;
+      else if (clock.now() - renewedAt >= this.#options.renewDeadlineMs) {
+        log.error({ lease: this.#options.lease, identity: this.#identity }, 'stopped leading');
+        throw new LeadershipLost(`the lease ${this.#options.lease.name} could not be renewed`);
+      }
+    }
+  }
+
+  #pause(signal = this.#context.signal): Promise<void> {
+    const random = this.#options.random ?? Math.random;
+    return this.#context.clock.sleep(this.#options.retryMs * (1 + 0.2 * random()), signal);
+  }
+
+  /** Takes or renews the lease; false if somebody else has it or the server could not be asked. */
+  async #tryHold(): Promise<boolean> {
+    try {
+      return await this.#hold();
+    } catch (error) {
+      const expected = isReason(error, 'Conflict') || isReason(error, 'AlreadyExists');
+      this.#context.log[expected ? 'debug' : 'warn']({ err: error }, 'could not take the lease');
+      return false;
+    }
+  }
+
+  async #hold(): Promise<boolean> {
+    const now = this.#context.clock.now();
+    const { lease: key, leaseMs } = this.#options;
+    const found = await this.#leases.get(key);
+    if (found === undefined) {
+      this.#note(await this.#leases.create(this.#newLease(now), { fieldManager: fieldManagers.controllers }), now);
+      return true;
+    }
+    if (found.metadata.resourceVersion !== this.#seen?.lease.metadata.resourceVersion) this.#note(found, now);
+    const spec = found.spec ?? {};
+    const ours = spec.holderIdentity === this.#identity;
+    const free = !spec.holderIdentity || now - (this.#seen?.at ?? now) >= durationOf(spec, leaseMs);
+    if (!ours && !free) return false;
+    const next: LeaseSpec = {
+      ...spec,
+      holderIdentity: this.#identity,
+      leaseDurationSeconds: Math.max(1, Math.round(leaseMs / 1_000)),
+      renewTime: microTimestamp(now),
+      ...(ours ? {} : { acquireTime: microTimestamp(now), leaseTransitions: (spec.leaseTransitions ?? 0) + 1 }),
+    };
+    this.#note(await this.#leases.update({ ...found, spec: next }, { fieldManager: fieldManagers.controllers }), now);
+    return true;
+  }
+
+  #note(lease: Lease, at: number): void {
+    this.#seen = { lease, at };
+  }
+
+  #newLease(now: number): Lease {
+    const { lease: key, leaseMs } = this.#options;
+    return {
+      apiVersion: groupVersion(Leases),
+      kind: Leases.kind,
+      metadata: key,
+      spec: {
+        holderIdentity: this.#identity,
+        leaseDurationSeconds: Math.max(1, Math.round(leaseMs / 1_000)),
+        acquireTime: microTimestamp(now),
+        renewTime: microTimestamp(now),
+        leaseTransitions: 0,
+      },
+    };
+  }
+
+  /** Lets the next one lead without waiting. */
+  async #release(): Promise<void> {
+    const found = await this.#leases.get(this.#options.lease).catch(() => undefined);
+    if (found?.spec?.holderIdentity !== this.#identity) return;
+    const now = microTimestamp(this.#context.clock.now());
+    const spec = { ...found.spec, holderIdentity: '', leaseDurationSeconds: 1, acquireTime: now, renewTime: now };
+    try {
+      await this.#leases.update({ ...found, spec }, { fieldManager: fieldManagers.controllers });
+    } catch (error) {
+      this.#context.log.warn({ err: error }, 'could not give back the lease');
+    }
+  }
+}
+
+async function orFalseAfter(clock: Clock, milliseconds: number, answer: Promise<boolean>): Promise<boolean> {
+  const answered = new AbortController();
+  const late = clock.sleep(Math.max(0, milliseconds), answered.signal).then(() => false);
+  return Promise.race([answer, late]).finally(() => answered.abort());
+}
+
+/** How long the holder asked others to wait; ours if it did not say. */
+const durationOf = ({ leaseDurationSeconds }: LeaseSpec, ownMs: number): number =>
+  leaseDurationSeconds === undefined ? ownMs : leaseDurationSeconds * 1_000;

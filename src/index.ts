@@ -1,0 +1,247 @@
+/** Everything a program may import from `kedge`. */
+
+export {
+  type Condition,
+  type Conditioned,
+  type ConditionStatus,
+  findCondition,
+  hasCondition,
+  isTrue,
+  removeCondition,
+  setCondition,
+} from './api/conditions.js';
+export { type Domains, defaultDomains } from './api/domains.js';
+export {
+  ApiError,
+  alreadyExists,
+  badRequest,
+  conflict,
+  forbidden,
+  internalError,
+  isReason,
+  notFound,
+  type Reason,
+  type Status,
+  type StatusCause,
+  type StatusDetails,
+  type Subject as ErrorSubject,
+  serviceUnavailable,
+  timeout,
+  tooManyRequests,
+} from './api/errors.js';
+// Kinds: a type, and the ResourceType that names it to a client.
+export {
+  type AccessQuestion,
+  type AccessReviewStatus,
+  type LocalSubjectAccessReview,
+  LocalSubjectAccessReviews,
+  type ResourceAttributes,
+  type SelfSubjectAccessReview,
+  SelfSubjectAccessReviews,
+  type SelfSubjectRulesReview,
+  SelfSubjectRulesReviews,
+  type SubjectAccessReview,
+  SubjectAccessReviews,
+} from './api/kinds/access-review.js';
+export {
+  type CertificateSigningRequest,
+  type CertificateSigningRequestCondition,
+  type CertificateSigningRequestSpec,
+  type CertificateSigningRequestStatus,
+  CertificateSigningRequests,
+  certificatePem,
+  isApproved,
+  isDenied,
+  isFailed,
+  isIssued,
+  isSettled,
+  type KeyUsage,
+  keyUsages,
+  requestPem,
+  type WellKnownSigner,
+  wellKnownSigner,
+  wellKnownSigners,
+} from './api/kinds/certificate-signing-request.js';
+export {
+  bundleNamePrefix,
+  type ClusterTrustBundle,
+  type ClusterTrustBundleSpec,
+  ClusterTrustBundles,
+} from './api/kinds/cluster-trust-bundle.js';
+export { type ConfigMap, ConfigMaps } from './api/kinds/config-map.js';
+export {
+  type CustomResourceDefinition,
+  type CustomResourceDefinitionCondition,
+  type CustomResourceDefinitionNames,
+  type CustomResourceDefinitionSpec,
+  type CustomResourceDefinitionStatus,
+  CustomResourceDefinitions,
+  type CustomResourceDefinitionVersion,
+} from './api/kinds/custom-resource-definition.js';
+export { type DeviceClass, DeviceClasses, type DeviceClassSpec } from './api/kinds/device-class.js';
+export { type Event, type EventSeries, type EventSource, Events } from './api/kinds/event.js';
+export { type Lease, type LeaseSpec, Leases } from './api/kinds/lease.js';
+export { type Namespace, type NamespaceSpec, type NamespaceStatus, Namespaces } from './api/kinds/namespace.js';
+export { type Node, Nodes } from './api/kinds/node.js';
+export type { LocalObjectReference, ObjectReference } from './api/kinds/object-reference.js';
+export { type Pod, type PodSpec, Pods } from './api/kinds/pod.js';
+export {
+  type AggregationRule,
+  type ClusterRole,
+  ClusterRoles,
+  type PolicyRule,
+  type Role,
+  Roles,
+} from './api/kinds/role.js';
+export {
+  type ClusterRoleBinding,
+  ClusterRoleBindings,
+  type RoleBinding,
+  RoleBindings,
+  type RoleRef,
+  type Subject,
+} from './api/kinds/role-binding.js';
+export type { Scale } from './api/kinds/scale.js';
+export { type Secret, Secrets, secretTypes } from './api/kinds/secret.js';
+export { type SelfSubjectReview, SelfSubjectReviews } from './api/kinds/self-subject-review.js';
+export { type ServiceAccount, ServiceAccounts } from './api/kinds/service-account.js';
+export type { BoundObjectReference, TokenRequest, TokenRequestSpec } from './api/kinds/token-request.js';
+export { type ReviewedUser, type TokenReview, type TokenReviewStatus, TokenReviews } from './api/kinds/token-review.js';
+export {
+  type MatchCondition,
+  type MutatingWebhook,
+  type MutatingWebhookConfiguration,
+  MutatingWebhookConfigurations,
+  type RuleWithOperations,
+  type ServiceReference,
+  type ValidatingWebhook,
+  type ValidatingWebhookConfiguration,
+  ValidatingWebhookConfigurations,
+  type WebhookClientConfig,
+} from './api/kinds/webhook-configuration.js';
+// The vocabulary of the API.
+export {
+  type ApiObject,
+  groupKind,
+  groupResource,
+  groupVersion,
+  type Json,
+  type JsonObject,
+  keyOf,
+  keyText,
+  type List,
+  type ManagedFieldsEntry,
+  type ObjectKey,
+  type ObjectMeta,
+  type OwnerReference,
+  type ResourceType,
+  resourceType,
+} from './api/object.js';
+export {
+  type LabelRequirement,
+  type LabelSelector,
+  type LabelSelectorSpec,
+  labelSelectorFrom,
+  parseLabelSelector,
+} from './api/selectors.js';
+export { microTimestamp, timestamp } from './api/time.js';
+export { serviceAccountGroups, serviceAccountUsername, type UserInfo, wellKnown } from './api/user.js';
+export type {
+  Client,
+  DeleteOptions,
+  DiscoveredResource,
+  ListOptions,
+  Patch,
+  ResourceClient,
+  SubresourceClient,
+  WatchEvent,
+  WatchOptions,
+  WriteOptions,
+} from './client/client.js';
+export {
+  AccessError,
+  type ClusterAccess,
+  type CredentialSource,
+  type Credentials,
+  fixedCredentials,
+} from './client/cluster-access.js';
+export { type HttpClientOptions, httpClient } from './client/http-client.js';
+export {
+  type CacheChange,
+  type ObjectCache,
+  type ObjectCacheOptions,
+  openObjectCache,
+} from './client/object-cache.js';
+// Clients.
+export { type ConnectOptions, connect, findAccess, type RemoteClient } from './client/remote-client.js';
+// Controllers.
+export {
+  type ControllerSpec,
+  type Reconcile,
+  type ReconcileContext,
+  type ReconcileResult,
+  type Runnable,
+  TerminalError,
+  type Trigger,
+} from './controller/controller.js';
+export { type ControllerMetrics, controllerMetrics, type ReconcileOutcome } from './controller/controller-metrics.js';
+export { defineController } from './controller/define-controller.js';
+export { type EventRecorder, eventRecorder } from './controller/events.js';
+export { addFinalizer, type FinalizerOptions, removeFinalizer, withFinalizer } from './controller/finalizer.js';
+export { type LeaderOptions, LeadershipLost, whileLeading } from './controller/leader.js';
+export { createManager, type Manager, type ManagerOptions } from './controller/manager.js';
+export { writeStatus } from './controller/write-status.js';
+// A server in this process.
+export { createServer, type Server } from './embed.js';
+export type { AlternativeNames } from './pki/alternative-names.js';
+export { type Certificate, readPemCertificates } from './pki/certificate.js';
+export {
+  type AuthorityOptions,
+  type CertificateAuthority,
+  createCertificateAuthority,
+  type IssueOptions,
+  type KeyPair,
+  type KeyPairOptions,
+  loadCertificateAuthority,
+} from './pki/certificate-authority.js';
+export {
+  type CertificateRequest,
+  type RequestedExtension,
+  readCertificateRequest,
+} from './pki/certificate-request.js';
+export type { DistinguishedName, NameAttribute } from './pki/distinguished-name.js';
+export { generateKey, type KeyType, privateKeyPem, readPrivateKey } from './pki/key-pair.js';
+export { PkiError, type PkiProblem } from './pki/pki-error.js';
+export { createCertificateRequest, type RequestContents } from './pki/request-writer.js';
+// Certificates and signers.
+export type { Signer, SigningRequest, SigningResult } from './pki/signer.js';
+export { type CaFiles, type CaFilesOptions, openCaFiles } from './pki/signers/ca-files.js';
+export { type CaSignerOptions, caSigner } from './pki/signers/ca-signer.js';
+export { type SelfSignedSignerOptions, selfSignedSigner } from './pki/signers/self-signed-signer.js';
+// What programs need besides.
+export { type Clock, systemClock } from './runtime/clock.js';
+export { type Logger, silentLogger } from './runtime/logger.js';
+export { type MetricOptions, type Metrics, openMetrics } from './runtime/metrics.js';
+export { createLogger, type LoggerOptions, type LogLevel } from './runtime/pino-logger.js';
+export type { ServerOptions } from './server/options.js';
+export { document, StoredEntry, withRevision } from './store/document.js';
+export { MemoryStore, type MemoryStoreOptions } from './store/memory/memory-store.js';
+export { type OpenStoreOptions, openStore } from './store/open.js';
+// Stores.
+export {
+  type Change,
+  type ChangeStream,
+  type Document,
+  type Entry,
+  HistoryCompacted,
+  type Revision,
+  RevisionInFuture,
+  type Scan,
+  type ScanOptions,
+  type Store,
+  StoreClosed,
+  SubscriberTooSlow,
+  type Write,
+  WriteConflict,
+} from './store/store.js';
+export { StoreUnavailable } from './store/store-unavailable.js';

@@ -1,0 +1,28 @@
+import { type Domains, defaultDomains, groupIn } from '../api/domains.js';
+import type { ApiObject } from '../api/object.js';
+import type { ResourceDefinition, Subresource } from './resource-definition.js';
+
+/** A built-in definition as it is served under other domains; inside the server it stays the kind it is. */
+export function definitionIn(domains: Domains, definition: ResourceDefinition): ResourceDefinition {
+  if (domains.api === defaultDomains.api) return definition;
+  const { group, subresources } = definition;
+  const served = groupIn(domains, group);
+  return {
+    ...definition,
+    ...(served === group ? {} : { group: served, homeGroup: group }),
+    ...(subresources === undefined ? {} : { subresources: doorsIn(domains, subresources) }),
+  };
+}
+
+const doorsIn = (
+  domains: Domains,
+  doors: Readonly<Record<string, Subresource<ApiObject>>>,
+): Readonly<Record<string, Subresource<ApiObject>>> =>
+  Object.fromEntries(
+    Object.entries(doors).map(([name, door]) => [
+      name,
+      door.type === 'action'
+        ? { ...door, request: { ...door.request, group: groupIn(domains, door.request.group) } }
+        : door,
+    ]),
+  );

@@ -1,0 +1,8 @@
+/**
+ * The two classes of rxjs that this program runs on. They are those that `rxjs` itself exports, so streams made here
+ * work with its operators; loading them alone takes a fifth of the time that loading the package takes.
+ */
+
+export type { Subscriber } from 'rxjs';
+export { Observable } from 'rxjs/internal/Observable';
+export { Subscription } from 'rxjs/internal/Subscription';

@@ -1,0 +1,18 @@
+/** Everything a program may import from `kedge/testing`. */
+
+export {
+  type TestRequest,
+  type TestRequestOptions,
+  type TestSigningRequestOptions,
+  testAuthority,
+  testKey,
+  testRequest,
+  testSigningRequest,
+} from './certificates.js';
+export { type ClientUnderTest, clientContract } from './client-contract.js';
+export type { ContractCase } from './contract-case.js';
+export { FakeClock, settled } from './fake-clock.js';
+export { type AskedFor, type SignerUnderTest, signerContract } from './signer-contract.js';
+export { type StoreUnderTest, storeContract } from './store-contract.js';
+export { type TestCertificates, type TestServer, type TestServerOptions, testServer } from './test-server.js';
+export { eventually, NeverHeld, type UntilOptions, until } from './until.js';

@@ -1,0 +1,78 @@
+import type { UserInfo } from '../api/user.js';
+import { wellKnown } from '../api/user.js';
+import type { Client } from '../client/client.js';
+import type { Runnable } from '../controller/controller.js';
+import { createManager } from '../controller/manager.js';
+import { createServer, type Server } from '../embed.js';
+import { silentLogger } from '../runtime/logger.js';
+import type { ServerOptions } from '../server/options.js';
+import { testAuthority, testKey, testRequest, testSigningRequest } from './certificates.js';
+
+export interface TestServerOptions extends Omit<ServerOptions, 'store' | 'dataDir'> {
+  /** Who `client` is. Default: `test-admin`, who may do everything. */
+  readonly user?: UserInfo;
+  /** Further controllers to run, as `user`, until the server stops. */
+  readonly runnables?: readonly Runnable[];
+}
+
+/** Keys, requests and authorities in one call each. */
+export interface TestCertificates {
+  readonly key: typeof testKey;
+  readonly request: typeof testRequest;
+  readonly signingRequest: typeof testSigningRequest;
+  readonly authority: typeof testAuthority;
+}
+
+/** A server of one test. Leaves nothing behind when it has stopped. */
+export interface TestServer {
+  readonly server: Server;
+  /** The API as `user`. */
+  readonly client: Client;
+  readonly user: UserInfo;
+  readonly certificates: TestCertificates;
+  /** Ends watches and controllers; fails with the error of a controller that failed. Idempotent. */
+  stop(): Promise<void>;
+  /** For `await using`, where the language has it. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+const testAdmin: UserInfo = { username: 'test-admin', groups: [wellKnown.masters, wellKnown.authenticated] };
+const certificates: TestCertificates = {
+  key: testKey,
+  request: testRequest,
+  signingRequest: testSigningRequest,
+  authority: testAuthority,
+};
+
+/**
+ * Starts a server with everything in memory and, unless `listen` is given, no port. It runs the built-in controllers
+ * as any server does; `controllers: []` runs none. Time is real unless `clock` says otherwise.
+ */
+export async function testServer(options: TestServerOptions = {}): Promise<TestServer> {
+  const { user = testAdmin, runnables = [], ...rest } = options;
+  const server = await createServer({ ...rest, store: 'memory:' });
+  const client = server.client(user);
+  const stopping = new AbortController();
+  const { clock, log = silentLogger } = options;
+  const running =
+    runnables.length === 0
+      ? Promise.resolve()
+      : createManager({ client, clock, log })
+          .add(...runnables)
+          .run(stopping.signal);
+  // Its failure is told by stop.
+  running.catch(() => {});
+  let stopped: Promise<void> | undefined;
+  const stop = (): Promise<void> => {
+    stopped ??= (async () => {
+      stopping.abort();
+      try {
+        await running;
+      } finally {
+        await server.stop();
+      }
+    })();
+    return stopped;
+  };
+  return { server, client, user, certificates, stop, [Symbol.asyncDispose]: stop };
+}

@@ -1,0 +1,81 @@
+import { describe, expect, test } from 'vitest';
+import { Events } from '../../src/api/kinds/event.js';
+import type { ApiObject } from '../../src/api/object.js';
+import { eventRecorder } from '../../src/controller/events.js';
+import { silentLogger } from '../../src/runtime/logger.js';
+import { FakeClock } from '../../src/testing/fake-clock.js';
+import { FakeClient } from '../fake-client.js';
+
+const object = (name: string, namespace?: string): ApiObject => ({
+  apiVersion: 'v1',
+  kind: 'Thing',
+  metadata: { name, uid: `uid-${name}`, ...(namespace === undefined ? {} : { namespace }) },
+});
+const event = { type: 'Normal', reason: 'Done', message: 'it is done' } as const;
+
+function world() {
+  const clock = new FakeClock();
+  const client = new FakeClient(clock);
+  const recorder = eventRecorder('tester', { client, clock, log: silentLogger });
+  const events = async () => (await client.resource(Events).list()).items;
+  return { clock, client, recorder, events };
+}
+
+describe('an event recorder', () => {
+  test('writes what happened beside the object', async () => {
+    const { recorder, events } = world();
+    recorder.record(object('a', 'n'), event);
+    await recorder.flush();
+    expect(await events()).toMatchObject([
+      {
+        metadata: { name: expect.stringMatching(/^a\.[0-9a-f]+$/), namespace: 'n' },
+        involvedObject: { apiVersion: 'v1', kind: 'Thing', name: 'a', namespace: 'n', uid: 'uid-a' },
+        ...event,
+        count: 1,
+        firstTimestamp: '2026-01-01T00:00:00Z',
+        source: { component: 'tester' },
+      },
+    ]);
+  });
+
+  test('counts the same event instead of writing it again', async () => {
+    const { clock, recorder, events } = world();
+    for (let i = 0; i < 3; i++) {
+      recorder.record(object('a', 'n'), event);
+      await recorder.flush();
+      await clock.advance(1_000);
+    }
+    expect(await events()).toMatchObject([
+      { count: 3, firstTimestamp: '2026-01-01T00:00:00Z', lastTimestamp: '2026-01-01T00:00:02Z' },
+    ]);
+  });
+
+  test('of a cluster-scoped object go to the default namespace, under a name an event may have', async () => {
+    const { recorder, events } = world();
+    recorder.record(object('Upper:Case'), event);
+    await recorder.flush();
+    expect((await events())[0]?.metadata).toMatchObject({
+      name: expect.stringMatching(/^thing\./),
+      namespace: 'default',
+    });
+  });
+
+  test('does not flood', async () => {
+    const { recorder, events } = world();
+    for (let i = 0; i < 200; i++) recorder.record(object('a', 'n'), { ...event, message: `number ${i}` });
+    recorder.record(object('b', 'n'), event);
+    await recorder.flush();
+    expect((await events()).length).toBe(26);
+  });
+
+  test('never fails', async () => {
+    const { client, recorder, events } = world();
+    client.fail = ({ verb }) => (verb === 'create' ? new Error('no') : undefined);
+    recorder.record(object('a', 'n'), event);
+    await recorder.flush();
+    client.fail = () => undefined;
+    recorder.record(object('a', 'n'), event);
+    await recorder.flush();
+    expect((await events()).length).toBe(1);
+  });
+});

@@ -1,0 +1,155 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { eventually } from '../../src/testing/until.js';
+import { build, mainFile } from './build.js';
+
+/** Programs as child processes: started, watched by what they print, and stopped, each by its own process id. */
+
+export interface Ended {
+  /** null if a signal ended it. */
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** One line of the log in JSON. */
+export type LogLine = Readonly<Record<string, unknown>> & { readonly msg: string };
+
+export interface Program {
+  readonly stdout: string;
+  readonly stderr: string;
+  /** The lines printed so far that are a log in JSON. */
+  lines(): readonly LogLine[];
+  /** Waits for a line of the log. Fails with everything printed if the program ends before. */
+  logged(holds: (line: LogLine) => boolean, what: string): Promise<LogLine>;
+  /** Waits for what is printed to match. */
+  printed(pattern: RegExp): Promise<string>;
+  kill(signal: NodeJS.Signals): void;
+  /** Resolves when it is over. */
+  readonly ended: Promise<Ended>;
+  /** Sends SIGTERM and waits. */
+  stop(): Promise<Ended>;
+}
+
+export interface ProgramOptions {
+  readonly env?: NodeJS.ProcessEnv;
+  readonly cwd?: string;
+}
+
+const running = new Set<ChildProcess>();
+// Whatever happens to a test, nothing it started outlives this process.
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+const patienceMs = 20_000;
+
+/** Starts a program. */
+export function start(command: string, args: readonly string[], { env = {}, cwd }: ProgramOptions = {}): Program {
+  const child = spawn(command, args, {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...(cwd === undefined ? {} : { cwd }),
+  });
+  running.add(child);
+  let stdout = '';
+  let stderr = '';
+  let over: Ended | undefined;
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  const ended = new Promise<Ended>((done, fail) => {
+    child.once('error', fail);
+    child.once('close', (code, signal) => {
+      running.delete(child);
+      over = { code, signal, stdout, stderr };
+      done(over);
+    });
+  });
+  ended.catch(() => {});
+
+  const lines = (): readonly LogLine[] => stdout.split('\n').slice(0, -1).flatMap(readLine);
+  const wait = async <R>(look: () => R | undefined, what: string): Promise<R> => {
+    const found = await eventually(look, (result) => result !== undefined || over !== undefined, {
+      timeoutMs: patienceMs,
+      what: `${what} from ${[command, ...args].join(' ')}`,
+    });
+    const result = found ?? look();
+    if (result === undefined) {
+      throw new Error(`${what}: the program ended with ${over?.code ?? over?.signal}:\n${stderr}${stdout}`);
+    }
+    return result;
+  };
+  return {
+    get stdout() {
+      return stdout;
+    },
+    get stderr() {
+      return stderr;
+    },
+    lines,
+    logged: (holds, what) => wait(() => lines().find(holds), what),
+    printed: (pattern) => wait(() => pattern.exec(stdout)?.[0], `output like ${pattern}`),
+    kill: (signal) => void child.kill(signal),
+    ended,
+    async stop() {
+      child.kill('SIGTERM');
+      return ended;
+    },
+  };
+}
+
+function readLine(line: string): LogLine[] {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === 'object' && value !== null && 'msg' in value ? [value as LogLine] : [];
+  } catch {
+    return [];
+  }
+}
+
+/** Runs a program to its end. */
+export const run = (command: string, args: readonly string[], options: ProgramOptions = {}): Promise<Ended> =>
+  start(command, args, options).ended;
+
+/** `kedge` with these arguments, started. */
+export async function startKedge(args: readonly string[], options: ProgramOptions = {}): Promise<Program> {
+  await build();
+  return start(process.execPath, [mainFile, ...args], options);
+}
+
+/** `kedge` with these arguments, to its end. */
+export const runKedge = async (args: readonly string[], options: ProgramOptions = {}): Promise<Ended> =>
+  (await startKedge(args, options)).ended;
+
+export interface ServerProgram extends Program {
+  readonly url: string;
+  /** Path of the administrator's. */
+  readonly kubeconfig: string;
+}
+
+/** `kedge serve` on a free port over a data directory, once it is ready. */
+export async function startServer(
+  dataDir: string,
+  args: readonly string[] = [],
+  options: ProgramOptions = {},
+): Promise<ServerProgram> {
+  const defaults = ['--data-dir', dataDir, '--log-format', 'json'];
+  const port = args.includes('--port') ? [] : ['--port', '0'];
+  const program = await startKedge(['serve', ...port, ...defaults, ...args], options);
+  const { url } = await program.logged(({ msg }) => msg === 'ready', 'the line "ready"');
+  return Object.assign(program, { url: String(url), kubeconfig: join(dataDir, 'admin.kubeconfig') });
+}
+
+/** A directory that is gone when this process is. */
+export function temporaryDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'kedge-test-'));
+  process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}

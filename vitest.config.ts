@@ -1,0 +1,21 @@
+import { resolve } from 'node:path';
+import { defineConfig } from 'vitest/config';
+
+const at = (path: string): string => resolve(import.meta.dirname, path);
+
+export default defineConfig({
+  resolve: {
+    // What users import by the package's name is the source here.
+    alias: [
+      { find: /^kedge$/, replacement: at('src/index.ts') },
+      { find: /^kedge\/testing$/, replacement: at('src/testing/index.ts') },
+      { find: /^kedge\/controllers$/, replacement: at('controllers/index.ts') },
+    ],
+  },
+  test: {
+    include: ['test/**/*.test.ts', 'examples/**/*.test.ts'],
+    testTimeout: 20_000,
+    hookTimeout: 30_000,
+    teardownTimeout: 5_000,
+  },
+});
