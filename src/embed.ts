@@ -23,10 +23,10 @@ import { bootstrap } from './server/bootstrap.js';
 import { openCredentials } from './server/credentials.js';
 import { openCustomResources } from './server/custom-resources.js';
 import { openDefinitions } from './server/definitions.js';
-import { openListener } from './server/listening.js';
 import { kubeconfigText } from './server/kubeconfig-text.js';
+import { openListener } from './server/listening.js';
 import type { ServerOptions } from './server/options.js';
-import { startControllers } from './server/run-controllers.js';
+import { runControllers } from './server/run-controllers.js';
 import { openSigners } from './server/signers.js';
 import { openStore } from './store/open.js';
 
@@ -50,7 +50,8 @@ const apiserver: UserInfo = { username: wellKnown.apiserver, groups: [wellKnown.
 /** Starts a server: API, store and controllers, in this process. Resolves when it is ready. */
 export async function createServer(options: ServerOptions = {}): Promise<Server> {
   const { clock = systemClock, log = silentLogger, domains = defaultDomains, graceMs = 10_000 } = options;
-  const store = typeof options.store === 'object' ? options.store : await openStore(options.store ?? 'memory:', { clock, log });
+  const store =
+    typeof options.store === 'object' ? options.store : await openStore(options.store ?? 'memory:', { clock, log });
   const isNew = (await store.revision()) === 0n;
   let firstRevision = 0n;
   const stopping = new AbortController();
@@ -122,18 +123,26 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     log,
     signal: stopping.signal,
   });
-  await bootstrap(clientOf(apiserver, 'kedge-bootstrap'), domains, { signers: (options.signers ?? []).map(({ serves }) => serves) });
+  await bootstrap(clientOf(apiserver, 'kedge-bootstrap'), domains, {
+    signers: (options.signers ?? []).map(({ serves }) => serves),
+  });
   if (isNew) firstRevision = await store.revision();
-  const listener = options.listen === undefined ? undefined : await openListener({ handle: answer, clock, log }, credentials.serving, options.listen);
+  const own = options.listen === undefined ? undefined : await credentials.forListening();
+  const listener =
+    own === undefined || options.listen === undefined
+      ? undefined
+      : await openListener({ handle: answer, clock, log }, own.serving, options.listen);
   address = listener?.address ?? address;
   const adminKubeconfig = (url: string): string =>
-    kubeconfigText({ url, ca: credentials.ca.anchors, user: 'kubernetes-admin', credentials: credentials.admin });
+    kubeconfigText({ url, ca: credentials.ca.anchors, user: 'kubernetes-admin', credentials: admin });
   if (listener !== undefined) {
     await options.onListening?.({ url: listener.url, adminKubeconfig: adminKubeconfig(listener.url) });
   }
-  const controllers = startControllers({
+  const controllers = runControllers({
     names: options.controllers ?? 'all',
     clientOf,
+    takesTurns: typeof options.store === 'string' && options.store.startsWith('etcd:'),
+    leaderClient: clientOf(apiserver, 'kedge'),
     signers,
     rootCa: credentials.ca.anchors,
     issuer: authentication.issuer,

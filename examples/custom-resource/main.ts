@@ -1,7 +1,4 @@
-import { connect } from '../../src/client/remote-client.js';
-import { whileLeading } from '../../src/controller/leader.js';
-import { createManager } from '../../src/controller/manager.js';
-import { createLogger } from '../../src/runtime/pino-logger.js';
+import { connect, createLogger, createManager, whileLeading } from 'kedge';
 import { teamController } from './team-controller.js';
 
 const stop = new AbortController();

@@ -1,9 +1,14 @@
-import { Namespaces } from '../../src/api/kinds/namespace.js';
-import { RoleBindings } from '../../src/api/kinds/role-binding.js';
-import { type ApiObject, type Json, keyOf, type ResourceType } from '../../src/api/object.js';
-import type { Client } from '../../src/client/client.js';
-import { defineController } from '../../src/controller/define-controller.js';
-import { writeStatus } from '../../src/controller/write-status.js';
+import {
+  type ApiObject,
+  type Client,
+  defineController,
+  type Json,
+  keyOf,
+  Namespaces,
+  type ResourceType,
+  RoleBindings,
+  writeStatus,
+} from 'kedge';
 import { type Team, Teams } from './team.js';
 import { wanted } from './wanted.js';
 

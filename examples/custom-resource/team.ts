@@ -1,4 +1,4 @@
-import { type ApiObject, resourceType } from '../../src/api/object.js';
+import { type ApiObject, resourceType } from 'kedge';
 
 /** People who work together; each team gets a namespace. See crd.yaml. */
 export interface Team extends ApiObject {

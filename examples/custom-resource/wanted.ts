@@ -1,6 +1,4 @@
-import type { Namespace } from '../../src/api/kinds/namespace.js';
-import { type RoleBinding, RoleBindings } from '../../src/api/kinds/role-binding.js';
-import { groupVersion, type OwnerReference } from '../../src/api/object.js';
+import { groupVersion, type Namespace, type OwnerReference, type RoleBinding, RoleBindings } from 'kedge';
 import { type Team, Teams } from './team.js';
 
 /** What a team is to have. Pure, so that it is tested without a server. */

@@ -1,5 +1,4 @@
-import type { CertificateAuthority } from '../../src/pki/certificate-authority.js';
-import type { Signer } from '../../src/pki/signer.js';
+import type { CertificateAuthority, Signer } from 'kedge';
 
 const oneHour = 3_600;
 

@@ -1,7 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { connect } from '../../src/client/remote-client.js';
-import { loadCertificateAuthority } from '../../src/pki/certificate-authority.js';
-import { createLogger } from '../../src/runtime/pino-logger.js';
+import { connect, createLogger, loadCertificateAuthority } from 'kedge';
 import { runCiSigner } from './run.js';
 
 const { CA_CERT = 'ca.crt', CA_KEY = 'ca.key' } = process.env;

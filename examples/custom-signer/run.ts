@@ -1,10 +1,9 @@
-import { csrSigners } from '../../controllers/csr-signer/csr-signer.js';
-import { trustBundlePublisher } from '../../controllers/trust-bundle-publisher/trust-bundle-publisher.js';
-import type { Client } from '../../src/client/client.js';
-import { createManager } from '../../src/controller/manager.js';
-import type { CertificateAuthority } from '../../src/pki/certificate-authority.js';
-import type { Logger } from '../../src/runtime/logger.js';
+import { type CertificateAuthority, type Client, createManager, type Logger } from 'kedge';
+import { builtinControllers } from 'kedge/controllers';
 import { ciSigner } from './ci-signer.js';
+
+/** The two controllers that a signer needs around it: one asks it, one publishes its CA. */
+const needed: readonly string[] = ['csr-signer', 'trust-bundle-publisher'];
 
 /** Signs approved requests and keeps the CA published, until the signal aborts. */
 export async function runCiSigner(given: {
@@ -13,11 +12,8 @@ export async function runCiSigner(given: {
   readonly log?: Logger;
   readonly signal: AbortSignal;
 }): Promise<void> {
-  const signer = ciSigner(given.ca);
+  const controllers = builtinControllers({ signers: [ciSigner(given.ca)] });
   await createManager({ client: given.client, log: given.log })
-    .add(
-      ...csrSigners({ signers: [signer] }),
-      trustBundlePublisher({ sources: [{ signerName: signer.serves, anchors: async () => given.ca.anchors }] }),
-    )
+    .add(...controllers.filter(({ name }) => needed.includes(name)))
     .run(given.signal);
 }

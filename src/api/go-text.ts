@@ -35,10 +35,53 @@ const isHtmlSensitive = (text: string): boolean =>
   text.includes('<') || text.includes('>') || text.includes('&') || text.includes('\u2028') || text.includes('\u2029');
 const escapeHtml = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
-/** Compact JSON as Go's encoder writes it: `<`, `>`, `&` and line separators escaped. */
-export function goJson(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'null';
+/** JSON as Go's encoder writes it: `<`, `>`, `&` and line separators escaped. Compact unless told the indent of a level. */
+export function goJson(value: unknown, indent?: number): string {
+  const text = stringify(value, indent) ?? 'null';
   return isHtmlSensitive(text) ? text.replace(everyHtmlSensitive, escapeHtml) : text;
+}
+
+/** `JSON.stringify` for values with bigints, which stand in JSON as the numbers they are. */
+export function stringify(value: unknown, indent = 0): string | undefined {
+  try {
+    return JSON.stringify(value, undefined, indent);
+  } catch (error) {
+    // Bigints are rare, so only a value that has one is written by hand.
+    if (error instanceof TypeError && error.message.includes('BigInt')) return writeJson(value, indent, '\n');
+    throw error;
+  }
+}
+
+function writeJson(value: unknown, indent: number, lineBreak: string): string | undefined {
+  if (typeof value === 'bigint') return String(value);
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const inner = `${lineBreak}${' '.repeat(indent)}`;
+  const joined = (open: string, items: readonly string[], close: string): string => {
+    if (items.length === 0) return open + close;
+    return indent > 0
+      ? `${open}${inner}${items.join(`,${inner}`)}${lineBreak}${close}`
+      : `${open}${items.join()}${close}`;
+  };
+  if (Array.isArray(value)) {
+    return joined(
+      '[',
+      value.map((item) => writeJson(item, indent, inner) ?? 'null'),
+      ']',
+    );
+  }
+  const members: string[] = [];
+  for (const name of Object.keys(value)) {
+    const text = writeJson((value as Readonly<Record<string, unknown>>)[name], indent, inner);
+    if (text !== undefined) members.push(`${JSON.stringify(name)}:${indent > 0 ? ' ' : ''}${text}`);
+  }
+  return joined('{', members, '}');
+}
+
+/** A number that is no int64 as Go's `%v` prints it. */
+export function goFloatText(value: number): string {
+  const size = Math.abs(value);
+  if (size === 0 || (size >= 1e-4 && size < 1e21)) return String(value);
+  return value.toExponential().replace(/e([+-])(\d)$/, 'e$10$2');
 }
 
 /** A list of strings as Go's `%q` prints a slice: `["a" "b"]`. */

@@ -9,7 +9,7 @@ import type { Json } from './object.js';
  * by the exact reader.
  */
 export interface ReadText {
-  /** The value; of repeated members the last, numbers as doubles. */
+  /** The value; of repeated members the last. */
   readonly value: Json;
   /** The value with what JavaScript would lose. The same object as `value` if there is nothing of the kind. */
   readonly exact: ExactJson;
@@ -24,29 +24,57 @@ export type ExactJson =
   | null
   | boolean
   | number
+  | bigint
   | string
   | NumberText
   | RepeatedMembers
   | readonly ExactJson[]
   | { readonly [member: string]: ExactJson };
 
-/** A number whose text is not the one JavaScript would print. */
+/** A number whose text is not the one JavaScript would print, and which is no int64: `10.0`, `1e3`, 19 nines more. */
 export class NumberText {
   readonly text: string;
   constructor(text: string) {
     this.text = text;
   }
 
-  /**
-   * The nearest double; but of a whole number beyond 64 bits the next one beyond them, so that what is within
-   * `-2 ** 63` and `2 ** 63` is always an int64.
-   */
+  /** The nearest double. */
   get double(): number {
-    const value = Number(this.text);
-    if (Math.abs(value) !== 2 ** 63 || !/^-?\d+$/.test(this.text)) return value;
-    const whole = BigInt(this.text);
-    return whole > 2n ** 63n - 1n || whole < -(2n ** 63n) ? value + Math.sign(value) * 2_048 : value;
+    return Number(this.text);
   }
+}
+
+const longestExact = String(Number.MAX_SAFE_INTEGER).length;
+
+/** A whole number of JSON: a bigint where only that keeps its digits; undefined if 64 bits do not hold it, or it is not whole. */
+export function wholeNumber(literal: string): number | bigint | undefined {
+  if (literal.length > 20 || !/^-?\d+$/.test(literal)) return undefined;
+  const value = Number(literal);
+  if (Number.isSafeInteger(value)) return Object.is(value, -0) ? undefined : value;
+  const whole = BigInt(literal);
+  return BigInt.asIntN(64, whole) === whole ? whole : undefined;
+}
+
+/**
+ * The value of a text that is known to be JSON, such as one this program wrote; for what strangers wrote there is
+ * `readJson`. Throws SyntaxError.
+ */
+export function parseJson(text: string): Json {
+  return hasLongNumber(text) ? readJson(text).value : (JSON.parse(text) as Json);
+}
+
+/** Are there so many digits in a row that a double might not keep them? Looks at every sixteenth character. */
+function hasLongNumber(text: string): boolean {
+  for (let at = longestExact - 1; at < text.length; at += longestExact) {
+    if (!isDigit(text.charCodeAt(at))) continue;
+    let start = at;
+    while (start > 0 && isDigit(text.charCodeAt(start - 1))) start--;
+    let end = at + 1;
+    while (end < text.length && isDigit(text.charCodeAt(end))) end++;
+    if (end - start >= longestExact) return true;
+    at = end - 1;
+  }
+  return false;
 }
 
 /** An object with a member given more than once: all of them, in document order. */
@@ -142,7 +170,7 @@ function scan(text: string): Scan {
       const end = endOfNumber(text, at);
       if (end - at > 1 && !inexact) {
         const literal = text.slice(at, end);
-        inexact = String(Number(literal)) !== literal;
+        inexact = literal.length >= longestExact || String(Number(literal)) !== literal;
       }
       at = end - 1;
     }
@@ -243,8 +271,10 @@ function readExactly(text: string): ReadText {
     const start = at;
     at = endOfNumber(text, at);
     const literal = text.slice(start, at);
+    const whole = wholeNumber(literal);
+    if (whole !== undefined) return { value: whole, exact: whole };
     const value = Number(literal);
-    if (String(value) === literal) return { value, exact: value };
+    if (String(value) === literal && !Number.isInteger(value)) return { value, exact: value };
     if (!Number.isFinite(value)) {
       numberError ??= `json: cannot unmarshal number ${literal} into Go value of type float64`;
     }
@@ -330,7 +360,7 @@ interface Pair {
 const literals = { t: true, f: false, n: null } as const;
 const loneSurrogates = /\p{Surrogate}/gu;
 
-/** The plain value of exact JSON: the last of repeated members, numbers as doubles. */
+/** The plain value of exact JSON: the last of repeated members, numbers that are no int64 as doubles. */
 export function plainJson(exact: ExactJson): Json {
   if (typeof exact !== 'object' || exact === null) return exact;
   if (exact instanceof NumberText) return exact.double;

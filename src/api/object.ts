@@ -1,5 +1,5 @@
-/** Any JSON value. */
-export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+/** Any JSON value. A whole number that no double holds exactly, and 64 bits do, is a bigint; other numbers never are. */
+export type Json = null | boolean | number | bigint | string | readonly Json[] | JsonObject;
 export interface JsonObject {
   readonly [member: string]: Json;
 }

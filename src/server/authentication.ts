@@ -60,7 +60,14 @@ export function openAuthentication(
     issuer: tokenIssuer({ issuer, key: () => signingKey, domains, clock }),
     apiAudiences,
     openId: isDiscoverable(issuer)
-      ? { configuration: openIdConfiguration({ issuer, keySetUri: `${issuer.replace(/\/$/, '')}/openid/v1/jwks`, keys }), keys: keySet(keys) }
+      ? {
+          configuration: openIdConfiguration({
+            issuer,
+            keySetUri: `${issuer.replace(/\/$/, '')}/openid/v1/jwks`,
+            keys,
+          }),
+          keys: keySet(keys),
+        }
       : undefined,
   };
 }

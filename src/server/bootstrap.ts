@@ -6,10 +6,10 @@ import { ClusterRoles, Roles } from '../api/kinds/role.js';
 import type { ClusterRoleBinding, RoleBinding } from '../api/kinds/role-binding.js';
 import { ClusterRoleBindings, RoleBindings } from '../api/kinds/role-binding.js';
 import { type ApiObject, groupVersion, keyOf, keyText, type ResourceType } from '../api/object.js';
+import type { SignerOptions } from '../auth/bootstrap/controller-roles.js';
 import { bootstrapNamespaces, bootstrapPolicy } from '../auth/bootstrap/policy.js';
 import { reconcileBootstrap } from '../auth/bootstrap/reconcile.js';
 import type { Client } from '../client/client.js';
-import type { SignerOptions } from '../auth/bootstrap/controller-roles.js';
 
 /**
  * The objects every server starts with: namespaces, and roles with their bindings. Run at every start; creates what
@@ -22,7 +22,9 @@ export async function bootstrap(client: Client, domains: Domains, signers: Signe
     bootstrapNamespaces
       .filter((name) => !present.has(name))
       .map((name) =>
-        tolerateRace(namespaces.create({ apiVersion: groupVersion(Namespaces), kind: Namespaces.kind, metadata: { name } })),
+        tolerateRace(
+          namespaces.create({ apiVersion: groupVersion(Namespaces), kind: Namespaces.kind, metadata: { name } }),
+        ),
       ),
   );
   const policy = bootstrapPolicy(domains, signers);

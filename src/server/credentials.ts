@@ -3,24 +3,29 @@ import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { generateServiceAccountKey } from '../auth/service-account-keys.js';
+import { readPemCertificates } from '../pki/certificate.js';
 import {
   type CertificateAuthority,
   createAuthorityKeyPair,
   type KeyPair,
   loadCertificateAuthority,
 } from '../pki/certificate-authority.js';
-import { readPemCertificates } from '../pki/certificate.js';
 import type { Clock } from '../runtime/clock.js';
 
 /** Keys and certificates the server itself needs: made at the first start, found again at every later one. */
 export interface Credentials {
   /** Signs the server's own certificates, verifies client certificates, and is the default CA of the signers. */
   readonly ca: CertificateAuthority;
+  /** PEM private key of service account tokens. */
+  readonly serviceAccountKey: string;
+  /** What a server that accepts connections needs besides. */
+  forListening(): Promise<ListeningCredentials>;
+}
+
+export interface ListeningCredentials {
   readonly serving: KeyPair;
   /** A client certificate of the group system:masters. */
   readonly admin: KeyPair;
-  /** PEM private key of service account tokens. */
-  readonly serviceAccountKey: string;
 }
 
 const day = 86_400;
@@ -44,26 +49,50 @@ export async function openCredentials(options: CredentialOptions): Promise<Crede
   const names = servingNames(options.hosts);
   const stillGood = (pair: KeyPair): boolean => {
     const [certificate] = readPemCertificates(pair.certificate);
-    return certificate !== undefined && certificate.notAfter - clock.now() > renewBefore && certificate.issuerDer.equals(ca.certificate.subjectDer);
+    return (
+      certificate !== undefined &&
+      certificate.notAfter - clock.now() > renewBefore &&
+      certificate.issuerDer.equals(ca.certificate.subjectDer)
+    );
   };
-  const [serving, admin, serviceAccountKey] = await Promise.all([
-    files.pair(
-      'apiserver',
-      () => ca.issueServing({ commonName: 'kube-apiserver', seconds: year, ...names }),
-      (pair) => stillGood(pair) && [...names.dnsNames, ...names.ipAddresses].every((name) => namesOf(pair).includes(name)),
-    ),
-    files.pair('admin', () => ca.issueClient({ commonName: 'kubernetes-admin', organizations: ['system:masters'], seconds: year }), stillGood),
-    files.text('sa.key', () => generateServiceAccountKey()),
-  ]);
-  return { ca, serving, admin, serviceAccountKey };
+  return {
+    ca,
+    serviceAccountKey: await files.text('sa.key', () => generateServiceAccountKey()),
+    async forListening() {
+      const [serving, admin] = await Promise.all([
+        files.pair(
+          'apiserver',
+          () => ca.issueServing({ commonName: 'kube-apiserver', seconds: year, ...names }),
+          (pair) =>
+            stillGood(pair) && [...names.dnsNames, ...names.ipAddresses].every((name) => namesOf(pair).includes(name)),
+        ),
+        files.pair(
+          'admin',
+          () => ca.issueClient({ commonName: 'kubernetes-admin', organizations: ['system:masters'], seconds: year }),
+          stillGood,
+        ),
+      ]);
+      return { serving, admin };
+    },
+  };
 }
 
 /** What the serving certificate is good for. */
-function servingNames(hosts: readonly string[]): { readonly dnsNames: readonly string[]; readonly ipAddresses: readonly string[] } {
+function servingNames(hosts: readonly string[]): {
+  readonly dnsNames: readonly string[];
+  readonly ipAddresses: readonly string[];
+} {
   const isIp = (host: string): boolean => /^[\d.]+$|:/.test(host);
   const unspecified = new Set(['0.0.0.0', '::']);
   const named = [...hosts.filter((host) => !unspecified.has(host))];
-  const dns = ['localhost', hostname(), 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc', ...named.filter((host) => !isIp(host))];
+  const dns = [
+    'localhost',
+    hostname(),
+    'kubernetes',
+    'kubernetes.default',
+    'kubernetes.default.svc',
+    ...named.filter((host) => !isIp(host)),
+  ];
   const ip = ['127.0.0.1', '::1', ...named.filter(isIp)];
   return { dnsNames: [...new Set(dns)], ipAddresses: [...new Set(ip)] };
 }

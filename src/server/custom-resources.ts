@@ -19,7 +19,9 @@ export async function openCustomResources(given: {
       crds.filter(isServed).flatMap((crd) => {
         try {
           const definitions = customResourcesOf(crd, options);
-          return hasCondition(crd, 'Established') ? definitions : definitions.map((one) => ({ ...one, undiscovered: true }));
+          return hasCondition(crd, 'Established')
+            ? definitions
+            : definitions.map((one) => ({ ...one, undiscovered: true }));
         } catch (error) {
           // One definition that cannot be read must not take the others down.
           given.log.error({ err: error, object: crd.metadata.name }, 'custom resource cannot be served');

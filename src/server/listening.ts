@@ -1,5 +1,5 @@
-import type { KeyPair } from '../pki/certificate-authority.js';
 import type { FacadeParts } from '../http/facade.js';
+import type { KeyPair } from '../pki/certificate-authority.js';
 
 /** An open port. */
 export interface Listening {
@@ -20,8 +20,13 @@ export async function openListener(
   const bound = await listener.listen({ host, port }).catch((error: NodeJS.ErrnoException) => {
     throw new Error(listenFailure(error, host, port), { cause: error });
   });
-  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host;
-  return { url: `https://${reachable}:${bound}`, address: `${reachable}:${bound}`, stop: (graceMs) => listener.stop(graceMs) };
+  const reachable =
+    host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host;
+  return {
+    url: `https://${reachable}:${bound}`,
+    address: `${reachable}:${bound}`,
+    stop: (graceMs) => listener.stop(graceMs),
+  };
 }
 
 function listenFailure({ code, message }: NodeJS.ErrnoException, host: string, port: number): string {

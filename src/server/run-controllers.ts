@@ -1,17 +1,28 @@
+import { builtinControllers } from '../../controllers/index.js';
 import type { Domains } from '../api/domains.js';
 import type { UserInfo } from '../api/user.js';
-import { type BuiltinController, controllerAccounts, controllerUser } from '../auth/bootstrap/controller-roles.js';
+import {
+  type BuiltinController,
+  controllerAccounts,
+  controllerNamespace,
+  controllerUser,
+} from '../auth/bootstrap/controller-roles.js';
 import type { TokenIssuer } from '../auth/token-issuer.js';
 import type { Client } from '../client/client.js';
+import type { Runnable } from '../controller/controller.js';
+import { whileLeading } from '../controller/leader.js';
 import { createManager } from '../controller/manager.js';
 import type { Signer } from '../pki/signer.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
-import { builtinControllers } from '../../controllers/index.js';
 
 export interface ControllersToRun {
   readonly names: 'all' | readonly string[];
   clientOf(user: UserInfo, agent: string): Client;
+  /** True if other servers may run the same controllers over the same store. */
+  readonly takesTurns: boolean;
+  /** Holds the lease that says whose turn it is. */
+  readonly leaderClient: Client;
   readonly signers: readonly Signer[];
   /** PEM */
   readonly rootCa: string;
@@ -28,15 +39,48 @@ const isKnown = (name: string): name is BuiltinController => known.some((one) =>
 /** Fails with one sentence if there is no controller of a name. */
 export function checkControllerNames(names: 'all' | readonly string[]): void {
   const wrong = names === 'all' ? undefined : names.find((name) => !isKnown(name));
-  if (wrong !== undefined) throw new Error(`there is no controller ${JSON.stringify(wrong)}; there are ${known.join(', ')}`);
+  if (wrong !== undefined)
+    throw new Error(`there is no controller ${JSON.stringify(wrong)}; there are ${known.join(', ')}`);
 }
 
-/** Runs the built-in controllers in this process, each as its own service account. Resolves once all have stopped. */
-export async function startControllers(given: ControllersToRun): Promise<void> {
-  const { names, log, clock, domains, signers, issuer } = given;
-  const wanted = builtinControllers({
+/** Several servers over one store take turns, by this lease. */
+const lease = { namespace: controllerNamespace, name: 'kedge-controllers' };
+const restartMs = 1_000;
+
+/**
+ * Runs the built-in controllers in this process, each as its own service account, until the signal aborts. What stops
+ * them before is logged, and they are started again.
+ */
+export async function runControllers(given: ControllersToRun): Promise<void> {
+  const { clock, log, signal } = given;
+  const client = oncePerName((name) => {
+    if (!isKnown(name)) throw new Error(`controller ${name} has no account`);
+    return given.clientOf(controllerUser(name), name);
+  });
+  const start = async (until: AbortSignal): Promise<void> => {
+    const wanted = controllersOf(given);
+    if (wanted.length === 0) return;
+    await createManager({ client, log, clock })
+      .add(...wanted)
+      .run(until);
+  };
+  const alone: Runnable = { name: 'controllers', run: ({ signal: until }) => start(until) };
+  while (!signal.aborted) {
+    try {
+      if (!given.takesTurns) return await start(signal);
+      await createManager({ client: given.leaderClient, log, clock }).add(whileLeading({ lease }, alone)).run(signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      log.error({ err: error }, 'controllers stopped; starting them again');
+      await clock.sleep(restartMs, signal);
+    }
+  }
+}
+
+function controllersOf({ names, signers, domains, issuer, rootCa }: ControllersToRun): readonly Runnable[] {
+  return builtinControllers({
     signers,
-    rootCa: () => given.rootCa,
+    rootCa: () => rootCa,
     domains,
     mintToken: async ({ metadata }, secret) =>
       issuer.issueForSecret({
@@ -46,17 +90,13 @@ export async function startControllers(given: ControllersToRun): Promise<void> {
         accountUid: metadata.uid ?? '',
       }),
   }).filter(({ name }) => names === 'all' || names.includes(name));
-  if (wanted.length === 0) return;
-  const clients = new Map<string, Client>();
-  const client = (name: string): Client => {
-    const before = clients.get(name);
-    if (before !== undefined) return before;
-    if (!isKnown(name)) throw new Error(`controller ${name} has no account`);
-    const made = given.clientOf(controllerUser(name), name);
-    clients.set(name, made);
-    return made;
+}
+
+function oncePerName(make: (name: string) => Client): (name: string) => Client {
+  const made = new Map<string, Client>();
+  return (name) => {
+    const client = made.get(name) ?? make(name);
+    made.set(name, client);
+    return client;
   };
-  await createManager({ client, log, clock })
-    .add(...wanted)
-    .run(given.signal);
 }

@@ -28,7 +28,12 @@ export async function openSigners(given: {
   const names = Object.values(wellKnownSigners(domains)).flat();
   return [
     ...names.map((serves) =>
-      caSigner({ serves, authority, domains, ...(given.maxSeconds === undefined ? {} : { maxSeconds: given.maxSeconds }) }),
+      caSigner({
+        serves,
+        authority,
+        domains,
+        ...(given.maxSeconds === undefined ? {} : { maxSeconds: given.maxSeconds }),
+      }),
     ),
     ...given.own,
   ];

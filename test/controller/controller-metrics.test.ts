@@ -3,7 +3,7 @@ import { controllerMetrics } from '../../src/controller/controller-metrics.js';
 import { openMetrics } from '../../src/runtime/metrics.js';
 
 test('controllers count under the usual names', async () => {
-  const metrics = await openMetrics();
+  const metrics = openMetrics();
   const counting = controllerMetrics(metrics);
   counting.reconciled('c', 'done', 0.01);
   counting.reconciled('c', 'retry', 0.5);
@@ -24,7 +24,7 @@ test('controllers count under the usual names', async () => {
 });
 
 test('every set of metrics is its own', async () => {
-  const [one, two] = [await openMetrics(), await openMetrics({ process: true })];
+  const [one, two] = [openMetrics(), openMetrics({ process: true })];
   one.counter({ name: 'x_total', help: 'x' }).add({});
   two.counter({ name: 'x_total', help: 'x' }).add({}, 2);
   expect((await one.expose()).text).toContain('x_total 1');

@@ -1,6 +1,6 @@
-import { forbidden } from '../../../../../src/api/errors.js';
 import type { AdmissionStep } from '../../../../../src/admission/admission-step.js';
 import { admissionSubject } from '../../../../../src/admission/admission-subject.js';
+import { forbidden } from '../../../../../src/api/errors.js';
 
 const label = 'example.com/team';
 

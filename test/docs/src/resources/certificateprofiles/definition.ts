@@ -1,8 +1,8 @@
 import { invalid, required } from '../../../../../src/api/violations.js';
 import { defineResource } from '../../../../../src/registry/resource-definition.js';
+import { age, column } from '../../../../../src/resources/columns.js';
 import { field, integer32, string, struct } from '../../../../../src/schema/builder.js';
 import { objectMeta, typeMeta } from '../../../../../src/schema/meta.js';
-import { age, column } from '../../../../../src/resources/columns.js';
 import { type CertificateProfile, CertificateProfiles } from '../../api/kinds/certificate-profile.js';
 
 const spec = struct('v1.CertificateProfileSpec', {

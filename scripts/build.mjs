@@ -1,0 +1,125 @@
+#!/usr/bin/env node
+/**
+ * Builds `dist`: types by the compiler, which also checks them, and JavaScript joined into a few files, because loading
+ * hundreds of small ones takes longer than everything else a starting server does.
+ *
+ *   node scripts/build.mjs                everything, from nothing
+ *   node scripts/build.mjs --if-changed   JavaScript only, and only if a source differs from what was built
+ */
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { promisify } from 'node:util';
+
+const root = resolve(import.meta.dirname, '..');
+const dist = join(root, 'dist');
+const stamp = join(dist, '.built');
+const lock = join(root, 'node_modules', '.kedge-build-lock');
+const lockMs = 120_000;
+
+/** What can be imported from outside, and the program. */
+const entries = ['src/main', 'src/index', 'src/testing/index', 'controllers/index'];
+
+/** Every file that makes a difference to what is built. */
+function inputs() {
+  const sources = ['src', 'controllers'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true })
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => join(folder, file)),
+  );
+  return ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'scripts/build.mjs', ...sources.sort()];
+}
+
+function fingerprint() {
+  const hash = createHash('sha256').update(process.version);
+  for (const file of inputs()) hash.update(`\0${file}\0`).update(readFileSync(join(root, file)));
+  return hash.digest('hex');
+}
+
+const isBuilt = (wanted) =>
+  existsSync(stamp) &&
+  readFileSync(stamp, 'utf8') === wanted &&
+  entries.every((entry) => existsSync(join(dist, `${entry}.js`)));
+
+async function buildProgram() {
+  const { rolldown } = await import('rolldown');
+  const bundle = await rolldown({
+    cwd: root,
+    input: Object.fromEntries(entries.map((entry) => [entry, `${entry}.ts`])),
+    platform: 'node',
+    external: (id) => !id.startsWith('.') && !isAbsolute(id),
+    resolve: { extensionAlias: { '.js': ['.ts', '.js'] } },
+    onwarn: (warning) => {
+      throw new Error(warning.message);
+    },
+  });
+  const { output } = await bundle.generate({
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: 'chunks/[name]-[hash].js',
+  });
+  await bundle.close();
+  // Entries last: whoever starts meanwhile finds the chunks of the ones it reads.
+  for (const { fileName, code } of output.toSorted((a, b) => Number(a.isEntry) - Number(b.isEntry))) {
+    writeWhole(join(dist, fileName), code);
+  }
+}
+
+function writeWhole(path, text) {
+  mkdirSync(dirname(path), { recursive: true });
+  const temporary = `${path}.${process.pid}`;
+  writeFileSync(temporary, text);
+  renameSync(temporary, path);
+}
+
+async function buildTypes() {
+  const compiler = join(root, 'node_modules/typescript/bin/tsc');
+  try {
+    await promisify(execFile)(process.execPath, [compiler, '-p', 'tsconfig.build.json'], { cwd: root });
+  } catch (error) {
+    throw new Error(error.stdout || error.message);
+  }
+}
+
+async function underLock(work) {
+  mkdirSync(dirname(lock), { recursive: true });
+  for (;;) {
+    try {
+      mkdirSync(lock);
+      break;
+    } catch {
+      const since = statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
+      if (Date.now() - since > lockMs) rmSync(lock, { recursive: true, force: true });
+      await setTimeout(20);
+    }
+  }
+  try {
+    return await work();
+  } finally {
+    rmSync(lock, { recursive: true, force: true });
+  }
+}
+
+async function run() {
+  const ifChanged = process.argv.includes('--if-changed');
+  if (ifChanged && isBuilt(fingerprint())) return;
+  await underLock(async () => {
+    const wanted = fingerprint();
+    if (ifChanged && isBuilt(wanted)) return;
+    if (ifChanged) await buildProgram();
+    else {
+      rmSync(dist, { recursive: true, force: true });
+      await Promise.all([buildTypes(), buildProgram()]);
+    }
+    writeWhole(stamp, wanted);
+  });
+}
+
+try {
+  await run();
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+}
