@@ -5,16 +5,18 @@
  *
  *   node scripts/build.mjs                everything, from nothing
  *   node scripts/build.mjs --if-changed   JavaScript only, and only if a source differs from what was built
+ *   node scripts/build.mjs --out DIR      everything, into another directory
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { promisify } from 'node:util';
+import { parseArgs, promisify } from 'node:util';
 
 const root = resolve(import.meta.dirname, '..');
-const dist = join(root, 'dist');
+const { values: flags } = parseArgs({ options: { 'if-changed': { type: 'boolean' }, out: { type: 'string' } } });
+const dist = resolve(root, flags.out ?? 'dist');
 const stamp = join(dist, '.built');
 const lock = join(root, 'node_modules', '.kedge-build-lock');
 const lockMs = 120_000;
@@ -29,7 +31,14 @@ function inputs() {
       .filter((file) => file.endsWith('.ts'))
       .map((file) => join(folder, file)),
   );
-  return ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'scripts/build.mjs', ...sources.sort()];
+  return [
+    'package.json',
+    'package-lock.json',
+    'tsconfig.json',
+    'tsconfig.build.json',
+    'scripts/build.mjs',
+    ...sources.sort(),
+  ];
 }
 
 function fingerprint() {
@@ -77,7 +86,9 @@ function writeWhole(path, text) {
 async function buildTypes() {
   const compiler = join(root, 'node_modules/typescript/bin/tsc');
   try {
-    await promisify(execFile)(process.execPath, [compiler, '-p', 'tsconfig.build.json'], { cwd: root });
+    await promisify(execFile)(process.execPath, [compiler, '-p', 'tsconfig.build.json', '--outDir', dist], {
+      cwd: root,
+    });
   } catch (error) {
     throw new Error(error.stdout || error.message);
   }
@@ -103,7 +114,7 @@ async function underLock(work) {
 }
 
 async function run() {
-  const ifChanged = process.argv.includes('--if-changed');
+  const ifChanged = flags['if-changed'] === true;
   if (ifChanged && isBuilt(fingerprint())) return;
   await underLock(async () => {
     const wanted = fingerprint();

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import { defaultDomains } from './api/domains.js';
+import { type Domains, defaultDomains } from './api/domains.js';
 import { type UserInfo, wellKnown } from './api/user.js';
 import { Catalogue } from './apiserver/catalogue.js';
 import { localClient } from './apiserver/local-client.js';
@@ -9,26 +9,22 @@ import type { Parts } from './apiserver/parts.js';
 import { handle } from './apiserver/pipeline.js';
 import type { ApiRequest, ApiResponse } from './apiserver/request.js';
 import { StoredObjects } from './apiserver/stored-objects.js';
-import { alwaysAllow } from './auth/always.js';
-import { union } from './auth/authorizer-union.js';
 import { Impersonation } from './auth/impersonation.js';
-import { privilegedGroup } from './auth/privileged-group.js';
-import { rbac } from './auth/rbac.js';
 import type { Client } from './client/client.js';
 import { clientIn } from './client/in-domain.js';
-import { systemClock } from './runtime/clock.js';
-import { silentLogger } from './runtime/logger.js';
-import { openAuthentication } from './server/authentication.js';
+import { type Clock, systemClock } from './runtime/clock.js';
+import { type Logger, silentLogger } from './runtime/logger.js';
+import { openAccess } from './server/access.js';
 import { bootstrap } from './server/bootstrap.js';
 import { openCredentials } from './server/credentials.js';
 import { openCustomResources } from './server/custom-resources.js';
 import { openDefinitions } from './server/definitions.js';
-import { kubeconfigText } from './server/kubeconfig-text.js';
 import { openListener } from './server/listening.js';
 import type { ServerOptions } from './server/options.js';
-import { runControllers } from './server/run-controllers.js';
+import { checkControllerNames, runControllers } from './server/run-controllers.js';
 import { openSigners } from './server/signers.js';
 import { openStore } from './store/open.js';
+import type { Store } from './store/store.js';
 
 /** A running server. */
 export interface Server {
@@ -49,14 +45,46 @@ const apiserver: UserInfo = { username: wellKnown.apiserver, groups: [wellKnown.
 
 /** Starts a server: API, store and controllers, in this process. Resolves when it is ready. */
 export async function createServer(options: ServerOptions = {}): Promise<Server> {
+  return (await openServer(options)).server;
+}
+
+/** A server with what answers its requests, for callers that bring requests other than over its sockets. */
+export interface OpenedServer {
+  readonly server: Server;
+  handle(request: ApiRequest): Promise<ApiResponse>;
+}
+
+/** Like `createServer`. */
+export async function openServer(options: ServerOptions = {}): Promise<OpenedServer> {
   const { clock = systemClock, log = silentLogger, domains = defaultDomains, graceMs = 10_000 } = options;
+  checkControllerNames(options.controllers ?? 'all');
   const store =
     typeof options.store === 'object' ? options.store : await openStore(options.store ?? 'memory:', { clock, log });
-  const isNew = (await store.revision()) === 0n;
-  let firstRevision = 0n;
   const stopping = new AbortController();
   // Every watch of a controller listens.
   setMaxListeners(0, stopping.signal);
+  try {
+    return await start(options, { store, clock, log, domains, graceMs, stopping });
+  } catch (error) {
+    stopping.abort();
+    await store.close();
+    throw error;
+  }
+}
+
+interface Start {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly domains: Domains;
+  readonly graceMs: number;
+  readonly stopping: AbortController;
+}
+
+async function start(options: ServerOptions, given: Start): Promise<OpenedServer> {
+  const { store, clock, log, domains, graceMs, stopping } = given;
+  const isNew = (await store.revision()) === 0n;
+  let firstRevision = 0n;
   const credentials = await openCredentials({
     directory: options.dataDir,
     hosts: options.listen?.host === undefined ? [] : [options.listen.host],
@@ -64,20 +92,17 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
   });
 
   const objects = new StoredObjects(store);
-  const authentication = openAuthentication(
-    {
-      signingKey: credentials.serviceAccountKey,
-      verificationKeys: options.serviceAccountVerificationKeys ?? [],
-      issuers: options.serviceAccountIssuers ?? ['https://kubernetes.default.svc'],
-      apiAudiences: options.apiAudiences ?? [],
-      clientCa: () => credentials.ca.anchors,
-      tokenFile: options.tokenFile,
-      anonymous: options.anonymous ?? true,
-    },
-    { objects, domains, clock },
-  );
-  const roles = rbac(objects, domains);
-  const authorizer = options.authorization === 'AlwaysAllow' ? alwaysAllow : union(privilegedGroup, roles);
+  let address = 'localhost';
+  const { authentication, authorizer, roles } = await openAccess(options, {
+    credentials,
+    objects,
+    domains,
+    clock,
+    log,
+    signal: stopping.signal,
+    serverAddress: () => address,
+    secretTokenUsed: () => {},
+  });
   const { definitions, admission } = openDefinitions({
     authentication,
     authorizer,
@@ -85,6 +110,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     objects,
     domains,
     maxTokenSeconds: options.serviceAccountMaxTokenSeconds,
+    extendTokens: options.extendServiceAccountTokens,
   });
   const catalogue = new Catalogue(definitions);
   const parts: Parts = {
@@ -101,7 +127,6 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     uuid: randomUUID,
   };
 
-  let address = 'localhost';
   const routes = nonResourceRoutes({
     catalogue,
     checks: healthChecks(stopping.signal),
@@ -127,17 +152,12 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     signers: (options.signers ?? []).map(({ serves }) => serves),
   });
   if (isNew) firstRevision = await store.revision();
-  const own = options.listen === undefined ? undefined : await credentials.forListening();
-  const listener =
-    own === undefined || options.listen === undefined
+  const listening =
+    options.listen === undefined
       ? undefined
-      : await openListener({ handle: answer, clock, log }, own.serving, options.listen);
-  address = listener?.address ?? address;
-  const adminKubeconfig = (url: string): string =>
-    kubeconfigText({ url, ca: credentials.ca.anchors, user: 'kubernetes-admin', credentials: admin });
-  if (listener !== undefined) {
-    await options.onListening?.({ url: listener.url, adminKubeconfig: adminKubeconfig(listener.url) });
-  }
+      : await openListener({ handle: answer, clock, log }, credentials, options.listen);
+  address = listening?.address ?? address;
+  if (listening !== undefined) await options.onListening?.(listening);
   const controllers = runControllers({
     names: options.controllers ?? 'all',
     clientOf,
@@ -155,16 +175,16 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
   let stopped: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
     stopping.abort();
-    await listener?.stop(graceMs);
+    await listening?.stop(graceMs);
     await controllers;
     await store.close();
   };
-  return {
-    url: listener?.url,
+  const server: Server = {
+    url: listening?.url,
     ca: credentials.ca.anchors,
     get adminKubeconfig() {
-      if (listener === undefined) throw new Error('a server that does not listen has no kubeconfig');
-      return adminKubeconfig(listener.url);
+      if (listening === undefined) throw new Error('a server that does not listen has no kubeconfig');
+      return listening.adminKubeconfig;
     },
     client: (user = administrator) => clientOf(user, 'kedge'),
     stop: () => {
@@ -172,6 +192,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
       return stopped;
     },
   };
+  return { server, handle: answer };
 }
 
 const healthChecks = (stopping: AbortSignal) => [

@@ -4,7 +4,7 @@ const oneHour = 3_600;
 
 /** Short-lived client certificates for CI jobs; refuses anyone else. */
 export const ciSigner = (ca: CertificateAuthority): Signer => ({
-  serves: 'example.com/ci-client',
+  serves: 'example.com/ci',
 
   async sign({ request, requester, usages }) {
     if (!requester.groups.includes('ci:jobs')) {

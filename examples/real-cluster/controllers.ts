@@ -1,4 +1,4 @@
-import { type Client, type ConnectOptions, connect, createManager, type Logger, type Signer } from 'kedge';
+import { type ConnectOptions, connect, createManager, type Logger, type Signer } from 'kedge';
 import { builtinControllers } from 'kedge/controllers';
 import { teamAccess } from '../custom-controller/team-access.js';
 
@@ -13,8 +13,10 @@ export interface RunOptions extends ConnectOptions {
 
 /** Runs signers, the publisher of their anchors and a controller of our own against the cluster of a kubeconfig. */
 export async function runControllers({ signers, log, signal, ...access }: RunOptions): Promise<void> {
-  const client: Client = await connect(access);
+  const client = await connect(access);
+  const controllers = builtinControllers({ signers }).filter(({ name }) => ours.includes(name));
   await createManager({ client, log })
-    .add(...builtinControllers({ signers }).filter(({ name }) => ours.includes(name)), teamAccess)
-    .run(signal);
+    .add(...controllers, teamAccess)
+    .run(signal)
+    .finally(() => client.close());
 }

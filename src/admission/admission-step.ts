@@ -20,6 +20,8 @@ export interface AdmissionAttributes {
   readonly options?: Readonly<Record<string, unknown>>;
   /** Sends a Warning header with the answer. */
   warn(text: string): void;
+  /** Adds a fact to the request's record in the audit log; absent where none is kept. The first value of a key stays. */
+  readonly annotate?: ((key: string, value: string) => void) | undefined;
 }
 
 /** One policy on the write path. Rejects by throwing an ApiError. */

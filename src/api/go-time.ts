@@ -94,7 +94,7 @@ export function parseTime(text: string, precision: keyof typeof layouts): Parsed
 }
 
 /** Go's `time` package quotes in its own way: bytes beyond ASCII one by one. */
-function goTimeQuote(text: string): string {
+export function goTimeQuote(text: string): string {
   let out = '"';
   for (const character of text) {
     if (character === '"' || character === '\\') out += `\\${character}`;

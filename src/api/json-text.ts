@@ -31,7 +31,7 @@ export type ExactJson =
   | readonly ExactJson[]
   | { readonly [member: string]: ExactJson };
 
-/** A number whose text is not the one JavaScript would print, and which is no int64: `10.0`, `1e3`, 19 nines more. */
+/** A number whose text is not the one JavaScript would print, and which is no int64: `10.0`, `1e3`, `9223372036854775808`. */
 export class NumberText {
   readonly text: string;
   constructor(text: string) {

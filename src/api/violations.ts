@@ -1,4 +1,4 @@
-import { goJson, quote } from './go-text.js';
+import { goFloatText, goJson, quote } from './go-text.js';
 
 /**
  * One broken rule of one field. A list of them becomes a 422 Status (see `errors.ts`);
@@ -29,19 +29,11 @@ export type CauseReason =
 const tail = (detail: string | undefined): string => (detail ? `: ${detail}` : '');
 const plural = (count: number, one: string): string => (count === 1 ? one : `${one}s`);
 
-const largest = 2n ** 63n - 1n;
-/** A whole number of 64 bits with all its digits; the largest ones share their double with the one beyond. */
-function numberText(value: number): string {
-  if (!Number.isInteger(value) || Number.isSafeInteger(value) || Math.abs(value) > 2 ** 63) return String(value);
-  const whole = BigInt(value);
-  return String(whole > largest ? largest : whole);
-}
-
 /** A bad value as Go prints it in a field error: strings quoted, numbers and booleans bare, the rest as JSON. */
 export function shown(value: unknown): string {
   if (value === undefined || value === null) return 'null';
   if (typeof value === 'string') return quote(value);
-  if (typeof value === 'number') return numberText(value);
+  if (typeof value === 'number') return goFloatText(value);
   if (typeof value === 'bigint' || typeof value === 'boolean') return String(value);
   return goJson(value);
 }

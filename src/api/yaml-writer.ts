@@ -1,3 +1,4 @@
+import { goJson } from './go-text.js';
 import type { Json, JsonObject } from './object.js';
 import { goFloat, resolveScalar } from './yaml-scalar.js';
 
@@ -63,10 +64,10 @@ function scalar(head: string, value: Json, indent: number): readonly string[] {
     return style === 'literal' ? literal(lead, value, indent) : flow(lead, value, { style, indent });
   }
   if (typeof value === 'number') return [lead + (Number.isInteger(value) ? wholeNumber(value) : goFloat(value))];
-  return [lead + JSON.stringify(value)];
+  return [lead + goJson(value)];
 }
 
-const wholeNumber = (value: number): string => (Math.abs(value) < 2 ** 64 ? BigInt(value).toString() : goFloat(value));
+const wholeNumber = (value: number): string => (Math.abs(value) < 2 ** 64 ? String(value) : goFloat(value));
 
 function literal(lead: string, text: string, indent: number): readonly string[] {
   const hint = text.startsWith(' ') || text.startsWith('\n') ? String(step) : '';

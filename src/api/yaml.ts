@@ -165,7 +165,7 @@ const smallestSigned = -(2n ** 63n);
 function wholeNumber(value: bigint): ExactJson {
   const number = Number(value);
   if (Number.isSafeInteger(number) || value > largestUnsigned || value < smallestSigned) return number;
-  return new NumberText(value.toString());
+  return BigInt.asIntN(64, value) === value ? value : new NumberText(value.toString());
 }
 
 function sortedObject(members: ReadonlyMap<string, ExactJson>): ExactJson {

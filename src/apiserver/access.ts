@@ -1,5 +1,5 @@
 import type { UserInfo } from '../api/user.js';
-import type { AccessAttributes, Authorizer } from '../auth/authorizer.js';
+import type { AccessAttributes, Authorizer, Decision } from '../auth/authorizer.js';
 import { refusal } from '../auth/denial.js';
 import type { RequestInfo } from './request.js';
 
@@ -15,11 +15,20 @@ export function accessOf(user: UserInfo, info: RequestInfo): AccessAttributes {
     subresource: info.subresource || undefined,
     namespace: info.namespace || undefined,
     name: info.name || undefined,
+    fieldSelector: info.fieldSelector,
+    labelSelector: info.labelSelector,
   };
 }
 
-/** Throws Forbidden unless the authorizer allows it. `uri` is that of the request. */
-export async function requireAccess(authorizer: Authorizer, attributes: AccessAttributes, uri: string): Promise<void> {
-  const refused = refusal(attributes, await authorizer.authorize(attributes), uri);
+/** Throws Forbidden unless the authorizer allows it. `uri` is that of the request; `told` hears the decision. */
+export async function requireAccess(
+  authorizer: Authorizer,
+  attributes: AccessAttributes,
+  uri: string,
+  told?: (decision: Decision) => void,
+): Promise<void> {
+  const decision = await authorizer.authorize(attributes);
+  told?.(decision);
+  const refused = refusal(attributes, decision, uri);
   if (refused !== undefined) throw refused;
 }

@@ -1,4 +1,5 @@
 import { ApiError, badRequest, unsupportedMediaType } from '../api/errors.js';
+import { goJson } from '../api/go-text.js';
 import { dumpBody, JsonSyntaxError, type ReadText, readJson } from '../api/json-text.js';
 import { type ApiObject, groupVersion, type JsonObject } from '../api/object.js';
 import type { DeleteBody, FieldValidation, WriteParameters } from '../api/options.js';
@@ -6,6 +7,7 @@ import { strictWarnings } from '../api/yaml.js';
 import type { RequestContext, ResourceDefinition } from '../registry/resource-definition.js';
 import { DecodeError, decodeText, typeMetaOf } from '../schema/decode.js';
 import { applyDefaults } from '../schema/default.js';
+import { inOrder } from '../schema/encode.js';
 import { deleteOptions } from '../schema/meta.js';
 import type { Schema } from '../schema/schema.js';
 import { registeredKind } from './registered-kinds.js';
@@ -78,9 +80,10 @@ export async function readObject(
     const why = error instanceof JsonSyntaxError ? `couldn't get version/kind; json parse error: ${message}` : message;
     throw unrecognized(why, dumpBody(bytes ?? Buffer.alloc(0)));
   }
-  return definition.origin === 'custom'
-    ? decodeCustom(definition, parsed, parameters.fieldValidation, context, unrecognized)
-    : decodeBuiltIn(definition, parsed, parameters.fieldValidation, context, unrecognized);
+  const decode = definition.origin === 'custom' ? decodeCustom : decodeBuiltIn;
+  const object = decode(definition, parsed, parameters.fieldValidation, context, unrecognized);
+  request.record?.sent(object as unknown as JsonObject, (sent) => goJson(inOrder(definition, sent)));
+  return object;
 }
 
 type Complain = (why: string, dump: string) => ApiError;
@@ -148,10 +151,10 @@ function decodeCustom(
 ): ApiObject {
   const { text, dump, raw } = parsed;
   const meta = checkedTypeMeta(parsed, unrecognized);
-  if (meta.kind === '') throw unrecognized(`Object 'Kind' is missing in '${raw || JSON.stringify(text.value)}'`, dump);
+  if (meta.kind === '') throw unrecognized(`Object 'Kind' is missing in '${raw || goJson(text.value)}'`, dump);
   const expected = groupVersion(definition);
   if (meta.apiVersion === '')
-    throw unrecognized(`Object 'apiVersion' is missing in '${raw || JSON.stringify(text.value)}'`, dump);
+    throw unrecognized(`Object 'apiVersion' is missing in '${raw || goJson(text.value)}'`, dump);
   if (meta.apiVersion !== expected) {
     throw badRequest(
       `the API version in the data (${meta.apiVersion}) does not match the expected API version (${expected})`,
@@ -245,5 +248,6 @@ export async function readDeleteBody(
     (why) => badRequest(`DeleteOptions in version "v1" cannot be handled as a DeleteOptions: ${why}`),
     () => decodeText(deleteOptions, parsed.text),
   );
+  request.record?.sent({ kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1', ...(value as JsonObject) }, goJson);
   return value as DeleteBody;
 }

@@ -1,4 +1,5 @@
 import { ApiError, isReason, type Status } from '../api/errors.js';
+import { goJson } from '../api/go-text.js';
 import type { ApiObject, JsonObject, List, ObjectKey, ResourceType } from '../api/object.js';
 import type { Query } from '../api/options.js';
 import type { UserInfo } from '../api/user.js';
@@ -111,7 +112,7 @@ function requestOf(
     header: (key) => headers[key],
     caller: { user },
     body: async () =>
-      contentType === undefined ? { object: body } : { bytes: Buffer.from(JSON.stringify(body)), contentType },
+      contentType === undefined ? { object: body } : { bytes: Buffer.from(goJson(body)), contentType },
     signal,
   };
 }

@@ -7,6 +7,7 @@ import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
 import type { Revision, Store } from '../store/store.js';
 import type { Catalogue } from './catalogue.js';
+import type { Operations } from './operations/operations.js';
 
 /** What the API server is made of. */
 export interface Parts {
@@ -22,6 +23,8 @@ export interface Parts {
   readonly domains: Domains;
   /** The oldest revision a watch may resume from: what came before it made the server's first objects. */
   firstRevision(): Revision;
+  /** Looks after requests on their way: counts, limits, records. Default: nobody does. */
+  readonly operations?: Operations;
   /** A fresh UUID (version 4). */
   uuid(): string;
 }

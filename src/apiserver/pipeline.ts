@@ -1,12 +1,16 @@
 import { ApiError, isReason, timeout, unauthorized, untyped } from '../api/errors.js';
-import type { UserInfo } from '../api/user.js';
+import { type UserInfo, wellKnown } from '../api/user.js';
 import { AuthenticationError } from '../auth/authenticator.js';
 import { StoreClosed } from '../store/store.js';
 import { accessOf, requireAccess } from './access.js';
 import { errorForm } from './negotiate.js';
 import type { NonResourceRoutes } from './non-resource.js';
+import { RequestExpired, requestTimeout } from './operations/deadlines.js';
+import { isLongRunning } from './operations/in-flight.js';
+import { isAlwaysAnswered, overloaded, panicked, shuttingDown, tooLate } from './operations/operations.js';
+import { Passage } from './operations/passage.js';
 import type { Parts } from './parts.js';
-import type { ApiRequest, ApiResponse, Headers, Representation, Result } from './request.js';
+import type { ApiRequest, ApiResponse, Headers, Representation, Result, TextResult } from './request.js';
 import { runResourceRequest } from './resource-request.js';
 
 /**
@@ -14,41 +18,142 @@ import { runResourceRequest } from './resource-request.js';
  * Nothing about a request is refused after it was partly done; failures become Status objects here and nowhere else.
  */
 export async function handle(parts: Parts, routes: NonResourceRoutes, request: ApiRequest): Promise<ApiResponse> {
+  const { operations } = parts;
+  if (operations === undefined) return run(parts, routes, request, undefined);
+  if (operations.closing() && 'credentials' in request.caller && !isAlwaysAnswered(request.info.path)) {
+    return plainly(shuttingDown);
+  }
+  const passage = new Passage(operations, request);
+  return passage.followed(await runInTime(parts, routes, request, passage));
+}
+
+/** Requests from elsewhere have their time; those of this process mind it themselves. */
+async function runInTime(
+  parts: Parts,
+  routes: NonResourceRoutes,
+  request: ApiRequest,
+  passage: Passage,
+): Promise<ApiResponse> {
+  const deadlines = parts.operations?.deadlines;
+  if (deadlines === undefined || 'user' in request.caller || isLongRunning(request.info)) {
+    return run(parts, routes, request, passage);
+  }
+  let milliseconds: number;
+  try {
+    milliseconds = requestTimeout(request.query, deadlines.longest);
+  } catch (error) {
+    if (error instanceof ApiError) passage.refusedUnseen(error);
+    return failure(parts, request, error, { warnings: [], filtered: false });
+  }
+  const work = run(parts, routes, request, passage);
+  try {
+    return await deadlines.within(milliseconds, work);
+  } catch (error) {
+    if (!(error instanceof RequestExpired)) throw error;
+    parts.log.warn({ method: request.method, uri: request.uri, milliseconds }, 'request timed out');
+    passage.expired(work);
+    request.abandon?.();
+    return plainly(tooLate);
+  }
+}
+
+const plainly = (result: TextResult): ApiResponse => ({
+  result,
+  warnings: [],
+  representation: { mediaType: 'json', pretty: false },
+});
+
+async function run(
+  parts: Parts,
+  routes: NonResourceRoutes,
+  request: ApiRequest,
+  passage: Passage | undefined,
+): Promise<ApiResponse> {
   const warnings = new Set<string>();
   const warn = (text: string): void => {
     // A line break would end the header.
     if (!/[\r\n]/.test(text)) warnings.add(text);
   };
   let filtered = true;
+  let caller: UserInfo | undefined;
   try {
-    const user = await identify(parts, request, warn);
-    await requireAccess(parts.authorizer, accessOf(user, request.info), request.uri);
+    caller = await identify(parts, request, passage, warn);
+    const user = await acting(parts, request, caller, passage);
+    if (passage !== undefined && !passage.enter(user)) return plainly(overloaded);
+    const asked = parts.clock.now();
+    await requireAccess(parts.authorizer, accessOf(user, request.info), request.uri, (decision) =>
+      passage?.authorized(decision, parts.clock.now() - asked),
+    );
     filtered = false;
-    if (!request.info.isResource) {
-      const { result, representation, headers } = await routes.run(request, user);
-      return { result, representation, warnings: [...warnings], ...(headers === undefined ? {} : { headers }) };
-    }
-    const { result, representation } = await runResourceRequest(parts, request, user, warn);
-    return { result, representation, warnings: [...warnings] };
+    const answer: Omit<ApiResponse, 'warnings'> = request.info.isResource
+      ? await runResourceRequest(parts, request, user, warn)
+      : await routes.run(request, user);
+    return { ...answer, warnings: [...warnings], ...(isUnknown(caller) ? { unknownCaller: true } : {}) };
   } catch (error) {
-    return failure(parts, request, error, { warnings: [...warnings], filtered });
+    if (isFault(error)) {
+      parts.log.error({ err: error, method: request.method, uri: request.uri }, 'request panicked');
+      passage?.panicked(error);
+      return plainly(panicked);
+    }
+    const failed = failure(parts, request, error, { warnings: [...warnings], filtered });
+    return caller === undefined || isUnknown(caller) ? { ...failed, unknownCaller: true } : failed;
   }
 }
 
-async function identify(parts: Parts, request: ApiRequest, warn: (text: string) => void): Promise<UserInfo> {
-  if ('user' in request.caller) return request.caller.user;
+const isUnknown = ({ username, groups }: UserInfo): boolean =>
+  username === wellKnown.anonymous || groups.includes(wellKnown.unauthenticated);
+
+/** Errors that only a fault of the program throws. */
+const isFault = (error: unknown): boolean =>
+  error instanceof TypeError ||
+  error instanceof RangeError ||
+  error instanceof ReferenceError ||
+  error instanceof SyntaxError;
+
+/** Who sent the request. */
+async function identify(
+  parts: Parts,
+  request: ApiRequest,
+  passage: Passage | undefined,
+  warn: (text: string) => void,
+): Promise<UserInfo> {
+  if ('user' in request.caller) {
+    passage?.vouchedFor(request.caller.user);
+    request.record = passage?.record;
+    return request.caller.user;
+  }
   const { credentials } = request.caller;
-  try {
-    const found = await parts.authenticator.authenticate(credentials);
-    if (found === undefined) throw unauthorized();
-    for (const text of found.warnings ?? []) warn(text);
-    const acting = await parts.impersonation.impersonate(credentials, accessOf(found.user, request.info));
-    return acting?.user ?? found.user;
-  } catch (error) {
+  let refused = false;
+  const found = await parts.authenticator.authenticate(credentials).catch((error: unknown) => {
     if (!(error instanceof AuthenticationError)) throw error;
     parts.log.debug({ reason: error.message }, 'not authenticated');
-    throw unauthorized();
+    refused = true;
+    return undefined;
+  });
+  if (found === undefined) {
+    const error = unauthorized();
+    passage?.unauthenticated(credentials, error, { refused });
+    throw error;
   }
+  for (const text of found.warnings ?? []) warn(text);
+  passage?.authenticated(found);
+  request.record = passage?.record;
+  return found.user;
+}
+
+/** As whom the request is made. */
+async function acting(
+  parts: Parts,
+  request: ApiRequest,
+  caller: UserInfo,
+  passage: Passage | undefined,
+): Promise<UserInfo> {
+  if ('user' in request.caller) return caller;
+  const wanted = accessOf(caller, request.info);
+  const impersonated = await parts.impersonation.impersonate(request.caller.credentials, wanted);
+  if (impersonated === undefined) return caller;
+  passage?.impersonating(impersonated);
+  return impersonated.user;
 }
 
 const nosniff: Headers = { 'X-Content-Type-Options': 'nosniff' };

@@ -1,8 +1,9 @@
 import { goJson } from '../api/go-text.js';
+import { parseJson } from '../api/json-text.js';
 import { groupVersion, type JsonObject } from '../api/object.js';
-import { encodeObject, encodeProtobufList, encodeWatchEvent } from '../schema/protobuf.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { statusSchema } from '../resources/status-schema.js';
+import { encodeObject, encodeProtobufList, encodeWatchEvent } from '../schema/protobuf.js';
 import { stored } from './forms.js';
 import type { Result } from './request.js';
 
@@ -21,7 +22,8 @@ export function encodeAnswer(result: Exclude<Result, { type: 'watch' | 'text' | 
       items: entries.map((entry) => stored(definition, entry) as unknown as JsonObject),
     });
   }
-  if (result.type === 'entry') return encodeObject(result.definition.schema, stored(result.definition, result.entry) as unknown as JsonObject);
+  if (result.type === 'entry')
+    return encodeObject(result.definition.schema, stored(result.definition, result.entry) as unknown as JsonObject);
   const schema = result.definition?.schema ?? statusSchema;
   return encodeObject(schema, plain(result.object));
 }
@@ -30,4 +32,4 @@ export function encodeAnswer(result: Exclude<Result, { type: 'watch' | 'text' | 
 export const encodeEvent = (type: string, definition: ResourceDefinition | undefined, object: object): Buffer =>
   encodeWatchEvent(type, encodeObject(definition?.schema ?? statusSchema, plain(object)));
 
-const plain = (object: object): JsonObject => JSON.parse(goJson(object)) as JsonObject;
+const plain = (object: object): JsonObject => parseJson(goJson(object)) as JsonObject;

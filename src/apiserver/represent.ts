@@ -1,5 +1,6 @@
 import { ApiError, notAcceptable, untyped } from '../api/errors.js';
 import { goJson } from '../api/go-text.js';
+import { parseJson } from '../api/json-text.js';
 import { type ApiObject, groupVersion, type JsonObject } from '../api/object.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { compileEncoder, inOrder, itemStart } from '../schema/encode.js';
@@ -50,10 +51,7 @@ export async function represent(result: Bodied, form: Representation, now: numbe
 const codeOf = (result: Bodied): number => (result.type === 'list' ? 200 : result.code);
 /** Two blanks per level, and Go's escapes. */
 function prettyJson(value: unknown): string {
-  return JSON.stringify(value, null, 2).replace(
-    /[<>&\u2028\u2029]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+  return goJson(value, 2);
 }
 
 /** Compact JSON without a transform: stored bytes copied as they are. */
@@ -175,8 +173,8 @@ const objectOf = (result: Exclude<Bodied, ListResult>): ApiObject =>
   result.type === 'entry' ? stored(result.definition, result.entry) : (result.object as ApiObject);
 
 function plainValue(result: Bodied): unknown {
-  if (result.type === 'entry') return JSON.parse(entryBytes(result.definition, result.entry).toString('utf8'));
-  if (result.type === 'list') return JSON.parse(Buffer.concat(listChunks(result)).toString('utf8'));
+  if (result.type === 'entry') return parseJson(entryBytes(result.definition, result.entry).toString('utf8'));
+  if (result.type === 'list') return parseJson(Buffer.concat(listChunks(result)).toString('utf8'));
   return result.definition === undefined ? result.object : inOrder(result.definition, result.object as JsonObject);
 }
 

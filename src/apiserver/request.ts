@@ -4,6 +4,7 @@ import type { UserInfo } from '../api/user.js';
 import type { Credentials } from '../auth/authenticator.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import type { Entry } from '../store/store.js';
+import type { AuditRecord } from './operations/audit-log.js';
 
 /** What a URL and a method ask for, as authorization sees it; made before anybody knows whether it exists. */
 export interface RequestInfo {
@@ -21,6 +22,9 @@ export interface RequestInfo {
   readonly name: string;
   /** Further path segments follow the subresource. */
   readonly trailing: boolean;
+  /** Selectors of a request about a collection, as sent; they have not been checked. */
+  readonly fieldSelector?: string | undefined;
+  readonly labelSelector?: string | undefined;
 }
 
 /** A request, freed of sockets. */
@@ -39,6 +43,14 @@ export interface ApiRequest {
   body(): Promise<RequestBody>;
   /** Aborted when the caller has gone or the server stops. */
   readonly signal: AbortSignal;
+  /** Names the request in the audit log and to the caller. */
+  readonly auditId?: string;
+  /** Of the peer, where the request came over the network. */
+  readonly remoteAddress?: string;
+  /** Aborts the signal: nobody waits for the answer any more. */
+  abandon?(): void;
+  /** Set on the way, where the request is recorded. */
+  record?: AuditRecord | undefined;
 }
 
 /** Bytes of a declared type, or an object handed over within the process. */
@@ -92,6 +104,8 @@ export interface WatchResult {
   readonly definition: ResourceDefinition;
   /** Completes when the watch is over. Errors are events here, never failures of the stream. */
   readonly events: Observable<WatchItem>;
+  /** To be told of every event that was sent, and its size. */
+  readonly sent?: (item: WatchItem, bytes: number) => void;
 }
 
 export type WatchItem =
@@ -107,6 +121,10 @@ export interface ApiResponse {
   readonly warnings: readonly string[];
   readonly representation: Representation;
   readonly headers?: Headers;
+  /** The caller is nobody in particular: an HTTP/2 connection ends with this answer, as Kubernetes has it. */
+  readonly unknownCaller?: boolean;
+  /** To be told once: the answer was sent, or will not be. Watches tell of their end themselves. */
+  readonly settled?: (outcome: { readonly code: number; readonly bytes: number }) => void;
 }
 
 /** The form the caller accepts. */

@@ -61,6 +61,7 @@ export async function runResourceRequest(
     dryRun: false,
     now: parts.clock.now(),
     warn,
+    annotate: request.record === undefined ? undefined : (key, value) => request.record?.annotate(key, value),
   };
   return { result: await runVerb(parts, request, target, context), representation };
 }
@@ -71,7 +72,9 @@ async function runVerb(parts: Parts, request: ApiRequest, target: Target, contex
   const collection = {
     definition,
     namespace: definition.namespaced ? info.namespace : '',
-    signal: request.signal,
+    get signal() {
+      return request.signal;
+    },
   };
   switch (info.verb) {
     case 'get':
@@ -185,7 +188,7 @@ export const writeRequest = (
     ...(fieldManager === undefined ? {} : { fieldManager }),
     ...(fieldValidation === 'Warn' ? {} : { fieldValidation }),
   },
-  signal: request.signal,
+  abandoned: () => request.signal.aborted,
 });
 
 /** A write as an answer: the stored bytes where there are any. */

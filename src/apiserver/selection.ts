@@ -13,6 +13,9 @@ export interface Selection {
   matches(object: ApiObject): boolean;
 }
 
+/** False if an entry cannot be selected, by its key alone: most need not be read for a selection of one name. */
+export const mayMatch = ({ name }: Selection, key: string): boolean => name === undefined || key.endsWith(`/${name}`);
+
 type Getter = (object: ApiObject) => string;
 
 /** Reads the label and field selectors of a request against what the kind can be selected by. Throws BadRequest. */

@@ -49,7 +49,8 @@ export interface WriteRequest {
   readonly managedSubresource?: string | undefined;
   /** For admission: the options object of the request. */
   readonly options: Readonly<Record<string, unknown>>;
-  readonly signal: AbortSignal;
+  /** Does nobody wait for the answer any more? */
+  abandoned(): boolean;
 }
 
 /** What a write came to. */
@@ -190,7 +191,7 @@ export async function updateObject(
       return await updateOnce(parts, request, key, update, entry);
     } catch (error) {
       if (!(error instanceof WriteConflict)) throw error;
-      if (parts.clock.now() >= deadline || request.signal.aborted) {
+      if (parts.clock.now() >= deadline || request.abandoned()) {
         throw timeout('request did not complete within requested timeout - context deadline exceeded');
       }
     }
@@ -407,5 +408,6 @@ function attributesOf(
     dryRun: context.dryRun,
     options,
     warn: (text) => context.warn(text),
+    annotate: context.annotate,
   };
 }

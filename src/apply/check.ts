@@ -90,7 +90,7 @@ export function checkShape(
 
 function checkScalar(kind: ScalarKind, value: Json, report: (text: string) => void): void {
   if (value === null) return;
-  if (kind === 'numeric' && typeof value !== 'number') {
+  if (kind === 'numeric' && typeof value !== 'number' && typeof value !== 'bigint') {
     report(`expected numeric (int or float), got ${goTypeName(value)}`);
   } else if (kind === 'string' && typeof value !== 'string') {
     report(`expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`);

@@ -15,7 +15,7 @@ export function goValue(value: Json, numbers: NumberKind = 'float', depth = 0): 
   if (value === null) return '<nil>';
   if (typeof value === 'string') return value;
   if (typeof value === 'boolean') return String(value);
-  if (typeof value === 'number') return goNumber(value, numbers);
+  if (typeof value === 'number' || typeof value === 'bigint') return goNumber(value, numbers);
   if (depth > deepest) return '...';
   if (isList(value)) return `[${value.map((item) => goValue(item, numbers, depth + 1)).join(' ')}]`;
   if (!isObject(value)) return String(value);
@@ -28,7 +28,7 @@ export function goSyntax(value: Json, numbers: NumberKind = 'float', depth = 0):
   if (value === null) return 'interface {}(nil)';
   if (typeof value === 'string') return quote(value);
   if (typeof value === 'boolean') return String(value);
-  if (typeof value === 'number') return goNumber(value, numbers);
+  if (typeof value === 'number' || typeof value === 'bigint') return goNumber(value, numbers);
   if (depth > deepest) return '...';
   if (isList(value)) {
     return `[]interface {}{${value.map((item) => goSyntax(item, numbers, depth + 1)).join(', ')}}`;
@@ -39,6 +39,9 @@ export function goSyntax(value: Json, numbers: NumberKind = 'float', depth = 0):
   return `map[string]interface {}{${printed.join(', ')}}`;
 }
 
+/** An int64 to the decoder that keeps whole numbers apart. */
+export const isWhole = (value: Json): boolean => typeof value === 'bigint' || Number.isSafeInteger(value);
+
 /** `%T`. */
 export function goTypeName(value: Json, numbers: NumberKind = 'float'): string {
   if (value === null) return '<nil>';
@@ -46,12 +49,13 @@ export function goTypeName(value: Json, numbers: NumberKind = 'float'): string {
   if (typeof value === 'boolean') return 'bool';
   if (isList(value)) return '[]interface {}';
   if (isObject(value)) return 'map[string]interface {}';
-  return numbers === 'int' && Number.isInteger(value) ? 'int64' : 'float64';
+  return numbers === 'int' && isWhole(value) ? 'int64' : 'float64';
 }
 
 /** A number as `%v` prints it: floats in the shortest form, with an exponent below 1e-04 and from 1e+06 on. */
-export function goNumber(value: number, numbers: NumberKind): string {
-  if (numbers === 'int' && Number.isInteger(value)) return BigInt(value).toString();
+export function goNumber(given: number | bigint, numbers: NumberKind): string {
+  if (numbers === 'int' && isWhole(given)) return String(given);
+  const value = Number(given);
   if (value === 0) return Object.is(value, -0) ? '-0' : '0';
   const [digits = '', exponentText = '0'] = value.toExponential().split('e');
   const exponent = Number(exponentText);

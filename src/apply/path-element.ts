@@ -1,5 +1,5 @@
 import { goJson, quote } from '../api/go-text.js';
-import { setMember } from '../api/json-text.js';
+import { parseJson, setMember } from '../api/json-text.js';
 import type { Json, JsonObject } from '../api/object.js';
 import { goNumber } from './go-print.js';
 import { compareText, isList, isObject } from './json-value.js';
@@ -40,9 +40,9 @@ export function readPathElement(text: string): PathElement | undefined {
     case 'f':
       return text;
     case 'v':
-      return valueElement(JSON.parse(rest) as Json);
+      return valueElement(parseJson(rest));
     case 'k': {
-      const keys = JSON.parse(rest) as Json;
+      const keys = parseJson(rest) as Json;
       if (!isObject(keys)) throw new Error(`expected an object: ${text}`);
       return keyElement(Object.entries(keys));
     }
@@ -60,11 +60,11 @@ export function printPathElement(element: PathElement): string {
   const rest = element.slice(2);
   switch (element[0]) {
     case 'k': {
-      const keys = Object.entries(JSON.parse(rest) as JsonObject);
+      const keys = Object.entries(parseJson(rest) as JsonObject);
       return `[${keys.map(([name, value]) => `${name}=${printed(value)}`).join(',')}]`;
     }
     case 'v':
-      return `[=${printed(JSON.parse(rest) as Json)}]`;
+      return `[=${printed(parseJson(rest))}]`;
     case 'i':
       return `[${rest}]`;
     default:
@@ -77,7 +77,7 @@ export const printPath = (path: readonly PathElement[]): string => path.map(prin
 function printed(value: Json): string {
   if (value === null) return 'null';
   if (typeof value === 'string') return quote(value);
-  if (typeof value === 'number') return goNumber(value, 'float');
+  if (typeof value === 'number' || typeof value === 'bigint') return goNumber(value, 'float');
   if (isList(value)) return `[${value.map(printed).join(',')}]`;
   if (isObject(value))
     return Object.entries(value)
@@ -103,7 +103,7 @@ const ranks: Readonly<Record<string, number>> = { f: 0, k: 1, v: 2, i: 3 };
 function contentOf(element: PathElement): Json {
   const rest = element.slice(2);
   if (element[0] === 'f') return rest;
-  const content = JSON.parse(rest) as Json;
+  const content = parseJson(rest) as Json;
   return element[0] === 'k' && isObject(content) ? Object.entries(content).flat() : content;
 }
 
@@ -111,7 +111,7 @@ function contentOf(element: PathElement): Json {
 function compareContent(left: Json, right: Json): number {
   const kinds = kindRank(left) - kindRank(right);
   if (kinds !== 0) return kinds;
-  if (typeof left === 'number' && typeof right === 'number') return left - right;
+  if (isNumber(left) && isNumber(right)) return left < right ? -1 : left > right ? 1 : 0;
   if (typeof left === 'string' && typeof right === 'string') return compareText(left, right);
   if (typeof left === 'boolean') return Number(left) - Number(right);
   if (isList(left) && isList(right)) {
@@ -123,8 +123,9 @@ function compareContent(left: Json, right: Json): number {
   }
   return compareText(goJson(left), goJson(right));
 }
+const isNumber = (value: Json): value is number | bigint => typeof value === 'number' || typeof value === 'bigint';
 function kindRank(value: Json): number {
-  if (typeof value === 'number') return 0;
+  if (isNumber(value)) return 0;
   if (typeof value === 'string') return 1;
   if (typeof value === 'boolean') return 2;
   if (isList(value)) return 3;

@@ -8,6 +8,8 @@ export interface Credentials {
   headerNames(): readonly string[];
   /** Peer certificates of the TLS connection as DER, leaf first; empty without one. Not yet verified. */
   readonly certificates: readonly Buffer[];
+  /** Path of the request, decoded and without the query; absent where there is no request, as in a review. */
+  readonly path?: string;
   /** Audiences the token must be for; absent: those of the API server. */
   readonly audiences?: readonly string[];
 }
@@ -26,6 +28,14 @@ export interface Authenticator {
   authenticate(credentials: Credentials): Promise<Authenticated | undefined>;
 }
 
+/** A credential is not valid. Made for almost every request, by whoever it is not meant for, so it has no stack. */
 export class AuthenticationError extends Error {
   override readonly name = 'AuthenticationError';
+
+  constructor(message: string, options?: ErrorOptions) {
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
+    super(message, options);
+    Error.stackTraceLimit = stackTraceLimit;
+  }
 }

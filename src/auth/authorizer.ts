@@ -12,6 +12,9 @@ export interface AccessAttributes {
   readonly subresource?: string | undefined;
   readonly namespace?: string | undefined;
   readonly name?: string | undefined;
+  /** What a list, watch or deletecollection is narrowed to, as texts; they have not been checked. */
+  readonly fieldSelector?: string | undefined;
+  readonly labelSelector?: string | undefined;
 }
 
 export interface Decision {

@@ -1,4 +1,4 @@
-import { anonymous } from './anonymous.js';
+import { type AnonymousPolicy, anonymous } from './anonymous.js';
 import { forApiAudiences, requestForApiAudiences } from './audience-agnostic.js';
 import type { Authenticator } from './authenticator.js';
 import { firstOf, firstTokenOf, withAuthenticatedGroup, withBearerWarning } from './authenticator-union.js';
@@ -19,9 +19,11 @@ export interface AuthenticationOptions extends ServiceAccountTokenOptions {
   readonly loopbackSecret: string;
   readonly staticTokens?: TokenAuthenticator | undefined;
   readonly frontProxy?: Omit<FrontProxyOptions, 'clock'> | undefined;
+  /** Tokens that others answer for, asked last, in this order. They judge audiences themselves. */
+  readonly foreignTokens?: readonly TokenAuthenticator[] | undefined;
   readonly secretTokenUsed?: SecretTokenOptions['used'];
-  /** Take whoever presents nothing for `system:anonymous`. */
-  readonly anonymous: boolean;
+  /** Whom to take for `system:anonymous` of those who present nothing; as it is at the moment. */
+  readonly anonymous: () => AnonymousPolicy;
 }
 
 /**
@@ -37,6 +39,7 @@ export function defaultAuthenticator(options: AuthenticationOptions): Authentica
       secretTokens({ ...options, used: options.secretTokenUsed }),
       serviceAccountTokens(options),
       forUs(bootstrapTokens(options)),
+      ...(options.foreignTokens ?? []),
     ),
     { clock },
   );
@@ -50,7 +53,7 @@ export function defaultAuthenticator(options: AuthenticationOptions): Authentica
     webSocketToken(tokens, { apiAudiences, apiDomain: domains.api }),
   );
   const recognised = withAuthenticatedGroup(known);
-  return withBearerWarning(options.anonymous ? orElse(recognised, anonymous({ apiAudiences })) : recognised);
+  return withBearerWarning(orElse(recognised, anonymous({ apiAudiences, policy: options.anonymous })));
 }
 
 /** The second only if the first neither knew the caller nor refused: a bad credential is never anonymous. */

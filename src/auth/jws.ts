@@ -1,16 +1,39 @@
 import { constants, type KeyObject, sign, verify } from 'node:crypto';
 
-/** JSON Web Signatures in compact form (RFC 7515), as far as tokens of service accounts go. */
+/** JSON Web Signatures in compact form (RFC 7515), by the asymmetric algorithms of RFC 7518. */
 
-/** Algorithms a token may be signed with; what it claims in its header must be that of the key. */
+/** Algorithms this server signs with; what a token claims in its header must be that of the key. */
 export type SignatureAlgorithm = 'RS256' | 'ES256' | 'ES384' | 'ES512';
 
-const hashes: Readonly<Record<SignatureAlgorithm, string>> = {
-  RS256: 'sha256',
-  ES256: 'sha256',
-  ES384: 'sha384',
-  ES512: 'sha512',
-};
+/** Algorithms others may sign with. None of them knows a secret, and `none` is none of them. */
+export type VerificationAlgorithm = SignatureAlgorithm | 'RS384' | 'RS512' | 'PS256' | 'PS384' | 'PS512';
+
+/** In the order they are listed to people. */
+export const verificationAlgorithms: readonly VerificationAlgorithm[] = [
+  'ES256',
+  'ES384',
+  'ES512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'RS256',
+  'RS384',
+  'RS512',
+];
+
+/** The curve of ECDSA keys by the algorithm that is for them. */
+const curves: ReadonlyMap<string, string> = new Map([
+  ['ES256', 'prime256v1'],
+  ['ES384', 'secp384r1'],
+  ['ES512', 'secp521r1'],
+]);
+
+/** Is it a key such as the algorithm needs? */
+export function keyFits(algorithm: VerificationAlgorithm, key: KeyObject): boolean {
+  const curve = curves.get(algorithm);
+  if (curve === undefined) return key.asymmetricKeyType === 'rsa';
+  return key.asymmetricKeyType === 'ec' && key.asymmetricKeyDetails?.namedCurve === curve;
+}
 
 /** A token taken apart. Nothing in it is verified. */
 export interface UnverifiedToken {
@@ -69,10 +92,10 @@ export const isObject = (value: unknown): value is Readonly<Record<string, unkno
 /** Was this token signed with the private half of the key, and by the key's algorithm? */
 export function isSignedBy(
   { header, signed, signature }: UnverifiedToken,
-  key: { readonly algorithm: SignatureAlgorithm; readonly publicKey: KeyObject },
+  key: { readonly algorithm: VerificationAlgorithm; readonly publicKey: KeyObject },
 ): boolean {
   if (header.alg !== key.algorithm || header.crit !== undefined) return false;
-  return verify(hashes[key.algorithm], signed, { key: key.publicKey, ...parameters(key.algorithm) }, signature);
+  return verify(hashOf(key.algorithm), signed, { key: key.publicKey, ...parameters(key.algorithm) }, signature);
 }
 
 /** Signs claims; the header is `alg` and `kid`, nothing else. */
@@ -82,11 +105,21 @@ export function signToken(
 ): string {
   const signed = `${encode({ alg: key.algorithm, kid: key.keyId })}.${encode(claims)}`;
   const options = { key: key.privateKey, ...parameters(key.algorithm) };
-  const signature = sign(hashes[key.algorithm], Buffer.from(signed, 'latin1'), options);
+  const signature = sign(hashOf(key.algorithm), Buffer.from(signed, 'latin1'), options);
   return `${signed}.${signature.toString('base64url')}`;
 }
 
 const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-const parameters = (algorithm: SignatureAlgorithm) =>
-  algorithm === 'RS256' ? { padding: constants.RSA_PKCS1_PADDING } : { dsaEncoding: 'ieee-p1363' as const };
+const hashOf = (algorithm: VerificationAlgorithm): string => `sha${algorithm.slice(2)}`;
+
+function parameters(algorithm: VerificationAlgorithm) {
+  switch (algorithm.slice(0, 2)) {
+    case 'RS':
+      return { padding: constants.RSA_PKCS1_PADDING };
+    case 'PS':
+      return { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST };
+    default:
+      return { dsaEncoding: 'ieee-p1363' as const };
+  }
+}

@@ -10,6 +10,16 @@ const digest = (token: string): string => createHash('sha256').update(token).dig
  * several lines for a token counts. Throws Error naming the line when one has fewer than three columns.
  */
 export function staticTokens(csv: string): TokenAuthenticator {
+  const users = readUsers(csv);
+  return {
+    async authenticateToken(token) {
+      const user = users.get(digest(token));
+      return user === undefined ? undefined : { user };
+    },
+  };
+}
+
+function readUsers(csv: string): ReadonlyMap<string, UserInfo> {
   const users = new Map<string, UserInfo>();
   for (const [at, columns] of readCsv(csv).entries()) {
     const [token, username, uid, groups] = columns;
@@ -25,12 +35,7 @@ export function staticTokens(csv: string): TokenAuthenticator {
       groups: (groups ?? '') === '' ? [] : (groups ?? '').split(','),
     });
   }
-  return {
-    async authenticateToken(token) {
-      const user = users.get(digest(token));
-      return user === undefined ? undefined : { user };
-    },
-  };
+  return users;
 }
 
 /** Records of RFC 4180; empty lines are skipped. */

@@ -18,6 +18,8 @@ export async function serve(file: string | undefined, flags: Flags): Promise<voi
       `cannot use ${configuration.dataDir} as data directory: ${error.code ?? error.message}`,
     );
   });
+  // From here on a signal is kept until the server can be stopped.
+  const stopped = untilStopped();
   const { signing, serviceAccounts } = configuration;
   const server = await createServer({
     store: configuration.store ?? `level:${join(dataDir, 'store')}`,
@@ -48,7 +50,7 @@ export async function serve(file: string | undefined, flags: Flags): Promise<voi
       log.info({ url, kubeconfig }, 'ready');
     },
   });
-  await untilStopped();
+  await stopped;
   log.info({}, 'stopping');
   await server.stop();
   log.info({}, 'stopped');

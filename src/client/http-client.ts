@@ -1,5 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { errorFromStatus, isReason } from '../api/errors.js';
+import { goJson } from '../api/go-text.js';
+import { parseJson } from '../api/json-text.js';
 import { type ApiObject, groupVersion, keyOf, type List, type ObjectKey, type ResourceType } from '../api/object.js';
 import { type Clock, systemClock } from '../runtime/clock.js';
 import { Observable } from '../runtime/observable.js';
@@ -71,7 +73,7 @@ export function httpClient(access: ClusterAccess, options: HttpClientOptions = {
         accept: request.accept ?? 'application/json',
         ...(request.body === undefined ? {} : { 'content-type': request.contentType ?? 'application/json' }),
       },
-      ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
+      ...(request.body === undefined ? {} : { body: goJson(request.body) }),
     });
     return readAnswer(answer);
   };
@@ -124,7 +126,7 @@ async function readAnswer(answer: IncomingMessage): Promise<unknown> {
   }
   const text = Buffer.concat(parts).toString('utf8');
   const code = answer.statusCode ?? 0;
-  if (code >= 200 && code < 300) return text === '' ? undefined : JSON.parse(text);
+  if (code >= 200 && code < 300) return text === '' ? undefined : parseJson(text);
   throw failure(text, code);
 }
 
@@ -139,7 +141,7 @@ function failure(text: string, code: number): Error {
 
 function parseOrUndefined(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return undefined;
   }

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import { errorFromStatus } from '../api/errors.js';
+import { parseJson } from '../api/json-text.js';
 import type { ApiObject } from '../api/object.js';
 import type { WatchEvent } from './client.js';
 
@@ -42,7 +43,7 @@ export function watchEvent<T extends ApiObject>(line: string): WatchEvent<T> {
 function parse(line: string): { readonly type: string; readonly object: ApiObject } {
   let value: unknown;
   try {
-    value = JSON.parse(line);
+    value = parseJson(line);
   } catch (cause) {
     throw new Error('the watch sent a line that is not JSON', { cause });
   }

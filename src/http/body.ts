@@ -11,7 +11,10 @@ export function readBody(stream: Readable, declaredLength: string | undefined, l
       stream.resume();
       reject(entityTooLarge(`limit is ${limit}`));
     };
-    if (declaredLength !== undefined && Number(declaredLength) > limit) return tooLarge();
+    if (declaredLength !== undefined && Number(declaredLength) > limit) {
+      tooLarge();
+      return;
+    }
     const chunks: Buffer[] = [];
     let size = 0;
     const onData = (chunk: Buffer): void => {
@@ -19,13 +22,21 @@ export function readBody(stream: Readable, declaredLength: string | undefined, l
       if (size > limit) {
         stream.off('data', onData);
         chunks.length = 0;
-        return tooLarge();
+        tooLarge();
+        return;
       }
       chunks.push(chunk);
     };
     stream.on('data', onData);
-    stream.once('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
+    let ended = false;
+    stream.once('end', () => {
+      ended = true;
+      resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
+    });
     stream.once('error', reject);
-    stream.once('close', () => reject(new Error('the connection was closed before the body was complete')));
+    stream.once('close', () => {
+      // An error is slow to make, and every stream closes.
+      if (!ended) reject(new Error('the connection was closed before the body was complete'));
+    });
   });
 }

@@ -1,10 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
+import { constants, type IncomingHttpHeaders, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
 import type { Readable, Writable } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 
 /** One request and its answer, whichever HTTP version carries them. */
 export interface Exchange {
+  /** Of HTTP. */
+  readonly version: 1 | 2;
   readonly method: string;
   /** Path and query as sent. */
   readonly url: string;
@@ -16,10 +18,10 @@ export interface Exchange {
   /** Peer certificates as DER, leaf first. */
   certificates(): readonly Buffer[];
   readonly remoteAddress: string;
-  /** Calls back when the caller has gone before the answer was complete. */
+  /** Calls back when the caller has gone before the answer was given. */
   onClosed(listener: () => void): void;
   readonly answered: boolean;
-  /** Sends a whole answer. */
+  /** Sends a whole answer. `Connection: close` ends the connection after it, whatever the version. */
   send(code: number, headers: OutgoingHeaders, chunks: readonly Buffer[]): void;
   /** Begins an answer that goes on; headers are sent at once. */
   stream(code: number, headers: OutgoingHeaders): Writable;
@@ -51,6 +53,7 @@ function peerCertificates(owner: object, socket: Pick<TLSSocket, 'getPeerCertifi
 export function http1Exchange(request: IncomingMessage, response: ServerResponse): Exchange {
   const { socket } = request;
   return {
+    version: 1,
     method: request.method ?? 'GET',
     url: request.url ?? '/',
     header: (name) => {
@@ -63,13 +66,16 @@ export function http1Exchange(request: IncomingMessage, response: ServerResponse
     remoteAddress: socket.remoteAddress ?? '',
     onClosed: (listener) => {
       response.once('close', () => {
-        if (!response.writableFinished) listener();
+        if (!response.writableEnded) listener();
       });
     },
     get answered() {
       return response.headersSent;
     },
     send: (code, headers, chunks) => {
+      // What is still to come of a large body would have to be read to its end before the next request.
+      if (!request.complete && !hasSmallBody(request)) response.setHeader('Connection', 'close');
+      endIfStuck(response, sizeOf(chunks));
       response.writeHead(code, headers as Record<string, string | number | string[]>);
       for (const chunk of chunks) response.write(chunk);
       response.end();
@@ -90,6 +96,7 @@ export function http2Exchange(
 ): Exchange {
   const session = stream.session;
   return {
+    version: 2,
     method: headers[':method'] ?? 'GET',
     url: headers[':path'] ?? '/',
     header: (name) => {
@@ -102,7 +109,7 @@ export function http2Exchange(
     remoteAddress: session?.socket.remoteAddress ?? '',
     onClosed: (listener) => {
       stream.once('close', () => {
-        if (!stream.writableFinished) listener();
+        if (!stream.writableEnded) listener();
       });
     },
     get answered() {
@@ -110,14 +117,47 @@ export function http2Exchange(
     },
     send: (code, outgoing, chunks) => {
       if (stream.destroyed || stream.closed) return;
-      stream.respond({ ':status': code, ...(outgoing as Record<string, string | number | string[]>) });
+      endIfStuck(stream, sizeOf(chunks));
+      stream.respond(http2Headers(code, outgoing));
       stream.end(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks));
+      // Whatever the caller goes on sending is not wanted.
+      if (!stream.endAfterHeaders && !stream.readableEnded) {
+        stream.once('finish', () => stream.close(constants.NGHTTP2_NO_ERROR));
+      }
+      if ('Connection' in outgoing) session?.close();
     },
     stream: (code, outgoing) => {
-      if (!stream.destroyed && !stream.closed)
-        stream.respond({ ':status': code, ...(outgoing as Record<string, string | number | string[]>) });
+      if (!stream.destroyed && !stream.closed) stream.respond(http2Headers(code, outgoing));
+      if ('Connection' in outgoing) session?.close();
       return stream;
     },
     cut: () => void stream.close(),
   };
+}
+
+/** A connection is no header in HTTP/2. */
+function http2Headers(code: number, outgoing: OutgoingHeaders): OutgoingHttpHeaders {
+  const headers = { ':status': code, ...(outgoing as Record<string, string | number | string[]>) };
+  if (!('Connection' in headers)) return headers;
+  const { Connection: _, ...others } = headers;
+  return others;
+}
+
+const smallBody = 262_144;
+const hasSmallBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= smallBody;
+
+/** Smaller answers fit into the buffers of the system, and nobody waits for their reader. */
+const longAnswer = 65_536;
+const stuckMs = 60_000;
+
+const sizeOf = (chunks: readonly Buffer[]): number => {
+  let size = 0;
+  for (const chunk of chunks) size += chunk.length;
+  return size;
+};
+
+/** Whoever asks for much and does not read it loses the answer after a while in which nothing moved. */
+function endIfStuck(out: ServerResponse | ServerHttp2Stream, size: number): void {
+  if (size > longAnswer) out.setTimeout(stuckMs, () => out.destroy());
 }

@@ -3,11 +3,12 @@ import { gzipSync } from 'node:zlib';
 import { ApiError, untyped } from '../api/errors.js';
 import { quote } from '../api/go-text.js';
 import { errorForm } from '../apiserver/negotiate.js';
-import { eventEncoder, represent } from '../apiserver/represent.js';
-import type { ApiRequest, ApiResponse, RequestInfo } from '../apiserver/request.js';
+import { type EventEncoder, eventEncoder, represent } from '../apiserver/represent.js';
+import type { ApiRequest, ApiResponse, RequestInfo, WatchResult } from '../apiserver/request.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
 import { readBody } from './body.js';
+import { Cancellation } from './cancellation.js';
 import type { Exchange, OutgoingHeaders } from './exchange.js';
 import { decodePath, queryOf, routeOf, UnroutablePath } from './route.js';
 import { writeWatch } from './watch-writer.js';
@@ -28,11 +29,17 @@ const gzipAbove = 131_072;
 export async function serve(parts: FacadeParts, exchange: Exchange): Promise<void> {
   const auditId = exchange.header('audit-id') || randomUUID();
   const base: OutgoingHeaders = { 'Audit-Id': auditId, 'Cache-Control': 'no-cache, private' };
-  const gone = new AbortController();
-  exchange.onClosed(() => gone.abort());
+  const cancellation = new Cancellation(parts.stopping);
+  exchange.onClosed(() => cancellation.abort());
   try {
-    const request = requestOf(exchange, AbortSignal.any([gone.signal, parts.stopping]));
-    await answer(parts, exchange, request, await parts.handle(request), base);
+    const request = requestOf(exchange, auditId, cancellation);
+    const response = await parts.handle(request);
+    let outcome: Outcome = { code: 500, bytes: 0 };
+    try {
+      outcome = await answer(parts, exchange, request, response, base);
+    } finally {
+      response.settled?.(outcome);
+    }
   } catch (error) {
     if (error instanceof UnroutablePath) {
       const text = `Internal Server Error: ${quote(exchange.url)}: failed to create RequestInfo: unable to determine kind and namespace from url, ${error.message}\n`;
@@ -49,10 +56,12 @@ export async function serve(parts: FacadeParts, exchange: Exchange): Promise<voi
       exchange.send(500, { ...base, 'Content-Type': 'application/json' }, [
         Buffer.from(JSON.stringify(untyped('the answer could not be written').toStatus())),
       ]);
+  } finally {
+    cancellation.release();
   }
 }
 
-function requestOf(exchange: Exchange, signal: AbortSignal): ApiRequest {
+function requestOf(exchange: Exchange, auditId: string, cancellation: Cancellation): ApiRequest {
   const { url, method, rawHeaders } = exchange;
   const at = url.indexOf('?');
   const path = decodePath(at < 0 ? url : url.slice(0, at));
@@ -70,13 +79,19 @@ function requestOf(exchange: Exchange, signal: AbortSignal): ApiRequest {
         header: (name) => valuesOf(rawHeaders, name),
         headerNames: () => namesOf(rawHeaders),
         certificates: exchange.certificates(),
+        path: info.path,
       },
     },
     body: async () => {
       body ??= readBody(exchange.body, exchange.header('content-length'));
       return { bytes: await body, contentType: exchange.header('content-type') };
     },
-    signal,
+    get signal() {
+      return cancellation.signal;
+    },
+    auditId,
+    remoteAddress: exchange.remoteAddress,
+    abandon: () => cancellation.abort(),
   };
 }
 
@@ -89,7 +104,9 @@ function valuesOf(rawHeaders: readonly string[], name: string): readonly string[
   return found;
 }
 function namesOf(rawHeaders: readonly string[]): readonly string[] {
-  return [...new Set(rawHeaders.filter((_, at) => at % 2 === 0).map((name) => name.toLowerCase()))];
+  const names = new Set<string>();
+  for (let i = 0; i < rawHeaders.length; i += 2) names.add(rawHeaders[i]?.toLowerCase() ?? '');
+  return [...names];
 }
 
 async function answer(
@@ -98,24 +115,24 @@ async function answer(
   request: ApiRequest,
   response: ApiResponse,
   base: OutgoingHeaders,
-): Promise<void> {
+): Promise<Outcome> {
   const { result, representation } = response;
   const headers: OutgoingHeaders = {
     ...base,
     ...response.headers,
     ...(response.warnings.length ? { Warning: warningHeaders(response.warnings) } : {}),
+    ...(isLast(parts, exchange, response) ? { Connection: 'close' } : {}),
   };
   switch (result.type) {
-    case 'text':
-      return exchange.send(
-        result.code,
-        { ...headers, 'Content-Type': 'text/plain; charset=utf-8', ...result.headers },
-        [Buffer.from(result.text)],
-      );
+    case 'text': {
+      const bytes = Buffer.from(result.text);
+      const type = 'text/plain; charset=utf-8';
+      exchange.send(result.code, { ...headers, 'Content-Type': type, ...result.headers }, [bytes]);
+      return { code: result.code, bytes: bytes.length };
+    }
     case 'bytes':
-      return exchange.send(result.code, { ...headers, 'Content-Type': result.contentType, ...result.headers }, [
-        result.bytes,
-      ]);
+      exchange.send(result.code, { ...headers, 'Content-Type': result.contentType, ...result.headers }, [result.bytes]);
+      return { code: result.code, bytes: result.bytes.length };
     case 'watch': {
       const contentType =
         representation.mediaType === 'protobuf'
@@ -123,13 +140,30 @@ async function answer(
           : 'application/json';
       const encode = await eventEncoder(result.definition, representation, () => parts.clock.now());
       const out = exchange.stream(200, { ...headers, 'Content-Type': contentType });
-      return writeWatch(result, encode, out, () => exchange.cut());
+      await writeWatch(result, told(encode, result), out, () => exchange.cut());
+      return { code: 200, bytes: 0 };
     }
     default: {
       const { code, contentType, chunks } = await represented(parts, request, response);
-      send(exchange, code, { ...headers, 'Content-Type': contentType }, chunks);
+      return { code, bytes: send(exchange, code, { ...headers, 'Content-Type': contentType }, chunks) };
     }
   }
+}
+
+type Outcome = Parameters<NonNullable<ApiResponse['settled']>>[0];
+
+/** Does the connection end with this answer? That of a caller nobody knows only if it can carry many at a time. */
+const isLast = ({ stopping }: FacadeParts, { version }: Exchange, { unknownCaller }: ApiResponse): boolean =>
+  stopping.aborted || (version === 2 && unknownCaller === true);
+
+/** The encoder, and whoever counts events told of each. */
+function told(encode: EventEncoder, { sent }: WatchResult): EventEncoder {
+  if (sent === undefined) return encode;
+  return (item) => {
+    const bytes = encode(item);
+    sent(item, bytes.length);
+    return bytes;
+  };
 }
 
 /** A refusal to put the answer into the form asked for is itself an answer. */
@@ -146,17 +180,20 @@ async function represented(parts: FacadeParts, request: ApiRequest, { result, re
   }
 }
 
-function send(exchange: Exchange, code: number, headers: OutgoingHeaders, chunks: readonly Buffer[]): void {
+/** Answers how many bytes it was. */
+function send(exchange: Exchange, code: number, headers: OutgoingHeaders, chunks: readonly Buffer[]): number {
   const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
   if (length > gzipAbove && acceptsGzip(exchange.header('accept-encoding'))) {
     const compressed = gzipSync(Buffer.concat(chunks), { level: 1 });
-    return exchange.send(
+    exchange.send(
       code,
       { ...headers, 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding', 'Content-Length': compressed.length },
       [compressed],
     );
+    return compressed.length;
   }
   exchange.send(code, { ...headers, 'Content-Length': length }, chunks);
+  return length;
 }
 
 const acceptsGzip = (header: string | undefined): boolean =>

@@ -1,12 +1,20 @@
+import { setMaxListeners } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   createSecureServer,
   type Http2SecureServer,
+  type Http2Session,
   type IncomingHttpHeaders,
-  type ServerHttp2Session,
   type ServerHttp2Stream,
 } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
+import {
+  type ConnectionLimits,
+  concurrentStreams,
+  defaultConnectionLimits,
+  headerPairs,
+  keepAliveMs,
+} from './connection-limits.js';
 import { type Exchange, http1Exchange, http2Exchange } from './exchange.js';
 import { type FacadeParts, serve } from './facade.js';
 
@@ -18,18 +26,39 @@ export interface ListenerOptions {
   /** PEM: serving certificate (with chain) and its key. */
   readonly certificate: string;
   readonly key: string;
+  readonly limits?: Partial<ConnectionLimits> | undefined;
+  /** Told of every TLS handshake that failed. */
+  readonly onHandshakeFailed?: (() => void) | undefined;
 }
+
+/** An HTTP/2 connection: requests under way, and since when it has been as it is (milliseconds). */
+interface SessionState {
+  open: number;
+  since: number;
+}
+
+/** When everything was answered, callers get so long to take the answer and leave. */
+const farewellMs = 1_000;
 
 export class Listener {
   readonly #server: Http2SecureServer;
-  readonly #parts: Omit<FacadeParts, 'stopping'>;
+  readonly #parts: FacadeParts;
+  /** TCP connections, and the TLS ones upon them once they are there. */
+  readonly #connections = new Set<Socket>();
   readonly #sockets = new Set<Socket>();
-  readonly #sessions = new Set<ServerHttp2Session>();
+  readonly #sessions = new Map<Http2Session, SessionState>();
+  /** Connections over HTTP/1.1 on which something is being answered. */
+  readonly #answering = new Set<Socket>();
   readonly #stopping = new AbortController();
   readonly #running = new Set<Promise<void>>();
+  /** Connections were refused lately. */
+  #full = false;
 
-  constructor(parts: Omit<FacadeParts, 'stopping'>, options: Pick<ListenerOptions, 'certificate' | 'key'>) {
-    this.#parts = parts;
+  constructor(parts: Omit<FacadeParts, 'stopping'>, options: Omit<ListenerOptions, 'host' | 'port'>) {
+    const limits = { ...defaultConnectionLimits, ...options.limits };
+    this.#parts = { ...parts, stopping: this.#stopping.signal };
+    // Every request under way may listen.
+    setMaxListeners(0, this.#stopping.signal);
     this.#server = createSecureServer({
       allowHTTP1: true,
       cert: options.certificate,
@@ -37,37 +66,96 @@ export class Listener {
       requestCert: true,
       rejectUnauthorized: false,
       minVersion: 'TLSv1.2',
-      settings: { maxConcurrentStreams: 100 },
+      handshakeTimeout: limits.headersMs,
+      keepAlive: true,
+      keepAliveInitialDelay: keepAliveMs,
+      maxHeaderListPairs: headerPairs,
+      settings: { maxConcurrentStreams: concurrentStreams, maxHeaderListSize: limits.headerBytes },
+    });
+    // What Node's own server of HTTP/1.1 takes as options is read from members here.
+    Object.assign(this.#server, {
+      maxConnections: limits.connections > 0 ? limits.connections : undefined,
+      maxHeaderSize: limits.headerBytes,
+      headersTimeout: limits.headersMs,
+      requestTimeout: limits.requestMs,
+      keepAliveTimeout: limits.idleMs,
+      connectionsCheckingInterval: Math.min(30_000, Math.ceil(limits.headersMs / 2)),
+    });
+    this.#server.on('connection', (socket) => {
+      this.#connections.add(socket);
+      socket.once('close', () => this.#connections.delete(socket));
     });
     this.#server.on('secureConnection', (socket) => {
       this.#sockets.add(socket);
       socket.once('close', () => this.#sockets.delete(socket));
     });
     this.#server.on('session', (session) => {
-      this.#sessions.add(session);
+      this.#sessions.set(session, { open: 0, since: parts.clock.now() });
       session.once('close', () => this.#sessions.delete(session));
       session.on('error', () => {});
     });
-    this.#server.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, _flags: number, rawHeaders: string[]) => {
-      stream.on('error', () => {});
-      this.#run(http2Exchange(stream, headers, rawHeaders));
-    });
+    // Listening for requests makes Node wrap every HTTP/2 stream for it too, which nobody needs here and takes a
+    // tenth of the time of a small answer.
     this.#server.on('request', (request, response) => {
-      if (request.httpVersionMajor >= 2) return;
       const plain = response as unknown as ServerResponse;
       plain.on('error', () => {});
-      this.#run(http1Exchange(request as unknown as IncomingMessage, plain));
+      const { socket } = request;
+      this.#answering.add(socket);
+      this.#run(http1Exchange(request as unknown as IncomingMessage, plain), () => this.#answering.delete(socket));
     });
-    this.#server.on('tlsClientError', (error) => parts.log.debug({ err: error }, 'TLS handshake failed'));
+    this.#server.removeAllListeners('stream');
+    this.#server.on(
+      'stream',
+      (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, _flags: number, rawHeaders: string[]) => {
+        stream.on('error', () => {});
+        const state = stream.session === undefined ? undefined : this.#sessions.get(stream.session);
+        if (state !== undefined) state.open++;
+        this.#run(http2Exchange(stream, headers, rawHeaders), () => {
+          if (state === undefined) return;
+          state.open--;
+          if (state.open === 0) state.since = parts.clock.now();
+        });
+      },
+    );
+    this.#server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+      if (this.#answering.has(socket) || !socket.writable) socket.destroy();
+      else socket.end(refusalText(error.code), () => socket.destroy());
+    });
+    this.#server.on('tlsClientError', (error) => {
+      options.onHandshakeFailed?.();
+      parts.log.debug({ err: error }, 'TLS handshake failed');
+    });
+    this.#server.on('drop', () => {
+      if (!this.#full) parts.log.warn({ limit: limits.connections }, 'connections are refused: there are too many');
+      this.#full = true;
+    });
+    void this.#closeIdle(limits.idleMs);
   }
 
-  #run(exchange: Exchange): void {
-    const done = serve({ ...this.#parts, stopping: this.#stopping.signal }, exchange).catch((error: unknown) => {
+  /** HTTP/2 connections on which nothing is asked. Those of HTTP/1.1 Node closes by itself. */
+  async #closeIdle(idleMs: number): Promise<void> {
+    const { clock } = this.#parts;
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      await clock.sleep(Math.ceil(idleMs / 3), signal);
+      this.#full = false;
+      const now = clock.now();
+      for (const [session, { open, since }] of this.#sessions) {
+        if (open === 0 && now - since >= idleMs) session.close();
+      }
+    }
+  }
+
+  #run(exchange: Exchange, over: () => void): void {
+    const done = serve(this.#parts, exchange).catch((error: unknown) => {
       this.#parts.log.error({ err: error }, 'exchange failed');
       exchange.cut();
     });
     this.#running.add(done);
-    void done.finally(() => this.#running.delete(done));
+    void done.then(() => {
+      this.#running.delete(done);
+      over();
+    });
   }
 
   /** Resolves with the port once connections are accepted; rejects if it cannot be had. */
@@ -87,22 +175,43 @@ export class Listener {
     this.#server.setSecureContext({ cert: certificate, key });
   }
 
-  /** Ends watches, lets requests finish for at most so long, then closes every connection. Idempotent. */
+  /**
+   * Takes no more connections and tells the present ones to go, ends watches, lets requests finish for at most so long
+   * (milliseconds), then closes whatever is left. Idempotent.
+   */
   async stop(graceMs: number): Promise<void> {
+    const { clock } = this.#parts;
     this.#stopping.abort();
     const closed = new Promise<void>((resolve) => {
       if (this.#server.listening) this.#server.close(() => resolve());
       else resolve();
     });
-    for (const session of this.#sessions) session.close();
-    let timer: NodeJS.Timeout | undefined;
-    const patience = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, graceMs);
-    });
-    await Promise.race([Promise.allSettled([...this.#running]), patience]);
-    clearTimeout(timer);
-    for (const session of this.#sessions) session.destroy();
-    for (const socket of this.#sockets) socket.destroy();
+    for (const session of this.#sessions.keys()) session.close();
+    const over = new AbortController();
+    await Promise.race([this.#answered(), clock.sleep(graceMs, over.signal)]);
+    for (const socket of this.#sockets) if (!this.#answering.has(socket) && !isHttp2(socket)) socket.end();
+    if (this.#running.size === 0) await Promise.race([closed, clock.sleep(farewellMs, over.signal)]);
+    over.abort();
+    for (const session of this.#sessions.keys()) session.destroy();
+    for (const socket of [...this.#sockets, ...this.#connections]) socket.destroy();
     await closed;
   }
+
+  /** Also what still came in on the way. */
+  async #answered(): Promise<void> {
+    while (this.#running.size > 0) await Promise.allSettled([...this.#running]);
+  }
+}
+
+const isHttp2 = (socket: Socket): boolean => 'alpnProtocol' in socket && socket.alpnProtocol === 'h2';
+
+const refusals: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+};
+
+/** The answer to what is no request. */
+function refusalText(code = ''): string {
+  const status = (Object.hasOwn(refusals, code) ? refusals[code] : undefined) ?? '400 Bad Request';
+  return `HTTP/1.1 ${status}\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n${status}`;
 }

@@ -62,18 +62,27 @@ export function routeOf(method: string, path: string, query: Query): RequestInfo
 /** Requests without a name are about the collection. */
 function collection(info: RequestInfo, query: Query): RequestInfo {
   if (info.name !== '') return info;
-  if (info.verb === 'delete') return { ...info, verb: 'deletecollection' };
+  if (info.verb === 'delete') return { ...info, ...selectorsIn(query), verb: 'deletecollection' };
   if (info.verb !== 'get' && info.verb !== 'watch') return info;
   const verb = info.verb === 'watch' || readBoolean(query.get('watch')) ? 'watch' : 'list';
   // A selector of one name lets a rule for that name grant the list.
-  const name = byNameOnly.exec(query.get('fieldSelector') ?? '')?.[1] ?? '';
-  return { ...info, verb, name };
+  const selectors = selectorsIn(query);
+  const name = byNameOnly.exec(selectors.fieldSelector ?? '')?.[1] ?? '';
+  return { ...info, ...selectors, verb, name };
 }
+
+const selectorsIn = (query: Query): Pick<RequestInfo, 'fieldSelector' | 'labelSelector'> => ({
+  fieldSelector: query.get('fieldSelector') || undefined,
+  labelSelector: query.get('labelSelector') || undefined,
+});
 
 /** Decoded segments; empty ones at either end do not count. */
 function segments(path: string): readonly string[] {
-  const trimmed = path.replace(/^\/+|\/+$/g, '');
-  return trimmed === '' ? [] : trimmed.split('/');
+  let start = 0;
+  let end = path.length;
+  while (start < end && path[start] === '/') start++;
+  while (end > start && path[end - 1] === '/') end--;
+  return start === end ? [] : path.slice(start, end).split('/');
 }
 
 /** A query string, decoded once when first asked. */

@@ -1,4 +1,4 @@
-import { type KeyObject, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { type Clock, systemClock } from '../runtime/clock.js';
 import { type AlternativeNames, noAlternativeNames } from './alternative-names.js';
 import { type Certificate, readPemCertificates } from './certificate.js';
@@ -15,11 +15,10 @@ import { writeName } from './distinguished-name.js';
 import {
   generateKey,
   type KeyType,
+  keyInMemory,
   privateKeyPem,
   readPrivateKey,
-  type SigningAlgorithm,
-  signingAlgorithm,
-  signWith,
+  type SigningKey,
   spkiOf,
 } from './key-pair.js';
 import { encodePem } from './pem.js';
@@ -93,16 +92,19 @@ export async function createAuthorityKeyPair(
   clock: Pick<Clock, 'now'> = systemClock,
 ): Promise<KeyPair> {
   const key = await generateKey(options.keyType ?? 'P-256');
-  const algorithm = signingAlgorithm(key);
   const subjectDer = writeName({ commonName: options.commonName });
   const spki = spkiOf(key);
   const now = clock.now();
   const dates = validity({ now, seconds: options.seconds ?? tenYears, issuerNotAfter: endOfTime });
   const extensions = authorityExtensions({ keyId: keyIdentifier(rawKeyOf(spki)), issuerKeyId: undefined });
-  const der = await signed(
-    { key, algorithm },
-    { subjectDer, issuerDer: subjectDer, spki, extensions, serial: randomBytes(serialBytes), ...dates },
-  );
+  const der = await signed(keyInMemory(key), {
+    subjectDer,
+    issuerDer: subjectDer,
+    spki,
+    extensions,
+    serial: randomBytes(serialBytes),
+    ...dates,
+  });
   return { certificate: encodePem('CERTIFICATE', der), key: privateKeyPem(key) };
 }
 
@@ -121,15 +123,16 @@ export const createCertificateAuthority = async (
  */
 export function loadCertificateAuthority(given: {
   readonly certificate: string;
-  readonly key: string;
+  /** PEM, or a key that is kept elsewhere. */
+  readonly key: string | SigningKey;
   readonly clock?: Pick<Clock, 'now'>;
 }): CertificateAuthority {
   const chain = readPemCertificates(given.certificate);
-  const key = readPrivateKey(given.key);
+  const key = typeof given.key === 'string' ? keyInMemory(readPrivateKey(given.key)) : given.key;
   const [certificate] = chain;
   if (certificate === undefined) throw new PkiError('authority', 'there is no certificate of the CA');
   if (!certificate.isCA) throw new PkiError('authority', 'the certificate of the CA does not have the CA bit set');
-  if (!certificate.publicKey.spki.equals(spkiOf(key))) {
+  if (!certificate.publicKey.spki.equals(key.spki)) {
     throw new PkiError('authority', 'certificate and private key of the CA do not belong together');
   }
   checkChain(chain);
@@ -164,12 +167,11 @@ function rawKeyOf(spki: Buffer): Buffer {
 interface Authority {
   readonly certificate: Certificate;
   readonly chain: readonly Certificate[];
-  readonly key: KeyObject;
+  readonly key: SigningKey;
   readonly clock: Pick<Clock, 'now'>;
 }
 
 function authority({ certificate, chain, key, clock }: Authority): CertificateAuthority {
-  const algorithm = signingAlgorithm(key);
   const intermediates = pemOf(chain.filter((link) => !isSelfIssued(link)));
   const above = pemOf(chain);
 
@@ -186,17 +188,14 @@ function authority({ certificate, chain, key, clock }: Authority): CertificateAu
     readonly extensions: readonly Buffer[];
     readonly dates: Validity;
   }): Promise<Buffer> =>
-    signed(
-      { key, algorithm },
-      {
-        ...given.dates,
-        subjectDer: given.subjectDer,
-        issuerDer: certificate.subjectDer,
-        spki: given.spki,
-        extensions: given.extensions,
-        serial: randomBytes(serialBytes),
-      },
-    );
+    signed(key, {
+      ...given.dates,
+      subjectDer: given.subjectDer,
+      issuerDer: certificate.subjectDer,
+      spki: given.spki,
+      extensions: given.extensions,
+      serial: randomBytes(serialBytes),
+    });
 
   const issueLeaf = async (given: {
     readonly subjectDer: Buffer;
@@ -272,11 +271,7 @@ const isRead = (request: CertificateRequest | Uint8Array | string): request is C
   typeof request !== 'string' && !(request instanceof Uint8Array);
 
 /** A certificate in DER, signed. */
-async function signed(
-  issuer: { readonly key: KeyObject; readonly algorithm: SigningAlgorithm },
-  contents: Omit<Parameters<typeof toBeSigned>[0], 'algorithm'>,
-): Promise<Buffer> {
-  const { identifier } = issuer.algorithm;
-  const data = toBeSigned({ ...contents, algorithm: identifier });
-  return signedCertificate(data, identifier, await signWith(issuer.key, issuer.algorithm, data));
+async function signed(key: SigningKey, contents: Omit<Parameters<typeof toBeSigned>[0], 'algorithm'>): Promise<Buffer> {
+  const data = toBeSigned({ ...contents, algorithm: key.identifier });
+  return signedCertificate(data, key.identifier, await key.sign(data));
 }

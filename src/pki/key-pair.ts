@@ -62,6 +62,22 @@ export function signingAlgorithm(key: KeyObject): SigningAlgorithm {
   return found;
 }
 
+/** A private key that signs, wherever it is kept. */
+export interface SigningKey {
+  /** SubjectPublicKeyInfo in DER of its other half. */
+  readonly spki: Buffer;
+  /** AlgorithmIdentifier in DER of the signatures it makes. */
+  readonly identifier: Buffer;
+  /** Rejects for trouble worth retrying. */
+  sign(data: Buffer): Promise<Buffer>;
+}
+
+/** A key in memory. Throws PkiError (`authority`) for one of a kind that does not sign here. */
+export function keyInMemory(key: KeyObject): SigningKey {
+  const algorithm = signingAlgorithm(key);
+  return { spki: spkiOf(key), identifier: algorithm.identifier, sign: (data) => signWith(key, algorithm, data) };
+}
+
 /** Signs; RSA, which takes milliseconds, off the main thread. */
 export async function signWith(key: KeyObject, { hash }: SigningAlgorithm, data: Buffer): Promise<Buffer> {
   if (key.asymmetricKeyType !== 'rsa') return sign(hash, data, key);

@@ -151,6 +151,8 @@ export interface RequestContext {
   readonly now: number;
   /** Sends a Warning header with the answer. */
   warn(text: string): void;
+  /** Adds a fact to the request's record in the audit log; absent where none is kept. The first value of a key stays. */
+  readonly annotate?: ((key: string, value: string) => void) | undefined;
 }
 
 /** Checks a definition against its type; the identity otherwise. */

@@ -1,5 +1,5 @@
 import { canonicalBase64 } from '../api/base64.js';
-import { quote } from '../api/go-text.js';
+import { goJson, quote } from '../api/go-text.js';
 import { canonicalMicroTime, canonicalTime } from '../api/go-time.js';
 import {
   addStrictError,
@@ -107,7 +107,7 @@ const membersOf = (value: Members): Iterable<readonly [string, ExactJson]> =>
 /** A JSON value as Go's errors name it. */
 function described(value: ExactJson): string {
   if (typeof value === 'string') return 'string';
-  if (typeof value === 'number' || value instanceof NumberText) return 'number';
+  if (typeof value === 'number' || typeof value === 'bigint' || value instanceof NumberText) return 'number';
   if (typeof value === 'boolean') return 'bool';
   if (value === null) return 'null';
   return Array.isArray(value) ? 'array' : 'object';
@@ -211,35 +211,34 @@ const isWrong = (result: Json | { readonly wrong: string }): result is { readonl
   typeof result === 'object' && result !== null;
 
 const integer = (bits: 32 | 64): MakeNode => {
-  const largest = 2n ** BigInt(bits - 1) - 1n;
-  const fits = (text: string): boolean => {
-    if (!/^-?\d{1,20}$/.test(text)) return false;
-    const value = BigInt(text);
-    return value <= largest && value >= -largest - 1n;
-  };
   return scalar(bits === 32 ? 'int32' : 'int64', (value, state, type) => {
     if (typeof value === 'number') {
-      if (bits === 32 ? (value | 0) === value : Number.isSafeInteger(value)) return value;
-      if (Number.isInteger(value) && fits(BigInt(value).toString())) return value;
-      return state.wrongType(`number ${value}`, type);
+      const fits = bits === 32 ? (value | 0) === value : Number.isSafeInteger(value);
+      return fits ? value : state.wrongType(`number ${value}`, type);
     }
-    if (!(value instanceof NumberText)) return state.wrongType(described(value), type);
-    return fits(value.text) ? Number(value.text) : state.wrongType(`number ${value.text}`, type);
+    if (typeof value === 'bigint' && bits === 64) return value;
+    const literal = literalOf(value);
+    return state.wrongType(literal === undefined ? described(value) : `number ${literal}`, type);
   });
 };
+
+/** The text of a number that is no plain one. */
+const literalOf = (value: ExactJson): string | undefined =>
+  value instanceof NumberText ? value.text : typeof value === 'bigint' ? String(value) : undefined;
 
 const maxByte = 255;
 
 function bytesOfList(items: readonly ExactJson[], state: DecodeState): string {
   const bytes = items.map((item) => {
     if (item === null) return 0;
-    const value = item instanceof NumberText ? Number.NaN : item;
+    const literal = literalOf(item);
+    const value = literal === undefined ? item : Number.NaN;
     if (typeof value !== 'number') {
       state.wrongType(described(item), 'uint8');
       return 0;
     }
     if (Number.isInteger(value) && value >= 0 && value <= maxByte) return value;
-    state.wrongType(`number ${item instanceof NumberText ? item.text : value}`, 'uint8');
+    state.wrongType(`number ${literal ?? value}`, 'uint8');
     return 0;
   });
   return Buffer.from(bytes).toString('base64');
@@ -255,10 +254,10 @@ const makers: Readonly<Record<WireShape, MakeNode>> = {
   int32: integer(32),
   int64: integer(64),
   double: scalar('double', (value, state, type) => {
-    const number = value instanceof NumberText ? Number(value.text) : value;
+    const literal = literalOf(value);
+    const number = literal === undefined ? value : Number(literal);
     if (typeof number !== 'number') return state.wrongType(described(value), type);
-    if (Number.isFinite(number)) return number;
-    return state.wrongType(`number ${value instanceof NumberText ? value.text : number}`, type);
+    return Number.isFinite(number) ? number : state.wrongType(`number ${literal ?? number}`, type);
   }),
   bytes: scalar('bytes', (value, state, type) => {
     if (isList(value)) return bytesOfList(value, state);
@@ -271,8 +270,7 @@ const makers: Readonly<Record<WireShape, MakeNode>> = {
   time: parsed('time', canonicalTime),
   'micro-time': parsed('micro-time', canonicalMicroTime),
   quantity: scalar('quantity', (value) => {
-    const text =
-      typeof value === 'string' ? value : value instanceof NumberText ? value.text : JSON.stringify(plainJson(value));
+    const text = typeof value === 'string' ? value : (literalOf(value) ?? goJson(plainJson(value)));
     const canonical = canonicalQuantity(text.trim());
     if (typeof canonical !== 'string') throw new DecodeError(canonical.wrong);
     return canonical;
@@ -280,7 +278,7 @@ const makers: Readonly<Record<WireShape, MakeNode>> = {
   'int-or-string': scalar('int-or-string', (value, state) => {
     if (typeof value === 'string') return value;
     if (typeof value === 'number' && (value | 0) === value) return value;
-    const number = typeof value === 'number' ? String(value) : value instanceof NumberText ? value.text : undefined;
+    const number = typeof value === 'number' ? String(value) : literalOf(value);
     return state.refuse(number === undefined ? described(value) : `number ${number}`, 'int32');
   }),
   raw: scalar('raw', (value) => plainJson(value)),

@@ -223,9 +223,11 @@ const isList = (value: Json | undefined): value is readonly Json[] => Array.isAr
 
 type Read = (value: Json, read: (value: Json) => SchemaProps | undefined) => unknown;
 const ofType =
-  (type: 'string' | 'boolean' | 'number'): Read =>
+  (type: 'string' | 'boolean'): Read =>
   (value) =>
     typeof value === type ? value : undefined;
+/** Limits are floats in Go, whatever their digits. */
+const double: Read = (value) => (typeof value === 'number' || typeof value === 'bigint' ? Number(value) : undefined);
 const nonEmptyText: Read = (value) => (typeof value === 'string' && value !== '' ? value : undefined);
 const setFlag: Read = (value) => (value === true ? true : undefined);
 const json: Read = (value) => (value === null ? undefined : value);
@@ -273,8 +275,8 @@ const readers: Readonly<Record<Shape, Read>> = {
   'pointer to text': ofType('string'),
   flag: setFlag,
   'pointer to flag': ofType('boolean'),
-  integer: ofType('number'),
-  number: ofType('number'),
+  integer: double,
+  number: double,
   json,
   jsons: (value) => (isList(value) && value.length > 0 ? value : undefined),
   texts,

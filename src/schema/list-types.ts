@@ -64,7 +64,7 @@ const deepest = 1_000;
 function canonical(value: unknown, depth = 0): string {
   if (depth > deepest) return '';
   if (Array.isArray(value)) return `[${value.map((item) => canonical(item, depth + 1)).join()}]`;
-  if (!isObject(value)) return JSON.stringify(value) ?? 'null';
+  if (!isObject(value)) return typeof value === 'bigint' ? String(value) : (JSON.stringify(value) ?? 'null');
   const members = Object.keys(value)
     .sort()
     .map((name) => `${JSON.stringify(name)}:${canonical(value[name], depth + 1)}`);

@@ -540,8 +540,11 @@ const scalars: Readonly<Record<Exclude<WireShape, 'struct' | 'list' | 'map' | 'u
     (value) => Math.trunc(number(value)),
   ),
   int64: varint(
-    (reader) => Number(reader.int64()),
-    (value) => BigInt(Math.trunc(number(value))),
+    (reader) => {
+      const value = reader.int64();
+      return Number.isSafeInteger(Number(value)) ? Number(value) : value;
+    },
+    (value) => (typeof value === 'bigint' ? value : Math.trunc(number(value))),
   ),
   double: {
     type: wireTypes.fixed64,

@@ -1,3 +1,4 @@
+import { goJson } from '../api/go-text.js';
 import { keysOf } from './list-types.js';
 import { same } from './same.js';
 import type { Schema } from './schema.js';
@@ -34,7 +35,7 @@ export function oldItems(old: Old, schema: Schema): (item: unknown, at: number) 
   return (item) => present(byKeys.get(keyText(item, keys)));
 }
 
-const keyText = (item: unknown, keys: readonly string[]): string => JSON.stringify(Object.entries(keysOf(item, keys)));
+const keyText = (item: unknown, keys: readonly string[]): string => goJson(Object.entries(keysOf(item, keys)));
 
 /** Is the value what was stored? */
 export const unchanged = (value: unknown, old: Old): boolean => old !== absent && same(value, old);

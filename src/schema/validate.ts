@@ -1,4 +1,4 @@
-import { goJson, quote } from '../api/go-text.js';
+import { goFloatText, goJson, quote } from '../api/go-text.js';
 import type { Json } from '../api/object.js';
 import {
   type CauseReason,
@@ -103,18 +103,19 @@ const failWithoutField = (at: Place, detail: (path: string) => string): void => 
 
 type Kind = 'null' | 'boolean' | 'string' | 'integer' | 'number' | 'array' | 'object';
 
-/** The JSON type of a value; whole numbers within 64 bits are integers. */
+/** The JSON type of a value; whole numbers within 64 bits are integers. A float of that size is not, as in Go. */
 function kindOf(value: unknown): Kind {
   if (value === null || value === undefined) return 'null';
   if (Array.isArray(value)) return 'array';
-  if (typeof value === 'number') return isInt64(value) ? 'integer' : 'number';
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? 'integer' : 'number';
+  if (typeof value === 'bigint') return 'integer';
   if (typeof value === 'string') return 'string';
   return typeof value === 'boolean' ? 'boolean' : 'object';
 }
 
-const int64 = { min: -(2 ** 63), max: 2 ** 63 };
+/** Largest double below 2^63: one of that size is no int64 any more. */
+const int64 = { min: -(2 ** 63), max: 2 ** 63 - 1_024 };
 const int32 = { min: -(2 ** 31), max: 2 ** 31 - 1 };
-// 2^63 - 1 is read as 2^63, so that one is let through.
 const isInt64 = (value: number): boolean => Number.isInteger(value) && value >= int64.min && value <= int64.max;
 
 interface Session extends ValidatorOptions {
@@ -322,17 +323,7 @@ function compileString({ minLength, maxLength, pattern }: Schema, format: string
   };
 }
 
-/** A number as Go's `%v` prints it. */
-function goNumber(value: number): string {
-  const size = Math.abs(value);
-  if (size === 0 || (size >= 1e-4 && size < 1e21)) return String(value);
-  return value.toExponential().replace(/e([+-])(\d)$/, 'e$10$2');
-}
-
-const badNumber = (path: string, value: number, detail: string): Violation => ({
-  ...invalid(path, '', detail),
-  body: `Invalid value: ${goNumber(value)}: ${detail}`,
-});
+const badNumber = (path: string, value: number | bigint, detail: string): Violation => invalid(path, value, detail);
 
 /** Go's idea of a whole number (go-openapi/swag): so near to one that the difference is rounding. */
 function isNearlyWhole(value: number): boolean {
@@ -360,13 +351,13 @@ function compileNumber(schema: Schema, type: string, format: string): Check {
     failWithoutField(at, (path) => `${what} value must be ${named} in ${path}`);
   };
   /** Integers are compared with the integer part of a limit, unless the limit does not fit the type. */
-  const limitFor = (value: number, limit: number, at: Place, what: string): number => {
+  const limitFor = (value: number | bigint, limit: number, at: Place, what: string): number => {
     if (!inRange(limit)) outOfRange(at, what);
-    else if (isInt64(value)) return Math.trunc(limit);
+    else if (kindOf(value) === 'integer') return Math.trunc(limit);
     return limit;
   };
   return (given, at) => {
-    const value = Number(given);
+    const value = typeof given === 'bigint' ? given : Number(given);
     if (!inRange(value)) outOfRange(at, 'Checked');
     if (multipleOf !== undefined) {
       checkMultiple(value, limitFor(value, multipleOf, at, 'MultipleOf'), at);
@@ -375,42 +366,46 @@ function compileNumber(schema: Schema, type: string, format: string): Check {
       const limit = limitFor(value, minimum.limit, at, 'Minimum boundary');
       if (minimum.exclusive ? value <= limit : value < limit) {
         const than = minimum.exclusive ? 'greater than' : 'greater than or equal to';
-        fail(at, (path) => badNumber(path, value, `${path} in body should be ${than} ${goNumber(limit)}`));
+        fail(at, (path) => badNumber(path, value, `${path} in body should be ${than} ${goFloatText(limit)}`));
       }
     }
     if (maximum) {
       const limit = limitFor(value, maximum.limit, at, 'Maximum boundary');
       if (maximum.exclusive ? value >= limit : value > limit) {
         const than = maximum.exclusive ? 'less than' : 'less than or equal to';
-        fail(at, (path) => badNumber(path, value, `${path} in body should be ${than} ${goNumber(limit)}`));
+        fail(at, (path) => badNumber(path, value, `${path} in body should be ${than} ${goFloatText(limit)}`));
       }
     }
     return 1;
   };
 }
 
-function checkMultiple(value: number, factor: number, at: Place): void {
+function checkMultiple(value: number | bigint, factor: number, at: Place): void {
   if (factor <= 0) {
     fail(at, (path) =>
-      badNumber(path, factor, `factor MultipleOf declared for ${path} must be positive: ${goNumber(factor)}`),
+      badNumber(path, factor, `factor MultipleOf declared for ${path} must be positive: ${goFloatText(factor)}`),
     );
     return;
   }
-  const isMultiple =
-    isInt64(value) && Number.isInteger(factor)
-      ? value % factor === 0
-      : isNearlyWhole(factor < 1 ? (1 / factor) * value : value / factor);
-  if (isMultiple) return;
-  fail(at, (path) => badNumber(path, value, `${path} in body should be a multiple of ${goNumber(factor)}`));
+  if (isMultiple(value, factor)) return;
+  fail(at, (path) => badNumber(path, value, `${path} in body should be a multiple of ${goFloatText(factor)}`));
+}
+
+function isMultiple(value: number | bigint, factor: number): boolean {
+  if (kindOf(value) === 'integer' && Number.isInteger(factor)) {
+    return typeof value === 'bigint' ? value % BigInt(factor) === 0n : value % factor === 0;
+  }
+  const number = Number(value);
+  return isNearlyWhole(factor < 1 ? (1 / factor) * number : number / factor);
 }
 
 /** Does a number fit a numeric type and format? */
-function rangeOf(type: string, format: string): (value: number) => boolean {
+function rangeOf(type: string, format: string): (value: number | bigint) => boolean {
   if (type === 'integer' && format === 'int32') {
-    return (value) => Number.isInteger(value) && value >= int32.min && value <= int32.max;
+    return (value) => kindOf(value) === 'integer' && value >= int32.min && value <= int32.max;
   }
-  if (type === 'integer') return isInt64;
-  if (type === 'number' && format === 'float') return (value) => Number.isFinite(Math.fround(value));
+  if (type === 'integer') return (value) => typeof value === 'bigint' || isInt64(value);
+  if (type === 'number' && format === 'float') return (value) => Number.isFinite(Math.fround(Number(value)));
   return () => true;
 }
 

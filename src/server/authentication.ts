@@ -1,73 +1,249 @@
 import { randomBytes } from 'node:crypto';
 import type { Domains } from '../api/domains.js';
+import type { Secret } from '../api/kinds/secret.js';
+import type { AnonymousPolicy } from '../auth/anonymous.js';
+import { forApiAudiences } from '../auth/audience-agnostic.js';
 import type { Authenticator } from '../auth/authenticator.js';
+import { firstTokenOf } from '../auth/authenticator-union.js';
+import type { TokenAuthenticator } from '../auth/bearer-token.js';
 import { defaultAuthenticator } from '../auth/default-authenticator.js';
-import { isDiscoverable, keySet, openIdConfiguration } from '../auth/discovery-documents.js';
+import { isDiscoverable, keySet, keySetPath, openIdConfiguration } from '../auth/discovery-documents.js';
+import type { FrontProxyOptions } from '../auth/front-proxy.js';
+import type { FetchText } from '../auth/jwt/fetch-text.js';
+import type { AnonymousConfiguration, AuthenticationConfiguration } from '../auth/jwt/jwt-issuer.js';
+import { jwtTokens } from '../auth/jwt/jwt-tokens.js';
 import type { ObjectSource } from '../auth/object-source.js';
-import { readSigningKey, readVerificationKeys } from '../auth/service-account-keys.js';
+import {
+  readSigningKey,
+  readVerificationKeys,
+  type SigningKey,
+  type VerificationKey,
+} from '../auth/service-account-keys.js';
 import { staticTokens } from '../auth/static-tokens.js';
 import { type TokenIssuer, tokenIssuer } from '../auth/token-issuer.js';
+import { readPemCertificates } from '../pki/certificate.js';
 import type { Clock } from '../runtime/clock.js';
+import type { Logger } from '../runtime/logger.js';
+import { type Following, followText, type TextSource } from '../runtime/text-source.js';
+import { readAuthenticationConfiguration } from './authentication-configuration.js';
 
 /** Who may prove to be whom, and the tokens this server hands out itself. */
 export interface Authentication {
   readonly authenticator: Authenticator;
   readonly issuer: TokenIssuer;
   readonly apiAudiences: readonly string[];
-  /** Documents for relying parties; absent where the issuer is no https URL. */
+  /** Documents for relying parties, as of now; absent where the issuer is no https URL. */
   readonly openId: { readonly configuration: object; readonly keys: object } | undefined;
+}
+
+/** A proxy that authenticates callers before us and tells who they are in headers. */
+export interface FrontProxySettings extends Omit<FrontProxyOptions, 'bundle' | 'clock'> {
+  /** PEM of the CAs of its certificates; must not be those of clients. */
+  readonly ca: TextSource;
 }
 
 export interface AuthenticationOptions {
   /** PEM of the private key that signs service account tokens. */
-  readonly signingKey: string;
+  readonly signingKey: TextSource;
   /** PEM of further keys that verify them. */
-  readonly verificationKeys: readonly string[];
+  readonly verificationKeys: readonly TextSource[];
   /** The first signs, all are accepted. */
   readonly issuers: readonly string[];
   /** Default: the first issuer. */
   readonly apiAudiences: readonly string[];
+  /** Where relying parties find the keys; default: at this server. */
+  readonly keySetUri?: string | undefined;
+  /** host:port under which clients reach this server. */
+  serverAddress(): string;
   /** PEM of the CAs of client certificates. */
   readonly clientCa: () => string;
+  /** PEM of further such CAs. */
+  readonly moreClientCas?: TextSource | undefined;
   /** CSV of static tokens. */
-  readonly tokenFile: string | undefined;
-  readonly anonymous: boolean;
+  readonly tokenFile?: TextSource | undefined;
+  readonly frontProxy?: FrontProxySettings | undefined;
+  readonly anonymous: AnonymousPolicy;
+  /** An AuthenticationConfiguration, as YAML. What it says of anonymous requests wins over `anonymous`. */
+  readonly configuration?: TextSource | undefined;
+  /** Asked last about tokens nobody else knows. */
+  readonly webhook?: TokenAuthenticator | undefined;
+  /** Gets documents of issuers; default: over HTTPS. */
+  readonly fetch?: FetchText | undefined;
+  readonly secretTokenUsed?: ((secret: Secret) => void) | undefined;
 }
 
-export function openAuthentication(
-  options: AuthenticationOptions,
-  { objects, domains, clock }: { readonly objects: ObjectSource; readonly domains: Domains; readonly clock: Clock },
-): Authentication {
-  const signingKey = readSigningKey(options.signingKey);
-  const keys = [signingKey, ...options.verificationKeys.flatMap((pem) => readVerificationKeys(pem))];
+interface Surroundings {
+  readonly objects: ObjectSource;
+  readonly domains: Domains;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Ends the following of files. */
+  readonly signal: AbortSignal;
+}
+
+/** Reads keys and files, which are followed from then on. Fails if one of them cannot be used. */
+export async function openAuthentication(options: AuthenticationOptions, given: Surroundings): Promise<Authentication> {
+  const { objects, domains, clock } = given;
   const [issuer = ''] = options.issuers;
   const apiAudiences = options.apiAudiences.length ? options.apiAudiences : [issuer];
+  const keys = await openKeys(options, given);
+  const clientCa = await openClientCas(options, given);
+  const foreign = await openForeignTokens(options, apiAudiences, given);
   const authenticator = defaultAuthenticator({
     issuers: options.issuers,
-    keys: () => keys,
+    keys: keys.verifying,
     apiAudiences,
     objects,
     domains,
     clock,
-    clientBundle: options.clientCa,
+    clientBundle: clientCa,
     // Nobody is ever told this token; it stands where Kubernetes has one, and rejects as that does.
     loopbackSecret: randomBytes(32).toString('base64url'),
-    staticTokens: options.tokenFile === undefined ? undefined : staticTokens(options.tokenFile),
-    anonymous: options.anonymous,
+    staticTokens: await openStaticTokens(options.tokenFile, given),
+    frontProxy: await openFrontProxy(options.frontProxy, given),
+    foreignTokens: [foreign.tokens, ...(options.webhook === undefined ? [] : [options.webhook])],
+    secretTokenUsed: options.secretTokenUsed,
+    anonymous: foreign.anonymous,
   });
+  const keySetUri = (): string => options.keySetUri ?? `https://${options.serverAddress()}${keySetPath}`;
   return {
     authenticator,
-    issuer: tokenIssuer({ issuer, key: () => signingKey, domains, clock }),
+    issuer: tokenIssuer({ issuer, key: keys.signing, domains, clock }),
     apiAudiences,
     openId: isDiscoverable(issuer)
       ? {
-          configuration: openIdConfiguration({
-            issuer,
-            keySetUri: `${issuer.replace(/\/$/, '')}/openid/v1/jwks`,
-            keys,
-          }),
-          keys: keySet(keys),
+          get configuration() {
+            return openIdConfiguration({ issuer, keySetUri: keySetUri(), keys: keys.verifying() });
+          },
+          get keys() {
+            return keySet(keys.verifying());
+          },
         }
       : undefined,
   };
 }
+
+/** The keys of service account tokens, as their files say now. */
+async function openKeys(
+  { signingKey, verificationKeys }: AuthenticationOptions,
+  following: Following,
+): Promise<{ signing(): SigningKey; verifying(): readonly VerificationKey[] }> {
+  let signing: SigningKey | undefined;
+  const others: (readonly VerificationKey[])[] = verificationKeys.map(() => []);
+  let all: readonly VerificationKey[] = [];
+  const combine = (): void => {
+    const known = new Map(
+      [...(signing === undefined ? [] : [signing]), ...others.flat()].map((key) => [key.keyId, key]),
+    );
+    all = [...known.values()];
+  };
+  await followText(
+    signingKey,
+    (pem) => {
+      signing = readSigningKey(pem);
+      combine();
+    },
+    following,
+  );
+  for (const [at, source] of verificationKeys.entries()) {
+    await followText(
+      source,
+      (pem) => {
+        others[at] = readVerificationKeys(pem);
+        combine();
+      },
+      following,
+    );
+  }
+  return {
+    signing: () => {
+      if (signing === undefined) throw new Error('there is no key to sign with');
+      return signing;
+    },
+    verifying: () => all,
+  };
+}
+
+async function openClientCas(
+  { clientCa, moreClientCas }: AuthenticationOptions,
+  following: Following,
+): Promise<() => string> {
+  if (moreClientCas === undefined) return clientCa;
+  const more = await followCertificates(moreClientCas, following);
+  let joined = { own: '', more: '', text: '' };
+  return () => {
+    const now = { own: clientCa(), more: more() };
+    // The same text as long as nothing changes: what was found out about certificates is kept with it.
+    if (now.own !== joined.own || now.more !== joined.more) joined = { ...now, text: `${now.own}\n${now.more}` };
+    return joined.text;
+  };
+}
+
+async function followCertificates(source: TextSource, following: Following): Promise<() => string> {
+  let bundle = '';
+  await followText(
+    source,
+    (pem) => {
+      if (readPemCertificates(pem).length === 0) throw new Error('there is no certificate in the CA bundle');
+      bundle = pem;
+    },
+    following,
+  );
+  return () => bundle;
+}
+
+async function openStaticTokens(
+  source: TextSource | undefined,
+  following: Following,
+): Promise<TokenAuthenticator | undefined> {
+  if (source === undefined) return undefined;
+  let tokens: TokenAuthenticator | undefined;
+  await followText(
+    source,
+    (csv) => {
+      tokens = staticTokens(csv);
+    },
+    following,
+  );
+  return { authenticateToken: async (token, audiences) => tokens?.authenticateToken(token, audiences) };
+}
+
+async function openFrontProxy(
+  settings: FrontProxySettings | undefined,
+  following: Following,
+): Promise<Omit<FrontProxyOptions, 'clock'> | undefined> {
+  if (settings === undefined) return undefined;
+  const { ca, ...headers } = settings;
+  return { ...headers, bundle: await followCertificates(ca, following) };
+}
+
+/** Issuers of JWTs and the policy about anonymous requests, as the AuthenticationConfiguration says now. */
+async function openForeignTokens(
+  { configuration, anonymous, issuers, fetch }: AuthenticationOptions,
+  apiAudiences: readonly string[],
+  given: Surroundings,
+): Promise<{ readonly tokens: TokenAuthenticator; anonymous(): AnonymousPolicy }> {
+  const { domains, clock, log } = given;
+  let tokens = firstTokenOf();
+  let policy = anonymous;
+  const take = (found: AuthenticationConfiguration): void => {
+    const all = (found.jwt ?? []).map((jwt) => jwtTokens(jwt, { domains, clock, log, fetch }));
+    tokens = forApiAudiences(firstTokenOf(...all), apiAudiences);
+    policy = found.anonymous === undefined ? anonymous : policyOf(found.anonymous);
+    for (const one of all) void one.warm();
+  };
+  if (configuration !== undefined) {
+    await followText(
+      configuration,
+      async (text) => take(await readAuthenticationConfiguration(text, { domains, ownIssuers: issuers })),
+      given,
+    );
+  }
+  return {
+    tokens: { authenticateToken: (token, audiences) => tokens.authenticateToken(token, audiences) },
+    anonymous: () => policy,
+  };
+}
+
+const policyOf = ({ enabled, conditions = [] }: AnonymousConfiguration): AnonymousPolicy =>
+  enabled && conditions.length > 0 ? { paths: conditions.map(({ path }) => path) } : enabled;

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { generateServiceAccountKey } from '../auth/service-account-keys.js';
+import { generateServiceAccountKey, readSigningKey } from '../auth/service-account-keys.js';
 import { readPemCertificates } from '../pki/certificate.js';
 import {
   type CertificateAuthority,
@@ -44,8 +44,11 @@ export interface CredentialOptions {
 export async function openCredentials(options: CredentialOptions): Promise<Credentials> {
   const { clock } = options;
   const files = options.directory === undefined ? inMemory() : inDirectory(options.directory);
-  const caPair = await files.pair('ca', async () => createAuthorityKeyPair({ commonName: 'kedge-ca' }, clock));
-  const ca = loadCertificateAuthority({ ...caPair, clock });
+  const ca = await files.keep(
+    'ca',
+    () => createAuthorityKeyPair({ commonName: 'kedge-ca' }, clock),
+    (pair) => loadCertificateAuthority({ ...pair, clock }),
+  );
   const names = servingNames(options.hosts);
   const stillGood = (pair: KeyPair): boolean => {
     const [certificate] = readPemCertificates(pair.certificate);
@@ -57,7 +60,7 @@ export async function openCredentials(options: CredentialOptions): Promise<Crede
   };
   return {
     ca,
-    serviceAccountKey: await files.text('sa.key', () => generateServiceAccountKey()),
+    serviceAccountKey: await files.text('sa.key', () => generateServiceAccountKey(), isSigningKey),
     async forListening() {
       const [serving, admin] = await Promise.all([
         files.pair(
@@ -103,29 +106,47 @@ const namesOf = ({ certificate }: KeyPair): readonly string[] => {
 };
 
 interface Files {
-  pair(name: string, make: () => Promise<KeyPair>, good?: (pair: KeyPair) => boolean): Promise<KeyPair>;
-  text(name: string, make: () => Promise<string>): Promise<string>;
+  /** Made anew if it is no good, or cannot be read. */
+  pair(name: string, make: () => Promise<KeyPair>, good: (pair: KeyPair) => boolean): Promise<KeyPair>;
+  /** Never made anew: fails with one sentence if what is there cannot be read. */
+  keep<T>(name: string, make: () => Promise<KeyPair>, read: (pair: KeyPair) => T): Promise<T>;
+  /** As `keep`, for a text; answers the text. */
+  text(name: string, make: () => Promise<string>, good: (text: string) => boolean): Promise<string>;
 }
 
-const inMemory = (): Files => ({ pair: (_name, make) => make(), text: (_name, make) => make() });
+const inMemory = (): Files => ({
+  pair: (_name, make) => make(),
+  keep: async (_name, make, read) => read(await make()),
+  text: (_name, make) => make(),
+});
 
 /** `<name>.crt` and `<name>.key`; keys are readable by their owner only. */
 function inDirectory(directory: string): Files {
+  // Both in one file, so that a crash never leaves halves that do not match; the readable copies are written after.
+  const fileOf = (name: string): string => join(directory, `${name}.pem`);
+  const write = async (name: string, made: KeyPair): Promise<KeyPair> => {
+    await writeWhole(fileOf(name), `${made.certificate}${made.key}`, 0o600);
+    await writeWhole(join(directory, `${name}.crt`), made.certificate, 0o644);
+    return made;
+  };
   return {
-    async pair(name, make, good = () => true) {
-      // Both in one file, so that a crash never leaves halves that do not match; the readable copies are written after.
-      const found = await readIfThere(join(directory, `${name}.pem`));
+    async pair(name, make, good) {
+      const found = await readIfThere(fileOf(name));
       const known = found === undefined ? undefined : split(found);
-      if (known !== undefined && good(known)) return known;
-      const made = await make();
-      await writeWhole(join(directory, `${name}.pem`), `${made.certificate}${made.key}`, 0o600);
-      await writeWhole(join(directory, `${name}.crt`), made.certificate, 0o644);
-      return made;
+      return known !== undefined && holds(() => good(known)) ? known : write(name, await make());
     },
-    async text(name, make) {
+    async keep(name, make, read) {
+      const found = await readIfThere(fileOf(name));
+      if (found === undefined) return read(await write(name, await make()));
+      return undamaged(fileOf(name), () => read(split(found)));
+    },
+    async text(name, make, good) {
       const path = join(directory, name);
       const found = await readIfThere(path);
-      if (found !== undefined) return found;
+      if (found !== undefined) {
+        if (!good(found)) throw new Error(`${path} is damaged: it holds no private key`);
+        return found;
+      }
       const made = await make();
       await writeWhole(path, made, 0o600);
       return made;
@@ -133,9 +154,28 @@ function inDirectory(directory: string): Files {
   };
 }
 
-function split(pem: string): KeyPair | undefined {
+const isSigningKey = (pem: string): boolean => holds(() => readSigningKey(pem) !== undefined);
+
+const holds = (condition: () => boolean): boolean => {
+  try {
+    return condition();
+  } catch {
+    return false;
+  }
+};
+
+/** What clients rely on is not replaced silently. */
+function undamaged<T>(path: string, read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    throw new Error(`${path} is damaged: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  }
+}
+
+function split(pem: string): KeyPair {
   const at = pem.search(/-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----/);
-  return at < 0 ? undefined : { certificate: pem.slice(0, at), key: pem.slice(at) };
+  return at < 0 ? { certificate: pem, key: '' } : { certificate: pem.slice(0, at), key: pem.slice(at) };
 }
 
 async function readIfThere(path: string): Promise<string | undefined> {

@@ -21,6 +21,7 @@ export interface DefinitionParts {
   readonly objects: ObjectSource;
   readonly domains: Domains;
   readonly maxTokenSeconds: number | undefined;
+  readonly extendTokens: boolean | undefined;
 }
 
 /** The built-in kinds with the services they answer from, and the policies on their way to the store. */
@@ -28,12 +29,18 @@ export function openDefinitions(parts: DefinitionParts): {
   readonly definitions: readonly ResourceDefinition[];
   readonly admission: readonly AdmissionStep[];
 } {
-  const { authentication, authorizer, roles, objects, domains, maxTokenSeconds } = parts;
+  const { authentication, authorizer, roles, objects, domains } = parts;
   const { apiAudiences, authenticator, issuer } = authentication;
   return {
     definitions: builtinDefinitions({
       domains,
-      token: serviceAccountToken({ objects, issuer, apiAudiences, maxSeconds: maxTokenSeconds }),
+      token: serviceAccountToken({
+        objects,
+        issuer,
+        apiAudiences,
+        maxSeconds: parts.maxTokenSeconds,
+        extend: parts.extendTokens,
+      }),
       authenticationReviews: authenticationReviews({ authenticator, apiAudiences }),
       authorizationReviews: authorizationReviews({ authorizer }),
       certificates: [

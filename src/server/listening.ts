@@ -1,30 +1,36 @@
 import type { FacadeParts } from '../http/facade.js';
-import type { KeyPair } from '../pki/certificate-authority.js';
+import type { Credentials } from './credentials.js';
+import { kubeconfigText } from './kubeconfig-text.js';
 
 /** An open port. */
 export interface Listening {
   readonly url: string;
   /** host:port */
   readonly address: string;
+  /** A kubeconfig with administrator's rights, as YAML. */
+  readonly adminKubeconfig: string;
   stop(graceMs: number): Promise<void>;
 }
 
 /** Opens the port. Fails with one sentence if it cannot be had. */
 export async function openListener(
   parts: Omit<FacadeParts, 'stopping'>,
-  serving: KeyPair,
+  credentials: Credentials,
   { host = '127.0.0.1', port = 0 }: { readonly host?: string; readonly port?: number },
 ): Promise<Listening> {
   const { Listener } = await import('../http/listener.js');
+  const { serving, admin } = await credentials.forListening();
   const listener = new Listener(parts, serving);
   const bound = await listener.listen({ host, port }).catch((error: NodeJS.ErrnoException) => {
     throw new Error(listenFailure(error, host, port), { cause: error });
   });
   const reachable =
     host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host;
+  const url = `https://${reachable}:${bound}`;
   return {
-    url: `https://${reachable}:${bound}`,
+    url,
     address: `${reachable}:${bound}`,
+    adminKubeconfig: kubeconfigText({ url, ca: credentials.ca.anchors, user: 'kubernetes-admin', credentials: admin }),
     stop: (graceMs) => listener.stop(graceMs),
   };
 }

@@ -1,8 +1,11 @@
 import type { Domains } from '../api/domains.js';
+import type { AnonymousPolicy } from '../auth/anonymous.js';
 import type { Signer } from '../pki/signer.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
+import type { TextSource } from '../runtime/text-source.js';
 import type { Store } from '../store/store.js';
+import type { FrontProxySettings } from './authentication.js';
 
 /** What a server can be told. Everything has a default that suits a server embedded in a program. */
 export interface ServerOptions {
@@ -21,18 +24,31 @@ export interface ServerOptions {
   readonly log?: Logger;
   readonly clock?: Clock;
   readonly domains?: Domains;
-  readonly authorization?: 'RBAC' | 'AlwaysAllow';
-  /** Let callers without credentials in as `system:anonymous`. Default true. */
-  readonly anonymous?: boolean;
+  /** Who decides what callers may do, in the order they are asked. Default RBAC. */
+  readonly authorization?: AuthorizationMode | readonly AuthorizationMode[];
+  /** Let callers without credentials in as `system:anonymous`, everywhere or to some paths. Default true. */
+  readonly anonymous?: AnonymousPolicy;
+  /** PEM of CAs whose client certificates count, beside the server's own CA. */
+  readonly clientCa?: TextSource;
+  /** Takes the word of a proxy for who is calling. */
+  readonly frontProxy?: FrontProxySettings;
+  /** Issuers of JWTs and where anonymous requests may go: a Kubernetes AuthenticationConfiguration, as YAML or JSON. */
+  readonly authenticationConfiguration?: TextSource;
   /** Issuers of service account tokens; the first signs. */
   readonly serviceAccountIssuers?: readonly string[];
   readonly apiAudiences?: readonly string[];
   /** Longest lifetime of service account tokens, in seconds. */
   readonly serviceAccountMaxTokenSeconds?: number;
+  /** PEM of the key that signs service account tokens. Default: one made at the first start. */
+  readonly serviceAccountSigningKey?: TextSource;
   /** PEM of further keys that verify service account tokens. */
-  readonly serviceAccountVerificationKeys?: readonly string[];
-  /** Text of a static token file (CSV: token, user, uid, "group,group"). */
-  readonly tokenFile?: string;
+  readonly serviceAccountVerificationKeys?: readonly TextSource[];
+  /** Where relying parties find the keys, if not at this server. */
+  readonly serviceAccountKeySetUri?: string;
+  /** Let tokens of pods that ask for the usual hour live for a year. Default true. */
+  readonly extendServiceAccountTokens?: boolean;
+  /** Static tokens (CSV: token, user, uid, "group,group"). */
+  readonly tokenFile?: TextSource;
   /** Longest (and default) lifetime of certificates from the well-known signers, in seconds. */
   readonly signingSeconds?: number;
   /** PEM files of the CA for the well-known signers, reloaded when they change. Default: the server's own CA. */
@@ -40,3 +56,12 @@ export interface ServerOptions {
   /** How long a stopping server lets requests finish, in milliseconds. */
   readonly graceMs?: number;
 }
+
+/** Ways to decide what callers may do. */
+export type AuthorizationMode =
+  /** Roles and their bindings. */
+  | 'RBAC'
+  /** Everybody may do everything. */
+  | 'AlwaysAllow'
+  /** Nobody but the administrators' group may do anything. */
+  | 'AlwaysDeny';

@@ -1,8 +1,10 @@
+import { goJson } from '../api/go-text.js';
+import { parseJson } from '../api/json-text.js';
 import type { Json } from '../api/object.js';
 import type { Document, Entry, Revision } from './store.js';
 
 /** A document without a place for its revision. */
-export const document = (value: Json): Document => ({ bytes: Buffer.from(JSON.stringify(value)), revisionAt: -1 });
+export const document = (value: Json): Document => ({ bytes: Buffer.from(goJson(value)), revisionAt: -1 });
 
 /** The document's bytes with the revision written in its place. */
 export function withRevision({ bytes, revisionAt }: Document, revision: Revision): Buffer {
@@ -34,7 +36,7 @@ export class StoredEntry implements Entry {
   get value(): Json {
     const known = this.#parsed?.deref();
     if (known !== undefined) return known as Json;
-    const value = JSON.parse(this.bytes.toString('utf8')) as Json;
+    const value = parseJson(this.bytes.toString('utf8'));
     if (typeof value === 'object' && value !== null) this.#parsed = new WeakRef(value);
     return value;
   }

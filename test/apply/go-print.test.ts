@@ -24,7 +24,7 @@ test.each<[number, string, string]>([
   [0.0001, '0.0001', '0.0001'],
   [0.00001, '1e-05', '1e-05'],
   [-2.5e-10, '-2.5e-10', '-2.5e-10'],
-  [1e100, '1e+100', BigInt(1e100).toString()],
+  [1e100, '1e+100', '1e+100'],
 ])('%d', (value, float, int) => {
   expect(goNumber(value, 'float')).toBe(float);
   expect(goNumber(value, 'int')).toBe(int);

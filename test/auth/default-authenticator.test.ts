@@ -41,7 +41,7 @@ const ask = (given: Parameters<typeof credentials>, options: Partial<Authenticat
     loopbackSecret: 'loop',
     staticTokens: staticTokens('fixed,bob,\n'),
     frontProxy: { bundle: () => proxies.pem },
-    anonymous: true,
+    anonymous: () => true,
     ...options,
   }).authenticate(credentials(...given));
 const bearer = (text: string) => ({ authorization: `Bearer ${text}` });
@@ -94,7 +94,7 @@ describe('refusals', () => {
   });
 
   test('without anonymous, nobody is nobody', async () => {
-    expect(await ask([], { anonymous: false })).toBeUndefined();
+    expect(await ask([], { anonymous: () => false })).toBeUndefined();
   });
 });
 
@@ -116,7 +116,7 @@ test('a used token lives ten seconds longer than its account', async () => {
     clock,
     clientBundle: () => root.pem,
     loopbackSecret: 'loop',
-    anonymous: true,
+    anonymous: () => true,
   });
   const request = credentials(bearer(token()));
   await authenticator.authenticate(request);

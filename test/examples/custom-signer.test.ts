@@ -46,7 +46,7 @@ async function request(
   const requests = server.client(job).resource(CertificateSigningRequests);
   const options = usages === undefined ? {} : { usages };
   const csr = await requests.create(
-    await testSigningRequest({ name, signerName: 'example.com/ci-client', commonName: name, ...options }),
+    await testSigningRequest({ name, signerName: 'example.com/ci', commonName: name, ...options }),
   );
   const approved = { type: 'Approved', status: 'True', reason: 'Test', message: 'approved by a test' };
   await requests.subresource('approval').update({ ...csr, status: { conditions: [approved] } });
@@ -74,7 +74,7 @@ test.each([
 test('the CA is published', async () => {
   const bundles = server.client().resource(ClusterTrustBundles);
   const { items } = await eventually(
-    () => bundles.list({ fieldSelector: 'spec.signerName=example.com/ci-client' }),
+    () => bundles.list({ fieldSelector: 'spec.signerName=example.com/ci' }),
     (list) => list.items.length > 0,
   );
   expect(items[0]?.spec.trustBundle).toBe((await ca).anchors);

@@ -19,7 +19,7 @@ if (kubectls.length === 0) console.warn('kubectl is missing: the story is not pl
 
 const nodeSigner = 'kubernetes.io/kube-apiserver-client-kubelet';
 const clientSigner = 'kubernetes.io/kube-apiserver-client';
-const ciSigner = 'example.com/ci-client';
+const ciSigner = 'example.com/ci';
 
 describe.skipIf(kubectls.length === 0)('the story', () => {
   const dataDir = temporaryDirectory();

@@ -1,3 +1,4 @@
+import { defaultDomains } from '../domains.js';
 import { type ApiObject, type Json, resourceType } from '../object.js';
 
 /** A group of containers. Here only as something that tokens can be bound to: nothing runs it. */
@@ -22,3 +23,6 @@ export const Pods = resourceType<Pod>({
   shortNames: ['po'],
   categories: ['all'],
 });
+
+/** Stands on pods that only mirror one a node agent started from a file. */
+export const mirrorAnnotation = `${defaultDomains.signer}/config.mirror`;

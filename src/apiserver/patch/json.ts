@@ -1,6 +1,6 @@
 import { badRequest, entityTooLarge, unprocessable } from '../../api/errors.js';
 import { goJson } from '../../api/go-text.js';
-import { JsonSyntaxError, maxDepth, setMember } from '../../api/json-text.js';
+import { JsonSyntaxError, maxDepth, parseJson, setMember } from '../../api/json-text.js';
 import type { Json, JsonObject } from '../../api/object.js';
 import { isList, isObject } from '../../apply/json-value.js';
 import { same } from '../../schema/same.js';
@@ -162,7 +162,7 @@ class Patching {
     const text = jsonText(value);
     this.#copied += Buffer.byteLength(text);
     if (this.#copied > maxCopied) throw unprocessable();
-    return JSON.parse(text) as Json;
+    return parseJson(text);
   }
 
   moving(items: number): void {

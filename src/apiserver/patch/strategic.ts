@@ -2,7 +2,7 @@ import { type ApiError, badRequest, unprocessable, untyped } from '../../api/err
 import { quote } from '../../api/go-text.js';
 import { JsonSyntaxError, setMember } from '../../api/json-text.js';
 import type { Json, JsonObject } from '../../api/object.js';
-import { goValue } from '../../apply/go-print.js';
+import { goValue, isWhole } from '../../apply/go-print.js';
 import { isList, isObject, member } from '../../apply/json-value.js';
 import { structName, wireShape } from '../../schema/go-types.js';
 import type { Schema } from '../../schema/schema.js';
@@ -196,7 +196,7 @@ function put(out: Map<string, Json>, name: string, value: Json | undefined): voi
 
 /** JSON types as Go's decoder tells them apart. */
 function kindOf(value: Json): string {
-  if (typeof value === 'number') return Number.isInteger(value) ? 'int64' : 'float64';
+  if (typeof value === 'number' || typeof value === 'bigint') return isWhole(value) ? 'int64' : 'float64';
   return typeName(value);
 }
 

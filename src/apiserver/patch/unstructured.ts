@@ -1,4 +1,5 @@
 import type { Json } from '../../api/object.js';
+import { isWhole } from '../../apply/go-print.js';
 import { isList, isObject, member } from '../../apply/json-value.js';
 import { itemsOf, valuesOf, wireShape } from '../../schema/go-types.js';
 import type { Schema } from '../../schema/schema.js';
@@ -32,10 +33,10 @@ export function conversionProblem(schema: Schema, value: Json, numbers: 'int' | 
       return typeof value === 'boolean' ? undefined : 'unrecognized type: bool';
     case 'int32':
     case 'int64':
-      if (typeof value !== 'number') return `unrecognized type: ${shape}`;
-      return Number.isInteger(value) ? undefined : `cannot convert float64 to ${shape}`;
+      if (typeof value !== 'number' && typeof value !== 'bigint') return `unrecognized type: ${shape}`;
+      return isWhole(value) ? undefined : `cannot convert float64 to ${shape}`;
     case 'double':
-      return typeof value === 'number' ? undefined : 'unrecognized type: float64';
+      return typeof value === 'number' || typeof value === 'bigint' ? undefined : 'unrecognized type: float64';
     default:
       return undefined;
   }
@@ -59,7 +60,8 @@ function firstOf<T>(items: Iterable<T>, problem: (item: T) => string | undefined
 
 /** `reflect.Kind` of a decoded JSON value. */
 function goKind(value: Json, numbers: 'int' | 'float'): string {
-  if (typeof value === 'number') return numbers === 'int' && Number.isInteger(value) ? 'int64' : 'float64';
+  if (typeof value === 'number' || typeof value === 'bigint')
+    return numbers === 'int' && isWhole(value) ? 'int64' : 'float64';
   if (typeof value === 'boolean') return 'bool';
   if (typeof value === 'string') return 'string';
   return isList(value) ? 'slice' : 'map';

@@ -34,6 +34,7 @@ export async function deleteObject(
     dryRun: context.dryRun,
     options: { kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1', ...parameters },
     warn: (text) => context.warn(text),
+    annotate: context.annotate,
   });
   for (;;) {
     const entry = await parts.store.get(storageKey(definition, key));

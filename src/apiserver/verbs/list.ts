@@ -8,7 +8,7 @@ import { stored } from '../forms.js';
 import type { Parts } from '../parts.js';
 import type { ListResult } from '../request.js';
 import { readVersion, storeFailure, waitForRevision } from '../revisions.js';
-import { readSelection, type Selection } from '../selection.js';
+import { mayMatch, readSelection, type Selection } from '../selection.js';
 
 /** What a list reads from where. */
 export interface ListTarget {
@@ -102,7 +102,7 @@ async function readPage(parts: Parts, target: ListTarget, selection: Selection, 
     );
     at ??= scan.revision;
     for (const [position, entry] of scan.entries.entries()) {
-      if (!selection.matches(stored(target.definition, entry))) continue;
+      if (!mayMatch(selection, entry.key) || !selection.matches(stored(target.definition, entry))) continue;
       found.push(entry);
       if (found.length === plan.limit) {
         return {

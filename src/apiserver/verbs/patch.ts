@@ -22,6 +22,7 @@ export async function patchObject(parts: Parts, request: ApiRequest, target: Tar
   const parameters = readWriteParameters(request.query, { kind: 'PatchOptions', apply: type === 'apply' });
   const acting = { ...context, dryRun: parameters.dryRun };
   const key = { namespace: context.key.namespace, name: context.key.name ?? '' };
+  if (request.record !== undefined) await request.record.sentPatch(await request.body());
   const view = subresource?.type === 'view' ? subresource : undefined;
   const write: WriteRequest = { ...writeRequest(request, definition, acting, parameters), view };
   const projection = subresource?.type === 'projection' ? subresource : undefined;

@@ -15,7 +15,7 @@ import { stored } from '../forms.js';
 import type { Parts } from '../parts.js';
 import type { WatchItem, WatchResult } from '../request.js';
 import { readVersion, waitForRevision } from '../revisions.js';
-import { readSelection, type Selection } from '../selection.js';
+import { mayMatch, readSelection, type Selection } from '../selection.js';
 import type { ListTarget } from './list.js';
 
 /**
@@ -120,7 +120,8 @@ class Watch {
   }
 
   #selects(entry: Entry): boolean {
-    return this.#selection.everything || this.#selection.matches(stored(this.#target.definition, entry));
+    if (this.#selection.everything) return true;
+    return mayMatch(this.#selection, entry.key) && this.#selection.matches(stored(this.#target.definition, entry));
   }
 
   #onChange(change: Change): void {

@@ -198,7 +198,8 @@ function viewRules(domains: Domains): readonly PolicyRule[] {
   ];
 }
 
-function nodeRules(domains: Domains): readonly PolicyRule[] {
+/** What every node agent may do; the node authorizer narrows some of it to what concerns the node. */
+export function nodeRules(domains: Domains): readonly PolicyRule[] {
   const g = apiGroups(domains);
   return [
     rule('create', g.authentication, 'tokenreviews'),

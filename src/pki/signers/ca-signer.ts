@@ -1,7 +1,8 @@
 import { type Domains, defaultDomains } from '../../api/domains.js';
 import type { CertificateAuthority } from '../certificate-authority.js';
-import { type CertificateRequest, readCertificateRequest } from '../certificate-request.js';
+import type { CertificateRequest } from '../certificate-request.js';
 import type { Signer, SigningRequest } from '../signer.js';
+import { defineSigner } from './define-signer.js';
 import { brokenSignerRule } from './well-known-rules.js';
 
 export interface CaSignerOptions {
@@ -9,6 +10,8 @@ export interface CaSignerOptions {
   readonly serves: string;
   /** Asked for every certificate, so that a CA can be replaced while running. */
   readonly authority: () => CertificateAuthority | Promise<CertificateAuthority>;
+  /** PEM of what verifies certificates of this CA, past and future ones too. Default: the CA's own. */
+  readonly anchors?: () => string | Promise<string>;
   /** Longest lifetime, and the one for who asks for none. Default: a year. */
   readonly maxSeconds?: number;
   /**
@@ -19,40 +22,25 @@ export interface CaSignerOptions {
   readonly domains?: Domains;
 }
 
-const year = 365 * 86_400;
-const shortest = 600;
-
-/** Lifetime granted: what was asked for, at least ten minutes, at most (and by default) `maxSeconds`. */
-export function grantedSeconds(wanted: number | undefined, maxSeconds: number): number {
-  if (wanted === undefined || wanted > maxSeconds) return maxSeconds;
-  return Math.max(wanted, shortest);
-}
-
 /**
  * Signs with a CA that is at hand. Requests that break a rule are refused with the reason SignerValidationFailure;
  * what cannot be read, an expired CA and trouble with the CA are thrown, because trying again may help.
  */
 export function caSigner(options: CaSignerOptions): Signer {
-  const { serves, authority, maxSeconds = year, domains = defaultDomains } = options;
-  const validate =
-    options.validate ??
-    ((request: CertificateRequest, { signerName, usages }: SigningRequest) =>
-      brokenSignerRule(signerName, { request, usages }, domains));
-
-  return {
+  const { serves, authority, anchors, maxSeconds, domains = defaultDomains } = options;
+  return defineSigner({
     serves,
+    ...(maxSeconds === undefined ? {} : { maxSeconds }),
+    validate:
+      options.validate ??
+      ((request, { signerName, usages }) => brokenSignerRule(signerName, { request, usages }, domains)),
 
-    async sign(signing, signal) {
-      signal.throwIfAborted();
-      const request = readCertificateRequest(signing.request);
-      const refused = validate(request, signing);
-      if (refused !== undefined) return { refused, reason: 'SignerValidationFailure' };
+    async issue(request, { seconds, signing: { usages }, signal }) {
       const ca = await authority();
       signal.throwIfAborted();
-      const seconds = grantedSeconds(signing.expirationSeconds, maxSeconds);
-      return { issued: await ca.issue(request, { seconds, usages: signing.usages }) };
+      return ca.issue(request, { seconds, usages });
     },
 
-    trustAnchors: async () => (await authority()).anchors,
-  };
+    trustAnchors: async () => (anchors === undefined ? (await authority()).anchors : anchors()),
+  });
 }

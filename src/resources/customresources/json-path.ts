@@ -226,14 +226,18 @@ type Comparison = (left: unknown, right: unknown) => boolean;
 const ordered =
   (test: (order: number) => boolean): Comparison =>
   (left, right) => {
-    if (typeof left !== typeof right || (typeof left !== 'number' && typeof left !== 'string')) throw new Impassable();
-    const [a, b] = [left, right as typeof left];
+    const kind = kindOf(left);
+    if (kind !== kindOf(right) || (kind !== 'number' && kind !== 'string')) throw new Impassable();
+    const [a, b] = [left as number, right as number];
     return test(a < b ? -1 : a > b ? 1 : 0);
   };
 const equal: Comparison = (left, right) => {
-  if (typeof left !== typeof right || typeof left === 'object') throw new Impassable();
+  const kind = kindOf(left);
+  if (kind !== kindOf(right) || kind === 'object') throw new Impassable();
   return left === right;
 };
+/** Long whole numbers are numbers. */
+const kindOf = (value: unknown): string => (typeof value === 'bigint' ? 'number' : typeof value);
 const comparisons: Readonly<Record<string, Comparison>> = {
   '==': equal,
   '!=': (left, right) => !equal(left, right),

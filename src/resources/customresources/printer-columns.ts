@@ -42,6 +42,7 @@ const columnOf = (
 
 function cellOf(type: string, value: unknown, now: number): unknown {
   if (type === 'string') return printed(value);
+  if (typeof value === 'bigint') return type === 'integer' || type === 'number' ? value : null;
   if (typeof value === 'number') {
     if (type === 'integer') return Math.trunc(value);
     return type === 'number' ? value : null;

@@ -17,7 +17,8 @@ const isObject = (value: unknown): value is JsonObject =>
 const goTypes = (value: unknown): string => {
   if (typeof value === 'string') return 'string';
   if (typeof value === 'boolean') return 'bool';
-  if (typeof value === 'number') return Number.isInteger(value) ? 'int64' : 'float64';
+  if (typeof value === 'bigint') return 'int64';
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? 'int64' : 'float64';
   if (value === null || value === undefined) return '<nil>';
   return Array.isArray(value) ? '[]interface {}' : 'map[string]interface {}';
 };

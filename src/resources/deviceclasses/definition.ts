@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { defaultDomains } from '../../api/domains.js';
+import { stringify } from '../../api/go-text.js';
 import {
   type DeviceClass,
   type DeviceClassConfiguration,
@@ -168,7 +169,7 @@ function validateParameters(
   stored: boolean,
 ): readonly Violation[] {
   if (parameters === undefined || parameters === null) return [required(path)];
-  if (!stored && Buffer.byteLength(JSON.stringify(parameters)) > maxParametersBytes) {
+  if (!stored && Buffer.byteLength(stringify(parameters) ?? '') > maxParametersBytes) {
     return [tooLong(path, maxParametersBytes)];
   }
   return typeof parameters === 'object' && !Array.isArray(parameters)

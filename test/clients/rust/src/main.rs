@@ -262,22 +262,12 @@ async fn custom(client: Client) -> Outcome {
     want(made.data["status"]["phase"] == "ready" && made.metadata.generation == Some(1), &made)
 }
 
-/// A store of names and versions that a reflector keeps up to date.
-fn reflected<K>(api: Api<K>) -> reflector::Store<K>
-where
-    K: kube::Resource + Clone + std::fmt::Debug + serde_like::Object + Send + Sync + 'static,
-    K::DynamicType: Default + Eq + std::hash::Hash + Clone,
-{
+/// A store that a reflector keeps up to date.
+fn reflected(api: Api<ConfigMap>) -> reflector::Store<ConfigMap> {
     let (reader, writer) = reflector::store();
     let stream = watcher(api, watcher::Config::default().streaming_lists()).default_backoff().reflect(writer);
     tokio::spawn(async move { stream.for_each(|_| async {}).await });
     reader
-}
-
-mod serde_like {
-    /// What a watcher needs to read.
-    pub trait Object: for<'a> serde::Deserialize<'a> {}
-    impl<T: for<'a> serde::Deserialize<'a>> Object for T {}
 }
 
 async fn restart(client: Client) -> Outcome {

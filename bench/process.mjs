@@ -1,0 +1,62 @@
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+
+/** Programs under measurement, each in a process of its own. */
+
+const ticksPerSecond = 100;
+
+/** CPU milliseconds (user and system) that a process has used; zero where the kernel does not tell. */
+export function cpuMilliseconds(pid) {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
+    return ((Number(fields[11]) + Number(fields[12])) * 1_000) / ticksPerSecond;
+  } catch {
+    return 0;
+  }
+}
+
+/** Resident megabytes. */
+export function residentMegabytes(pid) {
+  try {
+    return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1_024;
+  } catch {
+    return Number.NaN;
+  }
+}
+
+/** Starts a Node program; resolves with the JSON of the first line for which `isReady` holds. */
+export function startProgram(args, isReady) {
+  const began = performance.now();
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  const kill = () => child.kill('SIGKILL');
+  process.once('exit', kill);
+  ended.then(() => process.off('exit', kill));
+  return new Promise((resolve, reject) => {
+    let text = '';
+    let found = false;
+    child.stdout.setEncoding('utf8').on('data', (chunk) => {
+      if (found) return;
+      text += chunk;
+      for (const line of text.split('\n').slice(0, -1)) {
+        const value = JSON.parse(line);
+        if (!isReady(value)) continue;
+        found = true;
+        const program = {
+          pid: child.pid,
+          line: value,
+          readyMs: performance.now() - began,
+          cpuMs: cpuMilliseconds(child.pid),
+          megabytes: residentMegabytes(child.pid),
+          stop: async () => {
+            child.kill('SIGTERM');
+            await ended;
+          },
+        };
+        resolve(program);
+        return;
+      }
+    });
+    child.once('exit', (code) => reject(new Error(`the program ended with ${code}: ${text}`)));
+  });
+}

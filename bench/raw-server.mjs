@@ -1,0 +1,24 @@
+/** node:http2 answering fixed bytes to everything, to compare with. Reads them from the files it is given. */
+import { readFileSync } from 'node:fs';
+import { createSecureServer } from 'node:http2';
+
+const [certificate, ...files] = process.argv.slice(2);
+const pem = readFileSync(certificate, 'utf8');
+const bodies = new Map(files.map((file, at) => [`/${at}`, readFileSync(file)]));
+const server = createSecureServer({
+  allowHTTP1: true,
+  cert: pem,
+  key: pem,
+  requestCert: true,
+  rejectUnauthorized: false,
+});
+server.on('stream', (stream, headers) => {
+  stream.on('error', () => {});
+  const body = bodies.get(headers[':path']);
+  stream.respond({ ':status': 200, 'content-type': 'application/json', 'content-length': body.length });
+  stream.end(body);
+});
+server.listen(0, '127.0.0.1', () => {
+  process.stdout.write(`${JSON.stringify({ msg: 'ready', url: `https://127.0.0.1:${server.address().port}` })}\n`);
+});
+process.once('SIGTERM', () => process.exit(0));

@@ -1,0 +1,221 @@
+import type { PublicKey } from '../../src/pki/public-key.js';
+import { inRange, parseRange } from './address-range.js';
+import { type RequestFacts, substitutesOf } from './facts.js';
+import { matches, parsePattern } from './pattern.js';
+import {
+  type CertificatePolicy,
+  type ExpressionCompiler,
+  type KeyRule,
+  type PolicyRule,
+  policyProblems,
+  subjectFields,
+} from './policy.js';
+
+/** What a policy says to a request. */
+export type Decision =
+  | {
+      readonly verdict: 'approve' | 'deny';
+      /** undefined: the policy's default. */
+      readonly rule: string | undefined;
+      /** For the condition. */
+      readonly message: string;
+    }
+  | {
+      readonly verdict: 'leave';
+      /** Why each rule for the signer did not match, in their order; empty if the policy does not speak of the signer. */
+      readonly because: readonly { readonly rule: string; readonly mismatch: string }[];
+    };
+
+/** A policy made ready. Pure: the same facts get the same decision. */
+export type Decide = (facts: RequestFacts) => Decision;
+
+/** Throws an Error with the first thing that is wrong with the policy. */
+export function compilePolicy(policy: CertificatePolicy, compile?: ExpressionCompiler): Decide {
+  const [problem] = policyProblems(policy, compile);
+  if (problem !== undefined) throw new Error(`certificate policy: ${problem}`);
+  const rules = policy.rules.map((rule) => ({ rule, mismatchOf: compileRule(rule, compile) }));
+  return (facts) => {
+    const because: { readonly rule: string; readonly mismatch: string }[] = [];
+    for (const { rule, mismatchOf } of rules) {
+      if (!rule.signers.some((signer) => covers(signer, facts.signerName))) continue;
+      const mismatch = mismatchOf(facts);
+      if (typeof mismatch === 'object')
+        return { verdict: 'leave', because: [...because, { rule: rule.name, ...mismatch }] };
+      if (mismatch !== undefined) {
+        because.push({ rule: rule.name, mismatch });
+        continue;
+      }
+      const word = rule.effect === 'approve' ? 'Approved' : 'Denied';
+      const message = `${word} by rule ${JSON.stringify(rule.name)} of the certificate policy.`;
+      return { verdict: rule.effect, rule: rule.name, message };
+    }
+    if (because.length > 0 && policy.default === 'deny') {
+      return { verdict: 'deny', rule: undefined, message: 'Denied by the certificate policy: no rule matches.' };
+    }
+    return { verdict: 'leave', because };
+  };
+}
+
+const covers = (signer: string, name: string): boolean =>
+  signer.endsWith('/*') ? name.startsWith(signer.slice(0, -1)) : signer === name;
+
+/** Why a rule does not match: undefined if it does; an object if it cannot be told, which ends the search. */
+type Mismatch = string | { readonly mismatch: string } | undefined;
+
+function compileRule(rule: PolicyRule, compile: ExpressionCompiler | undefined): (facts: RequestFacts) => Mismatch {
+  const tests = [...(rule.effect === 'approve' ? approving(rule) : denying(rule))];
+  const condition = rule.expression === undefined || compile === undefined ? undefined : compile(rule.expression);
+  return (facts) => {
+    for (const test of tests) {
+      const mismatch = test(facts);
+      if (mismatch !== undefined) return mismatch;
+    }
+    if (condition === undefined) return undefined;
+    try {
+      return condition(facts) ? undefined : 'the expression does not hold';
+    } catch (error) {
+      return { mismatch: `the expression failed: ${error instanceof Error ? error.message : String(error)}` };
+    }
+  };
+}
+
+/** What is wrong; undefined if nothing is. */
+type Test = (facts: RequestFacts) => string | undefined;
+
+/** A list of values in a request, and what of a rule speaks about it. */
+interface Listed {
+  readonly what: string;
+  readonly allowed: readonly string[] | undefined;
+  readonly values: (facts: RequestFacts) => readonly string[];
+  /** Makes the test of one entry of the rule. */
+  readonly fits: (entry: string) => (value: string, facts: RequestFacts) => boolean;
+}
+
+const patterned =
+  (separator: string, { ignoreCase = false }: { readonly ignoreCase?: boolean } = {}) =>
+  (entry: string): ((value: string, facts: RequestFacts) => boolean) => {
+    const fold = (text: string): string => (ignoreCase ? text.toLowerCase() : text);
+    const pattern = parsePattern(fold(entry));
+    return (value, facts) => {
+      const { username = '', ...others } = substitutesOf(facts);
+      // Names of accounts have no upper case.
+      return matches(pattern, fold(value), { separator, substitutes: { ...others, username: fold(username) } });
+    };
+  };
+
+function ranged(entry: string): (value: string) => boolean {
+  const range = parseRange(entry);
+  return (value) => range !== undefined && inRange(range, value);
+}
+
+/** Everything of the request that a rule may list, in the order it is looked at. */
+function lists({ usages, subject = {}, names = {} }: PolicyRule): readonly Listed[] {
+  return [
+    { what: 'usage', allowed: usages, values: (facts) => facts.usages, fits: (entry) => (value) => value === entry },
+    ...subjectFields.map(
+      (field): Listed => ({
+        what: `subject ${field}`,
+        allowed: subject[field],
+        values: ({ request }) => [request.subject[field]].flat().filter((text) => text !== ''),
+        fits: patterned(':'),
+      }),
+    ),
+    {
+      what: 'DNS name',
+      allowed: names.dns,
+      values: ({ request }) => request.dnsNames,
+      fits: patterned('.', { ignoreCase: true }),
+    },
+    { what: 'IP address', allowed: names.ip, values: ({ request }) => request.ipAddresses, fits: ranged },
+    {
+      what: 'mail address',
+      allowed: names.email,
+      values: ({ request }) => request.emailAddresses,
+      fits: patterned('@'),
+    },
+    { what: 'URI', allowed: names.uri, values: ({ request }) => request.uris, fits: patterned('/') },
+  ];
+}
+
+/** More and longer names than anybody needs are for a person to look at. */
+const maxValues = 1_000;
+const maxLength = 4_096;
+
+function* approving(rule: PolicyRule): Generator<Test> {
+  yield requester(rule);
+  yield ({ unusual }) => unusual;
+  yield ({ request }) => {
+    const rules = rule.keys ?? usualKeys;
+    return rules.some((key) => keyFits(key, request.publicKey))
+      ? undefined
+      : `a key of ${keyText(request.publicKey)} is not allowed`;
+  };
+  for (const { what, allowed = [], values, fits } of lists(rule)) {
+    const tests = allowed.map(fits);
+    yield (facts) => {
+      const given = values(facts);
+      if (given.length > maxValues) return `there are more than ${maxValues} of ${what}`;
+      const long = given.find((value) => value.length > maxLength);
+      if (long !== undefined) return `${what} ${cut(long)} is too long`;
+      const foreign = given.find((value) => !tests.some((test) => test(value, facts)));
+      return foreign === undefined ? undefined : `${what} ${cut(foreign)} is not allowed`;
+    };
+  }
+  yield ({ request }) =>
+    rule.subject?.commonName !== undefined && request.subject.commonName === '' ? 'there is no common name' : undefined;
+  yield ({ request }) => {
+    const wild = rule.names?.wildcards ? undefined : request.dnsNames.find((name) => name.includes('*'));
+    return wild === undefined ? undefined : `DNS name ${cut(wild)} is a wildcard`;
+  };
+  yield (facts) => (isTooLong(rule, facts) ? 'the lifetime is longer than allowed, or left open' : undefined);
+}
+
+function* denying(rule: PolicyRule): Generator<Test> {
+  yield requester(rule);
+  const { keys, maxExpirationSeconds } = rule;
+  if (keys !== undefined) {
+    yield ({ request }) =>
+      keys.some((key) => keyFits(key, request.publicKey)) ? undefined : 'the key is none of those';
+  }
+  for (const { what, allowed, values, fits } of lists(rule)) {
+    if (allowed === undefined) continue;
+    const tests = allowed.map(fits);
+    yield (facts) =>
+      values(facts).some((value) => tests.some((test) => test(value, facts))) ? undefined : `no ${what} is named`;
+  }
+  if (maxExpirationSeconds !== undefined) {
+    yield (facts) => (isTooLong(rule, facts) ? undefined : 'the lifetime is short enough');
+  }
+}
+
+function requester({ requesters = {} }: PolicyRule): Test {
+  const usernames = requesters.usernames?.map(patterned(':'));
+  const groups = requesters.groups?.map(patterned(':'));
+  return (facts) => {
+    if (usernames !== undefined && !usernames.some((test) => test(facts.username, facts)))
+      return 'the requester is somebody else';
+    if (groups !== undefined && !facts.groups.some((group) => groups.some((test) => test(group, facts)))) {
+      return 'the requester is in none of the groups';
+    }
+    return undefined;
+  };
+}
+
+const isTooLong = ({ maxExpirationSeconds }: PolicyRule, { expirationSeconds }: RequestFacts): boolean =>
+  maxExpirationSeconds !== undefined && (expirationSeconds ?? Number.POSITIVE_INFINITY) > maxExpirationSeconds;
+
+const usualKeys: readonly KeyRule[] = [
+  { type: 'RSA', minBits: 2_048 },
+  { type: 'ECDSA', minBits: 256 },
+  { type: 'Ed25519' },
+];
+
+const keyFits = (
+  { type, minBits = 0, maxBits = Number.POSITIVE_INFINITY }: KeyRule,
+  { kind, bits }: PublicKey,
+): boolean => kind === type && bits >= minBits && bits <= maxBits;
+
+const keyText = ({ kind, bits }: PublicKey): string => `${kind} with ${bits} bits`;
+
+/** A value as a message names it: quoted, its length bounded. */
+const cut = (text: string): string => JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);

@@ -1,0 +1,33 @@
+import type { CertificateSigningRequest } from '../../src/api/kinds/certificate-signing-request.js';
+import { requestPem } from '../../src/api/kinds/certificate-signing-request.js';
+import { type CertificateRequest, readCertificateRequest } from '../../src/pki/certificate-request.js';
+import { unusualPart } from '../../src/pki/unusual-request.js';
+import type { Substitutes } from './pattern.js';
+
+/** All that a policy decides by. */
+export interface RequestFacts {
+  readonly signerName: string;
+  readonly username: string;
+  readonly groups: readonly string[];
+  readonly usages: readonly string[];
+  readonly expirationSeconds: number | undefined;
+  readonly request: CertificateRequest;
+  /** What the request asks for that stands in no field of `request`. */
+  readonly unusual: string | undefined;
+}
+
+/** Throws PkiError for a request that cannot be read. */
+export function factsOf(csr: CertificateSigningRequest): RequestFacts {
+  const { signerName = '', username = '', groups = [], usages = [], expirationSeconds } = csr.spec;
+  const request = readCertificateRequest(requestPem(csr));
+  return { signerName, username, groups, usages, expirationSeconds, request, unusual: unusualPart(request) };
+}
+
+const serviceAccount = /^system:serviceaccount:([^:]+):([^:]+)$/;
+
+/** What the placeholders of patterns stand for. */
+export function substitutesOf({ username }: RequestFacts): Substitutes {
+  const [, namespace, serviceaccount] = serviceAccount.exec(username) ?? [];
+  if (namespace === undefined || serviceaccount === undefined) return { username };
+  return { username, namespace, serviceaccount };
+}

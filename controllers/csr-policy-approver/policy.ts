@@ -1,0 +1,137 @@
+import { keyUsages } from '../../src/api/kinds/certificate-signing-request.js';
+import { signerNameViolations } from '../../src/api/signer-name.js';
+import { parseRange } from './address-range.js';
+import type { RequestFacts } from './facts.js';
+import { parsePattern } from './pattern.js';
+
+/** Which requests are approved and denied without asking a person. The first rule that matches decides. */
+export interface CertificatePolicy {
+  /** `shadow`: nothing is decided, only told what would have been. Default: enforce. */
+  readonly mode?: 'enforce' | 'shadow';
+  /** What becomes of requests for signers that rules name and that no rule matches. Default: leave (to others). */
+  readonly default?: 'leave' | 'deny';
+  readonly rules: readonly PolicyRule[];
+}
+
+/**
+ * One rule. An approving rule matches a request in which everything is allowed by it: what it does not name must not
+ * be there. A denying rule matches a request in which, of each list it has, something is named.
+ */
+export interface PolicyRule {
+  /** Stands in the condition and in the log. */
+  readonly name: string;
+  readonly effect: 'approve' | 'deny';
+  /** Signer names, or `domain/*`. */
+  readonly signers: readonly string[];
+  /** Who asks. Of each list, one must fit. */
+  readonly requesters?: { readonly usernames?: readonly string[]; readonly groups?: readonly string[] };
+  /** As in `spec.usages`. */
+  readonly usages?: readonly string[];
+  /** Default of approving rules: RSA of 2048 bits or more, P-256, P-384, P-521, Ed25519. */
+  readonly keys?: readonly KeyRule[];
+  /** Patterns; parts of names end at `:`. */
+  readonly subject?: { readonly [field in SubjectField]?: readonly string[] };
+  readonly names?: {
+    /** Patterns; parts end at `.`, letters of either case are the same. */
+    readonly dns?: readonly string[];
+    /** Addresses or ranges such as 10.0.0.0/8. */
+    readonly ip?: readonly string[];
+    /** Patterns; parts end at `@`. */
+    readonly email?: readonly string[];
+    /** Patterns; parts end at `/`. */
+    readonly uri?: readonly string[];
+    /** May DNS names with a `*` be approved? Default: no. */
+    readonly wildcards?: boolean;
+  };
+  /** Approving: the lifetime must be asked for, and be no longer. Denying: it is longer, or not asked for. */
+  readonly maxExpirationSeconds?: number;
+  /** A condition in an expression language, where one is plugged in; must hold besides everything else. */
+  readonly expression?: string;
+}
+
+export const subjectFields = [
+  'commonName',
+  'serialNumber',
+  'countries',
+  'organizations',
+  'organizationalUnits',
+  'localities',
+  'provinces',
+  'streetAddresses',
+  'postalCodes',
+] as const;
+export type SubjectField = (typeof subjectFields)[number];
+
+export interface KeyRule {
+  readonly type: 'RSA' | 'ECDSA' | 'Ed25519';
+  /** Of the modulus or the curve. */
+  readonly minBits?: number;
+  readonly maxBits?: number;
+}
+
+/** Turns the text of an expression into a condition; throws an Error for one that makes no sense. */
+export type ExpressionCompiler = (expression: string) => (facts: RequestFacts) => boolean;
+
+/** Everything that is wrong with a policy, one sentence each, with the path of the field. */
+export function policyProblems({ rules }: CertificatePolicy, compile?: ExpressionCompiler): readonly string[] {
+  const names = rules.map(({ name }) => name);
+  return rules.flatMap((rule, at) => [
+    ...(rule.name === '' ? [`rules[${at}].name: must not be empty`] : []),
+    ...(names.indexOf(rule.name) < at ? [`rules[${at}].name: there are two rules ${JSON.stringify(rule.name)}`] : []),
+    ...ruleProblems(rule, compile).map((problem) => `rules[${at}].${problem}`),
+  ]);
+}
+
+function ruleProblems(rule: PolicyRule, compile: ExpressionCompiler | undefined): readonly string[] {
+  const { effect, signers, requesters, usages, subject = {}, names = {}, keys = [], expression } = rule;
+  const patterns: readonly (readonly [string, readonly string[] | undefined])[] = [
+    ['requesters.usernames', requesters?.usernames],
+    ['requesters.groups', requesters?.groups],
+    ...subjectFields.map((field) => [`subject.${field}`, subject[field]] as const),
+    ['names.dns', names.dns],
+    ['names.email', names.email],
+    ['names.uri', names.uri],
+  ];
+  const nobody = requesters?.usernames === undefined && requesters?.groups === undefined;
+  return [
+    ...(signers.length === 0 ? ['signers: must name a signer'] : []),
+    ...signers.flatMap((signer) => signerProblem(signer)).map((problem) => `signers: ${problem}`),
+    ...(effect === 'approve' && nobody ? ['requesters: an approving rule says whose requests it approves'] : []),
+    ...(effect === 'approve' && usages === undefined
+      ? ['usages: an approving rule says which usages it approves']
+      : []),
+    ...(usages ?? [])
+      .filter((usage) => !(keyUsages as readonly string[]).includes(usage))
+      .map((usage) => `usages: ${JSON.stringify(usage)} is no usage`),
+    ...patterns.flatMap(([field, texts]) => (texts ?? []).flatMap((text) => thrownBy(field, () => parsePattern(text)))),
+    ...(names.ip ?? [])
+      .filter((text) => parseRange(text) === undefined)
+      .map((text) => `names.ip: ${JSON.stringify(text)} is neither an address nor a range`),
+    ...keys
+      .filter(({ minBits = 0, maxBits = Infinity }) => minBits > maxBits)
+      .map(() => 'keys: minBits is above maxBits'),
+    ...expressionProblem(expression, compile),
+  ];
+}
+
+const signerProblem = (signer: string): readonly string[] => {
+  const name = signer.endsWith('/*') ? `${signer.slice(0, -1)}any` : signer;
+  return signerNameViolations('', name).length > 0
+    ? [`${JSON.stringify(signer)} is no signer name and no domain/*`]
+    : [];
+};
+
+function thrownBy(field: string, run: () => unknown): readonly string[] {
+  try {
+    run();
+    return [];
+  } catch (error) {
+    return [`${field}: ${error instanceof Error ? error.message : String(error)}`];
+  }
+}
+
+function expressionProblem(expression: string | undefined, compile: ExpressionCompiler | undefined): readonly string[] {
+  if (expression === undefined) return [];
+  if (compile === undefined) return ['expression: there is no expression language here'];
+  return thrownBy('expression', () => compile(expression));
+}

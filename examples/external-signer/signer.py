@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""A signer as a program of its own: client certificates from a CA in two files, made by openssl.
+
+Kedge starts it and talks to it in lines of JSON (docs/signers.md): a request comes in on standard input, its answer
+goes out on standard output, in any order. Needs Python 3.8 and openssl, nothing else.
+
+    signer.py CA.crt CA.key
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta, timezone
+
+LONGEST = 24 * 3600
+CONFIGURATION = """
+[ca]
+default_ca = this
+[this]
+database = index.txt
+new_certs_dir = .
+rand_serial = yes
+default_md = default
+policy = subject
+unique_subject = no
+copy_extensions = none
+x509_extensions = client
+[subject]
+organizationName = optional
+commonName = supplied
+[client]
+basicConstraints = critical, CA:FALSE
+keyUsage = critical, digitalSignature
+extendedKeyUsage = clientAuth
+authorityKeyIdentifier = keyid
+"""
+
+
+def sign(asked):
+    """The answer to one request."""
+    if sorted(asked["usages"]) != ["client auth", "digital signature"]:
+        return {"refused": "only client certificates are issued here", "reason": "UsageNotAllowed"}
+    seconds = min(asked.get("expirationSeconds", LONGEST), LONGEST)
+    now = datetime.now(timezone.utc)
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in {"ca.cnf": CONFIGURATION, "index.txt": "", "request.pem": asked["request"]}.items():
+            with open(os.path.join(folder, name), "w") as file:
+                file.write(text)
+        command = ["openssl", "ca", "-batch", "-notext", "-config", "ca.cnf", "-in", "request.pem"]
+        command += ["-cert", CERTIFICATE, "-keyfile", KEY, "-out", "issued.pem"]
+        command += ["-startdate", when(now - timedelta(minutes=5)), "-enddate", when(now + timedelta(seconds=seconds))]
+        done = subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=15)
+        if done.returncode != 0:
+            return {"error": done.stderr.strip().splitlines()[-1] if done.stderr.strip() else "openssl failed"}
+        with open(os.path.join(folder, "issued.pem")) as file:
+            return {"issued": file.read()}
+
+
+def when(time):
+    return time.strftime("%Y%m%d%H%M%SZ")
+
+
+def anchors(_):
+    with open(CERTIFICATE) as file:
+        return {"anchors": file.read()}
+
+
+def answer(message):
+    try:
+        body = sign(message["sign"]) if "sign" in message else anchors(message["anchors"])
+    except Exception as trouble:  # whatever it is, whoever asked is told and asks again
+        body = {"error": f"{type(trouble).__name__}: {trouble}"}
+    with OUTPUT:
+        print(json.dumps({"id": message["id"], **body}), flush=True)
+
+
+CERTIFICATE, KEY = (os.path.abspath(path) for path in sys.argv[1:3])
+OUTPUT = threading.Lock()
+
+with ThreadPoolExecutor(max_workers=4) as workers:
+    for line in sys.stdin:
+        message = json.loads(line)
+        if "cancel" not in message:  # what is cancelled is finished all the same; nobody reads the answer
+            workers.submit(answer, message)

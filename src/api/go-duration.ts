@@ -1,0 +1,46 @@
+import { goTimeQuote } from './go-time.js';
+
+/** A length of time, or what is wrong with the text. */
+export type ParsedDuration = { readonly milliseconds: number; readonly wrong?: undefined } | { readonly wrong: string };
+
+const nanoseconds: Readonly<Record<string, bigint>> = {
+  ns: 1n,
+  us: 1_000n,
+  '\u00b5s': 1_000n,
+  '\u03bcs': 1_000n,
+  ms: 1_000_000n,
+  s: 1_000_000_000n,
+  m: 60_000_000_000n,
+  h: 3_600_000_000_000n,
+};
+const longest = 1n << 63n;
+
+/** Reads a duration such as `1.5h`, `300ms` or `-1m30s` as Go's `time.ParseDuration` does, with its complaints. */
+export function parseDuration(text: string): ParsedDuration {
+  const invalid: ParsedDuration = { wrong: `time: invalid duration ${goTimeQuote(text)}` };
+  const sign = /^[+-]/.exec(text)?.[0] ?? '';
+  let rest = text.slice(sign.length);
+  if (rest === '0') return { milliseconds: 0 };
+  if (rest === '') return invalid;
+  let total = 0n;
+  while (rest !== '') {
+    const [number = '', whole = '', fraction = ''] = /^(\d*)(?:\.(\d*))?/.exec(rest) ?? [];
+    // Beyond 19 digits Go gives up too, and nobody here has to count them.
+    if ((whole === '' && fraction === '') || whole.replace(/^0+/, '').length > 19) return invalid;
+    rest = rest.slice(number.length);
+    const unitName = /^[^.\d]+/.exec(rest)?.[0];
+    if (unitName === undefined) return { wrong: `time: missing unit in duration ${goTimeQuote(text)}` };
+    const unit = Object.hasOwn(nanoseconds, unitName) ? nanoseconds[unitName] : undefined;
+    if (unit === undefined) {
+      return { wrong: `time: unknown unit ${goTimeQuote(unitName)} in duration ${goTimeQuote(text)}` };
+    }
+    rest = rest.slice(unitName.length);
+    const digits = fraction.slice(0, 18);
+    const part = digits === '' ? 0n : (BigInt(digits) * unit) / 10n ** BigInt(digits.length);
+    total += BigInt(whole || '0') * unit + part;
+    if (total > longest) return invalid;
+  }
+  if (sign !== '-' && total === longest) return invalid;
+  const milliseconds = Number(total) / 1e6;
+  return { milliseconds: sign === '-' ? -milliseconds : milliseconds };
+}

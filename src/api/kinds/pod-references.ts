@@ -1,0 +1,90 @@
+import type { Pod } from './pod.js';
+
+/** Other objects that a pod's spec names. The spec is whatever was sent: what has the wrong type names nothing. */
+
+type Fields = Readonly<Record<string, unknown>>;
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const fields = (value: unknown): Fields => (isFields(value) ? value : {});
+const items = (value: unknown): readonly Fields[] => (Array.isArray(value) ? value.filter(isFields) : []);
+const nameAt = (value: unknown, member = 'name'): readonly string[] => {
+  const name = fields(value)[member];
+  return typeof name === 'string' && name !== '' ? [name] : [];
+};
+
+const containerLists = ['initContainers', 'containers', 'ephemeralContainers'] as const;
+export type ContainerList = (typeof containerLists)[number];
+
+/** Volumes and containers as far as they are objects. */
+export const volumesOf = ({ spec }: Pod): readonly Fields[] => items(spec?.['volumes']);
+export const containersIn = ({ spec }: Pod, list: ContainerList): readonly Fields[] => items(spec?.[list]);
+const containersOf = (pod: Pod): readonly Fields[] => containerLists.flatMap((list) => containersIn(pod, list));
+
+/** Environment variables of a container, and whole sources of them, as far as they are objects. */
+export const environmentOf = ({ env }: Fields): readonly Fields[] => items(env);
+export const environmentSourcesOf = ({ envFrom }: Fields): readonly Fields[] => items(envFrom);
+
+/** The Secret a variable is from; a whole source of variables names its own at the top. */
+export const secretOfVariable = (variable: Fields): string | undefined =>
+  nameAt(fields(variable['valueFrom'])['secretKeyRef'])[0];
+export const secretOfSource = (source: Fields): string | undefined => nameAt(source['secretRef'])[0];
+
+const projections = (volume: Fields): readonly Fields[] => items(fields(volume['projected'])['sources']);
+
+/** Sorts of volumes that name a Secret, and where. */
+const volumeSecrets: readonly (readonly [volume: string, member: string])[] = [
+  ['cephfs', 'secretRef'],
+  ['cinder', 'secretRef'],
+  ['flexVolume', 'secretRef'],
+  ['rbd', 'secretRef'],
+  ['scaleIO', 'secretRef'],
+  ['iscsi', 'secretRef'],
+  ['storageos', 'secretRef'],
+  ['csi', 'nodePublishSecretRef'],
+];
+
+export function secretNamesIn(pod: Pod): ReadonlySet<string> {
+  const ofVolumes = volumesOf(pod).flatMap((volume) => [
+    ...nameAt(volume['secret'], 'secretName'),
+    ...nameAt(volume['azureFile'], 'secretName'),
+    ...volumeSecrets.flatMap(([sort, member]) => nameAt(fields(volume[sort])[member])),
+    ...projections(volume).flatMap(({ secret }) => nameAt(secret)),
+  ]);
+  const ofContainers = containersOf(pod).flatMap((container) => [
+    ...environmentOf(container).flatMap((variable) => secretOfVariable(variable) ?? []),
+    ...environmentSourcesOf(container).flatMap((source) => secretOfSource(source) ?? []),
+  ]);
+  const ofImages = items(pod.spec?.['imagePullSecrets']).flatMap((reference) => nameAt(reference));
+  return new Set([...ofVolumes, ...ofContainers, ...ofImages]);
+}
+
+export function configMapNamesIn(pod: Pod): ReadonlySet<string> {
+  const ofVolumes = volumesOf(pod).flatMap((volume) => [
+    ...nameAt(volume['configMap']),
+    ...projections(volume).flatMap(({ configMap }) => nameAt(configMap)),
+  ]);
+  const ofContainers = containersOf(pod).flatMap((container) => [
+    ...environmentOf(container).flatMap(({ valueFrom }) => nameAt(fields(valueFrom)['configMapKeyRef'])),
+    ...environmentSourcesOf(container).flatMap(({ configMapRef }) => nameAt(configMapRef)),
+  ]);
+  return new Set([...ofVolumes, ...ofContainers]);
+}
+
+export const claimNamesIn = (pod: Pod): ReadonlySet<string> =>
+  new Set(volumesOf(pod).flatMap((volume) => nameAt(volume['persistentVolumeClaim'], 'claimName')));
+
+/** Does a volume hold a token of the pod's account, or certificates of a bundle? */
+export const projectsToken = (pod: Pod): boolean =>
+  volumesOf(pod).some((volume) => projections(volume).some(({ serviceAccountToken }) => isFields(serviceAccountToken)));
+export const projectsTrustBundle = (pod: Pod): boolean =>
+  volumesOf(pod).some((volume) => projections(volume).some(({ clusterTrustBundle }) => isFields(clusterTrustBundle)));
+
+/** Audiences of the tokens that the pod's volumes hold; "" stands for the API server's. */
+export const tokenAudiencesIn = (pod: Pod): ReadonlySet<string> =>
+  new Set(
+    volumesOf(pod).flatMap((volume) =>
+      projections(volume).flatMap(({ serviceAccountToken }) =>
+        isFields(serviceAccountToken) ? [nameAt(serviceAccountToken, 'audience')[0] ?? ''] : [],
+      ),
+    ),
+  );

@@ -1,0 +1,131 @@
+import type { Status } from '../../api/errors.js';
+import { goJson } from '../../api/go-text.js';
+import { microTimestamp } from '../../api/time.js';
+import type { UserInfo } from '../../api/user.js';
+import type { Level, Stage } from './audit-policy.js';
+
+/** What is known of a request at one of its stages. */
+export interface AuditFacts {
+  readonly level: Level;
+  readonly auditId: string;
+  readonly uri: string;
+  readonly verb: string;
+  /** Who sent it; undefined: nobody knows. */
+  readonly user: UserInfo | undefined;
+  readonly impersonated: UserInfo | undefined;
+  /** The verb of constrained impersonation that allowed it. */
+  readonly constraint: string | undefined;
+  readonly sourceIPs: readonly string[];
+  readonly userAgent: string;
+  readonly object: ObjectReference | undefined;
+  /** Absent before there is an answer. */
+  readonly status: AuditStatus | undefined;
+  /** JSON text. */
+  readonly requestObject: string | undefined;
+  /** JSON text. */
+  readonly responseObject: string | undefined;
+  /** Milliseconds since the epoch. */
+  readonly received: number;
+  readonly annotations: ReadonlyMap<string, string>;
+}
+
+export interface ObjectReference {
+  readonly resource: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly apiGroup: string;
+  readonly apiVersion: string;
+  readonly resourceVersion: string;
+  readonly subresource: string;
+}
+
+/** The bounded members of the Status answered; of another answer only the code. */
+export interface AuditStatus extends Partial<Pick<Status, 'status' | 'message' | 'reason' | 'details'>> {
+  readonly code?: number;
+}
+
+const agentLimit = 1_024;
+
+/** One line of the log: an Event of audit.k8s.io/v1 with its members in the order Kubernetes writes them. */
+export function auditLine(stage: Stage, now: number, facts: AuditFacts): string {
+  const { user, impersonated, constraint, sourceIPs, userAgent, object, status, annotations } = facts;
+  const head = {
+    kind: 'Event',
+    apiVersion: 'audit.k8s.io/v1',
+    level: facts.level,
+    auditID: facts.auditId,
+    stage,
+    requestURI: withoutTokens(facts.uri),
+    verb: facts.verb,
+    user: userOf(user),
+    ...(impersonated === undefined ? {} : { impersonatedUser: userOf(impersonated) }),
+    ...(constraint === undefined ? {} : { authenticationMetadata: { impersonationConstraint: constraint } }),
+    ...(sourceIPs.length === 0 ? {} : { sourceIPs }),
+    ...(userAgent === '' ? {} : { userAgent: shortened(userAgent) }),
+    ...(object === undefined ? {} : { objectRef: filled(object) }),
+    ...(status === undefined ? {} : { responseStatus: statusOf(status) }),
+  };
+  const tail = {
+    requestReceivedTimestamp: microTimestamp(facts.received),
+    stageTimestamp: microTimestamp(now),
+    ...(annotations.size === 0 ? {} : { annotations: Object.fromEntries([...annotations].sort(byKey)) }),
+  };
+  const objects = [
+    facts.requestObject === undefined ? '' : `,"requestObject":${facts.requestObject}`,
+    facts.responseObject === undefined ? '' : `,"responseObject":${facts.responseObject}`,
+  ].join('');
+  return `${goJson(head).slice(0, -1)}${objects},${goJson(tail).slice(1)}\n`;
+}
+
+const byKey = ([a]: [string, string], [b]: [string, string]): number => (a < b ? -1 : 1);
+
+const shortened = (agent: string): string =>
+  agent.length > agentLimit ? `${agent.slice(0, agentLimit)}...TRUNCATED` : agent;
+
+/** A token in the URL is not for the log. */
+const withoutTokens = (uri: string): string =>
+  uri.includes('access_token') ? uri.replace(/([?&]access_token=)[^&]*/g, '$1[redacted]') : uri;
+
+const userOf = (user: UserInfo | undefined): object =>
+  user === undefined
+    ? {}
+    : {
+        ...(user.username === '' ? {} : { username: user.username }),
+        ...(user.uid ? { uid: user.uid } : {}),
+        ...(user.groups.length === 0 ? {} : { groups: user.groups }),
+        ...(user.extra === undefined || Object.keys(user.extra).length === 0 ? {} : { extra: user.extra }),
+      };
+
+const filled = (object: ObjectReference): object =>
+  Object.fromEntries(Object.entries(object).filter(([, value]) => value !== ''));
+
+const statusOf = ({ status, message, reason, details, code }: AuditStatus): object => ({
+  metadata: {},
+  ...(status === undefined ? {} : { status }),
+  ...(message === undefined || message === '' ? {} : { message }),
+  ...(reason === undefined || reason === '' ? {} : { reason }),
+  ...(details === undefined ? {} : { details }),
+  ...(code === undefined ? {} : { code }),
+});
+
+interface Sent {
+  header(name: string): string | undefined;
+  /** Of the peer. */
+  readonly remoteAddress: string | undefined;
+}
+
+const address = /^(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*)$/;
+const mostForwarded = 64;
+
+/** Addresses a request came by: those proxies tell of, and the peer's at last. */
+export function sourceAddresses({ header, remoteAddress }: Sent): readonly string[] {
+  const forwarded = (header('x-forwarded-for') ?? '')
+    .split(',', mostForwarded)
+    .map((text) => text.trim())
+    .filter((text) => address.test(text));
+  const real = header('x-real-ip')?.trim() ?? '';
+  const known = address.test(real) && !forwarded.includes(real) ? [...forwarded, real] : forwarded;
+  const peer = remoteAddress?.replace(/^::ffff:(?=\d)/, '') ?? '';
+  return peer === '' || known.at(-1) === peer ? known : [...known, peer];
+}

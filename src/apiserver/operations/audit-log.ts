@@ -1,0 +1,312 @@
+import type { Status } from '../../api/errors.js';
+import { goJson } from '../../api/go-text.js';
+import type { Json, JsonObject } from '../../api/object.js';
+import type { UserInfo } from '../../api/user.js';
+import type { Decision } from '../../auth/authorizer.js';
+import type { Impersonated } from '../../auth/impersonation.js';
+import type { Clock } from '../../runtime/clock.js';
+import type { Logger } from '../../runtime/logger.js';
+import type { Metrics } from '../../runtime/metrics.js';
+import type { LineSink } from '../../runtime/rotating-file.js';
+import { represent } from '../represent.js';
+import type { ApiRequest, RequestBody, Result } from '../request.js';
+import { type AuditFacts, type AuditStatus, auditLine, type ObjectReference, sourceAddresses } from './audit-event.js';
+import {
+  type AuditPolicy,
+  type AuditRequirement,
+  type Level,
+  reaches,
+  requirementOf,
+  type Stage,
+} from './audit-policy.js';
+
+/** Writes down what the policy asks of every request. Nobody waits for it: what cannot be kept is dropped and counted. */
+export class AuditLog {
+  readonly #policy: AuditPolicy;
+  readonly #sink: LineSink;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #events: { add(): void };
+  readonly #errors: { add(): void };
+  readonly #levels: (level: Level) => { add(): void };
+  #dropping = false;
+
+  constructor(
+    policy: AuditPolicy,
+    sink: LineSink,
+    given: { readonly clock: Clock; readonly log: Logger; readonly metrics: Metrics },
+  ) {
+    this.#policy = policy;
+    this.#sink = sink;
+    this.#clock = given.clock;
+    this.#log = given.log;
+    const { metrics } = given;
+    const events = metrics.counter({ name: 'apiserver_audit_event_total', help: 'Audit events made.' });
+    const errors = metrics.counter({
+      name: 'apiserver_audit_error_total',
+      help: 'Audit events that could not be written.',
+      labels: ['plugin'],
+    });
+    const perLevel = metrics.counter({
+      name: 'apiserver_audit_level_total',
+      help: 'Requests by the level the audit policy asks for.',
+      labels: ['level'],
+    });
+    this.#events = events.of({});
+    this.#errors = errors.of({ plugin: 'log' });
+    this.#levels = (level) => perLevel.of({ level });
+  }
+
+  /** Begins the record of a request by a user (undefined: nobody knows who); undefined if none is asked for. */
+  begin(request: ApiRequest, user: UserInfo | undefined, received: number): AuditRecord | undefined {
+    const required = requirementOf(this.#policy, request.info, user);
+    this.#levels(required?.level ?? 'None').add();
+    if (required === undefined) return undefined;
+    return new AuditRecord(request, user, {
+      required,
+      received,
+      write: (stage, facts) => this.#write(stage, facts),
+      failed: (error) => this.#log.error({ err: error, auditId: request.auditId }, 'audit event failed'),
+    });
+  }
+
+  close(): Promise<void> {
+    return this.#sink.close();
+  }
+
+  #write(stage: Stage, facts: AuditFacts): void {
+    this.#events.add();
+    const now = stage === 'RequestReceived' ? facts.received : this.#clock.now();
+    const kept = this.#sink.write(auditLine(stage, now, facts));
+    if (!kept) this.#errors.add();
+    if (kept === this.#dropping) {
+      this.#dropping = !kept;
+      if (!kept) this.#log.error({ auditId: facts.auditId }, 'audit events are dropped');
+      else this.#log.info({}, 'audit events are written again');
+    }
+  }
+}
+
+interface RecordParts {
+  readonly required: AuditRequirement;
+  readonly received: number;
+  write(stage: Stage, facts: AuditFacts): void;
+  failed(error: unknown): void;
+}
+
+/** Bytes of a body in an event; larger ones are left out, and an annotation says so. */
+const largestBody = 1024 * 1024;
+const plainJson = { mediaType: 'json', pretty: false } as const;
+
+/** What is known of one request so far. */
+export class AuditRecord {
+  readonly #request: ApiRequest;
+  readonly #parts: RecordParts;
+  readonly #annotations = new Map<string, string>();
+  readonly #sourceIPs: readonly string[];
+  #object: ObjectReference | undefined;
+  readonly #user: UserInfo | undefined;
+  #impersonated: Impersonated | undefined;
+  #requestObject: string | undefined;
+  #status: AuditStatus | undefined;
+  #answer: Result | undefined;
+
+  constructor(request: ApiRequest, user: UserInfo | undefined, parts: RecordParts) {
+    this.#request = request;
+    this.#parts = parts;
+    this.#user = user;
+    this.#sourceIPs = sourceAddresses({ header: (name) => request.header(name), remoteAddress: request.remoteAddress });
+    const { info } = request;
+    this.#object = info.isResource
+      ? {
+          resource: info.resource,
+          namespace: info.namespace,
+          name: info.name,
+          uid: '',
+          apiGroup: info.group,
+          apiVersion: info.version,
+          resourceVersion: '',
+          subresource: info.subresource,
+        }
+      : undefined;
+  }
+
+  impersonating(impersonated: Impersonated): void {
+    this.#impersonated = impersonated;
+  }
+
+  /** The first value of an annotation stays. */
+  annotate(key: string, value: string): void {
+    if (!this.#annotations.has(key)) this.#annotations.set(key, value);
+  }
+
+  decided(verdict: Decision['verdict'], reason: string): void {
+    this.annotate('authorization.k8s.io/decision', verdict === 'allow' ? 'allow' : 'forbid');
+    this.annotate('authorization.k8s.io/reason', reason);
+  }
+
+  /** The object that was sent, read and filled with its defaults. `text` makes its JSON. */
+  sent(object: JsonObject, text: (object: JsonObject) => string): void {
+    const { metadata } = object;
+    if (this.#object !== undefined && typeof metadata === 'object' && metadata !== null) {
+      const of = (name: string): string => {
+        const value = (metadata as JsonObject)[name];
+        return typeof value === 'string' ? value : '';
+      };
+      this.#object = {
+        ...this.#object,
+        namespace: this.#object.namespace || of('namespace'),
+        name: this.#object.name || of('name'),
+        uid: of('uid'),
+        resourceVersion: of('resourceVersion'),
+      };
+    }
+    if (!reaches(this.#parts.required.level, 'Request')) return;
+    try {
+      this.#keepRequest(text(this.#parts.required.omitManagedFields ? withoutManagedFields(object) : object));
+    } catch (error) {
+      this.#parts.failed(error);
+    }
+  }
+
+  /** The patch that was sent. */
+  async sentPatch(body: RequestBody): Promise<void> {
+    if (!reaches(this.#parts.required.level, 'Request')) return;
+    try {
+      if ('object' in body) return this.#keepRequest(goJson(body.object));
+      if (body.bytes.length > largestBody) return this.#tooLarge();
+      if (!body.contentType?.includes('yaml'))
+        return this.#keepRequest(goJson(JSON.parse(body.bytes.toString('utf8'))));
+      const { readYaml } = await import('../../api/yaml.js');
+      this.#keepRequest(goJson((await readYaml(body.bytes)).value));
+    } catch {
+      // What cannot be read is refused, and the answer says why.
+    }
+  }
+
+  #keepRequest(text: string): void {
+    if (text.length > largestBody) this.#tooLarge();
+    else this.#requestObject = text;
+  }
+
+  #tooLarge(): void {
+    this.annotate('audit.k8s.io/truncated', 'true');
+  }
+
+  /** The request was taken on. */
+  received(): void {
+    this.#emit('RequestReceived');
+  }
+
+  /** The answer, or the beginning of one. */
+  answered(result: Result): void {
+    if (result.type === 'object' && result.definition === undefined && isStatus(result.object)) {
+      const { status, message, reason, details, code } = result.object;
+      this.#status = {
+        status,
+        ...(message === undefined ? {} : { message }),
+        ...(reason === undefined ? {} : { reason }),
+        ...(details === undefined ? {} : { details }),
+        ...(code === undefined ? {} : { code }),
+      };
+    }
+    this.#answer = result;
+  }
+
+  /** The headers of a long answer are out. */
+  started(): void {
+    this.#status = { code: 200 };
+    this.#emit('ResponseStarted');
+  }
+
+  /** Nobody knows who it was, and was told so. */
+  unidentified(message: string, { status, reason, code }: AuditStatus): void {
+    this.#status = { ...(status ? { status } : {}), message, ...(reason ? { reason } : {}), ...(code ? { code } : {}) };
+    this.#emit('ResponseStarted');
+  }
+
+  /** The answer is out. */
+  async complete(code: number): Promise<void> {
+    this.#status = this.#status?.code === code ? this.#status : { ...this.#status, code };
+    let text: string | undefined;
+    if (reaches(this.#parts.required.level, 'RequestResponse')) {
+      try {
+        text = await this.#answerText();
+      } catch (error) {
+        this.#parts.failed(error);
+      }
+    }
+    this.#emit('ResponseComplete', text);
+  }
+
+  /** A fault of the server kept it from answering. */
+  panicked(error: unknown): void {
+    this.#status = {
+      status: 'Failure',
+      message: `APIServer panic'd: ${error instanceof Error ? error.message : String(error)}`,
+      reason: 'InternalError',
+      code: 500,
+    };
+    this.#emit('Panic');
+  }
+
+  async #answerText(): Promise<string | undefined> {
+    const answer = this.#answer;
+    if (answer === undefined || answer.type === 'watch' || answer.type === 'text' || answer.type === 'bytes')
+      return undefined;
+    const entries = answer.type === 'list' ? answer.entries : answer.type === 'entry' ? [answer.entry] : [];
+    if (entries.reduce((sum, { bytes }) => sum + bytes.length, 0) > largestBody) {
+      this.#tooLarge();
+      return undefined;
+    }
+    const { chunks } = await represent(answer, plainJson, this.#parts.received);
+    const text = Buffer.concat(chunks).toString('utf8').trimEnd();
+    if (text.length > largestBody) {
+      this.#tooLarge();
+      return undefined;
+    }
+    if (!this.#parts.required.omitManagedFields) return text;
+    return goJson(withoutManagedFields(JSON.parse(text) as JsonObject));
+  }
+
+  #emit(stage: Stage, responseObject?: string): void {
+    const { required, received } = this.#parts;
+    if (required.omitStages.has(stage)) return;
+    const { info, uri, auditId = '' } = this.#request;
+    this.#parts.write(stage, {
+      level: required.level,
+      auditId,
+      uri,
+      verb: info.verb,
+      user: this.#user,
+      impersonated: this.#impersonated?.user,
+      constraint: this.#impersonated?.constraint,
+      sourceIPs: this.#sourceIPs,
+      userAgent: this.#request.header('user-agent') ?? '',
+      object: this.#object,
+      status: this.#status,
+      requestObject: this.#requestObject,
+      responseObject,
+      received,
+      annotations: this.#annotations,
+    });
+  }
+}
+
+const isStatus = (object: object): object is Status => 'kind' in object && object.kind === 'Status';
+
+/** An object, or each item of a list, without metadata.managedFields. */
+function withoutManagedFields(object: JsonObject): JsonObject {
+  const { items } = object;
+  if (Array.isArray(items)) return { ...object, items: items.map((item: Json) => bare(item)) };
+  return bare(object) as JsonObject;
+}
+
+function bare(value: Json): Json {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const object = value as JsonObject;
+  const { metadata } = object;
+  if (typeof metadata !== 'object' || metadata === null || Array.isArray(metadata)) return value;
+  const { managedFields: _left, ...rest } = metadata as JsonObject;
+  return { ...object, metadata: rest };
+}

@@ -1,0 +1,100 @@
+import { badRequest } from '../../api/errors.js';
+import { parseDuration } from '../../api/go-duration.js';
+import type { Query } from '../../api/options.js';
+import type { Clock } from '../../runtime/clock.js';
+
+/** A request was not answered in its time. */
+export class RequestExpired extends Error {
+  override readonly name = 'RequestExpired';
+}
+
+/**
+ * The time a request may take, in milliseconds: what the caller asks for with `timeout=`, if that is positive and
+ * shorter than what everybody has. Throws BadRequest for what is no duration.
+ */
+export function requestTimeout(query: Query, longest: number): number {
+  const given = query.get('timeout');
+  if (given === undefined || given === '') return longest;
+  const parsed = parseDuration(given);
+  if (parsed.wrong !== undefined) throw badRequest(`invalid timeout specified in the request URL - ${parsed.wrong}`);
+  return parsed.milliseconds > 0 && parsed.milliseconds < longest ? parsed.milliseconds : longest;
+}
+
+interface Waiting {
+  readonly at: number;
+  expire(): void;
+}
+
+/**
+ * Ends waiting for requests that take too long. Most have the same time, so they expire in the order they came: one
+ * sleep, for the first of them, stands for all; only a shorter time of its own has a sleep of its own.
+ */
+export class Deadlines {
+  readonly #clock: Clock;
+  readonly #longest: number;
+  readonly #signal: AbortSignal;
+  readonly #waiting = new Set<Waiting>();
+  #watching = false;
+
+  /** `longest`: milliseconds everybody has. Once the signal aborts, nobody's time is watched any more. */
+  constructor(clock: Clock, longest: number, signal: AbortSignal) {
+    this.#clock = clock;
+    this.#longest = longest;
+    this.#signal = signal;
+  }
+
+  get longest(): number {
+    return this.#longest;
+  }
+
+  /** What the work comes to, or RequestExpired once its time is over. The work itself is not stopped by it. */
+  within<T>(milliseconds: number, work: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const stopped = milliseconds < this.#longest ? new AbortController() : undefined;
+      const waiting: Waiting = {
+        at: this.#clock.now() + milliseconds,
+        expire: () => reject(new RequestExpired(`not answered within ${milliseconds} ms`)),
+      };
+      const done = (): void => {
+        if (stopped === undefined) this.#waiting.delete(waiting);
+        else stopped.abort();
+      };
+      work.then(
+        (value) => {
+          done();
+          resolve(value);
+        },
+        (error: unknown) => {
+          done();
+          reject(error);
+        },
+      );
+      if (stopped === undefined) {
+        this.#waiting.add(waiting);
+        if (!this.#watching) void this.#watch();
+      } else {
+        void this.#clock.sleep(milliseconds, stopped.signal).then(() => {
+          if (!stopped.signal.aborted) waiting.expire();
+        });
+      }
+    });
+  }
+
+  /** Runs while anybody waits, and a little longer: looks at the oldest when its time has come. */
+  async #watch(): Promise<void> {
+    this.#watching = true;
+    while (!this.#signal.aborted) {
+      const [first] = this.#waiting;
+      if (first === undefined) break;
+      const left = first.at - this.#clock.now();
+      if (left > 0) await this.#clock.sleep(left, this.#signal);
+      const now = this.#clock.now();
+      for (const waiting of this.#waiting) {
+        if (waiting.at > now) break;
+        this.#waiting.delete(waiting);
+        waiting.expire();
+      }
+    }
+    this.#watching = false;
+  }
+}

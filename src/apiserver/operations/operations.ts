@@ -1,0 +1,50 @@
+import { timeout } from '../../api/errors.js';
+import type { Clock } from '../../runtime/clock.js';
+import type { Headers, TextResult } from '../request.js';
+import type { AuditLog } from './audit-log.js';
+import type { Deadlines } from './deadlines.js';
+import type { InFlight } from './in-flight.js';
+import type { RequestMetrics } from './request-metrics.js';
+
+/** What looks after requests on their way; whatever is absent is not done. */
+export interface Operations {
+  readonly clock: Clock;
+  readonly metrics?: RequestMetrics | undefined;
+  readonly audit?: AuditLog | undefined;
+  readonly inFlight?: InFlight | undefined;
+  readonly deadlines?: Deadlines | undefined;
+  /** True once the server takes no further requests over the network. */
+  closing(): boolean;
+}
+
+const nosniff: Headers = { 'X-Content-Type-Options': 'nosniff' };
+const plainText = (code: number, text: string, headers: Headers = {}): TextResult => ({
+  type: 'text',
+  code,
+  text: `${text}\n`,
+  headers: { ...nosniff, ...headers },
+});
+
+/** Too many requests are under way. */
+export const overloaded = plainText(429, 'Too many requests, please try again later.', { 'Retry-After': '1' });
+
+/** The server is going; another one may do it. */
+export const shuttingDown = plainText(429, 'The apiserver is shutting down, please try again later.', {
+  'Retry-After': '5',
+  Connection: 'close',
+});
+
+/** A fault of ours. What it was is for the log alone. */
+export const panicked = plainText(500, 'This request caused apiserver to panic. Look in the logs for details.');
+
+const {
+  kind: _kind,
+  apiVersion: _version,
+  ...late
+} = timeout('request did not complete within the allotted timeout', {}).toStatus();
+/** A request took longer than it may. Kubernetes writes this Status without its type, and as text. */
+export const tooLate: TextResult = { type: 'text', code: 504, text: `${JSON.stringify(late)}\n` };
+
+/** Paths that are answered to the end. */
+const alwaysAnswered = /^\/(?:readyz|livez|healthz|metrics)/;
+export const isAlwaysAnswered = (path: string): boolean => alwaysAnswered.test(path);

@@ -1,0 +1,176 @@
+import type { ApiError } from '../../api/errors.js';
+import type { UserInfo } from '../../api/user.js';
+import type { Authenticated, Credentials } from '../../auth/authenticator.js';
+import type { Decision } from '../../auth/authorizer.js';
+import type { Impersonated } from '../../auth/impersonation.js';
+import { Observable } from '../../runtime/observable.js';
+import type { ApiRequest, ApiResponse, Result, WatchResult } from '../request.js';
+import type { AuditRecord } from './audit-log.js';
+import { isLongRunning, kindOf } from './in-flight.js';
+import type { Operations } from './operations.js';
+import { scopeOf } from './request-metrics.js';
+
+/** What became of an answer. */
+export interface Outcome {
+  readonly code: number;
+  /** Size of the body, where there is one. */
+  readonly bytes: number;
+}
+
+/** One request on its way: who looks after requests is told of it here, step by step, and at the end once. */
+export class Passage {
+  readonly #operations: Operations;
+  readonly #request: ApiRequest;
+  readonly #received: number;
+  #record: AuditRecord | undefined;
+  #leave: (() => void) | undefined;
+  #panic: unknown;
+  #over = false;
+
+  constructor(operations: Operations, request: ApiRequest) {
+    this.#operations = operations;
+    this.#request = request;
+    this.#received = operations.clock.now();
+  }
+
+  /** Present where the request is recorded. */
+  get record(): AuditRecord | undefined {
+    return this.#record;
+  }
+
+  /** Somebody proved who they are. */
+  authenticated({ user, annotations = {} }: Pick<Authenticated, 'user' | 'annotations'>): void {
+    this.#operations.metrics?.authenticated('success', this.#seconds(), user.username);
+    this.#begin(user);
+    for (const [key, value] of Object.entries(annotations)) this.#record?.annotate(key, value);
+  }
+
+  /** This process vouches for the user. */
+  vouchedFor(user: UserInfo): void {
+    this.#begin(user);
+  }
+
+  /** Nobody knows who it is. `refused`: credentials were presented, and are not valid. */
+  unauthenticated(credentials: Credentials, error: ApiError, { refused }: { readonly refused: boolean }): void {
+    this.#operations.metrics?.authenticated(refused ? 'error' : 'failure', this.#seconds(), '');
+    this.#unidentified(attemptsText(credentials), error);
+  }
+
+  /** Refused before anybody asked who it is. */
+  refusedUnseen(error: ApiError): void {
+    this.#unidentified(error.message, error);
+  }
+
+  impersonating(impersonated: Impersonated): void {
+    this.#record?.impersonating(impersonated);
+  }
+
+  /** False: there are too many requests under way. */
+  enter(user: UserInfo): boolean {
+    const { inFlight, metrics } = this.#operations;
+    if (inFlight === undefined || isLongRunning(this.#request.info)) return true;
+    this.#leave = inFlight.enter(kindOf(this.#request.info.verb), user, this.#operations.clock.now());
+    if (this.#leave !== undefined) return true;
+    metrics?.of(this.#request).terminated(429);
+    return false;
+  }
+
+  /** Access was decided, which took so long (milliseconds). */
+  authorized({ verdict, reason }: Decision, milliseconds: number): void {
+    this.#operations.metrics?.authorized(verdict, milliseconds / 1_000);
+    this.#record?.decided(verdict, reason);
+  }
+
+  /** Something went wrong that nobody foresaw. */
+  panicked(error: unknown): void {
+    this.#panic = error ?? new Error('unknown');
+  }
+
+  /** The answer took too long; the work on it goes on, and keeps its place until it ends. */
+  expired(work: Promise<unknown>): void {
+    this.#operations.metrics?.of(this.#request).terminated(504);
+    const leave = this.#leave;
+    this.#leave = undefined;
+    if (leave !== undefined) void work.then(leave, leave);
+  }
+
+  /** The response with what is to be told of its end. A watch tells that by itself. */
+  followed(response: ApiResponse): ApiResponse {
+    const { result } = response;
+    if (result.type === 'watch') return { ...response, result: this.#followedWatch(result) };
+    this.#record?.answered(result);
+    return { ...response, settled: (outcome) => this.#settle(outcome) };
+  }
+
+  #followedWatch(result: WatchResult): WatchResult {
+    const { metrics, clock } = this.#operations;
+    const scope = scopeOf(this.#request.info);
+    const series = metrics?.watchOf(result.definition, scope);
+    return {
+      ...result,
+      events: new Observable((subscriber) => {
+        const stopped = metrics?.of(this.#request).running();
+        this.#record?.started();
+        subscriber.add(() => {
+          stopped?.();
+          this.#settle({ code: 200, bytes: 0 });
+        });
+        return result.events.subscribe(subscriber);
+      }),
+      ...(series === undefined
+        ? {}
+        : {
+            sent: (item, bytes) => {
+              series.event(bytes);
+              if (item.type === 'BOOKMARK' && item.initialEventsEnd) {
+                series.initialised((clock.now() - this.#received) / 1_000);
+              }
+            },
+          }),
+    };
+  }
+
+  #settle({ code, bytes }: Outcome): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#leave?.();
+    this.#operations.metrics?.of(this.#request).answered(code, this.#seconds(), bytes);
+    if (this.#record === undefined) return;
+    if (this.#panic !== undefined) this.#record.panicked(this.#panic);
+    else void this.#record.complete(code);
+  }
+
+  #begin(user: UserInfo): void {
+    this.#record = this.#operations.audit?.begin(this.#request, user, this.#received);
+    this.#record?.received();
+  }
+
+  #unidentified(message: string, error: ApiError): void {
+    const { audit } = this.#operations;
+    const { status, reason, code = error.code } = error.toStatus();
+    audit
+      ?.begin(this.#request, undefined, this.#received)
+      ?.unidentified(message, { status, code, ...(reason === undefined ? {} : { reason }) });
+  }
+
+  #seconds(): number {
+    return (this.#operations.clock.now() - this.#received) / 1_000;
+  }
+}
+
+/** Code of an answer, for those who see no HTTP. */
+export const codeOf = (result: Result): number =>
+  result.type === 'list' || result.type === 'watch' ? 200 : result.code;
+
+/** What the audit log says of credentials that were not accepted: their sorts, and nothing of them. */
+function attemptsText({ header, certificates }: Credentials): string {
+  const [authorization = ''] = header('authorization');
+  const [scheme = '', rest] = authorization.trim().split(' ');
+  const sorts = [
+    ...(scheme.toLowerCase() === 'basic' ? ['basic'] : []),
+    ...(scheme.toLowerCase() === 'bearer' && rest !== undefined ? ['bearer'] : []),
+    ...(certificates.length > 0 ? ['x509'] : []),
+  ];
+  if (sorts.length === 0) return 'Authentication failed, no credentials provided';
+  return `Authentication failed, attempted: ${sorts.join(', ')}`;
+}

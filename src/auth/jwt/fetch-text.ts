@@ -1,0 +1,49 @@
+import { request } from 'node:https';
+
+/** What a server answered. */
+export interface FetchedText {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** Gets a text over HTTPS. Fails when there is no whole answer in time. */
+export type FetchText = (
+  url: string,
+  options: { readonly certificateAuthority?: string | undefined },
+) => Promise<FetchedText>;
+
+const patienceMs = 10_000;
+/** Larger answers are cut off: keys and discovery documents are small. */
+const maxBytes = 1_048_576;
+
+/**
+ * Gets a text from a server that is verified against the CA given, or those Node trusts. Follows no redirections: who
+ * may answer for an issuer is configuration. Nothing is asked without TLS.
+ */
+export const fetchText: FetchText = (url, { certificateAuthority }) =>
+  new Promise((resolve, reject) => {
+    if (!URL.canParse(url) || new URL(url).protocol !== 'https:') throw new Error(`${url} is not an https URL`);
+    const asked = request(
+      url,
+      {
+        headers: { accept: 'application/json' },
+        signal: AbortSignal.timeout(patienceMs),
+        ...(certificateAuthority === undefined ? {} : { ca: certificateAuthority }),
+      },
+      (response) => {
+        const chunks: Buffer[] = [];
+        let size = 0;
+        response.on('data', (chunk: Buffer) => {
+          size += chunk.length;
+          if (size > maxBytes) response.destroy(new Error(`the answer of ${url} is larger than ${maxBytes} bytes`));
+          else chunks.push(chunk);
+        });
+        response.on('error', reject);
+        response.on('end', () =>
+          resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') }),
+        );
+      },
+    );
+    asked.on('error', reject);
+    asked.end();
+  });

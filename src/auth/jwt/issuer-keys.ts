@@ -1,0 +1,108 @@
+import { quote } from '../../api/go-text.js';
+import type { Clock } from '../../runtime/clock.js';
+import type { Logger } from '../../runtime/logger.js';
+import { isObject } from '../jws.js';
+import type { FetchText } from './fetch-text.js';
+import { type IssuerKey, readKeySet } from './json-web-key.js';
+import type { JwtIssuer } from './jwt-issuer.js';
+
+/** An issuer is asked again no sooner than this, whatever tokens arrive: strangers choose their key ids. */
+const restMs = 10_000;
+/** Keys are fetched anew after so long, so that those withdrawn do not count for ever. */
+const maxAgeMs = 3_600_000;
+
+interface Fetched {
+  readonly keys: readonly IssuerKey[];
+  readonly at: number;
+}
+
+/**
+ * The public keys of an issuer, found through OpenID Connect Discovery 1.0. They are kept, and fetched anew for a key id
+ * that is not among them and when they are old; if that fails, the ones that are there go on.
+ */
+export class IssuerKeys {
+  readonly #issuer: JwtIssuer['issuer'];
+  readonly #fetch: FetchText;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  #fetched: Fetched | undefined;
+  #asked = Number.NEGATIVE_INFINITY;
+  #underway: Promise<void> | undefined;
+
+  constructor(
+    issuer: JwtIssuer['issuer'],
+    options: { readonly fetch: FetchText; readonly clock: Clock; readonly log: Logger },
+  ) {
+    this.#issuer = issuer;
+    this.#fetch = options.fetch;
+    this.#clock = options.clock;
+    this.#log = options.log;
+  }
+
+  /** Keys of this id; without one, all. undefined: the issuer has not been reached yet. Never fails. */
+  async withId(keyId: string): Promise<readonly IssuerKey[] | undefined> {
+    const isOld = this.#fetched === undefined || this.#clock.now() - this.#fetched.at > maxAgeMs;
+    const found = this.#among(keyId);
+    if (isOld || found?.length === 0) await this.#refresh();
+    return this.#among(keyId);
+  }
+
+  /** The same after the issuer was asked again, for tokens that the keys known do not verify. */
+  async fresh(keyId: string): Promise<readonly IssuerKey[] | undefined> {
+    await this.#refresh();
+    return this.#among(keyId);
+  }
+
+  #among(keyId: string): readonly IssuerKey[] | undefined {
+    return this.#fetched?.keys.filter((key) => keyId === '' || key.keyId === keyId);
+  }
+
+  /** Asks the issuer, once for all who wait, and not too often. */
+  async #refresh(): Promise<void> {
+    if (this.#underway === undefined) {
+      if (this.#clock.now() - this.#asked < restMs) return;
+      this.#asked = this.#clock.now();
+      this.#underway = this.#ask().finally(() => {
+        this.#underway = undefined;
+      });
+    }
+    await this.#underway;
+  }
+
+  async #ask(): Promise<void> {
+    try {
+      const keys = await this.#keysOf(await this.#keySetUri());
+      this.#fetched = { keys, at: this.#clock.now() };
+      this.#log.debug({ issuer: this.#issuer.url, keys: keys.length }, 'fetched the keys of an issuer');
+    } catch (error) {
+      this.#log.warn({ issuer: this.#issuer.url, err: error }, 'the keys of an issuer cannot be fetched');
+    }
+  }
+
+  async #keySetUri(): Promise<string> {
+    const { url, discoveryURL } = this.#issuer;
+    const document = await this.#json(discoveryURL || `${url.replace(/\/$/, '')}/.well-known/openid-configuration`);
+    const { issuer, jwks_uri: uri } = document;
+    if (issuer !== url) {
+      throw new Error(
+        `oidc: issuer did not match the issuer returned by provider, expected ${quote(url)} got ${quote(String(issuer ?? ''))}`,
+      );
+    }
+    if (typeof uri !== 'string' || uri === '') throw new Error('provider did not return JWKS URL');
+    return uri;
+  }
+
+  async #keysOf(uri: string): Promise<readonly IssuerKey[]> {
+    const keys = readKeySet(await this.#json(uri));
+    if (keys === undefined) throw new Error(`oidc: failed to decode keys of ${uri}`);
+    return keys;
+  }
+
+  async #json(url: string): Promise<Readonly<Record<string, unknown>>> {
+    const { status, text } = await this.#fetch(url, { certificateAuthority: this.#issuer.certificateAuthority });
+    if (status !== 200) throw new Error(`${url} answered ${status}`);
+    const value: unknown = JSON.parse(text);
+    if (!isObject(value)) throw new Error(`${url} answered no JSON object`);
+    return value;
+  }
+}

@@ -1,0 +1,50 @@
+import { createPublicKey, type KeyObject } from 'node:crypto';
+import { isObject, keyFits, type VerificationAlgorithm, verificationAlgorithms } from '../jws.js';
+
+/** A public key of an issuer. */
+export interface IssuerKey {
+  /** Empty: none was given. */
+  readonly keyId: string;
+  readonly publicKey: KeyObject;
+  /** Algorithms it may be used with: the one it names, or all that fit its type. */
+  readonly algorithms: readonly VerificationAlgorithm[];
+}
+
+/** More are not read: whoever publishes so many means harm. */
+const maxKeys = 100;
+/** RSA keys of fewer bits are not taken: they can be broken. */
+const minRsaBits = 2_048;
+
+/**
+ * The keys of a JSON Web Key Set (RFC 7517) that tokens can be verified with. Symmetric keys, keys for encryption, weak
+ * keys and keys that cannot be read are left out. undefined if it is no key set.
+ */
+export function readKeySet(value: unknown): readonly IssuerKey[] | undefined {
+  if (!isObject(value) || !Array.isArray(value['keys'])) return undefined;
+  return value['keys'].slice(0, maxKeys).flatMap(readKey);
+}
+
+function readKey(jwk: unknown): readonly IssuerKey[] {
+  if (!isObject(jwk)) return [];
+  const { kty, use, alg, kid } = jwk;
+  if ((kty !== 'RSA' && kty !== 'EC') || (use !== undefined && use !== 'sig')) return [];
+  const publicKey = publicKeyOf(jwk);
+  if (publicKey === undefined) return [];
+  const { modulusLength } = publicKey.asymmetricKeyDetails ?? {};
+  if (kty === 'RSA' && (modulusLength ?? 0) < minRsaBits) return [];
+  const algorithms = verificationAlgorithms
+    .filter((algorithm) => alg === undefined || alg === algorithm)
+    .filter((algorithm) => keyFits(algorithm, publicKey));
+  return algorithms.length === 0 ? [] : [{ keyId: typeof kid === 'string' ? kid : '', publicKey, algorithms }];
+}
+
+/** Only the public members are looked at. */
+function publicKeyOf({ kty, n, e, crv, x, y }: Readonly<Record<string, unknown>>): KeyObject | undefined {
+  const members = kty === 'RSA' ? { n, e } : { crv, x, y };
+  const texts = Object.entries(members).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : []));
+  try {
+    return createPublicKey({ key: { kty: String(kty), ...Object.fromEntries(texts) }, format: 'jwk' });
+  } catch {
+    return undefined;
+  }
+}

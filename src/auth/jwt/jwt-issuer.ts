@@ -1,0 +1,47 @@
+/** One issuer of JWTs whose tokens are accepted, as `AuthenticationConfiguration` says it (apiserver.config/v1). */
+export interface JwtIssuer {
+  readonly issuer: {
+    /** Must be the claim `iss`. Discovery starts below it. */
+    readonly url: string;
+    /** Where the discovery document is, if not below `url`. */
+    readonly discoveryURL?: string;
+    /** PEM of what verifies the issuer's server; absent: what Node trusts. */
+    readonly certificateAuthority?: string;
+    /** The claim `aud` must have one of them. */
+    readonly audiences: readonly string[];
+    readonly audienceMatchPolicy?: string;
+  };
+  readonly claimValidationRules?: readonly {
+    readonly claim?: string;
+    readonly requiredValue?: string;
+    readonly expression?: string;
+    readonly message?: string;
+  }[];
+  readonly claimMappings: {
+    readonly username: PrefixedClaim;
+    readonly groups?: PrefixedClaim;
+    readonly uid?: { readonly claim?: string; readonly expression?: string };
+    readonly extra?: readonly { readonly key?: string; readonly valueExpression?: string }[];
+  };
+  readonly userValidationRules?: readonly { readonly expression?: string; readonly message?: string }[];
+}
+
+export interface PrefixedClaim {
+  readonly claim?: string;
+  /** Put before the claim's value. An empty one must be said. */
+  readonly prefix?: string;
+  readonly expression?: string;
+}
+
+/** What the file of `AuthenticationConfiguration` says. */
+export interface AuthenticationConfiguration {
+  readonly jwt?: readonly JwtIssuer[];
+  /** Absent: as the server's other options say. */
+  readonly anonymous?: AnonymousConfiguration;
+}
+
+export interface AnonymousConfiguration {
+  readonly enabled: boolean;
+  /** Absent or empty: every path. */
+  readonly conditions?: readonly { readonly path: string }[];
+}

@@ -1,0 +1,68 @@
+import type { Domains } from '../../api/domains.js';
+import { quote } from '../../api/go-text.js';
+import type { Clock } from '../../runtime/clock.js';
+import type { Logger } from '../../runtime/logger.js';
+import { AuthenticationError } from '../authenticator.js';
+import type { TokenAuthenticator } from '../bearer-token.js';
+import { credentialExtra } from '../credential-extra.js';
+import { isSignedBy, parseToken, type UnverifiedToken, verificationAlgorithms } from '../jws.js';
+import { checkAudience, checkBeforeSignature, unverified, userFrom } from './claims.js';
+import { type FetchText, fetchText } from './fetch-text.js';
+import { IssuerKeys } from './issuer-keys.js';
+import type { IssuerKey } from './json-web-key.js';
+import type { JwtIssuer } from './jwt-issuer.js';
+
+export interface JwtTokenOptions {
+  readonly domains: Domains;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Default: over HTTPS. */
+  readonly fetch?: FetchText | undefined;
+}
+
+/**
+ * Tokens of one issuer that is not this server (OpenID Connect ID tokens). Their signature, lifetime and audience are
+ * checked, and the issuer's mapping says who they are. Keys are fetched with the first token, or when `warm` is called.
+ */
+export function jwtTokens(jwt: JwtIssuer, options: JwtTokenOptions): TokenAuthenticator & { warm(): Promise<void> } {
+  const { domains, clock, log, fetch = fetchText } = options;
+  const keys = new IssuerKeys(jwt.issuer, { fetch, clock, log });
+  const { credentialId } = credentialExtra(domains);
+  return {
+    async warm() {
+      await keys.withId('');
+    },
+
+    async authenticateToken(text) {
+      const token = parseToken(text);
+      if (token === undefined || !isFrom(token, jwt.issuer.url)) return undefined;
+      checkBeforeSignature(token.claims, jwt.issuer, clock.now() / 1_000);
+      await checkSignature(token, keys);
+      checkAudience(token.claims, jwt.issuer);
+      return { user: userFrom(token.claims, jwt, credentialId) };
+    },
+  };
+}
+
+const google = { url: 'https://accounts.google.com', claim: 'accounts.google.com' } as const;
+
+/** Google leaves the scheme away in some tokens. */
+const isFrom = ({ claims: { iss } }: UnverifiedToken, url: string): boolean =>
+  iss === url || (url === google.url && iss === google.claim);
+
+async function checkSignature(token: UnverifiedToken, keys: IssuerKeys): Promise<void> {
+  const { alg, kid = '' } = token.header;
+  const algorithm = verificationAlgorithms.find((known) => known === alg);
+  if (algorithm === undefined) {
+    const expected = verificationAlgorithms.map(quote).join(' ');
+    throw unverified(`oidc: id token signed with unsupported algorithm, expected [${expected}] got ${quote(alg)}`);
+  }
+  const isSignedByOne = (known: readonly IssuerKey[]): boolean =>
+    known
+      .filter(({ algorithms }) => algorithms.includes(algorithm))
+      .some(({ publicKey }) => isSignedBy(token, { algorithm, publicKey }));
+  const known = await keys.withId(kid);
+  if (known === undefined) throw new AuthenticationError('oidc: authenticator not initialized');
+  if (isSignedByOne(known) || isSignedByOne((await keys.fresh(kid)) ?? [])) return;
+  throw unverified('failed to verify signature: failed to verify id token signature');
+}

@@ -1,0 +1,175 @@
+import type { Domains } from '../../api/domains.js';
+import { quote } from '../../api/go-text.js';
+import { type Pod, Pods } from '../../api/kinds/pod.js';
+import { parseFieldSelector } from '../../api/selectors.js';
+import type { AccessAttributes, Authorizer, Decision } from '../authorizer.js';
+import { apiGroups } from '../bootstrap/api-groups.js';
+import { nodeRules } from '../bootstrap/cluster-roles.js';
+import type { ObjectSource } from '../object-source.js';
+import { ruleAllows } from '../rule-matching.js';
+import { type NodeGraph, nodeGraph, type RelatedKind } from './node-graph.js';
+import { nodeIdentity } from './node-identity.js';
+
+const allow: Decision = { verdict: 'allow', reason: '' };
+const noOpinion = (reason = ''): Decision => ({ verdict: 'no-opinion', reason });
+
+/** One question of a node agent about a resource that is not the same to all of them. */
+interface Question {
+  readonly node: string;
+  readonly attributes: AccessAttributes;
+  graph(): Promise<NodeGraph>;
+}
+type Answer = (question: Question) => Promise<Decision>;
+
+/**
+ * Decides what node agents may do: what the rules of `system:node` allow, and of secrets, accounts, pods and the like
+ * only what has to do with the node (by the pods bound to it). Has no opinion on anybody else. What they write is
+ * narrowed further by admission.
+ */
+export function nodeAuthorizer(objects: ObjectSource, domains: Domains): Authorizer {
+  const rules = nodeRules(domains);
+  const answers = answersIn(domains);
+  let last: { readonly of: readonly Pod[]; readonly graph: NodeGraph } | undefined;
+  const graph = async (): Promise<NodeGraph> => {
+    const pods = await objects.list(Pods);
+    if (last?.of !== pods) last = { of: pods, graph: nodeGraph(pods, domains) };
+    return last.graph;
+  };
+  return {
+    async authorize(attributes) {
+      const identity = nodeIdentity(attributes.user);
+      if (identity === undefined) return noOpinion();
+      const node = identity.name;
+      if (node === '') return noOpinion(`unknown node for user ${quote(attributes.user.username)}`);
+      const answer =
+        attributes.path === undefined ? answers.get(`${attributes.group}/${attributes.resource}`) : undefined;
+      if (answer !== undefined) return answer({ node, attributes, graph });
+      return rules.some((rule) => ruleAllows(rule, attributes)) ? allow : noOpinion();
+    },
+
+    rulesFor: async (user) => ({
+      resourceRules: [],
+      nonResourceRules: [],
+      ...(nodeIdentity(user) === undefined
+        ? { incomplete: false, errors: [] }
+        : { incomplete: true, errors: ['node authorizer does not support user rule resolution'] }),
+    }),
+  };
+}
+
+/** By group and resource. */
+function answersIn(domains: Domains): ReadonlyMap<string, Answer> {
+  const { coordination, resource, storage } = apiGroups(domains);
+  return new Map<string, Answer>([
+    ['/secrets', readsRelated('secrets')],
+    ['/configmaps', readsRelated('configmaps')],
+    ['/persistentvolumeclaims', claims],
+    // Nothing here binds volumes, so no node has to do with one.
+    ['/persistentvolumes', getsRelated(undefined)],
+    [`${resource}/resourceclaims`, getsRelated(undefined)],
+    [`${storage}/volumeattachments`, getsRelated(undefined)],
+    ['/serviceaccounts', accounts],
+    [`${coordination}/leases`, leases],
+    ['/nodes', nodes],
+    ['/pods', pods],
+  ]);
+}
+
+const unrelated = (node: string): Decision =>
+  noOpinion(`no relationship found between node '${node}' and this object`);
+
+async function related({ node, attributes, graph }: Question, kind: RelatedKind | undefined): Promise<Decision> {
+  const { namespace = '', name = '' } = attributes;
+  if (name === '') return noOpinion('No Object name found');
+  if (kind === undefined) return unrelated(node);
+  return (await graph()).isRelated(node, kind, namespace, name) ? allow : unrelated(node);
+}
+
+const reads: readonly string[] = ['get', 'list', 'watch'];
+
+const readsRelated =
+  (kind: RelatedKind): Answer =>
+  async (question) => {
+    const { verb, subresource, namespace } = question.attributes;
+    if (!reads.includes(verb)) return noOpinion('can only read resources of this type');
+    if (subresource) return noOpinion('cannot read subresource');
+    if (!namespace) return noOpinion('can only read namespaced object of this type');
+    return related(question, kind);
+  };
+
+const getsRelated =
+  (kind: RelatedKind | undefined): Answer =>
+  async (question) => {
+    const { verb, subresource } = question.attributes;
+    if (verb !== 'get') return noOpinion('can only get individual resources of this type');
+    if (subresource) return noOpinion('cannot get subresource');
+    return related(question, kind);
+  };
+
+const claims: Answer = async (question) => {
+  const { verb, subresource } = question.attributes;
+  if (subresource !== 'status') return getsRelated('persistentvolumeclaims')(question);
+  if (verb !== 'update' && verb !== 'patch') return noOpinion('can only get/update/patch this type');
+  return related(question, 'persistentvolumeclaims');
+};
+
+const accounts: Answer = async (question) => {
+  const { verb, name, subresource, namespace = '' } = question.attributes;
+  // To look at its account is all that an agent does with one before it asks for a token.
+  if (verb === 'get' && !subresource) return related(question, 'serviceaccounts');
+  if (verb !== 'create' || !name) return noOpinion('can only create tokens for individual service accounts');
+  if (subresource !== 'token') return noOpinion('can only create token subresource of serviceaccount');
+  const isRelated = (await question.graph()).isRelated(question.node, 'serviceaccounts', namespace, name);
+  return isRelated ? allow : unrelated(question.node);
+};
+
+const leaseNamespace = 'kube-node-lease';
+
+const leases: Answer = async ({ node, attributes: { verb, namespace, name } }) => {
+  if (!['get', 'create', 'update', 'patch', 'delete'].includes(verb)) {
+    return noOpinion('can only get, create, update, patch, or delete a node lease');
+  }
+  if (namespace !== leaseNamespace) {
+    return noOpinion(`can only access leases in the ${quote(leaseNamespace)} system namespace`);
+  }
+  // The name of what is to be created is in the body; admission looks at it.
+  if (verb !== 'create' && name !== node) {
+    return noOpinion('can only access node lease with the same name as the requesting node');
+  }
+  return allow;
+};
+
+const nodes: Answer = async ({ node, attributes: { verb, subresource, name = '' } }) => {
+  if (subresource) return subresource === 'status' && isUpdate(verb) ? allow : noOpinion();
+  if (verb === 'create' || isUpdate(verb)) return allow;
+  if (!reads.includes(verb)) return noOpinion();
+  if (name === node) return allow;
+  const what = name === '' ? 'all nodes' : `'${name}'`;
+  return noOpinion(`node '${node}' cannot read ${what}, only its own Node object`);
+};
+
+const pods: Answer = async (question) => {
+  const { node, attributes } = question;
+  const { verb, subresource, name } = attributes;
+  if (subresource === 'status') return isUpdate(verb) ? allow : noOpinion();
+  if (subresource === 'eviction') return verb === 'create' ? allow : noOpinion();
+  if (subresource) return noOpinion();
+  if (verb === 'create' || verb === 'delete') return allow;
+  if (verb === 'get') return getsRelated('pods')(question);
+  if (verb !== 'list' && verb !== 'watch') return noOpinion();
+  if (nodeSelected(attributes) === node) return allow;
+  if (name) return related(question, 'pods');
+  return noOpinion('can only list/watch pods with spec.nodeName field selector');
+};
+
+const isUpdate = (verb: string): boolean => verb === 'update' || verb === 'patch';
+
+/** The node a list of pods is narrowed to. */
+function nodeSelected({ fieldSelector = '' }: AccessAttributes): string | undefined {
+  if (fieldSelector === '') return undefined;
+  try {
+    return parseFieldSelector(fieldSelector).exactly('spec.nodeName');
+  } catch {
+    return undefined;
+  }
+}

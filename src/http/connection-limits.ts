@@ -1,0 +1,31 @@
+/** How much a caller may ask of the server before anybody knows who it is. */
+export interface ConnectionLimits {
+  /** Connections at a time; further ones are closed at once. 0: any number. */
+  readonly connections: number;
+  /** Bytes of a request's URL and headers. */
+  readonly headerBytes: number;
+  /** Milliseconds for a TLS handshake, and for the headers of a request. */
+  readonly headersMs: number;
+  /** Milliseconds for a whole request over HTTP/1.1, its body included. Longer than requests may take altogether. */
+  readonly requestMs: number;
+  /** Milliseconds a connection stays open on which nothing is asked. */
+  readonly idleMs: number;
+}
+
+/** Mostly Kubernetes' own. */
+export const defaultConnectionLimits: ConnectionLimits = {
+  connections: 10_000,
+  headerBytes: 131_072,
+  headersMs: 32_000,
+  requestMs: 90_000,
+  idleMs: 90_000,
+};
+
+/** Requests at a time on one HTTP/2 connection. */
+export const concurrentStreams = 100;
+
+/** Headers of an HTTP/2 request; each repetition counts. */
+export const headerPairs = 1_024;
+
+/** TCP asks after this many milliseconds whether a silent peer is still there. */
+export const keepAliveMs = 180_000;

@@ -1,0 +1,146 @@
+import { anchorOf, type CaState, certificateOf } from './ca-state.js';
+import type { KeyPair } from './certificate-authority.js';
+
+/**
+ * How a CA is replaced without anybody noticing, as a state machine. The next anchor is published; once every bundle
+ * has had it for long enough, its key signs; the old anchor stays published until nothing it signed is valid. Each
+ * step is one write of the state, so a crash between two steps loses nothing. Steps out of order are refused here,
+ * whoever asks for them.
+ */
+export interface RotationPolicy {
+  /** Longest lifetime that is granted. */
+  readonly maxSeconds: number;
+  /** How long the next anchor must have been in every bundle before its key signs. */
+  readonly propagationMs: number;
+  /** A rotation begins by itself when the signing CA has less than this left. */
+  readonly renewBeforeMs: number;
+  /** Added to the longest lifetime before an anchor goes: for signing under way, and clocks that differ. */
+  readonly marginMs: number;
+}
+
+/** `steady`: one anchor; `announced`: the next one is not in every bundle yet; `spreading`: it is; `retiring`: an old one stays. */
+export type RotationPhase = 'steady' | 'announced' | 'spreading' | 'retiring';
+
+export const phaseOf = ({ next, retiring }: CaState): RotationPhase =>
+  next === undefined
+    ? retiring.length > 0
+      ? 'retiring'
+      : 'steady'
+    : next.seenSince === undefined
+      ? 'announced'
+      : 'spreading';
+
+/** What somebody who looks at the world tells the machine. */
+export interface Observation {
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** Does every bundle have the next anchor? Means nothing while none is announced. */
+  readonly seen: boolean;
+  /** Did somebody ask for a rotation? */
+  readonly requested: boolean;
+}
+
+export type RotationStep =
+  | { readonly action: 'announce' | 'note-seen' | 'forget-seen' | 'switch' | 'retire'; readonly why: string }
+  /** Nothing to do before then, unless something changes. */
+  | { readonly action: 'wait'; readonly why: string; readonly until?: number };
+
+/** A step that would leave somebody with a certificate that does not verify. */
+export class UnsafeStep extends Error {
+  override readonly name = 'UnsafeStep';
+}
+
+const day = 86_400_000;
+
+/** A policy with what follows from the rest filled in. */
+export function rotationPolicy(
+  given: Pick<RotationPolicy, 'maxSeconds'> & { readonly [member in keyof RotationPolicy]?: number | undefined },
+): RotationPolicy {
+  const { maxSeconds, propagationMs = day, marginMs = day / 24 } = given;
+  // What is signed never outlives its CA, so a CA that lives shorter than this cuts lifetimes.
+  const renewBeforeMs = given.renewBeforeMs ?? maxSeconds * 1_000 + propagationMs + 7 * day;
+  return { maxSeconds, propagationMs, marginMs, renewBeforeMs };
+}
+
+/** The one thing to do next. */
+export function nextStep(state: CaState, { now, seen, requested }: Observation, policy: RotationPolicy): RotationStep {
+  const due = state.retiring.filter(({ until }) => until <= now);
+  if (due.length > 0) return { action: 'retire', why: 'nothing that the old key signed is valid any more' };
+  const { next } = state;
+  if (next === undefined) return whenToBegin(state, { now, requested }, policy);
+  if (next.seenSince === undefined) {
+    return seen
+      ? { action: 'note-seen', why: 'every bundle has the next anchor' }
+      : { action: 'wait', why: 'a bundle lacks the next anchor' };
+  }
+  if (!seen) return { action: 'forget-seen', why: 'a bundle lacks the next anchor again' };
+  if (next.seenSince > now) return { action: 'forget-seen', why: 'the clock went back' };
+  const problem = switchProblem(state, now, policy);
+  if (problem === undefined) return { action: 'switch', why: 'every bundle has had the next anchor for long enough' };
+  return { action: 'wait', why: problem, until: next.seenSince + policy.propagationMs };
+}
+
+function whenToBegin(
+  state: CaState,
+  { now, requested }: Pick<Observation, 'now' | 'requested'>,
+  { renewBeforeMs }: RotationPolicy,
+): RotationStep {
+  if (requested) return { action: 'announce', why: 'somebody asked for it' };
+  const begin = certificateOf(state.signing).notAfter - renewBeforeMs;
+  if (begin <= now) return { action: 'announce', why: 'the signing CA comes to its end' };
+  const until = Math.min(begin, ...state.retiring.map((one) => one.until));
+  return { action: 'wait', why: state.retiring.length > 0 ? 'an old anchor stays' : 'nothing is due', until };
+}
+
+/** Why the next key must not sign yet; undefined if it may. */
+function switchProblem(
+  { next }: CaState,
+  now: number,
+  { propagationMs, maxSeconds }: RotationPolicy,
+): string | undefined {
+  if (next === undefined) return 'no next CA is announced';
+  if (next.seenSince === undefined) return 'a bundle lacks the next anchor';
+  if (now - next.seenSince < propagationMs) return 'the next anchor has not been in every bundle for long enough';
+  const { notBefore, notAfter } = certificateOf(next.pair);
+  if (notBefore > now) return 'the next CA is not valid yet';
+  return notAfter - now < maxSeconds * 1_000 ? 'the next CA ends before what it would sign' : undefined;
+}
+
+/** The state with a next CA announced. Throws UnsafeStep if one is announced already. */
+export function announced(state: CaState, pair: KeyPair): CaState {
+  if (state.next !== undefined) throw new UnsafeStep('a rotation is under way: its next CA is announced already');
+  return { ...state, next: { pair } };
+}
+
+/** The state that remembers since when every bundle has the next anchor; `undefined`: not every one has. */
+export function seenSince(state: CaState, since: number | undefined): CaState {
+  if (state.next === undefined) throw new UnsafeStep('no next CA is announced');
+  return { ...state, next: { pair: state.next.pair, seenSince: since } };
+}
+
+/** The state in which the next key signs, and the old anchor stays. Throws UnsafeStep if that is too early. */
+export function switched(state: CaState, now: number, policy: RotationPolicy): CaState {
+  const problem = switchProblem(state, now, policy);
+  if (problem !== undefined || state.next === undefined)
+    throw new UnsafeStep(`the next key must not sign yet: ${problem}`);
+  const longestSeconds = Math.max(state.longestSeconds, policy.maxSeconds);
+  const until = Math.min(certificateOf(state.signing).notAfter, now + longestSeconds * 1_000 + policy.marginMs);
+  return {
+    generation: state.generation + 1,
+    signing: state.next.pair,
+    retiring: [...state.retiring, { anchor: anchorOf(state.signing), until }],
+    // What the old key signed counted for its retirement.
+    longestSeconds: policy.maxSeconds,
+  };
+}
+
+/** The state without the anchors whose time is over. Throws UnsafeStep if there are none. */
+export function retired(state: CaState, now: number): CaState {
+  const retiring = state.retiring.filter(({ until }) => until > now);
+  if (retiring.length === state.retiring.length) throw new UnsafeStep('certificates under the old anchor may be valid');
+  return { ...state, retiring };
+}
+
+/** The state that knows of a longer lifetime to come; the same one if it knows already. */
+export const withLifetime = (state: CaState, maxSeconds: number): CaState =>
+  maxSeconds > state.longestSeconds ? { ...state, longestSeconds: maxSeconds } : state;

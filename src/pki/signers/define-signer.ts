@@ -1,0 +1,63 @@
+import { signerNameViolations } from '../../api/signer-name.js';
+import { type CertificateRequest, readCertificateRequest } from '../certificate-request.js';
+import type { Signer, SigningRequest, SigningResult } from '../signer.js';
+
+/** What is special about a signer; `defineSigner` does the rest. */
+export interface SignerSpec {
+  /** One signer name, or every name under `domain/*`. */
+  readonly serves: string;
+  /** Longest lifetime, and the one for who asks for none. Default: a year. */
+  readonly maxSeconds?: number;
+  /** Why a request is refused: a sentence, or a sentence with a reason of its own. undefined lets it pass. */
+  validate?(request: CertificateRequest, signing: SigningRequest): string | Refusal | undefined;
+  /**
+   * PEM: the certificate first, then intermediates, no root; or a refusal. Throws for trouble worth retrying.
+   * `seconds` is the lifetime to grant.
+   */
+  issue(
+    request: CertificateRequest,
+    options: { readonly seconds: number; readonly signing: SigningRequest; readonly signal: AbortSignal },
+  ): Promise<string | Refusal>;
+  /** PEM anchors that verify what it issues. */
+  trustAnchors?(): Promise<string>;
+}
+
+/** A refusal: becomes the condition Failed, with a reason in CamelCase. */
+export type Refusal = Extract<SigningResult, { readonly refused: string }>;
+
+const year = 365 * 86_400;
+const shortest = 600;
+
+/** Lifetime granted: what was asked for, at least ten minutes, at most (and by default) `maxSeconds`. */
+export function grantedSeconds(wanted: number | undefined, maxSeconds: number): number {
+  if (wanted === undefined || wanted > maxSeconds) return maxSeconds;
+  return Math.max(wanted, shortest);
+}
+
+/**
+ * A signer from what is special about it: requests are read and their signatures verified, rules asked before the
+ * signer is, lifetimes kept within bounds, cancelled requests not signed. Throws an Error for a name that is none.
+ */
+export function defineSigner(spec: SignerSpec): Signer {
+  const { serves, maxSeconds = year } = spec;
+  const name = serves.endsWith('/*') ? `${serves.slice(0, -1)}any` : serves;
+  const [problem] = signerNameViolations('serves', name);
+  if (problem !== undefined) throw new Error(`signer ${JSON.stringify(serves)}: ${problem.body}`);
+  const refusal = (refused: string | Refusal): Refusal =>
+    typeof refused === 'string' ? { refused, reason: 'SignerValidationFailure' } : refused;
+  return {
+    serves,
+
+    async sign(signing, signal) {
+      signal.throwIfAborted();
+      const request = readCertificateRequest(signing.request);
+      const refused = spec.validate?.(request, signing);
+      if (refused !== undefined) return refusal(refused);
+      const seconds = grantedSeconds(signing.expirationSeconds, maxSeconds);
+      const issued = await spec.issue(request, { seconds, signing, signal });
+      return typeof issued === 'string' ? { issued } : issued;
+    },
+
+    ...(spec.trustAnchors === undefined ? {} : { trustAnchors: () => spec.trustAnchors?.() ?? Promise.resolve('') }),
+  };
+}

@@ -1,0 +1,167 @@
+import { createHash } from 'node:crypto';
+import { createRequire } from 'node:module';
+import { readPemCertificates } from '../certificate.js';
+import { encode, nothing, oid, sequence, tags, unsignedInteger } from '../der.js';
+import type { SigningKey } from '../key-pair.js';
+import { PkiError } from '../pki-error.js';
+import type { PublicKey } from '../public-key.js';
+
+/**
+ * A CA's private key in a token: a hardware module, or SoftHSM. It never leaves the token; the token signs. Needs the
+ * package `pkcs11js`, which is not installed with this one because it is compiled on the machine it runs on.
+ */
+export interface Pkcs11KeyOptions {
+  /** The module's shared library. */
+  readonly library: string;
+  /** Label of the token. */
+  readonly token: string;
+  readonly pin: string;
+  /** Label of the private key. */
+  readonly key: string;
+  /** PEM of the CA's certificate: tells the kind of key and what signatures are checked with. */
+  readonly certificate: string;
+}
+
+export interface Pkcs11Key extends SigningKey {
+  close(): void;
+}
+
+/** The part of the package that is used here. */
+interface Pkcs11 {
+  load(library: string): void;
+  close(): void;
+  C_Initialize(): void;
+  C_Finalize(): void;
+  C_GetSlotList(tokenPresent: boolean): Buffer[];
+  C_GetTokenInfo(slot: Buffer): { readonly label: string };
+  C_OpenSession(slot: Buffer, flags: number): Buffer;
+  C_Login(session: Buffer, userType: number, pin: string): void;
+  C_FindObjectsInit(session: Buffer, template: readonly { readonly type: number; readonly value: unknown }[]): void;
+  C_FindObjects(session: Buffer, most: number): Buffer[];
+  C_FindObjectsFinal(session: Buffer): void;
+  C_SignInit(session: Buffer, mechanism: { readonly mechanism: number }, key: Buffer): void;
+  C_SignAsync(session: Buffer, data: Buffer, into: Buffer): Promise<Buffer>;
+}
+
+const packageName = 'pkcs11js';
+/** From PKCS#11 2.40. */
+const flags = { serialSession: 4 } as const;
+const attributes = { class: 0x0, label: 0x3 } as const;
+const privateKeyClass = 3;
+const normalUser = 1;
+const mechanisms = { ecdsa: 0x1041, sha256Rsa: 0x40 } as const;
+const mostSignatureBytes = 2_048;
+
+interface How {
+  readonly identifier: Buffer;
+  readonly mechanism: number;
+  prepare(data: Buffer): Buffer;
+  finish(signature: Buffer): Buffer;
+}
+
+const ecdsa = (hash: 'sha256' | 'sha384' | 'sha512', type: string): How => ({
+  identifier: sequence(oid(type)),
+  mechanism: mechanisms.ecdsa,
+  prepare: (data) => createHash(hash).update(data).digest(),
+  // The token answers r and s side by side (PKCS#11 2.3.1); certificates have them as integers.
+  finish: (raw) =>
+    encode(
+      tags.sequence,
+      unsignedInteger(raw.subarray(0, raw.length / 2)),
+      unsignedInteger(raw.subarray(raw.length / 2)),
+    ),
+});
+const rsa: How = {
+  identifier: sequence(oid('1.2.840.113549.1.1.11'), nothing),
+  mechanism: mechanisms.sha256Rsa,
+  prepare: (data) => data,
+  finish: (signature) => signature,
+};
+const curves: ReadonlyMap<string, How> = new Map([
+  ['P-256', ecdsa('sha256', '1.2.840.10045.4.3.2')],
+  ['P-384', ecdsa('sha384', '1.2.840.10045.4.3.3')],
+  ['P-521', ecdsa('sha512', '1.2.840.10045.4.3.4')],
+]);
+
+const howFor = ({ kind, curve }: PublicKey): How | undefined =>
+  kind === 'RSA' ? rsa : kind === 'ECDSA' ? curves.get(curve ?? '') : undefined;
+
+/**
+ * Opens a key in a token and logs in. Throws PkiError (`authority`) if package, library, token or key are missing or
+ * the key is neither RSA nor on a NIST curve; the pin never stands in a message.
+ */
+export async function openPkcs11Key(options: Pkcs11KeyOptions): Promise<Pkcs11Key> {
+  const [certificate] = readPemCertificates(options.certificate);
+  if (certificate === undefined) throw new PkiError('authority', 'there is no certificate of the CA');
+  const how = howFor(certificate.publicKey);
+  if (how === undefined) throw new PkiError('authority', `a token signs here with RSA and ECDSA keys only`);
+  const module = loadModule(options.library);
+  try {
+    module.C_Initialize();
+    const { session, key } = openSession(module, options);
+    let last: Promise<unknown> = Promise.resolve();
+    // A session does one thing at a time.
+    const sign = (data: Buffer): Promise<Buffer> => {
+      const signature = last.then(async () => {
+        module.C_SignInit(session, { mechanism: how.mechanism }, key);
+        return how.finish(await module.C_SignAsync(session, how.prepare(data), Buffer.alloc(mostSignatureBytes)));
+      });
+      last = signature.catch(() => {});
+      return signature;
+    };
+    return {
+      spki: certificate.publicKey.spki,
+      identifier: how.identifier,
+      sign,
+      close: () => {
+        module.C_Finalize();
+        module.close();
+      },
+    };
+  } catch (error) {
+    module.close();
+    if (error instanceof PkiError) throw error;
+    throw new PkiError('authority', `the token ${JSON.stringify(options.token)} cannot be used`, { cause: error });
+  }
+}
+
+function loadModule(library: string): Pkcs11 {
+  let PKCS11: new () => Pkcs11;
+  try {
+    ({ PKCS11 } = createRequire(import.meta.url)(packageName) as { readonly PKCS11: new () => Pkcs11 });
+  } catch (cause) {
+    throw new PkiError('authority', `keys in tokens need the package ${packageName}: npm install ${packageName}`, {
+      cause,
+    });
+  }
+  const module = new PKCS11();
+  try {
+    module.load(library);
+  } catch (cause) {
+    throw new PkiError('authority', `cannot load the PKCS#11 library ${library}`, { cause });
+  }
+  return module;
+}
+
+function openSession(
+  module: Pkcs11,
+  { token, pin, key: label }: Pkcs11KeyOptions,
+): { readonly session: Buffer; readonly key: Buffer } {
+  const slot = module.C_GetSlotList(true).find((one) => textOf(module.C_GetTokenInfo(one).label) === token);
+  if (slot === undefined) throw new PkiError('authority', `there is no token ${JSON.stringify(token)}`);
+  const session = module.C_OpenSession(slot, flags.serialSession);
+  module.C_Login(session, normalUser, pin);
+  module.C_FindObjectsInit(session, [
+    { type: attributes.class, value: privateKeyClass },
+    { type: attributes.label, value: label },
+  ]);
+  const keys = module.C_FindObjects(session, 2);
+  module.C_FindObjectsFinal(session);
+  const [key] = keys;
+  if (key === undefined) throw new PkiError('authority', `the token has no private key ${JSON.stringify(label)}`);
+  if (keys.length > 1) throw new PkiError('authority', `the token has several private keys ${JSON.stringify(label)}`);
+  return { session, key };
+}
+
+/** Labels are padded with blanks. */
+const textOf = (label: string): string => label.replace(/[\0 ]+$/, '');

@@ -1,0 +1,297 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { type Clock, systemClock } from '../../runtime/clock.js';
+import { type Logger, silentLogger } from '../../runtime/logger.js';
+import type { Signer, SigningRequest, SigningResult } from '../signer.js';
+
+/**
+ * A signer in a process of its own, written in any language. Requests and answers are lines of JSON on its standard
+ * input and output, many at a time, answered in any order; docs/signers.md tells the protocol. The process is started
+ * when it is first needed and started anew when it ends; what it was asked then fails and is asked again by whoever
+ * asked. What it writes to standard error goes to the log.
+ */
+export interface ProcessSignerOptions {
+  /** One signer name, or every name under `domain/*`. */
+  readonly serves: string;
+  /** Program and arguments; no shell. */
+  readonly command: readonly [string, ...string[]];
+  /** Environment of the process. Default: PATH, HOME, LANG and TMPDIR of ours, nothing else. */
+  readonly env?: NodeJS.ProcessEnv;
+  /** How long one answer may take. Default 20 s. */
+  readonly timeoutMs?: number;
+  /** Requests under way at a time; more wait. Default 64. */
+  readonly concurrency?: number;
+  readonly clock?: Clock;
+  readonly log?: Logger;
+}
+
+export interface ProcessSigner extends Signer {
+  trustAnchors(): Promise<string>;
+  /** Closes the input of the process, and ends it if it does not end by itself within 5 s. */
+  stop(): Promise<void>;
+}
+
+/** The signer could not be asked, or did not answer as agreed. Worth asking again. */
+export class SignerProcessError extends Error {
+  override readonly name = 'SignerProcessError';
+}
+
+const restart = { baseMs: 200, capMs: 30_000, quietMs: 60_000 };
+const limits = { line: 4 * 1_024 * 1_024, logLine: 4_096 };
+const stopAfterMs = 5_000;
+
+export function processSigner(options: ProcessSignerOptions): ProcessSigner {
+  const link = new ProcessLink(options);
+  return {
+    serves: options.serves,
+
+    async sign(request, signal) {
+      return signingResult(await link.ask({ sign: bodyOf(request) }, signal));
+    },
+
+    async trustAnchors() {
+      const { anchors } = await link.ask({ anchors: {} }, new AbortController().signal);
+      if (typeof anchors !== 'string') throw new SignerProcessError('the answer has no text "anchors"');
+      return anchors;
+    },
+
+    stop: () => link.stop(),
+  };
+}
+
+const bodyOf = ({ signerName, request, usages, requester, expirationSeconds, uid }: SigningRequest): object => ({
+  signerName,
+  request,
+  usages,
+  requester,
+  ...(expirationSeconds === undefined ? {} : { expirationSeconds }),
+  uid,
+});
+
+function signingResult({ issued, refused, reason }: Answer): SigningResult {
+  if (typeof issued === 'string' && issued !== '') return { issued };
+  if (typeof refused === 'string' && typeof reason === 'string' && /^[A-Z][A-Za-z0-9]*$/.test(reason)) {
+    return { refused, reason };
+  }
+  throw new SignerProcessError('the answer is neither "issued" nor "refused" with a "reason" in CamelCase');
+}
+
+type Answer = Readonly<Record<string, unknown>>;
+
+interface Pending {
+  settle(answer: Answer | Error): void;
+}
+
+class ProcessLink {
+  readonly #options: ProcessSignerOptions;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #pending = new Map<string, Pending>();
+  readonly #waiting: (() => void)[] = [];
+  #process: ChildProcess | undefined;
+  #running = 0;
+  #serial = 0;
+  #failures = 0;
+  #startedAt = Number.NEGATIVE_INFINITY;
+  #heardAt = 0;
+  #stopped = false;
+
+  constructor(options: ProcessSignerOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#log = (options.log ?? silentLogger).child({ signer: options.serves });
+  }
+
+  async ask(body: object, signal: AbortSignal): Promise<Answer> {
+    signal.throwIfAborted();
+    await this.#turn(signal);
+    try {
+      return await this.#exchange(body, signal);
+    } finally {
+      this.#running--;
+      this.#waiting.shift()?.();
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    const child = this.#process;
+    if (child === undefined) return;
+    const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
+    child.stdin?.end();
+    const over = new AbortController();
+    void this.#clock.sleep(stopAfterMs, over.signal).then(() => {
+      if (!over.signal.aborted) child.kill('SIGKILL');
+    });
+    await ended;
+    over.abort();
+  }
+
+  /** Waits for a place among those under way. */
+  async #turn(signal: AbortSignal): Promise<void> {
+    while (this.#running >= (this.#options.concurrency ?? 64)) {
+      await new Promise<void>((resolve) => {
+        const abort = (): void => {
+          const at = this.#waiting.indexOf(proceed);
+          if (at >= 0) this.#waiting.splice(at, 1);
+          resolve();
+        };
+        const proceed = (): void => {
+          signal.removeEventListener('abort', abort);
+          resolve();
+        };
+        this.#waiting.push(proceed);
+        signal.addEventListener('abort', abort, { once: true });
+      });
+      signal.throwIfAborted();
+    }
+    this.#running++;
+  }
+
+  async #exchange(body: object, signal: AbortSignal): Promise<Answer> {
+    const child = this.#child();
+    const id = String(++this.#serial);
+    const { timeoutMs = 20_000 } = this.#options;
+    const over = new AbortController();
+    const answered = new Promise<Answer>((resolve, reject) => {
+      const settle = (answer: Answer | Error): void => (answer instanceof Error ? reject(answer) : resolve(answer));
+      this.#pending.set(id, { settle });
+      const abort = (): void => {
+        if (this.#pending.has(id)) this.#send(child, { cancel: id });
+        reject(signal.reason);
+      };
+      signal.addEventListener('abort', abort, { once: true, signal: over.signal });
+      void this.#clock.sleep(timeoutMs, over.signal).then(() => {
+        if (over.signal.aborted) return;
+        this.#send(child, { cancel: id });
+        reject(new SignerProcessError(`no answer within ${timeoutMs} ms`));
+        // One that says nothing at all hangs.
+        if (this.#clock.now() - this.#heardAt >= timeoutMs) this.#kill(child, 'it does not answer');
+      });
+    });
+    this.#send(child, { id, ...body });
+    try {
+      const answer = await answered;
+      if (answer['error'] !== undefined) throw new SignerProcessError(`the signer says: ${String(answer['error'])}`);
+      return answer;
+    } finally {
+      over.abort();
+      this.#pending.delete(id);
+    }
+  }
+
+  #send(child: ChildProcess, message: object): void {
+    if (child.stdin?.writable) child.stdin.write(`${JSON.stringify(message)}\n`);
+  }
+
+  #kill(child: ChildProcess, why: string): void {
+    this.#log.warn({ pid: child.pid, why }, 'ending the signer process');
+    child.kill('SIGKILL');
+  }
+
+  /** The running process, a new one if there is none. Not more often than the back-off allows. */
+  #child(): ChildProcess {
+    if (this.#stopped) throw new SignerProcessError('the signer was stopped');
+    if (this.#process !== undefined) return this.#process;
+    const now = this.#clock.now();
+    const waitMs = this.#failures === 0 ? 0 : Math.min(restart.capMs, restart.baseMs * 2 ** (this.#failures - 1));
+    const leftMs = this.#startedAt + waitMs - now;
+    if (leftMs > 0) throw new SignerProcessError(`the signer process ended; it is started again in ${leftMs} ms`);
+    this.#startedAt = now;
+    this.#heardAt = now;
+    const child = this.#spawn();
+    this.#process = child;
+    return child;
+  }
+
+  #spawn(): ChildProcess {
+    const [program, ...args] = this.#options.command;
+    const child = spawn(program, args, {
+      stdio: ['pipe', 'pipe', 'pipe'],
+      env: this.#options.env ?? plainEnvironment(),
+    });
+    this.#log.info({ program, pid: child.pid }, 'started the signer process');
+    child.stdin?.on('error', (err) => this.#log.debug({ err }, 'the signer process reads no more'));
+    let failure: Error | undefined;
+    child.once('error', (error) => {
+      failure = error;
+      this.#gone(child, `cannot start ${program}: ${error.message}`);
+    });
+    child.once('close', (code, signal) => {
+      if (failure === undefined) this.#gone(child, `ended with ${signal ?? `status ${code}`}`);
+    });
+    child.stdout?.on(
+      'data',
+      lines(limits.line, (line) => this.#take(child, line)),
+    );
+    child.stderr?.on(
+      'data',
+      lines(limits.logLine, (line) => this.#log.info({ line: line?.toString('utf8') ?? '…' }, 'signer process')),
+    );
+    return child;
+  }
+
+  #gone(child: ChildProcess, why: string): void {
+    if (this.#process !== child) return;
+    this.#process = undefined;
+    this.#failures = this.#clock.now() - this.#startedAt > restart.quietMs ? 1 : this.#failures + 1;
+    if (!this.#stopped) this.#log.warn({ why }, 'the signer process is gone');
+    for (const { settle } of [...this.#pending.values()]) settle(new SignerProcessError(`the signer process ${why}`));
+    this.#pending.clear();
+  }
+
+  /** A line of output; undefined for one that is too long. */
+  #take(child: ChildProcess, line: Buffer | undefined): void {
+    this.#heardAt = this.#clock.now();
+    const answer = line === undefined ? undefined : parse(line);
+    const id = answer?.['id'];
+    if (answer === undefined || typeof id !== 'string') {
+      this.#kill(child, 'what it writes is no answer');
+      return;
+    }
+    // Late answers to cancelled requests are nobody's.
+    this.#pending.get(id)?.settle(answer);
+    this.#pending.delete(id);
+  }
+}
+
+function parse(line: Buffer): Answer | undefined {
+  try {
+    const value: unknown = JSON.parse(line.toString('utf8'));
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Answer) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const newline = 0x0a;
+
+/** Cuts a stream into lines without their ends; a line longer than `most` is told as undefined, once, and dropped. */
+function lines(most: number, take: (line: Buffer | undefined) => void): (chunk: Buffer) => void {
+  let parts: Buffer[] = [];
+  let length = 0;
+  let dropping = false;
+  return (chunk) => {
+    let from = 0;
+    for (let at = chunk.indexOf(newline); at >= 0; at = chunk.indexOf(newline, from)) {
+      const line = Buffer.concat([...parts, chunk.subarray(from, at)]);
+      if (!dropping && line.length > 0) take(line.length > most ? undefined : line);
+      parts = [];
+      length = 0;
+      dropping = false;
+      from = at + 1;
+    }
+    if (dropping) return;
+    parts.push(chunk.subarray(from));
+    length += chunk.length - from;
+    if (length <= most) return;
+    take(undefined);
+    parts = [];
+    length = 0;
+    dropping = true;
+  };
+}
+
+const passedOn = ['PATH', 'HOME', 'LANG', 'TMPDIR'] as const;
+
+const plainEnvironment = (): NodeJS.ProcessEnv =>
+  Object.fromEntries(passedOn.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));

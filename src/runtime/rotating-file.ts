@@ -1,0 +1,137 @@
+import { type FileHandle, mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+/** Lines that are written in the order they are given, and never waited for. */
+export interface LineSink {
+  /** False: the line was dropped, because too much is waiting or the sink has failed or is closed. */
+  write(line: string): boolean;
+  /** Writes what waits, for as long as that works. Idempotent. */
+  close(): Promise<void>;
+}
+
+export interface RotatingFileOptions {
+  readonly path: string;
+  /** Bytes after which a new file is begun; 0: never. */
+  readonly maxBytes: number;
+  /** Full files kept beside it, `path.1` being the latest. With none, a full file is begun anew. */
+  readonly maxBackups: number;
+  /** Bytes that may wait to be written. Default 64 MiB. */
+  readonly maxWaiting?: number;
+  /** Told when writing fails and again when it works once more. */
+  readonly onFailure?: (error: unknown) => void;
+}
+
+const defaultWaiting = 64 * 1024 * 1024;
+/** Bytes handed to the system at once. */
+const batchBytes = 1024 * 1024;
+
+/** A file that lines are appended to, readable by its owner alone. Rejects if it cannot be opened. */
+export async function openRotatingFile(options: RotatingFileOptions): Promise<LineSink> {
+  await mkdir(dirname(options.path), { recursive: true, mode: 0o700 });
+  const file = await open(options.path, 'a', 0o600);
+  return new RotatingFile(options, file, (await file.stat()).size);
+}
+
+class RotatingFile implements LineSink {
+  readonly #options: RotatingFileOptions;
+  #file: FileHandle | undefined;
+  #size: number;
+  #lines: string[] = [];
+  #waiting = 0;
+  #writing: Promise<void> | undefined;
+  #closed: Promise<void> | undefined;
+
+  constructor(options: RotatingFileOptions, file: FileHandle, size: number) {
+    this.#options = options;
+    this.#file = file;
+    this.#size = size;
+  }
+
+  write(line: string): boolean {
+    // At most three bytes a character; counted so because it is free.
+    const most = this.#options.maxWaiting ?? defaultWaiting;
+    if (this.#closed !== undefined || this.#waiting + line.length > most) return false;
+    this.#lines.push(line);
+    this.#waiting += line.length;
+    this.#writing ??= this.#drain().finally(() => {
+      this.#writing = undefined;
+    });
+    return true;
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= (async () => {
+      await this.#writing;
+      await this.#file?.close();
+    })();
+    return this.#closed;
+  }
+
+  async #drain(): Promise<void> {
+    while (this.#lines.length > 0) {
+      const batch = this.#take();
+      try {
+        const { maxBytes } = this.#options;
+        if (maxBytes > 0 && this.#size > 0 && this.#size + batch.length > maxBytes) await this.#rotate();
+        this.#file ??= await open(this.#options.path, 'a', 0o600);
+        await this.#file.appendFile(batch);
+        this.#size += batch.length;
+      } catch (error) {
+        this.#options.onFailure?.(error);
+        await this.#file?.close().catch(() => {});
+        this.#file = undefined;
+        this.#size = await stat(this.#options.path).then(
+          ({ size }) => size,
+          () => 0,
+        );
+      }
+    }
+  }
+
+  #take(): Buffer {
+    let length = 0;
+    let count = 0;
+    const { maxBytes } = this.#options;
+    const most = maxBytes > 0 ? Math.min(batchBytes, maxBytes) : batchBytes;
+    while (count < this.#lines.length) {
+      const next = (this.#lines[count] as string).length;
+      if (count > 0 && length + next > most) break;
+      length += next;
+      count++;
+    }
+    this.#waiting -= length;
+    return Buffer.from(this.#lines.splice(0, count).join(''));
+  }
+
+  async #rotate(): Promise<void> {
+    const { path, maxBackups } = this.#options;
+    await this.#file?.close();
+    this.#file = undefined;
+    if (maxBackups === 0) await rm(path, { force: true });
+    for (let number = maxBackups - 1; number >= 0; number--) {
+      const from = number === 0 ? path : `${path}.${number}`;
+      await rename(from, `${path}.${number + 1}`).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== 'ENOENT') throw error;
+      });
+    }
+    this.#size = 0;
+  }
+}
+
+/** A stream such as standard output as a sink; what it has not taken yet may grow only so far. */
+export function streamSink(
+  stream: { write(text: string): unknown; readonly writableLength?: number },
+  maxWaiting = defaultWaiting,
+): LineSink {
+  let closed = false;
+  return {
+    write(line) {
+      if (closed || (stream.writableLength ?? 0) + line.length > maxWaiting) return false;
+      stream.write(line);
+      return true;
+    },
+    async close() {
+      closed = true;
+    },
+  };
+}

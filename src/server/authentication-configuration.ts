@@ -1,0 +1,108 @@
+import type { Domains } from '../api/domains.js';
+import type { JsonObject } from '../api/object.js';
+import { readYaml } from '../api/yaml.js';
+import { checkAuthenticationConfiguration } from '../auth/jwt/check-configuration.js';
+import type { AuthenticationConfiguration } from '../auth/jwt/jwt-issuer.js';
+import { boolean, field, list, optional, string, struct } from '../schema/builder.js';
+import { DecodeError, decodeText, typeMetaOf } from '../schema/decode.js';
+
+/** The file with the issuers of JWTs: kind AuthenticationConfiguration of Kubernetes, without expressions. */
+
+const prefixedClaim = struct('PrefixedClaimOrExpression', {
+  claim: field(1, string()),
+  prefix: optional(2, string()),
+  expression: field(3, string()),
+});
+const claimOrExpression = struct('ClaimOrExpression', {
+  claim: field(1, string()),
+  expression: field(2, string()),
+});
+
+const jwt = struct('JWTAuthenticator', {
+  issuer: field(
+    1,
+    struct('Issuer', {
+      url: field(1, string()),
+      discoveryURL: field(2, string()),
+      certificateAuthority: field(3, string()),
+      audiences: field(4, list(string())),
+      audienceMatchPolicy: field(5, string()),
+    }),
+    { presence: 'always' },
+  ),
+  claimValidationRules: field(
+    2,
+    list(
+      struct('ClaimValidationRule', {
+        claim: field(1, string()),
+        requiredValue: field(2, string()),
+        expression: field(3, string()),
+        message: field(4, string()),
+      }),
+    ),
+  ),
+  claimMappings: field(
+    3,
+    struct('ClaimMappings', {
+      username: field(1, prefixedClaim, { presence: 'always' }),
+      groups: field(2, prefixedClaim),
+      uid: field(3, claimOrExpression),
+      extra: field(4, list(struct('ExtraMapping', { key: field(1, string()), valueExpression: field(2, string()) }))),
+    }),
+    { presence: 'always' },
+  ),
+  userValidationRules: field(
+    4,
+    list(struct('UserValidationRule', { expression: field(1, string()), message: field(2, string()) })),
+  ),
+});
+
+const schema = struct('AuthenticationConfiguration', {
+  apiVersion: field(1, string()),
+  kind: field(2, string()),
+  jwt: field(3, list(jwt)),
+  anonymous: optional(
+    4,
+    struct('AnonymousAuthConfig', {
+      enabled: field(1, boolean(), { presence: 'always' }),
+      conditions: field(2, list(struct('AnonymousAuthCondition', { path: field(1, string()) }))),
+    }),
+  ),
+});
+
+const versions = ['v1', 'v1beta1', 'v1alpha1'] as const;
+
+/**
+ * Reads YAML or JSON. Unknown and repeated fields are refused. Throws Error with everything that is wrong;
+ * `ownIssuers` are those of this server's own tokens.
+ */
+export async function readAuthenticationConfiguration(
+  text: string,
+  { domains, ownIssuers }: { readonly domains: Domains; readonly ownIssuers: readonly string[] },
+): Promise<AuthenticationConfiguration> {
+  const read = await readYaml(text);
+  const configuration = decoded(read, domains);
+  const violations = checkAuthenticationConfiguration(configuration, ownIssuers);
+  if (violations.length > 0) {
+    throw new Error(violations.map(({ field: path, body }) => `${path}: ${body}`).join('; '));
+  }
+  return configuration;
+}
+
+function decoded(read: Awaited<ReturnType<typeof readYaml>>, { api }: Domains): AuthenticationConfiguration {
+  try {
+    const { apiVersion, kind } = typeMetaOf(read.exact);
+    const known = versions.map((version) => `apiserver.config.${api}/${version}`);
+    if (kind !== 'AuthenticationConfiguration' || !known.includes(apiVersion)) {
+      throw new Error(
+        `must be an AuthenticationConfiguration of ${known[0]}, not ${kind || 'nothing'} of ${apiVersion || 'nothing'}`,
+      );
+    }
+    const { value, strict } = decodeText(schema, read);
+    if (strict.length > 0) throw new Error(`strict decoding error: ${strict.join(', ')}`);
+    return value as JsonObject as object as AuthenticationConfiguration;
+  } catch (error) {
+    if (error instanceof DecodeError) throw new Error(error.message);
+    throw error;
+  }
+}

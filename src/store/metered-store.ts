@@ -1,0 +1,70 @@
+import type { Clock } from '../runtime/clock.js';
+import type { Metrics } from '../runtime/metrics.js';
+import type { Entry, Scan, Store } from './store.js';
+
+const seconds = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60];
+type Operation = 'get' | 'list' | 'create' | 'update' | 'delete';
+
+/** A store whose reads and writes are timed, under the names Kubernetes has for those of etcd. */
+export function meteredStore(
+  store: Store,
+  { metrics, clock }: { readonly metrics: Metrics; readonly clock: Clock },
+): Store {
+  const labels = ['operation', 'group', 'resource'] as const;
+  const times = metrics.histogram({
+    name: 'etcd_request_duration_seconds',
+    help: 'How long reads and writes of the store took.',
+    labels,
+    buckets: seconds,
+  });
+  const totals = metrics.counter({ name: 'etcd_requests_total', help: 'Reads and writes of the store.', labels });
+  const errors = metrics.counter({
+    name: 'etcd_request_errors_total',
+    help: 'Reads and writes of the store that failed, lost races included.',
+    labels,
+  });
+  const series = new Map<string, Timed>();
+  const seriesOf = (operation: Operation, key: string): Timed => {
+    const home = key.slice(0, key.indexOf('/', key.indexOf('/') + 1));
+    const name = `${operation} ${home}`;
+    const known = series.get(name);
+    if (known !== undefined) return known;
+    const [group = '', resource = ''] = home.split('/');
+    const about = { operation, group: group === 'core' ? '' : group, resource };
+    const made = { time: times.of(about), total: totals.of(about), errors: errors.of(about) };
+    series.set(name, made);
+    return made;
+  };
+  const timed = <T>(operation: Operation, key: string, work: Promise<T>): Promise<T> => {
+    const { time, total, errors: failures } = seriesOf(operation, key);
+    const start = clock.now();
+    total.add();
+    work.then(
+      () => time.observe((clock.now() - start) / 1_000),
+      () => {
+        time.observe((clock.now() - start) / 1_000);
+        failures.add();
+      },
+    );
+    return work;
+  };
+  return {
+    get: (key): Promise<Entry | undefined> => timed('get', key, store.get(key)),
+    scan: (prefix, options): Promise<Scan> => timed('list', prefix, store.scan(prefix, options)),
+    commit: (write) => timed(operationOf(write), write.key, store.commit(write)),
+    changes: (prefix, after) => store.changes(prefix, after),
+    revision: () => store.revision(),
+    close: () => store.close(),
+  };
+}
+
+interface Timed {
+  readonly time: { observe(value: number): void };
+  readonly total: { add(): void };
+  readonly errors: { add(): void };
+}
+
+const operationOf = ({ document, expect }: Parameters<Store['commit']>[0]): Operation => {
+  if (document === undefined) return 'delete';
+  return expect === 'absent' ? 'create' : 'update';
+};

@@ -1,0 +1,116 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { Agent, request } from 'node:https';
+import { readYaml } from '../../src/api/yaml.js';
+import { createServer, type Server } from '../../src/embed.js';
+import type { ServerOptions } from '../../src/server/options.js';
+
+/** A server in this process, asked over its socket, so that what is compared is what went over the wire. */
+export interface Served {
+  readonly server: Server;
+  ask(method: string, path: string, more?: AskOptions): Promise<Answer>;
+  stop(): Promise<void>;
+}
+
+export interface AskOptions {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as it is if text or bytes, else as JSON. */
+  readonly body?: unknown;
+  /** Breaks off after so many lines of the answer: for watches. */
+  readonly lines?: number;
+}
+
+export interface Answer {
+  readonly code: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly bytes: Buffer;
+  readonly text: string;
+  /** The text, or each of its lines, parsed. */
+  json<T = Tree>(): T;
+  events<T = Tree>(): readonly T[];
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked into by tests only
+export type Tree = any;
+
+export async function serve(options: ServerOptions = {}): Promise<Served> {
+  const server = await createServer({ store: 'memory:', controllers: [], ...options, listen: { port: 0 } });
+  const { value } = await readYaml(Buffer.from(server.adminKubeconfig));
+  const [{ user }] = (value as Tree).users as readonly [Tree];
+  const pem = (base64: string): Buffer => Buffer.from(base64, 'base64');
+  const agent = new Agent({
+    ca: server.ca,
+    cert: pem(user['client-certificate-data']),
+    key: pem(user['client-key-data']),
+    keepAlive: true,
+  });
+  const { hostname, port } = new URL(server.url ?? '');
+
+  const ask = (method: string, path: string, { headers = {}, body, lines }: AskOptions = {}): Promise<Answer> =>
+    new Promise((resolve, reject) => {
+      const raw = body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
+      const outgoing = request({ hostname, port, agent, method, path, headers }, (incoming) => {
+        const chunks: Buffer[] = [];
+        incoming.on('data', (chunk: Buffer) => {
+          chunks.push(chunk);
+          if (lines !== undefined && Buffer.concat(chunks).toString().split('\n').length > lines) incoming.destroy();
+        });
+        incoming.on('error', () => {});
+        incoming.on('close', () =>
+          resolve(answerOf(incoming.statusCode ?? 0, incoming.headers, Buffer.concat(chunks))),
+        );
+      });
+      outgoing.on('error', reject);
+      outgoing.end(raw);
+    });
+  const stop = async (): Promise<void> => {
+    agent.destroy();
+    await server.stop();
+  };
+  return { server, ask, stop };
+}
+
+function answerOf(code: number, headers: IncomingHttpHeaders, bytes: Buffer): Answer {
+  const text = bytes.toString();
+  return {
+    code,
+    headers,
+    bytes,
+    text,
+    json: () => JSON.parse(text),
+    events: () =>
+      text
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line)),
+  };
+}
+
+/** A CustomResourceDefinition of `widgets.example.com`, with any schema unless given one, for `ask`. */
+export const widgets = (schema: object = {}, more: object = {}) => ({
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'widgets.example.com' },
+  spec: {
+    group: 'example.com',
+    names: { plural: 'widgets', kind: 'Widget' },
+    scope: 'Cluster',
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', ...schema } } } },
+        ...more,
+      },
+    ],
+  },
+});
+
+/** Asks until the answer has the code. */
+export async function served({ ask }: Served, path: string): Promise<void> {
+  for (let tries = 0; tries < 200; tries++) {
+    if ((await ask('GET', path)).code === 200) return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  throw new Error(`${path} was not served in time`);
+}

@@ -1,0 +1,49 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { session } from './session.js';
+import { command, download, orSkip, prepared, unlessAll } from './toolchain.js';
+
+const env = { GOFLAGS: '-mod=mod' };
+const build = (): Promise<string> =>
+  prepared(join(import.meta.dirname, 'go'), {
+    locks: ['go.mod', 'go.sum'],
+    download: (cwd) => download('go', ['mod', 'download'], { cwd, env }),
+    compile: (cwd) => command('go', ['build', '-o', 'bin/', './session', './manager'], { cwd, env }),
+  });
+
+test('a session of client-go', { timeout: 1_200_000 }, async (context) => {
+  unlessAll(context);
+  const folder = await orSkip(context, build);
+  expect(await session({ command: join(folder, 'bin/session'), namespace: 'go-session' })).toEqual([
+    'configuration',
+    'discovery',
+    'create and get',
+    'list in pages',
+    'watch',
+    'update and conflict',
+    'apply',
+    'patch',
+    'reviews and tokens',
+    'access',
+    'certificates',
+    'custom resources',
+    'informers through a restart',
+    'delete',
+  ]);
+});
+
+test('a manager of controller-runtime', { timeout: 1_200_000 }, async (context) => {
+  unlessAll(context);
+  const folder = await orSkip(context, build);
+  expect(await session({ command: join(folder, 'bin/manager'), namespace: 'go-manager' })).toEqual([
+    'client',
+    'definition',
+    'manager',
+    'leader election',
+    'reconcile',
+    'owned objects',
+    'restart',
+    'finalizer',
+    'stop',
+  ]);
+});

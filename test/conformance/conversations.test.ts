@@ -1,0 +1,77 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { createServer, type Server } from '../../src/embed.js';
+import { eventually } from '../../src/testing/until.js';
+import { type Answer, type Caller, createCaller } from './caller.js';
+import { observe, withoutOrder } from './observe.js';
+import { at, fill, readTranscripts, type Step, type Transcript } from './transcript.js';
+
+/** Conversations recorded with kube-apiserver 1.36, held again with this server: every answer must agree, body and all. */
+
+const areas = ['machinery', 'identity', 'certificates', 'customresources'];
+
+describe.each(areas)('%s', (area) => {
+  let server: Server;
+  let caller: Caller;
+
+  beforeAll(async () => {
+    server = await createServer({ listen: { port: 0 } });
+    caller = createCaller(targetOf(server));
+  });
+  afterAll(async () => {
+    caller.close();
+    await server.stop();
+  });
+
+  test.each(readTranscripts(join(import.meta.dirname, 'transcripts', area)))('$name: $about', async (transcript) => {
+    for await (const { step, expected, actual } of play(transcript, caller)) {
+      expect({ step, ...actual }).toEqual({ step, ...expected });
+    }
+  });
+});
+
+/** Both sides of every step, in the form that is compared. What an expected answer leaves out is left out of both. */
+async function* play({ steps }: Transcript, caller: Caller) {
+  const variables = new Map<string, string>();
+  for (const step of steps) {
+    const answer = await ask(caller, fill(step, variables));
+    for (const [name, pointer] of Object.entries(step.capture ?? {})) {
+      variables.set(name, String(at(parseOrUndefined(answer.text.trimEnd().split('\n').at(-1) ?? ''), pointer) ?? ''));
+    }
+    if (step.response === undefined) continue;
+    const said = new Set(Object.keys(step.response));
+    const actual = Object.fromEntries(Object.entries(observe(answer, step)).filter(([part]) => said.has(part)));
+    yield { step: step.id, expected: withoutOrder(step.response), actual: withoutOrder(actual) };
+  }
+}
+
+const ask = (caller: Caller, step: Step): Promise<Answer> =>
+  step.until === undefined
+    ? caller.send(step)
+    : eventually(
+        () => caller.send(step),
+        (answer) => holds(answer, step.until),
+        { what: step.id },
+      );
+
+function holds({ status, text }: Answer, until: Step['until']): boolean {
+  if (until?.status !== undefined && until.status !== status) return false;
+  if (until?.pointer === undefined) return true;
+  const value = at(parseOrUndefined(text), until.pointer);
+  return until.equals === undefined ? value !== undefined : JSON.stringify(value) === JSON.stringify(until.equals);
+}
+
+function parseOrUndefined(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function targetOf({ url = '', ca, adminKubeconfig }: Server) {
+  const { users } = parse(adminKubeconfig) as { readonly users: readonly { readonly user: Record<string, string> }[] };
+  const decoded = (name: string): string => Buffer.from(users[0]?.user[name] ?? '', 'base64').toString();
+  return { url, ca, certificate: decoded('client-certificate-data'), key: decoded('client-key-data') };
+}

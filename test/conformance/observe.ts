@@ -1,0 +1,121 @@
+import type { Answer } from './caller.js';
+import type { Observed, Step } from './transcript.js';
+
+/** Puts placeholders where no two servers agree, so that the rest can be compared to the byte. */
+
+const timeLike = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)/g;
+const uuidLike = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
+
+/** Texts that quote storage keys, versions or whole stored objects. */
+const quotations: readonly (readonly [RegExp, string])[] = [
+  [/Key: \/[^,\s]+/g, 'Key: <key>'],
+  [
+    /(ResourceVersion in the precondition) \(\d+\) (does not match the ResourceVersion in record) \(\d+\)/g,
+    '$1 (<resourceVersion>) $2 (<resourceVersion>)',
+  ],
+  [/in scheme "[^"]+"/g, 'in scheme "<scheme>"'],
+  [/storageVersionHash: \S+/g, 'storageVersionHash: <hash>'],
+  [/Invalid value: "\{\\"(?:apiVersion|kind|metadata).*\}(?=": )/gs, 'Invalid value: "{<object>}'],
+];
+
+const placeholders: ReadonlyMap<string, string> = new Map([
+  ['uid', '<uid>'],
+  ['resourceVersion', '<resourceVersion>'],
+  ['creationTimestamp', '<time>'],
+  ['deletionTimestamp', '<time>'],
+  ['time', '<time>'],
+  ['lastTransitionTime', '<time>'],
+  ['lastUpdateTime', '<time>'],
+  ['expirationTimestamp', '<time>'],
+  ['continue', '<continue>'],
+  ['token', '<token>'],
+  ['selfLink', '<selfLink>'],
+  ['storageVersionHash', '<hash>'],
+  ['serverAddress', '<address>'],
+]);
+
+const comparedHeaders = [
+  'content-type',
+  'warning',
+  'allow',
+  'retry-after',
+  'www-authenticate',
+  'location',
+  'cache-control',
+];
+
+const mask = (text: string): string =>
+  quotations.reduce(
+    (masked, [pattern, placeholder]) => masked.replace(pattern, placeholder),
+    text.replace(timeLike, '<time>').replace(uuidLike, '<uid>'),
+  );
+
+/** Does the value of a field by this name differ from server to server? */
+function placeholderFor(name: string | undefined, path: string, value: string): string | undefined {
+  const isGiven = (name === 'token' && path.endsWith('/spec/token')) || (name === 'resourceVersion' && value === '0');
+  return name === undefined || value === '' || isGiven ? undefined : placeholders.get(name);
+}
+
+function normalise(value: unknown, ignored: readonly string[], path = '', name?: string): unknown {
+  if (ignored.some((pattern) => path === pattern || path.startsWith(`${pattern}/`))) return '<ignored>';
+  if (typeof value === 'string') return placeholderFor(name, path, value) ?? mask(value);
+  if (Array.isArray(value)) return value.map((item, index) => normalise(item, ignored, `${path}/${index}`));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [
+      key.replace(uuidLike, '<uid>'),
+      normalise(item, ignored, `${path}/${key}`, key),
+    ]),
+  );
+}
+
+function cut(value: unknown, starts: readonly string[]): unknown {
+  if (starts.length === 0) return value;
+  if (typeof value === 'string') {
+    const ends = starts
+      .filter((start) => value.includes(start))
+      .map((start) => value.indexOf(start) + start.length)
+      .filter((end) => end < value.length);
+    return ends.length === 0 ? value : `${value.slice(0, Math.min(...ends))}<cut>`;
+  }
+  if (Array.isArray(value)) return value.map((item) => cut(item, starts));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, cut(item, starts)]));
+}
+
+/** An answer as it is compared. */
+export function observe({ status, headers, text }: Answer, { ignore = [], cut: starts = [], watch }: Step): Observed {
+  const read = (part: string): unknown => {
+    try {
+      return normalise(JSON.parse(part), ignore);
+    } catch {
+      return mask(part);
+    }
+  };
+  const body = watch === undefined ? (text === '' ? null : read(text)) : text.split('\n').filter(Boolean).map(read);
+  const kept = comparedHeaders.flatMap((name): [string, unknown][] =>
+    headers[name] === undefined || ignore.includes(`headers/${name}`) ? [] : [[name, mask(String(headers[name]))]],
+  );
+  return cut({ status, headers: Object.fromEntries(kept), body }, starts) as Observed;
+}
+
+/** A real server lists some causes in the order of a map, which is none. */
+export function withoutOrder<T extends Partial<Observed>>(observed: T): T {
+  const { body } = observed as {
+    readonly body?: { readonly message?: unknown; readonly details?: { readonly causes?: unknown } };
+  };
+  const causes = body?.details?.causes;
+  if (!Array.isArray(causes) || causes.length < 2) return observed;
+  const byText = (a: unknown, b: unknown): number => (causeText(a) < causeText(b) ? -1 : 1);
+  const sorted = [...causes].sort(byText);
+  const message = String(body?.message)
+    .split(/, |\[|\]|\n/)
+    .sort()
+    .join(' ');
+  return { ...observed, body: { ...body, message, details: { ...body?.details, causes: sorted } } };
+}
+
+const causeText = (cause: unknown): string => {
+  const { field, message, reason } = cause as Readonly<Record<string, unknown>>;
+  return JSON.stringify([field, message, reason]);
+};

@@ -1,0 +1,377 @@
+import { describe, expect, test } from 'vitest';
+import { inRange, parseRange } from '../../controllers/csr-policy-approver/address-range.js';
+import { csrPolicyApprover } from '../../controllers/csr-policy-approver/csr-policy-approver.js';
+import { compilePolicy } from '../../controllers/csr-policy-approver/decide.js';
+import { factsOf } from '../../controllers/csr-policy-approver/facts.js';
+import { matches, parsePattern } from '../../controllers/csr-policy-approver/pattern.js';
+import {
+  type CertificatePolicy,
+  type PolicyRule,
+  policyProblems,
+} from '../../controllers/csr-policy-approver/policy.js';
+import {
+  type CertificateSigningRequest,
+  CertificateSigningRequests,
+} from '../../src/api/kinds/certificate-signing-request.js';
+import { Events } from '../../src/api/kinds/event.js';
+import { encode, octetString, oid, sequence, tags, truth } from '../../src/pki/der.js';
+import { type TestSigningRequestOptions, testSigningRequest } from '../../src/testing/certificates.js';
+import { settled } from '../../src/testing/fake-clock.js';
+import { runControllers } from './run-controllers.js';
+
+const signerName = 'example.test/clients';
+const usages = ['digital signature', 'client auth'];
+
+type Asking = Partial<TestSigningRequestOptions> & { readonly username?: string; readonly groups?: readonly string[] };
+
+async function request(asking: Asking = {}): Promise<CertificateSigningRequest> {
+  const { username = 'alice', groups = ['team-a', 'system:authenticated'], ...options } = asking;
+  const csr = await testSigningRequest({ name: 'a', signerName, commonName: username, ...options });
+  return { ...csr, spec: { ...csr.spec, username, groups } };
+}
+
+const approve: PolicyRule = {
+  name: 'team',
+  effect: 'approve',
+  signers: [signerName],
+  requesters: { groups: ['team-*'] },
+  usages,
+  subject: { commonName: ['{username}'] },
+};
+const deny: PolicyRule = { name: 'never', effect: 'deny', signers: [signerName] };
+
+const verdict = async (policy: Omit<CertificatePolicy, 'rules'> & { rules: readonly PolicyRule[] }, asking: Asking) => {
+  const decision = compilePolicy(policy)(factsOf(await request(asking)));
+  return decision.verdict === 'leave'
+    ? `leave: ${decision.because.map(({ rule, mismatch }) => `${rule}: ${mismatch}`).join('; ')}`
+    : `${decision.verdict} by ${decision.rule}`;
+};
+
+describe('patterns', () => {
+  test.each([
+    ['a.b', 'a.b', true],
+    ['a.b', 'a.bc', false],
+    ['*.b', 'a.b', true],
+    ['*.b', 'a.a.b', false],
+    ['**.b', 'a.a.b', true],
+    ['*', '', true],
+    ['a*c', 'abbc', true],
+    ['a*c', 'ab.c', false],
+    ['a**c*', 'ab.cd', true],
+    ['{username}.b', 'alice.b', true],
+    ['{username}', '*', false],
+    ['{namespace}', 'x', false],
+    ['', '', true],
+    ['', 'a', false],
+  ])('%j and %j: %s', (pattern, text, expected) => {
+    expect(matches(parsePattern(pattern), text, { separator: '.', substitutes: { username: 'alice' } })).toBe(expected);
+  });
+
+  test.each(['{', 'a}', '{nobody}', '***'])('%j is none', (text) => {
+    expect(() => parsePattern(text)).toThrow();
+  });
+
+  test('take linear time', () => {
+    const pattern = parsePattern(`${'*a'.repeat(20)}b`);
+    const startedAt = performance.now();
+    expect(matches(pattern, 'a'.repeat(100_000), {})).toBe(false);
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
+  });
+});
+
+test.each([
+  ['10.0.0.0/8', '10.255.0.1', true],
+  ['10.0.0.0/8', '11.0.0.1', false],
+  ['10.1.2.3', '10.1.2.3', true],
+  ['10.1.2.3', '10.1.2.4', false],
+  ['192.168.4.0/22', '192.168.7.255', true],
+  ['192.168.4.0/22', '192.168.8.0', false],
+  ['fd00::/8', 'fd12::1', true],
+  ['fd00::/8', '10.0.0.1', false],
+  ['0.0.0.0/0', '1.2.3.4', true],
+])('range %s and %s: %s', (range, address, expected) => {
+  const parsed = parseRange(range);
+  expect(parsed && inRange(parsed, address)).toBe(expected);
+});
+test.each(['10.0.0.1/8', '10.0.0.0/33', 'x', '10.0.0.0/', '10.0.0.0/8/8', ''])('%j is no range', (text) => {
+  expect(parseRange(text)).toBeUndefined();
+});
+
+const ca = { oid: '2.5.29.19', critical: true, value: encode(tags.sequence, truth) };
+const otherName = {
+  oid: '2.5.29.17',
+  critical: false,
+  value: sequence(encode(0xa0, Buffer.concat([oid('1.2.3'), encode(0xa0, octetString(Buffer.from('x')))]))),
+};
+
+describe('an approving rule', () => {
+  const account = { username: 'system:serviceaccount:shop:web' };
+  test.each<[string, Partial<PolicyRule>, Asking, string]>([
+    ['matches what it allows', {}, {}, 'approve by team'],
+    ['is about its signers', {}, { signerName: 'example.test/other' }, 'leave: '],
+    ['may be about a domain', { signers: ['example.test/*'] }, { signerName: 'example.test/other' }, 'approve by team'],
+    ['is for its requesters', {}, { groups: ['b'] }, 'leave: team: the requester is in none of the groups'],
+    [
+      'wants user and group',
+      { requesters: { groups: ['team-a'], usernames: ['bob'] } },
+      {},
+      'leave: team: the requester is somebody else',
+    ],
+    ['knows the requester’s name', {}, { commonName: 'bob' }, 'leave: team: subject commonName "bob" is not allowed'],
+    ['wants a common name', {}, { commonName: '' }, 'leave: team: there is no common name'],
+    ['allows fewer usages', {}, { usages: ['client auth'] }, 'approve by team'],
+    [
+      'allows no further usage',
+      {},
+      { usages: [...usages, 'server auth'] },
+      'leave: team: usage "server auth" is not allowed',
+    ],
+    [
+      'allows no organization by itself',
+      {},
+      { organizations: ['system:masters'] },
+      'leave: team: subject organizations "system:masters" is not allowed',
+    ],
+    [
+      'allows organizations it names',
+      { subject: { organizations: ['dev', 'team-*'], commonName: ['*'] } },
+      { organizations: ['team-b', 'dev'] },
+      'approve by team',
+    ],
+    ['allows no names by itself', {}, { dnsNames: ['a.b'] }, 'leave: team: DNS name "a.b" is not allowed'],
+    ['allows no URI by itself', {}, { uris: ['spiffe://a/b'] }, 'leave: team: URI "spiffe://a/b" is not allowed'],
+    ['allows no mail by itself', {}, { emailAddresses: ['a@b'] }, 'leave: team: mail address "a@b" is not allowed'],
+    [
+      'allows no address by itself',
+      {},
+      { ipAddresses: ['10.0.0.1'] },
+      'leave: team: IP address "10.0.0.1" is not allowed',
+    ],
+    [
+      'allows every name it covers',
+      { names: { dns: ['*.shop.example'] } },
+      { dnsNames: ['a.shop.example', 'B.Shop.example'] },
+      'approve by team',
+    ],
+    [
+      'allows no name it does not cover',
+      { names: { dns: ['*.shop.example'] } },
+      { dnsNames: ['a.shop.example', 'a.b.shop.example'] },
+      'leave: team: DNS name "a.b.shop.example" is not allowed',
+    ],
+    [
+      'allows no wildcard by itself',
+      { names: { dns: ['**'] } },
+      { dnsNames: ['*.shop.example'] },
+      'leave: team: DNS name "*.shop.example" is a wildcard',
+    ],
+    [
+      'allows wildcards if it says so',
+      { names: { dns: ['**'], wildcards: true } },
+      { dnsNames: ['*.shop.example'] },
+      'approve by team',
+    ],
+    [
+      'allows addresses in its ranges',
+      { names: { ip: ['10.0.0.0/8', 'fd00::1'] } },
+      { ipAddresses: ['10.2.3.4', 'fd00::1'] },
+      'approve by team',
+    ],
+    [
+      'allows no address beyond',
+      { names: { ip: ['10.0.0.0/8'] } },
+      { ipAddresses: ['10.2.3.4', '11.0.0.1'] },
+      'leave: team: IP address "11.0.0.1" is not allowed',
+    ],
+    [
+      'knows accounts',
+      { names: { uri: ['spiffe://x/ns/{namespace}/sa/{serviceaccount}'] } },
+      { ...account, uris: ['spiffe://x/ns/shop/sa/web'] },
+      'approve by team',
+    ],
+    [
+      'knows that others are no accounts',
+      { names: { uri: ['spiffe://x/ns/{namespace}/**'] } },
+      { uris: ['spiffe://x/ns/shop/sa/web'] },
+      'leave: team: URI "spiffe://x/ns/shop/sa/web" is not allowed',
+    ],
+    [
+      'wants a lifetime asked for',
+      { maxExpirationSeconds: 3_600 },
+      {},
+      'leave: team: the lifetime is longer than allowed, or left open',
+    ],
+    [
+      'wants a short lifetime',
+      { maxExpirationSeconds: 3_600 },
+      { expirationSeconds: 3_601 },
+      'leave: team: the lifetime is longer than allowed, or left open',
+    ],
+    ['allows a short lifetime', { maxExpirationSeconds: 3_600 }, { expirationSeconds: 3_600 }, 'approve by team'],
+    ['takes usual keys', {}, { keyType: 'RSA-2048' }, 'approve by team'],
+    [
+      'takes the keys it names',
+      { keys: [{ type: 'ECDSA', minBits: 384 }] },
+      {},
+      'leave: team: a key of ECDSA with 256 bits is not allowed',
+    ],
+    ['takes Ed25519', { keys: [{ type: 'Ed25519' }] }, { keyType: 'Ed25519' }, 'approve by team'],
+    ['makes nobody a CA', {}, { extensions: [ca] }, 'leave: team: the request asks for a CA'],
+    [
+      'lets no name pass unseen',
+      {},
+      { extensions: [otherName] },
+      'leave: team: an alternative name is of a kind other than DNS, IP, mail and URI',
+    ],
+    [
+      'lets no extension pass unseen',
+      {},
+      { extensions: [{ oid: '1.2.3', critical: false, value: Buffer.alloc(0) }] },
+      'leave: team: the request asks for the extension 1.2.3',
+    ],
+  ])('%s', async (_, rule, asking, expected) => {
+    const groups = 'username' in asking ? { groups: ['team-x'] } : {};
+    expect(await verdict({ rules: [{ ...approve, ...rule }] }, { ...groups, ...asking })).toBe(expected);
+  });
+});
+
+describe('a denying rule', () => {
+  test.each<[string, Partial<PolicyRule>, Asking, string]>([
+    ['without conditions matches everything of its signers', {}, {}, 'deny by never'],
+    [
+      'matches if one name is named',
+      { names: { dns: ['**.internal'] } },
+      { dnsNames: ['a.b', 'x.y.INTERNAL'] },
+      'deny by never',
+    ],
+    [
+      'does not match others',
+      { names: { dns: ['**.internal'] } },
+      { dnsNames: ['a.b'] },
+      'leave: never: no DNS name is named',
+    ],
+    [
+      'matches a group asked for',
+      { subject: { organizations: ['system:**'] } },
+      { organizations: ['a', 'system:masters'] },
+      'deny by never',
+    ],
+    ['matches weak keys', { keys: [{ type: 'RSA', maxBits: 2_048 }] }, { keyType: 'RSA-2048' }, 'deny by never'],
+    ['leaves strong keys', { keys: [{ type: 'RSA', maxBits: 2_048 }] }, {}, 'leave: never: the key is none of those'],
+    ['matches a lifetime left open', { maxExpirationSeconds: 600 }, {}, 'deny by never'],
+    [
+      'leaves a short lifetime',
+      { maxExpirationSeconds: 600 },
+      { expirationSeconds: 600 },
+      'leave: never: the lifetime is short enough',
+    ],
+    [
+      'needs all its conditions',
+      { usages: ['server auth'], names: { dns: ['a'] } },
+      { dnsNames: ['a'] },
+      'leave: never: no usage is named',
+    ],
+  ])('%s', async (_, rule, asking, expected) => {
+    expect(await verdict({ rules: [{ ...deny, ...rule }] }, asking)).toBe(expected);
+  });
+});
+
+describe('a policy', () => {
+  test('the first rule that matches decides', async () => {
+    const never = { ...deny, names: { dns: ['**'] } };
+    const open = { ...approve, names: { dns: ['**'] } };
+    expect(await verdict({ rules: [never, open] }, { dnsNames: ['a'] })).toBe('deny by never');
+    expect(await verdict({ rules: [open, never] }, { dnsNames: ['a'] })).toBe('approve by team');
+  });
+
+  test('its default concerns the signers that rules name', async () => {
+    const policy = { default: 'deny', rules: [approve] } as const;
+    expect(await verdict(policy, { groups: [] })).toBe('deny by undefined');
+    expect(await verdict(policy, { signerName: 'kubernetes.io/kubelet-serving' })).toBe('leave: ');
+  });
+
+  test('an expression decides besides; one that fails decides nothing', async () => {
+    const facts = factsOf(await request());
+    const asked: string[] = [];
+    const compile = (text: string) => {
+      if (text === 'nonsense') throw new Error('no such word');
+      return ({ username }: { readonly username: string }) => {
+        asked.push(username);
+        if (text === 'fail') throw new Error('too costly');
+        return text === 'true';
+      };
+    };
+    const say = (expression: string) => compilePolicy({ rules: [{ ...approve, expression }, deny] }, compile)(facts);
+    expect(say('true').verdict).toBe('approve');
+    expect(say('false').verdict).toBe('deny');
+    expect(say('fail')).toEqual({
+      verdict: 'leave',
+      because: [{ rule: 'team', mismatch: 'the expression failed: too costly' }],
+    });
+    expect(() => say('nonsense')).toThrow('certificate policy: rules[0].expression: no such word');
+    expect(asked).toEqual(['alice', 'alice', 'alice']);
+  });
+
+  test.each<[Partial<PolicyRule>, string]>([
+    [{ name: '' }, 'rules[0].name: must not be empty'],
+    [{ signers: [] }, 'rules[0].signers: must name a signer'],
+    [{ signers: ['*'] }, 'rules[0].signers: "*" is no signer name and no domain/*'],
+    [{ requesters: {} }, 'rules[0].requesters: an approving rule says whose requests it approves'],
+    [{ usages: ['fly'] }, 'rules[0].usages: "fly" is no usage'],
+    [{ names: { ip: ['10.0.0.1/8'] } }, 'rules[0].names.ip: "10.0.0.1/8" is neither an address nor a range'],
+    [
+      { names: { dns: ['{me}'] } },
+      'rules[0].names.dns: "{me}": braces hold one of username, namespace, serviceaccount',
+    ],
+    [{ keys: [{ type: 'RSA', minBits: 2, maxBits: 1 }] }, 'rules[0].keys: minBits is above maxBits'],
+    [{ expression: 'true' }, 'rules[0].expression: there is no expression language here'],
+  ])('is refused with %j', (rule, problem) => {
+    expect(policyProblems({ rules: [{ ...approve, ...rule }] })).toEqual([problem]);
+  });
+  test('is refused with two rules of a name', () => {
+    expect(policyProblems({ rules: [approve, approve] })).toEqual(['rules[1].name: there are two rules "team"']);
+  });
+});
+
+describe('csr-policy-approver', () => {
+  async function start(policy: CertificatePolicy, asking: Asking = {}) {
+    const world = await runControllers([csrPolicyApprover({ policy })]);
+    const requests = world.client.resource(CertificateSigningRequests);
+    await requests.create(await request(asking));
+    await settled();
+    const conditions = (await requests.get({ name: 'a' }))?.status?.conditions;
+    const events = (await world.client.resource(Events).list()).items;
+    await world.stop();
+    return { conditions, events, writes: world.client.writes };
+  }
+
+  test('approves, naming the rule', async () => {
+    const { conditions, writes, events } = await start({ rules: [approve] });
+    const message = 'Approved by rule "team" of the certificate policy.';
+    expect(conditions).toEqual([{ type: 'Approved', status: 'True', reason: 'PolicyApproved', message }]);
+    expect(writes).toEqual(['create certificatesigningrequests a', 'update certificatesigningrequests/approval a']);
+    expect(events).toEqual([]);
+  });
+
+  test('denies, naming the rule', async () => {
+    const message = 'Denied by rule "never" of the certificate policy.';
+    const { conditions } = await start({ rules: [deny] });
+    expect(conditions).toEqual([{ type: 'Denied', status: 'True', reason: 'PolicyDenied', message }]);
+  });
+
+  test('leaves the rest alone', async () => {
+    expect((await start({ rules: [approve] }, { groups: [] })).conditions).toBeUndefined();
+  });
+
+  test('in shadow mode only records what it would have done', async () => {
+    const { conditions, events } = await start({ mode: 'shadow', rules: [approve] });
+    expect(conditions).toBeUndefined();
+    expect(events).toMatchObject([
+      {
+        reason: 'PolicyWouldApprove',
+        message: 'Shadow: Approved by rule "team" of the certificate policy.',
+        involvedObject: { kind: 'CertificateSigningRequest', name: 'a' },
+      },
+    ]);
+  });
+});

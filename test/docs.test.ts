@@ -1,0 +1,169 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { codes } from '../src/api/errors.js';
+import { readConfiguration } from '../src/cli/configuration.js';
+import { defaults } from '../src/cli/configuration-options.js';
+import { configuration } from '../src/cli/configuration-schema.js';
+
+/** What the pages say agrees with the code. */
+
+const root = resolve(import.meta.dirname, '..');
+const read = (file: string): string => readFileSync(join(root, file), 'utf8');
+const filesBelow = (folder: string, end: string): readonly string[] =>
+  (readdirSync(join(root, folder), { recursive: true }) as string[])
+    .filter((file) => file.endsWith(end))
+    .map((file) => join(folder, file));
+const pages = [
+  ...readdirSync(root).filter((file) => file.endsWith('.md')),
+  ...filesBelow('docs', '.md'),
+  ...filesBelow('examples', '.md'),
+];
+
+/** Rows of the table whose first head is `head`; cells without backticks, `\|` for a bar. */
+function tableOf(page: string, head: string): readonly (readonly string[])[] {
+  const lines = read(page).split('\n');
+  const start = lines.findIndex((line) => line.startsWith(`| ${head} |`));
+  const end = lines.findIndex((line, at) => at > start && !line.startsWith('|'));
+  return lines.slice(start + 2, end).map((line) =>
+    line
+      .split(/(?<!\\)\|/)
+      .slice(1, -1)
+      .map((cell) => cell.trim().replace(/^`(.*)`$/, '$1')),
+  );
+}
+
+test('the error page has every reason with its code', () => {
+  const told = tableOf('docs/errors.md', 'reason').map(([reason = '', code]) => [reason, Number(code)]);
+  expect(Object.fromEntries(told)).toEqual(codes);
+  expect(told).toHaveLength(Object.keys(codes).length);
+});
+
+describe('options', () => {
+  /** Names with their parts, as `serviceAccounts.issuers`, and the value of each. */
+  const flat = (options: object, above = ''): readonly (readonly [string, unknown])[] =>
+    Object.entries(options).flatMap(([name, value]): readonly (readonly [string, unknown])[] =>
+      typeof value === 'object' && value !== null && !Array.isArray(value)
+        ? flat(value, `${above}${name}.`)
+        : [[`${above}${name}`, value]],
+    );
+
+  /** Names in the schema that checks files. */
+  const accepted = flat(
+    Object.fromEntries(
+      Object.entries(configuration.shape).map(([name, option]) => {
+        const inner = 'innerType' in option.def ? (option.def.innerType as object) : option;
+        return [
+          name,
+          'shape' in inner ? Object.fromEntries(Object.keys(inner.shape as object).map((key) => [key, ''])) : '',
+        ];
+      }),
+    ),
+  ).map(([name]) => name);
+
+  const page = tableOf('docs/options.md', 'option');
+  const sample = read('config/server.yaml');
+
+  test('the page has every option with its default', () => {
+    expect(page.map(([name]) => name)).toEqual(accepted);
+    const told = page.filter(([, value]) => value !== 'none').map(([name, value]) => [name, JSON.parse(value ?? '')]);
+    expect(Object.fromEntries(told)).toEqual(Object.fromEntries(flat(defaults)));
+  });
+
+  test('the file has every option, those without a default as comments', () => {
+    const whole = sample.replace(/^(\s*)# (\w+: \S+)$/gm, '$1$2');
+    expect(new Set(flat(parse(whole)).map(([name]) => name))).toEqual(new Set(accepted));
+  });
+
+  test('the file changes nothing', async () => {
+    expect(await readConfiguration(join(root, 'config/server.yaml'), {})).toEqual(
+      await readConfiguration(undefined, {}),
+    );
+  });
+
+  test('the page has every flag', () => {
+    const flags = new Set([...read('src/cli/command-line.ts').matchAll(/'(--[a-z-]+) </g)].map(([, flag]) => flag));
+    const told = new Set([...read('docs/options.md').matchAll(/`(--[a-z-]+) /g)].map(([, flag]) => flag));
+    expect(told).toEqual(flags);
+  });
+});
+
+test('links lead to files', () => {
+  const broken = pages.flatMap((page) =>
+    [...read(page).matchAll(/\]\(([^)\s]+)\)/g)]
+      .map(([, target = '']) => target)
+      .filter((target) => !/^[a-z]+:/.test(target))
+      .filter((target) => {
+        const [file = '', anchor] = target.split('#');
+        const path = file === '' ? page : relative(root, resolve(root, dirname(page), file));
+        if (!existsSync(join(root, path))) return true;
+        return anchor !== undefined && !anchorsOf(path).includes(anchor);
+      })
+      .map((target) => `${page}: ${target}`),
+  );
+  expect(broken).toEqual([]);
+});
+
+const anchorsOf = (page: string): readonly string[] =>
+  [...read(page).matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replace(/[^\w\s-]/g, '')
+      .trim()
+      .replace(/\s/g, '-'),
+  );
+
+test('paths that pages name are there, but for those a page tells to make', () => {
+  const toMake = pages.flatMap((page) => blocksOf(page).map(({ path }) => path));
+  const places = /`((?:src|controllers|config|docs|test|examples|bench)\/[\w./-]+)`/g;
+  const missing = pages.flatMap((page) =>
+    [...read(page).matchAll(places)]
+      .map(([, path = '']) => path)
+      .filter(
+        (path) =>
+          !existsSync(join(root, path)) && !toMake.includes(path.replace(/^test\/(.*)\.test\.ts$/, 'src/$1.ts')),
+      )
+      .map((path) => `${page}: ${path}`),
+  );
+  expect(missing).toEqual([]);
+});
+
+test('the architecture page has every folder of src', () => {
+  const told = tableOf('ARCHITECTURE.md', 'folder').map(([folder]) => folder);
+  const folders = readdirSync(join(root, 'src'), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => `src/${name}`);
+  expect(folders.filter((folder) => !told.includes(folder))).toEqual([]);
+  expect(told.filter((folder) => !existsSync(join(root, folder ?? '')))).toEqual([]);
+});
+
+interface Block {
+  readonly page: string;
+  /** What the block says it is. */
+  readonly path: string;
+  readonly code: string;
+}
+
+function blocksOf(page: string): readonly Block[] {
+  return [...read(page).matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, text = '']) => {
+    const [head = '', ...lines] = text.split('\n');
+    return { page, path: head.replace(/^\/\/ /, ''), code: lines.join('\n').trim() };
+  });
+}
+
+/** Imports by where they lead, seen from a file. */
+const resolved = (code: string, file: string, base: string): string =>
+  code.replace(/'(\.[^']*)'/g, (_, target: string) => {
+    const path = join(dirname(file), target);
+    return `'/${path.startsWith(`${base}/`) ? path.slice(base.length + 1) : path}'`;
+  });
+
+test('code blocks are the text of files that are type-checked', () => {
+  const base = 'test/docs';
+  const wrong = pages.flatMap(blocksOf).filter(({ path, code }) => {
+    const file = [path, join(base, path)].find((each) => existsSync(join(root, each)));
+    return file === undefined || resolved(code, path, base) !== resolved(read(file).trim(), file, base);
+  });
+  expect(wrong.map(({ page, path }) => `${page}: ${path}`)).toEqual([]);
+});

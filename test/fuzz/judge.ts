@@ -1,0 +1,91 @@
+import { validateHeaderName, validateHeaderValue } from 'node:http';
+import { readYaml } from '../../src/api/yaml.js';
+
+/** What came back for a request. */
+export interface FuzzAnswer {
+  readonly code: number;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly body: Buffer;
+  /** Whether it goes on: lines of events, the last of which may be cut. */
+  readonly stream: boolean;
+}
+
+/**
+ * Answers of 5xx that Kubernetes gives, too, by code and text. Everything else of 5xx is a fault of ours.
+ * Faulty apply and strategic merge patches are untyped there, and so are resource versions that are no numbers.
+ */
+const allowed: readonly (readonly [code: number, text: RegExp])[] = [
+  [500, /^failed to create typed patch object \(.*\): /s],
+  [500, /^failed to create manager for existing fields: /],
+  [500, /^failed to convert new object \(.*\) to proper version: /s],
+  [500, /^failed to create typed (?:new|live) object /],
+  [500, /^failed to convert (?:merged|live) object/],
+  [500, /^error decoding YAML: /],
+  [500, /^metadata\.managedFields must be nil$/],
+  [500, /strconv\.ParseU?[Ii]nt: parsing ".*": (?:invalid syntax|value out of range)/s],
+  [500, /^resourceVersion should not be set on objects to be created$/],
+  [500, /does not contain declared merge key/],
+  [500, /^The order in patch list:\n/],
+  [500, /^unknown patch type: /],
+  [500, /^expected a list of map|^invalid patch format|^unable to find api field in struct|^delete from primitive list/i],
+  [500, /^invalid shard selector: /],
+  [500, /^Internal error occurred: failed calling webhook /],
+  [500, /^conversion for .* failed: /],
+  [500, /^Internal Server Error: ".*": failed to create RequestInfo: /s],
+  [504, /^Timeout: Too large resource version: \d+, current: \d+$/],
+  [504, /^Timeout: request did not complete within /],
+];
+
+export const isAllowed = (code: number, text: string): boolean =>
+  allowed.some(([known, pattern]) => known === code && pattern.test(text));
+
+/** What is wrong with an answer; nothing wrong: empty. */
+export async function complaints(answer: FuzzAnswer): Promise<readonly string[]> {
+  const { code, headers, body, stream } = answer;
+  const found: string[] = [];
+  if (!Number.isInteger(code) || code < 200 || code > 599) found.push(`status ${code}`);
+  for (const [name, value] of Object.entries(headers)) {
+    try {
+      validateHeaderName(name);
+      for (const one of Array.isArray(value) ? value : [value]) validateHeaderValue(name, String(one));
+    } catch {
+      found.push(`header ${name} cannot be sent: ${JSON.stringify(value)}`);
+    }
+  }
+  const read = await parsed(answer).catch((error: unknown) => {
+    found.push(`the answer cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    return undefined;
+  });
+  if (code >= 500) {
+    const text = messageOf(read) ?? body.toString();
+    if (!isAllowed(code, text)) found.push(`${code} ${text.slice(0, 400)}`);
+  }
+  if (!stream && isFailure(read) && read['code'] !== code) found.push(`says ${String(read['code'])} and is ${code}`);
+  return found;
+}
+
+const isFailure = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && 'status' in value && value.status === 'Failure' && 'code' in value;
+
+const messageOf = (value: unknown): string | undefined =>
+  typeof value === 'object' && value !== null && 'message' in value ? String(value.message) : undefined;
+
+/** The answer as what it says it is. Throws if it is not. */
+async function parsed({ headers, body, stream, code }: FuzzAnswer): Promise<unknown> {
+  const type = String(headers['Content-Type'] ?? headers['content-type'] ?? '');
+  if (body.length === 0 || String(headers['Content-Encoding'] ?? headers['content-encoding'] ?? '') !== '') return;
+  if (type.includes('protobuf')) {
+    const magic = body.subarray(stream ? 4 : 0, stream ? 8 : 4).toString('latin1');
+    if (type.startsWith('application/vnd.kubernetes.protobuf') && magic !== 'k8s\0') throw new Error('no magic number');
+    return;
+  }
+  if (type.startsWith('application/json')) {
+    if (!stream) return JSON.parse(body.toString());
+    const lines = body.toString().split('\n');
+    for (const line of lines.slice(0, -1)) JSON.parse(line);
+    return;
+  }
+  if (type.startsWith('application/yaml')) return (await readYaml(body)).value;
+  if (type === '' && code !== 304) throw new Error('has no type');
+  return;
+}

@@ -1,0 +1,184 @@
+import { execFile } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { root } from './process/build.js';
+import { run, start, startServer, temporaryDirectory } from './process/program.js';
+
+/**
+ * The package as somebody has it who installed it. It is packed from a build of its own and unpacked where an
+ * installation would put it; what it depends on is found above, so nothing is fetched.
+ */
+
+// Within the checkout, so that dependencies are found by walking up.
+const place = join(root, 'node_modules', '.package-test');
+mkdirSync(place, { recursive: true });
+const project = mkdtempSync(join(place, 'project-'));
+const installed = join(project, 'node_modules', 'kedge');
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  readonly bin: { readonly kedge: string };
+  readonly dependencies: Readonly<Record<string, string>>;
+};
+let files: readonly string[] = [];
+
+beforeAll(async () => {
+  const source = join(project, 'source');
+  const built = await run(process.execPath, [join(root, 'scripts/build.mjs'), '--out', join(source, 'dist')]);
+  expect(built).toMatchObject({ code: 0, stderr: '' });
+  for (const file of ['package.json', 'README.md', 'CHANGELOG.md', 'LICENSE', 'config']) {
+    cpSync(join(root, file), join(source, file), { recursive: true });
+  }
+  const packed = await promisify(execFile)('npm', ['pack', '--ignore-scripts', '--json', '--loglevel=error'], {
+    cwd: source,
+  });
+  const [{ filename, files: listed }] = JSON.parse(packed.stdout) as [
+    { readonly filename: string; readonly files: readonly { readonly path: string }[] },
+  ];
+  files = listed.map(({ path }) => path);
+  mkdirSync(installed, { recursive: true });
+  await promisify(execFile)('tar', ['-xzf', join(source, filename), '-C', installed, '--strip-components=1']);
+  writeFileSync(join(project, 'package.json'), '{ "type": "module" }');
+}, 120_000);
+
+afterAll(() => rmSync(project, { recursive: true, force: true }));
+
+test('it holds what it is to hold, and nothing of how it is made', () => {
+  const kinds = new Set(
+    files.map((file) => (file.startsWith('dist/') ? `dist/**${/(\.d\.ts|\.js)$/.exec(file)?.[0]}` : file)),
+  );
+  expect([...kinds].sort()).toEqual([
+    'CHANGELOG.md',
+    'LICENSE',
+    'README.md',
+    'config/samples/certificate-signing-request.yaml',
+    'config/samples/cluster-trust-bundle.yaml',
+    'config/samples/custom-resource-definition.yaml',
+    'config/samples/signer-role.yaml',
+    'config/server.yaml',
+    'dist/**.d.ts',
+    'dist/**.js',
+    'package.json',
+  ]);
+});
+
+const program = `
+import { CertificateSigningRequests, createServer, defineController, hasCondition, type Server } from 'kedge';
+import { builtinControllers } from 'kedge/controllers';
+import { testServer, until } from 'kedge/testing';
+
+const cleaner = defineController({
+  name: 'denied-request-cleaner',
+  for: CertificateSigningRequests,
+  when: (csr) => hasCondition(csr, 'Denied'),
+  async reconcile(csr, { client, clock }) {
+    if (clock.now() < 0) return { requeueAfterMs: 1 };
+    await client.resource(CertificateSigningRequests).delete({ name: csr.metadata.name ?? '' });
+  },
+});
+const server: Server = await createServer();
+await server.stop();
+const { client, certificates, stop } = await testServer({ runnables: [cleaner] });
+const requests = client.resource(CertificateSigningRequests);
+const { metadata } = await requests.create(await certificates.signingRequest({ name: 'alice' }));
+const status = { conditions: [{ type: 'Denied', status: 'True', reason: 'No' }] };
+await requests.subresource('approval').patch({ name: 'alice' }, { type: 'merge', body: { status } });
+await until(requests, { name: 'alice' }, (csr) => csr === undefined);
+await stop();
+console.log(metadata.name, builtinControllers().length > 5);
+`;
+
+test.each([
+  { moduleResolution: 'nodenext', module: 'nodenext' },
+  { moduleResolution: 'bundler', module: 'preserve' },
+])('its types compile with $moduleResolution, declarations checked', async (options) => {
+  const folder = join(project, options.moduleResolution);
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'program.ts'), program);
+  writeFileSync(
+    join(folder, 'tsconfig.json'),
+    JSON.stringify({
+      compilerOptions: { ...options, target: 'es2023', lib: ['es2023'], types: ['node'], strict: true, noEmit: true },
+    }),
+  );
+  const compiled = await run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', folder]);
+  expect(compiled).toMatchObject({ code: 0, stdout: '' });
+});
+
+test('a program that imports it runs', async () => {
+  const script = join(project, 'program.js');
+  writeFileSync(script, program.replaceAll(/, type Server|: Server/g, ''));
+  expect(await run(process.execPath, [script])).toMatchObject({ code: 0, stdout: 'alice true\n', stderr: '' });
+});
+
+test('its program serves', async () => {
+  const bin = join(installed, manifest.bin.kedge);
+  expect(readFileSync(bin, 'utf8').startsWith('#!/usr/bin/env node\n')).toBe(true);
+  const directory = temporaryDirectory();
+  const kedge = start(process.execPath, [bin, 'serve', '--port', '0', '--data-dir', directory, '--log-format', 'json']);
+  await kedge.logged(({ msg }) => msg === 'ready', 'the line "ready"');
+  expect(await kedge.stop()).toMatchObject({ code: 0 });
+});
+
+test('every package it loads is one it depends on', () => {
+  const imported = files
+    .filter((file) => file.endsWith('.js'))
+    .flatMap((file) => [
+      ...readFileSync(join(installed, file), 'utf8').matchAll(
+        /(?:\bfrom |\bimport |\bimport\(|\brequire\w*\()["']([@\w][^"'\n]*)["']/g,
+      ),
+    ])
+    .map(([, name = '']) => (name.startsWith('@') ? name.split('/').slice(0, 2).join('/') : (name.split('/')[0] ?? '')))
+    .filter((name) => !name.startsWith('node:'));
+  const loaded = [...imported, ...['re2js', 'sorted-btree']];
+  expect([...new Set(loaded)].sort()).toEqual(Object.keys(manifest.dependencies).sort());
+});
+
+/** Loaded by the program under test before itself: notes every module that comes after. */
+const witness = (record: string): string => `
+import { appendFileSync } from 'node:fs';
+import { createRequire, register } from 'node:module';
+const hooks = \`
+  import { appendFileSync } from 'node:fs';
+  export async function load(url, context, next) {
+    appendFileSync(${JSON.stringify(record)}, url + '\\\\n');
+    return next(url, context);
+  }\`;
+register('data:text/javascript,' + encodeURIComponent(hooks));
+const { cache } = createRequire(import.meta.url);
+process.on('exit', () => appendFileSync(${JSON.stringify(record)}, Object.keys(cache).join('\\n') + '\\n'));
+`;
+
+test('a server that starts loads only what it needs', async () => {
+  const directory = temporaryDirectory();
+  const record = join(directory, 'loaded');
+  const preload = join(directory, 'witness.mjs');
+  writeFileSync(preload, witness(record));
+  const server = await startServer(join(directory, 'data'), [], {
+    env: { NODE_OPTIONS: `--import ${pathToFileURL(preload)}` },
+  });
+  expect(await server.stop()).toMatchObject({ code: 0 });
+  const loaded = readFileSync(record, 'utf8').split('\n');
+  const packages = new Set(
+    loaded.flatMap((path) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.slice(1) ?? []),
+  );
+  const own = ['classic-level', 'commander', 'pino', 'rxjs', 'sorted-btree'];
+  const theirs = [
+    ...[
+      'abstract-level',
+      'level-supports',
+      'level-transcoder',
+      'maybe-combine-errors',
+      'module-error',
+      'node-gyp-build',
+    ],
+    ...['@pinojs/redact', 'atomic-sleep', 'on-exit-leak-free', 'pino-std-serializers', 'quick-format-unescaped'],
+    ...['safe-stable-stringify', 'sonic-boom', 'thread-stream', 'real-require', 'tslib'],
+  ];
+  expect([...packages].filter((name) => !own.includes(name) && !theirs.includes(name))).toEqual([]);
+  expect(own.filter((name) => !packages.has(name))).toEqual([]);
+  const chunks = loaded.filter((path) => path.includes('/dist/'));
+  expect(chunks.length).toBeGreaterThan(1);
+  expect(chunks.length).toBeLessThan(readdirSync(join(root, 'dist/chunks')).length);
+});

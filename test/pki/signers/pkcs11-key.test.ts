@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createAuthorityKeyPair, loadCertificateAuthority } from '../../../src/pki/certificate-authority.js';
+import type { KeyType } from '../../../src/pki/key-pair.js';
+import { caSigner } from '../../../src/pki/signers/ca-signer.js';
+import { openPkcs11Key, type Pkcs11Key } from '../../../src/pki/signers/pkcs11-key.js';
+import { signerContract } from '../../../src/testing/signer-contract.js';
+import { softHsm, softToken } from './soft-token.js';
+
+const types = ['P-256', 'P-384', 'RSA-2048'] as const satisfies readonly KeyType[];
+
+describe.skipIf(softHsm === undefined)('a CA whose key is in a token', async () => {
+  const library = softHsm ?? '';
+  const pairs = new Map(
+    await Promise.all(
+      types.map(
+        async (keyType) =>
+          [keyType, await createAuthorityKeyPair({ commonName: `token ${keyType}`, keyType })] as const,
+      ),
+    ),
+  );
+  let token: ReturnType<typeof softToken>;
+  let opened: Pkcs11Key | undefined;
+  const open = async (keyType: KeyType, more: object = {}): Promise<Pkcs11Key> => {
+    opened?.close();
+    opened = undefined;
+    const certificate = pairs.get(keyType as (typeof types)[number])?.certificate ?? '';
+    opened = await openPkcs11Key({ ...token, library, key: keyType, certificate, ...more });
+    return opened;
+  };
+  beforeAll(() => {
+    token = softToken(Object.fromEntries(pairs));
+  });
+  afterAll(() => {
+    opened?.close();
+    token.remove();
+  });
+
+  for (const keyType of types) {
+    const make = async () => {
+      const certificate = pairs.get(keyType)?.certificate ?? '';
+      const ca = loadCertificateAuthority({ certificate, key: await open(keyType) });
+      return {
+        signer: caSigner({ serves: 'example.test/token', authority: () => ca, maxSeconds: 86_400 }),
+        signerName: 'example.test/token',
+        issues: { usages: ['digital signature', 'client auth'] },
+        maxSeconds: 86_400,
+      };
+    };
+    test.each(signerContract(make).map((one) => [one.name, one] as const))(`${keyType}: %s`, (_, one) => one.run());
+  }
+
+  test('signs many at once', async () => {
+    const key = await open('P-256');
+    const signatures = await Promise.all(Array.from({ length: 50 }, (_, at) => key.sign(Buffer.from(`${at}`))));
+    expect(new Set(signatures.map((one) => one.toString('hex'))).size).toBe(50);
+  });
+
+  test.each([
+    ['another pin', { pin: '9999' }, 'the token "kedge" cannot be used'],
+    ['another token', { token: 'x' }, 'there is no token "x"'],
+    ['another key', { key: 'x' }, 'the token has no private key "x"'],
+    ['another library', { library: '/nowhere.so' }, 'cannot load the PKCS#11 library /nowhere.so'],
+  ])('%s fails and says so', async (_, more, message) => {
+    await expect(open('P-256', more)).rejects.toThrow(message);
+    await open('P-256');
+  });
+});
+
+test.skipIf(softHsm !== undefined)('without the package it is told what to install', async () => {
+  const { certificate } = await createAuthorityKeyPair({ commonName: 'x' });
+  const opening = openPkcs11Key({ library: '', token: '', pin: '', key: '', certificate });
+  await expect(opening).rejects.toThrow(/npm install pkcs11js|cannot load/);
+});

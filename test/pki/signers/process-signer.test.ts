@@ -1,0 +1,149 @@
+import { spawnSync } from 'node:child_process';
+import { setMaxListeners } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { createAuthorityKeyPair } from '../../../src/pki/certificate-authority.js';
+import type { SigningRequest } from '../../../src/pki/signer.js';
+import {
+  type ProcessSigner,
+  type ProcessSignerOptions,
+  processSigner,
+} from '../../../src/pki/signers/process-signer.js';
+import type { Logger } from '../../../src/runtime/logger.js';
+import { signerContract } from '../../../src/testing/signer-contract.js';
+import { eventually } from '../../../src/testing/until.js';
+
+const usages = ['digital signature', 'client auth'];
+const tools = ['python3', 'openssl'].every(
+  (tool) => spawnSync(tool, ['--version']).status === 0 || spawnSync(tool, ['version']).status === 0,
+);
+if (!tools) console.warn('python3 or openssl is missing: the signer in Python is not tried');
+
+const running: ProcessSigner[] = [];
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((signer) => signer.stop()));
+});
+const started = (options: Omit<ProcessSignerOptions, 'serves'>): ProcessSigner => {
+  const signer = processSigner({ serves: 'example.test/external', ...options });
+  running.push(signer);
+  return signer;
+};
+
+describe.skipIf(!tools)('a signer in Python', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'kedge-external-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const [certificate, key] = [join(folder, 'ca.crt'), join(folder, 'ca.key')];
+  const pair = await createAuthorityKeyPair({ commonName: 'external CA' });
+  writeFileSync(certificate, pair.certificate);
+  writeFileSync(key, pair.key);
+  const script = new URL('../../../examples/external-signer/signer.py', import.meta.url).pathname;
+  const make = () => ({
+    signer: started({ command: ['python3', script, certificate, key] }),
+    signerName: 'example.test/external',
+    issues: { usages },
+    refuses: { usages: ['server auth'] },
+    maxSeconds: 86_400,
+  });
+  test.each(signerContract(make).map((one) => [one.name, one] as const))('%s', (_, one) => one.run());
+});
+
+/** A signer that runs these lines of JavaScript for every message `m`; `say` answers. */
+const scripted = (body: string, more: Partial<ProcessSignerOptions> = {}): ProcessSigner =>
+  started({
+    command: [
+      process.execPath,
+      '-e',
+      `const say = (o) => process.stdout.write(JSON.stringify(o) + '\\n'); let n = 0;
+       require('node:readline').createInterface({ input: process.stdin }).on('line', (l) => { const m = JSON.parse(l); n++; ${body} });`,
+    ],
+    ...more,
+  });
+
+const request: SigningRequest = {
+  signerName: 'example.test/external',
+  request: 'PEM',
+  usages,
+  requester: { username: 'alice', groups: ['a'], uid: '1', extra: { k: ['v'] } },
+  expirationSeconds: 3_600,
+  uid: 'u',
+};
+const never = new AbortController().signal;
+setMaxListeners(0, never);
+const refuse = "refused: 'no', reason: 'No'";
+
+describe('a signer process', () => {
+  test('is told everything, and answers in any order', async () => {
+    const signer = scripted(
+      `if (m.sign) { if (n === 1) global.first = m; else { say({ id: m.id, refused: 'second', reason: 'B' }); say({ id: first.id, refused: JSON.stringify(first.sign), reason: 'A' }); } }`,
+    );
+    const [first, second] = await Promise.all([signer.sign(request, never), signer.sign(request, never)]);
+    expect(second).toEqual({ refused: 'second', reason: 'B' });
+    expect(JSON.parse('refused' in first ? first.refused : '')).toEqual(request);
+  });
+
+  test('serves many requests with one process', async () => {
+    const signer = scripted('say({ id: m.id, refused: String(process.pid), reason: "Pid" })', { concurrency: 3 });
+    const answers = await Promise.all(Array.from({ length: 40 }, () => signer.sign(request, never)));
+    expect(new Set(answers.map((one) => JSON.stringify(one))).size).toBe(1);
+  });
+
+  test.each([
+    ['an error', `say({ id: m.id, error: 'HSM is away' })`, 'the signer says: HSM is away'],
+    ['nothing of use', 'say({ id: m.id })', 'the answer is neither "issued" nor "refused"'],
+    ['a reason that is none', `say({ id: m.id, refused: 'x', reason: 'not a word' })`, 'the answer is neither'],
+    ['no JSON', `process.stdout.write('oops\\n')`, 'the signer process ended with SIGKILL'],
+    ['a line without end', `process.stdout.write('x'.repeat(5e6))`, 'the signer process ended with SIGKILL'],
+    ['by ending', 'process.exit(3)', 'the signer process ended with status 3'],
+    ['too late', '', 'no answer within 300 ms'],
+  ])('that answers %s is asked again later', async (_, body, message) => {
+    const signer = scripted(body, { timeoutMs: 300 });
+    if (body === '') await expect(signer.sign(request, never)).rejects.toThrow(message);
+    else await expect(scripted(body, { timeoutMs: 10_000 }).sign(request, never)).rejects.toThrow(message);
+  });
+
+  test('is started again when it ended', async () => {
+    const signer = scripted(`if (m.sign.uid === 'die') process.exit(1); else say({ id: m.id, ${refuse} })`);
+    await expect(signer.sign({ ...request, uid: 'die' }, never)).rejects.toThrow('ended');
+    const answer = await eventually(
+      () => signer.sign(request, never).catch(() => undefined),
+      (found) => found !== undefined,
+    );
+    expect(answer).toEqual({ refused: 'no', reason: 'No' });
+  });
+
+  test('that cannot be started says so', async () => {
+    const signer = started({ command: ['/nowhere/signer'] });
+    await expect(signer.sign(request, never)).rejects.toThrow('cannot start /nowhere/signer');
+  });
+
+  test('is told of what is cancelled', async () => {
+    const signer = scripted(
+      `if (m.cancel) { global.cancelled = m.cancel } else if (m.anchors) say({ id: m.id, anchors: String(global.cancelled) })`,
+    );
+    const stop = new AbortController();
+    const asked = signer.sign(request, stop.signal);
+    setImmediate(() => stop.abort(new Error('enough')));
+    await expect(asked).rejects.toThrow('enough');
+    expect(await signer.trustAnchors()).toBe('1');
+  });
+
+  test('gets no more of our environment than it needs', async () => {
+    process.env['KEDGE_TEST_SECRET'] = 'x';
+    const signer = scripted('say({ id: m.id, anchors: Object.keys(process.env).join() })');
+    expect(await signer.trustAnchors()).not.toContain('KEDGE_TEST_SECRET');
+    delete process.env['KEDGE_TEST_SECRET'];
+  });
+
+  test('has what it complains about in the log', async () => {
+    const lines: string[] = [];
+    const note = (fields: object): void => void lines.push(JSON.stringify(fields));
+    const log: Logger = { debug: note, info: note, warn: note, error: note, child: () => log };
+    const signer = scripted(`console.error('low on paper'); say({ id: m.id, ${refuse} })`, { log });
+    await signer.sign(request, never);
+    await signer.stop();
+    expect(lines.join()).toContain('low on paper');
+    await expect(signer.sign(request, never)).rejects.toThrow('stopped');
+  });
+});

@@ -1,0 +1,88 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ConfigMaps } from '../../src/api/kinds/config-map.js';
+import { CustomResourceDefinitions } from '../../src/api/kinds/custom-resource-definition.js';
+import { Namespaces } from '../../src/api/kinds/namespace.js';
+import { ServiceAccounts } from '../../src/api/kinds/service-account.js';
+import { resourceType } from '../../src/api/object.js';
+import { connect, type RemoteClient } from '../../src/client/remote-client.js';
+import { eventually, until } from '../../src/testing/until.js';
+import { gadgetDefinition } from '../scenarios/manifests.js';
+import { type Program, runKedge, type ServerProgram, startKedge, startServer, temporaryDirectory } from './program.js';
+
+/** The built-in controllers as a program of their own, against a server that runs none. */
+
+const dataDir = temporaryDirectory();
+let server: ServerProgram;
+let controllers: Program;
+let client: RemoteClient;
+
+beforeAll(async () => {
+  server = await startServer(dataDir, ['--controllers', '']);
+  const ca = ['--ca-cert', join(dataDir, 'pki/ca.crt'), '--ca-key', join(dataDir, 'pki/ca.pem')];
+  controllers = await startKedge(['controllers', '--kubeconfig', server.kubeconfig, '--log-format', 'json', ...ca]);
+  client = await connect({ kubeconfig: server.kubeconfig });
+});
+afterAll(async () => {
+  client.close();
+  await Promise.all([controllers.stop(), server.stop()]);
+});
+
+test('the whole story is played', async () => {
+  const { code, stdout, stderr } = await runKedge(['demo', '--kubeconfig', server.kubeconfig]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout.match(/^\d+\. .*/gm)).toHaveLength(5);
+  expect(stdout).toMatch(/decision +Approved \(AutoApproved\)/);
+  expect(stdout).toMatch(/decision +Denied \(NotKnown\)/);
+  expect(stdout).toMatch(/trust +ClusterTrustBundle example\.com:ci:/);
+  expect(stdout).toMatch(/server says +you are system:node:demo-/);
+  expect(server.stdout).not.toContain('reconciled');
+  expect(controllers.stdout).toContain('"controller":"csr-signer"');
+});
+
+test('namespaces get their account and root certificates, and go as a whole', async () => {
+  const namespaces = client.resource(Namespaces);
+  await namespaces.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'served' } });
+  const configMaps = client.resource(ConfigMaps);
+  await until(client.resource(ServiceAccounts), { namespace: 'served', name: 'default' }, (account) => !!account);
+  const published = { namespace: 'served', name: 'kube-root-ca.crt' };
+  const map = await until(configMaps, published, (found) => found?.data?.['ca.crt'] !== undefined);
+  expect(map?.data?.['ca.crt']).toBe(client.ca);
+  await namespaces.delete({ name: 'served' });
+  await until(namespaces, { name: 'served' }, (namespace) => namespace === undefined);
+  expect((await configMaps.list({ namespace: 'served' })).items).toEqual([]);
+});
+
+test('custom resources are accepted and cleaned up', async () => {
+  const crds = client.resource(CustomResourceDefinitions);
+  const definition = JSON.parse(gadgetDefinition('elsewhere.example.com'));
+  const { name } = definition.metadata;
+  await crds.create(definition);
+  await until(crds, { name }, (crd) => crd?.status?.conditions?.some(({ type }) => type === 'Established') === true);
+  const gadgets = client.resource(
+    resourceType({
+      group: 'elsewhere.example.com',
+      version: 'v1',
+      plural: 'gadgets',
+      kind: 'Gadget',
+      namespaced: true,
+    }),
+  );
+  const gadget = {
+    apiVersion: 'elsewhere.example.com/v1',
+    kind: 'Gadget',
+    metadata: { namespace: 'default', name: 'g' },
+    spec: { colour: 'red' },
+  };
+  const created = await eventually(
+    () => gadgets.create(gadget).catch(() => undefined),
+    (found) => found !== undefined,
+  );
+  expect(created).toMatchObject({ spec: { colour: 'red', size: 3 } });
+  await crds.delete({ name });
+  await until(crds, { name }, (crd) => crd === undefined);
+});
+
+test('SIGTERM stops the program with 0', async () => {
+  expect(await controllers.stop()).toMatchObject({ code: 0, stderr: '' });
+});

@@ -1,0 +1,176 @@
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Ended, runKedge, type ServerProgram, startServer, temporaryDirectory } from './program.js';
+
+/** What cannot be done is said in one sentence on standard error, and by the exit status. */
+
+const files = temporaryDirectory();
+const file = (name: string, content: string): string => {
+  const path = join(files, name);
+  writeFileSync(path, content);
+  return path;
+};
+
+function refused({ code, signal, stdout, stderr }: Ended, status: number, sentence: RegExp): void {
+  expect({ code, signal, stdout }).toEqual({ code: status, signal: null, stdout: '' });
+  expect(stderr).toMatch(sentence);
+  expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+}
+
+describe('wrong usage ends with 2', () => {
+  test.each<[readonly string[], RegExp]>([
+    [['serve', '--nope'], /unknown option '--nope'/],
+    [['surf'], /unknown command 'surf'/],
+    [['serve', 'more'], /too many arguments/],
+    [['serve', '--port', 'x'], /a port is a number from 0 to 65535/],
+    [['serve', '--port', '65536'], /a port is a number from 0 to 65535/],
+    [['serve', '--host', ''], /must not be empty/],
+    [['serve', '--log-level', 'loud'], /Allowed choices are debug, info, warn, error/],
+    [['serve', '--log-format', 'xml'], /Allowed choices are pretty, json/],
+    [['controllers'], /required option '--kubeconfig <file>'/],
+  ])('%j', async (args, sentence) => {
+    refused(await runKedge(args), 2, sentence);
+  });
+
+  test('help is no failure', async () => {
+    const { code, stdout } = await runKedge(['serve', '--help']);
+    expect(code).toBe(0);
+    for (const flag of ['port', 'host', 'data-dir', 'store', 'config', 'controllers', 'log-level', 'log-format']) {
+      expect(stdout).toContain(`--${flag} `);
+    }
+  });
+});
+
+describe('a bad configuration ends with 1', () => {
+  const dataDir = ['--port', '0', '--data-dir', join(files, 'unused')];
+  test.each<[string, () => readonly string[], RegExp]>([
+    ['no such file', () => ['--config', join(files, 'none.yaml')], /^kedge: cannot read .*none\.yaml: ENOENT$/m],
+    [
+      'not YAML',
+      () => ['--config', file('bad.yaml', '[')],
+      /^kedge: .*bad\.yaml: yaml: .*did not find expected ',' or '\]'$/m,
+    ],
+    [
+      'not a mapping',
+      () => ['--config', file('list.yaml', '- a')],
+      /^kedge: .*list\.yaml: must be a mapping of options$/m,
+    ],
+    ['an option of no meaning', () => ['--config', file('typo.yaml', 'prot: 1')], /^kedge: .*typo\.yaml: .*"prot"/],
+    [
+      'a value of the wrong type',
+      () => ['--config', file('type.yaml', 'anonymous: perhaps')],
+      /^kedge: .*type\.yaml: anonymous: /,
+    ],
+    [
+      'half a pair',
+      () => ['--config', file('half.yaml', 'signing: {certificateFile: ca.crt}')],
+      /^kedge: .*half\.yaml: signing: certificateFile and keyFile go together$/m,
+    ],
+    ['no such store', () => ['--store', 'tape:'], /^kedge: the store address "tape:" is not valid/],
+    [
+      'no such controller',
+      () => ['--controllers', 'csr-signer,gremlin'],
+      /^kedge: there is no controller "gremlin"; there are /,
+    ],
+    [
+      'no address of this machine',
+      () => ['--host', '192.0.2.1', '--store', 'memory:'],
+      /^kedge: 192\.0\.2\.1 is not an address of this machine$/m,
+    ],
+    [
+      'a data directory that is a file',
+      () => ['--data-dir', file('occupied', '')],
+      /^kedge: cannot use .*occupied as data directory/,
+    ],
+  ])('%s', async (_, args, sentence) => {
+    refused(await runKedge(['serve', ...dataDir, ...args()]), 1, sentence);
+  });
+
+  test.each(['demo', 'controllers'])('%s without a kubeconfig where it is said to be', async (command) => {
+    refused(
+      await runKedge([command, '--kubeconfig', join(files, 'none')]),
+      1,
+      /^kedge: there is no kubeconfig at .*none$/m,
+    );
+  });
+});
+
+describe('beside a running server', () => {
+  const dataDir = temporaryDirectory();
+  let server: ServerProgram;
+  beforeAll(async () => {
+    server = await startServer(dataDir);
+  });
+  afterAll(async () => {
+    await server.stop();
+  });
+
+  test('its port is in use', async () => {
+    const { port } = new URL(server.url);
+    const other = await runKedge(['serve', '--port', port, '--data-dir', temporaryDirectory()]);
+    refused(other, 1, new RegExp(`^kedge: port ${port} on 127\\.0\\.0\\.1 is in use by another program$`, 'm'));
+  });
+
+  test('its data directory is locked', async () => {
+    const other = await runKedge(['serve', '--port', '0', '--data-dir', dataDir]);
+    refused(other, 1, /^kedge: the store in .* is in use by another process$/m);
+  });
+});
+
+describe('a damaged data directory', () => {
+  const damage: readonly [string, (dataDir: string) => string, (content: Buffer) => Buffer | string, RegExp][] = [
+    ['the store', logFile, (log) => overwritten(log), /^kedge: the store in .* is damaged: /],
+    ['the CA', (dir) => join(dir, 'pki/ca.pem'), () => 'x', /^kedge: .*ca\.pem is damaged: /],
+    [
+      'half of the CA',
+      (dir) => join(dir, 'pki/ca.pem'),
+      (pem) => pem.subarray(0, 300),
+      /^kedge: .*ca\.pem is damaged: /,
+    ],
+    [
+      'the key of tokens',
+      (dir) => join(dir, 'pki/sa.key'),
+      () => '',
+      /^kedge: .*sa\.key is damaged: it holds no private key$/m,
+    ],
+  ];
+  const sound = temporaryDirectory();
+  beforeAll(async () => {
+    await (await startServer(sound)).stop();
+  });
+  const copy = (): string => {
+    const dataDir = temporaryDirectory();
+    cpSync(sound, dataDir, { recursive: true });
+    return dataDir;
+  };
+
+  test.each(damage)('%s', async (_, which, change, sentence) => {
+    const dataDir = copy();
+    const path = which(dataDir);
+    writeFileSync(path, change(readFileSync(path)));
+    refused(await runKedge(['serve', '--port', '0', '--data-dir', dataDir]), 1, sentence);
+  });
+
+  test('what can be made anew is', async () => {
+    const dataDir = copy();
+    writeFileSync(join(dataDir, 'pki/apiserver.pem'), 'x');
+    writeFileSync(join(dataDir, 'pki/admin.pem'), 'x');
+    expect((await (await startServer(dataDir)).stop()).code).toBe(0);
+  });
+});
+
+/** The file that LevelDB keeps the most in. */
+function logFile(dataDir: string): string {
+  const store = join(dataDir, 'store');
+  const files = readdirSync(store).map((name) => join(store, name));
+  const [largest] = files.sort((a, b) => readFileSync(b).length - readFileSync(a).length);
+  if (largest === undefined) throw new Error('the store has no file');
+  return largest;
+}
+
+function overwritten(content: Buffer): Buffer {
+  const changed = Buffer.from(content);
+  changed.fill(0x5a, 20_000, 22_000);
+  return changed;
+}
