@@ -14,8 +14,10 @@ export default defineConfig({
   },
   test: {
     include: ['test/**/*.test.ts', 'examples/**/*.test.ts'],
-    testTimeout: 20_000,
-    hookTimeout: 30_000,
-    teardownTimeout: 5_000,
+    // Tests wait for conditions, so these only end what will never be: generous, for machines with other work.
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    // Two are enough for two cores; more only wait for each other, and for the programs that tests start.
+    maxWorkers: 2,
   },
 });

@@ -253,17 +253,19 @@ async function certificates() {
     }
   });
   const key = await generateKey('P-256');
-  const subject = { commonName: 'system:node:bench', organizations: ['system:nodes'] };
-  const request = Buffer.from(await createCertificateRequest({ subject, key })).toString('base64');
-  const spec = {
-    request,
-    signerName: 'kubernetes.io/kube-apiserver-client-kubelet',
-    usages: ['digital signature', 'client auth'],
+  const newSpec = async (name) => {
+    const subject = { commonName: `system:node:${name}`, organizations: ['system:nodes'] };
+    return {
+      request: Buffer.from(await createCertificateRequest({ subject, key })).toString('base64'),
+      signerName: 'kubernetes.io/kube-apiserver-client-kubelet',
+      usages: ['digital signature', 'client auth'],
+    };
   };
   let serial = 0;
   const issue = async () => {
     const name = `bench-${serial++}`;
     const issued = new Promise((resolve) => waiting.set(name, resolve));
+    const spec = await newSpec(name);
     const body = { apiVersion: 'certificates.k8s.io/v1', kind: 'CertificateSigningRequest', metadata: { name }, spec };
     const { status, body: answer } = await node.call('POST', path, JSON.stringify(body));
     if (status !== 201) throw new Error(`the server answered ${status}: ${answer}`);

@@ -11,6 +11,7 @@ import { csrCleaner } from './csr-cleaner/csr-cleaner.js';
 import type { Retention } from './csr-cleaner/expiry.js';
 import { csrSigners } from './csr-signer/csr-signer.js';
 import { garbageCollector } from './garbage-collector/garbage-collector.js';
+import { legacyTokenCleaner } from './legacy-token-cleaner/legacy-token-cleaner.js';
 import { namespace } from './namespace/namespace.js';
 import { rootCaPublisher } from './root-ca-publisher/root-ca-publisher.js';
 import { serviceAccount } from './service-account/service-account.js';
@@ -42,8 +43,11 @@ export function builtinControllers(options: BuiltinControllerOptions = {}): read
     crdFinalizer(customResources === undefined ? {} : { instances: customResources }),
     namespace(),
     serviceAccount(),
-    ...(rootCa === undefined ? [] : [rootCaPublisher({ rootCa })]),
-    ...(mintToken === undefined ? [] : [serviceAccountToken({ mint: mintToken, rootCa: rootCa ?? (() => '') })]),
+    ...(rootCa === undefined ? [] : [rootCaPublisher({ rootCa, domains })]),
+    ...(mintToken === undefined
+      ? []
+      : [serviceAccountToken({ mint: mintToken, rootCa: rootCa ?? (() => ''), domains })]),
+    legacyTokenCleaner({ domains }),
     clusterRoleAggregation(),
     csrApprover({ domains }),
     ...csrSigners({ signers }),

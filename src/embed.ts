@@ -3,8 +3,10 @@ import { setMaxListeners } from 'node:events';
 import { type Domains, defaultDomains } from './api/domains.js';
 import { type UserInfo, wellKnown } from './api/user.js';
 import { Catalogue } from './apiserver/catalogue.js';
+import { defaultFeatureGates } from './apiserver/feature-gates.js';
 import { localClient } from './apiserver/local-client.js';
 import { nonResourceRoutes } from './apiserver/non-resource.js';
+import { settling } from './apiserver/operations/passage.js';
 import type { Parts } from './apiserver/parts.js';
 import { handle } from './apiserver/pipeline.js';
 import type { ApiRequest, ApiResponse } from './apiserver/request.js';
@@ -19,12 +21,14 @@ import { bootstrap } from './server/bootstrap.js';
 import { openCredentials } from './server/credentials.js';
 import { openCustomResources } from './server/custom-resources.js';
 import { openDefinitions } from './server/definitions.js';
+import { healthChecks } from './server/health-checks.js';
+import { ensureTokenTracking, recordTokenUse } from './server/legacy-token-tracking.js';
 import { openListener } from './server/listening.js';
+import { type OpenedOperations, openOperations } from './server/operations.js';
 import type { ServerOptions } from './server/options.js';
 import { checkControllerNames, runControllers } from './server/run-controllers.js';
 import { openSigners } from './server/signers.js';
 import { openStore } from './store/open.js';
-import type { Store } from './store/store.js';
 
 /** A running server. */
 export interface Server {
@@ -63,17 +67,20 @@ export async function openServer(options: ServerOptions = {}): Promise<OpenedSer
   const stopping = new AbortController();
   // Every watch of a controller listens.
   setMaxListeners(0, stopping.signal);
+  let operations: OpenedOperations | undefined;
   try {
-    return await start(options, { store, clock, log, domains, graceMs, stopping });
+    operations = await openOperations(options.operations ?? {}, { store, clock, log, signal: stopping.signal });
+    return await start(options, { operations, clock, log, domains, graceMs, stopping });
   } catch (error) {
     stopping.abort();
+    await operations?.close();
     await store.close();
     throw error;
   }
 }
 
 interface Start {
-  readonly store: Store;
+  readonly operations: OpenedOperations;
   readonly clock: Clock;
   readonly log: Logger;
   readonly domains: Domains;
@@ -82,7 +89,10 @@ interface Start {
 }
 
 async function start(options: ServerOptions, given: Start): Promise<OpenedServer> {
-  const { store, clock, log, domains, graceMs, stopping } = given;
+  const { operations, clock, log, domains, graceMs, stopping } = given;
+  const { store, metrics } = operations;
+  let bootstrapped = false;
+  let goes = false;
   const isNew = (await store.revision()) === 0n;
   let firstRevision = 0n;
   const credentials = await openCredentials({
@@ -93,7 +103,7 @@ async function start(options: ServerOptions, given: Start): Promise<OpenedServer
 
   const objects = new StoredObjects(store);
   let address = 'localhost';
-  const { authentication, authorizer, roles } = await openAccess(options, {
+  const { authentication, authorizer, roles, nodeRestriction } = await openAccess(options, {
     credentials,
     objects,
     domains,
@@ -101,7 +111,7 @@ async function start(options: ServerOptions, given: Start): Promise<OpenedServer
     log,
     signal: stopping.signal,
     serverAddress: () => address,
-    secretTokenUsed: () => {},
+    secretTokenUsed: recordTokenUse({ client: () => clientOf(apiserver, 'kube-apiserver'), domains, clock, log }),
   });
   const { definitions, admission } = openDefinitions({
     authentication,
@@ -109,6 +119,8 @@ async function start(options: ServerOptions, given: Start): Promise<OpenedServer
     roles,
     objects,
     domains,
+    clock,
+    nodeRestriction,
     maxTokenSeconds: options.serviceAccountMaxTokenSeconds,
     extendTokens: options.extendServiceAccountTokens,
   });
@@ -123,19 +135,30 @@ async function start(options: ServerOptions, given: Start): Promise<OpenedServer
     clock,
     log,
     domains,
+    featureGates: { ...defaultFeatureGates, ...options.featureGates },
     firstRevision: () => firstRevision,
+    operations: operations.over(catalogue, () => stopping.signal.aborted),
     uuid: randomUUID,
   };
 
   const routes = nonResourceRoutes({
     catalogue,
-    checks: healthChecks(stopping.signal),
+    checks: healthChecks({
+      store,
+      objects,
+      clock,
+      signal: stopping.signal,
+      bootstrapped: () => bootstrapped,
+      stopping: () => goes,
+    }),
     serverAddress: () => address,
+    ...(metrics === undefined ? {} : { metrics: () => metrics.expose() }),
     ...(authentication.openId === undefined ? {} : { openId: authentication.openId }),
   });
   const answer = (request: ApiRequest): Promise<ApiResponse> => handle(parts, routes, request);
+  const inProcess = settling(answer);
   const clientOf = (user: UserInfo, agent: string): Client =>
-    clientIn(domains, localClient({ user, handle: answer, catalogue, agent, signal: stopping.signal }));
+    clientIn(domains, localClient({ user, handle: inProcess, catalogue, agent, signal: stopping.signal }));
 
   await openCustomResources({ objects, catalogue, domains, log });
   const signers = await openSigners({
@@ -151,11 +174,16 @@ async function start(options: ServerOptions, given: Start): Promise<OpenedServer
   await bootstrap(clientOf(apiserver, 'kedge-bootstrap'), domains, {
     signers: (options.signers ?? []).map(({ serves }) => serves),
   });
+  await ensureTokenTracking({ client: () => clientOf(apiserver, 'kube-apiserver'), clock });
   if (isNew) firstRevision = await store.revision();
+  bootstrapped = true;
   const listening =
     options.listen === undefined
       ? undefined
-      : await openListener({ handle: answer, clock, log }, credentials, options.listen);
+      : await openListener({ handle: answer, clock, log }, credentials, {
+          ...options.listen,
+          onHandshakeFailed: () => operations.onHandshakeFailed(),
+        });
   address = listening?.address ?? address;
   if (listening !== undefined) await options.onListening?.(listening);
   const controllers = runControllers({
@@ -169,14 +197,18 @@ async function start(options: ServerOptions, given: Start): Promise<OpenedServer
     domains,
     clock,
     log,
+    metrics: operations.controllers,
     signal: stopping.signal,
   });
 
   let stopped: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
+    goes = true;
+    if (listening !== undefined && options.shutdownDelayMs) await clock.sleep(options.shutdownDelayMs);
     stopping.abort();
     await listening?.stop(graceMs);
     await controllers;
+    await operations.close();
     await store.close();
   };
   const server: Server = {
@@ -192,11 +224,5 @@ async function start(options: ServerOptions, given: Start): Promise<OpenedServer
       return stopped;
     },
   };
-  return { server, handle: answer };
+  return { server, handle: inProcess };
 }
-
-const healthChecks = (stopping: AbortSignal) => [
-  { name: 'ping', check: async () => undefined },
-  { name: 'log', check: async () => undefined },
-  { name: 'shutdown', live: false, check: async () => (stopping.aborted ? 'process is shutting down' : undefined) },
-];

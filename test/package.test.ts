@@ -121,17 +121,18 @@ test('its program serves', async () => {
   expect(await kedge.stop()).toMatchObject({ code: 0 });
 });
 
-test('every package it loads is one it depends on', () => {
-  const imported = files
-    .filter((file) => file.endsWith('.js'))
-    .flatMap((file) => [
-      ...readFileSync(join(installed, file), 'utf8').matchAll(
-        /(?:\bfrom |\bimport |\bimport\(|\brequire\w*\()["']([@\w][^"'\n]*)["']/g,
-      ),
-    ])
-    .map(([, name = '']) => (name.startsWith('@') ? name.split('/').slice(0, 2).join('/') : (name.split('/')[0] ?? '')))
-    .filter((name) => !name.startsWith('node:'));
-  const loaded = [...imported, ...['re2js', 'sorted-btree']];
+const loading = [
+  /^(?:import|export)\b[^"'\n]*["']([^"'\n]+)["'];$/gm,
+  /\bimport\(["']([^"'\n]+)["']\)/g,
+  /\bcreateRequire\(import\.meta\.url\)\(["']([^"'\n]+)["']\)/g,
+];
+
+test('the packages it loads are those it depends on', () => {
+  const texts = files.filter((file) => file.endsWith('.js')).map((file) => readFileSync(join(installed, file), 'utf8'));
+  const loaded = texts
+    .flatMap((text) => loading.flatMap((pattern) => [...text.matchAll(pattern)].map(([, name = '']) => name)))
+    .filter((name) => !name.startsWith('.') && !name.startsWith('node:'))
+    .map((name) => /^(?:@[^/]+\/)?[^/]+/.exec(name)?.[0]);
   expect([...new Set(loaded)].sort()).toEqual(Object.keys(manifest.dependencies).sort());
 });
 

@@ -1,3 +1,4 @@
+import { type Domains, defaultDomains } from '../../src/api/domains.js';
 import { isReason } from '../../src/api/errors.js';
 import { ConfigMaps } from '../../src/api/kinds/config-map.js';
 import { isTerminating, type Namespace, Namespaces } from '../../src/api/kinds/namespace.js';
@@ -12,10 +13,15 @@ export interface RootCaPublisherOptions {
   readonly rootCa: () => string | Promise<string>;
   /** How often every namespace is looked at for a new CA. Default ten minutes. */
   readonly refreshMs?: number;
+  readonly domains?: Domains;
 }
 
 /** Keeps what verifies the API server in a ConfigMap of every namespace. */
-export const rootCaPublisher = ({ rootCa, refreshMs = 600_000 }: RootCaPublisherOptions): Runnable =>
+export const rootCaPublisher = ({
+  rootCa,
+  refreshMs = 600_000,
+  domains = defaultDomains,
+}: RootCaPublisherOptions): Runnable =>
   defineController<Namespace>({
     name: 'root-ca-publisher',
     for: Namespaces,
@@ -37,13 +43,13 @@ export const rootCaPublisher = ({ rootCa, refreshMs = 600_000 }: RootCaPublisher
       const found = await configMaps.get({ namespace, name: configMapName });
       if (found === undefined) {
         try {
-          await configMaps.create(wantedConfigMap(namespace, bundle), options);
+          await configMaps.create(wantedConfigMap(namespace, bundle, domains), options);
         } catch (error) {
           if (isReason(error, 'NotFound') || isNamespaceGoing(error)) return;
           throw error;
         }
       } else {
-        const right = repaired(found, bundle);
+        const right = repaired(found, bundle, domains);
         if (right !== undefined) await configMaps.update(right, options);
       }
       return { requeueAfterMs: refreshMs };

@@ -1,45 +1,48 @@
+import { type Domains, defaultDomains } from '../../src/api/domains.js';
 import { isReason } from '../../src/api/errors.js';
-import { type Secret, Secrets, secretTypes } from '../../src/api/kinds/secret.js';
+import { type Secret, Secrets } from '../../src/api/kinds/secret.js';
 import { type ServiceAccount, ServiceAccounts } from '../../src/api/kinds/service-account.js';
 import { keyOf } from '../../src/api/object.js';
 import type { Client } from '../../src/client/client.js';
 import type { ReconcileContext, Runnable } from '../../src/controller/controller.js';
 import { defineController } from '../../src/controller/define-controller.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
-import { accountOf, filled, isFor, isTokenSecret } from './token-secret.js';
+import { accountOf, filled, isFor, type TokenMarks, tokenMarks } from './token-secret.js';
 
 export interface ServiceAccountTokenOptions {
   /** Makes a token of an account that stands in a Secret and does not expire. */
   mint(account: ServiceAccount, secret: Secret): Promise<string>;
   readonly rootCa: () => string | Promise<string>;
+  readonly domains?: Domains;
 }
 
-const tokensOnly = `type=${secretTypes.serviceAccountToken}`;
-
 /** Fills Secrets that ask for a token of a service account, and deletes those whose account is gone. */
-export const serviceAccountToken = ({ mint, rootCa }: ServiceAccountTokenOptions): Runnable =>
-  defineController<Secret>({
+export function serviceAccountToken({ mint, rootCa, domains = defaultDomains }: ServiceAccountTokenOptions): Runnable {
+  const marks = tokenMarks(domains);
+  const tokensOnly = `type=${marks.type}`;
+  return defineController<Secret>({
     name: 'service-account-token',
     for: Secrets,
     fieldSelector: tokensOnly,
-    when: (secret) => isTokenSecret(secret) && secret.metadata.deletionTimestamp === undefined,
+    when: (secret) => secret.type === marks.type && secret.metadata.deletionTimestamp === undefined,
     alsoOn: [
       {
         on: ServiceAccounts,
         async keys({ metadata }, client) {
           const secrets = client.resource(Secrets);
           const { items } = await secrets.list({ namespace: metadata.namespace, fieldSelector: tokensOnly });
-          return items.filter((secret) => accountOf(secret) === metadata.name).map(keyOf);
+          return items.filter((secret) => accountOf(secret, marks) === metadata.name).map(keyOf);
         },
       },
     ],
 
     async reconcile(secret, { client }) {
-      const name = accountOf(secret);
+      const name = accountOf(secret, marks);
       if (name === '') return;
       const account = await client.resource(ServiceAccounts).get({ namespace: secret.metadata.namespace, name });
-      if (account === undefined || !isFor(secret, account)) return remove(client, secret);
-      const next = await filled(secret, account, { rootCa: await rootCa(), mint: () => mint(account, secret) });
+      if (account === undefined || !isFor(secret, account, marks)) return remove(client, secret);
+      const filling = { marks, rootCa: await rootCa(), mint: () => mint(account, secret) };
+      const next = await filled(secret, account, filling);
       if (next === undefined) return;
       try {
         await client.resource(Secrets).update(next, { fieldManager: fieldManagers.controllers });
@@ -48,8 +51,9 @@ export const serviceAccountToken = ({ mint, rootCa }: ServiceAccountTokenOptions
       }
     },
 
-    deleted: (last, context) => dropReference(last, context),
+    deleted: (last, context) => dropReference(last, marks, context),
   });
+}
 
 async function remove(client: Client, secret: Secret): Promise<void> {
   const { uid } = secret.metadata;
@@ -61,11 +65,11 @@ async function remove(client: Client, secret: Secret): Promise<void> {
 }
 
 /** Accounts of old list their token Secrets; what is gone is taken off the list. */
-async function dropReference(secret: Secret, { client }: ReconcileContext): Promise<void> {
+async function dropReference(secret: Secret, marks: TokenMarks, { client }: ReconcileContext): Promise<void> {
   const accounts = client.resource(ServiceAccounts);
-  const name = accountOf(secret);
+  const name = accountOf(secret, marks);
   const account = name === '' ? undefined : await accounts.get({ namespace: secret.metadata.namespace, name });
-  if (account === undefined || !isFor(secret, account)) return;
+  if (account === undefined || !isFor(secret, account, marks)) return;
   const listed = account.secrets ?? [];
   const secrets = listed.filter((reference) => reference.name !== secret.metadata.name);
   if (secrets.length === listed.length) return;

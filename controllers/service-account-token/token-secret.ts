@@ -1,3 +1,4 @@
+import { type Domains, signerKeyIn } from '../../src/api/domains.js';
 import {
   type Secret,
   secretTypes,
@@ -6,21 +7,35 @@ import {
 } from '../../src/api/kinds/secret.js';
 import type { ServiceAccount } from '../../src/api/kinds/service-account.js';
 
-export const isTokenSecret = ({ type }: Secret): boolean => type === secretTypes.serviceAccountToken;
+/** How Secrets with tokens are marked, under the signer domain. */
+export interface TokenMarks {
+  readonly type: string;
+  /** Annotations with the account's name and uid. */
+  readonly account: string;
+  readonly uid: string;
+}
+
+export const tokenMarks = (domains: Domains): TokenMarks => ({
+  type: signerKeyIn(domains, secretTypes.serviceAccountToken),
+  account: signerKeyIn(domains, serviceAccountNameAnnotation),
+  uid: signerKeyIn(domains, serviceAccountUidAnnotation),
+});
 
 /** Name of the account that a Secret holds a token of; empty if it says none. */
-export const accountOf = ({ metadata }: Secret): string => metadata.annotations?.[serviceAccountNameAnnotation] ?? '';
+export const accountOf = ({ metadata }: Secret, marks: TokenMarks): string =>
+  metadata.annotations?.[marks.account] ?? '';
 
 /** Is it for this very account, not for a former one of the same name? A Secret without a uid is for whoever is there. */
-export function isFor(secret: Secret, account: ServiceAccount): boolean {
-  const uid = secret.metadata.annotations?.[serviceAccountUidAnnotation] ?? '';
-  return accountOf(secret) === account.metadata.name && (uid === '' || uid === account.metadata.uid);
+export function isFor(secret: Secret, account: ServiceAccount, marks: TokenMarks): boolean {
+  const uid = secret.metadata.annotations?.[marks.uid] ?? '';
+  return accountOf(secret, marks) === account.metadata.name && (uid === '' || uid === account.metadata.uid);
 }
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
 /** What is missing or wrong of token, CA, namespace and annotations; the rest of the Secret is kept. */
 export interface Filling {
+  readonly marks: TokenMarks;
   readonly rootCa: string;
   readonly mint: () => Promise<string>;
 }
@@ -35,7 +50,7 @@ export async function filled(secret: Secret, account: ServiceAccount, filling: F
     data['token'] !== '' &&
     (filling.rootCa === '' || data['ca.crt'] === ca['ca.crt']) &&
     data['namespace'] === base64(metadata.namespace ?? '') &&
-    metadata.annotations?.[serviceAccountUidAnnotation] === uid;
+    metadata.annotations?.[filling.marks.uid] === uid;
   if (isComplete) return undefined;
   return {
     ...secret,
@@ -43,8 +58,8 @@ export async function filled(secret: Secret, account: ServiceAccount, filling: F
       ...metadata,
       annotations: {
         ...metadata.annotations,
-        [serviceAccountNameAnnotation]: account.metadata.name ?? '',
-        [serviceAccountUidAnnotation]: uid,
+        [filling.marks.account]: account.metadata.name ?? '',
+        [filling.marks.uid]: uid,
       },
     },
     data: {

@@ -1,11 +1,42 @@
 import { createHash } from 'node:crypto';
 import { bundleNamePrefix, type ClusterTrustBundle } from '../../src/api/kinds/cluster-trust-bundle.js';
+import { type Certificate, readCertificate } from '../../src/pki/certificate.js';
 import { encodePem, pemBlocks } from '../../src/pki/pem.js';
 
 /** The certificates of several PEM texts as one: each once, in the order they came, nothing else; empty if there are none. */
-export function mergeAnchors(texts: readonly string[]): string {
-  const certificates = texts.flatMap((text) => [...pemBlocks(text)]).filter(({ type }) => type === 'CERTIFICATE');
-  return [...new Set(certificates.map(({ bytes }) => encodePem('CERTIFICATE', bytes)))].join('');
+export const mergeAnchors = (texts: readonly string[]): string => textOf(certificatesIn(texts));
+
+/** Like `mergeAnchors`, without those that have expired, which are told besides. */
+export function freshAnchors(
+  texts: readonly string[],
+  now: number,
+): { readonly bundle: string; readonly expired: readonly Certificate[] } {
+  const expired: Certificate[] = [];
+  const fresh = certificatesIn(texts).filter((der) => {
+    const certificate = read(der);
+    const isOver = certificate !== undefined && certificate.notAfter <= now;
+    if (isOver) expired.push(certificate);
+    return !isOver;
+  });
+  return { bundle: textOf(fresh), expired };
+}
+
+const certificatesIn = (texts: readonly string[]): readonly Buffer[] =>
+  texts
+    .flatMap((text) => [...pemBlocks(text)])
+    .filter(({ type }) => type === 'CERTIFICATE')
+    .map(({ bytes }) => bytes);
+
+const textOf = (certificates: readonly Buffer[]): string =>
+  [...new Set(certificates.map((bytes) => encodePem('CERTIFICATE', bytes)))].join('');
+
+/** What cannot be read is for the server to judge. */
+function read(der: Buffer): Certificate | undefined {
+  try {
+    return readCertificate(der);
+  } catch {
+    return undefined;
+  }
 }
 
 /** `<signer with : for />:<first 24 hex digits of the bundle's SHA-256>` */

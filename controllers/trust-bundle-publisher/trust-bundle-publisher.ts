@@ -6,7 +6,7 @@ import { openObjectCache } from '../../src/client/object-cache.js';
 import type { ReconcileContext, Runnable } from '../../src/controller/controller.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
 import { runKeys } from '../../src/controller/run-keys.js';
-import { mergeAnchors, plan } from './bundle.js';
+import { freshAnchors, plan } from './bundle.js';
 
 /** Where the anchors of a signer come from. */
 export interface TrustSource {
@@ -16,6 +16,9 @@ export interface TrustSource {
   /** How long superseded bundles stay once the new one is out. Default an hour. */
   readonly graceMs?: number;
 }
+
+/** What was said already, so that it is said once. */
+type Told = Map<string, string>;
 
 export interface TrustBundlePublisherOptions {
   /** Several for one signer are merged. */
@@ -34,6 +37,7 @@ export function trustBundlePublisher({ sources, refreshMs = 60_000 }: TrustBundl
   const run = (given: ReconcileContext): Promise<void> => {
     const context = { ...given, log: given.log.child({ controller: name }) };
     const { client, signal, clock, log } = context;
+    const told: Told = new Map();
     return runKeys<string>(
       {
         name,
@@ -47,7 +51,7 @@ export function trustBundlePublisher({ sources, refreshMs = 60_000 }: TrustBundl
         },
         async reconcile(signerName) {
           const ours = sources.filter((source) => source.signerName === signerName);
-          const waitMs = await publish(signerName, ours, context);
+          const waitMs = await publish(signerName, ours, { ...context, told });
           return { requeueAfterMs: Math.min(refreshMs, waitMs ?? refreshMs) };
         },
       },
@@ -60,9 +64,14 @@ export function trustBundlePublisher({ sources, refreshMs = 60_000 }: TrustBundl
 async function publish(
   signerName: string,
   sources: readonly TrustSource[],
-  { client, clock }: ReconcileContext,
+  { client, clock, log, told }: ReconcileContext & { readonly told: Told },
 ): Promise<number | undefined> {
-  const bundle = mergeAnchors(await Promise.all(sources.map((source) => source.anchors())));
+  const texts = await Promise.all(sources.map((source) => source.anchors()));
+  const { bundle, expired } = freshAnchors(texts, clock.now());
+  const subjects = expired.map(({ subject, serial }) => subject.commonName || serial);
+  if (subjects.join() !== (told.get(signerName) ?? ''))
+    log.warn({ signerName, subjects }, 'expired anchors are not published');
+  told.set(signerName, subjects.join());
   if (bundle === '') return undefined;
   const resource = client.resource(ClusterTrustBundles);
   const { items } = await resource.list({ fieldSelector: `spec.signerName=${signerName}` });

@@ -2,6 +2,7 @@ import type { Domains } from '../api/domains.js';
 import type { Authorizer } from '../auth/authorizer.js';
 import type { ObjectSource } from '../auth/object-source.js';
 import type { Rbac } from '../auth/rbac.js';
+import type { Clock } from '../runtime/clock.js';
 import type { AdmissionStep } from './admission-step.js';
 import { bindingEscalation } from './steps/binding-escalation.js';
 import { csrApprovalPermission } from './steps/csr-approval-permission.js';
@@ -9,6 +10,8 @@ import { csrSigningPermission } from './steps/csr-signing-permission.js';
 import { csrSubjectRestriction } from './steps/csr-subject-restriction.js';
 import { immortalNamespaces } from './steps/immortal-namespaces.js';
 import { namespaceExists } from './steps/namespace-exists.js';
+import { nodeRestriction } from './steps/node-restriction.js';
+import { podServiceAccount } from './steps/pod-service-account.js';
 import { roleEscalation } from './steps/role-escalation.js';
 import { trustBundleAttestation } from './steps/trust-bundle-attestation.js';
 
@@ -17,6 +20,9 @@ export interface ChainParts {
   readonly rbac: Rbac;
   readonly objects: ObjectSource;
   readonly domains: Domains;
+  readonly clock: Clock;
+  /** Keep node agents to what is theirs. */
+  readonly nodeRestriction: boolean;
   /** Webhooks that may change objects. */
   readonly mutating?: readonly AdmissionStep[];
   /** Webhooks that may only refuse. */
@@ -29,11 +35,15 @@ export const defaultChain = ({
   rbac,
   objects,
   domains,
+  clock,
+  nodeRestriction: restrictsNodes,
   mutating = [],
   validating = [],
 }: ChainParts): readonly AdmissionStep[] => [
   namespaceExists({ objects }),
   immortalNamespaces,
+  podServiceAccount({ objects, domains, clock }),
+  ...(restrictsNodes ? [nodeRestriction({ objects, authorizer, domains })] : []),
   csrApprovalPermission({ authorizer, domains }),
   csrSigningPermission({ authorizer, domains }),
   trustBundleAttestation({ authorizer, domains }),

@@ -36,6 +36,7 @@ export function parseVersion(text: string): bigint | { readonly wrong: string } 
 export interface ListParameters {
   readonly labelSelector: string | undefined;
   readonly fieldSelector: string | undefined;
+  readonly shardSelector: string | undefined;
   readonly watch: boolean;
   readonly allowWatchBookmarks: boolean;
   /** As sent; empty and absent alike mean: the most recent. */
@@ -54,6 +55,7 @@ export function readListParameters(query: Query): ListParameters {
   return {
     labelSelector: query.get('labelSelector') || undefined,
     fieldSelector: query.get('fieldSelector') || undefined,
+    shardSelector: query.get('shardSelector') || undefined,
     watch: readBoolean(query.get('watch')),
     allowWatchBookmarks: readBoolean(query.get('allowWatchBookmarks')),
     resourceVersion: query.get('resourceVersion') ?? '',

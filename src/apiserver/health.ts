@@ -1,10 +1,11 @@
+import { quote } from '../api/go-text.js';
 import type { TextResult } from './request.js';
 
 /** A named condition of a healthy server. Answers nothing when it holds, what is wrong otherwise. */
 export interface HealthCheck {
   readonly name: string;
-  /** Also part of /livez. Default true. */
-  readonly live?: boolean;
+  /** Part of /readyz alone. Default: of all three. */
+  readonly onlyReady?: boolean;
   check(): Promise<string | undefined>;
 }
 
@@ -19,30 +20,43 @@ export async function health(
   path: string,
   query: { all(name: string): readonly string[]; get(name: string): string | undefined },
 ): Promise<TextResult> {
-  const [endpoint = '', one] = path.slice(1).split('/');
-  const mine = checks.filter(({ live }) => endpoint !== 'livez' || live !== false);
-  if (one !== undefined && one !== '') {
+  const [endpoint = '', ...below] = path.slice(1).split('/');
+  const one = below.join('/');
+  const mine = checks.filter(({ onlyReady }) => endpoint === 'readyz' || onlyReady !== true);
+  if (one !== '') {
     const found = mine.find(({ name }) => name === one);
     if (found === undefined) return pageNotFound;
-    const wrong = await found.check();
+    const wrong = await problemOf(found);
     return wrong === undefined ? text(200, 'ok') : text(500, `internal server error: ${wrong}\n`);
   }
-  const excluded = new Set(query.all('exclude').flatMap((names) => names.split(',')));
+  const excluded = new Set(query.all('exclude'));
+  const unknown = new Set(excluded);
   const lines: string[] = [];
   let failed = false;
-  for (const { name, check } of mine) {
-    if (excluded.delete(name)) {
+  const problems = await Promise.all(mine.map((one) => (excluded.has(one.name) ? undefined : problemOf(one))));
+  for (const [at, { name }] of mine.entries()) {
+    if (excluded.has(name)) {
+      unknown.delete(name);
       lines.push(`[+]${name} excluded: ok`);
       continue;
     }
-    const wrong = await check();
+    const wrong = problems[at];
     failed ||= wrong !== undefined;
     lines.push(wrong === undefined ? `[+]${name} ok` : `[-]${name} failed: reason withheld`);
   }
-  if (excluded.size) {
-    const names = [...excluded].map((name) => JSON.stringify(name)).join(',');
+  if (unknown.size > 0) {
+    const names = [...unknown].sort().map(quote).join(',');
     lines.push(`warn: some health checks cannot be excluded: no matches for ${names}`);
   }
   if (failed) return text(500, `${lines.join('\n')}\n${endpoint} check failed\n`);
   return text(200, query.get('verbose') === undefined ? 'ok' : `${lines.join('\n')}\n${endpoint} check passed\n`);
 }
+
+/** A check that cannot be made has failed. */
+const problemOf = async ({ check }: HealthCheck): Promise<string | undefined> => {
+  try {
+    return await check();
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+};

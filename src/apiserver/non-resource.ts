@@ -105,10 +105,9 @@ function allPaths(served: Served, { checks, openId }: NonResourceParts): readonl
   return [
     ...fixedPaths,
     ...(openId === undefined ? [] : [openIdConfigurationPath, keySetPath]),
-    ...checks.flatMap(({ name, live }) => [
-      `/healthz/${name}`,
+    ...checks.flatMap(({ name, onlyReady }) => [
       `/readyz/${name}`,
-      ...(live === false ? [] : [`/livez/${name}`]),
+      ...(onlyReady === true ? [] : [`/healthz/${name}`, `/livez/${name}`]),
     ]),
     ...['/api', '/apis', '/apis/'],
     ...served.groups.flatMap(({ name, versions }) => {

@@ -7,6 +7,7 @@ import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
 import type { Revision, Store } from '../store/store.js';
 import type { Catalogue } from './catalogue.js';
+import type { FeatureGates } from './feature-gates.js';
 import type { Operations } from './operations/operations.js';
 
 /** What the API server is made of. */
@@ -21,6 +22,7 @@ export interface Parts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly domains: Domains;
+  readonly featureGates: FeatureGates;
   /** The oldest revision a watch may resume from: what came before it made the server's first objects. */
   firstRevision(): Revision;
   /** Looks after requests on their way: counts, limits, records. Default: nobody does. */

@@ -10,7 +10,7 @@ import type { Result } from './request.js';
 /** Answers in protobuf, for clients that ask for nothing else. */
 export function encodeAnswer(result: Exclude<Result, { type: 'watch' | 'text' | 'bytes' }>): Buffer {
   if (result.type === 'list') {
-    const { definition, entries, resourceVersion, continue: token, remainingItemCount } = result;
+    const { definition, entries, resourceVersion, continue: token, remainingItemCount, shard } = result;
     return encodeProtobufList(definition.schema, {
       apiVersion: groupVersion(definition),
       kind: definition.listKind,
@@ -18,6 +18,7 @@ export function encodeAnswer(result: Exclude<Result, { type: 'watch' | 'text' | 
         resourceVersion,
         ...(token === undefined ? {} : { continue: token }),
         ...(remainingItemCount === undefined ? {} : { remainingItemCount }),
+        ...(shard === undefined ? {} : { shardInfo: { selector: shard } }),
       },
       items: entries.map((entry) => stored(definition, entry) as unknown as JsonObject),
     });

@@ -112,13 +112,18 @@ function listHead(result: ListResult): string {
   const { definition } = result;
   const apiVersion = groupVersion(definition);
   if (definition.origin === 'custom') return `{"apiVersion":${goJson(apiVersion)},"items":[`;
-  return `${goJson({ kind: definition.listKind, apiVersion, metadata: listMeta(result) }).slice(0, -1)},"items":[`;
+  return `${goJson({ kind: definition.listKind, apiVersion, metadata: builtInListMeta(result) }).slice(0, -1)},"items":[`;
 }
 
 const listMeta = ({ resourceVersion, continue: token, remainingItemCount }: ListResult): JsonObject => ({
   resourceVersion,
   ...(token === undefined ? {} : { continue: token }),
   ...(remainingItemCount === undefined ? {} : { remainingItemCount }),
+});
+/** Transformed lists, and those of custom resources, do not say of which shard they are. */
+const builtInListMeta = (result: ListResult): JsonObject => ({
+  ...listMeta(result),
+  ...(result.shard === undefined ? {} : { shardInfo: { selector: result.shard } }),
 });
 const customListMeta = ({ resourceVersion, continue: token, remainingItemCount }: ListResult): JsonObject => ({
   continue: token ?? '',

@@ -5,6 +5,7 @@ import type { Credentials } from '../auth/authenticator.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import type { Entry } from '../store/store.js';
 import type { AuditRecord } from './operations/audit-log.js';
+import type { Pace } from './pace.js';
 
 /** What a URL and a method ask for, as authorization sees it; made before anybody knows whether it exists. */
 export interface RequestInfo {
@@ -97,6 +98,8 @@ export interface ListResult {
   readonly resourceVersion: string;
   readonly continue: string | undefined;
   readonly remainingItemCount: number | undefined;
+  /** The shard selector that was applied, if one was. */
+  readonly shard: string | undefined;
 }
 
 export interface WatchResult {
@@ -104,6 +107,8 @@ export interface WatchResult {
   readonly definition: ResourceDefinition;
   /** Completes when the watch is over. Errors are events here, never failures of the stream. */
   readonly events: Observable<WatchItem>;
+  /** For a reader that may be slower than the events come; to be limited before subscribing. */
+  readonly pace: Pace;
   /** To be told of every event that was sent, and its size. */
   readonly sent?: (item: WatchItem, bytes: number) => void;
 }

@@ -1,13 +1,17 @@
-import { badRequest } from '../api/errors.js';
+import { badRequest, untyped } from '../api/errors.js';
 import type { ApiObject } from '../api/object.js';
 import type { ListParameters } from '../api/options.js';
 import { type FieldSelector, type LabelSelector, parseFieldSelector, parseLabelSelector } from '../api/selectors.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
+import type { FeatureGates } from './feature-gates.js';
+import { parseShardSelector, type ShardSelector } from './shard-selector.js';
 
 /** Which objects of a collection a request is about. */
 export interface Selection {
   /** True if it takes everything, so that nobody need look into the objects. */
   readonly everything: boolean;
+  /** The shard selector in its normal form, if there is one. */
+  readonly shard: string | undefined;
   /** Set if only one name can match. */
   readonly name: string | undefined;
   matches(object: ApiObject): boolean;
@@ -18,10 +22,11 @@ export const mayMatch = ({ name }: Selection, key: string): boolean => name === 
 
 type Getter = (object: ApiObject) => string;
 
-/** Reads the label and field selectors of a request against what the kind can be selected by. Throws BadRequest. */
+/** Reads the selectors of a request against what the kind can be selected by. Throws ApiError. */
 export function readSelection(
   definition: ResourceDefinition,
-  parameters: Pick<ListParameters, 'labelSelector' | 'fieldSelector'>,
+  parameters: Pick<ListParameters, 'labelSelector' | 'fieldSelector' | 'shardSelector'>,
+  gates: FeatureGates,
   name?: string,
 ): Selection {
   const labels: LabelSelector | undefined = parameters.labelSelector
@@ -36,15 +41,27 @@ export function readSelection(
     value,
     field,
   }));
+  const shard = gates.shardedListAndWatch ? readShardSelector(parameters.shardSelector) : undefined;
   const byName = terms.find(({ field, wanted }) => field === 'metadata.name' && wanted)?.value;
   return {
-    everything: (labels === undefined || labels.empty) && terms.length === 0 && name === undefined,
+    everything: (labels === undefined || labels.empty) && terms.length === 0 && name === undefined && !shard,
+    shard: shard?.text,
     name: name ?? byName,
     matches: (object) =>
       (name === undefined || object.metadata.name === name) &&
       (labels === undefined || labels.matches(object.metadata.labels)) &&
+      (shard === undefined || shard.matches(object)) &&
       terms.every(({ get, wanted, value }) => (get(object) === value) === wanted),
   };
+}
+
+function readShardSelector(text: string | undefined): ShardSelector | undefined {
+  if (text === undefined) return undefined;
+  try {
+    return parseShardSelector(text);
+  } catch (error) {
+    throw untyped(`invalid shard selector: ${error instanceof Error ? error.message : String(error)}`);
+  }
 }
 
 function getterOf(definition: ResourceDefinition, field: string): Getter {

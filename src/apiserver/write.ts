@@ -110,7 +110,8 @@ export async function createObject(
       ...validateMetadata(next, metadataRules(definition)),
       ...(definition.validate?.(next, undefined, context) ?? []),
     ];
-    if (violations.length) throw invalidObject({ ...definition, kind: next.kind, name: next.metadata.name }, violations);
+    if (violations.length)
+      throw invalidObject({ ...definition, kind: next.kind, name: next.metadata.name }, violations);
     for (const text of definition.warnings?.(next, undefined) ?? []) context.warn(text);
     await runValidating(parts.admission, attributesOf(request, 'CREATE', next, undefined));
 
@@ -243,14 +244,7 @@ async function updateOnce(
   const document = encode(definition, next);
   if (sameDocument(document, entry)) return { created: false, entry, object: previous };
   if (context.dryRun) return { created: false, entry: undefined, object: withVersion(next, entry) };
-  try {
-    const committed = await commitOver(parts, entry, document);
-    return { created: false, entry: committed, object: next };
-  } catch (error) {
-    // The caller named the version it had seen, so a lost race is its to settle.
-    if (error instanceof WriteConflict && version !== 0n) throw staleWrite(subject(definition, key.name));
-    throw error;
-  }
+  return { created: false, entry: await commitOver(parts, entry, document), object: next };
 }
 
 const commitOver = ({ store }: Parts, entry: Entry, document: Document): Promise<Entry> =>

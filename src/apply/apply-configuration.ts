@@ -65,10 +65,19 @@ export function applyConfiguration(applying: Applying): Applied {
   try {
     return appliedAs(applying);
   } catch (error) {
-    if (error instanceof UnidentifiedItem) throw untyped(`failed to merge config: ${error.message}`);
+    if (error instanceof UnidentifiedItem) throw unidentified(applying, error);
     if (error instanceof FieldConflicts) throw conflictError(error.conflicts);
     throw error;
   }
+}
+
+/** An item without identity comes from the live object: the configuration was checked before. */
+function unidentified({ live, schema }: Applying, { message }: UnidentifiedItem): ApiError {
+  const stored = live === undefined ? {} : withoutOwners(asJson(live));
+  const errors = checkShape(shapeOfObject(schema), stored, { duplicates: true });
+  return errors.length === 0
+    ? untyped(`failed to merge config: ${message}`)
+    : untyped(`failed to create typed live object (${objectName(stored)}): ${joinErrors(errors)}`);
 }
 
 function checkConfiguration({ config, kind, schema }: Applying): void {

@@ -13,7 +13,7 @@ export interface FrontProxyOptions {
   readonly usernameHeaders?: readonly string[];
   readonly uidHeaders?: readonly string[];
   readonly groupHeaders?: readonly string[];
-  readonly extraPrefixes?: readonly string[];
+  readonly extraHeaderPrefixes?: readonly string[];
 }
 
 /**
@@ -26,7 +26,7 @@ export function frontProxy(options: FrontProxyOptions): Authenticator {
     usernameHeaders = ['x-remote-user'],
     uidHeaders = ['x-remote-uid'],
     groupHeaders = ['x-remote-group'],
-    extraPrefixes = ['x-remote-extra-'],
+    extraHeaderPrefixes = ['x-remote-extra-'],
   } = options;
   const verifier = new PeerVerifier(options);
   return {
@@ -42,7 +42,7 @@ export function frontProxy(options: FrontProxyOptions): Authenticator {
       if (username === undefined) return undefined;
       const [uid] = values(uidHeaders);
       const extra = Object.fromEntries(
-        extraPrefixes.flatMap((prefix) => Object.entries(readExtraHeaders(credentials, prefix))),
+        extraHeaderPrefixes.flatMap((prefix) => Object.entries(readExtraHeaders(credentials, prefix))),
       );
       return {
         user: {

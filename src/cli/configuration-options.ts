@@ -1,4 +1,5 @@
 import { defaultDomains } from '../api/domains.js';
+import type { AuthorizationMode } from '../server/options.js';
 
 /** Options of `kedge serve`, complete. Their meanings are told in config/server.yaml. */
 export interface Configuration {
@@ -9,17 +10,45 @@ export interface Configuration {
   controllers: 'all' | string[];
   logLevel: 'debug' | 'info' | 'warn' | 'error';
   logFormat: 'auto' | 'pretty' | 'json';
-  authorization: 'RBAC' | 'AlwaysAllow';
+  authorization: AuthorizationMode | AuthorizationMode[];
+  nodeRestriction?: boolean | undefined;
+  authorizationWebhook: { kubeconfig?: string | undefined; allowedSeconds: number; refusedSeconds: number };
   anonymous: boolean;
+  clientCaFile?: string | undefined;
   tokenFile?: string | undefined;
+  authenticationConfigFile?: string | undefined;
+  authenticationWebhook: { kubeconfig?: string | undefined; cacheSeconds: number };
+  frontProxy: {
+    caFile?: string | undefined;
+    allowedNames: string[];
+    usernameHeaders: string[];
+    uidHeaders: string[];
+    groupHeaders: string[];
+    extraHeaderPrefixes: string[];
+  };
   serviceAccounts: {
     issuers: string[];
     apiAudiences: string[];
+    signingKeyFile?: string | undefined;
     verificationKeyFiles: string[];
+    keySetUri?: string | undefined;
     maxTokenSeconds: number;
+    extendTokens: boolean;
   };
   signing: { seconds: number; certificateFile?: string | undefined; keyFile?: string | undefined };
   domains: { api: string; signer: string };
+  metrics: boolean;
+  audit: { policyFile?: string | undefined; logFile: string; maxSizeMb: number; maxBackups: number };
+  limits: {
+    readOnlyRequests: number;
+    mutatingRequests: number;
+    requestTimeoutMs: number;
+    connections: number;
+    headerBytes: number;
+    headersMs: number;
+    idleMs: number;
+  };
+  shutdownDelayMs: number;
   graceMs: number;
 }
 
@@ -31,15 +60,37 @@ export const defaults: Configuration = {
   controllers: 'all',
   logLevel: 'info',
   logFormat: 'auto',
-  authorization: 'RBAC',
+  authorization: ['Node', 'RBAC'],
+  authorizationWebhook: { allowedSeconds: 300, refusedSeconds: 30 },
   anonymous: true,
+  authenticationWebhook: { cacheSeconds: 120 },
+  frontProxy: {
+    allowedNames: [],
+    usernameHeaders: ['X-Remote-User'],
+    uidHeaders: ['X-Remote-Uid'],
+    groupHeaders: ['X-Remote-Group'],
+    extraHeaderPrefixes: ['X-Remote-Extra-'],
+  },
   serviceAccounts: {
     issuers: ['https://kubernetes.default.svc'],
     apiAudiences: [],
     verificationKeyFiles: [],
     maxTokenSeconds: 0,
+    extendTokens: true,
   },
   signing: { seconds: 31_536_000 },
   domains: { api: defaultDomains.api, signer: defaultDomains.signer },
+  metrics: true,
+  audit: { logFile: '-', maxSizeMb: 100, maxBackups: 10 },
+  limits: {
+    readOnlyRequests: 400,
+    mutatingRequests: 200,
+    requestTimeoutMs: 60_000,
+    connections: 10_000,
+    headerBytes: 131_072,
+    headersMs: 32_000,
+    idleMs: 90_000,
+  },
+  shutdownDelayMs: 0,
   graceMs: 10_000,
 };

@@ -5,6 +5,13 @@ import { type Configuration, defaults } from './configuration-options.js';
 
 const milliseconds = z.number().int().nonnegative();
 const seconds = z.number().int().nonnegative();
+const path = z.string().min(1);
+/** Names of headers, or what they begin with. */
+const headers = z.array(z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'must be a header name'));
+const mode = z.enum(['Node', 'RBAC', 'Webhook', 'AlwaysAllow', 'AlwaysDeny']);
+const count = z.number().int().nonnegative();
+/** Milliseconds that a timer can wait. */
+const period = z.number().int().min(100).max(86_400_000);
 
 export const configuration = z.strictObject({
   host: z.string().min(1).default(defaults.host),
@@ -14,17 +21,46 @@ export const configuration = z.strictObject({
   controllers: z.union([z.literal('all'), z.array(z.string())]).default(defaults.controllers),
   logLevel: z.enum(['debug', 'info', 'warn', 'error']).default(defaults.logLevel),
   logFormat: z.enum(['auto', 'pretty', 'json']).default(defaults.logFormat),
-  authorization: z.enum(['RBAC', 'AlwaysAllow']).default(defaults.authorization),
+  authorization: z.union([mode, z.array(mode).min(1)]).default(defaults.authorization),
+  nodeRestriction: z.boolean().optional(),
+  authorizationWebhook: z
+    .strictObject({
+      kubeconfig: path.optional(),
+      allowedSeconds: seconds.default(defaults.authorizationWebhook.allowedSeconds),
+      refusedSeconds: seconds.default(defaults.authorizationWebhook.refusedSeconds),
+    })
+    .prefault({}),
   anonymous: z.boolean().default(defaults.anonymous),
-  tokenFile: z.string().optional(),
+  clientCaFile: path.optional(),
+  tokenFile: path.optional(),
+  authenticationConfigFile: path.optional(),
+  authenticationWebhook: z
+    .strictObject({
+      kubeconfig: path.optional(),
+      cacheSeconds: seconds.default(defaults.authenticationWebhook.cacheSeconds),
+    })
+    .prefault({}),
+  frontProxy: z
+    .strictObject({
+      caFile: path.optional(),
+      allowedNames: z.array(z.string().min(1)).default(defaults.frontProxy.allowedNames),
+      usernameHeaders: headers.default(defaults.frontProxy.usernameHeaders),
+      uidHeaders: headers.default(defaults.frontProxy.uidHeaders),
+      groupHeaders: headers.default(defaults.frontProxy.groupHeaders),
+      extraHeaderPrefixes: headers.default(defaults.frontProxy.extraHeaderPrefixes),
+    })
+    .prefault({}),
   serviceAccounts: z
     .strictObject({
       issuers: z.array(z.string().min(1)).min(1).default(defaults.serviceAccounts.issuers),
       apiAudiences: z.array(z.string().min(1)).default([]),
-      verificationKeyFiles: z.array(z.string()).default([]),
+      signingKeyFile: path.optional(),
+      verificationKeyFiles: z.array(path).default([]),
+      keySetUri: z.url({ protocol: /^https$/ }).optional(),
       maxTokenSeconds: seconds
         .refine((value) => value === 0 || value >= 3_600, 'must be 0 or at least 3600')
         .default(defaults.serviceAccounts.maxTokenSeconds),
+      extendTokens: z.boolean().default(defaults.serviceAccounts.extendTokens),
     })
     .prefault({}),
   signing: z
@@ -44,5 +80,26 @@ export const configuration = z.strictObject({
       signer: z.string().min(1).default(defaults.domains.signer),
     })
     .prefault({}),
+  metrics: z.boolean().default(defaults.metrics),
+  audit: z
+    .strictObject({
+      policyFile: z.string().min(1).optional(),
+      logFile: z.string().min(1).default(defaults.audit.logFile),
+      maxSizeMb: count.default(defaults.audit.maxSizeMb),
+      maxBackups: count.default(defaults.audit.maxBackups),
+    })
+    .prefault({}),
+  limits: z
+    .strictObject({
+      readOnlyRequests: count.default(defaults.limits.readOnlyRequests),
+      mutatingRequests: count.default(defaults.limits.mutatingRequests),
+      requestTimeoutMs: period.default(defaults.limits.requestTimeoutMs),
+      connections: count.default(defaults.limits.connections),
+      headerBytes: z.number().int().min(8_192).max(1_048_576).default(defaults.limits.headerBytes),
+      headersMs: period.default(defaults.limits.headersMs),
+      idleMs: period.default(defaults.limits.idleMs),
+    })
+    .prefault({}),
+  shutdownDelayMs: milliseconds.default(defaults.shutdownDelayMs),
   graceMs: milliseconds.default(defaults.graceMs),
 }) satisfies z.ZodType<Configuration>;

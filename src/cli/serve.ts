@@ -1,10 +1,14 @@
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { createServer } from '../embed.js';
+import type { ConnectionLimits } from '../http/connection-limits.js';
 import { systemClock } from '../runtime/clock.js';
 import { createLogger } from '../runtime/pino-logger.js';
 import { writeWhole } from '../server/credentials.js';
+import { accessOptions } from './access-options.js';
 import { ConfigurationError, type Flags, readConfiguration } from './configuration.js';
+import type { Configuration } from './configuration-options.js';
+import { firstCrash } from './crash-log.js';
 
 /** `kedge serve`: runs until SIGTERM or SIGINT, then drains. */
 export async function serve(file: string | undefined, flags: Flags): Promise<void> {
@@ -20,28 +24,22 @@ export async function serve(file: string | undefined, flags: Flags): Promise<voi
   });
   // From here on a signal is kept until the server can be stopped.
   const stopped = untilStopped();
-  const { signing, serviceAccounts } = configuration;
+  const crashed = firstCrash(log);
+  const { signing } = configuration;
   const server = await createServer({
     store: configuration.store ?? `level:${join(dataDir, 'store')}`,
     dataDir: join(dataDir, 'pki'),
-    listen: { host: configuration.host, port: configuration.port },
+    listen: { host: configuration.host, port: configuration.port, limits: connectionLimits(configuration) },
     controllers: configuration.controllers,
     log,
     clock: systemClock,
     domains: { ...configuration.domains, extensions: ['x-kubernetes-', 'x-api-'] },
-    authorization: configuration.authorization,
-    anonymous: configuration.anonymous,
-    ...(configuration.tokenFile === undefined ? {} : { tokenFile: await readText(configuration.tokenFile) }),
-    serviceAccountIssuers: serviceAccounts.issuers,
-    apiAudiences: serviceAccounts.apiAudiences,
-    serviceAccountVerificationKeys: await Promise.all(serviceAccounts.verificationKeyFiles.map(readText)),
-    ...(serviceAccounts.maxTokenSeconds === 0
-      ? {}
-      : { serviceAccountMaxTokenSeconds: serviceAccounts.maxTokenSeconds }),
+    ...accessOptions(configuration),
     signingSeconds: signing.seconds,
     ...(signing.certificateFile === undefined || signing.keyFile === undefined
       ? {}
       : { signingCaFiles: { certificateFile: signing.certificateFile, keyFile: signing.keyFile } }),
+    ...operationsOf(configuration),
     graceMs: configuration.graceMs,
     onListening: async ({ url, adminKubeconfig }) => {
       const kubeconfig = join(dataDir, 'admin.kubeconfig');
@@ -50,11 +48,34 @@ export async function serve(file: string | undefined, flags: Flags): Promise<voi
       log.info({ url, kubeconfig }, 'ready');
     },
   });
-  await stopped;
+  const crash = await Promise.race([stopped, crashed]);
   log.info({}, 'stopping');
   await server.stop();
   log.info({}, 'stopped');
+  if (crash !== undefined) throw new Error(`stopped after a fault: ${crash.message}`, { cause: crash });
 }
+
+/** Over HTTP/1.1 Node's own limit of a request's time comes after ours, which has an answer to it. */
+const afterTimeoutMs = 30_000;
+
+const connectionLimits = ({ limits }: Configuration): ConnectionLimits => ({
+  connections: limits.connections,
+  headerBytes: limits.headerBytes,
+  headersMs: limits.headersMs,
+  idleMs: limits.idleMs,
+  requestMs: Math.max(limits.requestTimeoutMs, limits.headersMs) + afterTimeoutMs,
+});
+
+const operationsOf = ({ metrics, audit, limits, shutdownDelayMs }: Configuration) => ({
+  shutdownDelayMs,
+  operations: {
+    metrics,
+    ...(audit.policyFile === undefined ? {} : { audit: { ...audit, policy: { file: audit.policyFile } } }),
+    readOnlyRequests: limits.readOnlyRequests,
+    mutatingRequests: limits.mutatingRequests,
+    requestTimeoutMs: limits.requestTimeoutMs,
+  },
+});
 
 const greeting = (url: string, kubeconfig: string): string => `
   Kedge is listening on ${url}
@@ -67,14 +88,6 @@ const greeting = (url: string, kubeconfig: string): string => `
     kubectl explain csr.spec
 
 `;
-
-async function readText(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    throw new ConfigurationError(`cannot read ${path}: ${(error as NodeJS.ErrnoException).code ?? String(error)}`);
-  }
-}
 
 /** Resolves at the first SIGTERM or SIGINT; a second one ends the process at once. */
 export const untilStopped = (): Promise<void> =>

@@ -127,7 +127,11 @@ async function answer(
     case 'text': {
       const bytes = Buffer.from(result.text);
       const type = 'text/plain; charset=utf-8';
-      exchange.send(result.code, { ...headers, 'Content-Type': type, ...result.headers }, [bytes]);
+      exchange.send(
+        result.code,
+        { ...headers, 'Content-Type': type, 'Content-Length': bytes.length, ...result.headers },
+        [bytes],
+      );
       return { code: result.code, bytes: bytes.length };
     }
     case 'bytes':
@@ -140,7 +144,7 @@ async function answer(
           : 'application/json';
       const encode = await eventEncoder(result.definition, representation, () => parts.clock.now());
       const out = exchange.stream(200, { ...headers, 'Content-Type': contentType });
-      await writeWatch(result, told(encode, result), out, () => exchange.cut());
+      await writeWatch(result, told(encode, result), out, { cut: () => exchange.cut(), clock: parts.clock });
       return { code: 200, bytes: 0 };
     }
     default: {

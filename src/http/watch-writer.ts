@@ -1,20 +1,24 @@
+import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import type { EventEncoder } from '../apiserver/represent.js';
 import type { WatchResult } from '../apiserver/request.js';
+import type { Clock } from '../runtime/clock.js';
 import { Subscription } from '../runtime/observable.js';
 
-/** Bytes that may wait for a slow reader before its watch is cut off. It resumes from its last version. */
-const backlogLimit = 16 * 1024 * 1024;
+/** With more bytes than this waiting for its reader, a watch rests until all of them are taken. */
+const restAbove = 1_048_576;
+/** A reader that takes nothing for so long is cut off. It resumes from its last version. */
+const patienceMs = 30_000;
 
 /**
- * Writes the events of a watch to its caller as they come. The stream ends with the watch; a caller that goes
- * away, or does not read, ends the watch.
+ * Writes the events of a watch to its caller as they come, no faster than it reads. The stream ends with the watch; a
+ * caller that goes away, or does not read, ends the watch.
  */
 export function writeWatch(
-  { events }: WatchResult,
+  { events, pace }: Pick<WatchResult, 'events' | 'pace'>,
   encode: EventEncoder,
   out: Writable,
-  cut: () => void,
+  { cut, clock }: { cut(): void; readonly clock: Clock },
 ): Promise<void> {
   return new Promise((resolve) => {
     // Made before subscribing: a watch may be over before it has begun.
@@ -23,14 +27,10 @@ export function writeWatch(
       subscription.unsubscribe();
       resolve();
     };
+    pace.limit(() => (out.writableLength > restAbove && !out.destroyed ? taken(out, clock, cut) : undefined));
     const running = events.subscribe({
       next: (item) => {
-        if (out.destroyed || out.writableEnded) return;
-        out.write(encode(item));
-        if (out.writableLength > backlogLimit) {
-          cut();
-          finish();
-        }
+        if (!out.destroyed && !out.writableEnded) out.write(encode(item));
       },
       error: () => {
         cut();
@@ -45,4 +45,23 @@ export function writeWatch(
     out.once('close', finish);
     if (out.destroyed) finish();
   });
+}
+
+/** Resolves when everything written was taken, or the stream is closed: by `cut`, if nothing is taken for too long. */
+async function taken(out: Writable, clock: Clock, cut: () => void): Promise<void> {
+  const over = new AbortController();
+  const events = Promise.race([
+    once(out, 'drain', { signal: over.signal }),
+    once(out, 'close', { signal: over.signal }),
+  ]).catch(() => {});
+  const looking = (async () => {
+    for (let left = out.writableLength; !over.signal.aborted; ) {
+      await clock.sleep(patienceMs, over.signal);
+      if (over.signal.aborted) return;
+      if (out.writableLength >= left) return cut();
+      left = out.writableLength;
+    }
+  })();
+  await Promise.race([events, looking]);
+  over.abort();
 }

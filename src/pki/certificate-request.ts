@@ -7,6 +7,7 @@ import { type DistinguishedName, type NameAttribute, nameOf } from './distinguis
 import { firstPemBlock } from './pem.js';
 import { PkiError } from './pki-error.js';
 import { type KeyMaterial, type PublicKey, readPublicKey } from './public-key.js';
+import { remembered } from './remembered.js';
 import { RequestReader, readBitString, readBoolean, readInteger, readOid, universal } from './request-reader.js';
 import { type SignatureAlgorithm, verifySignature } from './signature.js';
 
@@ -67,8 +68,13 @@ export function readCertificateRequest(pem: Uint8Array | string): CertificateReq
   return readRequestDer(block.bytes);
 }
 
-/** Like `readCertificateRequest`, for DER without PEM around it. */
-export function readRequestDer(der: Buffer): CertificateRequest {
+/**
+ * Like `readCertificateRequest`, for DER without PEM around it. A request is read by validation, approver and signer in
+ * turn, and verifying it takes most of their time, so the latest are remembered.
+ */
+export const readRequestDer: (der: Buffer) => CertificateRequest = remembered(readRequest);
+
+function readRequest(der: Buffer): CertificateRequest {
   const input = new RequestReader(der);
   const raw = readStructure(input.field(shapes.request).contents);
   if (!input.done) throw new PkiError('parse', 'asn1: syntax error: trailing data');

@@ -9,12 +9,12 @@ import { type CheckDeviceSelector, deviceClasses } from './deviceclasses/definit
 import { events } from './events/definition.js';
 import { leases } from './leases/definition.js';
 import { mutatingWebhookConfigurations } from './mutatingwebhookconfigurations/definition.js';
-import { namespaces } from './namespaces/definition.js';
+import { namespaceDefinition } from './namespaces/definition.js';
 import { nodes } from './nodes/definition.js';
 import { pods } from './pods/definition.js';
 import { roleBindingDefinition } from './rolebindings/definition.js';
 import { roles } from './roles/definition.js';
-import { secrets } from './secrets/definition.js';
+import { secretDefinition } from './secrets/definition.js';
 import { serviceAccounts } from './serviceaccounts/definition.js';
 import { validatingWebhookConfigurations } from './validatingwebhookconfigurations/definition.js';
 import type { CheckMatchCondition } from './webhookconfigurations/validate.js';
@@ -42,8 +42,17 @@ export interface BuiltinParts {
 /** Every built-in kind, groups in the order discovery shows them, kinds within a group by their plural. */
 export function builtinDefinitions(parts: BuiltinParts = {}): readonly ResourceDefinition[] {
   const webhookParts = { checkMatchCondition: parts.checkMatchCondition ?? (() => []) };
-  const core = [configMaps, events, namespaces, nodes, pods, secrets, serviceAccounts(tokenOf(parts))];
-  const roleGroup = groupIn(parts.domains ?? defaultDomains, Roles.group);
+  const { domains = defaultDomains } = parts;
+  const core = [
+    configMaps,
+    events,
+    namespaceDefinition(domains),
+    nodes,
+    pods,
+    secretDefinition(domains),
+    serviceAccounts({ ...tokenOf(parts), domains }),
+  ];
+  const roleGroup = groupIn(domains, Roles.group);
   const rbac = [clusterRoleBindingDefinition(roleGroup), clusterRoles, roleBindingDefinition(roleGroup), roles];
   const admission = [mutatingWebhookConfigurations(webhookParts), validatingWebhookConfigurations(webhookParts)];
   return [

@@ -27,8 +27,14 @@ export async function followText(
 ): Promise<void> {
   if (typeof source === 'string') return take(source);
   const { file } = source;
-  let text = await readFile(file, 'utf8');
-  await take(text);
+  let text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new Error(`cannot read ${file}: ${error.code ?? error.message}`, { cause: error });
+  });
+  try {
+    await take(text);
+  } catch (error) {
+    throw new Error(`${file}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
 
   const look = async (): Promise<void> => {
     try {

@@ -3,9 +3,12 @@ import type { Secret } from '../api/kinds/secret.js';
 import { alwaysAllow, alwaysDeny } from '../auth/always.js';
 import type { Authorizer } from '../auth/authorizer.js';
 import { union } from '../auth/authorizer-union.js';
+import type { TokenAuthenticator } from '../auth/bearer-token.js';
+import { nodeAuthorizer } from '../auth/node/node-authorizer.js';
 import type { ObjectSource } from '../auth/object-source.js';
 import { privilegedGroup } from '../auth/privileged-group.js';
 import { type Rbac, rbac } from '../auth/rbac.js';
+import type { CallReview } from '../auth/webhook/call-review.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
 import { type Authentication, openAuthentication } from './authentication.js';
@@ -36,12 +39,16 @@ export async function openAccess(
   },
 ): Promise<Access> {
   const { credentials, objects, domains, log } = given;
+  const apiAudiences = options.apiAudiences?.length
+    ? options.apiAudiences
+    : [options.serviceAccountIssuers?.[0] ?? defaultIssuer];
   const authentication = await openAuthentication(
     {
       signingKey: options.serviceAccountSigningKey ?? credentials.serviceAccountKey,
       verificationKeys: options.serviceAccountVerificationKeys ?? [],
-      issuers: options.serviceAccountIssuers ?? ['https://kubernetes.default.svc'],
-      apiAudiences: options.apiAudiences ?? [],
+      issuers: options.serviceAccountIssuers ?? [defaultIssuer],
+      apiAudiences,
+      webhook: await openTokenWebhook(options, apiAudiences, given),
       keySetUri: options.serviceAccountKeySetUri,
       serverAddress: given.serverAddress,
       clientCa: () => credentials.ca.anchors,
@@ -59,17 +66,66 @@ export async function openAccess(
   if (modes.includes('AlwaysAllow')) {
     log.warn({ authorization: modes }, 'AUTHORIZATION IS OFF: everybody who reaches this server may do everything');
   }
-  const byMode: Readonly<Record<AuthorizationMode, () => Authorizer>> = {
+  const byMode: Readonly<Record<AuthorizationMode, () => Authorizer | Promise<Authorizer>>> = {
+    Webhook: () => openAuthorizationWebhook(options, given),
     RBAC: () => roles,
+    Node: () => nodeAuthorizer(objects, domains),
     AlwaysAllow: () => alwaysAllow,
     AlwaysDeny: () => alwaysDeny,
   };
-  const authorizer = union(privilegedGroup, ...modes.map((mode) => byMode[mode]()));
-  return { authentication, authorizer, roles, nodeRestriction: false };
+  const authorizer = union(privilegedGroup, ...(await Promise.all(modes.map((mode) => byMode[mode]()))));
+  return { authentication, authorizer, roles, nodeRestriction: options.nodeRestriction ?? modes.includes('Node') };
+}
+
+const defaultIssuer = 'https://kubernetes.default.svc';
+
+interface Surroundings {
+  readonly domains: Domains;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Connections to the server of a kubeconfig, loaded only where one is named. */
+async function openCall(kubeconfig: string, clock: Clock): Promise<CallReview> {
+  const [{ findAccess }, { httpTransport }, { callReview }] = await Promise.all([
+    import('../client/remote-client.js'),
+    import('../client/http-transport.js'),
+    import('../auth/webhook/call-review.js'),
+  ]);
+  return callReview({ transport: httpTransport(await findAccess({ kubeconfig }), 'kedge'), clock });
+}
+
+async function openTokenWebhook(
+  { authenticationWebhook: webhook }: ServerOptions,
+  apiAudiences: readonly string[],
+  { domains, clock, log }: Surroundings,
+): Promise<TokenAuthenticator | undefined> {
+  if (webhook === undefined) return undefined;
+  const { webhookTokens } = await import('../auth/webhook/webhook-tokens.js');
+  const keepMs = webhook.cacheSeconds === undefined ? undefined : webhook.cacheSeconds * 1_000;
+  return webhookTokens({ call: await openCall(webhook.kubeconfig, clock), apiAudiences, domains, clock, log, keepMs });
+}
+
+async function openAuthorizationWebhook(
+  { authorizationWebhook: webhook }: ServerOptions,
+  { domains, clock, log }: Surroundings,
+): Promise<Authorizer> {
+  if (webhook === undefined) throw new Error('authorization by Webhook needs the kubeconfig of authorizationWebhook');
+  const { webhookAuthorizer } = await import('../auth/webhook/webhook-authorizer.js');
+  const inMs = (seconds: number | undefined): number | undefined =>
+    seconds === undefined ? undefined : seconds * 1_000;
+  return webhookAuthorizer({
+    call: await openCall(webhook.kubeconfig, clock),
+    domains,
+    clock,
+    log,
+    allowedMs: inMs(webhook.allowedSeconds),
+    refusedMs: inMs(webhook.refusedSeconds),
+  });
 }
 
 /** The modes in the order they are asked. */
-function modesOf({ authorization = 'RBAC' }: ServerOptions): readonly AuthorizationMode[] {
+function modesOf({ authorization = ['Node', 'RBAC'] }: ServerOptions): readonly AuthorizationMode[] {
   const modes = typeof authorization === 'string' ? [authorization] : authorization;
   if (modes.length === 0) throw new Error('authorization needs at least one mode');
   return modes;

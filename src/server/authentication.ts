@@ -213,8 +213,9 @@ async function openFrontProxy(
   following: Following,
 ): Promise<Omit<FrontProxyOptions, 'clock'> | undefined> {
   if (settings === undefined) return undefined;
-  const { ca, ...headers } = settings;
-  return { ...headers, bundle: await followCertificates(ca, following) };
+  const { ca, allowedNames = [], ...headers } = settings;
+  const inLowerCase = Object.entries(headers).map(([name, values]) => [name, values.map((one) => one.toLowerCase())]);
+  return { ...Object.fromEntries(inLowerCase), allowedNames, bundle: await followCertificates(ca, following) };
 }
 
 /** Issuers of JWTs and the policy about anonymous requests, as the AuthenticationConfiguration says now. */

@@ -12,6 +12,7 @@ import { customResourceDefinitions } from '../resources/customresourcedefinition
 import { builtinDefinitions } from '../resources/index.js';
 import { authenticationReviews, authorizationReviews } from '../resources/reviews/index.js';
 import { serviceAccountToken } from '../resources/serviceaccounts/token.js';
+import type { Clock } from '../runtime/clock.js';
 import type { Authentication } from './authentication.js';
 
 export interface DefinitionParts {
@@ -20,6 +21,8 @@ export interface DefinitionParts {
   readonly roles: Rbac;
   readonly objects: ObjectSource;
   readonly domains: Domains;
+  readonly clock: Clock;
+  readonly nodeRestriction: boolean;
   readonly maxTokenSeconds: number | undefined;
   readonly extendTokens: boolean | undefined;
 }
@@ -35,6 +38,7 @@ export function openDefinitions(parts: DefinitionParts): {
     definitions: builtinDefinitions({
       domains,
       token: serviceAccountToken({
+        domains,
         objects,
         issuer,
         apiAudiences,
@@ -42,13 +46,20 @@ export function openDefinitions(parts: DefinitionParts): {
         extend: parts.extendTokens,
       }),
       authenticationReviews: authenticationReviews({ authenticator, apiAudiences }),
-      authorizationReviews: authorizationReviews({ authorizer }),
+      authorizationReviews: authorizationReviews({ authorizer, domains }),
       certificates: [
         certificateSigningRequestDefinition(domains) as object as ResourceDefinition,
         clusterTrustBundleDefinition({ domains }) as object as ResourceDefinition,
       ],
       extensions: [customResourceDefinitions({ domains }) as object as ResourceDefinition],
     }).map((definition) => definitionIn(domains, definition)),
-    admission: defaultChain({ authorizer, rbac: roles, objects, domains }),
+    admission: defaultChain({
+      authorizer,
+      rbac: roles,
+      objects,
+      domains,
+      clock: parts.clock,
+      nodeRestriction: parts.nodeRestriction,
+    }),
   };
 }

@@ -1,4 +1,5 @@
 import type { FacadeParts } from '../http/facade.js';
+import type { ListenerOptions } from '../http/listener.js';
 import type { Credentials } from './credentials.js';
 import { kubeconfigText } from './kubeconfig-text.js';
 
@@ -12,16 +13,24 @@ export interface Listening {
   stop(graceMs: number): Promise<void>;
 }
 
+export interface ListeningOptions extends Pick<ListenerOptions, 'limits' | 'onHandshakeFailed'> {
+  /** Default 127.0.0.1. */
+  readonly host?: string;
+  /** Default: a free one. */
+  readonly port?: number;
+}
+
 /** Opens the port. Fails with one sentence if it cannot be had. */
 export async function openListener(
   parts: Omit<FacadeParts, 'stopping'>,
   credentials: Credentials,
-  { host = '127.0.0.1', port = 0 }: { readonly host?: string; readonly port?: number },
+  { host = '127.0.0.1', port = 0, ...options }: ListeningOptions,
 ): Promise<Listening> {
   const { Listener } = await import('../http/listener.js');
   const { serving, admin } = await credentials.forListening();
-  const listener = new Listener(parts, serving);
-  const bound = await listener.listen({ host, port }).catch((error: NodeJS.ErrnoException) => {
+  const listener = new Listener(parts, { ...serving, ...options });
+  const bound = await listener.listen({ host, port }).catch(async (error: NodeJS.ErrnoException) => {
+    await listener.stop(0);
     throw new Error(listenFailure(error, host, port), { cause: error });
   });
   const reachable =

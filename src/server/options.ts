@@ -1,11 +1,14 @@
 import type { Domains } from '../api/domains.js';
+import type { FeatureGates } from '../apiserver/feature-gates.js';
 import type { AnonymousPolicy } from '../auth/anonymous.js';
+import type { ConnectionLimits } from '../http/connection-limits.js';
 import type { Signer } from '../pki/signer.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
 import type { TextSource } from '../runtime/text-source.js';
 import type { Store } from '../store/store.js';
 import type { FrontProxySettings } from './authentication.js';
+import type { OperationsOptions } from './operations.js';
 
 /** What a server can be told. Everything has a default that suits a server embedded in a program. */
 export interface ServerOptions {
@@ -14,7 +17,12 @@ export interface ServerOptions {
   /** Where keys and certificates are kept. Default: nowhere; they are made anew each time. */
   readonly dataDir?: string;
   /** Accept connections. Default: none; the server is reached in process only. */
-  readonly listen?: { readonly host?: string; readonly port?: number };
+  readonly listen?: {
+    readonly host?: string;
+    readonly port?: number;
+    /** What callers may ask of connections. */
+    readonly limits?: Partial<ConnectionLimits>;
+  };
   /** Told once connections are accepted, and awaited before controllers start. Needs `listen`. */
   readonly onListening?: (listening: { readonly url: string; readonly adminKubeconfig: string }) => Promise<void>;
   /** Names of the built-in controllers to run, or all. Default: all. */
@@ -24,8 +32,20 @@ export interface ServerOptions {
   readonly log?: Logger;
   readonly clock?: Clock;
   readonly domains?: Domains;
-  /** Who decides what callers may do, in the order they are asked. Default RBAC. */
+  /** What is off by default, or on, as in Kubernetes 1.36. */
+  readonly featureGates?: Partial<FeatureGates>;
+  /** Who is asked about tokens that nobody here knows: the server of a kubeconfig file, by TokenReviews. */
+  readonly authenticationWebhook?: { readonly kubeconfig: string; readonly cacheSeconds?: number };
+  /** Whom the mode `Webhook` asks: the server of a kubeconfig file, by SubjectAccessReviews. */
+  readonly authorizationWebhook?: {
+    readonly kubeconfig: string;
+    readonly allowedSeconds?: number;
+    readonly refusedSeconds?: number;
+  };
+  /** Who decides what callers may do, in the order they are asked. Default Node, then RBAC. */
   readonly authorization?: AuthorizationMode | readonly AuthorizationMode[];
+  /** Keep node agents to what is theirs when they write. Default: if `Node` is among the modes. */
+  readonly nodeRestriction?: boolean;
   /** Let callers without credentials in as `system:anonymous`, everywhere or to some paths. Default true. */
   readonly anonymous?: AnonymousPolicy;
   /** PEM of CAs whose client certificates count, beside the server's own CA. */
@@ -53,6 +73,10 @@ export interface ServerOptions {
   readonly signingSeconds?: number;
   /** PEM files of the CA for the well-known signers, reloaded when they change. Default: the server's own CA. */
   readonly signingCaFiles?: { readonly certificateFile: string; readonly keyFile: string };
+  /** Counting, recording and limiting requests. */
+  readonly operations?: OperationsOptions;
+  /** How long a stopping server goes on as before, except that it says it is not ready. In milliseconds; default 0. */
+  readonly shutdownDelayMs?: number;
   /** How long a stopping server lets requests finish, in milliseconds. */
   readonly graceMs?: number;
 }
@@ -61,6 +85,10 @@ export interface ServerOptions {
 export type AuthorizationMode =
   /** Roles and their bindings. */
   | 'RBAC'
+  /** Node agents, by the pods that run on their node. */
+  | 'Node'
+  /** A server elsewhere; needs `authorizationWebhook`. */
+  | 'Webhook'
   /** Everybody may do everything. */
   | 'AlwaysAllow'
   /** Nobody but the administrators' group may do anything. */

@@ -10,6 +10,7 @@ import {
 import type { TokenIssuer } from '../auth/token-issuer.js';
 import type { Client } from '../client/client.js';
 import type { Runnable } from '../controller/controller.js';
+import type { ControllerMetrics } from '../controller/controller-metrics.js';
 import { whileLeading } from '../controller/leader.js';
 import { createManager } from '../controller/manager.js';
 import type { Signer } from '../pki/signer.js';
@@ -30,6 +31,7 @@ export interface ControllersToRun {
   readonly domains: Domains;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly metrics?: ControllerMetrics | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -52,7 +54,7 @@ const restartMs = 1_000;
  * them before is logged, and they are started again.
  */
 export async function runControllers(given: ControllersToRun): Promise<void> {
-  const { clock, log, signal } = given;
+  const { clock, log, metrics, signal } = given;
   const client = oncePerName((name) => {
     if (!isKnown(name)) throw new Error(`controller ${name} has no account`);
     return given.clientOf(controllerUser(name), name);
@@ -60,7 +62,7 @@ export async function runControllers(given: ControllersToRun): Promise<void> {
   const start = async (until: AbortSignal): Promise<void> => {
     const wanted = controllersOf(given);
     if (wanted.length === 0) return;
-    await createManager({ client, log, clock })
+    await createManager({ client, log, clock, metrics })
       .add(...wanted)
       .run(until);
   };

@@ -25,7 +25,8 @@ export function meteredStore(
   });
   const series = new Map<string, Timed>();
   const seriesOf = (operation: Operation, key: string): Timed => {
-    const home = key.slice(0, key.indexOf('/', key.indexOf('/') + 1));
+    const end = key.indexOf('/', key.indexOf('/') + 1);
+    const home = end < 0 ? '' : key.slice(0, end);
     const name = `${operation} ${home}`;
     const known = series.get(name);
     if (known !== undefined) return known;

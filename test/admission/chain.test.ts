@@ -7,6 +7,7 @@ import { ConfigMaps } from '../../src/api/kinds/config-map.js';
 import type { ApiObject, ResourceType } from '../../src/api/object.js';
 import { alwaysAllow } from '../../src/auth/always.js';
 import { rbac } from '../../src/auth/rbac.js';
+import { systemClock } from '../../src/runtime/clock.js';
 import { FixedObjects } from '../auth/fixed-objects.js';
 
 const object: ApiObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } };
@@ -58,6 +59,8 @@ test('the first refusal ends it', async () => {
 test('nothing changes a role after it was judged but what only judges', () => {
   const objects = new FixedObjects();
   const names = defaultChain({
+    clock: systemClock,
+    nodeRestriction: true,
     authorizer: alwaysAllow,
     rbac: rbac(objects, defaultDomains),
     objects,

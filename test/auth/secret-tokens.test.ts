@@ -49,7 +49,7 @@ test('the token in a Secret is its account’s', async () => {
     audiences: ['api'],
     annotations: {
       'authentication.k8s.io/legacy-token': 'system:serviceaccount:ns:sa',
-      'authentication.k8s.io/legacy-token-manual-secret': 'ns/tok',
+      'authentication.k8s.io/legacy-token-manual-secret': 'tok',
     },
   });
   expect(used).toEqual(['tok']);

@@ -91,6 +91,20 @@ describe('trust-bundle-publisher', () => {
     expect(await names()).toEqual([bundleName(signerName, one)]);
   });
 
+  test('an anchor that expires is dropped, and said to be once', async () => {
+    const { names, anchors, clock, complaints } = await start();
+    const short = await testAuthority({ commonName: 'short', seconds: 3_600, clock });
+    anchors.now = one + short.anchors;
+    await clock.advance(60_000);
+    expect(await names()).toEqual([bundleName(signerName, one + short.anchors)]);
+    await clock.advance(3_600_000);
+    expect(await names()).toEqual([bundleName(signerName, one)]);
+    expect(complaints).toEqual(['expired anchors are not published: ']);
+    anchors.now = short.anchors;
+    await clock.advance(60_000);
+    expect(await names()).toEqual([bundleName(signerName, one)]);
+  });
+
   test('writes nothing while nothing changes', async () => {
     const { client, clock } = await start();
     const before = client.writes.length;

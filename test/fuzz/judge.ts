@@ -1,5 +1,7 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { readYaml } from '../../src/api/yaml.js';
+import { statusSchema } from '../../src/resources/status-schema.js';
+import { decodeEnvelope, readEnvelope } from '../../src/schema/protobuf.js';
 
 /** What came back for a request. */
 export interface FuzzAnswer {
@@ -27,7 +29,10 @@ const allowed: readonly (readonly [code: number, text: RegExp])[] = [
   [500, /does not contain declared merge key/],
   [500, /^The order in patch list:\n/],
   [500, /^unknown patch type: /],
-  [500, /^expected a list of map|^invalid patch format|^unable to find api field in struct|^delete from primitive list/i],
+  [
+    500,
+    /^expected a list of map|^invalid patch format|^unable to find api field in struct|^delete from primitive list/i,
+  ],
   [500, /^invalid shard selector: /],
   [500, /^Internal error occurred: failed calling webhook /],
   [500, /^conversion for .* failed: /],
@@ -74,10 +79,10 @@ const messageOf = (value: unknown): string | undefined =>
 async function parsed({ headers, body, stream, code }: FuzzAnswer): Promise<unknown> {
   const type = String(headers['Content-Type'] ?? headers['content-type'] ?? '');
   if (body.length === 0 || String(headers['Content-Encoding'] ?? headers['content-encoding'] ?? '') !== '') return;
-  if (type.includes('protobuf')) {
-    const magic = body.subarray(stream ? 4 : 0, stream ? 8 : 4).toString('latin1');
-    if (type.startsWith('application/vnd.kubernetes.protobuf') && magic !== 'k8s\0') throw new Error('no magic number');
-    return;
+  if (type.startsWith('application/vnd.kubernetes.protobuf')) {
+    if (stream) return checkFrames(body);
+    const { kind } = readEnvelope(body);
+    return kind === 'Status' ? decodeEnvelope(statusSchema, body) : undefined;
   }
   if (type.startsWith('application/json')) {
     if (!stream) return JSON.parse(body.toString());
@@ -88,4 +93,13 @@ async function parsed({ headers, body, stream, code }: FuzzAnswer): Promise<unkn
   if (type.startsWith('application/yaml')) return (await readYaml(body)).value;
   if (type === '' && code !== 304) throw new Error('has no type');
   return;
+}
+
+/** A stream in protobuf is a row of messages, each with its length in front. */
+function checkFrames(body: Buffer): void {
+  for (let at = 0; at + 4 <= body.length; ) {
+    const length = body.readUInt32BE(at);
+    if (length === 0 || length > 16_000_000) throw new Error(`a frame of ${length} bytes`);
+    at += 4 + length;
+  }
 }

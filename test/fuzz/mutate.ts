@@ -39,7 +39,12 @@ const tokens = [
   '\u0000',
   '\t',
 ].map((text) => Buffer.from(text));
-const patterns = [Buffer.from([0xff]), Buffer.from([0xed, 0xa0, 0x80]), Buffer.from([0x80, 0x80, 0x80, 0x80]), Buffer.alloc(64)];
+const patterns = [
+  Buffer.from([0xff]),
+  Buffer.from([0xed, 0xa0, 0x80]),
+  Buffer.from([0x80, 0x80, 0x80, 0x80]),
+  Buffer.alloc(64),
+];
 
 const spliced = (bytes: Buffer, at: number, removed: number, added: Uint8Array): Buffer =>
   Buffer.concat([bytes.subarray(0, at), added, bytes.subarray(at + removed)]);
@@ -60,7 +65,12 @@ const ofBytes: readonly ((bytes: Buffer, random: Random, other: Buffer) => Buffe
   (bytes, random) => {
     const from = random.below(bytes.length);
     const piece = bytes.subarray(from, from + 1 + random.below(40));
-    return spliced(bytes, random.below(bytes.length), 0, Buffer.concat(Array.from({ length: 1 + random.below(20) }, () => piece)));
+    return spliced(
+      bytes,
+      random.below(bytes.length),
+      0,
+      Buffer.concat(Array.from({ length: 1 + random.below(20) }, () => piece)),
+    );
   },
   (bytes, random, other) => {
     const from = random.below(other.length);
@@ -119,9 +129,14 @@ const replacements: readonly ((value: Json, random: Random) => Json)[] = [
       : [value, value],
   (value) => [value],
   (value) => ({ a: value }),
-  (value, random) => (Array.isArray(value) ? Array.from({ length: 1 + random.below(60) }, () => value[0] ?? null) : [value, value]),
-  (value, random) => (typeof value === 'string' ? value.repeat(1 + random.below(200)) : nested(random.below(200), random.oneIn(2))),
-  (value, random) => (typeof value === 'string' ? spliced(Buffer.from(value), random.below(value.length), 1, random.pick(tokens)).toString() : null),
+  (value, random) =>
+    Array.isArray(value) ? Array.from({ length: 1 + random.below(60) }, () => value[0] ?? null) : [value, value],
+  (value, random) =>
+    typeof value === 'string' ? value.repeat(1 + random.below(200)) : nested(random.below(200), random.oneIn(2)),
+  (value, random) =>
+    typeof value === 'string'
+      ? spliced(Buffer.from(value), random.below(value.length), 1, random.pick(tokens)).toString()
+      : null,
 ];
 
 const inPath: Mutation = (request, random) => {
@@ -131,7 +146,28 @@ const inPath: Mutation = (request, random) => {
   const hostile = encodeURIComponent(random.pick(hostileText).replace(/\p{Surrogate}/gu, '?'));
   const next = random.pick<readonly string[]>([
     segments.with(Math.min(at, segments.length - 1), hostile),
-    segments.with(Math.min(at, segments.length - 1), random.pick(['o', 'x', 'a', '%2e%2e', '..', '.', '', '%', '%zz', 'watch', 'proxy', 'namespaces', 'status', 'scale', 'token', 'approval', 'finalize'])),
+    segments.with(
+      Math.min(at, segments.length - 1),
+      random.pick([
+        'o',
+        'x',
+        'a',
+        '%2e%2e',
+        '..',
+        '.',
+        '',
+        '%',
+        '%zz',
+        'watch',
+        'proxy',
+        'namespaces',
+        'status',
+        'scale',
+        'token',
+        'approval',
+        'finalize',
+      ]),
+    ),
     [...segments, random.pick(['status', 'scale', 'token', 'approval', 'finalize', 'log', hostile])],
     segments.slice(0, -1),
     [...segments.slice(0, at), ...segments.slice(at - 1)],
@@ -155,7 +191,17 @@ const headers: readonly (readonly [string, readonly string[]])[] = [
   ['impersonate-uid', ['1', '']],
   ['impersonate-extra-%', ['a']],
   ['impersonate-extra-__proto__', ['a']],
-  ['authorization', ['Bearer', 'Bearer a.b.c', 'Bearer eyJhbGciOiJub25lIn0.e30.', 'Basic YTpi', `Bearer ${'x'.repeat(5000)}`, 'Bearer abcdef.0123456789abcdef']],
+  [
+    'authorization',
+    [
+      'Bearer',
+      'Bearer a.b.c',
+      'Bearer eyJhbGciOiJub25lIn0.e30.',
+      'Basic YTpi',
+      `Bearer ${'x'.repeat(5000)}`,
+      'Bearer abcdef.0123456789abcdef',
+    ],
+  ],
   ['accept-encoding', ['gzip', 'gzip;q=0', 'br']],
   ['user-agent', ['a/1', '/', ' ', 'x'.repeat(500), 'Mozilla/5.0']],
   ['audit-id', ['1', 'é', 'x'.repeat(300)]],

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { goJson } from '../../src/api/go-text.js';
 import { parseJson } from '../../src/api/json-text.js';
-import type { Json, JsonObject } from '../../src/api/object.js';
+import type { JsonObject } from '../../src/api/object.js';
 import { field, list, optional, string, struct } from '../../src/schema/builder.js';
 import { compileDecoder } from '../../src/schema/decode.js';
 import {

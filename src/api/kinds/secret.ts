@@ -36,3 +36,13 @@ export const secretTypes = {
 /** Annotations that tie a Secret of type service-account-token to its ServiceAccount. */
 export const serviceAccountNameAnnotation = `${signer}/service-account.name`;
 export const serviceAccountUidAnnotation = `${signer}/service-account.uid`;
+
+/** Labels of Secrets with tokens: the day of their last use, and the day from which they are refused (`2026-01-31`). */
+export const legacyTokenLastUsedLabel = `${signer}/legacy-token-last-used`;
+export const legacyTokenInvalidSinceLabel = `${signer}/legacy-token-invalid-since`;
+
+/** The ConfigMap that says since when (`data.since`) uses of such tokens have been recorded. */
+export const legacyTokenTracking = {
+  namespace: 'kube-system',
+  name: 'kube-apiserver-legacy-service-account-token-tracking',
+} as const;

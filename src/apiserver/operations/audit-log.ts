@@ -22,7 +22,7 @@ import {
 
 /** Writes down what the policy asks of every request. Nobody waits for it: what cannot be kept is dropped and counted. */
 export class AuditLog {
-  readonly #policy: AuditPolicy;
+  readonly #policy: () => AuditPolicy;
   readonly #sink: LineSink;
   readonly #clock: Clock;
   readonly #log: Logger;
@@ -31,8 +31,9 @@ export class AuditLog {
   readonly #levels: (level: Level) => { add(): void };
   #dropping = false;
 
+  /** `policy` is asked for every request. */
   constructor(
-    policy: AuditPolicy,
+    policy: () => AuditPolicy,
     sink: LineSink,
     given: { readonly clock: Clock; readonly log: Logger; readonly metrics: Metrics },
   ) {
@@ -59,7 +60,7 @@ export class AuditLog {
 
   /** Begins the record of a request by a user (undefined: nobody knows who); undefined if none is asked for. */
   begin(request: ApiRequest, user: UserInfo | undefined, received: number): AuditRecord | undefined {
-    const required = requirementOf(this.#policy, request.info, user);
+    const required = requirementOf(this.#policy(), request.info, user);
     this.#levels(required?.level ?? 'None').add();
     if (required === undefined) return undefined;
     return new AuditRecord(request, user, {

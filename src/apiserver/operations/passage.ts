@@ -158,9 +158,16 @@ export class Passage {
   }
 }
 
-/** Code of an answer, for those who see no HTTP. */
-export const codeOf = (result: Result): number =>
-  result.type === 'list' || result.type === 'watch' ? 200 : result.code;
+/** For callers within the process: an answer is done with once they have it. */
+export const settling =
+  (handle: (request: ApiRequest) => Promise<ApiResponse>) =>
+  async (request: ApiRequest): Promise<ApiResponse> => {
+    const response = await handle(request);
+    response.settled?.({ code: codeOf(response.result), bytes: 0 });
+    return response;
+  };
+
+const codeOf = (result: Result): number => ('code' in result ? result.code : 200);
 
 /** What the audit log says of credentials that were not accepted: their sorts, and nothing of them. */
 function attemptsText({ header, certificates }: Credentials): string {

@@ -22,7 +22,7 @@ export interface ListTarget {
 /** GET of a collection: one consistent state, in pages if asked. */
 export async function listObjects(parts: Parts, target: ListTarget, parameters: ListParameters): Promise<ListResult> {
   checkListParameters(parameters, { watch: false });
-  const selection = readSelection(target.definition, parameters);
+  const selection = readSelection(target.definition, parameters, parts.featureGates);
   const plan = await planRead(parts, target, parameters);
   const page = await readPage(parts, target, selection, plan);
   const more = page.remaining > 0 && page.last !== undefined;
@@ -35,6 +35,7 @@ export async function listObjects(parts: Parts, target: ListTarget, parameters: 
       ? writeContinue({ revision: plan.atLatest ? -1n : page.revision, after: relativeTo(target, page.last ?? '') })
       : undefined,
     remainingItemCount: more && selection.everything ? page.remaining : undefined,
+    shard: selection.shard,
   };
 }
 
@@ -117,6 +118,8 @@ async function readPage(parts: Parts, target: ListTarget, selection: Selection, 
     if (scan.remaining === 0 || last === undefined)
       return { entries: found, revision: scan.revision, remaining: 0, last };
     after = last;
+    // Others have a turn.
+    await new Promise((resolve) => setImmediate(resolve));
   }
 }
 

@@ -12,6 +12,7 @@ import {
   SubscriberTooSlow,
 } from '../../store/store.js';
 import { stored } from '../forms.js';
+import { Pace } from '../pace.js';
 import type { Parts } from '../parts.js';
 import type { WatchItem, WatchResult } from '../request.js';
 import { readVersion, waitForRevision } from '../revisions.js';
@@ -22,16 +23,20 @@ import type { ListTarget } from './list.js';
  * A watch turns the store's changes into what one caller asked to see: first the present state if it wants that,
  * then every change after it, each once and in order. An object that enters a selection is ADDED, one that leaves
  * it DELETED. The caller gone, the time up, the store closed or the resource no longer served end it cleanly.
+ *
+ * A reader that does not keep up makes the watch rest: nothing is queued for it, the history is its queue.
  */
 
 const bookmarkMs = 60_000;
 /** A last bookmark this long before the end. */
 const farewellMs = 2_000;
 const shortestMs = 1_800_000;
+/** So many objects of the present state are looked at before everybody else has a turn. */
+const stateAtOnce = 512;
 
 export function watchObjects(parts: Parts, target: ListTarget, parameters: ListParameters): WatchResult {
   checkListParameters(parameters, { watch: true });
-  const selection = readSelection(target.definition, parameters);
+  const selection = readSelection(target.definition, parameters, parts.featureGates);
   const version = parameters.resourceVersion === '' ? undefined : readVersion(parameters.resourceVersion, 'watch');
   const fromState = version === undefined || version === 0n;
   const plan: WatchPlan = {
@@ -43,10 +48,12 @@ export function watchObjects(parts: Parts, target: ListTarget, parameters: ListP
     endMark: parameters.allowWatchBookmarks && (parameters.sendInitialEvents ?? fromState),
     lifetimeMs: parameters.timeoutSeconds ? parameters.timeoutSeconds * 1_000 : shortestMs * (1 + Math.random()),
   };
+  const pace = new Pace();
   return {
     type: 'watch',
     definition: target.definition,
-    events: new Observable((subscriber) => new Watch(parts, target, selection, plan, subscriber).start()),
+    pace,
+    events: new Observable((subscriber) => new Watch(parts, target, selection, plan, pace, subscriber).start()),
   };
 }
 
@@ -65,17 +72,30 @@ class Watch {
   readonly #target: ListTarget;
   readonly #selection: Selection;
   readonly #plan: WatchPlan;
+  readonly #pace: Pace;
   readonly #out: Subscriber<WatchItem>;
   readonly #ended = new AbortController();
   #changes: Subscription | undefined;
+  /** Waiting for the reader. */
+  #resting = false;
+  /** Has rested: the place it goes on from is its own, not one the caller asked for. */
+  #rested = false;
   /** Everything up to here has been sent. */
   #seen: Revision = 0n;
 
-  constructor(parts: Parts, target: ListTarget, selection: Selection, plan: WatchPlan, out: Subscriber<WatchItem>) {
+  constructor(
+    parts: Parts,
+    target: ListTarget,
+    selection: Selection,
+    plan: WatchPlan,
+    pace: Pace,
+    out: Subscriber<WatchItem>,
+  ) {
     this.#parts = parts;
     this.#target = target;
     this.#selection = selection;
     this.#plan = plan;
+    this.#pace = pace;
     this.#out = out;
   }
 
@@ -100,12 +120,7 @@ class Watch {
     after ??= await store.revision();
     this.#seen = after;
     if (this.#out.closed) return;
-    const prefix = storagePrefix(this.#target.definition, this.#target.namespace);
-    this.#changes = store.changes(prefix, after).subscribe({
-      next: (change) => this.#onChange(change),
-      error: (error: unknown) => this.#fail(error),
-      complete: () => this.#end(),
-    });
+    this.#follow();
     if (this.#out.closed) return this.#stop();
     this.#endWhenNoLongerServed();
     void this.#keepTime();
@@ -114,9 +129,40 @@ class Watch {
   async #sendState(): Promise<Revision> {
     const { definition, namespace } = this.#target;
     const { entries, revision } = await this.#parts.store.scan(storagePrefix(definition, namespace));
-    for (const entry of entries) if (this.#selects(entry)) this.#out.next({ type: 'ADDED', entry });
+    for (const [at, entry] of entries.entries()) {
+      if (at % stateAtOnce === stateAtOnce - 1) await new Promise((resolve) => setImmediate(resolve));
+      if (this.#out.closed) return revision;
+      if (!this.#selects(entry)) continue;
+      this.#out.next({ type: 'ADDED', entry });
+      const wait = this.#pace.wait();
+      if (wait !== undefined) await wait;
+    }
     if (this.#plan.endMark) this.#bookmark(revision, true);
     return revision;
+  }
+
+  /** Every change after what was seen. */
+  #follow(): void {
+    const { definition, namespace } = this.#target;
+    const changes = this.#parts.store.changes(storagePrefix(definition, namespace), this.#seen).subscribe({
+      next: (change) => this.#onChange(change),
+      error: (error: unknown) => this.#fail(error),
+      complete: () => this.#end(),
+    });
+    // It may have called back already.
+    if (this.#resting) changes.unsubscribe();
+    else this.#changes = changes;
+  }
+
+  #restUntil(ready: Promise<void>): void {
+    this.#resting = true;
+    this.#rested = true;
+    this.#changes?.unsubscribe();
+    this.#changes = undefined;
+    void ready.then(() => {
+      this.#resting = false;
+      if (!this.#ended.signal.aborted && !this.#out.closed) this.#follow();
+    });
   }
 
   #selects(entry: Entry): boolean {
@@ -125,6 +171,14 @@ class Watch {
   }
 
   #onChange(change: Change): void {
+    // What comes now comes again later.
+    if (this.#resting) return;
+    this.#tell(change);
+    const wait = this.#pace.wait();
+    if (wait !== undefined) this.#restUntil(wait);
+  }
+
+  #tell(change: Change): void {
     if (change.type === 'progress') {
       if (change.revision > this.#seen) this.#seen = change.revision;
       return;
@@ -170,7 +224,11 @@ class Watch {
   }
 
   #fail(error: unknown): void {
-    if (error instanceof StoreClosed || error instanceof SubscriberTooSlow) return this.#end();
+    const overtaken = error instanceof HistoryCompacted && this.#rested;
+    if (overtaken || error instanceof StoreClosed || error instanceof SubscriberTooSlow) {
+      this.#end();
+      return;
+    }
     const told =
       error instanceof HistoryCompacted
         ? expired(`too old resource version: ${this.#plan.after ?? this.#seen} (${error.oldest})`)

@@ -1,5 +1,6 @@
 import type { Domains } from '../../api/domains.js';
 import type { PolicyRule } from '../../api/kinds/role.js';
+import { legacyTokenTracking } from '../../api/kinds/secret.js';
 import { serviceAccountGroups, serviceAccountUsername, type UserInfo, wellKnown } from '../../api/user.js';
 import { wellKnownSigners } from '../../api/well-known-signers.js';
 import { apiGroups } from './api-groups.js';
@@ -20,6 +21,7 @@ export const controllerAccounts = {
   'root-ca-publisher': 'root-ca-cert-publisher',
   'service-account': 'service-account-controller',
   'service-account-token': 'service-account-token-controller',
+  'legacy-token-cleaner': 'legacy-service-account-token-cleaner',
   namespace: 'namespace-controller',
   'garbage-collector': 'generic-garbage-collector',
   'clusterrole-aggregation': 'clusterrole-aggregation-controller',
@@ -99,6 +101,11 @@ export function controllerRoles(
       rule('get list patch update watch', g.core, 'serviceaccounts'),
       events,
     ],
+    'legacy-token-cleaner': [
+      rule('get', g.core, 'configmaps', [legacyTokenTracking.name]),
+      rule('delete list patch', g.core, 'secrets'),
+      rule('list', g.core, 'pods serviceaccounts'),
+    ],
     namespace: [
       rule('delete get list watch', g.core, 'namespaces'),
       rule('update', g.core, 'namespaces/finalize namespaces/status'),
@@ -123,13 +130,6 @@ export function controllerRoles(
         rule('sign', g.certificates, 'signers', wellKnownNames),
         review,
         events,
-      ],
-    ],
-    [
-      'legacy-service-account-token-cleaner',
-      [
-        rule('get', g.core, 'configmaps', ['kube-apiserver-legacy-service-account-token-tracking']),
-        rule('delete patch', g.core, 'secrets'),
       ],
     ],
   ]);

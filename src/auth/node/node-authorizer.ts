@@ -75,8 +75,7 @@ function answersIn(domains: Domains): ReadonlyMap<string, Answer> {
   ]);
 }
 
-const unrelated = (node: string): Decision =>
-  noOpinion(`no relationship found between node '${node}' and this object`);
+const unrelated = (node: string): Decision => noOpinion(`no relationship found between node '${node}' and this object`);
 
 async function related({ node, attributes, graph }: Question, kind: RelatedKind | undefined): Promise<Decision> {
   const { namespace = '', name = '' } = attributes;

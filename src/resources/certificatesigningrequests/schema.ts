@@ -64,7 +64,10 @@ const condition = struct(
     reason: field(2, string(), { description: 'One CamelCase word saying why.' }),
     message: field(3, string(), { description: 'Details for people.' }),
     lastUpdateTime: field(4, time(), { presence: 'always', description: 'When the condition was last written.' }),
-    lastTransitionTime: field(5, time(), { presence: 'always', description: 'When the status last changed; set by the server if absent.' }),
+    lastTransitionTime: field(5, time(), {
+      presence: 'always',
+      description: 'When the status last changed; set by the server if absent.',
+    }),
   },
   {
     required: ['type', 'status'],

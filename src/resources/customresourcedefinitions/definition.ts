@@ -32,7 +32,7 @@ export function customResourceDefinitions({
   return defineResource<Crd>({
     ...customResourceDefinitionsIn(domains.api),
     origin: 'built-in',
-  anyFinalizer: true,
+    anyFinalizer: true,
     schema: customResourceDefinitionSchema(domains.extensions),
     answersDeleted: true,
     newGeneration: (next, previous) => !same(next.spec, previous.spec),

@@ -1,7 +1,8 @@
+import { type Domains, defaultDomains, signerKeyIn } from '../../api/domains.js';
 import { type Namespace, Namespaces, namespaceFinalizer, namespaceNameLabel } from '../../api/kinds/namespace.js';
 import { nameRules, qualifiedName } from '../../api/names.js';
 import { index, invalid, type Violation } from '../../api/violations.js';
-import { defineResource } from '../../registry/resource-definition.js';
+import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
 import { field, list, listMap, string, struct, time } from '../../schema/builder.js';
 import { objectMeta, typeMeta } from '../../schema/meta.js';
 import { age, column } from '../columns.js';
@@ -77,10 +78,10 @@ const validateFinalizer = (name: string, path: string): readonly Violation[] => 
 ];
 
 /** The label with the namespace's own name cannot be lost; a name still to be generated has none yet. */
-function withNameLabel(namespace: Namespace): Namespace {
+function withNameLabel(namespace: Namespace, label: string): Namespace {
   const { name, labels } = namespace.metadata;
-  if (!name || labels?.[namespaceNameLabel] === name) return namespace;
-  return { ...namespace, metadata: { ...namespace.metadata, labels: { ...labels, [namespaceNameLabel]: name } } };
+  if (!name || labels?.[label] === name) return namespace;
+  return { ...namespace, metadata: { ...namespace.metadata, labels: { ...labels, [label]: name } } };
 }
 
 function withFinalizer(finalizers: readonly string[] = []): readonly string[] {
@@ -103,56 +104,62 @@ function validatePhase({ metadata, status }: Namespace): readonly Violation[] {
   ];
 }
 
-export const namespaces = defineResource<Namespace>({
-  ...Namespaces,
-  origin: 'built-in',
-  schema: namespaceSchema,
-  verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
-  nameRule: nameRules.dnsLabel,
-  unconditionalUpdate: true,
-  answersDeleted: true,
-  selectableFields: { 'status.phase': ({ status }) => status?.phase ?? '' },
-  columns: [column('Status', 'The status of the namespace', ({ status }: Namespace) => status?.phase ?? ''), age],
-  resetFields: [['status']],
+/** Namespaces; the label with their name is under the signer domain. */
+export function namespaceDefinition(domains: Domains = defaultDomains): ResourceDefinition<Namespace> {
+  const label = signerKeyIn(domains, namespaceNameLabel);
+  return defineResource<Namespace>({
+    ...Namespaces,
+    origin: 'built-in',
+    schema: namespaceSchema,
+    verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
+    nameRule: nameRules.dnsLabel,
+    unconditionalUpdate: true,
+    answersDeleted: true,
+    selectableFields: { 'status.phase': ({ status }) => status?.phase ?? '' },
+    columns: [column('Status', 'The status of the namespace', ({ status }: Namespace) => status?.phase ?? ''), age],
+    resetFields: [['status']],
 
-  defaults: withNameLabel,
+    defaults: (namespace) => withNameLabel(namespace, label),
 
-  prepare(next, previous) {
-    const labelled = withNameLabel(next);
-    if (previous === undefined) {
-      return {
-        ...labelled,
-        spec: { ...next.spec, finalizers: withFinalizer(next.spec?.finalizers) },
-        status: { phase: 'Active' },
-      };
-    }
-    return { ...labelled, spec: { ...previous.spec }, status: { ...previous.status } };
-  },
-
-  validate: ({ spec }, previous) =>
-    previous === undefined
-      ? (spec?.finalizers ?? []).flatMap((name) => validateFinalizer(name, 'spec.finalizers'))
-      : [],
-
-  subresources: {
-    status: {
-      type: 'view',
-      resetFields: [['spec']],
-      prepare: (next, previous) => ({ ...withNameLabel(next), spec: { ...previous.spec } }),
-      validate: validatePhase,
+    prepare(next, previous) {
+      const labelled = withNameLabel(next, label);
+      if (previous === undefined) {
+        return {
+          ...labelled,
+          spec: { ...next.spec, finalizers: withFinalizer(next.spec?.finalizers) },
+          status: { phase: 'Active' },
+        };
+      }
+      return { ...labelled, spec: { ...previous.spec }, status: { ...previous.status } };
     },
-    finalize: {
-      type: 'view',
-      verbs: ['update'],
-      resetFields: [['status']],
-      prepare: (next, previous) => ({ ...withNameLabel(next), status: { ...previous.status } }),
-      validate: ({ spec }) =>
-        (spec?.finalizers ?? []).flatMap((name, at) => validateFinalizer(name, index('spec.finalizers', at))),
-    },
-  },
 
-  deletion: {
-    mark: (namespace) => ({ ...namespace, status: { ...namespace.status, phase: 'Terminating' } }),
-    held: ({ spec }) => (spec?.finalizers ?? []).length > 0,
-  },
-});
+    validate: ({ spec }, previous) =>
+      previous === undefined
+        ? (spec?.finalizers ?? []).flatMap((name) => validateFinalizer(name, 'spec.finalizers'))
+        : [],
+
+    subresources: {
+      status: {
+        type: 'view',
+        resetFields: [['spec']],
+        prepare: (next, previous) => ({ ...withNameLabel(next, label), spec: { ...previous.spec } }),
+        validate: validatePhase,
+      },
+      finalize: {
+        type: 'view',
+        verbs: ['update'],
+        resetFields: [['status']],
+        prepare: (next, previous) => ({ ...withNameLabel(next, label), status: { ...previous.status } }),
+        validate: ({ spec }) =>
+          (spec?.finalizers ?? []).flatMap((name, at) => validateFinalizer(name, index('spec.finalizers', at))),
+      },
+    },
+
+    deletion: {
+      mark: (namespace) => ({ ...namespace, status: { ...namespace.status, phase: 'Terminating' } }),
+      held: ({ spec }) => (spec?.finalizers ?? []).length > 0,
+    },
+  });
+}
+
+export const namespaces = namespaceDefinition();

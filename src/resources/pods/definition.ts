@@ -50,5 +50,4 @@ export const pods = defineResource<Pod>({
     'spec.serviceAccountName': ({ spec }) => spec?.serviceAccountName ?? '',
   },
   columns: [age],
-  defaults: (pod) => ({ ...pod, spec: { ...pod.spec, serviceAccountName: pod.spec?.serviceAccountName || 'default' } }),
 });

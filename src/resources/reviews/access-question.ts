@@ -5,7 +5,7 @@ import type {
   ResourceAttributes,
   SelectorAttributes,
 } from '../../api/kinds/access-review.js';
-import { labelSelectorFrom, parseFieldSelector, parseLabelSelector } from '../../api/selectors.js';
+import { escapeFieldValue, labelSelectorFrom, parseFieldSelector, parseLabelSelector } from '../../api/selectors.js';
 import type { UserInfo } from '../../api/user.js';
 import type { AccessAttributes, Authorizer } from '../../auth/authorizer.js';
 
@@ -40,8 +40,29 @@ function attributesOf(user: UserInfo, { resourceAttributes, nonResourceAttribute
     subresource: subresource || undefined,
     namespace: namespace || undefined,
     name: name || undefined,
+    fieldSelector: selectorText(resourceAttributes.fieldSelector, fieldText),
+    labelSelector: selectorText(resourceAttributes.labelSelector, labelText),
   };
 }
+
+/** A selector as a request would carry it. Requirements that cannot be read are left out: they only narrow. */
+function selectorText(
+  selector: SelectorAttributes | undefined,
+  textOf: (requirement: Requirement) => string | undefined,
+): string | undefined {
+  const { rawSelector = '', requirements = [] } = selector ?? {};
+  if (rawSelector !== '') return rawSelector;
+  return requirements.flatMap((requirement) => textOf(requirement) ?? []).join(',') || undefined;
+}
+
+const fieldText = (requirement: Requirement): string | undefined => {
+  if (!isFieldRequirement(requirement)) return undefined;
+  const { key = '', operator, values = [] } = requirement;
+  return `${key}${operator === 'In' ? '=' : '!='}${escapeFieldValue(values[0] ?? '')}`;
+};
+
+const labelText = (requirement: Requirement): string | undefined =>
+  isLabelRequirement(requirement) ? labelSelectorFrom({ matchExpressions: [requirement] }).text : undefined;
 
 /** Selectors narrow a question; one that cannot be read leaves it as wide as it is, and the answer says so. */
 const selectorTrouble = (attributes: ResourceAttributes | undefined): readonly string[] =>

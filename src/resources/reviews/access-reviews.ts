@@ -1,3 +1,4 @@
+import { type Domains, defaultDomains, groupIn } from '../../api/domains.js';
 import { badRequest } from '../../api/errors.js';
 import {
   type LocalSubjectAccessReview,
@@ -26,7 +27,10 @@ import {
 
 /** The kinds that answer questions about access, all by the same authorizer that decides about requests. */
 
-export const subjectAccessReviews = (authorizer: Authorizer): ResourceDefinition<SubjectAccessReview> =>
+export const subjectAccessReviews = (
+  authorizer: Authorizer,
+  domains: Domains = defaultDomains,
+): ResourceDefinition<SubjectAccessReview> =>
   defineResource<SubjectAccessReview>({
     ...SubjectAccessReviews,
     origin: 'built-in',
@@ -34,12 +38,15 @@ export const subjectAccessReviews = (authorizer: Authorizer): ResourceDefinition
     verbs: ['create'],
     async answer(given) {
       const review = { ...given, spec: given.spec ?? {} };
-      refuse(SubjectAccessReviews.group, checkSubjectReview(review));
+      refuse(groupIn(domains, SubjectAccessReviews.group), checkSubjectReview(review));
       return { ...review, status: await answerQuestion(authorizer, subjectOf(review.spec), review.spec) };
     },
   });
 
-export const localSubjectAccessReviews = (authorizer: Authorizer): ResourceDefinition<LocalSubjectAccessReview> =>
+export const localSubjectAccessReviews = (
+  authorizer: Authorizer,
+  domains: Domains = defaultDomains,
+): ResourceDefinition<LocalSubjectAccessReview> =>
   defineResource<LocalSubjectAccessReview>({
     ...LocalSubjectAccessReviews,
     origin: 'built-in',
@@ -47,12 +54,15 @@ export const localSubjectAccessReviews = (authorizer: Authorizer): ResourceDefin
     verbs: ['create'],
     async answer(given) {
       const review = { ...given, spec: given.spec ?? {} };
-      refuse(LocalSubjectAccessReviews.group, checkLocalReview(review));
+      refuse(groupIn(domains, LocalSubjectAccessReviews.group), checkLocalReview(review));
       return { ...review, status: await answerQuestion(authorizer, subjectOf(review.spec), review.spec) };
     },
   });
 
-export const selfSubjectAccessReviews = (authorizer: Authorizer): ResourceDefinition<SelfSubjectAccessReview> =>
+export const selfSubjectAccessReviews = (
+  authorizer: Authorizer,
+  domains: Domains = defaultDomains,
+): ResourceDefinition<SelfSubjectAccessReview> =>
   defineResource<SelfSubjectAccessReview>({
     ...SelfSubjectAccessReviews,
     origin: 'built-in',
@@ -60,7 +70,7 @@ export const selfSubjectAccessReviews = (authorizer: Authorizer): ResourceDefini
     verbs: ['create'],
     async answer(given, { user }) {
       const review = { ...given, spec: given.spec ?? {} };
-      refuse(SelfSubjectAccessReviews.group, checkSelfReview(review));
+      refuse(groupIn(domains, SelfSubjectAccessReviews.group), checkSelfReview(review));
       return { ...review, status: await answerQuestion(authorizer, user, review.spec) };
     },
   });

@@ -1,3 +1,4 @@
+import type { Domains } from '../../api/domains.js';
 import type { Authenticator } from '../../auth/authenticator.js';
 import type { Authorizer } from '../../auth/authorizer.js';
 import type { ResourceDefinition } from '../../registry/resource-definition.js';
@@ -19,14 +20,16 @@ export const authenticationReviews = (parts: {
 
 export const authorizationReviews = ({
   authorizer,
+  domains,
 }: {
   readonly authorizer: Authorizer;
+  readonly domains?: Domains;
 }): readonly ResourceDefinition[] =>
   [
-    localSubjectAccessReviews(authorizer),
-    selfSubjectAccessReviews(authorizer),
+    localSubjectAccessReviews(authorizer, domains),
+    selfSubjectAccessReviews(authorizer, domains),
     selfSubjectRulesReviews(authorizer),
-    subjectAccessReviews(authorizer),
+    subjectAccessReviews(authorizer, domains),
   ].map(general);
 
 /** A definition as one of objects of any kind: whoever holds it gives it only objects of its own kind. */

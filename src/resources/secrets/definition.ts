@@ -1,8 +1,9 @@
+import { type Domains, defaultDomains, signerKeyIn } from '../../api/domains.js';
 import { JsonSyntaxError, readJson } from '../../api/json-text.js';
 import { type Secret, Secrets, secretTypes, serviceAccountNameAnnotation } from '../../api/kinds/secret.js';
 import { configKey, nameRules } from '../../api/names.js';
 import { invalid, mapKey, required, tooLong, type Violation } from '../../api/violations.js';
-import { defineResource } from '../../registry/resource-definition.js';
+import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
 import { boolean, bytes, field, map, optional, string, struct } from '../../schema/builder.js';
 import { objectMeta, typeMeta } from '../../schema/meta.js';
 import { age, column } from '../columns.js';
@@ -83,31 +84,34 @@ function jsonObjectProblem(text: Buffer): string | undefined {
 const goKinds: Readonly<Record<string, string>> = { string: 'string', number: 'number', boolean: 'bool' };
 
 /** What each known type asks of its Secrets. */
-const typeRules: ReadonlyMap<string, (secret: Secret) => readonly Violation[]> = new Map([
-  [
-    secretTypes.serviceAccountToken,
-    ({ metadata }: Secret) =>
-      metadata.annotations?.[serviceAccountNameAnnotation]
-        ? []
-        : [required(mapKey('metadata.annotations', serviceAccountNameAnnotation))],
-  ],
-  [secretTypes.dockerConfig, requireJson('.dockercfg')],
-  [secretTypes.dockerConfigJson, requireJson('.dockerconfigjson')],
-  [
-    secretTypes.basicAuth,
-    (secret: Secret) => {
-      const missing = requireKeys('username', 'password')(secret);
-      return missing.length === 2 ? missing : [];
-    },
-  ],
-  [
-    secretTypes.sshAuth,
-    (secret: Secret) => (valueAt(secret, 'ssh-privatekey') ? [] : [required(mapKey('data', 'ssh-privatekey'))]),
-  ],
-  [secretTypes.tls, requireKeys('tls.crt', 'tls.key')],
-]);
+type TypeRules = ReadonlyMap<string, (secret: Secret) => readonly Violation[]>;
+const typeRulesIn = (domains: Domains): TypeRules => {
+  const annotation = signerKeyIn(domains, serviceAccountNameAnnotation);
+  const rules: readonly (readonly [string, (secret: Secret) => readonly Violation[]])[] = [
+    [
+      secretTypes.serviceAccountToken,
+      ({ metadata }: Secret) =>
+        metadata.annotations?.[annotation] ? [] : [required(mapKey('metadata.annotations', annotation))],
+    ],
+    [secretTypes.dockerConfig, requireJson('.dockercfg')],
+    [secretTypes.dockerConfigJson, requireJson('.dockerconfigjson')],
+    [
+      secretTypes.basicAuth,
+      (secret: Secret) => {
+        const missing = requireKeys('username', 'password')(secret);
+        return missing.length === 2 ? missing : [];
+      },
+    ],
+    [
+      secretTypes.sshAuth,
+      (secret: Secret) => (valueAt(secret, 'ssh-privatekey') ? [] : [required(mapKey('data', 'ssh-privatekey'))]),
+    ],
+    [secretTypes.tls, requireKeys('tls.crt', 'tls.key')],
+  ];
+  return new Map(rules.map(([type, rule]) => [signerKeyIn(domains, type), rule]));
+};
 
-function validateContents(secret: Secret): readonly Violation[] {
+function validateContents(secret: Secret, typeRules: TypeRules): readonly Violation[] {
   const entries = sortedEntries(secret.data);
   const size = entries.reduce((sum, [, value]) => sum + base64Bytes(value), 0);
   return [
@@ -120,38 +124,45 @@ function validateContents(secret: Secret): readonly Violation[] {
 const validateType = (next: Secret, previous: Secret | undefined): readonly Violation[] =>
   previous === undefined || next.type === previous.type ? [] : [invalid('type', next.type, 'field is immutable')];
 
-export const secrets = defineResource<Secret>({
-  ...Secrets,
-  origin: 'built-in',
-  schema: secretSchema,
-  nameRule: nameRules.dnsSubdomain,
-  unconditionalUpdate: true,
-  selectableFields: { type: ({ type }) => type ?? '' },
-  columns: [
-    column(
-      'Type',
-      'Used to facilitate programmatic handling of secret data. More info: https://kubernetes.io/docs/concepts/configuration/secret/#secret-types',
-      ({ type }: Secret) => type ?? '',
-    ),
-    column(
-      'Data',
-      "Data contains the secret data. Each key must consist of alphanumeric characters, '-', '_' or '.'. The serialized form of the secret data is a base64 encoded string, representing the arbitrary (possibly non-string) data value here. Described in https://tools.ietf.org/html/rfc4648#section-4",
-      ({ data }: Secret) => Object.keys(data ?? {}).length,
-    ),
-    age,
-  ],
+/** Secrets; the types that have rules are under the signer domain. */
+export function secretDefinition(domains: Domains = defaultDomains): ResourceDefinition<Secret> {
+  const typeRules = typeRulesIn(domains);
+  const tls = signerKeyIn(domains, secretTypes.tls);
+  return defineResource<Secret>({
+    ...Secrets,
+    origin: 'built-in',
+    schema: secretSchema,
+    nameRule: nameRules.dnsSubdomain,
+    unconditionalUpdate: true,
+    selectableFields: { type: ({ type }) => type ?? '' },
+    columns: [
+      column(
+        'Type',
+        'Used to facilitate programmatic handling of secret data. More info: https://kubernetes.io/docs/concepts/configuration/secret/#secret-types',
+        ({ type }: Secret) => type ?? '',
+      ),
+      column(
+        'Data',
+        "Data contains the secret data. Each key must consist of alphanumeric characters, '-', '_' or '.'. The serialized form of the secret data is a base64 encoded string, representing the arbitrary (possibly non-string) data value here. Described in https://tools.ietf.org/html/rfc4648#section-4",
+        ({ data }: Secret) => Object.keys(data ?? {}).length,
+      ),
+      age,
+    ],
 
-  defaults: withDefaults,
+    defaults: withDefaults,
 
-  validate: (next, previous) => [
-    ...validateType(next, previous),
-    ...validateImmutableContents(next, previous, ['data']),
-    ...validateContents(next),
-  ],
+    validate: (next, previous) => [
+      ...validateType(next, previous),
+      ...validateImmutableContents(next, previous, ['data']),
+      ...validateContents(next, typeRules),
+    ],
 
-  warnings(next) {
-    if (next.type !== secretTypes.tls) return [];
-    const problem = keyPairProblem(bytesOf(next, 'tls.crt'), bytesOf(next, 'tls.key'));
-    return problem === undefined ? [] : [problem];
-  },
-});
+    warnings(next) {
+      if (next.type !== tls) return [];
+      const problem = keyPairProblem(bytesOf(next, 'tls.crt'), bytesOf(next, 'tls.key'));
+      return problem === undefined ? [] : [problem];
+    },
+  });
+}
+
+export const secrets = secretDefinition();

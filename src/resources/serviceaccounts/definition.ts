@@ -1,3 +1,4 @@
+import { type Domains, defaultDomains, signerKeyIn } from '../../api/domains.js';
 import {
   enforceMountableSecretsAnnotation,
   type ServiceAccount,
@@ -38,10 +39,15 @@ const hasAnnotation = ({ metadata }: ServiceAccount, name: string): boolean =>
   metadata.annotations !== undefined && Object.hasOwn(metadata.annotations, name);
 
 /** `token` answers TokenRequests for an account. */
-export const serviceAccounts = (
-  actions: { readonly token?: SubresourceAction<ServiceAccount> } = {},
-): ResourceDefinition<ServiceAccount> =>
-  defineResource<ServiceAccount>({
+export const serviceAccounts = ({
+  token,
+  domains = defaultDomains,
+}: {
+  readonly token?: SubresourceAction<ServiceAccount>;
+  readonly domains?: Domains;
+} = {}): ResourceDefinition<ServiceAccount> => {
+  const annotation = signerKeyIn(domains, enforceMountableSecretsAnnotation);
+  return defineResource<ServiceAccount>({
     ...ServiceAccounts,
     origin: 'built-in',
     schema: serviceAccountSchema,
@@ -49,15 +55,15 @@ export const serviceAccounts = (
     unconditionalUpdate: true,
     answersDeleted: true,
     columns: [age],
-    ...(actions.token === undefined ? {} : { subresources: { token: actions.token } }),
+    ...(token === undefined ? {} : { subresources: { token } }),
 
     prepare: withBareSecrets,
 
     warnings: (next, previous) =>
-      hasAnnotation(next, enforceMountableSecretsAnnotation) &&
-      !(previous !== undefined && hasAnnotation(previous, enforceMountableSecretsAnnotation))
+      hasAnnotation(next, annotation) && !(previous !== undefined && hasAnnotation(previous, annotation))
         ? [
-            `${mapKey('metadata.annotations', enforceMountableSecretsAnnotation)}: deprecated in v1.32+; prefer separate namespaces to isolate access to mounted secrets`,
+            `${mapKey('metadata.annotations', annotation)}: deprecated in v1.32+; prefer separate namespaces to isolate access to mounted secrets`,
           ]
         : [],
   });
+};

@@ -1,3 +1,4 @@
+import { type Domains, defaultDomains, groupIn } from '../../api/domains.js';
 import { badRequest, conflict, invalidObject, notFound } from '../../api/errors.js';
 import { quote } from '../../api/go-text.js';
 import { Nodes } from '../../api/kinds/node.js';
@@ -24,6 +25,7 @@ export interface TokenOptions {
   readonly maxSeconds?: number | undefined;
   /** Give pods that ask for the usual hour a year, so that those which never renew their token keep working. Default true. */
   readonly extend?: boolean | undefined;
+  readonly domains?: Domains | undefined;
 }
 
 const defaultSeconds = 3_600;
@@ -38,12 +40,14 @@ export const serviceAccountToken = (options: TokenOptions): SubresourceAction<Se
   type: 'action',
   request: { group: authenticationGroup, version: 'v1', kind: 'TokenRequest', schema: tokenRequestSchema },
 
-  async answer(key, given, { now, warn }) {
+  async answer(key, given, { now, warn, annotate }) {
     const request = given as TokenRequest;
-    checkName(request, key);
+    const { domains = defaultDomains } = options;
+    const kind = { group: groupIn(domains, authenticationGroup), kind: 'TokenRequest' };
+    checkName(kind, request, key);
     const account = await options.objects.get(ServiceAccounts, key);
     if (account === undefined) throw notFound({ group: '', plural: 'serviceaccounts', name: key.name });
-    checkUid(request, account);
+    checkUid(kind, request, account);
 
     const asked = secondsOf(request.spec);
     const wrong = checkSeconds(asked);
@@ -60,7 +64,7 @@ export const serviceAccountToken = (options: TokenOptions): SubresourceAction<Se
       bound.pod !== undefined &&
       seconds === extendableSeconds &&
       audiences.every((audience) => options.apiAudiences.includes(audience));
-    const { token, issuedAt } = options.issuer.issue({
+    const { token, id, issuedAt } = options.issuer.issue({
       namespace: account.metadata.namespace ?? '',
       account: claimOf(account),
       ...bound,
@@ -68,6 +72,7 @@ export const serviceAccountToken = (options: TokenOptions): SubresourceAction<Se
       seconds: extended ? extendedSeconds : seconds,
       warnAfterSeconds: extended ? seconds : undefined,
     });
+    annotate?.(`authentication.${domains.signer}/issued-credential-id`, `JTI=${id}`);
 
     const { name = '', namespace = '', uid = '' } = account.metadata;
     return {
@@ -80,16 +85,20 @@ export const serviceAccountToken = (options: TokenOptions): SubresourceAction<Se
   },
 });
 
-const kind = { group: authenticationGroup, kind: 'TokenRequest' };
+/** The kind as it is served. */
+interface Kind {
+  readonly group: string;
+  readonly kind: string;
+}
 
-function checkName({ metadata: { name } }: TokenRequest, key: ObjectKey): void {
+function checkName(kind: Kind, { metadata: { name } }: TokenRequest, key: ObjectKey): void {
   if (!name || name === key.name) return;
   throw invalidObject({ ...kind, name: key.name }, [
     invalid('metadata.name', name, 'must match the service account name if specified'),
   ]);
 }
 
-function checkUid({ metadata: { uid } }: TokenRequest, account: ServiceAccount): void {
+function checkUid(kind: Kind, { metadata: { uid } }: TokenRequest, account: ServiceAccount): void {
   if (!uid || uid === account.metadata.uid) return;
   throw conflict(
     { group: kind.group, plural: kind.kind, name: account.metadata.name },

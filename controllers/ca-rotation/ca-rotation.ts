@@ -1,0 +1,229 @@
+import { type Secret, Secrets, secretTypes } from '../../src/api/kinds/secret.js';
+import { groupVersion, keyOf, type ObjectKey } from '../../src/api/object.js';
+import { ownNames } from '../../src/api/own-names.js';
+import { openObjectCache } from '../../src/client/object-cache.js';
+import type { ReconcileContext, ReconcileResult, Runnable } from '../../src/controller/controller.js';
+import { type EventRecorder, eventRecorder } from '../../src/controller/events.js';
+import { fieldManagers } from '../../src/controller/field-manager.js';
+import { runKeys } from '../../src/controller/run-keys.js';
+import {
+  announced,
+  nextStep,
+  type RotationPolicy,
+  type RotationStep,
+  retired,
+  seenSince,
+  switched,
+  withLifetime,
+} from '../../src/pki/ca-rotation.js';
+import { anchorOf, type CaState, certificateOf, readCaState, writeCaState } from '../../src/pki/ca-state.js';
+import { createAuthorityKeyPair, type KeyPair } from '../../src/pki/certificate-authority.js';
+import type { KeyType } from '../../src/pki/key-pair.js';
+import { PkiError } from '../../src/pki/pki-error.js';
+import { everyBundleHas } from './bundles.js';
+
+/** A CA in a Secret that is made and replaced here. */
+export interface RotatedCa {
+  readonly secret: { readonly namespace: string; readonly name: string };
+  /** Who signs with it; none with a `*`, since their anchors are not published. */
+  readonly signers: readonly string[];
+  readonly policy: RotationPolicy;
+  /** Names of distributed bundles that have its anchors. Default: none. */
+  readonly distributed?: readonly string[];
+  /** Lifetime of its certificates. Default: ten years. */
+  readonly seconds?: number;
+  /** Default: P-256. */
+  readonly keyType?: KeyType;
+}
+
+export interface CaRotationOptions {
+  readonly cas: readonly RotatedCa[];
+  /** Are bundles distributed as Secrets as well? */
+  readonly inSecrets?: boolean;
+  /** How often to look at the bundles. Default a minute. */
+  readonly refreshMs?: number;
+}
+
+const name = 'ca-rotation';
+const options = { fieldManager: fieldManagers.controllers };
+
+/** Makes CAs that are missing, and replaces those that come to their end or that somebody asks to be replaced. */
+export function caRotation({ cas, inSecrets = false, refreshMs = 60_000 }: CaRotationOptions): Runnable {
+  const textOf = ({ secret }: RotatedCa): string => `${secret.namespace}/${secret.name}`;
+  const run = async (given: ReconcileContext): Promise<void> => {
+    const context = { ...given, log: given.log.child({ controller: name }) };
+    const { client, signal, clock, log } = context;
+    const recorder = eventRecorder(name, context);
+    await runKeys<RotatedCa>(
+      {
+        name,
+        identity: textOf,
+        start(wake) {
+          for (const ca of cas) {
+            const fieldSelector = `metadata.name=${ca.secret.name}`;
+            const scope = { namespace: ca.secret.namespace, fieldSelector, signal, clock, log };
+            openObjectCache(client, Secrets, scope).changes.subscribe(({ type }) => wake(ca, type));
+            wake(ca, 'start');
+          }
+        },
+        reconcile: (ca) => rotate(ca, { ...context, recorder, inSecrets, refreshMs }),
+      },
+      context,
+    );
+    await recorder.flush();
+  };
+  return { name, run };
+}
+
+interface RotationContext extends ReconcileContext {
+  readonly recorder: EventRecorder;
+  readonly inSecrets: boolean;
+  readonly refreshMs: number;
+}
+
+/** Takes one step. */
+async function rotate(ca: RotatedCa, context: RotationContext): Promise<ReconcileResult> {
+  const { client, clock, log, refreshMs } = context;
+  const secret = await client.resource(Secrets).get(ca.secret);
+  if (secret === undefined) {
+    await create(ca, context);
+    return { requeueAfterMs: 1 };
+  }
+  const state = read(secret, context);
+  if (state === undefined) return { requeueAfterMs: refreshMs };
+  const requested = secret.metadata.annotations?.[ownNames.rotateAnnotation] !== undefined;
+  const { distributed = [], signers, policy } = ca;
+  const where = { signers, distributed, inSecrets: context.inSecrets };
+  const seen = state.next !== undefined && (await everyBundleHas(client, where, anchorOf(state.next.pair)));
+  const now = clock.now();
+  const step = nextStep(state, { now, seen, requested }, policy);
+  const next = withLifetime(await stepped(state, step, { ca, context, now }), policy.maxSeconds);
+  const refused = requested && state.next !== undefined;
+  if (next !== state || refused) {
+    const answered = refused || (requested && step.action === 'announce');
+    await save(ca, { secret, next, answered }, context);
+  }
+  tell(secret, { step, next, refused }, context);
+  if (step.action !== 'wait') return { requeueAfterMs: 1 };
+  log.debug({ object: textOf(ca.secret), why: step.why }, 'CA rotation waits');
+  return { requeueAfterMs: Math.max(1, Math.min(refreshMs, (step.until ?? Number.POSITIVE_INFINITY) - now)) };
+}
+
+const textOf = ({ namespace, name: secret }: ObjectKey): string => `${namespace}/${secret}`;
+
+/** undefined: the Secret holds no state; a person has to look. */
+function read(secret: Secret, { log, recorder }: RotationContext): CaState | undefined {
+  try {
+    return readCaState(secret.data ?? {});
+  } catch (error) {
+    if (!(error instanceof PkiError)) throw error;
+    log.error({ object: textOf(keyOf(secret)), err: error }, 'CA is not rotated: its Secret is not as it was left');
+    recorder.record(secret, { type: 'Warning', reason: 'CaUnusable', message: error.message });
+    return undefined;
+  }
+}
+
+async function stepped(
+  state: CaState,
+  step: RotationStep,
+  given: { readonly ca: RotatedCa; readonly context: ReconcileContext; readonly now: number },
+): Promise<CaState> {
+  const { ca, context, now } = given;
+  switch (step.action) {
+    case 'announce':
+      return announced(state, await newPair(ca, state.generation + 1, context));
+    case 'note-seen':
+      return seenSince(state, now);
+    case 'forget-seen':
+      return seenSince(state, undefined);
+    case 'switch':
+      return switched(state, now, ca.policy);
+    case 'retire':
+      return retired(state, now);
+    case 'wait':
+      return state;
+  }
+}
+
+/** Names of CAs are short, and every generation has its own. */
+const newPair = (
+  { secret, seconds, keyType }: RotatedCa,
+  generation: number,
+  { clock }: ReconcileContext,
+): Promise<KeyPair> =>
+  createAuthorityKeyPair(
+    {
+      commonName: `${secret.name.slice(0, 48)} ${generation}`,
+      ...(seconds === undefined ? {} : { seconds }),
+      ...(keyType === undefined ? {} : { keyType }),
+    },
+    clock,
+  );
+
+const dressed = (ca: RotatedCa, metadata: Secret['metadata']): Secret['metadata'] => ({
+  ...metadata,
+  labels: { ...metadata.labels, [ownNames.caLabel]: 'true' },
+  annotations: { ...metadata.annotations, [ownNames.signersAnnotation]: ca.signers.join(',') },
+});
+
+async function create(ca: RotatedCa, { client, log, ...context }: RotationContext): Promise<void> {
+  const signing = await newPair(ca, 1, { client, log, ...context });
+  const state: CaState = { generation: 1, signing, retiring: [], longestSeconds: ca.policy.maxSeconds };
+  await client.resource(Secrets).create(
+    {
+      apiVersion: groupVersion(Secrets),
+      kind: Secrets.kind,
+      metadata: dressed(ca, ca.secret),
+      type: secretTypes.opaque,
+      data: writeCaState(state),
+    },
+    options,
+  );
+  log.info({ object: textOf(ca.secret), notAfter: endOf(state) }, 'made a CA');
+}
+
+/** Fails with Conflict if the Secret is not the one that was read. */
+async function save(
+  ca: RotatedCa,
+  given: { readonly secret: Secret; readonly next: CaState; readonly answered: boolean },
+  { client }: ReconcileContext,
+): Promise<void> {
+  const { secret, next, answered } = given;
+  const metadata = dressed(ca, secret.metadata);
+  const { [ownNames.rotateAnnotation]: _asked, ...others } = metadata.annotations ?? {};
+  await client.resource(Secrets).update(
+    {
+      ...secret,
+      metadata: answered ? { ...metadata, annotations: others } : metadata,
+      data: writeCaState(next, secret.data ?? {}),
+    },
+    options,
+  );
+}
+
+const reasons = {
+  announce: 'CaAnnounced',
+  'note-seen': 'CaSeenEverywhere',
+  'forget-seen': 'CaNotSeenEverywhere',
+  switch: 'CaSwitched',
+  retire: 'CaRetired',
+} as const;
+
+function tell(
+  secret: Secret,
+  { step, next, refused }: { readonly step: RotationStep; readonly next: CaState; readonly refused: boolean },
+  { log, recorder }: RotationContext,
+): void {
+  const object = textOf(keyOf(secret));
+  if (refused) {
+    const message = 'a rotation is under way; another one was asked for and refused';
+    log.warn({ object }, message);
+    recorder.record(secret, { type: 'Warning', reason: 'CaRotationRefused', message });
+  }
+  if (step.action === 'wait') return;
+  const { action, why } = step;
+  log.info({ object, action, why, generation: next.generation, notAfter: endOf(next) }, 'CA rotation');
+  recorder.record(secret, { type: 'Normal', reason: reasons[action], message: `${action}: ${why}` });
+}
+
+const endOf = ({ signing }: CaState): string => new Date(certificateOf(signing).notAfter).toISOString();

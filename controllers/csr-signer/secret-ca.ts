@@ -1,0 +1,65 @@
+import { type Secret, Secrets } from '../../src/api/kinds/secret.js';
+import type { Client } from '../../src/client/client.js';
+import { openObjectCache } from '../../src/client/object-cache.js';
+import { anchorsOf, readCaState } from '../../src/pki/ca-state.js';
+import { type CertificateAuthority, loadCertificateAuthority } from '../../src/pki/certificate-authority.js';
+import { PkiError } from '../../src/pki/pki-error.js';
+import type { Clock } from '../../src/runtime/clock.js';
+import type { Logger } from '../../src/runtime/logger.js';
+
+/** A CA in a Secret (`tls.crt`, `tls.key`) that may be replaced at any time. */
+export interface SecretCa {
+  /** The newest that was good. Throws an Error while there was none. */
+  current(): CertificateAuthority;
+  /** PEM of what verifies its certificates, past and future ones too; empty while there was none. */
+  anchors(): string;
+  /** Resolves when the Secret was looked at for the first time, or the signal aborted. */
+  readonly ready: Promise<void>;
+}
+
+/**
+ * Follows a Secret until the signal aborts. One that is deleted, that holds no CA or a pair that does not match, or
+ * whose CA was replaced without being announced, leaves the CA that was there before.
+ */
+export function followCaSecret(
+  client: Client,
+  secret: { readonly namespace: string; readonly name: string },
+  { signal, clock, log }: { readonly signal: AbortSignal; readonly clock: Clock; readonly log: Logger },
+): SecretCa {
+  const object = `${secret.namespace}/${secret.name}`;
+  let known: { readonly ca: CertificateAuthority; readonly anchors: string } | undefined;
+  let problem = 'it was not found';
+
+  const take = ({ data = {} }: Secret): void => {
+    try {
+      const state = readCaState(data);
+      const { certificate, key } = state.signing;
+      const ca = loadCertificateAuthority({ certificate, key, clock });
+      if (ca.keyId !== known?.ca.keyId) log.info({ object, keyId: ca.keyId }, 'took the CA of a Secret');
+      known = { ca, anchors: anchorsOf(state) };
+    } catch (error) {
+      if (!(error instanceof PkiError)) throw error;
+      problem = error.message;
+      log.warn(
+        { object, err: error },
+        known === undefined ? 'a Secret holds no CA' : 'kept the CA: the Secret holds none',
+      );
+    }
+  };
+
+  const fieldSelector = `metadata.name=${secret.name}`;
+  const cache = openObjectCache(client, Secrets, { namespace: secret.namespace, fieldSelector, signal, clock, log });
+  cache.changes.subscribe(({ type, object: changed }) => {
+    if (type !== 'deleted') take(changed);
+    else log.warn({ object }, 'kept the CA: its Secret was deleted');
+  });
+  const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+  return {
+    current() {
+      if (known === undefined) throw new Error(`there is no CA in the Secret ${object}: ${problem}`);
+      return known.ca;
+    },
+    anchors: () => known?.anchors ?? '',
+    ready: Promise.race([cache.synced, aborted]),
+  };
+}

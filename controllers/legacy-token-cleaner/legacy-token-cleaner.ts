@@ -1,0 +1,85 @@
+import { type Domains, defaultDomains, signerKeyIn } from '../../src/api/domains.js';
+import { isReason } from '../../src/api/errors.js';
+import { ConfigMaps } from '../../src/api/kinds/config-map.js';
+import { Pods } from '../../src/api/kinds/pod.js';
+import { legacyTokenInvalidSinceLabel, legacyTokenTracking, Secrets, secretTypes } from '../../src/api/kinds/secret.js';
+import { ServiceAccounts } from '../../src/api/kinds/service-account.js';
+import { keyOf, keyText } from '../../src/api/object.js';
+import type { ReconcileContext, Runnable } from '../../src/controller/controller.js';
+import { fieldManagers } from '../../src/controller/field-manager.js';
+import { type Cleaning, dateText, decide } from './decide.js';
+
+export interface LegacyTokenCleanerOptions {
+  readonly domains?: Domains;
+  /** How long a token must have been unused. Default a year. */
+  readonly periodMs?: number;
+  /** How often tokens are looked at. Default a day. */
+  readonly intervalMs?: number;
+}
+
+const name = 'legacy-token-cleaner';
+const day = 86_400_000;
+
+/** Ends tokens that were once made by the server itself and that nobody uses any more. */
+export const legacyTokenCleaner = (options: LegacyTokenCleanerOptions = {}): Runnable => ({
+  name,
+  async run(given) {
+    const context = { ...given, log: given.log.child({ controller: name }) };
+    while (!context.signal.aborted) {
+      await clean(options, context).catch((error: unknown) => {
+        if (!context.signal.aborted)
+          context.log.warn({ err: error }, 'could not look at the tokens; trying again later');
+      });
+      await context.clock.sleep(options.intervalMs ?? day, context.signal);
+    }
+  },
+});
+
+async function clean(
+  { domains = defaultDomains, periodMs = 365 * day }: LegacyTokenCleanerOptions,
+  context: ReconcileContext,
+): Promise<void> {
+  const { client, clock } = context;
+  const tracking = await client.resource(ConfigMaps).get(legacyTokenTracking);
+  const trackedSince = tracking?.data?.['since'] ?? '';
+  const now = clock.now();
+  // Without tokens, and as a rule there are none, nothing else needs to be read.
+  const tokensOnly = `type=${signerKeyIn(domains, secretTypes.serviceAccountToken)}`;
+  const { items: secrets } = await client.resource(Secrets).list({ fieldSelector: tokensOnly });
+  if (secrets.length === 0) return;
+  const [{ items: accounts }, { items: pods }] = await Promise.all([
+    client.resource(ServiceAccounts).list(),
+    client.resource(Pods).list(),
+  ]);
+  const cleanings = decide({ secrets, accounts, pods }, { now, trackedSince, periodMs, domains });
+  for (const cleaning of cleanings) {
+    await carryOut(cleaning, dateText(now), domains, context).catch((error: unknown) => {
+      if (isReason(error, 'Conflict') || isReason(error, 'NotFound')) return;
+      const object = keyText(keyOf(cleaning.secret));
+      context.log.warn({ object, action: cleaning.action, err: error }, 'could not clean up a token');
+    });
+  }
+}
+
+async function carryOut(
+  { action, secret }: Cleaning,
+  today: string,
+  domains: Domains,
+  { client, log }: ReconcileContext,
+): Promise<void> {
+  const { uid = '', resourceVersion = '' } = secret.metadata;
+  const secrets = client.resource(Secrets);
+  const key = keyOf(secret);
+  if (action === 'delete') {
+    await secrets.delete(key, { preconditions: { resourceVersion } });
+    log.info({ object: keyText(key) }, 'deleted a token that nobody uses');
+    return;
+  }
+  const labels = { [signerKeyIn(domains, legacyTokenInvalidSinceLabel)]: today };
+  await secrets.patch(
+    key,
+    { type: 'merge', body: { metadata: { uid, labels } } },
+    { fieldManager: fieldManagers.controllers },
+  );
+  log.info({ object: keyText(key), invalidSince: today }, 'marked a token that nobody uses as invalid');
+}

@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto';
+import { type Certificate, readCertificate } from '../../src/pki/certificate.js';
+import { encodePem, pemBlocks } from '../../src/pki/pem.js';
+import { PkiError } from '../../src/pki/pki-error.js';
+
+/** Where a text came from, and the text. */
+export interface SourceText {
+  /** For people: `configMap default/roots`. */
+  readonly from: string;
+  readonly pem: string;
+}
+
+/** A certificate that is not passed on. */
+export interface Dropped {
+  readonly from: string;
+  /** Common name, or what stands for it. */
+  readonly subject: string;
+  readonly why: 'expired' | 'not a CA';
+}
+
+export interface Combined {
+  /** PEM: each anchor once, by subject, then by fingerprint; nothing else. */
+  readonly bundle: string;
+  readonly dropped: readonly Dropped[];
+}
+
+/** A source holds something that must not be passed on; the message names the source and never what it holds. */
+export class UnfitSource extends Error {
+  override readonly name = 'UnfitSource';
+}
+
+/**
+ * Makes one bundle of several. A block that is no certificate, with headers, or unreadable makes the whole fail, so
+ * that no key leaks through a bundle and no anchor vanishes by a typing error; expired certificates and those that are
+ * no CA are dropped.
+ */
+export function combineAnchors(sources: readonly SourceText[], now: number): Combined {
+  const anchors = new Map<string, Certificate>();
+  const dropped: Dropped[] = [];
+  for (const { from, pem } of sources) {
+    for (const certificate of certificatesOf(from, pem)) {
+      const why = certificate.notAfter <= now ? 'expired' : certificate.isCA ? undefined : 'not a CA';
+      if (why === undefined) anchors.set(fingerprint(certificate), certificate);
+      else dropped.push({ from, subject: nameOf(certificate), why });
+    }
+  }
+  const ordered = [...anchors].sort(([a, one], [b, other]) => compare(nameOf(one), nameOf(other)) || compare(a, b));
+  return { bundle: ordered.map(([, { der }]) => encodePem('CERTIFICATE', der)).join(''), dropped };
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+const fingerprint = ({ der }: Certificate): string => createHash('sha256').update(der).digest('hex');
+
+const nameOf = ({ subject, serial }: Certificate): string =>
+  subject.commonName || subject.organizationalUnits[0] || subject.organizations[0] || `serial ${serial}`;
+
+function certificatesOf(from: string, pem: string): readonly Certificate[] {
+  const blocks = [...pemBlocks(pem)];
+  // A block that is cut short is skipped by the reader; here it must not be.
+  const begun = pem.split('-----BEGIN ').length - 1;
+  if (blocks.length !== begun) throw new UnfitSource(`${from}: a PEM block is broken`);
+  return blocks.map(({ type, hasHeaders, bytes }, at) => {
+    if (type !== 'CERTIFICATE') throw new UnfitSource(`${from}: block ${at + 1} is no certificate`);
+    if (hasHeaders) throw new UnfitSource(`${from}: block ${at + 1} has headers`);
+    try {
+      return readCertificate(bytes);
+    } catch (error) {
+      if (error instanceof PkiError) throw new UnfitSource(`${from}: block ${at + 1}: ${error.message}`);
+      throw error;
+    }
+  });
+}

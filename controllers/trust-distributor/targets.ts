@@ -1,0 +1,115 @@
+import { ClusterTrustBundles } from '../../src/api/kinds/cluster-trust-bundle.js';
+import { ConfigMaps } from '../../src/api/kinds/config-map.js';
+import { isTerminating, type Namespace } from '../../src/api/kinds/namespace.js';
+import { Secrets, secretTypes } from '../../src/api/kinds/secret.js';
+import {
+  type ApiObject,
+  groupVersion,
+  keyText,
+  type ObjectKey,
+  type ObjectMeta,
+  type ResourceType,
+} from '../../src/api/object.js';
+import { ownNames } from '../../src/api/own-names.js';
+import { labelSelectorFrom } from '../../src/api/selectors.js';
+import type { NamespacedTarget, TrustBundle } from './trust-bundle.js';
+
+/** An object that is to hold a bundle. */
+export interface Target {
+  readonly type: ResourceType<ApiObject>;
+  readonly key: ObjectKey;
+  /** The object as it is to be; `found` is what is there now. */
+  write(found: ApiObject | undefined): ApiObject;
+  /** Does it hold the bundle as it is to? */
+  isRight(found: ApiObject): boolean;
+}
+
+/** What marks an object as one of ours. */
+export const marks = (owner: string, bundle: string): Readonly<Record<string, string>> => ({
+  [ownNames.trustOwnerLabel]: owner,
+  [ownNames.trustBundleLabel]: bundle,
+});
+
+const isMarked = ({ metadata }: ApiObject, wanted: Readonly<Record<string, string>>): boolean =>
+  Object.entries(wanted).every(([label, value]) => metadata.labels?.[label] === value);
+
+/** Everything that is to hold a bundle. */
+export function targetsOf(
+  { name, targets }: TrustBundle,
+  given: { readonly text: string; readonly owner: string; readonly namespaces: readonly Namespace[] },
+): readonly Target[] {
+  const { text, owner, namespaces } = given;
+  const labels = marks(owner, name);
+  const { clusterTrustBundle, configMaps, secrets } = targets;
+  const selected = ({ namespaces: spec }: NamespacedTarget): readonly string[] => {
+    const selector = labelSelectorFrom(spec);
+    return namespaces
+      .filter((namespace) => !isTerminating(namespace) && selector.matches(namespace.metadata.labels ?? {}))
+      .map(({ metadata }) => metadata.name ?? '');
+  };
+  return [
+    ...(clusterTrustBundle === undefined
+      ? []
+      : [target(ClusterTrustBundles, { name: clusterTrustBundle }, labels, { spec: { trustBundle: text } })]),
+    ...(configMaps === undefined
+      ? []
+      : selected(configMaps).map((namespace) =>
+          target(ConfigMaps, { namespace, name: configMaps.name ?? name }, labels, {
+            data: { [configMaps.key ?? 'ca.crt']: text },
+          }),
+        )),
+    ...(secrets === undefined
+      ? []
+      : selected(secrets).map((namespace) =>
+          target(Secrets, { namespace, name: secrets.name ?? name }, labels, {
+            type: secretTypes.opaque,
+            data: { [secrets.key ?? 'ca.crt']: Buffer.from(text).toString('base64') },
+          }),
+        )),
+  ];
+}
+
+function target(
+  type: ResourceType<ApiObject>,
+  key: ObjectKey,
+  labels: Readonly<Record<string, string>>,
+  contents: Readonly<Record<string, unknown>>,
+): Target {
+  return {
+    type,
+    key,
+    write: (found) => {
+      const { namespace, name } = key;
+      const metadata: ObjectMeta = found?.metadata ?? (namespace === undefined ? { name } : { namespace, name });
+      return {
+        apiVersion: groupVersion(type),
+        kind: type.kind,
+        metadata: { ...metadata, labels: { ...found?.metadata.labels, ...labels } },
+        ...contents,
+      };
+    },
+    isRight: (found) =>
+      isMarked(found, labels) &&
+      !Object.hasOwn(found, 'binaryData') &&
+      Object.entries(contents).every(([member, value]) => sameMembers(found[member], value)),
+  };
+}
+
+function sameMembers(found: unknown, wanted: unknown): boolean {
+  if (typeof wanted !== 'object' || wanted === null) return found === wanted;
+  if (typeof found !== 'object' || found === null) return false;
+  const [mine, theirs] = [Object.entries(wanted), new Map(Object.entries(found))];
+  return mine.length === theirs.size && mine.every(([name, value]) => sameMembers(theirs.get(name), value));
+}
+
+/** Objects marked as ours that no target stands for. */
+export const leftovers = (
+  found: readonly ApiObject[],
+  wanted: readonly Target[],
+  type: ResourceType,
+): readonly ApiObject[] => {
+  const keys = new Set(wanted.filter((one) => one.type === type).map(({ key }) => keyText(key)));
+  return found.filter(
+    ({ metadata }) => !keys.has(keyText({ namespace: metadata.namespace, name: metadata.name ?? '' })),
+  );
+};

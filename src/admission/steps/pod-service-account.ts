@@ -1,0 +1,223 @@
+import { type Domains, defaultDomains, signerKeyIn } from '../../api/domains.js';
+import { forbidden } from '../../api/errors.js';
+import { quote } from '../../api/go-text.js';
+import { mirrorAnnotation, type Pod, type PodSpec, Pods } from '../../api/kinds/pod.js';
+import {
+  type ContainerList,
+  containersIn,
+  environmentOf,
+  environmentSourcesOf,
+  projectsToken,
+  secretNamesIn,
+  secretOfSource,
+  secretOfVariable,
+  volumesOf,
+} from '../../api/kinds/pod-references.js';
+import {
+  defaultServiceAccount,
+  enforceMountableSecretsAnnotation,
+  type ServiceAccount,
+  ServiceAccounts,
+} from '../../api/kinds/service-account.js';
+import { generatedName } from '../../api/names.js';
+import { isType } from '../../api/object.js';
+import type { ObjectSource } from '../../auth/object-source.js';
+import { type Clock, systemClock } from '../../runtime/clock.js';
+import type { AdmissionAttributes, AdmissionStep } from '../admission-step.js';
+import { admissionSubject } from '../admission-subject.js';
+
+export interface PodServiceAccountOptions {
+  readonly objects: ObjectSource;
+  readonly domains?: Domains;
+  readonly clock?: Clock;
+}
+
+const volumePrefix = 'kube-api-access-';
+/** Where programs look for their account's token. */
+const mountPathIn = ({ signer }: Domains): string => `/var/run/secrets/${signer}/serviceaccount`;
+/** Kubernetes extends tokens of exactly this lifetime. */
+const tokenSeconds = 3_607;
+/** The default account is made by a controller soon after its namespace; a pod may be there first. */
+const patience = { tries: 10, restMs: 100 } as const;
+
+/**
+ * Gives pods their service account: the default one if they name none, which must exist; a volume with a token of it
+ * unless they do not want one; and its secrets for images. Mirror pods name no account and get nothing.
+ */
+export function podServiceAccount(options: PodServiceAccountOptions): AdmissionStep {
+  const { domains = defaultDomains } = options;
+  const mirror = signerKeyIn(domains, mirrorAnnotation);
+  const isMirror = ({ metadata }: Pod): boolean => Object.hasOwn(metadata.annotations ?? {}, mirror);
+  return {
+    name: 'ServiceAccount',
+
+    handles: ({ operation, resource, subresource }) => operation === 'CREATE' && isType(resource, Pods) && !subresource,
+
+    async mutate(attributes) {
+      const pod = podOf(attributes);
+      if (isMirror(pod)) {
+        refuse(attributes, mirrorProblem(pod));
+        return pod;
+      }
+      const named = withSpec(pod, { serviceAccountName: pod.spec?.serviceAccountName || defaultServiceAccount });
+      const account = await accountOf(named, attributes, options);
+      const mounted = wantsToken(named, account) ? withToken(named, domains) : named;
+      return withPullSecrets(mounted, account);
+    },
+
+    async validate(attributes) {
+      const pod = podOf(attributes);
+      if (isMirror(pod)) return refuse(attributes, mirrorProblem(pod));
+      const account = await accountOf(pod, attributes, options);
+      if (enforcesSecrets(account, domains)) refuse(attributes, secretProblem(pod, account));
+    },
+  };
+}
+
+function podOf({ object, operation }: AdmissionAttributes): Pod {
+  if (object === undefined) throw new Error(`${operation} without an object`);
+  return object as Pod;
+}
+
+function refuse(attributes: AdmissionAttributes, problem: string | undefined): void {
+  if (problem !== undefined) throw forbidden(admissionSubject(attributes), problem);
+}
+
+const withSpec = (pod: Pod, changes: Partial<PodSpec>): Pod => ({ ...pod, spec: { ...pod.spec, ...changes } });
+
+function mirrorProblem(pod: Pod): string | undefined {
+  if (pod.spec?.serviceAccountName) return 'a mirror pod may not reference service accounts';
+  if (secretNamesIn(pod).size > 0) return 'a mirror pod may not reference secrets';
+  return projectsToken(pod) ? 'a mirror pod may not use ServiceAccountToken volume projections' : undefined;
+}
+
+async function accountOf(
+  { spec }: Pod,
+  attributes: AdmissionAttributes,
+  { objects, clock = systemClock }: PodServiceAccountOptions,
+): Promise<ServiceAccount> {
+  const { namespace = '' } = attributes.key;
+  const name = spec?.serviceAccountName ?? '';
+  const tries = name === defaultServiceAccount ? patience.tries : 1;
+  for (let attempt = 1; ; attempt++) {
+    const account = await objects.get(ServiceAccounts, { namespace, name });
+    if (account !== undefined) return account;
+    if (attempt >= tries) break;
+    await clock.sleep(patience.restMs);
+  }
+  throw forbidden(
+    admissionSubject(attributes),
+    `error looking up service account ${namespace}/${name}: serviceaccount ${quote(name)} not found`,
+  );
+}
+
+const wantsToken = ({ spec }: Pod, account: ServiceAccount): boolean => {
+  const own = spec?.['automountServiceAccountToken'];
+  return typeof own === 'boolean' ? own : (account.automountServiceAccountToken ?? true);
+};
+
+const mountingLists: readonly ContainerList[] = ['initContainers', 'containers'];
+
+/** Adds the volume with the token and its mounts, where a container has nothing there yet. */
+function withToken(pod: Pod, domains: Domains): Pod {
+  const mountPath = mountPathIn(domains);
+  const known = volumesOf(pod)
+    .map(({ name }) => name)
+    .find((name): name is string => typeof name === 'string' && name.startsWith(volumePrefix));
+  const name = known ?? generatedName(volumePrefix);
+  const mount = { mountPath, name, readOnly: true };
+  let isMounted = false;
+  const lists = mountingLists.flatMap((list) => {
+    const containers = containersIn(pod, list).map((container) => {
+      const mounts = Array.isArray(container['volumeMounts']) ? container['volumeMounts'] : [];
+      if (mounts.some((one: unknown) => isAt(one, mountPath))) return container;
+      isMounted = true;
+      return { ...container, volumeMounts: [...mounts, mount] };
+    });
+    return containers.length === 0 ? [] : [[list, containers] as const];
+  });
+  const volume = known !== undefined || !isMounted ? [] : [{ name, projected: tokenProjection }];
+  return withSpec(pod, {
+    ...Object.fromEntries(lists),
+    ...(volume.length === 0 ? {} : { volumes: [...volumesOf(pod), ...volume] }),
+  });
+}
+
+const isAt = (mount: unknown, mountPath: string): boolean =>
+  typeof mount === 'object' && mount !== null && 'mountPath' in mount && mount.mountPath === mountPath;
+
+const tokenProjection = {
+  defaultMode: 420,
+  sources: [
+    { serviceAccountToken: { expirationSeconds: tokenSeconds, path: 'token' } },
+    { configMap: { items: [{ key: 'ca.crt', path: 'ca.crt' }], name: 'kube-root-ca.crt' } },
+    {
+      downwardAPI: {
+        items: [{ fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.namespace' }, path: 'namespace' }],
+      },
+    },
+  ],
+};
+
+function withPullSecrets(pod: Pod, { imagePullSecrets = [] }: ServiceAccount): Pod {
+  const own = pod.spec?.['imagePullSecrets'];
+  if (imagePullSecrets.length === 0 || (Array.isArray(own) && own.length > 0)) return pod;
+  return withSpec(pod, { imagePullSecrets: imagePullSecrets.map(({ name }) => (name ? { name } : {})) });
+}
+
+/** The texts that Go reads as true. */
+const truths: readonly string[] = ['1', 't', 'T', 'true', 'TRUE', 'True'];
+const enforcesSecrets = ({ metadata }: ServiceAccount, domains: Domains): boolean =>
+  truths.includes(metadata.annotations?.[signerKeyIn(domains, enforceMountableSecretsAnnotation)] ?? '');
+
+const containerTitles: readonly (readonly [ContainerList, string])[] = [
+  ['initContainers', 'init container'],
+  ['containers', 'container'],
+  ['ephemeralContainers', 'ephemeral container'],
+];
+
+/** The first Secret that the pod names and its account does not. */
+function secretProblem(pod: Pod, account: ServiceAccount): string | undefined {
+  const { name: accountName = '' } = account.metadata;
+  const mountable = new Set((account.secrets ?? []).map(({ name }) => name));
+  const tail = `is not allowed because service account ${accountName} does not reference that`;
+  for (const volume of volumesOf(pod)) {
+    const secret = secretNameOf(volume);
+    if (secret !== undefined && !mountable.has(secret)) {
+      return `volume with secret.secretName=${asGoText(secret)} ${tail} secret`;
+    }
+  }
+  for (const [list, title] of containerTitles) {
+    for (const container of containersIn(pod, list)) {
+      const who = `${title} ${String(container['name'] ?? '')}`;
+      for (const variable of environmentOf(container)) {
+        const secret = secretOfVariable(variable);
+        if (secret !== undefined && !mountable.has(secret)) {
+          const what = `envVar ${String(variable['name'] ?? '')} referencing secret.secretName=${asGoText(secret)}`;
+          return `${who} with ${what} ${tail} secret`;
+        }
+      }
+      for (const source of environmentSourcesOf(container)) {
+        const secret = secretOfSource(source);
+        if (secret !== undefined && !mountable.has(secret)) {
+          return `${who} with envFrom referencing secret.secretName=${asGoText(secret)} ${tail} secret`;
+        }
+      }
+    }
+  }
+  const pullable = new Set((account.imagePullSecrets ?? []).map(({ name }) => name));
+  const pulls: unknown = pod.spec?.['imagePullSecrets'];
+  const names = Array.isArray(pulls)
+    ? pulls.map((one: { readonly name?: unknown } | null) => String(one?.name ?? ''))
+    : [];
+  const at = names.findIndex((name) => !pullable.has(name));
+  return at < 0 ? undefined : `imagePullSecrets[${at}].name=${asGoText(names[at] ?? '')} ${tail} imagePullSecret`;
+}
+
+/** Quoted and nothing escaped, as these texts are put together. */
+const asGoText = (text: string): string => `"${text}"`;
+
+function secretNameOf({ secret }: Readonly<Record<string, unknown>>): string | undefined {
+  if (typeof secret !== 'object' || secret === null || !('secretName' in secret)) return undefined;
+  return typeof secret.secretName === 'string' ? secret.secretName : undefined;
+}

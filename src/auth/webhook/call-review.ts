@@ -1,0 +1,81 @@
+import type { IncomingMessage } from 'node:http';
+import type { HttpTransport } from '../../client/http-transport.js';
+import type { Clock } from '../../runtime/clock.js';
+import { isObject } from '../jws.js';
+
+/** Puts a review to a server elsewhere and answers the `status` it comes back with. Fails if there is none. */
+export type CallReview = (review: object) => Promise<Readonly<Record<string, unknown>>>;
+
+export interface CallReviewOptions {
+  /** Where the review is posted: the server of a kubeconfig, to the letter. */
+  readonly transport: Pick<HttpTransport, 'send'>;
+  readonly clock: Clock;
+  /** How long one try may take. Default 10 s. */
+  readonly patienceMs?: number;
+  /** Default 5. */
+  readonly tries?: number;
+}
+
+/** Between the first tries; each rest is half as long again. */
+const firstRestMs = 500;
+const passing: readonly number[] = [429, 500, 504];
+const maxBytes = 1_048_576;
+
+/** Failures that pass are tried again; anything else is told at once. */
+export function callReview({ transport, clock, patienceMs = 10_000, tries = 5 }: CallReviewOptions): CallReview {
+  return async (review) => {
+    const body = JSON.stringify(review);
+    for (let attempt = 1, restMs = firstRestMs; ; attempt++, restMs *= 1.5) {
+      try {
+        return await once(transport, body, patienceMs);
+      } catch (error) {
+        if (attempt >= tries || !(error instanceof PassingFailure)) throw error;
+        await clock.sleep(restMs);
+      }
+    }
+  };
+}
+
+class PassingFailure extends Error {
+  override readonly name = 'PassingFailure';
+}
+
+async function once(
+  transport: Pick<HttpTransport, 'send'>,
+  body: string,
+  patienceMs: number,
+): Promise<Readonly<Record<string, unknown>>> {
+  const headers = { 'content-type': 'application/json', accept: 'application/json' };
+  const signal = AbortSignal.timeout(patienceMs);
+  const response = await transport.send({ method: 'POST', path: '', headers, body, signal }).catch((error: unknown) => {
+    if (isReset(error)) throw new PassingFailure(`webhook call failed: ${error.message}`, { cause: error });
+    throw error;
+  });
+  const text = await textOf(response);
+  const { statusCode = 0 } = response;
+  if (statusCode < 200 || statusCode > 299) {
+    const failure = `webhook call failed: the server answered ${statusCode}`;
+    if (passing.includes(statusCode) || response.headers['retry-after'] !== undefined)
+      throw new PassingFailure(failure);
+    throw new Error(failure);
+  }
+  const answer: unknown = JSON.parse(text);
+  const status = isObject(answer) ? (answer['status'] ?? {}) : undefined;
+  if (!isObject(status)) throw new Error('webhook call failed: the answer is no review');
+  return status;
+}
+
+const isReset = (error: unknown): error is NodeJS.ErrnoException =>
+  error instanceof Error && 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
+
+async function textOf(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of response) {
+    if (!Buffer.isBuffer(chunk)) continue;
+    size += chunk.length;
+    if (size > maxBytes) throw new Error(`webhook call failed: the answer is larger than ${maxBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}

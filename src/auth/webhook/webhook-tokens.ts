@@ -1,0 +1,75 @@
+import type { Domains } from '../../api/domains.js';
+import type { UserInfo } from '../../api/user.js';
+import type { Clock } from '../../runtime/clock.js';
+import type { Logger } from '../../runtime/logger.js';
+import { commonAudiences } from '../audience-agnostic.js';
+import { type Authenticated, AuthenticationError } from '../authenticator.js';
+import type { TokenAuthenticator } from '../bearer-token.js';
+import { isObject } from '../jws.js';
+import { TokenCache } from '../token-cache.js';
+import type { CallReview } from './call-review.js';
+
+export interface WebhookTokenOptions {
+  readonly call: CallReview;
+  /** A reviewer that says nothing of audiences vouches for these. */
+  readonly apiAudiences: readonly string[];
+  readonly domains: Domains;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** How long an answer counts. Default two minutes. */
+  readonly keepMs?: number | undefined;
+}
+
+/** Asks a server elsewhere whose a token is, by a TokenReview. */
+export const webhookTokens = (options: WebhookTokenOptions): TokenAuthenticator =>
+  new TokenCache(
+    { authenticateToken: (token, wanted) => review(options, token, wanted) },
+    { clock: options.clock, keepMs: options.keepMs ?? 120_000 },
+  );
+
+async function review(
+  { call, apiAudiences, domains, log }: WebhookTokenOptions,
+  token: string,
+  wanted: readonly string[],
+): Promise<Authenticated | undefined> {
+  const question = {
+    apiVersion: `authentication.${domains.api}/v1`,
+    kind: 'TokenReview',
+    metadata: { creationTimestamp: null },
+    spec: { token, audiences: wanted },
+    status: { user: {} },
+  };
+  const status = await call(question).catch((error: unknown) => {
+    log.warn({ err: error }, 'the webhook for tokens does not answer');
+    throw new AuthenticationError(error instanceof Error ? error.message : String(error));
+  });
+  const given = texts(status['audiences']);
+  const audiences = commonAudiences(wanted, given.length > 0 ? given : apiAudiences);
+  if (wanted.length > 0 && audiences.length === 0) return undefined;
+  if (status['authenticated'] !== true) {
+    const { error } = status;
+    if (typeof error === 'string' && error !== '') throw new AuthenticationError(error);
+    return undefined;
+  }
+  return { user: userIn(status['user']), audiences };
+}
+
+function userIn(value: unknown): UserInfo {
+  const user = isObject(value) ? value : {};
+  const { username, uid } = user;
+  const extra = Object.entries(isObject(user['extra']) ? user['extra'] : {}).map(
+    ([key, values]) => [key, texts(values)] as const,
+  );
+  if (typeof username !== 'string' || username === '') {
+    throw new AuthenticationError('the webhook for tokens named no user');
+  }
+  return {
+    username,
+    ...(typeof uid === 'string' && uid !== '' ? { uid } : {}),
+    groups: texts(user['groups']),
+    ...(extra.length > 0 ? { extra: Object.fromEntries(extra) } : {}),
+  };
+}
+
+const texts = (value: unknown): readonly string[] =>
+  Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];

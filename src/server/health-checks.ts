@@ -1,0 +1,56 @@
+import { ClusterRoles, Roles } from '../api/kinds/role.js';
+import { ClusterRoleBindings, RoleBindings } from '../api/kinds/role-binding.js';
+import type { ResourceType } from '../api/object.js';
+import type { HealthCheck } from '../apiserver/health.js';
+import type { ObjectSource } from '../auth/object-source.js';
+import { TimeoutError, within } from '../runtime/abort.js';
+import type { Clock } from '../runtime/clock.js';
+import type { Store } from '../store/store.js';
+
+/** Longer than this a healthy store does not take for the smallest of reads. */
+const patienceMs = 2_000;
+
+/** What tells whether the server is alive and ready, under Kubernetes' names. */
+export function healthChecks(server: {
+  readonly store: Store;
+  readonly objects: ObjectSource;
+  readonly clock: Clock;
+  /** Aborted when the server stops. */
+  readonly signal: AbortSignal;
+  /** The objects every server starts with are there. */
+  bootstrapped(): boolean;
+  /** The server is told to stop. */
+  stopping(): boolean;
+}): readonly HealthCheck[] {
+  const { store, objects, clock, signal } = server;
+  const soon = (work: () => Promise<unknown>): Promise<string | undefined> =>
+    within({ clock, milliseconds: patienceMs, signal }, work).then(
+      () => undefined,
+      (error: unknown) => (error instanceof TimeoutError ? 'context deadline exceeded' : textOf(error)),
+    );
+  const readStore = async (): Promise<string | undefined> => {
+    const wrong = await soon(() => store.get('health'));
+    return wrong === undefined ? undefined : `error getting data from etcd: ${wrong}`;
+  };
+  const readCaches = async (): Promise<string | undefined> => {
+    const types: readonly ResourceType[] = [ClusterRoles, ClusterRoleBindings, Roles, RoleBindings];
+    const wrong = await Promise.all(types.map((type) => soon(() => objects.list(type))));
+    const missing = types.filter((_, at) => wrong[at] !== undefined).map(({ kind }) => kind);
+    return missing.length === 0 ? undefined : `${missing.length} informers not started yet: [${missing.join(' ')}]`;
+  };
+  return [
+    { name: 'ping', check: async () => undefined },
+    { name: 'log', check: async () => undefined },
+    { name: 'etcd', check: readStore },
+    { name: 'etcd-readiness', onlyReady: true, check: readStore },
+    { name: 'informer-sync', onlyReady: true, check: readCaches },
+    { name: 'poststarthook/bootstrap', check: async () => (server.bootstrapped() ? undefined : 'not finished') },
+    {
+      name: 'shutdown',
+      onlyReady: true,
+      check: async () => (server.stopping() ? 'process is shutting down' : undefined),
+    },
+  ];
+}
+
+const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

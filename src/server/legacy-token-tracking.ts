@@ -1,0 +1,69 @@
+import { type Domains, signerKeyIn } from '../api/domains.js';
+import { isReason } from '../api/errors.js';
+import { ConfigMaps } from '../api/kinds/config-map.js';
+import { legacyTokenLastUsedLabel, legacyTokenTracking, type Secret, Secrets } from '../api/kinds/secret.js';
+import { groupVersion, keyOf, keyText } from '../api/object.js';
+import type { Client } from '../client/client.js';
+import type { Clock } from '../runtime/clock.js';
+import type { Logger } from '../runtime/logger.js';
+
+/** Records when tokens that live in Secrets are used, so that those nobody uses can be told from the others. */
+
+const day = 86_400_000;
+/** `2026-01-31` */
+const dateText = (milliseconds: number): string => new Date(milliseconds).toISOString().slice(0, 10);
+
+interface Given {
+  /** A client with the server's own rights. */
+  client(): Client;
+  readonly domains: Domains;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/**
+ * Writes the day of the use into a label of the Secret, once a day. The caller does not wait for it, and a failure is
+ * only logged: whether a use is recorded must not decide about a request.
+ */
+export function recordTokenUse({ client, domains, clock, log }: Given): (secret: Secret) => void {
+  const label = signerKeyIn(domains, legacyTokenLastUsedLabel);
+  const underway = new Set<string>();
+  return (secret) => {
+    const { uid = '', labels = {} } = secret.metadata;
+    const now = clock.now();
+    const known = labels[label];
+    // Another server's clock may be ahead; the label must not go back and forth at midnight.
+    if (known === dateText(now) || known === dateText(now + day) || underway.has(uid)) return;
+    underway.add(uid);
+    const body = { metadata: { uid, labels: { [label]: dateText(now) } } };
+    client()
+      .resource(Secrets)
+      .patch(keyOf(secret), { type: 'merge', body }, { fieldManager: 'kube-apiserver' })
+      .catch((error: unknown) => {
+        if (isReason(error, 'NotFound') || isReason(error, 'Conflict')) return;
+        log.warn({ object: keyText(keyOf(secret)), err: error }, 'could not record the use of a token');
+      })
+      .finally(() => underway.delete(uid));
+  };
+}
+
+/** Sees to it that the ConfigMap says since when uses are recorded: since today, if it says nothing sensible. */
+export async function ensureTokenTracking({ client, clock }: Pick<Given, 'client' | 'clock'>): Promise<void> {
+  const configMaps = client().resource(ConfigMaps);
+  const today = dateText(clock.now());
+  const options = { fieldManager: 'kube-apiserver' };
+  const found = await configMaps.get(legacyTokenTracking);
+  const since = found?.data?.['since'] ?? '';
+  if (/^\d{4}-\d\d-\d\d$/.test(since) && !Number.isNaN(Date.parse(since)) && since <= dateText(clock.now() + day))
+    return;
+  const data = { since: today };
+  try {
+    if (found === undefined) {
+      const metadata = { ...legacyTokenTracking };
+      await configMaps.create({ apiVersion: groupVersion(ConfigMaps), kind: ConfigMaps.kind, metadata, data }, options);
+    } else await configMaps.update({ ...found, data }, options);
+  } catch (error) {
+    // Another server did it first.
+    if (!isReason(error, 'AlreadyExists') && !isReason(error, 'Conflict')) throw error;
+  }
+}

@@ -1,0 +1,168 @@
+import type { Catalogue } from '../apiserver/catalogue.js';
+import type { AuditLog } from '../apiserver/operations/audit-log.js';
+import type { AuditPolicy } from '../apiserver/operations/audit-policy.js';
+import { Deadlines } from '../apiserver/operations/deadlines.js';
+import { defaultInFlightLimits, InFlight } from '../apiserver/operations/in-flight.js';
+import type { Operations } from '../apiserver/operations/operations.js';
+import { measureInFlight, RequestMetrics } from '../apiserver/operations/request-metrics.js';
+import { type ControllerMetrics, controllerMetrics } from '../controller/controller-metrics.js';
+import { storagePrefix } from '../registry/keys.js';
+import type { Clock } from '../runtime/clock.js';
+import type { Logger } from '../runtime/logger.js';
+import { type Metrics, openMetrics } from '../runtime/metrics.js';
+import { type LineSink, openRotatingFile, streamSink } from '../runtime/rotating-file.js';
+import { followText, type TextSource } from '../runtime/text-source.js';
+import { meteredStore } from '../store/metered-store.js';
+import type { Store } from '../store/store.js';
+
+/** Where the audit log goes, and what it says. */
+export interface AuditOptions {
+  /** An audit policy (`audit.k8s.io/v1`), as YAML or JSON. Read again when its file changes. */
+  readonly policy: TextSource;
+  /** `-` is standard output. */
+  readonly logFile: string;
+  /** Megabytes after which a new file is begun; 0: never. Default 100. */
+  readonly maxSizeMb?: number;
+  /** Full files kept. Default 10. */
+  readonly maxBackups?: number;
+}
+
+export interface OperationsOptions {
+  /** Count, and answer /metrics. Default true. */
+  readonly metrics?: boolean;
+  readonly audit?: AuditOptions;
+  /** Requests under way at a time; 0: any number. Default 400 that read and 200 that write. */
+  readonly readOnlyRequests?: number;
+  readonly mutatingRequests?: number;
+  /** Milliseconds a request may take, watches excepted. Default 60,000. */
+  readonly requestTimeoutMs?: number;
+}
+
+export interface OpenedOperations {
+  /** The store, timed if anything is counted. */
+  readonly store: Store;
+  /** Absent where nothing is counted. */
+  readonly metrics: Metrics | undefined;
+  readonly controllers: ControllerMetrics | undefined;
+  /** For requests about what the catalogue serves. */
+  over(catalogue: Catalogue, closing: () => boolean): Operations;
+  onHandshakeFailed(): void;
+  /** Writes what is still to be written. */
+  close(): Promise<void>;
+}
+
+/** Opens what looks after requests. Rejects if the audit log cannot be written or its policy is wrong. */
+export async function openOperations(
+  options: OperationsOptions,
+  given: { readonly store: Store; readonly clock: Clock; readonly log: Logger; readonly signal: AbortSignal },
+): Promise<OpenedOperations> {
+  const { clock } = given;
+  const metrics = openMetrics({ process: true });
+  const counted = options.metrics ?? true;
+  const over = new AbortController();
+  const inFlight = new InFlight({
+    readOnly: options.readOnlyRequests ?? defaultInFlightLimits.readOnly,
+    mutating: options.mutatingRequests ?? defaultInFlightLimits.mutating,
+  });
+  const deadlines = new Deadlines(clock, options.requestTimeoutMs ?? 60_000, over.signal);
+  const audit = options.audit === undefined ? undefined : await openAudit(options.audit, { ...given, metrics });
+  const handshakes = metrics
+    .counter({ name: 'apiserver_tls_handshake_errors_total', help: 'TLS handshakes that failed.' })
+    .of({});
+  measureInFlight(metrics, inFlight, () => clock.now());
+  return {
+    store: counted ? meteredStore(given.store, { metrics, clock }) : given.store,
+    metrics: counted ? metrics : undefined,
+    controllers: counted ? controllerMetrics(metrics) : undefined,
+    over(catalogue, closing) {
+      if (counted) measureObjects(metrics, given.store, catalogue);
+      return {
+        clock,
+        metrics: counted ? new RequestMetrics(metrics, catalogue) : undefined,
+        audit,
+        inFlight,
+        deadlines,
+        closing,
+      };
+    },
+    onHandshakeFailed: () => handshakes.add(),
+    async close() {
+      over.abort();
+      await audit?.close();
+    },
+  };
+}
+
+interface AuditParts {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+  readonly metrics: Metrics;
+}
+
+async function openAudit(options: AuditOptions, parts: AuditParts): Promise<AuditLog> {
+  const [{ readYaml }, { readAuditPolicy }, { AuditLog }] = await Promise.all([
+    import('../api/yaml.js'),
+    import('../apiserver/operations/audit-policy.js'),
+    import('../apiserver/operations/audit-log.js'),
+  ]);
+  let policy: AuditPolicy = { rules: [] };
+  await followText(
+    options.policy,
+    async (text) => {
+      const { value } = await readYaml(Buffer.from(text));
+      policy = readAuditPolicy(value);
+    },
+    parts,
+  ).catch((error: unknown) => {
+    throw new Error(`the audit policy cannot be used: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
+  });
+  return new AuditLog(() => policy, await openSink(options, parts.log), parts);
+}
+
+async function openSink({ logFile, maxSizeMb = 100, maxBackups = 10 }: AuditOptions, log: Logger): Promise<LineSink> {
+  if (logFile === '-') return streamSink(process.stdout);
+  try {
+    return await openRotatingFile({
+      path: logFile,
+      maxBytes: maxSizeMb * 1024 * 1024,
+      maxBackups,
+      onFailure: (error) => log.error({ err: error, file: logFile }, 'audit events were lost'),
+    });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new Error(`cannot write the audit log ${logFile}: ${code ?? message}`, { cause: error });
+  }
+}
+
+/** How many objects of each kind there are, counted when somebody asks. */
+function measureObjects(metrics: Metrics, store: Store, catalogue: Catalogue): void {
+  const count = async (): Promise<readonly { readonly group: string; readonly resource: string; value: number }[]> => {
+    const kinds = new Map(
+      catalogue
+        .current()
+        .definitions.filter(({ answer }) => answer === undefined)
+        .map((definition) => [storagePrefix(definition), definition]),
+    );
+    return Promise.all(
+      [...kinds].map(async ([prefix, { group, plural }]) => {
+        const { entries, remaining } = await store.scan(prefix, { limit: 1 });
+        return { group, resource: plural, value: entries.length + remaining };
+      }),
+    );
+  };
+  metrics.measured(
+    { name: 'apiserver_resource_objects', help: 'Objects in the store, by kind.', labels: ['group', 'resource'] },
+    async () => (await count()).map(({ group, resource, value }) => ({ labels: { group, resource }, value })),
+  );
+  metrics.measured(
+    { name: 'apiserver_storage_objects', help: 'Objects in the store, by kind.', labels: ['resource'] },
+    async () =>
+      (await count()).map(({ group, resource, value }) => ({
+        labels: { resource: group === '' ? resource : `${resource}.${group}` },
+        value,
+      })),
+  );
+}

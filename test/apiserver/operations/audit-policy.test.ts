@@ -1,0 +1,106 @@
+import { describe, expect, test } from 'vitest';
+import { readAuditPolicy, requirementOf } from '../../../src/apiserver/operations/audit-policy.js';
+import { queryOf, routeOf } from '../../../src/http/route.js';
+
+const head = { apiVersion: 'audit.k8s.io/v1', kind: 'Policy' };
+const alice = { username: 'alice', groups: ['staff', 'system:authenticated'] };
+
+/** Does a rule match a request of alice's? */
+function matches(rule: object, request: string): boolean {
+  const [method = '', path = ''] = request.split(' ');
+  const policy = readAuditPolicy({ ...head, rules: [{ level: 'Metadata', ...rule }] });
+  return requirementOf(policy, routeOf(method, path, queryOf('')), alice) !== undefined;
+}
+
+describe('a rule matches', () => {
+  test.each([
+    [{}, 'GET /version', true],
+    [{ users: ['alice'] }, 'GET /version', true],
+    [{ users: ['bob'] }, 'GET /version', false],
+    [{ userGroups: ['admins', 'staff'] }, 'GET /version', true],
+    [{ userGroups: ['admins'] }, 'GET /version', false],
+    [{ verbs: ['list', 'watch'] }, 'GET /api/v1/secrets', true],
+    [{ verbs: ['get'] }, 'GET /api/v1/secrets', false],
+    [{ resources: [{ group: '' }] }, 'GET /api/v1/secrets', true],
+    [{ resources: [{}] }, 'GET /api/v1/secrets', true],
+    [{ resources: [{ group: '*' }] }, 'GET /apis/apps/v1/deployments', true],
+    [{ resources: [{ group: '' }] }, 'GET /apis/apps/v1/deployments', false],
+    [{ resources: [{ group: '', resources: ['secrets'] }] }, 'GET /api/v1/secrets', true],
+    [{ resources: [{ group: '', resources: ['pods'] }] }, 'GET /api/v1/namespaces/a/pods/b/log', false],
+    [{ resources: [{ group: '', resources: ['pods/log'] }] }, 'GET /api/v1/namespaces/a/pods/b/log', true],
+    [{ resources: [{ group: '', resources: ['pods/log'] }] }, 'GET /api/v1/namespaces/a/pods/b', false],
+    [{ resources: [{ group: '', resources: ['pods/*'] }] }, 'GET /api/v1/namespaces/a/pods/b', true],
+    [{ resources: [{ group: '', resources: ['pods/*'] }] }, 'GET /api/v1/namespaces/a/pods/b/log', true],
+    [{ resources: [{ group: '', resources: ['*/log'] }] }, 'GET /api/v1/namespaces/a/pods/b/log', true],
+    [{ resources: [{ group: '', resources: ['*/log'] }] }, 'GET /api/v1/namespaces/a/pods/b', false],
+    [{ resources: [{ group: '', resources: ['*'] }] }, 'GET /api/v1/namespaces/a/pods/b/log', true],
+    [{ resources: [{ resources: ['pods'], resourceNames: ['b'] }] }, 'GET /api/v1/namespaces/a/pods/b', true],
+    [{ resources: [{ resources: ['pods'], resourceNames: ['c'] }] }, 'GET /api/v1/namespaces/a/pods/b', false],
+    [{ resources: [{ resources: ['pods'] }] }, 'GET /version', false],
+    [{ namespaces: ['a'] }, 'GET /api/v1/namespaces/a/pods', true],
+    [{ namespaces: ['b'] }, 'GET /api/v1/namespaces/a/pods', false],
+    [{ namespaces: ['a'] }, 'GET /api/v1/pods', false],
+    [{ namespaces: [''] }, 'GET /api/v1/pods', true],
+    [{ nonResourceURLs: ['/healthz*'] }, 'GET /healthz/ping', true],
+    [{ nonResourceURLs: ['*'] }, 'GET /anything', true],
+    [{ nonResourceURLs: ['/version'] }, 'GET /version/', false],
+    [{ nonResourceURLs: ['*'] }, 'GET /api/v1/pods', false],
+  ])('%j: %s: %s', (rule, request, expected) => {
+    expect(matches(rule, request)).toBe(expected);
+  });
+
+  test('the first one decides, and None is nothing', () => {
+    const policy = readAuditPolicy({ ...head, rules: [{ level: 'None', users: ['alice'] }, { level: 'Request' }] });
+    const info = routeOf('GET', '/version', queryOf(''));
+    expect(requirementOf(policy, info, alice)).toBeUndefined();
+    expect(requirementOf(policy, info, { username: 'bob', groups: [] })?.level).toBe('Request');
+    expect(requirementOf(policy, info, undefined)?.level).toBe('Request');
+  });
+});
+
+test('what is said for all rules is united with what a rule says, which may keep managed fields', () => {
+  const { rules } = readAuditPolicy({
+    ...head,
+    omitStages: ['RequestReceived'],
+    omitManagedFields: true,
+    rules: [{ level: 'Metadata' }, { level: 'Metadata', omitStages: ['Panic'], omitManagedFields: false }],
+  });
+  expect(rules.map(({ omitStages, omitManagedFields }) => [[...omitStages], omitManagedFields])).toEqual([
+    [['RequestReceived'], true],
+    [['RequestReceived', 'Panic'], false],
+  ]);
+});
+
+test.each([
+  [null, 'must be of audit.k8s.io/v1, kind Policy'],
+  [{ ...head, kind: 'Polity', rules: [] }, 'must be of audit.k8s.io/v1, kind Policy'],
+  [head, 'the policy has no rules'],
+  [{ ...head, rules: {} }, 'rules: Invalid value: "[object Object]": must be a list'],
+  [{ ...head, rules: [7] }, 'rules[0]: Invalid value: "7": must be an object'],
+  [{ ...head, rules: [{}] }, 'rules[0].level: Required value'],
+  [{ ...head, rules: [{ level: 'All' }] }, 'rules[0].level: Unsupported value: "All"'],
+  [
+    { ...head, rules: [{ level: 'None', user: ['a'] }] },
+    'rules[0].user: Invalid value: "user": there is no such field',
+  ],
+  [{ ...head, rules: [{ level: 'None', users: [1] }] }, 'rules[0].users[0]: Invalid value: "1": must be a string'],
+  [
+    { ...head, omitStages: ['End'], rules: [{ level: 'None' }] },
+    'omitStages[0]: Invalid value: "End": allowed stages are',
+  ],
+  [
+    { ...head, rules: [{ level: 'None', nonResourceURLs: ['version', '/a*b'] }] },
+    'begin with a \'/\' character; rules[0].nonResourceURLs[1]: Invalid value: "/a*b": non-resource URL wildcards',
+  ],
+  [
+    { ...head, rules: [{ level: 'None', nonResourceURLs: ['/a'], namespaces: ['b'] }] },
+    'rules cannot apply to both regular resources and non-resource URLs',
+  ],
+  [
+    { ...head, rules: [{ level: 'None', resources: [{ group: 'a/v1', resourceNames: ['x'] }] }] },
+    'using resourceNames requires at least one resource',
+  ],
+  [JSON.parse(`{"apiVersion":"audit.k8s.io/v1","kind":"Policy","__proto__":1,"rules":[]}`), '__proto__'],
+])('%j is refused', (policy, why) => {
+  expect(() => readAuditPolicy(policy)).toThrow(why);
+});

@@ -1,0 +1,80 @@
+import { describe, expect, test } from 'vitest';
+import { Deadlines, RequestExpired, requestTimeout } from '../../../src/apiserver/operations/deadlines.js';
+import { queryOf } from '../../../src/http/route.js';
+import { FakeClock } from '../../../src/testing/fake-clock.js';
+
+describe('the time of a request', () => {
+  test.each([
+    ['', 60_000],
+    ['timeout=', 60_000],
+    ['timeout=0', 60_000],
+    ['timeout=5s', 5_000],
+    ['timeout=-5s', 60_000],
+    ['timeout=2m', 60_000],
+    ['timeout=1.5s&timeout=7s', 1_500],
+  ])('%s', (query, milliseconds) => {
+    expect(requestTimeout(queryOf(query), 60_000)).toBe(milliseconds);
+  });
+
+  test('what is no duration is refused', () => {
+    const text = 'invalid timeout specified in the request URL - time: missing unit in duration "5"';
+    expect(() => requestTimeout(queryOf('timeout=5'), 60_000)).toThrow(
+      expect.objectContaining({ code: 400, message: text }),
+    );
+  });
+});
+
+describe('waiting ends', () => {
+  const open = () => {
+    const clock = new FakeClock();
+    const over = new AbortController();
+    return { clock, over, deadlines: new Deadlines(clock, 60_000, over.signal) };
+  };
+  const never = (): Promise<never> => new Promise(() => {});
+  const outcome = (work: Promise<unknown>): { value: unknown } => {
+    const seen: { value: unknown } = { value: 'waits' };
+    work.then(
+      (value) => (seen.value = value),
+      (error: unknown) => (seen.value = error),
+    );
+    return seen;
+  };
+
+  test('with what the work comes to', async () => {
+    const { deadlines } = open();
+    await expect(deadlines.within(60_000, Promise.resolve(7))).resolves.toBe(7);
+    await expect(deadlines.within(1_000, Promise.resolve(8))).resolves.toBe(8);
+    await expect(deadlines.within(60_000, Promise.reject(new Error('no')))).rejects.toThrow('no');
+  });
+
+  test('when its time is over, for each at its own', async () => {
+    const { clock, deadlines } = open();
+    const first = outcome(deadlines.within(60_000, never()));
+    await clock.advance(30_000);
+    const second = outcome(deadlines.within(60_000, never()));
+    const short = outcome(deadlines.within(5_000, never()));
+    await clock.advance(4_999);
+    expect([first.value, second.value, short.value]).toEqual(['waits', 'waits', 'waits']);
+    await clock.advance(1);
+    expect([first.value, second.value, short.value]).toEqual(['waits', 'waits', expect.any(RequestExpired)]);
+    await clock.advance(25_000);
+    expect([first.value, second.value]).toEqual([expect.any(RequestExpired), 'waits']);
+    await clock.advance(30_000);
+    expect(second.value).toEqual(expect.any(RequestExpired));
+    expect(clock.sleeping).toBe(0);
+  });
+
+  test('and nothing sleeps for requests with a time of their own that were answered', async () => {
+    const { clock, deadlines } = open();
+    await deadlines.within(1_000, Promise.resolve());
+    expect(clock.sleeping).toBe(0);
+  });
+
+  test('nothing sleeps once the server is gone', async () => {
+    const { clock, over, deadlines } = open();
+    void deadlines.within(60_000, never());
+    expect(clock.sleeping).toBe(1);
+    over.abort();
+    expect(clock.sleeping).toBe(0);
+  });
+});

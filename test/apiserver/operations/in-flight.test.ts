@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest';
+import { InFlight, isLongRunning, kindOf } from '../../../src/apiserver/operations/in-flight.js';
+import { queryOf, routeOf } from '../../../src/http/route.js';
+
+const alice = { username: 'alice', groups: [] };
+const root = { username: 'root', groups: ['system:masters'] };
+
+test('so many get in, of each kind, and one more when one is out', () => {
+  const inFlight = new InFlight({ readOnly: 2, mutating: 1 });
+  const [first, second] = [inFlight.enter('readOnly', alice, 0), inFlight.enter('readOnly', alice, 0)];
+  expect([first, second]).toEqual([expect.any(Function), expect.any(Function)]);
+  expect(inFlight.enter('readOnly', alice, 0)).toBeUndefined();
+  expect(inFlight.enter('mutating', alice, 0)).toBeDefined();
+  expect(inFlight.enter('mutating', alice, 0)).toBeUndefined();
+  first?.();
+  // Out is out, however often it is said.
+  first?.();
+  expect(inFlight.enter('readOnly', alice, 0)).toBeDefined();
+  expect(inFlight.enter('readOnly', alice, 0)).toBeUndefined();
+});
+
+test('administrators always get in', () => {
+  const inFlight = new InFlight({ readOnly: 1, mutating: 1 });
+  inFlight.enter('readOnly', root, 0);
+  const beyond = inFlight.enter('readOnly', root, 0);
+  expect(beyond).toBeDefined();
+  beyond?.();
+  expect(inFlight.enter('readOnly', alice, 0)).toBeUndefined();
+});
+
+test('0 is no limit', () => {
+  const inFlight = new InFlight({ readOnly: 0, mutating: 0 });
+  for (let count = 0; count < 1_000; count++) expect(inFlight.enter('mutating', alice, 0)).toBeDefined();
+});
+
+test('the most at a time is remembered for a second or two', () => {
+  const inFlight = new InFlight();
+  const leave = [1, 2, 3].map(() => inFlight.enter('readOnly', alice, 500));
+  for (const one of leave) one?.();
+  expect(inFlight.highest('readOnly', 900)).toBe(3);
+  expect(inFlight.highest('readOnly', 1_900)).toBe(3);
+  expect(inFlight.highest('readOnly', 2_900)).toBe(0);
+  expect(inFlight.highest('mutating', 900)).toBe(0);
+});
+
+test.each([
+  ['GET', '/api/v1/pods', 'readOnly', false],
+  ['GET', '/api/v1/watch/pods', 'readOnly', true],
+  ['POST', '/api/v1/namespaces', 'mutating', false],
+  ['GET', '/version', 'readOnly', false],
+  ['POST', '/version', 'mutating', false],
+])('%s %s', (method, path, kind, long) => {
+  const info = routeOf(method, path, queryOf(''));
+  expect([kindOf(info.verb), isLongRunning(info)]).toEqual([kind, long]);
+});

@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { isReason } from '../../src/api/errors.js';
+import { type ConfigMap, ConfigMaps } from '../../src/api/kinds/config-map.js';
+import type { Patch, ResourceClient } from '../../src/client/client.js';
+import { type TestServer, testServer } from '../../src/testing/test-server.js';
+
+let server: TestServer;
+let configMaps: ResourceClient<ConfigMap>;
+beforeAll(async () => {
+  server = await testServer({ controllers: [] });
+  configMaps = server.client.resource(ConfigMaps);
+});
+afterAll(() => server.stop());
+
+let count = 0;
+const create = (): Promise<ConfigMap> => {
+  const metadata = { name: `raced-${++count}`, namespace: 'default' };
+  return configMaps.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data: {} });
+};
+const keyOf = ({ metadata }: ConfigMap) => ({ namespace: 'default', name: metadata.name ?? '' });
+
+const patches: Readonly<Record<string, (at: number) => Patch>> = {
+  json: (at) => ({ type: 'json', body: [{ op: 'add', path: `/metadata/labels/l${at}`, value: 'x' }] }),
+  merge: (at) => ({ type: 'merge', body: { data: { [`k${at}`]: 'x' } } }),
+  strategic: (at) => ({ type: 'strategic', body: { data: { [`k${at}`]: 'x' } } }),
+  apply: (at) => ({
+    type: 'apply',
+    fieldManager: `manager-${at}`,
+    body: { apiVersion: 'v1', kind: 'ConfigMap', data: { [`k${at}`]: 'x' } },
+  }),
+};
+
+test.each(Object.entries(patches))(
+  'patches that name no version all hold, at once or not: %s',
+  async (type, patchOf) => {
+    const created = await create();
+    await configMaps.patch(keyOf(created), { type: 'merge', body: { metadata: { labels: { first: 'x' } } } });
+    const everyone = Array.from({ length: 16 }, (_, at) => at);
+    await Promise.all(everyone.map((at) => configMaps.patch(keyOf(created), patchOf(at))));
+    const found = await configMaps.get(keyOf(created));
+    const members = type === 'json' ? found?.metadata.labels : found?.data;
+    expect(Object.keys(members ?? {})).toEqual(
+      expect.arrayContaining(everyone.map((at) => (type === 'json' ? `l${at}` : `k${at}`))),
+    );
+  },
+);
+
+test.each([
+  ['updates', (seen: ConfigMap, at: number) => configMaps.update({ ...seen, data: { at: String(at) } })],
+  [
+    'patches',
+    (seen: ConfigMap, at: number) => {
+      const { resourceVersion = '' } = seen.metadata;
+      return configMaps.patch(keyOf(seen), {
+        type: 'merge',
+        body: { metadata: { resourceVersion }, data: { at: `${at}` } },
+      });
+    },
+  ],
+])('of %s that name the version they saw, one wins and the others conflict', async (_, write) => {
+  const created = await create();
+  const outcomes = await Promise.allSettled(Array.from({ length: 8 }, (_, at) => write(created, at)));
+  expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  for (const outcome of outcomes) {
+    if (outcome.status === 'rejected') expect(isReason(outcome.reason, 'Conflict')).toBe(true);
+  }
+});

@@ -1,0 +1,103 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { ApiError } from '../../../src/api/errors.js';
+import { stored } from '../../../src/apiserver/forms.js';
+import type { ListResult } from '../../../src/apiserver/request.js';
+import { MemoryStore } from '../../../src/store/memory/memory-store.js';
+import { FakeClock } from '../../../src/testing/fake-clock.js';
+import { collection, definition, type Query } from './collection.js';
+
+const labelOf = (list: ListResult): readonly string[] =>
+  list.entries.map((entry) => {
+    const { name, labels } = stored(definition, entry).metadata;
+    return `${name}=${labels?.['l'] ?? ''}@${entry.revision}`;
+  });
+
+const name = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h');
+const write = fc.tuple(name, fc.constantFrom('x', 'y', undefined));
+type Write = readonly [string, string | undefined];
+
+test('pages show one state, whatever is written between them; a state forgotten is gone on from at the latest', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(write, { minLength: 1, maxLength: 12 }),
+      fc.array(fc.record({ writes: fc.array(write, { maxLength: 4 }), forget: fc.boolean() }), { maxLength: 10 }),
+      fc.integer({ min: 1, max: 4 }),
+      fc.constantFrom<Query>(
+        {},
+        { labelSelector: 'l=x' },
+        { labelSelector: 'l!=x', fieldSelector: 'metadata.name!=c' },
+      ),
+      async (before, between, limit, selector) => {
+        const clock = new FakeClock();
+        const store = new MemoryStore({ clock });
+        const api = collection(store, clock);
+        const apply = async (writes: readonly Write[]): Promise<void> => {
+          for (const [of, value] of writes) {
+            if (value === undefined) await api.remove('n', of);
+            else await api.put('n', of, { l: value });
+          }
+        };
+        await apply(before);
+        const whole = await api.list(selector, 'n');
+        let page = await api.list({ ...selector, limit: String(limit) }, 'n');
+        const seen = [...labelOf(page)];
+        let consistent = true;
+        for (let at = 0; page.continue !== undefined; at++) {
+          expect(page.entries.length).toBeLessThanOrEqual(limit);
+          const shown = page.remainingItemCount;
+          if (consistent && shown !== undefined) expect(shown).toBe(whole.entries.length - seen.length);
+          const { writes = [], forget = false } = between[at] ?? {};
+          await apply(writes);
+          const now = await store.revision();
+          if (forget) await store.compact(now);
+          const next: Query = { ...selector, limit: String(limit), continue: page.continue };
+          const forgotten = forget && now > BigInt(whole.resourceVersion) && consistent;
+          if (forgotten) {
+            const error = await api.list(next, 'n').then(
+              () => undefined,
+              (thrown: unknown) => thrown,
+            );
+            expect(error).toBeInstanceOf(ApiError);
+            const status = (error as ApiError).toStatus();
+            expect([status.code, status.reason]).toEqual([410, 'Expired']);
+            consistent = false;
+            page = await api.list({ ...next, continue: status.metadata.continue ?? '' }, 'n');
+          } else page = await api.list(next, 'n');
+          if (consistent) expect(page.resourceVersion).toBe(whole.resourceVersion);
+          seen.push(...labelOf(page));
+        }
+        const names = seen.map((text) => text.split('=')[0] ?? '');
+        expect(names).toEqual([...new Set(names)].sort());
+        if (consistent) expect(seen).toEqual(labelOf(whole));
+        await store.close();
+      },
+    ),
+    { numRuns: 150 },
+  );
+});
+
+test.each<[string, Query, readonly string[] | string]>([
+  ['exactly then', { resourceVersion: '2', resourceVersionMatch: 'Exact' }, ['a=x@1', 'b=x@2']],
+  ['not older', { resourceVersion: '2', resourceVersionMatch: 'NotOlderThan' }, ['a=x@1', 'b=y@3']],
+  ['not older, said in fewer words', { resourceVersion: '2' }, ['a=x@1', 'b=y@3']],
+  ['a version and a limit mean exactly', { resourceVersion: '2', limit: '5' }, ['a=x@1', 'b=x@2']],
+  ['no page from any state', { resourceVersion: '0', limit: '1' }, ['a=x@1', 'b=y@3']],
+  [
+    'forgotten',
+    { resourceVersion: '1', resourceVersionMatch: 'Exact' },
+    'The resourceVersion for the provided list is too old.',
+  ],
+  ['not yet', { resourceVersion: '9' }, 'Timeout: Too large resource version: 9, current: 3'],
+])('%s', async (_, query, wanted) => {
+  const clock = new FakeClock();
+  const store = new MemoryStore({ clock });
+  const api = collection(store, clock);
+  await api.put('n', 'a', { l: 'x' });
+  await api.put('n', 'b', { l: 'x' });
+  await api.put('n', 'b', { l: 'y' });
+  await store.compact(2n);
+  const answer = api.list(query).then(labelOf, (error: Error) => error.message);
+  await clock.advance(5_000);
+  expect(await answer).toEqual(wanted);
+});

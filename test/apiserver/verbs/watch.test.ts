@@ -1,0 +1,404 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { ApiError } from '../../../src/api/errors.js';
+import type { ApiObject } from '../../../src/api/object.js';
+import { stored } from '../../../src/apiserver/forms.js';
+import type { WatchItem } from '../../../src/apiserver/request.js';
+import { MemoryStore } from '../../../src/store/memory/memory-store.js';
+import { type Change, HistoryCompacted, type Revision } from '../../../src/store/store.js';
+import { FakeClock, settled } from '../../../src/testing/fake-clock.js';
+import { type Collection, collection, definition, type Query } from './collection.js';
+
+/** What a watcher selects, and the same said in code. */
+interface Selector {
+  readonly query: Query;
+  readonly namespace: string;
+  readonly takes: (object: ApiObject) => boolean;
+}
+const label = (object: ApiObject): string | undefined => object.metadata.labels?.['l'];
+const selectors: readonly Selector[] = [
+  { query: {}, namespace: '', takes: () => true },
+  { query: { labelSelector: 'l=x' }, namespace: '', takes: (object) => label(object) === 'x' },
+  { query: { labelSelector: 'l!=x' }, namespace: '', takes: (object) => label(object) !== 'x' },
+  {
+    query: { labelSelector: 'l in (x,y)', fieldSelector: 'metadata.name!=a' },
+    namespace: 'one',
+    takes: (object) =>
+      ['x', 'y'].includes(label(object) ?? '') && object.metadata.name !== 'a' && object.metadata.namespace === 'one',
+  },
+  {
+    query: { fieldSelector: 'metadata.name=b' },
+    namespace: 'two',
+    takes: ({ metadata }) => metadata.name === 'b' && metadata.namespace === 'two',
+  },
+];
+
+interface Told {
+  readonly type: string;
+  readonly key: string;
+  readonly revision: Revision;
+  readonly label: string | undefined;
+}
+
+/** What a watcher must be told of the changes after a revision, up to another. */
+const wanted = (log: readonly Change[], { takes }: Selector, after: Revision, upTo: Revision): readonly Told[] =>
+  log.flatMap((change) => {
+    if (change.type === 'progress' || change.entry.revision <= after || change.entry.revision > upTo) return [];
+    const { entry } = change;
+    const now = stored(definition, entry);
+    const before = change.previous === undefined ? undefined : stored(definition, change.previous);
+    const was = before !== undefined && takes(before);
+    const is = change.type === 'put' && takes(now);
+    if (!was && !is) return [];
+    const type = !was ? 'ADDED' : is ? 'MODIFIED' : 'DELETED';
+    const shown = type === 'DELETED' && before !== undefined ? before : now;
+    return [{ type, key: entry.key, revision: entry.revision, label: label(shown) }];
+  });
+
+/** A client that resumes from the last version it heard of, and lists again when that is gone. */
+class Watcher {
+  readonly #api: Collection;
+  readonly #selector: Selector;
+  /** Everything heard since the last list. */
+  heard: Told[] = [];
+  from: Revision = 0n;
+  last: Revision = 0n;
+  relists = 0;
+  expired: Revision | undefined;
+  #subscription: { unsubscribe(): void } | undefined;
+  /** The reader takes this many events, then rests until `take` is called. */
+  #room = Number.POSITIVE_INFINITY;
+  #wake: (() => void) | undefined;
+
+  constructor(api: Collection, selector: Selector) {
+    this.#api = api;
+    this.#selector = selector;
+  }
+
+  get connected(): boolean {
+    return this.#subscription !== undefined;
+  }
+
+  async relist(): Promise<readonly ApiObject[]> {
+    const list = await this.#api.list(this.#selector.query, this.#selector.namespace);
+    this.from = BigInt(list.resourceVersion);
+    this.last = this.from;
+    this.heard = [];
+    this.expired = undefined;
+    this.relists++;
+    return list.entries.map((entry) => stored(definition, entry));
+  }
+
+  connect(): void {
+    if (this.#subscription !== undefined) return;
+    const { query, namespace } = this.#selector;
+    const { events, pace } = this.#api.watch(
+      { ...query, resourceVersion: String(this.last), allowWatchBookmarks: 'true' },
+      namespace,
+    );
+    pace.limit(() => {
+      if (this.#room > 0) return undefined;
+      expect(this.#wake).toBeUndefined();
+      return new Promise((resolve) => {
+        this.#wake = resolve;
+      });
+    });
+    let over = false;
+    const subscription = events.subscribe({
+      next: (item) => this.#hear(item),
+      complete: () => {
+        over = true;
+        this.#subscription = undefined;
+      },
+    });
+    if (!over) this.#subscription = subscription;
+  }
+
+  disconnect(): void {
+    this.#subscription?.unsubscribe();
+    this.#subscription = undefined;
+    this.#wake = undefined;
+    this.#room = Number.POSITIVE_INFINITY;
+  }
+
+  /** Takes so many events more. */
+  take(room: number): void {
+    this.#room = room;
+    const wake = this.#wake;
+    this.#wake = undefined;
+    wake?.();
+  }
+
+  #hear(item: WatchItem): void {
+    this.#room--;
+    if (item.type === 'ERROR') {
+      expect(item.error).toBeInstanceOf(ApiError);
+      expect((item.error as ApiError).code).toBe(410);
+      this.expired = this.last;
+      return;
+    }
+    if (item.type === 'BOOKMARK') {
+      expect(BigInt(item.resourceVersion)).toBeGreaterThanOrEqual(this.last);
+      this.last = BigInt(item.resourceVersion);
+      return;
+    }
+    // Nothing is sent while the reader rests.
+    expect(this.#wake).toBeUndefined();
+    const { entry, type } = item;
+    const object = stored(definition, entry);
+    expect(object.metadata.resourceVersion).toBe(String(entry.revision));
+    this.heard.push({ type, key: entry.key, revision: entry.revision, label: label(object) });
+    this.last = entry.revision;
+  }
+}
+
+const names = ['a', 'b', 'c'];
+const namespaces = ['one', 'two'];
+const labels = [undefined, 'x', 'y'];
+type Step =
+  | { readonly do: 'write'; readonly writes: readonly (readonly [string, string, string | undefined | null])[] }
+  | { readonly do: 'connect' | 'disconnect' | 'reconnect'; readonly who: number }
+  | { readonly do: 'slow' | 'check'; readonly who: number; readonly room: number }
+  | { readonly do: 'compact'; readonly back: number }
+  | { readonly do: 'time'; readonly seconds: number };
+const who = fc.nat(selectors.length - 1);
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant('write' as const),
+      writes: fc.array(
+        fc.tuple(fc.constantFrom(...namespaces), fc.constantFrom(...names), fc.constantFrom(...labels, null)),
+        { minLength: 1, maxLength: 6 },
+      ),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({ do: fc.constantFrom('connect' as const, 'disconnect' as const, 'reconnect' as const), who }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constantFrom('slow' as const, 'check' as const), who, room: fc.nat(3) }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('compact' as const), back: fc.nat(4) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('time' as const), seconds: fc.constantFrom(6, 61, 125) }) },
+);
+
+/** Can nobody be told any more of what happened after a revision? */
+const isForgotten = (store: MemoryStore, after: Revision): Promise<boolean> =>
+  new Promise((resolve) => {
+    const subscription = store.changes('', after).subscribe({
+      next: () => resolve(false),
+      error: (error) => resolve(error instanceof HistoryCompacted),
+      complete: () => resolve(false),
+    });
+    subscription.unsubscribe();
+  });
+
+test('a watcher that resumes from its last version is told of every change once, in order, or that it must list again', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
+      const clock = new FakeClock();
+      const store = new MemoryStore({ clock, historyLimit: 12 });
+      const api = collection(store, clock);
+      const log: Change[] = [];
+      store.changes('', 0n).subscribe((change) => log.push(change));
+      const watchers = selectors.map((selector) => new Watcher(api, selector));
+      await Promise.all(watchers.map((watcher) => watcher.relist()));
+      for (const watcher of watchers) watcher.connect();
+
+      const check = async (at: number): Promise<void> => {
+        const watcher = watchers[at] as Watcher;
+        await settled();
+        expect(watcher.heard).toEqual(wanted(log, selectors[at] as Selector, watcher.from, watcher.last));
+      };
+      for (const each of steps) {
+        if (each.do === 'write') {
+          // One write after the other per object, all objects at once.
+          const queues = new Map<string, Promise<unknown>>();
+          for (const [namespace, name, value] of each.writes) {
+            const key = `${namespace}/${name}`;
+            const write = () =>
+              value === null
+                ? api.remove(namespace, name)
+                : api.put(namespace, name, value === undefined ? {} : { l: value });
+            queues.set(key, (queues.get(key) ?? Promise.resolve()).then(write));
+          }
+          await Promise.all(queues.values());
+        } else if (each.do === 'compact') {
+          const now = await store.revision();
+          const to = now - BigInt(each.back);
+          if (to > 0n) await store.compact(to);
+        } else if (each.do === 'time') await clock.advance(each.seconds * 1_000);
+        else {
+          const watcher = watchers[each.who] as Watcher;
+          if (each.do === 'disconnect' || each.do === 'reconnect') watcher.disconnect();
+          if (each.do === 'disconnect') continue;
+          if (each.do === 'slow') watcher.take(each.room);
+          else if (each.do === 'check') await check(each.who);
+          else {
+            if (watcher.expired !== undefined) {
+              const state = await watcher.relist();
+              const { takes } = selectors[each.who] as Selector;
+              expect(state.map(({ metadata }) => metadata.name)).toEqual(
+                (await api.list()).entries
+                  .map((entry) => stored(definition, entry))
+                  .filter(takes)
+                  .map(({ metadata }) => metadata.name),
+              );
+            }
+            watcher.connect();
+          }
+        }
+      }
+      // In the end everybody catches up, or has been told that this cannot be.
+      for (const [at, watcher] of watchers.entries()) {
+        watcher.take(Number.POSITIVE_INFINITY);
+        await settled();
+        watcher.connect();
+        await settled();
+        await check(at);
+        const missing = wanted(log, selectors[at] as Selector, watcher.last, await store.revision());
+        if (watcher.expired === undefined) expect(missing).toEqual([]);
+        else expect(await isForgotten(store, watcher.expired)).toBe(true);
+        watcher.disconnect();
+      }
+      await store.close();
+    }),
+    { numRuns: 80 },
+  );
+});
+
+describe('a watch', () => {
+  const open = () => {
+    const clock = new FakeClock();
+    const store = new MemoryStore({ clock, progressMs: 1_000 });
+    return { clock, store, api: collection(store, clock) };
+  };
+  const follow = (api: Collection, query: Query) => {
+    const items: WatchItem[] = [];
+    const state = { over: false };
+    const subscription = api.watch(query).events.subscribe({
+      next: (item) => items.push(item),
+      complete: () => {
+        state.over = true;
+      },
+    });
+    return { items, state, subscription };
+  };
+  const brief = (items: readonly WatchItem[]): readonly string[] =>
+    items.map((item) =>
+      'entry' in item
+        ? `${item.type} ${item.entry.key.split('/').at(-1)} ${item.entry.revision}`
+        : item.type === 'BOOKMARK'
+          ? `BOOKMARK ${item.resourceVersion}${item.initialEventsEnd ? ' end' : ''}`
+          : `ERROR ${(item.error as Error).message}`,
+    );
+
+  test.each<[string, Query, readonly string[]]>([
+    ['from now', { resourceVersion: '2' }, ['MODIFIED a 3']],
+    ['from the past', { resourceVersion: '1' }, ['ADDED b 2', 'MODIFIED a 3']],
+    ['state first', {}, ['ADDED a 1', 'ADDED b 2', 'MODIFIED a 3']],
+    ['any state first', { resourceVersion: '0' }, ['ADDED a 1', 'ADDED b 2', 'MODIFIED a 3']],
+    [
+      'state first, its end marked',
+      { sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan', allowWatchBookmarks: 'true' },
+      ['ADDED a 1', 'ADDED b 2', 'BOOKMARK 2 end', 'MODIFIED a 3'],
+    ],
+    [
+      'state first, at least as new as',
+      { sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan', resourceVersion: '2' },
+      ['ADDED a 1', 'ADDED b 2', 'MODIFIED a 3'],
+    ],
+    [
+      'without the state',
+      { sendInitialEvents: 'false', resourceVersionMatch: 'NotOlderThan', resourceVersion: '0' },
+      ['MODIFIED a 3'],
+    ],
+    [
+      'the end of a selected state is marked too',
+      { labelSelector: 'l=none', allowWatchBookmarks: '1' },
+      ['BOOKMARK 2 end'],
+    ],
+    ['from the future', { resourceVersion: '3' }, []],
+  ])('%s', async (_, query, expected) => {
+    const { store, api } = open();
+    await api.put('n', 'a');
+    await api.put('n', 'b');
+    const { items, subscription } = follow(api, query);
+    await settled();
+    await api.put('n', 'a', {}, 'new');
+    await settled();
+    expect(brief(items)).toEqual(expected);
+    subscription.unsubscribe();
+    await store.close();
+  });
+
+  test('bookmarks: every minute, two seconds before the end, whatever is selected; then it ends', async () => {
+    const { clock, store, api } = open();
+    await api.put('n', 'a');
+    const { items, state } = follow(api, {
+      resourceVersion: '1',
+      allowWatchBookmarks: 'true',
+      labelSelector: 'l=x',
+      timeoutSeconds: '100',
+    });
+    await settled();
+    await api.put('n', 'b');
+    await clock.advance(59_000);
+    expect(items).toEqual([]);
+    await clock.advance(1_000);
+    expect(brief(items)).toEqual(['BOOKMARK 2']);
+    await clock.advance(38_000);
+    expect(brief(items)).toEqual(['BOOKMARK 2', 'BOOKMARK 2']);
+    expect(state.over).toBe(false);
+    await clock.advance(2_000);
+    expect(state.over).toBe(true);
+    expect(clock.sleeping).toBe(0);
+    await store.close();
+  });
+
+  test('too old a version is told in an event, and that is the end', async () => {
+    const { store, api } = open();
+    for (const name of ['a', 'b', 'c']) await api.put('n', name);
+    await store.compact(2n);
+    const { items, state } = follow(api, { resourceVersion: '1' });
+    await settled();
+    expect(brief(items)).toEqual(['ERROR too old resource version: 1 (2)']);
+    expect(state.over).toBe(true);
+  });
+
+  test('a reader that is overtaken by the end of the history is cut off, and nobody else', async () => {
+    const { store, api } = open();
+    const slow = api.watch({ resourceVersion: '0', sendInitialEvents: 'false', resourceVersionMatch: 'NotOlderThan' });
+    let wake: (() => void) | undefined;
+    const heard: WatchItem[] = [];
+    let over = false;
+    slow.pace.limit(() =>
+      heard.length < 2
+        ? undefined
+        : new Promise((resolve) => {
+            wake = resolve;
+          }),
+    );
+    slow.events.subscribe({
+      next: (item) => heard.push(item),
+      complete: () => {
+        over = true;
+      },
+    });
+    const quick = follow(api, { resourceVersion: '0' });
+    await settled();
+    for (let at = 0; at < 10; at++) await api.put('n', 'a', {}, String(at));
+    await store.compact(5n);
+    wake?.();
+    await settled();
+    expect(brief(heard)).toEqual(['ADDED a 1', 'MODIFIED a 2']);
+    expect(over).toBe(true);
+    expect(brief(quick.items)).toHaveLength(10);
+    expect(quick.state.over).toBe(false);
+    quick.subscription.unsubscribe();
+    await store.close();
+  });
+});

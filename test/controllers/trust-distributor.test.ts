@@ -1,0 +1,227 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { combineAnchors } from '../../controllers/trust-distributor/combine.js';
+import { signersIn, type TrustBundle, trustBundleProblems } from '../../controllers/trust-distributor/trust-bundle.js';
+import { trustDistributor } from '../../controllers/trust-distributor/trust-distributor.js';
+import { ClusterTrustBundles } from '../../src/api/kinds/cluster-trust-bundle.js';
+import { ConfigMaps } from '../../src/api/kinds/config-map.js';
+import { Namespaces } from '../../src/api/kinds/namespace.js';
+import { Secrets } from '../../src/api/kinds/secret.js';
+import { groupVersion, type ResourceType } from '../../src/api/object.js';
+import { testAuthority } from '../../src/testing/certificates.js';
+import { settled } from '../../src/testing/fake-clock.js';
+import type { FakeClient } from '../fake-client.js';
+import { runControllers } from './run-controllers.js';
+
+const now = Date.UTC(2026, 0, 1);
+const anchorsOf = async (commonName: string, seconds?: number): Promise<string> =>
+  (await testAuthority({ commonName, clock: { now: () => now }, ...(seconds === undefined ? {} : { seconds }) }))
+    .anchors;
+const [one, two, short] = await Promise.all([anchorsOf('one'), anchorsOf('two'), anchorsOf('short', 3_600)]);
+const leaf = (
+  await (await testAuthority({ clock: { now: () => now } })).issueClient({ commonName: 'leaf', seconds: 7_200 })
+).certificate;
+
+describe('anchors', () => {
+  const from = (pem: string) => ({ from: 'here', pem });
+  test('are merged once each, by their subject, without what stands around them', () => {
+    const { bundle, dropped } = combineAnchors([from(`text\n${two}`), from(one + two)], now);
+    expect(bundle).toBe(one + two);
+    expect(dropped).toEqual([]);
+  });
+  test('that expired, and certificates that are no CA, are dropped and told', () => {
+    const { bundle, dropped } = combineAnchors([from(short + one + leaf)], now + 3_600_000);
+    expect(bundle).toBe(one);
+    expect(dropped).toEqual([
+      { from: 'here', subject: 'short', why: 'expired' },
+      { from: 'here', subject: 'leaf', why: 'not a CA' },
+    ]);
+  });
+  test.each([
+    ['a key', '-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n-----END PRIVATE KEY-----\n', 'here: block 1 is no certificate'],
+    ['headers', one.replace('-----\n', '-----\nA: b\n\n'), 'here: block 1 has headers'],
+    [
+      'garbage',
+      '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n',
+      'here: block 1: x509: malformed certificate',
+    ],
+    ['half a block', one.slice(0, 200), 'here: a PEM block is broken'],
+  ])('with %s are refused, and nothing of it is told', (_, pem, message) => {
+    expect(() => combineAnchors([from(pem)], now)).toThrow(message);
+  });
+});
+
+describe('bundles', () => {
+  const bundle = (name: string, more: Partial<TrustBundle> = {}): TrustBundle => ({
+    name,
+    sources: [{ signer: `example.test/${name}` }],
+    targets: { clusterTrustBundle: name },
+    ...more,
+  });
+  test('know the signers in them', () => {
+    const all = [bundle('a', { sources: [{ bundle: 'b' }, { signer: 'example.test/x' }] }), bundle('b')];
+    expect([...signersIn('a', all)]).toEqual(['example.test/b', 'example.test/x']);
+  });
+  test.each<[readonly TrustBundle[], string]>([
+    [[bundle('A')], 'bundles[0].name: a lowercase RFC 1123 label'],
+    [[bundle('a'), bundle('a')], 'bundles[1].name: there are two bundles "a"'],
+    [[bundle('a', { sources: [] })], 'bundles[0].sources: must name one'],
+    [[bundle('a', { targets: {} })], 'bundles[0].targets: must name one'],
+    [[bundle('a', { sources: [{ configMap: 'x' }] })], 'bundles[0].sources[0].configMap: "x" is no namespace/name'],
+    [[bundle('a', { sources: [{ bundle: 'b' }] })], 'bundles[0].sources[0].bundle: there is no bundle "b"'],
+    [
+      [bundle('a', { sources: [{ bundle: 'b' }] }), bundle('b', { sources: [{ bundle: 'a' }] })],
+      'bundles[0].sources: the bundle is made from itself',
+    ],
+    [
+      [bundle('a', { targets: { secrets: { namespaces: {} } } })],
+      'bundles[0].targets.secrets: bundles go into Secrets only where secretTargets is true',
+    ],
+  ])('%#', (bundles, problem) => {
+    expect(trustBundleProblems(bundles, { secretTargets: false })[0]).toContain(problem);
+  });
+});
+
+const folder = mkdtempSync(join(tmpdir(), 'kedge-trust-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const file = join(folder, 'roots.pem');
+
+const make = (client: FakeClient, type: ResourceType, name: string, namespace: string | undefined, more: object) =>
+  client.resource(type).create({
+    apiVersion: groupVersion(type),
+    kind: type.kind,
+    ...more,
+    metadata: { name, ...(namespace === undefined ? {} : { namespace }), ...(more as { metadata?: object }).metadata },
+  });
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+
+async function start(bundles: readonly TrustBundle[], more: (client: FakeClient) => unknown = () => {}) {
+  writeFileSync(file, one);
+  const world = await runControllers(
+    [trustDistributor({ bundles, secretTargets: true, refreshMs: 60_000 })],
+    async (client) => {
+      for (const name of ['a', 'b', 'c']) {
+        await make(client, Namespaces, name, undefined, { metadata: { labels: name === 'c' ? {} : { team: name } } });
+      }
+      await make(client, ConfigMaps, 'roots', 'c', { data: { x: two, y: one } });
+      await make(client, Secrets, 'roots', 'c', { data: { x: base64(short) } });
+      await more(client);
+    },
+  );
+  const read = async (type: ResourceType, namespace: string | undefined, name = 'corp') =>
+    world.client.resource(type).get({ name, namespace });
+  return { ...world, read, configMaps: world.client.resource(ConfigMaps) };
+}
+/** Sources are files too, so waiting for timers is not enough. */
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  for (let i = 0; i < 300 && !(await holds()); i++) await settled();
+  expect(await holds()).toBe(true);
+}
+
+const corp: TrustBundle = {
+  name: 'corp',
+  sources: [{ file }, { configMap: 'c/roots', key: 'x' }],
+  targets: {
+    clusterTrustBundle: 'corp',
+    configMaps: { namespaces: { matchExpressions: [{ key: 'team', operator: 'Exists' }] } },
+    secrets: { name: 'trust', key: 'roots.pem', namespaces: { matchLabels: { team: 'b' } } },
+  },
+};
+
+describe('trust-distributor', () => {
+  test('puts a bundle where it is wanted, and nowhere else', async () => {
+    const { read, stop } = await start([corp]);
+    await until(async () => (await read(Secrets, 'b', 'trust')) !== undefined);
+    expect((await read(ClusterTrustBundles, undefined))?.['spec']).toEqual({ trustBundle: one + two });
+    for (const namespace of ['a', 'b'])
+      expect((await read(ConfigMaps, namespace))?.['data']).toEqual({ 'ca.crt': one + two });
+    expect((await read(Secrets, 'b', 'trust'))?.['data']).toEqual({ 'roots.pem': base64(one + two) });
+    expect(await read(ConfigMaps, 'c')).toBeUndefined();
+    expect(await read(Secrets, 'a', 'trust')).toBeUndefined();
+    await stop();
+  });
+
+  test('repairs what drifts, at once', async () => {
+    const { read, configMaps, stop } = await start([corp]);
+    await until(async () => (await read(ConfigMaps, 'b')) !== undefined);
+    const found = await configMaps.get({ namespace: 'a', name: 'corp' });
+    if (found === undefined) throw new Error('not distributed');
+    await configMaps.update({ ...found, data: { 'ca.crt': 'x', other: 'y' }, binaryData: { z: 'AA==' } });
+    await until(
+      async () => JSON.stringify((await read(ConfigMaps, 'a'))?.['data']) === JSON.stringify({ 'ca.crt': one + two }),
+    );
+    expect((await read(ConfigMaps, 'a'))?.['binaryData']).toBeUndefined();
+    await configMaps.delete({ namespace: 'a', name: 'corp' });
+    await until(async () => (await read(ConfigMaps, 'a')) !== undefined);
+    await stop();
+  });
+
+  test('follows its sources, and keeps what is there while one is missing', async () => {
+    const { read, clock, complaints, stop } = await start([corp]);
+    await until(async () => (await read(ConfigMaps, 'b')) !== undefined);
+    rmSync(file);
+    await clock.advance(60_000);
+    await until(async () => complaints.some((line) => line.includes('ENOENT')));
+    expect((await read(ConfigMaps, 'a'))?.['data']).toEqual({ 'ca.crt': one + two });
+    writeFileSync(file, two);
+    await until(async () => {
+      await clock.advance(60_000);
+      return JSON.stringify((await read(ConfigMaps, 'a'))?.['data']) === JSON.stringify({ 'ca.crt': two });
+    });
+    await stop();
+  });
+
+  test('drops an anchor once it expires, and says so once', async () => {
+    const bundle: TrustBundle = {
+      name: 'corp',
+      sources: [{ secret: 'c/roots', key: 'x' }, { configMap: 'c/roots' }],
+      targets: { clusterTrustBundle: 'corp' },
+    };
+    const { read, clock, complaints, stop } = await start([bundle]);
+    await until(async () => (await read(ClusterTrustBundles, undefined)) !== undefined);
+    expect((await read(ClusterTrustBundles, undefined))?.['spec']).toEqual({ trustBundle: one + short + two });
+    await clock.advance(4_000_000);
+    expect((await read(ClusterTrustBundles, undefined))?.['spec']).toEqual({ trustBundle: one + two });
+    expect(complaints.filter((line) => line.startsWith('dropped an anchor')).length).toBe(1);
+    await stop();
+  });
+
+  test('leaves a namespace when it is no longer selected, and comes to new ones', async () => {
+    const { read, client, stop } = await start([corp]);
+    await until(async () => (await read(ConfigMaps, 'a')) !== undefined);
+    const namespaces = client.resource(Namespaces);
+    const a = await namespaces.get({ name: 'a' });
+    if (a === undefined) throw new Error('gone');
+    await namespaces.update({ ...a, metadata: { ...a.metadata, labels: {} } });
+    await until(async () => (await read(ConfigMaps, 'a')) === undefined);
+    await make(client, Namespaces, 'd', undefined, { metadata: { labels: { team: 'd' } } });
+    await until(async () => (await read(ConfigMaps, 'd')) !== undefined);
+    await stop();
+  });
+
+  test('removes what belongs to a bundle that is gone, and nothing of others', async () => {
+    const mark = (owner: string) => ({
+      metadata: { labels: { 'kedge.internal/trust-owner': owner, 'kedge.internal/trust-bundle': 'old' } },
+      data: {},
+    });
+    const { read, stop } = await start([corp], async (client) => {
+      await make(client, ConfigMaps, 'old', 'a', mark('kedge'));
+      await make(client, ConfigMaps, 'old', 'b', mark('somebody'));
+    });
+    await until(async () => (await read(ConfigMaps, 'a', 'old')) === undefined);
+    expect(await read(ConfigMaps, 'b', 'old')).toBeDefined();
+    await stop();
+  });
+
+  test('never takes over somebody else’s object', async () => {
+    const { read, complaints, stop } = await start([corp], (client) =>
+      make(client, ConfigMaps, 'corp', 'a', { data: { mine: 'x' } }),
+    );
+    await until(async () => (await read(ConfigMaps, 'b')) !== undefined);
+    expect((await read(ConfigMaps, 'a'))?.['data']).toEqual({ mine: 'x' });
+    expect(complaints.join()).toContain('left alone');
+    await stop();
+  });
+});

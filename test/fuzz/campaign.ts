@@ -1,0 +1,251 @@
+import fc from 'fast-check';
+
+import { bombs } from './bombs.js';
+import { requestsFor } from './generate.js';
+import { complaints, type FuzzAnswer } from './judge.js';
+import { attackedKinds } from './kinds.js';
+import { mutated } from './mutate.js';
+import { type Random, randomFrom } from './random.js';
+import { type FuzzRequest, readCorpus, shown } from './request.js';
+import { openTarget, type Target } from './target.js';
+import { type Turns, watchTurns } from './turns.js';
+import { clear, inspections, mend } from './world.js';
+
+/** Many faulty requests, one after another, and what went wrong. The same seed makes the same requests. */
+
+export interface CampaignOptions {
+  readonly requests: number;
+  readonly seed: number;
+  /** Requests per server; the next one gets a new server. */
+  readonly perServer?: number;
+  /** Longest time the event loop may be kept from turning. */
+  readonly maxBlockedMs?: number;
+  /** Built-in controllers to run; without those of custom resources, there are none. */
+  readonly controllers?: 'all' | readonly string[];
+  /** Include requests of megabytes. */
+  readonly bombs?: boolean;
+  /** Stop after so many finds. */
+  readonly maxFinds?: number;
+  readonly report?: (line: string) => void;
+}
+
+export interface Find {
+  readonly what: string;
+  /** The request, or the last one before it was noticed. */
+  readonly request: FuzzRequest | undefined;
+}
+
+export interface Outcome {
+  readonly finds: readonly Find[];
+  readonly asked: number;
+  /** How many answers there were of each status code; 0 stands for connections without an answer. */
+  readonly codes: Readonly<Record<string, number>>;
+  readonly blockedMs: { readonly p50: number; readonly p99: number; readonly max: number };
+  /** Bytes in use after each server had stopped, where garbage can be collected on demand. */
+  readonly heaps: readonly number[];
+}
+
+/** A server that keeps more than this, over all the others, leaks. */
+const heapSlack = 24 * 1_048_576;
+
+export async function campaign({
+  requests,
+  seed,
+  perServer = 20_000,
+  maxBlockedMs = 100,
+  controllers = 'all',
+  bombs: withBombs = true,
+  maxFinds = 20,
+  report = () => {},
+}: CampaignOptions): Promise<Outcome> {
+  const corpus = readCorpus(`${import.meta.dirname}/corpus`);
+  const arbitrary = requestsFor(attackedKinds());
+  const finds: Find[] = [];
+  const codes: Record<string, number> = {};
+  const heaps: number[] = [];
+  const turns = watchTurns();
+  let last: FuzzRequest | undefined;
+  const find = (what: string, request: FuzzRequest | undefined = last): void => {
+    const kind = kindOf(what);
+    if (finds.some((other) => kindOf(other.what) === kind)) return;
+    finds.push({ what, request });
+    report(`FOUND ${what}\n${request === undefined ? '' : shown(request)}`);
+  };
+  const onStray = (error: unknown): void =>
+    find(`stray error: ${error instanceof Error ? error.stack : String(error)}`);
+  process.on('unhandledRejection', onStray);
+  process.on('uncaughtException', onStray);
+  const prototypes = fingerprint();
+  let asked = 0;
+  try {
+    for (let round = 0; asked < requests && finds.length < maxFinds; round++) {
+      const random = randomFrom(seed + round * 7_919);
+      const target = await openTarget({
+        store: 'memory:',
+        controllers,
+      });
+      const wanted = Math.min(perServer, requests - asked);
+      await mend(target);
+      const ways = { corpus, random, turns, maxBlockedMs, find, codes, target };
+      let generated: readonly FuzzRequest[] = [];
+      const names = Object.keys(bombs);
+      const running = new Set<Promise<void>>();
+      for (let count = 0; count < wanted && finds.length < maxFinds; count++, asked++) {
+        if (generated.length === 0) {
+          generated = fc.sample(arbitrary, { seed: seed + asked, numRuns: 100 });
+          await new Promise(setImmediate);
+        }
+        const choice = random.below(100);
+        if (withBombs && choice === 0 && random.oneIn(2)) last = bombs[random.pick(names)]?.() as FuzzRequest;
+        else if (choice < 45) last = mutated(random.pick(corpus), random, corpus);
+        else {
+          const [next, ...rest] = generated;
+          generated = rest;
+          last = random.oneIn(4) ? mutated(next as FuzzRequest, random, corpus) : (next as FuzzRequest);
+        }
+        const one = attack(last, ways).catch((error: unknown) => {
+          find(`not answered: ${error instanceof Error ? error.stack : String(error)}`);
+        });
+        running.add(one);
+        void one.finally(() => running.delete(one));
+        // Those that wait for something wait beside the others.
+        await Promise.race([one, new Promise((resolve) => setTimeout(resolve, 100).unref())]);
+        while (running.size > 40) await Promise.race(running);
+        for (const error of target.loggedErrors()) find(`logged: ${error}`);
+        if (fingerprint() !== prototypes) find('a prototype was changed');
+        if (count % 1_000 === 999) {
+          await inspect(target, find);
+          await mend(target);
+          if (count % 5_000 === 4_999) {
+            await clear(target);
+            await mend(target);
+            report(`${asked + 1} requests, ${finds.length} finds, heap ${megabytes(process.memoryUsage().heapUsed)}`);
+          }
+        }
+      }
+      const end = Promise.all(running);
+      const patience = new Promise((resolve) => setTimeout(() => resolve('late'), 70_000).unref());
+      if ((await Promise.race([end, patience])) === 'late') find(`${running.size} requests were never answered`);
+      await inspect(target, find);
+      await clear(target);
+      await target.stop();
+      for (const error of target.loggedErrors()) find(`logged: ${error}`);
+      if (globalThis.gc !== undefined) heaps.push(await heapInUse());
+    }
+    // The first server warms up what is kept for good.
+    const [, second = Number.POSITIVE_INFINITY] = heaps;
+    const final = heaps.at(-1) ?? 0;
+    if (heaps.length > 2 && final > second + heapSlack)
+      find(`the heap grew from ${megabytes(second)} to ${megabytes(final)}`, undefined);
+  } finally {
+    process.off('unhandledRejection', onStray);
+    process.off('uncaughtException', onStray);
+    turns.stop();
+  }
+  return { finds, asked, codes, blockedMs: turns.histogram(), heaps };
+}
+
+interface Ways {
+  readonly corpus: readonly FuzzRequest[];
+  readonly random: Random;
+  readonly turns: Turns;
+  readonly maxBlockedMs: number;
+  readonly target: Target;
+  readonly codes: Record<string, number>;
+  find(what: string, request: FuzzRequest): void;
+}
+
+/** One request on one of the ways in; most take the short one. */
+async function attack(request: FuzzRequest, ways: Ways): Promise<void> {
+  const { random, target, turns, codes, find } = ways;
+  const way = random.below(50);
+  if (way === 0) return target.bytes(http1Bytes(request, random), 'http/1.1');
+  if (way === 1) return target.bytes(http2Bytes(random), 'h2');
+  turns.longest();
+  const ask = way < 4 ? target.http1 : way < 6 ? target.http2 : target.ask;
+  const answer: FuzzAnswer | undefined = await ask(request);
+  await new Promise(setImmediate);
+  codes[answer?.code ?? 0] = (codes[answer?.code ?? 0] ?? 0) + 1;
+  if (answer === undefined) return;
+  for (const what of await complaints(answer)) find(what, request);
+  if (turns.longest() > ways.maxBlockedMs && ask === target.ask) await confirmBlocked(request, ways);
+}
+
+/** A time between turns may be somebody else's: what takes that long takes it again. */
+async function confirmBlocked(request: FuzzRequest, { target, turns, maxBlockedMs, find }: Ways): Promise<void> {
+  let least = Number.POSITIVE_INFINITY;
+  for (let tries = 0; tries < 4 && least > maxBlockedMs; tries++) {
+    await new Promise(setImmediate);
+    turns.longest();
+    await target.ask(request);
+    await new Promise(setImmediate);
+    least = Math.min(least, turns.longest());
+  }
+  if (least > maxBlockedMs)
+    find(`the event loop was blocked for ${Math.round(least)} ms by ${request.origin}`, request);
+}
+
+/** Whatever was let in must come out again. */
+async function inspect(target: Target, find: (what: string, request: FuzzRequest) => void): Promise<void> {
+  for (const request of inspections) {
+    const answer = await target.ask(request);
+    for (const what of await complaints(answer)) find(`afterwards: ${what}`, request);
+    if (answer.code !== 200 && !(answer.code === 404 && request.url.includes('example.com')))
+      find(`afterwards: ${answer.code} ${answer.body.toString().slice(0, 300)}`, request);
+  }
+}
+
+function http1Bytes(request: FuzzRequest, random: Random): Buffer {
+  const head = [`${request.method} ${request.url} HTTP/1.1`, 'host: a', `content-length: ${request.body.length}`];
+  const whole = Buffer.concat([
+    Buffer.from(`${[...head, ...request.headers.map(([name, value]) => `${name}: ${value}`)].join('\r\n')}\r\n\r\n`),
+    request.body.subarray(0, 20_000),
+  ]);
+  return broken(whole, random);
+}
+
+const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
+const settings = Buffer.from('000000040000000000', 'hex');
+
+/** A beginning as it should be, and frames of any kind. */
+function http2Bytes(random: Random): Buffer {
+  const frames = Array.from({ length: 1 + random.below(30) }, () => {
+    const length = random.below(60);
+    const payload = Buffer.from(Array.from({ length }, () => random.below(256)));
+    const head = Buffer.alloc(9);
+    head.writeUIntBE(random.oneIn(8) ? random.below(2 ** 24) : length, 0, 3);
+    head[3] = random.below(11);
+    head[4] = random.below(256);
+    head.writeUInt32BE(random.pick([0, 1, 1, 3, 5, 2, 2 ** 31 - 1]), 5);
+    return Buffer.concat([head, payload]);
+  });
+  return Buffer.concat([random.oneIn(10) ? broken(preface, random) : preface, settings, ...frames]);
+}
+
+function broken(bytes: Buffer, random: Random): Buffer {
+  const copy = Buffer.from(bytes);
+  for (let left = random.below(6); left > 0; left--) copy[random.below(Math.min(copy.length, 400))] = random.below(256);
+  return random.oneIn(3) ? copy.subarray(0, random.below(copy.length)) : copy;
+}
+
+/** Finds that differ in names and numbers only are one. */
+const kindOf = (what: string): string => what.replace(/"[^"]*"|\d+|\(.*?\)/g, '~').slice(0, 120);
+
+/** What is in the prototypes that everything shares. */
+const fingerprint = (): string =>
+  [Object, Array, Function, String, Map, Promise]
+    .map(
+      ({ prototype }) => Object.getOwnPropertyNames(prototype).length + Object.getOwnPropertySymbols(prototype).length,
+    )
+    .join();
+
+async function heapInUse(): Promise<number> {
+  for (let left = 3; left > 0; left--) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    globalThis.gc?.();
+  }
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
+export const megabytes = (bytes: number): string => `${Math.round(bytes / 1_048_576)} MB`;

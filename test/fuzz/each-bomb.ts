@@ -1,0 +1,53 @@
+import { bombs } from './bombs.js';
+import { complaints } from './judge.js';
+import type { FuzzRequest } from './request.js';
+import type { Target } from './target.js';
+import { watchTurns } from './turns.js';
+import { mend } from './world.js';
+
+/** What became of one bomb. */
+export interface Explosion {
+  readonly name: string;
+  readonly request: FuzzRequest;
+  readonly code: number;
+  readonly text: string;
+  /** Longest time the event loop was kept from turning: the least of several tries. */
+  readonly blockedMs: number;
+  readonly tookMs: number;
+  readonly complaints: readonly string[];
+}
+
+/** Sends every bomb (or those named) to a server, one at a time. */
+export async function* explosions(
+  target: Target,
+  {
+    names = Object.keys(bombs),
+    maxBlockedMs = 100,
+  }: { readonly names?: readonly string[]; readonly maxBlockedMs?: number } = {},
+): AsyncGenerator<Explosion> {
+  const turns = watchTurns();
+  try {
+    await mend(target);
+    for (const name of names) {
+      const request = bombs[name]?.();
+      if (request === undefined) throw new Error(`no bomb ${name}`);
+      let blockedMs = Number.POSITIVE_INFINITY;
+      let tookMs = Number.POSITIVE_INFINITY;
+      let answer = await target.ask(request);
+      // The first try may have had to load and compile code.
+      for (let tries = 0; tries < 4 && blockedMs > maxBlockedMs; tries++) {
+        await new Promise(setImmediate);
+        turns.longest();
+        const started = performance.now();
+        answer = await target.ask(request);
+        await new Promise(setImmediate);
+        tookMs = Math.min(tookMs, performance.now() - started);
+        blockedMs = Math.min(blockedMs, turns.longest());
+      }
+      const wrong = [...(await complaints(answer)), ...target.loggedErrors()];
+      yield { name, request, code: answer.code, text: answer.body.toString(), blockedMs, tookMs, complaints: wrong };
+    }
+  } finally {
+    turns.stop();
+  }
+}

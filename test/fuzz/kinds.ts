@@ -1,0 +1,26 @@
+import type { CustomResourceDefinition } from '../../src/api/kinds/custom-resource-definition.js';
+import { alwaysDeny } from '../../src/auth/always.js';
+import type { ResourceDefinition } from '../../src/registry/resource-definition.js';
+import { certificateSigningRequests } from '../../src/resources/certificatesigningrequests/definition.js';
+import { clusterTrustBundles } from '../../src/resources/clustertrustbundles/definition.js';
+import { customResourceDefinitions } from '../../src/resources/customresourcedefinitions/definition.js';
+import { customResourcesOf } from '../../src/resources/customresources/definition.js';
+import { builtinDefinitions } from '../../src/resources/index.js';
+import { authenticationReviews, authorizationReviews } from '../../src/resources/reviews/index.js';
+import { widgetDefinition } from './world.js';
+
+/** Every kind that a server under attack serves. Only schemas and names of them are of use here. */
+export const attackedKinds = (): readonly ResourceDefinition[] => [
+  ...builtinDefinitions({
+    authenticationReviews: authenticationReviews({
+      authenticator: { authenticate: async () => undefined },
+      apiAudiences: [],
+    }),
+    authorizationReviews: authorizationReviews({ authorizer: alwaysDeny }),
+    certificates: [certificateSigningRequests, clusterTrustBundles].map(general),
+    extensions: [general(customResourceDefinitions())],
+  }),
+  ...customResourcesOf(widgetDefinition as unknown as CustomResourceDefinition),
+];
+
+const general = (definition: object): ResourceDefinition => definition as ResourceDefinition;

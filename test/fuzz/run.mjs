@@ -1,0 +1,31 @@
+import { spawn } from 'node:child_process';
+import { cpSync } from 'node:fs';
+import { isAbsolute, join, resolve } from 'node:path';
+import { build } from 'rolldown';
+
+/** Joins the campaign's program and runs it with garbage collection on demand. Arguments are passed on. */
+
+const root = resolve(import.meta.dirname, '../..');
+const folder = join(root, 'node_modules/.fuzz');
+await build({
+  cwd: root,
+  input: 'test/fuzz/main.ts',
+  platform: 'node',
+  external: (id) => !id.startsWith('.') && !isAbsolute(id),
+  resolve: { extensionAlias: { '.js': ['.ts', '.js'] } },
+  logLevel: 'silent',
+  output: {
+    dir: folder,
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: '[name]-[hash].js',
+    sourcemap: true,
+  },
+});
+cpSync(join(root, 'test/fuzz/corpus'), join(folder, 'corpus'), { recursive: true });
+const child = spawn(
+  process.execPath,
+  ['--enable-source-maps', '--expose-gc', join(folder, 'main.js'), ...process.argv.slice(2)],
+  { stdio: 'inherit' },
+);
+child.once('exit', (code) => process.exit(code ?? 1));

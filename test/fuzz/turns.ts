@@ -1,0 +1,48 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+
+/** Watches how long the event loop is kept from turning. */
+export interface Turns {
+  /** The longest time between two turns since last asked, in milliseconds, as long as this process was busy in it. */
+  longest(): number;
+  /** As Node's own histogram saw it, in milliseconds; it counts times when the machine was busy with others, too. */
+  histogram(): { readonly p50: number; readonly p99: number; readonly max: number };
+  stop(): void;
+}
+
+export function watchTurns(): Turns {
+  const histogram = monitorEventLoopDelay({ resolution: 10 });
+  histogram.enable();
+  let running = true;
+  let last = performance.now();
+  let used = process.cpuUsage();
+  let longest = 0;
+  const turn = (): void => {
+    const now = performance.now();
+    const gap = now - last;
+    if (gap > longest && gap > 1) {
+      // On a machine that others use, a gap may be theirs.
+      const { user, system } = process.cpuUsage(used);
+      longest = Math.max(longest, Math.min(gap, (user + system) / 1_000));
+    }
+    last = now;
+    used = process.cpuUsage();
+    if (running) setImmediate(turn);
+  };
+  setImmediate(turn);
+  return {
+    longest: () => {
+      const now = longest;
+      longest = 0;
+      return now;
+    },
+    histogram: () => ({
+      p50: histogram.percentile(50) / 1e6,
+      p99: histogram.percentile(99) / 1e6,
+      max: histogram.max / 1e6,
+    }),
+    stop: () => {
+      running = false;
+      histogram.disable();
+    },
+  };
+}

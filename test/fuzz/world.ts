@@ -1,0 +1,206 @@
+import { type FuzzRequest, requestTo } from './request.js';
+import type { Target } from './target.js';
+
+/** What a server under attack holds, so that requests find something: made at first, mended now and then. */
+
+const widgetSchema = {
+  type: 'object',
+  properties: {
+    spec: {
+      type: 'object',
+      properties: {
+        any: { 'x-kubernetes-preserve-unknown-fields': true },
+        tags: { type: 'array', maxItems: 40_000, 'x-kubernetes-list-type': 'set', items: { type: 'string' } },
+        ports: {
+          type: 'array',
+          'x-kubernetes-list-type': 'map',
+          'x-kubernetes-list-map-keys': ['port', 'protocol'],
+          items: {
+            type: 'object',
+            required: ['port'],
+            properties: {
+              port: { type: 'integer', minimum: 0, maximum: 65_535 },
+              protocol: { type: 'string', default: 'TCP' },
+              name: { type: 'string', nullable: true },
+            },
+          },
+        },
+        plain: { type: 'array', items: { type: 'object', additionalProperties: { type: 'string' } } },
+        pattern: { type: 'string', pattern: '^(a|b|ab)*c?$' },
+        size: { 'x-kubernetes-int-or-string': true },
+        replicas: { type: 'integer', format: 'int32', default: 1 },
+        ratio: { type: 'number', multipleOf: 0.1 },
+        choice: {
+          oneOf: [{ required: ['a'] }, { required: ['b'] }],
+          type: 'object',
+          properties: { a: { type: 'string' }, b: { type: 'string' } },
+        },
+        when: { type: 'string', format: 'date-time' },
+        bytes: { type: 'string', format: 'byte' },
+        atomic: { type: 'object', 'x-kubernetes-map-type': 'atomic', additionalProperties: { type: 'string' } },
+        embedded: {
+          type: 'object',
+          'x-kubernetes-embedded-resource': true,
+          'x-kubernetes-preserve-unknown-fields': true,
+        },
+        unique: { type: 'array', uniqueItems: false, items: { type: 'integer', enum: [1, 2, 3] } },
+      },
+    },
+    status: {
+      type: 'object',
+      properties: { replicas: { type: 'integer' }, selector: { type: 'string' }, phase: { type: 'string' } },
+    },
+  },
+};
+
+/** A definition with everything in it that schemas can have. */
+export const widgetDefinition = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'widgets.fuzz.example.com' },
+  spec: {
+    group: 'fuzz.example.com',
+    scope: 'Cluster',
+    names: { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: widgetSchema },
+        subresources: {
+          status: {},
+          scale: {
+            specReplicasPath: '.spec.replicas',
+            statusReplicasPath: '.status.replicas',
+            labelSelectorPath: '.status.selector',
+          },
+        },
+        additionalPrinterColumns: [
+          { name: 'Size', type: 'string', jsonPath: '.spec.size' },
+          { name: 'Ports', type: 'integer', jsonPath: '.spec.ports[*].port' },
+          { name: 'When', type: 'date', jsonPath: '.spec.when' },
+        ],
+        selectableFields: [{ jsonPath: '.spec.pattern' }],
+      },
+    ],
+  },
+};
+
+const collections = {
+  configmaps: '/api/v1/namespaces/default/configmaps',
+  secrets: '/api/v1/namespaces/default/secrets',
+  serviceaccounts: '/api/v1/namespaces/default/serviceaccounts',
+  events: '/api/v1/namespaces/default/events',
+  pods: '/api/v1/namespaces/default/pods',
+  nodes: '/api/v1/nodes',
+  leases: '/apis/coordination.k8s.io/v1/namespaces/default/leases',
+  roles: '/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles',
+  rolebindings: '/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings',
+  certificatesigningrequests: '/apis/certificates.k8s.io/v1/certificatesigningrequests',
+  clustertrustbundles: '/apis/certificates.k8s.io/v1beta1/clustertrustbundles',
+  validatingwebhookconfigurations: '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations',
+  mutatingwebhookconfigurations: '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations',
+  deviceclasses: '/apis/resource.k8s.io/v1/deviceclasses',
+  widgets: '/apis/fuzz.example.com/v1/widgets',
+} as const;
+const kept = [
+  '/api/v1/namespaces',
+  '/apis/rbac.authorization.k8s.io/v1/clusterroles',
+  '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings',
+  '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
+];
+const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+
+const start: readonly FuzzRequest[] = [
+  requestTo('POST', definitions, { body: widgetDefinition }),
+  ...['o', 'x'].flatMap((name) => [
+    requestTo('POST', collections.configmaps, { body: { metadata: { name }, data: { a: '1' } } }),
+    requestTo('POST', collections.serviceaccounts, { body: { metadata: { name }, secrets: [{ name: 'a' }] } }),
+    requestTo('POST', collections.secrets, { body: { metadata: { name }, stringData: { a: '1' } } }),
+    requestTo('POST', collections.widgets, {
+      body: { apiVersion: 'fuzz.example.com/v1', kind: 'Widget', metadata: { name }, spec: { any: [1], tags: ['a'] } },
+    }),
+  ]),
+  requestTo('POST', '/apis/rbac.authorization.k8s.io/v1/clusterroles', {
+    body: {
+      metadata: { name: 'fuzz:role-writers' },
+      rules: [
+        { apiGroups: ['rbac.authorization.k8s.io'], resources: ['clusterroles'], verbs: ['create'] },
+        { apiGroups: ['a', 'b'], resources: ['b'], verbs: ['get', 'list'] },
+      ],
+    },
+  }),
+  requestTo('POST', '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
+    body: {
+      metadata: { name: 'fuzz:role-writers' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'fuzz:role-writers' },
+      subjects: [{ kind: 'Group', apiGroup: 'rbac.authorization.k8s.io', name: 'fuzz:role-writers' }],
+    },
+  }),
+];
+
+const deleteAll = (url: string): FuzzRequest =>
+  requestTo('DELETE', url, { body: { kind: 'DeleteOptions', apiVersion: 'v1', gracePeriodSeconds: 0 } });
+
+/** Makes what is not there, and takes away what would get into the way of everything else. */
+export async function mend({ ask }: Target): Promise<void> {
+  await ask(deleteAll(collections.validatingwebhookconfigurations));
+  await ask(deleteAll(collections.mutatingwebhookconfigurations));
+  for (const request of start) {
+    await ask(request);
+    // A new kind is served a little later.
+    if (request.url === definitions) await served(ask);
+  }
+}
+
+async function served(ask: Target['ask']): Promise<void> {
+  for (let tries = 0; tries < 100; tries++) {
+    const { code } = await ask(requestTo('GET', collections.widgets));
+    if (code === 200) return;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+/** Deletes what was made; finalizers are taken away first. */
+export async function clear(target: Target): Promise<void> {
+  const { ask } = target;
+  await mend(target);
+  for (const url of Object.values(collections)) {
+    await ask(deleteAll(url));
+    const { body } = await ask(requestTo('GET', url));
+    for (const { metadata } of itemsOf(body)) {
+      const one = `${url}/${encodeURIComponent(metadata.name)}`;
+      await ask(
+        requestTo('PATCH', one, { body: { metadata: { finalizers: null } }, type: 'application/merge-patch+json' }),
+      );
+      await ask(deleteAll(one));
+    }
+  }
+  const { body } = await ask(requestTo('GET', definitions));
+  for (const { metadata } of itemsOf(body)) {
+    const one = `${definitions}/${encodeURIComponent(metadata.name)}`;
+    await ask(deleteAll(one));
+    await ask(
+      requestTo('PATCH', one, { body: { metadata: { finalizers: null } }, type: 'application/merge-patch+json' }),
+    );
+  }
+}
+
+function itemsOf(body: Buffer): readonly { readonly metadata: { readonly name: string } }[] {
+  const { items = [] } = JSON.parse(body.toString()) as {
+    readonly items?: readonly { readonly metadata: { readonly name: string } }[];
+  };
+  return items;
+}
+
+/** Reads of everything in every form: whatever was let in must come out again. */
+export const inspections: readonly FuzzRequest[] = [...Object.values(collections), ...kept].flatMap((url) =>
+  [
+    'application/json',
+    'application/json;as=Table;v=v1;g=meta.k8s.io',
+    'application/yaml',
+    ...(url === collections.widgets ? [] : ['application/vnd.kubernetes.protobuf']),
+    'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io',
+  ].map((accept) => requestTo('GET', url, { headers: [['accept', accept]], origin: 'inspection' })),
+);

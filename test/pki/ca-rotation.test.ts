@@ -1,0 +1,253 @@
+import { describe, expect, test } from 'vitest';
+import {
+  announced,
+  nextStep,
+  phaseOf,
+  type RotationPolicy,
+  retired,
+  rotationPolicy,
+  seenSince,
+  switched,
+  UnsafeStep,
+  withLifetime,
+} from '../../src/pki/ca-rotation.js';
+import { anchorOf, anchorsOf, type CaState, certificateOf, readCaState, writeCaState } from '../../src/pki/ca-state.js';
+import { readPemCertificates } from '../../src/pki/certificate.js';
+import { createAuthorityKeyPair, type KeyPair, loadCertificateAuthority } from '../../src/pki/certificate-authority.js';
+import { encodePem } from '../../src/pki/pem.js';
+import { verifySignature } from '../../src/pki/signature.js';
+import { testRequest } from '../../src/testing/certificates.js';
+
+const hour = 3_600_000;
+const day = 24 * hour;
+const start = Date.UTC(2026, 0, 1);
+
+const pairAt = (now: number, days: number, commonName = 'ca'): Promise<KeyPair> =>
+  createAuthorityKeyPair({ commonName, seconds: (days * day) / 1_000 }, { now: () => now });
+const [first, second, brief] = await Promise.all([
+  pairAt(start, 100, 'first'),
+  pairAt(start, 200, 'second'),
+  pairAt(start, 5, 'brief'),
+]);
+const policy: RotationPolicy = {
+  maxSeconds: (10 * day) / 1_000,
+  propagationMs: day,
+  renewBeforeMs: 20 * day,
+  marginMs: hour,
+};
+const steady: CaState = { generation: 1, signing: first, retiring: [], longestSeconds: policy.maxSeconds };
+const calm = { now: start, seen: false, requested: false };
+
+describe('the next step', () => {
+  const next = (since?: number): CaState => ({ ...steady, next: { pair: second, seenSince: since } });
+  const old = { anchor: anchorOf(second), until: start + day };
+  test.each<[string, CaState, object, string]>([
+    ['nothing, while nothing is due', steady, {}, 'wait'],
+    ['to announce, when asked', steady, { requested: true }, 'announce'],
+    ['to announce, when the CA comes to its end', steady, { now: start + 80 * day }, 'announce'],
+    ['nothing, just before', steady, { now: start + 79 * day }, 'wait'],
+    ['to wait for bundles', next(), {}, 'wait'],
+    ['to note that every bundle has the anchor', next(), { seen: true }, 'note-seen'],
+    ['to begin again when one lost it', next(start), { now: start + 2 * day }, 'forget-seen'],
+    ['to begin again when the clock went back', next(start + 1), { seen: true }, 'forget-seen'],
+    ['to wait while it spreads', next(start), { seen: true, now: start + day - 1 }, 'wait'],
+    ['to switch once it has spread', next(start), { seen: true, now: start + day }, 'switch'],
+    [
+      'not to switch to a CA that ends too soon',
+      { ...next(start), next: { pair: brief, seenSince: start } },
+      { seen: true, now: start + day },
+      'wait',
+    ],
+    ['to keep an old anchor', { ...steady, retiring: [old] }, { now: start + day - 1 }, 'wait'],
+    ['to drop an old anchor', { ...steady, retiring: [old] }, { now: start + day }, 'retire'],
+  ])('is %s', (_, state, more, action) => {
+    expect(nextStep(state, { ...calm, ...more }, policy).action).toBe(action);
+  });
+
+  test('tells how long there is nothing to do', () => {
+    expect(nextStep(steady, calm, policy)).toMatchObject({ until: certificateOf(first).notAfter - 20 * day });
+    expect(nextStep({ ...steady, retiring: [old] }, calm, policy)).toMatchObject({ until: old.until });
+    expect(nextStep(next(start), { ...calm, seen: true }, policy)).toMatchObject({ until: start + day });
+  });
+});
+
+test('has a name for where it is', () => {
+  const spreading = seenSince(announced(steady, second), start);
+  const all = [steady, announced(steady, second), spreading, switched(spreading, start + day, policy)];
+  expect(all.map(phaseOf)).toEqual(['steady', 'announced', 'spreading', 'retiring']);
+});
+
+describe('steps out of order are refused', () => {
+  const spreading = seenSince(announced(steady, second), start);
+  test.each<[string, () => unknown]>([
+    ['to announce twice', () => announced(announced(steady, second), second)],
+    ['to note an anchor that is not announced', () => seenSince(steady, start)],
+    ['to switch without a next CA', () => switched(steady, start, policy)],
+    ['to switch before bundles have it', () => switched(announced(steady, second), start + 9 * day, policy)],
+    ['to switch too early', () => switched(spreading, start + day - 1, policy)],
+    ['to retire what may be needed', () => retired(switched(spreading, start + day, policy), start + 11 * day)],
+    ['to retire nothing', () => retired(steady, start)],
+  ])('%s', (_, step) => {
+    expect(step).toThrow(UnsafeStep);
+  });
+});
+
+test('an old anchor stays for the longest lifetime that was granted, and no longer than its CA', () => {
+  const long = withLifetime(seenSince(announced(steady, second), start), (30 * day) / 1_000);
+  expect(switched(long, start + day, policy).retiring[0]?.until).toBe(start + 31 * day + hour);
+  const longer = withLifetime(long, (500 * day) / 1_000);
+  expect(switched(longer, start + day, policy).retiring[0]?.until).toBe(certificateOf(first).notAfter);
+});
+
+test('what is left open follows from the lifetime', () => {
+  expect(rotationPolicy({ maxSeconds: 3_600 })).toEqual({
+    maxSeconds: 3_600,
+    propagationMs: day,
+    marginMs: hour,
+    renewBeforeMs: hour + 8 * day,
+  });
+});
+
+describe('a state in a Secret', () => {
+  const full: CaState = {
+    generation: 4,
+    signing: first,
+    next: { pair: second, seenSince: start },
+    retiring: [{ anchor: anchorOf(brief), until: start + 1 }],
+    longestSeconds: 7,
+  };
+  test.each([steady, full, announced(steady, second)])('comes back as it was', (state) => {
+    const data = writeCaState(state, { other: 'eA==', 'next.key': 'eA==' });
+    expect(readCaState(data)).toEqual(state);
+    expect(data['other']).toBe('eA==');
+    expect(Buffer.from(data['ca.crt'] ?? '', 'base64').toString()).toBe(anchorsOf(state));
+  });
+  test('may be just a pair', () => {
+    const { 'tls.crt': certificate = '', 'tls.key': key = '' } = writeCaState(steady);
+    expect(readCaState({ 'tls.crt': certificate, 'tls.key': key })).toEqual({ ...steady, longestSeconds: 0 });
+  });
+  const bytes = (text: string): string => Buffer.from(text).toString('base64');
+  test.each([
+    [{ 'tls.key': '' }, 'the Secret lacks tls.crt or tls.key'],
+    [{ 'tls.crt': bytes(second.certificate), 'tls.key': bytes(second.key) }, 'the certificate in tls.crt was replaced'],
+    [{ 'rotation.json': bytes('{') }, 'rotation.json of the Secret is no state of a CA'],
+    [{ 'rotation.json': bytes('null') }, 'rotation.json of the Secret is no state of a CA'],
+    [{ 'rotation.json': bytes('{"retiring":[null]}') }, 'rotation.json of the Secret is no state of a CA'],
+  ])('that was tampered with is refused: %j', (more, message) => {
+    expect(() => readCaState({ ...writeCaState(full), ...more })).toThrow(message);
+  });
+});
+
+/** More worlds with `KEDGE_SEEDS=1,2,3`. */
+const seeds = (process.env['KEDGE_SEEDS'] ?? '1').split(',').map(Number);
+
+/** Numbers in [0, 1), the same ones for a seed. */
+function random(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+interface Issued {
+  readonly anchor: string;
+  readonly anchorEnds: number;
+  readonly notAfter: number;
+}
+
+/**
+ * Two years of a CA that lives for 120 days and signs for up to 30. The publisher is late by hours, now and then by
+ * days; verifiers see a bundle up to a day after it was published; the program crashes between decision and write,
+ * clocks jump, people ask for rotations at any time.
+ */
+test.each(seeds)('in two years no certificate fails before its time (%i)', async (seed) => {
+  const number = random(seed);
+  const chance = (share: number): boolean => number() < share;
+  const rules = rotationPolicy({
+    maxSeconds: (30 * day) / 1_000,
+    propagationMs: day + 6 * hour,
+    renewBeforeMs: 45 * day,
+  });
+  let stored = writeCaState({
+    generation: 1,
+    signing: await pairAt(start, 120, 'ca 1'),
+    retiring: [],
+    longestSeconds: rules.maxSeconds,
+  });
+  /** What was published, and when: the latest first. */
+  let published: readonly { readonly at: number; readonly text: string; readonly anchors: ReadonlySet<string> }[] = [];
+
+  let publisherIsAway = 0;
+  let live: readonly Issued[] = [];
+  const done = new Set<string>();
+  let [generations, checks, requested] = [1, 0, false];
+
+  for (let now = start; now < start + 2 * 365 * day; now += (6 + 10 * number()) * hour) {
+    // The publisher.
+    if (chance(0.01)) publisherIsAway = now + number() * 9 * day;
+    if (now >= publisherIsAway) {
+      const text = anchorsOf(readCaState(stored));
+      if (text !== published[0]?.text) {
+        const anchors = readPemCertificates(text).map(({ der }) => encodePem('CERTIFICATE', der));
+        published = [{ at: now, text, anchors: new Set(anchors) }, ...published].slice(0, 20);
+      }
+    }
+    // The signer, with the state of now and rarely one that is minutes old.
+    const { signing } = readCaState(stored);
+    const ca = loadCertificateAuthority({ ...signing, clock: { now: () => now } });
+    const seconds = Math.floor((number() * 30 * day) / 1_000) + 600;
+    const { pem } = await testRequest();
+    const [leaf] = readPemCertificates(
+      await ca.issue(pem, { seconds: Math.min(seconds, rules.maxSeconds), usages: ['client auth'] }),
+    );
+    if (leaf === undefined) throw new Error('nothing was issued');
+    verifySignature(
+      { algorithm: leaf.signatureAlgorithm, data: leaf.toBeSigned, signature: leaf.signature },
+      ca.certificate.publicKey,
+    );
+    const [anchor, anchorEnds] = [anchorOf(signing), ca.certificate.notAfter];
+    live = [...live.filter(({ notAfter }) => notAfter > now), { anchor, anchorEnds, notAfter: leaf.notAfter }];
+    // The verifiers: the slowest sees what was published a day ago.
+    for (const lag of [0, number() * day, day]) {
+      const view = published.find(({ at }) => at + lag <= now);
+      if (view === undefined) continue;
+      for (const issued of live) {
+        checks++;
+        if (!view.anchors.has(issued.anchor)) throw new Error(`a certificate of generation ${generations} fails`);
+        if (issued.anchorEnds <= now) throw new Error('an anchor ended before what it signed');
+      }
+    }
+    // The machine.
+    requested ||= chance(0.003);
+    const seeing = chance(0.002) ? now - 3 * day : now;
+    for (let more = true; more; ) {
+      const state = readCaState(stored);
+      const seen =
+        state.next !== undefined && !chance(0.05) && (published[0]?.anchors.has(anchorOf(state.next.pair)) ?? false);
+      const step = nextStep(state, { now: seeing, seen, requested }, rules);
+      done.add(step.action);
+      const next =
+        step.action === 'announce'
+          ? announced(state, await pairAt(now, 120, `ca ${state.generation + 1}`))
+          : step.action === 'note-seen'
+            ? seenSince(state, seeing)
+            : step.action === 'forget-seen'
+              ? seenSince(state, undefined)
+              : step.action === 'switch'
+                ? switched(state, seeing, rules)
+                : step.action === 'retire'
+                  ? retired(state, seeing)
+                  : state;
+      more = next !== state;
+      if (chance(0.3)) break; // It crashes before it writes.
+      if (step.action === 'announce') requested = false;
+      stored = writeCaState(next, stored);
+      generations = next.generation;
+      if (chance(0.3)) break; // It crashes after.
+    }
+  }
+  expect(generations).toBeGreaterThan(6);
+  expect(checks).toBeGreaterThan(50_000);
+  expect([...done].sort()).toEqual(['announce', 'forget-seen', 'note-seen', 'retire', 'switch', 'wait']);
+});

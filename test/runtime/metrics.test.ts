@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import { exponentialBuckets, openMetrics } from '../../src/runtime/metrics.js';
+
+const linesOf = async (metrics: ReturnType<typeof openMetrics>): Promise<readonly string[]> =>
+  (await metrics.expose()).text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+
+test('a histogram counts every value in all buckets it fits', async () => {
+  const metrics = openMetrics();
+  const sizes = metrics.histogram({ name: 'sizes', help: 'Sizes.', labels: ['of'], buckets: [1, 10] });
+  for (const value of [0.5, 1, 3, 100]) sizes.observe({ of: 'a"b' }, value);
+  expect(await linesOf(metrics)).toEqual([
+    String.raw`sizes_bucket{of="a\"b",le="1"} 2`,
+    String.raw`sizes_bucket{of="a\"b",le="10"} 3`,
+    String.raw`sizes_bucket{of="a\"b",le="+Inf"} 4`,
+    String.raw`sizes_sum{of="a\"b"} 104.5`,
+    String.raw`sizes_count{of="a\"b"} 4`,
+  ]);
+});
+
+test('a series asked for once counts like one asked for each time', async () => {
+  const metrics = openMetrics();
+  const counter = metrics.counter({ name: 'c_total', help: 'c', labels: ['x', 'y'] });
+  const series = counter.of({ x: '1', y: '2' });
+  series.add();
+  counter.add({ y: '2', x: '1' }, 2);
+  const gauge = metrics.gauge({ name: 'g', help: 'g' });
+  gauge.set({}, 5);
+  gauge.of({}).add(-2);
+  expect(await linesOf(metrics)).toEqual(['c_total{x="1",y="2"} 3', 'g 3']);
+});
+
+test('what is measured is asked for at each scrape, and left out where it fails', async () => {
+  const metrics = openMetrics();
+  let value = 0;
+  metrics.measured({ name: 'm', help: 'm', labels: ['k'] }, async () => [{ labels: { k: 'a' }, value: ++value }]);
+  metrics.measured({ name: 'n', help: 'n' }, () => Promise.reject(new Error('down')));
+  expect(await linesOf(metrics)).toEqual(['m{k="a"} 1']);
+  expect(await linesOf(metrics)).toEqual(['m{k="a"} 2']);
+});
+
+test('a metric that comes after the first scrape is in the next', async () => {
+  const metrics = openMetrics();
+  expect(await linesOf(metrics)).toEqual([]);
+  metrics.counter({ name: 'late_total', help: 'late' }).add({});
+  expect(await linesOf(metrics)).toEqual(['late_total 1']);
+});
+
+test('names are used once', () => {
+  const metrics = openMetrics();
+  metrics.counter({ name: 'c_total', help: 'c' });
+  expect(() => metrics.gauge({ name: 'c_total', help: 'c' })).toThrow('there is a metric c_total already');
+});
+
+test('the number of series has an end', async () => {
+  const metrics = openMetrics();
+  const counter = metrics.counter({ name: 'c_total', help: 'c', labels: ['x'] });
+  for (let x = 0; x < 20_100; x++) counter.add({ x: String(x) });
+  expect(await linesOf(metrics)).toHaveLength(20_000);
+});
+
+test('exponential buckets', () => {
+  expect(exponentialBuckets(1_000, 10, 3)).toEqual([1_000, 10_000, 100_000]);
+});

@@ -1,0 +1,96 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { openRotatingFile, streamSink } from '../../src/runtime/rotating-file.js';
+import { eventually } from '../../src/testing/until.js';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'rotating-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+test('lines are appended to what is there, in their order, for the owner alone', async () => {
+  const path = join(folder, 'new/log');
+  for (const round of [1, 2]) {
+    const file = await openRotatingFile({ path, maxBytes: 0, maxBackups: 0 });
+    for (let line = 0; line < 3; line++) expect(file.write(`${round}.${line}\n`)).toBe(true);
+    await file.close();
+    expect(file.write('late\n')).toBe(false);
+  }
+  expect(await readFile(path, 'utf8')).toBe('1.0\n1.1\n1.2\n2.0\n2.1\n2.2\n');
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
+});
+
+test('a full file is kept beside the new one, so many of them', async () => {
+  const path = join(folder, 'log');
+  const file = await openRotatingFile({ path, maxBytes: 10, maxBackups: 2 });
+  for (let line = 0; line < 9; line++) file.write(`line${line}\n`);
+  await file.close();
+  expect((await readdir(folder)).sort()).toEqual(['log', 'log.1', 'log.2']);
+  const texts = await Promise.all(['log.2', 'log.1', 'log'].map((name) => readFile(join(folder, name), 'utf8')));
+  expect(texts).toEqual(['line6\n', 'line7\n', 'line8\n']);
+});
+
+test('without backups a full file is begun anew', async () => {
+  const path = join(folder, 'log');
+  const file = await openRotatingFile({ path, maxBytes: 12, maxBackups: 0 });
+  for (let line = 0; line < 5; line++) file.write(`line${line}\n`);
+  await file.close();
+  expect(await readdir(folder)).toEqual(['log']);
+  expect(await readFile(path, 'utf8')).toBe('line3\nline4\n');
+});
+
+test('what waits has an end, and nobody waits for it', async () => {
+  const file = await openRotatingFile({ path: join(folder, 'log'), maxBytes: 0, maxBackups: 0, maxWaiting: 10 });
+  // The first is on its way at once and waits no more.
+  expect([file.write('123456\n'), file.write('12345678\n'), file.write('12\n')]).toEqual([true, true, false]);
+  await file.close();
+  expect(await readFile(join(folder, 'log'), 'utf8')).toBe('123456\n12345678\n');
+});
+
+test('lines that cannot be written are lost and told of, and later ones are written again', async () => {
+  const failures: unknown[] = [];
+  const path = join(folder, 'sub/log');
+  const file = await openRotatingFile({
+    path,
+    maxBytes: 5,
+    maxBackups: 1,
+    onFailure: (error) => failures.push(error),
+  });
+  file.write('one\n');
+  await eventually(
+    () => readFile(path, 'utf8'),
+    (text) => text === 'one\n',
+  );
+  // The place is gone, and with a file in its way no directory can come back.
+  await rm(join(folder, 'sub'), { recursive: true });
+  await writeFile(join(folder, 'sub'), '');
+  file.write('lost\n');
+  await eventually(
+    () => failures.length,
+    (count) => count === 1,
+  );
+  await rm(join(folder, 'sub'));
+  await mkdir(join(folder, 'sub'));
+  file.write('two\n');
+  await file.close();
+  expect(await readFile(path, 'utf8')).toBe('two\n');
+});
+
+test('a file that cannot be opened is told of at once', async () => {
+  await expect(openRotatingFile({ path: folder, maxBytes: 0, maxBackups: 0 })).rejects.toThrow('EISDIR');
+});
+
+test('a stream that does not take its lines gets no more', () => {
+  const taken: string[] = [];
+  const stream = { write: (text: string) => taken.push(text), writableLength: 0 };
+  const sink = streamSink(stream, 10);
+  expect(sink.write('a\n')).toBe(true);
+  stream.writableLength = 9;
+  expect(sink.write('b\n')).toBe(false);
+  stream.writableLength = 0;
+  expect(sink.write('c\n')).toBe(true);
+  expect(taken).toEqual(['a\n', 'c\n']);
+});

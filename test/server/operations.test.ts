@@ -1,0 +1,372 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { eventually } from '../../src/testing/until.js';
+import { configMap, configMaps, keyOfConfigMap, runningServer } from './running-server.js';
+
+describe('metrics', () => {
+  test('requests are counted under the names Kubernetes has', async () => {
+    await using server = await runningServer();
+    const { ask } = server;
+    await ask('alice', `POST ${configMaps}`, configMap('a'));
+    await ask('alice', `POST ${configMaps}?dryRun=All`, configMap('b'));
+    await ask('alice', `GET ${configMaps}/a`);
+    await ask('alice', `GET ${configMaps}/none`);
+    await ask('alice', `GET ${configMaps}`);
+    await ask('alice', 'GET /api/v1/configmaps');
+    await ask('alice', `GET ${configMaps}?watch=1&timeoutSeconds=1`);
+    await ask(
+      'alice',
+      `PATCH ${configMaps}/a?fieldManager=x`,
+      { apiVersion: 'v1', kind: 'ConfigMap', metadata: {} },
+      {
+        headers: { 'content-type': 'application/apply-patch+yaml' },
+      },
+    );
+    await ask('alice', `DELETE ${configMaps}`);
+    await ask('alice', 'GET /apis/made.up/v1/things');
+    await ask('nobody', 'GET /readyz');
+    await ask('nobody', 'GET /livez/ping');
+    await ask('nobody', 'GET /made/up');
+    await ask('nobody', 'GET /version', undefined, { headers: { authorization: 'Bearer wrong' } });
+    const { text, headers } = await ask('root', 'GET /metrics');
+    expect(headers['content-type']).toMatch(/^text\/plain; version=0\.0\.4/);
+    const counted = (name: string): readonly string[] =>
+      text
+        .split('\n')
+        .filter((line) => line.startsWith(`${name}{`))
+        .map((line) =>
+          [...line.matchAll(/(\w+)="([^"]*)"| (\d+)$/g)]
+            .filter(([, label]) => label !== 'component' && label !== 'version')
+            .map(([, , value, count]) => value ?? count)
+            .join(' '),
+        );
+    // verb, group, resource, subresource, scope, dry run, code, count
+    const ours = counted('apiserver_request_total').filter((line) => !/rbac|namespaces/.test(line));
+    expect(ours).toEqual(
+      expect.arrayContaining([
+        'POST  configmaps  resource  201 1',
+        'POST  configmaps  resource All 201 1',
+        'GET  configmaps  resource  200 1',
+        'GET  configmaps  resource  404 1',
+        'LIST  configmaps  namespace  200 1',
+        'LIST  configmaps  cluster  200 1',
+        'WATCH  configmaps  namespace  200 1',
+        'APPLY  configmaps  resource  400 1',
+        'DELETECOLLECTION  configmaps  namespace  200 1',
+        '   /readyz   200 1'.replace('   ', 'GET   '),
+      ]),
+    );
+    expect(ours.filter((line) => line.includes('made'))).toEqual([]);
+    expect(counted('apiserver_watch_events_total')).toEqual([expect.stringMatching(/configmaps 1$/)]);
+    expect(counted('apiserver_longrunning_requests')).toEqual([expect.stringMatching(/^WATCH.* 0$/)]);
+    expect(counted('authentication_attempts')).toEqual(['success 14', 'failure 0', 'error 1']);
+    expect(counted('apiserver_storage_objects')).toContain('configmaps 0');
+    expect(counted('apiserver_storage_objects')).toContain(
+      'clusterroles.rbac.authorization.k8s.io 0'.replace(
+        /0$/,
+        counted('apiserver_resource_objects')
+          .find((line) => line.includes(' clusterroles '))
+          ?.split(' ')
+          .at(-1) ?? '',
+      ),
+    );
+    expect(counted('apiserver_current_inflight_requests')).toEqual([
+      'readOnly 1',
+      expect.stringMatching(/^mutating \d$/),
+    ]);
+    expect(counted('etcd_request_duration_seconds_count').join()).toContain('create  configmaps 1');
+    for (const name of [
+      'process_cpu_seconds_total',
+      'apiserver_response_sizes_bucket',
+      'apiserver_request_duration_seconds_sum',
+    ]) {
+      expect(text).toContain(name);
+    }
+  });
+
+  test('they can be left out', async () => {
+    await using server = await runningServer({ operations: { metrics: false } });
+    expect((await server.ask('root', 'GET /metrics')).code).toBe(404);
+  });
+});
+
+describe('audit', () => {
+  const policy = {
+    apiVersion: 'audit.k8s.io/v1',
+    kind: 'Policy',
+    rules: [
+      { level: 'None', users: ['system:apiserver'] },
+      { level: 'Metadata', resources: [{ resources: ['secrets', 'serviceaccounts/token'] }] },
+      {
+        level: 'RequestResponse',
+        resources: [{ group: '' }],
+        omitManagedFields: true,
+        omitStages: ['RequestReceived'],
+      },
+      { level: 'Metadata', omitStages: ['RequestReceived'] },
+    ],
+  };
+
+  /** The events that a server records while `use` runs. */
+  async function recorded(use: (server: Awaited<ReturnType<typeof runningServer>>) => Promise<unknown>) {
+    const folder = await mkdtemp(join(tmpdir(), 'audit-'));
+    const logFile = join(folder, 'audit.log');
+    try {
+      {
+        await using server = await runningServer({
+          operations: { audit: { policy: JSON.stringify(policy), logFile } },
+        });
+        await use(server);
+      }
+      return (await readFile(logFile, 'utf8'))
+        .split('\n')
+        .slice(0, -1)
+        .map((line) => JSON.parse(line));
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  }
+
+  test('a write is recorded with both objects, decision and addresses', async () => {
+    const events = await recorded(({ ask }) =>
+      ask('alice', `POST ${configMaps}`, configMap('a'), { headers: { 'audit-id': 'mine', 'user-agent': 'test' } }),
+    );
+    expect(events).toEqual([
+      {
+        kind: 'Event',
+        apiVersion: 'audit.k8s.io/v1',
+        level: 'RequestResponse',
+        auditID: 'mine',
+        stage: 'ResponseComplete',
+        requestURI: configMaps,
+        verb: 'create',
+        user: { username: 'alice', uid: '2', groups: ['system:authenticated'] },
+        sourceIPs: ['127.0.0.1'],
+        userAgent: 'test',
+        objectRef: { resource: 'configmaps', namespace: 'default', name: 'a', apiVersion: 'v1' },
+        responseStatus: { metadata: {}, code: 201 },
+        requestObject: { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'a' }, data: { a: 'b' } },
+        responseObject: {
+          kind: 'ConfigMap',
+          apiVersion: 'v1',
+          metadata: {
+            name: 'a',
+            namespace: 'default',
+            uid: expect.any(String),
+            resourceVersion: expect.any(String),
+            creationTimestamp: expect.any(String),
+          },
+          data: { a: 'b' },
+        },
+        requestReceivedTimestamp: expect.stringMatching(/\.\d{6}Z$/),
+        stageTimestamp: expect.stringMatching(/\.\d{6}Z$/),
+        annotations: { 'authorization.k8s.io/decision': 'allow', 'authorization.k8s.io/reason': '' },
+      },
+    ]);
+  });
+
+  test('patches and options are recorded as objects, lists without managed fields', async () => {
+    const events = await recorded(async ({ ask }) => {
+      await ask('alice', `POST ${configMaps}`, configMap('a'));
+      await ask(
+        'alice',
+        `PATCH ${configMaps}/a`,
+        { data: { c: 'd' } },
+        {
+          headers: { 'content-type': 'application/merge-patch+json' },
+        },
+      );
+      await ask('alice', `GET ${configMaps}`);
+      await ask('alice', `DELETE ${configMaps}/a`, { propagationPolicy: 'Background' });
+      await ask('alice', `DELETE ${configMaps}/a`);
+    });
+    const [, patch, list, deletion, again] = events;
+    expect(patch).toMatchObject({ verb: 'patch', requestObject: { data: { c: 'd' } } });
+    expect(list.responseObject.items).toHaveLength(1);
+    expect(JSON.stringify(events)).not.toContain('managedFields');
+    expect(deletion.requestObject).toEqual({
+      kind: 'DeleteOptions',
+      apiVersion: 'meta.k8s.io/v1',
+      propagationPolicy: 'Background',
+    });
+    expect(deletion.responseStatus).toMatchObject({ status: 'Success', code: 200 });
+    expect(again.responseStatus).toMatchObject({ status: 'Failure', reason: 'NotFound', code: 404 });
+  });
+
+  test('what carries credentials is kept at Metadata by the policy, and tokens are in no event', async () => {
+    const events = await recorded(async ({ ask }) => {
+      await ask('alice', 'POST /api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'robot' } });
+      await ask('alice', 'POST /api/v1/namespaces/default/serviceaccounts/robot/token', {});
+      await ask('alice', 'POST /api/v1/namespaces/default/secrets', {
+        metadata: { name: 's' },
+        stringData: { p: 'hush' },
+      });
+    });
+    const [, asked, token, , secret] = events;
+    expect([asked.stage, token.stage]).toEqual(['RequestReceived', 'ResponseComplete']);
+    expect(token.annotations['authentication.kubernetes.io/issued-credential-id']).toMatch(/^JTI=/);
+    expect(secret.objectRef).toEqual({ resource: 'secrets', namespace: 'default', name: 's', apiVersion: 'v1' });
+    expect(JSON.stringify(events)).not.toMatch(/eyJ|hush|alice-token/);
+  });
+
+  test('a watch is recorded when it begins and when it ends', async () => {
+    const events = await recorded(({ ask }) => ask('alice', `GET ${configMaps}?watch=1&timeoutSeconds=1`));
+    expect(events.map(({ stage, responseStatus }) => [stage, responseStatus.code])).toEqual([
+      ['ResponseStarted', 200],
+      ['ResponseComplete', 200],
+    ]);
+  });
+
+  test('a bad credential is recorded without a user, an impersonated user beside the caller', async () => {
+    const events = await recorded(async ({ ask }) => {
+      await ask('nobody', 'GET /version', undefined, { headers: { authorization: 'Bearer wrong' } });
+      await ask('root', 'GET /version', undefined, { headers: { 'impersonate-user': 'bob' } });
+      await ask('alice', 'GET /version?timeout=x');
+    });
+    expect(events[0]).toMatchObject({
+      stage: 'ResponseStarted',
+      user: {},
+      responseStatus: { message: 'Authentication failed, attempted: bearer', reason: 'Unauthorized', code: 401 },
+    });
+    expect(events[1]).toMatchObject({
+      user: { username: 'root' },
+      impersonatedUser: { username: 'bob', groups: ['system:authenticated'] },
+      authenticationMetadata: { impersonationConstraint: 'impersonate:user-info' },
+    });
+    expect(events[2]).toMatchObject({ stage: 'ResponseStarted', user: {}, responseStatus: { code: 400 } });
+  });
+
+  test('a fault of ours is recorded as a panic', async () => {
+    const events = await recorded(async ({ ask, store }) => {
+      store.fail(keyOfConfigMap('a'), new TypeError('x is not a function'));
+      await ask('alice', `GET ${configMaps}/a`);
+    });
+    expect(events).toMatchObject([
+      { stage: 'Panic', responseStatus: { message: "APIServer panic'd: x is not a function", code: 500 } },
+    ]);
+  });
+
+  test('a policy that cannot be used keeps the server from starting', async () => {
+    const audit = { policy: 'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: Much}]', logFile: '-' };
+    await expect(runningServer({ operations: { audit } })).rejects.toThrow(
+      'the audit policy cannot be used: rules[0].level: Unsupported value: "Much"',
+    );
+  });
+});
+
+describe('too much', () => {
+  const busy = { code: 429, text: 'Too many requests, please try again later.\n' };
+
+  test('requests beyond the limit are turned away, but not those of administrators', async () => {
+    await using server = await runningServer({ operations: { readOnlyRequests: 1, mutatingRequests: 1 } });
+    const { ask, store } = server;
+    store.hold(keyOfConfigMap('slow'));
+    const slow = ask('alice', `GET ${configMaps}/slow`);
+    await eventually(
+      () => store.waiting,
+      (count) => count === 1,
+    );
+    const refused = await ask('alice', `GET ${configMaps}`);
+    expect(refused).toMatchObject(busy);
+    expect(refused.headers).toMatchObject({
+      'retry-after': '1',
+      'content-type': 'text/plain; charset=utf-8',
+      'x-content-type-options': 'nosniff',
+      'audit-id': expect.any(String),
+    });
+    expect((await ask('root', `GET ${configMaps}`)).code).toBe(200);
+    expect((await ask('alice', `POST ${configMaps}`, configMap('a'))).code).toBe(201);
+    expect((await ask('alice', `GET ${configMaps}?watch=1&timeoutSeconds=1`)).code).toBe(200);
+    store.release();
+    expect((await slow).code).toBe(404);
+    expect((await ask('alice', `GET ${configMaps}`)).code).toBe(200);
+    const { text } = await ask('root', 'GET /metrics');
+    expect(text).toMatch(/apiserver_request_terminations_total\{verb="LIST",.*code="429"\} 1/);
+  });
+
+  test('a request that takes too long is answered so, and keeps its place until it is over', async () => {
+    await using server = await runningServer({ operations: { readOnlyRequests: 1 } });
+    const { ask, store, lines } = server;
+    store.hold(keyOfConfigMap('slow'));
+    const late = await ask('alice', `GET ${configMaps}/slow?timeout=20ms`);
+    expect(late.code).toBe(504);
+    expect(late.text).toBe(
+      '{"metadata":{},"status":"Failure","message":"Timeout: request did not complete within the allotted timeout","reason":"Timeout","details":{},"code":504}\n',
+    );
+    expect(late.headers['content-type']).toBe('text/plain; charset=utf-8');
+    expect(lines.filter(({ message }) => message === 'request timed out')).toHaveLength(1);
+    expect((await ask('alice', `GET ${configMaps}`)).code).toBe(429);
+    store.release();
+    await eventually(
+      () => ask('alice', `GET ${configMaps}`),
+      ({ code }) => code === 200,
+    );
+  });
+
+  test('a body that does not come is not waited for', async () => {
+    await using server = await runningServer({ operations: { requestTimeoutMs: 50 } });
+    const session = server.http2();
+    const stream = session.request({ ':method': 'POST', ':path': configMaps, ...server.headersOf('alice') });
+    stream.write('{');
+    const code = await new Promise((resolve) => stream.once('response', (headers) => resolve(headers[':status'])));
+    expect(code).toBe(504);
+    await new Promise((resolve) => stream.resume().once('close', resolve));
+    session.close();
+  });
+
+  test('what is no duration is refused before anybody asks who it is', async () => {
+    await using server = await runningServer({ anonymous: false });
+    const { code, text } = await server.ask('nobody', `GET ${configMaps}?timeout=soon`);
+    expect([code, JSON.parse(text).message]).toEqual([
+      400,
+      'invalid timeout specified in the request URL - time: invalid duration "soon"',
+    ]);
+  });
+});
+
+describe('faults', () => {
+  test('a fault of ours is told as Kubernetes tells a panic, and logged once with what it was', async () => {
+    await using server = await runningServer();
+    const { ask, store, lines } = server;
+    store.fail(keyOfConfigMap('a'), new TypeError("Cannot read properties of undefined (reading 'secret')"));
+    const { code, text, headers } = await ask('alice', `GET ${configMaps}/a`);
+    expect([code, text]).toEqual([500, 'This request caused apiserver to panic. Look in the logs for details.\n']);
+    expect(headers['x-content-type-options']).toBe('nosniff');
+    expect(lines.filter(({ level }) => level === 'error')).toEqual([
+      { level: 'error', message: 'request panicked', fields: expect.objectContaining({ method: 'GET' }) },
+    ]);
+  });
+
+  test('trouble with the store is an internal error, and the server is not alive', async () => {
+    await using server = await runningServer();
+    const { ask, store } = server;
+    store.fail('health', new Error('disk on fire'));
+    store.fail(keyOfConfigMap('a'), new Error('disk on fire'));
+    expect(JSON.parse((await ask('alice', `GET ${configMaps}/a`)).text)).toMatchObject({
+      message: 'disk on fire',
+      code: 500,
+    });
+    const { code, text } = await ask('nobody', 'GET /livez?exclude=ping&exclude=b&exclude=a');
+    expect(code).toBe(500);
+    expect(text).toBe(
+      [
+        '[+]ping excluded: ok',
+        '[+]log ok',
+        '[-]etcd failed: reason withheld',
+        '[+]poststarthook/bootstrap ok',
+        'warn: some health checks cannot be excluded: no matches for "a","b"',
+        'livez check failed',
+        '',
+      ].join('\n'),
+    );
+    expect(await ask('root', 'GET /livez/etcd')).toMatchObject({
+      code: 500,
+      text: 'internal server error: error getting data from etcd: disk on fire\n',
+    });
+    expect((await ask('root', 'GET /livez/shutdown')).code).toBe(404);
+    expect((await ask('root', 'GET /readyz/shutdown')).text).toBe('ok');
+    expect((await ask('root', 'GET /readyz/poststarthook/bootstrap')).text).toBe('ok');
+  });
+});
