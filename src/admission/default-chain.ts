@@ -5,6 +5,7 @@ import type { Rbac } from '../auth/rbac.js';
 import type { Clock } from '../runtime/clock.js';
 import type { AdmissionStep } from './admission-step.js';
 import { bindingEscalation } from './steps/binding-escalation.js';
+import { certificateLedger } from './steps/certificate-ledger.js';
 import { csrApprovalPermission } from './steps/csr-approval-permission.js';
 import { csrSigningPermission } from './steps/csr-signing-permission.js';
 import { csrSubjectRestriction } from './steps/csr-subject-restriction.js';
@@ -48,6 +49,7 @@ export const defaultChain = ({
   csrSigningPermission({ authorizer, domains }),
   trustBundleAttestation({ authorizer, domains }),
   csrSubjectRestriction({ domains }),
+  certificateLedger({ objects }),
   ...mutating,
   // What is granted is judged as it will be stored, so nothing may change a role or binding after these.
   roleEscalation({ authorizer, rbac }),

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { setImmediate } from 'node:timers/promises';
 import type { Alias, Document, LineCounter, Node, Pair, Scalar, YAMLMap } from 'yaml';
 import { quote } from './go-text.js';
-import { type ExactJson, NumberText, plainJson, type ReadText, readJson, setMember } from './json-text.js';
+import { type ExactJson, maxDepth, NumberText, plainJson, type ReadText, readJson, setMember } from './json-text.js';
 import { goFloat, resolveScalar, type YamlScalar } from './yaml-scalar.js';
 
 /**
@@ -32,6 +32,11 @@ export const strictWarnings = (errors: readonly string[]): readonly string[] =>
 /** Larger texts, and those of more words and signs than `maxLexemes`, are only read if they are JSON. */
 export const maxYamlBytes = 1_048_576;
 const maxLexemes = 250_000;
+/**
+ * Deepest nesting of what is not JSON. The parser's own recursion must never reach the end of the stack: a regular
+ * expression that is compiled there ends the process.
+ */
+export const maxYamlDepth = 300;
 /** Reading is slow, so others get their turn after so many. */
 const lexemesAtOnce = 5_000;
 
@@ -44,16 +49,11 @@ export async function readYaml(source: string | Uint8Array): Promise<ReadYaml> {
   const yaml = await import('yaml');
   const lines = new yaml.LineCounter();
   const lineAt = (offset: number): number => lines.linePos(offset).line;
-  try {
-    const document = await firstDocument(yaml, text, lines);
-    const [wrong] = document?.errors ?? [];
-    if (wrong !== undefined) throw new YamlError(complaint(wrong.code, wrong.message, lineAt(wrong.pos[0])));
-    const reader = new TreeReader({ lineAt, isMap: yaml.isMap, isAlias: yaml.isAlias, isPair: yaml.isPair });
-    return finished(reader.read(document?.contents), reader.repeated);
-  } catch (error) {
-    if (error instanceof RangeError) throw new YamlError(tooDeep);
-    throw error;
-  }
+  const document = await firstDocument(yaml, text, lines);
+  const [wrong] = document?.errors ?? [];
+  if (wrong !== undefined) throw new YamlError(complaint(wrong.code, wrong.message, lineAt(wrong.pos[0])));
+  const reader = new TreeReader({ lineAt, isMap: yaml.isMap, isAlias: yaml.isAlias, isPair: yaml.isPair });
+  return finished(reader.read(document?.contents), reader.repeated);
 }
 
 /** The tree of the first document; undefined if there is none. Meanings are given to scalars later. */
@@ -76,6 +76,7 @@ async function firstDocument(
   for (const lexeme of new yaml.Lexer().lex(text)) {
     if (++count > maxLexemes) throw new YamlError('yaml: document is too complex');
     if (count % lexemesAtOnce === 0) await setImmediate();
+    if (parser.stack.length > maxYamlDepth) throw new YamlError(tooDeep);
     for (const token of parser.next(lexeme)) for (const document of composer.next(token)) return document;
   }
   for (const token of parser.end()) for (const document of composer.next(token)) return document;
@@ -212,6 +213,7 @@ class TreeReader {
   #visited = 0;
   #visitedInAliases = 0;
   #aliasDepth = 0;
+  #depth = 0;
 
   constructor(tools: TreeTools) {
     this.#tools = tools;
@@ -252,6 +254,15 @@ class TreeReader {
   }
 
   #value(node: Given): GoValue {
+    this.#depth++;
+    // Aliases nest what they name, so a flat text may be a deep value.
+    if (this.#depth > maxDepth) throw new YamlError(tooDeep);
+    const value = this.#valueHere(node);
+    this.#depth--;
+    return value;
+  }
+
+  #valueHere(node: Given): GoValue {
     this.#count();
     if (node === null || node === undefined) return nothing;
     if (this.#tools.isAlias(node)) {
@@ -330,7 +341,10 @@ class TreeReader {
         throw new YamlError('yaml: anchor value contains itself');
       }
       if (source !== null && source !== undefined) this.#open.add(source);
+      this.#depth++;
+      if (this.#depth > maxDepth) throw new YamlError(tooDeep);
       this.#within(source, () => this.#fill(mapping, members));
+      this.#depth--;
       if (source !== null && source !== undefined) this.#open.delete(source);
     }
   }

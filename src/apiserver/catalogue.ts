@@ -65,7 +65,10 @@ export class Served {
       // A custom resource never shadows a built-in one.
       if (!this.#byPath.has(key)) this.#byPath.set(key, definition);
     }
-    const builtInGroups = collectGroups(builtIn, 'built-in');
+    const builtInGroups = collectGroups(
+      builtIn.filter(({ undiscovered }) => !undiscovered),
+      'built-in',
+    );
     this.#builtInGroups = new Set(builtInGroups.map(({ name }) => name));
     const customGroups = collectGroups(
       custom.filter(({ group, undiscovered }) => !this.#builtInGroups.has(group) && !undiscovered),

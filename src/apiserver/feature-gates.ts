@@ -1,7 +1,7 @@
 /** Behaviour that can be turned on and off, named and set by default as in Kubernetes 1.36. */
 export interface FeatureGates {
-  /** `ShardedListAndWatch` (KEP-5866): lists and watches read `shardSelector`. */
-  readonly shardedListAndWatch: boolean;
+  /** KEP-5866: lists, watches and deletecollection read `shardSelector`. */
+  readonly ShardedListAndWatch: boolean;
 }
 
-export const defaultFeatureGates: FeatureGates = { shardedListAndWatch: false };
+export const defaultFeatureGates: FeatureGates = { ShardedListAndWatch: false };

@@ -14,11 +14,11 @@ export interface Selection {
   readonly shard: string | undefined;
   /** Set if only one name can match. */
   readonly name: string | undefined;
+  readonly labels: LabelSelector | undefined;
+  /** Nothing but labels decides. */
+  readonly byLabelsAlone: boolean;
   matches(object: ApiObject): boolean;
 }
-
-/** False if an entry cannot be selected, by its key alone: most need not be read for a selection of one name. */
-export const mayMatch = ({ name }: Selection, key: string): boolean => name === undefined || key.endsWith(`/${name}`);
 
 type Getter = (object: ApiObject) => string;
 
@@ -41,12 +41,14 @@ export function readSelection(
     value,
     field,
   }));
-  const shard = gates.shardedListAndWatch ? readShardSelector(parameters.shardSelector) : undefined;
+  const shard = gates.ShardedListAndWatch ? readShardSelector(parameters.shardSelector) : undefined;
   const byName = terms.find(({ field, wanted }) => field === 'metadata.name' && wanted)?.value;
   return {
     everything: (labels === undefined || labels.empty) && terms.length === 0 && name === undefined && !shard,
     shard: shard?.text,
     name: name ?? byName,
+    labels,
+    byLabelsAlone: terms.length === 0 && name === undefined && !shard,
     matches: (object) =>
       (name === undefined || object.metadata.name === name) &&
       (labels === undefined || labels.matches(object.metadata.labels)) &&

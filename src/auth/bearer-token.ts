@@ -73,6 +73,14 @@ export const webSocketToken = (
   };
 };
 
+/** The subprotocols of a handshake without those that carry a token: what may be negotiated, and passed on. */
+export const withoutTokens = (protocols: string): string =>
+  protocols
+    .split(',')
+    .map((protocol) => protocol.trim())
+    .filter((protocol) => protocol !== '' && !protocol.startsWith(protocolPrefix))
+    .join(',');
+
 const isWebSocket = (credentials: Credentials): boolean =>
   credentials.header('upgrade').some((value) => value.toLowerCase() === 'websocket') &&
   credentials.header('connection').some((value) => value.toLowerCase().includes('upgrade'));

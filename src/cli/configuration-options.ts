@@ -37,6 +37,7 @@ export interface Configuration {
   };
   signing: { seconds: number; certificateFile?: string | undefined; keyFile?: string | undefined };
   domains: { api: string; signer: string };
+  featureGates: { ShardedListAndWatch: boolean };
   metrics: boolean;
   audit: { policyFile?: string | undefined; logFile: string; maxSizeMb: number; maxBackups: number };
   limits: {
@@ -80,6 +81,7 @@ export const defaults: Configuration = {
   },
   signing: { seconds: 31_536_000 },
   domains: { api: defaultDomains.api, signer: defaultDomains.signer },
+  featureGates: { ShardedListAndWatch: false },
   metrics: true,
   audit: { logFile: '-', maxSizeMb: 100, maxBackups: 10 },
   limits: {

@@ -80,6 +80,9 @@ export const configuration = z.strictObject({
       signer: z.string().min(1).default(defaults.domains.signer),
     })
     .prefault({}),
+  featureGates: z
+    .strictObject({ ShardedListAndWatch: z.boolean().default(defaults.featureGates.ShardedListAndWatch) })
+    .prefault({}),
   metrics: z.boolean().default(defaults.metrics),
   audit: z
     .strictObject({

@@ -34,6 +34,7 @@ export async function serve(file: string | undefined, flags: Flags): Promise<voi
     log,
     clock: systemClock,
     domains: { ...configuration.domains, extensions: ['x-kubernetes-', 'x-api-'] },
+    featureGates: configuration.featureGates,
     ...accessOptions(configuration),
     signingSeconds: signing.seconds,
     ...(signing.certificateFile === undefined || signing.keyFile === undefined

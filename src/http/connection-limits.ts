@@ -24,6 +24,12 @@ export const defaultConnectionLimits: ConnectionLimits = {
 /** Requests at a time on one HTTP/2 connection. */
 export const concurrentStreams = 100;
 
+/**
+ * Requests a caller may take back on one HTTP/2 connection: so many at once, and so many more every second. Beyond that
+ * it makes work faster than it takes answers. Node notices at 1,000, and leaves the connection open.
+ */
+export const takenBack = { atOnce: 500, perSecond: 30 };
+
 /** Headers of an HTTP/2 request; each repetition counts. */
 export const headerPairs = 1_024;
 

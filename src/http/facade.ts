@@ -3,6 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { ApiError, untyped } from '../api/errors.js';
 import { quote } from '../api/go-text.js';
 import { errorForm } from '../apiserver/negotiate.js';
+import { passedHeader } from '../apiserver/passed-headers.js';
 import { type EventEncoder, eventEncoder, represent } from '../apiserver/represent.js';
 import type { ApiRequest, ApiResponse, RequestInfo, WatchResult } from '../apiserver/request.js';
 import type { Clock } from '../runtime/clock.js';
@@ -73,7 +74,7 @@ function requestOf(exchange: Exchange, auditId: string, cancellation: Cancellati
     method,
     query,
     uri: url,
-    header: (name) => exchange.header(name),
+    header: (name) => passedHeader(name, exchange.header(name)),
     caller: {
       credentials: {
         header: (name) => valuesOf(rawHeaders, name),

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
+  constants,
   createSecureServer,
   type Http2SecureServer,
   type Http2Session,
@@ -14,6 +15,7 @@ import {
   defaultConnectionLimits,
   headerPairs,
   keepAliveMs,
+  takenBack,
 } from './connection-limits.js';
 import { type Exchange, http1Exchange, http2Exchange } from './exchange.js';
 import { type FacadeParts, serve } from './facade.js';
@@ -35,6 +37,9 @@ export interface ListenerOptions {
 interface SessionState {
   open: number;
   since: number;
+  /** Requests that the caller took back, less those that are forgiven by now. */
+  takenBack: number;
+  forgiven: number;
 }
 
 /** When everything was answered, callers get so long to take the answer and leave. */
@@ -90,7 +95,7 @@ export class Listener {
       socket.once('close', () => this.#sockets.delete(socket));
     });
     this.#server.on('session', (session) => {
-      this.#sessions.set(session, { open: 0, since: parts.clock.now() });
+      this.#sessions.set(session, this.#newState());
       session.once('close', () => this.#sessions.delete(session));
       session.on('error', () => {});
     });
@@ -114,6 +119,7 @@ export class Listener {
           if (state === undefined) return;
           state.open--;
           if (state.open === 0) state.since = parts.clock.now();
+          if (stream.aborted) this.#count(state, stream.session);
         });
       },
     );
@@ -130,6 +136,25 @@ export class Listener {
       this.#full = true;
     });
     void this.#closeIdle(limits.idleMs);
+  }
+
+  #newState(): SessionState {
+    const now = this.#parts.clock.now();
+    return { open: 0, since: now, takenBack: 0, forgiven: now };
+  }
+
+  /** Ends connections of callers who take back too many requests (CVE-2023-44487). */
+  #count(state: SessionState, session: Http2Session | undefined): void {
+    const now = this.#parts.clock.now();
+    const forgiven = ((now - state.forgiven) / 1_000) * takenBack.perSecond;
+    state.takenBack = Math.max(0, state.takenBack - forgiven) + 1;
+    state.forgiven = now;
+    if (state.takenBack <= takenBack.atOnce || session === undefined || session.destroyed) return;
+    this.#parts.log.warn(
+      { remoteAddress: session.socket.remoteAddress },
+      'connection ended: too many requests taken back',
+    );
+    session.destroy(constants.NGHTTP2_ENHANCE_YOUR_CALM);
   }
 
   /** HTTP/2 connections on which nothing is asked. Those of HTTP/1.1 Node closes by itself. */

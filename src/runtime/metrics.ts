@@ -130,8 +130,12 @@ class SeriesMap<L extends string, S extends { samples(name: string): readonly Sa
     const known = this.#series.get(key);
     if (known !== undefined) return known.series;
     const series = this.#make();
-    if (this.#series.size < mostSeries) this.#series.set(key, { labels: { ...labels }, series });
+    if (this.#series.size < mostSeries) this.#series.set(key, { labels: this.#inOrder(labels), series });
     return series;
+  }
+
+  #inOrder(labels: Labels<L>): Labels<L> {
+    return Object.fromEntries(this.#labels.map((name) => [name, labels[name]])) as Labels<L>;
   }
 
   values(name = ''): readonly Sample[] {

@@ -6,6 +6,7 @@ import type { ObjectSource } from '../auth/object-source.js';
 import type { Rbac } from '../auth/rbac.js';
 import { definitionIn } from '../registry/in-domain.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
+import { certificateLedgerEntries } from '../resources/certificateledgerentries/definition.js';
 import { certificateSigningRequestDefinition } from '../resources/certificatesigningrequests/definition.js';
 import { clusterTrustBundleDefinition } from '../resources/clustertrustbundles/definition.js';
 import { customResourceDefinitions } from '../resources/customresourcedefinitions/definition.js';
@@ -50,6 +51,7 @@ export function openDefinitions(parts: DefinitionParts): {
       certificates: [
         certificateSigningRequestDefinition(domains) as object as ResourceDefinition,
         clusterTrustBundleDefinition({ domains }) as object as ResourceDefinition,
+        certificateLedgerEntries as object as ResourceDefinition,
       ],
       extensions: [customResourceDefinitions({ domains }) as object as ResourceDefinition],
     }).map((definition) => definitionIn(domains, definition)),

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { NumberText } from '../../src/api/json-text.js';
 import type { Json } from '../../src/api/object.js';
-import { maxYamlBytes, readYaml, strictWarnings } from '../../src/api/yaml.js';
+import { maxYamlBytes, maxYamlDepth, readYaml, strictWarnings } from '../../src/api/yaml.js';
 import { writeYaml } from '../../src/api/yaml-writer.js';
 
 describe('scalars mean what they mean to Kubernetes', () => {
@@ -134,6 +134,26 @@ describe('hostile documents', () => {
 
   test.each(['- ', '? ', '[', 'a: ', '{a: '])('nested by %j', async (opening) => {
     await expect(readYaml(opening.repeat(3_000))).rejects.toThrow(/^yaml: /);
+  });
+
+  // At the end of the stack a regular expression ends the process instead of throwing.
+  test.each(['- ', '? ', '[', '{a: '])('nested 100,000 times by %j', async (opening) => {
+    await expect(readYaml(opening.repeat(100_000))).rejects.toThrow('exceeded max depth');
+  });
+
+  test('as deep as is read', async () => {
+    const text = `${'[ '.repeat(maxYamlDepth - 1)}&a x${' ]'.repeat(maxYamlDepth - 1)}`;
+    expect(JSON.stringify((await readYaml(text)).value)).toHaveLength(2 * maxYamlDepth + 1);
+  });
+
+  test('aliases that nest what they name', async () => {
+    const refused = /exceeded max depth|excessive aliasing/;
+    // Enough that is no alias for many to be allowed.
+    const plain = Array.from({ length: 100_000 }, () => 'x').join(',');
+    const lists = Array.from({ length: 1_500 }, (_, i) => `- &l${i + 1} [*l${i}]`);
+    await expect(readYaml([`- [${plain}]`, '- &l0 x', ...lists].join('\n'))).rejects.toThrow(refused);
+    const merges = Array.from({ length: 1_500 }, (_, i) => `- &m${i + 1} {<<: *m${i}}`);
+    await expect(readYaml([`- [${plain}]`, '- &m0 {a: b}', ...merges].join('\n'))).rejects.toThrow(refused);
   });
 
   test('aliases that grow without end', async () => {

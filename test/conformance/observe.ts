@@ -99,23 +99,46 @@ export function observe({ status, headers, text }: Answer, { ignore = [], cut: s
   return cut({ status, headers: Object.fromEntries(kept), body }, starts) as Observed;
 }
 
-/** A real server lists some causes in the order of a map, which is none. */
+/**
+ * Puts in one order what comes in none: causes, which a real server lists as a map gives them, and owners of fields,
+ * which stand by the second in which they wrote.
+ */
 export function withoutOrder<T extends Partial<Observed>>(observed: T): T {
-  const { body } = observed as {
-    readonly body?: { readonly message?: unknown; readonly details?: { readonly causes?: unknown } };
+  return 'body' in observed ? { ...observed, body: ownersInOrder(causesInOrder(observed.body)) } : observed;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const isObject = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const by =
+  (...names: readonly string[]) =>
+  (a: Fields, b: Fields): number => {
+    const [one, other] = [a, b].map((item) => JSON.stringify(names.map((name) => item[name])));
+    return String(one) < String(other) ? -1 : 1;
   };
-  const causes = body?.details?.causes;
-  if (!Array.isArray(causes) || causes.length < 2) return observed;
-  const byText = (a: unknown, b: unknown): number => (causeText(a) < causeText(b) ? -1 : 1);
-  const sorted = [...causes].sort(byText);
-  const message = String(body?.message)
+
+function causesInOrder(body: unknown): unknown {
+  const details = isObject(body) ? body['details'] : undefined;
+  const causes = isObject(details) ? details['causes'] : undefined;
+  if (!isObject(body) || !isObject(details) || !Array.isArray(causes) || causes.length < 2) return body;
+  const message = String(body['message'])
     .split(/, |\[|\]|\n/)
     .sort()
     .join(' ');
-  return { ...observed, body: { ...body, message, details: { ...body?.details, causes: sorted } } };
+  return { ...body, message, details: { ...details, causes: [...causes].sort(by('field', 'message', 'reason')) } };
 }
 
-const causeText = (cause: unknown): string => {
-  const { field, message, reason } = cause as Readonly<Record<string, unknown>>;
-  return JSON.stringify([field, message, reason]);
-};
+function ownersInOrder(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(ownersInOrder);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [
+      name,
+      name === 'managedFields' && Array.isArray(item) && item.every(isObject)
+        ? [...item].sort(by('manager', 'operation', 'apiVersion', 'subresource'))
+        : ownersInOrder(item),
+    ]),
+  );
+}

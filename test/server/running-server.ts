@@ -49,16 +49,22 @@ export async function runningServer(options: ServerOptions = {}) {
     ask: (caller: Caller, line: string, body?: object, more: RequestOptions = {}): Promise<Answer> =>
       new Promise((resolve, reject) => {
         const [method = '', path = ''] = line.split(' ');
-        const headers = { ...headersOf(caller), ...(body === undefined ? {} : { 'content-type': 'application/json' }) };
+        const text = body === undefined ? '' : JSON.stringify(body);
+        const headers = {
+          ...headersOf(caller),
+          ...(body === undefined ? {} : { 'content-type': 'application/json', 'content-length': text.length }),
+        };
         const sent = request(`${url}${path}`, { agent, method, ...more, headers: { ...headers, ...more.headers } });
         sent.on('error', reject);
         sent.on('response', (response) => {
-          let text = '';
-          response.on('data', (chunk) => (text += chunk));
+          let answer = '';
+          response.on('data', (chunk) => (answer += chunk));
           response.on('error', reject);
-          response.on('end', () => resolve({ code: response.statusCode ?? 0, headers: response.headers, text }));
+          response.on('end', () =>
+            resolve({ code: response.statusCode ?? 0, headers: response.headers, text: answer }),
+          );
         });
-        sent.end(body === undefined ? undefined : JSON.stringify(body));
+        sent.end(text);
       }),
     http2: (): ClientHttp2Session => {
       const session = connect(url, { rejectUnauthorized: false });

@@ -4,11 +4,11 @@ import { relativeKey, storagePrefix } from '../../registry/keys.js';
 import type { ResourceDefinition } from '../../registry/resource-definition.js';
 import { type Entry, HistoryCompacted, type Revision, type Scan } from '../../store/store.js';
 import { continueExpired, readContinue, writeContinue } from '../continue-token.js';
-import { stored } from '../forms.js';
 import type { Parts } from '../parts.js';
 import type { ListResult } from '../request.js';
 import { readVersion, storeFailure, waitForRevision } from '../revisions.js';
-import { mayMatch, readSelection, type Selection } from '../selection.js';
+import { isSelected } from '../selected.js';
+import { readSelection, type Selection } from '../selection.js';
 
 /** What a list reads from where. */
 export interface ListTarget {
@@ -103,7 +103,7 @@ async function readPage(parts: Parts, target: ListTarget, selection: Selection, 
     );
     at ??= scan.revision;
     for (const [position, entry] of scan.entries.entries()) {
-      if (!mayMatch(selection, entry.key) || !selection.matches(stored(target.definition, entry))) continue;
+      if (!isSelected(selection, target.definition, entry)) continue;
       found.push(entry);
       if (found.length === plan.limit) {
         return {

@@ -11,12 +11,12 @@ import {
   StoreClosed,
   SubscriberTooSlow,
 } from '../../store/store.js';
-import { stored } from '../forms.js';
 import { Pace } from '../pace.js';
 import type { Parts } from '../parts.js';
 import type { WatchItem, WatchResult } from '../request.js';
 import { readVersion, waitForRevision } from '../revisions.js';
-import { mayMatch, readSelection, type Selection } from '../selection.js';
+import { isSelected } from '../selected.js';
+import { readSelection, type Selection } from '../selection.js';
 import type { ListTarget } from './list.js';
 
 /**
@@ -166,8 +166,7 @@ class Watch {
   }
 
   #selects(entry: Entry): boolean {
-    if (this.#selection.everything) return true;
-    return mayMatch(this.#selection, entry.key) && this.#selection.matches(stored(this.#target.definition, entry));
+    return isSelected(this.#selection, this.#target.definition, entry);
   }
 
   #onChange(change: Change): void {

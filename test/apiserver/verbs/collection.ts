@@ -1,6 +1,7 @@
 import { type ApiObject, groupVersion } from '../../../src/api/object.js';
 import { readListParameters } from '../../../src/api/options.js';
 import { Catalogue } from '../../../src/apiserver/catalogue.js';
+import { defaultFeatureGates } from '../../../src/apiserver/feature-gates.js';
 import { encode } from '../../../src/apiserver/forms.js';
 import type { Parts } from '../../../src/apiserver/parts.js';
 import type { ListResult, WatchResult } from '../../../src/apiserver/request.js';
@@ -25,13 +26,14 @@ export interface Collection {
 }
 export type Query = Readonly<Record<string, string>>;
 
-export function collection(store: Store, clock: Clock): Collection {
+export function collection(store: Store, clock: Clock, featureGates = defaultFeatureGates): Collection {
   const parts = {
     store,
     clock,
     log: silentLogger,
     catalogue: new Catalogue([definition]),
     firstRevision: () => 0n,
+    featureGates,
   } as object as Parts;
   const target = (namespace: string) => ({ definition, namespace, signal: new AbortController().signal });
   const parameters = (query: Query) =>

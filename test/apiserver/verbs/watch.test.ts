@@ -219,7 +219,7 @@ test('a watcher that resumes from its last version is told of every change once,
           const queues = new Map<string, Promise<unknown>>();
           for (const [namespace, name, value] of each.writes) {
             const key = `${namespace}/${name}`;
-            const write = () =>
+            const write = (): Promise<unknown> =>
               value === null
                 ? api.remove(namespace, name)
                 : api.put(namespace, name, value === undefined ? {} : { l: value });

@@ -1,0 +1,26 @@
+import { conflict } from '../../api/errors.js';
+import { ledgerEntryName } from '../../api/certificate-ledger.js';
+import { CertificateLedgerEntries, type CertificateLedgerEntry } from '../../api/kinds/certificate-ledger-entry.js';
+import { isType } from '../../api/object.js';
+import type { ObjectSource } from '../../auth/object-source.js';
+import type { AdmissionStep } from '../admission-step.js';
+
+/**
+ * An entry of the certificate ledger must follow the one before it: without it there would be a gap that nobody could
+ * fill, and the chain would be broken for good. Two writers of the same entry are told apart by its name.
+ */
+export const certificateLedger = ({ objects }: { readonly objects: ObjectSource }): AdmissionStep => ({
+  name: 'CertificateLedger',
+
+  handles: ({ operation, resource }) => operation === 'CREATE' && isType(resource, CertificateLedgerEntries),
+
+  async validate({ object }) {
+    const { sequence, previous } = (object as CertificateLedgerEntry).spec;
+    if (sequence === 1) return;
+    const before = await objects.get(CertificateLedgerEntries, { name: ledgerEntryName(sequence - 1) });
+    if (before?.spec.hash === previous) return;
+    const { group, plural } = CertificateLedgerEntries;
+    const name = ledgerEntryName(sequence);
+    throw conflict({ group, plural, name }, `it does not follow entry ${sequence - 1}`);
+  },
+});

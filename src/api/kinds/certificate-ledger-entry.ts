@@ -1,0 +1,16 @@
+import type { LedgerEntrySpec } from '../certificate-ledger.js';
+import { type ApiObject, resourceType } from '../object.js';
+import { ownNames } from '../own-names.js';
+
+/** A page of the record of issued certificates. Written once, never changed, never deleted. */
+export interface CertificateLedgerEntry extends ApiObject {
+  readonly spec: LedgerEntrySpec;
+}
+
+export const CertificateLedgerEntries = resourceType<CertificateLedgerEntry>({
+  group: ownNames.group,
+  version: 'v1',
+  plural: 'certificateledgerentries',
+  kind: 'CertificateLedgerEntry',
+  namespaced: false,
+});

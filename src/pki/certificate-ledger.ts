@@ -1,0 +1,171 @@
+import { createHash } from 'node:crypto';
+import {
+  type LedgerEntrySpec,
+  type LedgerRecord,
+  ledgerEntryName,
+  ledgerLimits,
+} from '../api/certificate-ledger.js';
+import { timestamp } from '../api/time.js';
+import type { AlternativeNames } from './alternative-names.js';
+import { type Certificate, readPemCertificates } from './certificate.js';
+import type { DistinguishedName } from './distinguished-name.js';
+import { PkiError } from './pki-error.js';
+
+/** Where the chain of entries ends. */
+export interface LedgerHead {
+  /** 0: there is no entry yet. */
+  readonly sequence: number;
+  readonly hash: string;
+}
+
+export const emptyLedger: LedgerHead = { sequence: 0, hash: '' };
+
+/** The record of what was issued. Throws PkiError (`parse`) for what holds no certificate. */
+export function ledgerRecord(
+  issued: string,
+  about: Pick<LedgerRecord, 'request' | 'requester' | 'approval' | 'signerName'>,
+): LedgerRecord {
+  const [certificate] = readPemCertificates(issued);
+  if (certificate === undefined) throw new PkiError('parse', 'nothing was issued');
+  const { approval, requester, request, signerName } = about;
+  const names = namesOf(certificate.alternativeNames);
+  const kept = firstNames(names);
+  const { reason, message } = approval;
+  return {
+    request: { name: cut(request.name), uid: request.uid },
+    requester: cut(requester),
+    approval: { ...(reason ? { reason: cut(reason) } : {}), ...(message ? { message: cut(message) } : {}) },
+    signerName,
+    caKeyId: caKeyIdOf(certificate),
+    serial: certificate.serial,
+    subject: cut(subjectText(certificate.subject)),
+    ...(kept.length > 0 ? { names: kept } : {}),
+    ...(kept.length < names.length ? { omittedNames: names.length - kept.length } : {}),
+    notBefore: timestamp(certificate.notBefore),
+    notAfter: timestamp(certificate.notAfter),
+    sha256: createHash('sha256').update(certificate.der).digest('hex'),
+  };
+}
+
+/** Key identifier of the issuer as the certificate names it; without one, that of the issuer's name. */
+const caKeyIdOf = ({ authorityKeyId, issuerDer }: Certificate): string =>
+  (authorityKeyId ?? createHash('sha256').update(issuerDer).digest().subarray(0, 20)).toString('hex');
+
+const namesOf = ({ dnsNames, ipAddresses, emailAddresses, uris }: AlternativeNames): readonly string[] => [
+  ...dnsNames.map((name) => `DNS:${name}`),
+  ...ipAddresses.map((address) => `IP:${address}`),
+  ...emailAddresses.map((address) => `email:${address}`),
+  ...uris.map((uri) => `URI:${uri}`),
+];
+
+/** As many as a record has room for. */
+function firstNames(names: readonly string[]): readonly string[] {
+  let bytes = 0;
+  const tooMany = names.findIndex((name, at) => {
+    bytes += Buffer.byteLength(name);
+    return at >= ledgerLimits.names || bytes > ledgerLimits.nameBytes;
+  });
+  return tooMany < 0 ? names : names.slice(0, tooMany);
+}
+
+/** Well-formed Unicode of bounded length, so that what is hashed is what comes back. */
+function cut(text: string): string {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= ledgerLimits.textBytes) return bytes.toString('utf8');
+  return `${bytes.subarray(0, ledgerLimits.textBytes).toString('utf8').replace(/\ufffd+$/, '')}…`;
+}
+
+const abbreviations: Readonly<Record<string, string>> = {
+  '2.5.4.3': 'CN',
+  '2.5.4.5': 'SERIALNUMBER',
+  '2.5.4.6': 'C',
+  '2.5.4.7': 'L',
+  '2.5.4.8': 'ST',
+  '2.5.4.9': 'STREET',
+  '2.5.4.10': 'O',
+  '2.5.4.11': 'OU',
+  '2.5.4.17': 'POSTALCODE',
+};
+
+/** The attributes in their order, values escaped as RFC 4514 does. */
+const subjectText = ({ attributes }: DistinguishedName): string =>
+  attributes
+    .map(({ type, value }) => `${abbreviations[type] ?? type}=${value.replace(/[,+"\\<>;=]/g, '\\$&')}`)
+    .join(',');
+
+/** SHA-256 over number, link and records: JSON with sorted members, without absent and empty ones. */
+export const ledgerHash = ({ sequence, previous, records }: Omit<LedgerEntrySpec, 'hash'>): string =>
+  createHash('sha256')
+    .update(canonical({ sequence, previous, records }) ?? '')
+    .digest('hex');
+
+function canonical(value: unknown): string | undefined {
+  if (value === undefined || value === null || value === '' || value === 0) return undefined;
+  if (Array.isArray(value)) return value.length === 0 ? undefined : `[${value.map((item) => canonical(item) ?? '""').join()}]`;
+  if (typeof value !== 'object') return JSON.stringify(value);
+  const members = Object.entries(value)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .flatMap(([name, inner]) => {
+      const text = canonical(inner);
+      return text === undefined ? [] : [`${JSON.stringify(name)}:${text}`];
+    });
+  return members.length === 0 ? undefined : `{${members.join()}}`;
+}
+
+/** The entry that follows a head. */
+export function nextLedgerEntry(head: LedgerHead, records: readonly LedgerRecord[]): LedgerEntrySpec {
+  const entry = {
+    sequence: head.sequence + 1,
+    ...(head.sequence === 0 ? {} : { previous: head.hash }),
+    records,
+  };
+  return { ...entry, hash: ledgerHash(entry) };
+}
+
+/** Everything that is wrong with an entry by itself. */
+export function ledgerEntryProblems(name: string, spec: LedgerEntrySpec): readonly string[] {
+  const { sequence, previous, records = [], hash } = spec;
+  return [
+    ...(Number.isSafeInteger(sequence) && sequence > 0 ? [] : ['sequence must be a positive number']),
+    ...(name === ledgerEntryName(sequence) ? [] : [`the name must be ${ledgerEntryName(sequence)}`]),
+    ...((previous === undefined) === (sequence === 1) ? [] : ['previous must be there in all entries but the first']),
+    ...(records.length > 0 && records.length <= ledgerLimits.records
+      ? []
+      : [`there must be 1 to ${ledgerLimits.records} records`]),
+    ...(hash === ledgerHash(spec) ? [] : ['hash is not that of the contents']),
+  ];
+}
+
+/** What was found in a whole ledger. */
+export interface LedgerVerdict {
+  readonly head: LedgerHead;
+  readonly records: number;
+  /** What is wrong, in the order of the entries; empty if nothing was changed, removed or put in between. */
+  readonly problems: readonly string[];
+}
+
+/**
+ * Checks a ledger from its first entry to its last. Whoever has noted a head before learns, by giving it, whether
+ * entries were cut off at the end or everything was written anew.
+ */
+export function verifyLedger(
+  entries: readonly { readonly name: string; readonly spec: LedgerEntrySpec }[],
+  noted?: LedgerHead,
+): LedgerVerdict {
+  const ordered = [...entries].sort((a, b) => a.spec.sequence - b.spec.sequence);
+  const problems: string[] = [];
+  let head = emptyLedger;
+  for (const { name, spec } of ordered) {
+    for (const problem of ledgerEntryProblems(name, spec)) problems.push(`entry ${name}: ${problem}`);
+    if (spec.sequence !== head.sequence + 1) {
+      problems.push(`entry ${name}: entry ${head.sequence + 1} is missing before it`);
+    } else if ((spec.previous ?? '') !== head.hash) problems.push(`entry ${name}: it does not follow the entry before`);
+    head = { sequence: spec.sequence, hash: spec.hash };
+  }
+  if (noted !== undefined && noted.sequence > 0) {
+    const found = ordered.find(({ spec }) => spec.sequence === noted.sequence);
+    if (found === undefined) problems.push(`the ledger ends before entry ${noted.sequence}, which was noted`);
+    else if (found.spec.hash !== noted.hash) problems.push(`entry ${noted.sequence} is not the one that was noted`);
+  }
+  return { head, records: ordered.reduce((sum, { spec }) => sum + (spec.records?.length ?? 0), 0), problems };
+}

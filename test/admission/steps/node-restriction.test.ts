@@ -1,0 +1,364 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { AdmissionAttributes } from '../../../src/admission/admission-step.js';
+import { nodeRestriction } from '../../../src/admission/steps/node-restriction.js';
+import { defaultDomains } from '../../../src/api/domains.js';
+import { CertificateSigningRequests } from '../../../src/api/kinds/certificate-signing-request.js';
+import { ConfigMaps } from '../../../src/api/kinds/config-map.js';
+import { Leases } from '../../../src/api/kinds/lease.js';
+import { Nodes } from '../../../src/api/kinds/node.js';
+import { Pods } from '../../../src/api/kinds/pod.js';
+import { ServiceAccounts } from '../../../src/api/kinds/service-account.js';
+import type { ApiObject, ObjectMeta, ResourceType } from '../../../src/api/object.js';
+import type { AccessAttributes } from '../../../src/auth/authorizer.js';
+import { testRequest } from '../../../src/testing/certificates.js';
+import { FixedObjects } from '../../auth/fixed-objects.js';
+
+const agent = { username: 'system:node:n1', groups: ['system:nodes'] };
+const mirror = { 'kubernetes.io/config.mirror': 'x' };
+
+let objects: FixedObjects;
+let asked: AccessAttributes[];
+let mayMore: boolean;
+beforeEach(() => {
+  asked = [];
+  mayMore = false;
+  objects = new FixedObjects()
+    .put(Nodes, { metadata: { name: 'n1', uid: 'node-uid' } })
+    .put(Pods, {
+      metadata: { namespace: 'ns', name: 'mine', uid: 'pod-uid' },
+      spec: {
+        nodeName: 'n1',
+        volumes: [
+          { projected: { sources: [{ serviceAccountToken: { audience: 'vault' } }, { serviceAccountToken: {} }] } },
+        ],
+      },
+    })
+    .put(Pods, { metadata: { namespace: 'ns', name: 'theirs', uid: 'pod-uid' }, spec: { nodeName: 'n2' } });
+});
+
+interface Content {
+  readonly metadata?: ObjectMeta;
+  readonly [field: string]: unknown;
+}
+const whole = (type: ResourceType, content: Content): ApiObject => ({
+  apiVersion: 'v1',
+  kind: type.kind,
+  metadata: {},
+  ...content,
+});
+
+/** Why a write of the agent is refused; undefined: it is not. */
+async function refusal(
+  type: object,
+  content: Content | undefined,
+  more: Partial<Omit<AdmissionAttributes, 'previous'>> & { readonly previous?: Content } = {},
+): Promise<string | undefined> {
+  const resource = type as ResourceType<ApiObject>;
+  const { previous, ...rest } = more;
+  const attributes: AdmissionAttributes = {
+    operation: 'CREATE',
+    resource,
+    subresource: undefined,
+    user: agent,
+    dryRun: false,
+    warn: () => {},
+    ...rest,
+    key: {
+      namespace: resource.namespaced ? 'ns' : undefined,
+      name: content?.metadata?.name ?? previous?.metadata?.name ?? '',
+      ...rest.key,
+    },
+    object: content && whole(resource, content),
+    previous: previous && whole(resource, previous),
+  };
+  const step = nodeRestriction({
+    objects,
+    domains: defaultDomains,
+    authorizer: {
+      authorize: async (attributes) => {
+        asked.push(attributes);
+        return { verdict: mayMore ? 'allow' : 'no-opinion', reason: '' };
+      },
+    },
+  });
+  if (!step.handles(attributes)) return undefined;
+  try {
+    if (attributes.operation !== 'DELETE') await step.mutate(attributes);
+    await step.validate(attributes);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message.replace(/^.*? is forbidden: /, '');
+  }
+}
+
+test('others are not looked at', async () => {
+  const user = { username: 'alice', groups: [] };
+  expect(await refusal(Nodes, { metadata: { name: 'n2' } }, { user })).toBeUndefined();
+  expect(await refusal(ConfigMaps, { metadata: { name: 'n2' } })).toBeUndefined();
+  const nobody = { ...agent, username: 'system:node:' };
+  expect(await refusal(Nodes, { metadata: { name: 'n1' } }, { user: nobody })).toBe(
+    'could not determine node from user "system:node:"',
+  );
+});
+
+describe('nodes', () => {
+  const update = (next: Content, previous: Content) =>
+    refusal(
+      Nodes,
+      { ...next, metadata: { name: 'n1', ...next.metadata } },
+      { operation: 'UPDATE', previous: { ...previous, metadata: { name: 'n1', ...previous.metadata } } },
+    );
+
+  test.each<[string, Content, string | undefined]>([
+    [
+      'itself',
+      { metadata: { name: 'n1', labels: { 'kubernetes.io/hostname': 'n1', 'node.kubernetes.io/x': 'y', mine: 'z' } } },
+      undefined,
+    ],
+    ['another', { metadata: { name: 'n2' } }, 'node "n1" is not allowed to modify node "n2"'],
+    [
+      'a configuration from elsewhere',
+      { metadata: { name: 'n1' }, spec: { configSource: {} } },
+      'node "n1" is not allowed to create pods with a non-nil configSource',
+    ],
+    [
+      'telling labels',
+      {
+        metadata: {
+          name: 'n1',
+          labels: { 'node-role.kubernetes.io/x': '', 'a.node-restriction.kubernetes.io/y': '', 'k8s.io/z': '' },
+        },
+      },
+      'node "n1" is not allowed to set the following labels: a.node-restriction.kubernetes.io/y, k8s.io/z, node-role.kubernetes.io/x',
+    ],
+  ])('creates %s', async (_name, content, expected) => {
+    expect(await refusal(Nodes, content)).toBe(expected);
+  });
+
+  test.each<[string, Content, Content, string | undefined]>([
+    ['labels of its own', { metadata: { labels: { a: 'b' } } }, {}, undefined],
+    ['taints as they are', { spec: { taints: [{ key: 'a' }] } }, { spec: { taints: [{ key: 'a' }] } }, undefined],
+    ['no taints', { spec: {} }, { spec: { taints: [{ key: 'a' }] } }, 'node "n1" is not allowed to modify taints'],
+    [
+      'owners',
+      { metadata: { ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'x', uid: 'x' }] } },
+      {},
+      'node "n1" is not allowed to modify ownerReferences',
+    ],
+    [
+      'a label less',
+      {},
+      { metadata: { labels: { 'node-restriction.kubernetes.io/x': 'y' } } },
+      'is not allowed to modify labels: node-restriction.kubernetes.io/x',
+    ],
+    [
+      'a configuration from elsewhere',
+      { spec: { configSource: { a: 1 } } },
+      { spec: { configSource: { a: 2 } } },
+      'node "n1" is not allowed to update configSource to a new non-nil configSource',
+    ],
+  ])('updates itself with %s', async (_name, next, previous, expected) => {
+    expect(await update(next, previous)).toBe(expected);
+  });
+
+  test('deletes nobody else', async () => {
+    expect(await refusal(Nodes, undefined, { operation: 'DELETE', previous: { metadata: { name: 'n2' } } })).toBe(
+      'node "n1" is not allowed to modify node "n2"',
+    );
+  });
+});
+
+describe('pods', () => {
+  const owner = { apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'node-uid', controller: true };
+  const pod = (spec: object = {}, metadata: ObjectMeta = {}): Content => ({
+    metadata: { name: 'p', annotations: mirror, ownerReferences: [owner], ...metadata },
+    spec: { nodeName: 'n1', ...spec },
+  });
+  test.each<[string, Content, string | undefined]>([
+    ['a mirror of its own', pod(), undefined],
+    [
+      'any other',
+      pod({}, { annotations: {} }),
+      'pod does not have "kubernetes.io/config.mirror" annotation, node "n1" can only create mirror pods',
+    ],
+    ['one elsewhere', pod({ nodeName: 'n2' }), 'node "n1" can only create pods with spec.nodeName set to itself'],
+    [
+      'one without an owner',
+      pod({}, { ownerReferences: [] }),
+      'node "n1" can only create pods with an owner reference set to itself',
+    ],
+    [
+      'one of another',
+      pod({}, { ownerReferences: [{ ...owner, name: 'n2' }] }),
+      'node "n1" can only create pods with an owner reference set to itself',
+    ],
+    [
+      'one of two',
+      pod({}, { ownerReferences: [owner, owner] }),
+      'node "n1" can only create pods with a single owner reference set to itself',
+    ],
+    [
+      'one it does not control',
+      pod({}, { ownerReferences: [{ ...owner, controller: false }] }),
+      'node "n1" can only create pods with a controller owner reference set to itself',
+    ],
+    [
+      'one that holds it',
+      pod({}, { ownerReferences: [{ ...owner, blockOwnerDeletion: true }] }),
+      'node "n1" must not set blockOwnerDeletion on an owner reference',
+    ],
+    [
+      'one of a former self',
+      pod({}, { ownerReferences: [{ ...owner, uid: 'old' }] }),
+      'node n1 UID mismatch: expected old got node-uid',
+    ],
+    [
+      'one with an account',
+      pod({ serviceAccountName: 'sa' }),
+      'node "n1" can not create pods that reference a service account',
+    ],
+    [
+      'one with a secret',
+      pod({ volumes: [{ secret: { secretName: 's' } }] }),
+      'node "n1" can not create pods that reference secrets',
+    ],
+    [
+      'one with a config map',
+      pod({ containers: [{ envFrom: [{ configMapRef: { name: 'c' } }] }] }),
+      'node "n1" can not create pods that reference configmaps',
+    ],
+    [
+      'one with a bundle',
+      pod({ volumes: [{ projected: { sources: [{ clusterTrustBundle: {} }] } }] }),
+      'node "n1" can not create pods that reference clustertrustbundles',
+    ],
+    [
+      'one with a claim',
+      pod({ volumes: [{ persistentVolumeClaim: { claimName: 'c' } }] }),
+      'node "n1" can not create pods that reference persistentvolumeclaims',
+    ],
+  ])('creates %s', async (_name, content, expected) => {
+    expect(await refusal(Pods, content)).toBe(expected);
+  });
+
+  test('updates none', async () => {
+    expect(await refusal(Pods, pod(), { operation: 'UPDATE', previous: pod() })).toBe(
+      'unexpected operation "UPDATE", node "n1" can only create and delete mirror pods',
+    );
+  });
+
+  test('deletes and evicts its own', async () => {
+    const gone = (nodeName: string) => refusal(Pods, undefined, { operation: 'DELETE', previous: pod({ nodeName }) });
+    expect(await gone('n1')).toBeUndefined();
+    expect(await gone('n2')).toBe('node "n1" can only delete pods with spec.nodeName set to itself');
+    const evicted = (name: string) => refusal(Pods, { metadata: { name } }, { subresource: 'eviction' });
+    expect(await evicted('mine')).toBeUndefined();
+    expect(await evicted('theirs')).toBe('node n1 can only evict pods with spec.nodeName set to itself');
+    expect(await evicted('none')).toBe('pods "none" not found');
+  });
+
+  test('tells of the state of its own, and nothing more', async () => {
+    const tell = (nodeName: string, labels = {}) =>
+      refusal(Pods, pod({ nodeName }, { labels }), {
+        operation: 'UPDATE',
+        subresource: 'status',
+        previous: pod({ nodeName }),
+      });
+    expect(await tell('n1')).toBeUndefined();
+    expect(await tell('n2')).toBe('node "n1" can only update pod status for pods with spec.nodeName set to itself');
+    expect(await tell('n1', { a: 'b' })).toBe('node "n1" cannot update labels through pod status');
+    expect(await refusal(Pods, pod(), { subresource: 'binding' })).toBe(
+      `unexpected pod subresource "binding", only 'status' and 'eviction' are allowed`,
+    );
+  });
+});
+
+describe('tokens', () => {
+  const bound = { apiVersion: 'v1', kind: 'Pod', name: 'mine', uid: 'pod-uid' };
+  const token = (boundObjectRef: object | null, audiences: readonly string[] = []) =>
+    refusal(
+      ServiceAccounts,
+      { metadata: { name: 'sa' }, spec: { boundObjectRef, audiences } },
+      { subresource: 'token' },
+    );
+  test.each<[string, object | null, readonly string[], string | undefined]>([
+    ['of a pod that runs there', bound, [], undefined],
+    ['for whom a volume of it is', bound, ['vault'], undefined],
+    ['of no pod', null, [], 'node requested token not bound to a pod'],
+    ['of a secret', { ...bound, kind: 'Secret' }, [], 'node requested token not bound to a pod'],
+    ['of some pod of that name', { ...bound, uid: '' }, [], 'node requested token with a pod binding without a uid'],
+    [
+      'of a former pod',
+      { ...bound, uid: 'old' },
+      [],
+      'the UID in the bound object reference (old) does not match the UID in record. The object might have been deleted and then recreated',
+    ],
+    [
+      'of a pod elsewhere',
+      { ...bound, name: 'theirs' },
+      [],
+      'node requested token bound to a pod scheduled on a different node',
+    ],
+    ['of no pod at all', { ...bound, name: 'none' }, [], 'pods "none" not found'],
+    ['for two', bound, ['vault', ''], 'node may only request 0 or 1 audiences'],
+    [
+      'for anybody else',
+      bound,
+      ['evil'],
+      'audience "evil" not found in pod spec volume, system:node:n1 is not authorized to request tokens for this audience',
+    ],
+  ])('%s', async (_name, ref, audiences, expected) => {
+    expect(await token(ref, audiences)).toBe(expected);
+  });
+
+  test('for anybody else need a right of their own', async () => {
+    mayMore = true;
+    expect(await token(bound, ['evil'])).toBeUndefined();
+    expect(asked).toMatchObject([
+      { verb: 'request-serviceaccounts-token-audience', resource: 'evil', name: 'sa', namespace: 'ns', user: agent },
+    ]);
+  });
+
+  test('accounts themselves are left to authorization', async () => {
+    expect(await refusal(ServiceAccounts, { metadata: { name: 'sa' } })).toBeUndefined();
+  });
+});
+
+test('leases', async () => {
+  const lease = (namespace: string, name: string) =>
+    refusal(Leases, { metadata: { name } }, { key: { namespace, name } });
+  expect(await lease('kube-node-lease', 'n1')).toBeUndefined();
+  expect(await lease('kube-node-lease', 'n2')).toBe(
+    'can only access node lease with the same name as the requesting node',
+  );
+  expect(await lease('ns', 'n1')).toBe('can only access leases in the "kube-node-lease" system namespace');
+});
+
+describe('certificate requests', () => {
+  const request = async (signerName: string, commonName: string) => {
+    const { base64 } = await testRequest({ commonName, organizations: ['system:nodes'] });
+    return refusal(CertificateSigningRequests, {
+      metadata: { name: 'r' },
+      spec: { signerName, request: base64 },
+    });
+  };
+  test.each([
+    ['kubernetes.io/kube-apiserver-client-kubelet', 'system:node:n1', undefined],
+    ['kubernetes.io/kubelet-serving', 'system:node:n2', 'can only create a node CSR with CN=system:node:n1'],
+    [
+      'kubernetes.io/kube-apiserver-client-kubelet',
+      'system:node:n10',
+      'can only create a node CSR with CN=system:node:n1',
+    ],
+    ['example.org/mine', 'whoever', undefined],
+  ])('%s for %s', async (signerName, commonName, expected) => {
+    expect(await request(signerName, commonName)).toBe(expected);
+  });
+
+  test('that cannot be read', async () => {
+    const spec = { signerName: 'kubernetes.io/kubelet-serving', request: 'eA==' };
+    expect(await refusal(CertificateSigningRequests, { metadata: { name: 'r' }, spec })).toMatch(
+      /^unable to parse csr: /,
+    );
+  });
+});

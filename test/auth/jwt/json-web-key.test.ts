@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { readKeySet } from '../../../src/auth/jwt/json-web-key.js';
+import { testKey } from './issuer.js';
+
+const ec = testKey('ES256', 'ec').jwk;
+const rsa = testKey('RS256', 'rsa').jwk;
+const weak = testKey('RS256', 'weak', 1_024).jwk;
+
+test('keys are good for what they say, or for all they fit', () => {
+  const keys = readKeySet({ keys: [ec, rsa, { ...rsa, alg: 'PS384' }, { ...ec, kid: undefined }] });
+  expect(keys?.map(({ keyId, algorithms }) => [keyId, algorithms])).toEqual([
+    ['ec', ['ES256']],
+    ['rsa', ['PS256', 'PS384', 'PS512', 'RS256', 'RS384', 'RS512']],
+    ['rsa', ['PS384']],
+    ['', ['ES256']],
+  ]);
+});
+
+test.each<[string, unknown]>([
+  ['symmetric', { kty: 'oct', k: 'c2VjcmV0', kid: 'x' }],
+  ['for encryption', { ...rsa, use: 'enc' }],
+  ['weak', weak],
+  ['for an algorithm it does not fit', { ...ec, alg: 'RS256' }],
+  ['for an algorithm with a secret', { ...rsa, alg: 'HS256' }],
+  ['on another curve', { ...ec, crv: 'secp256k1' }],
+  ['off its curve', { ...ec, y: ec['x'] }],
+  ['of the wrong types', { kty: 'RSA', n: 1, e: {} }],
+  ['no object', 'key'],
+  ['null', null],
+])('a key that is %s is left out', (_name, jwk) => {
+  expect(readKeySet({ keys: [jwk] })).toEqual([]);
+});
+
+test('private parts are not looked at', () => {
+  const [key] = readKeySet({ keys: [{ ...ec, d: 'AAAA' }] }) ?? [];
+  expect(key?.publicKey.type).toBe('public');
+});
+
+test.each([[{}], [{ keys: {} }], [[]], ['x'], [null]])('%j is no key set', (value) => {
+  expect(readKeySet(value)).toBeUndefined();
+});
+
+test('of too many keys the first count', () => {
+  expect(readKeySet({ keys: Array.from({ length: 1_000 }, () => ec) })).toHaveLength(100);
+});

@@ -1,0 +1,279 @@
+import { createHmac } from 'node:crypto';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { defaultDomains } from '../../../src/api/domains.js';
+import { AuthenticationError } from '../../../src/auth/authenticator.js';
+import type { JwtIssuer } from '../../../src/auth/jwt/jwt-issuer.js';
+import { jwtTokens } from '../../../src/auth/jwt/jwt-tokens.js';
+import { silentLogger } from '../../../src/runtime/logger.js';
+import { FakeClock } from '../../../src/testing/fake-clock.js';
+import { IssuerServer, issuerUrl, jwtIssuer, testKey, testToken } from './issuer.js';
+
+const key = testKey('ES256');
+const rsa = testKey('RS256');
+const start = Date.UTC(2026, 0, 1);
+const now = start / 1_000;
+const claims = { iss: issuerUrl, sub: 'alice', aud: 'kedge', exp: now + 300, iat: now };
+
+let clock: FakeClock;
+let server: IssuerServer;
+beforeEach(() => {
+  clock = new FakeClock(start);
+  server = new IssuerServer([key, rsa]);
+});
+const open = (jwt: JwtIssuer = jwtIssuer()) =>
+  jwtTokens(jwt, { domains: defaultDomains, clock, log: silentLogger, fetch: server.fetch });
+const ask = (token: string, jwt?: JwtIssuer) => open(jwt).authenticateToken(token, ['api']);
+
+describe('tokens that are good', () => {
+  test('say who somebody is, by the mapping', async () => {
+    const token = testToken({ ...claims, groups: ['dev', 'ops'], uid: 'u-1', jti: 'j' }, key);
+    expect(await ask(token)).toEqual({
+      user: {
+        username: 'login:alice',
+        uid: 'u-1',
+        groups: ['login:dev', 'login:ops'],
+        extra: { 'authentication.kubernetes.io/credential-id': ['JTI=j'] },
+      },
+    });
+  });
+
+  test.each(['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'])('signed with %s', async (alg) => {
+    expect((await ask(testToken({ ...claims, uid: 'u' }, rsa, { alg })))?.user.username).toBe('login:alice');
+  });
+
+  test.each(['ES256', 'ES384', 'ES512'])('signed with %s', async (alg) => {
+    const own = testKey(alg);
+    server.keys = [own.jwk];
+    expect((await ask(testToken({ ...claims, uid: 'u' }, own, { alg })))?.user.username).toBe('login:alice');
+  });
+
+  test.each<[string, object, readonly string[]]>([
+    ['one group as a text', { groups: 'dev' }, ['login:dev']],
+    ['no groups', {}, []],
+    ['groups that are null', { groups: null }, []],
+  ])('%s', async (_name, more, groups) => {
+    expect((await ask(testToken({ ...claims, uid: 'u', ...more }, key)))?.user.groups).toEqual(groups);
+  });
+
+  test('one of several audiences is enough', async () => {
+    const jwt = jwtIssuer({ audiences: ['a', 'kedge'] });
+    expect(await ask(testToken({ ...claims, uid: 'u', aud: ['x', 'kedge'] }, key), jwt)).toBeDefined();
+  });
+});
+
+const verify = 'oidc: verify token: ';
+const unsigned = `${verify}failed to verify signature: failed to verify id token signature`;
+const [head = '', body = '', signature = ''] = testToken({ ...claims, uid: 'u' }, key).split('.');
+const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+const unsupported = (alg: string): string =>
+  `${verify}oidc: id token signed with unsupported algorithm, expected ["ES256" "ES384" "ES512" "PS256" "PS384" "PS512" "RS256" "RS384" "RS512"] got "${alg}"`;
+
+describe('tokens that are not', () => {
+  const stranger = testKey('ES256', key.kid);
+  test.each<[string, string, string]>([
+    ['signed by somebody else', testToken({ ...claims, uid: 'u' }, stranger), unsigned],
+    ['of a key nobody knows', testToken({ ...claims, uid: 'u' }, { ...key, kid: 'other' }), unsigned],
+    ['without a signature', `${head}.${body}.`, unsigned],
+    ['with a shortened signature', `${head}.${body}.${signature.slice(0, -8)}`, unsigned],
+    ['with other claims', `${head}.${part({ ...claims, sub: 'root', uid: 'u' })}.${signature}`, unsigned],
+    ['with alg none', `${part({ alg: 'none' })}.${body}.`, unsupported('none')],
+    ['with alg NONE', `${part({ alg: 'NONE', kid: key.kid })}.${body}.`, unsupported('NONE')],
+    [
+      'made with the public key as a secret',
+      (() => {
+        const signed = `${part({ alg: 'HS256', kid: rsa.kid })}.${body}`;
+        return `${signed}.${createHmac('sha256', JSON.stringify(rsa.jwk)).update(signed).digest('base64url')}`;
+      })(),
+      unsupported('HS256'),
+    ],
+    [
+      'of an RSA key under an EC one’s id',
+      testToken({ ...claims, uid: 'u' }, { ...rsa, kid: key.kid }, { alg: 'RS256' }),
+      unsigned,
+    ],
+    ['that need an extension', testToken({ ...claims, uid: 'u' }, key, { crit: ['x'], x: 1 }), unsigned],
+    [
+      'expired',
+      testToken({ ...claims, exp: now - 1 }, key),
+      `${verify}oidc: token is expired (Token Expiry: 2025-12-31 23:59:59 +0000 UTC)`,
+    ],
+    [
+      'that never expire',
+      testToken({ ...claims, exp: undefined }, key),
+      `${verify}oidc: token is expired (Token Expiry: 0001-01-01 00:00:00 +0000 UTC)`,
+    ],
+    [
+      'with a lifetime that is no number',
+      testToken({ ...claims, exp: '9999999999' }, key),
+      `${verify}oidc: token is expired (Token Expiry: 0001-01-01 00:00:00 +0000 UTC)`,
+    ],
+    [
+      'not valid yet',
+      testToken({ ...claims, nbf: now + 61 }, key),
+      `${verify}oidc: current time 2026-01-01 00:00:00 +0000 UTC before the nbf (not before) time: 2026-01-01 00:01:01 +0000 UTC`,
+    ],
+    [
+      'for others',
+      testToken({ ...claims, aud: ['x', 'y'] }, key),
+      `${verify}oidc: expected audience "kedge" got ["x" "y"]`,
+    ],
+    ['for nobody', testToken({ ...claims, aud: undefined }, key), `${verify}oidc: expected audience "kedge" got []`],
+    [
+      'without a user',
+      testToken({ ...claims, sub: undefined }, key),
+      'oidc: parse username claims "sub": claim not present',
+    ],
+    ['with an empty user', testToken({ ...claims, sub: '' }, key), 'oidc: parse username claims "sub": claim is empty'],
+    [
+      'with a user that is no text',
+      testToken({ ...claims, sub: 1 }, key),
+      'oidc: parse username claims "sub": json: cannot unmarshal number into Go value of type string',
+    ],
+    [
+      'with groups that are no texts',
+      testToken({ ...claims, groups: [1] }, key),
+      'oidc: parse groups claim "groups": json: cannot unmarshal array into Go value of type string',
+    ],
+    ['without the uid', testToken(claims, key), 'oidc: parse uid claim "uid": claim not present'],
+  ])('%s', async (_name, token, message) => {
+    await expect(ask(token)).rejects.toThrow(new AuthenticationError(message));
+  });
+
+  test('for others, where several audiences will do', async () => {
+    const jwt = jwtIssuer({ audiences: ['b', 'a'] });
+    await expect(ask(testToken({ ...claims, aud: 'c' }, key), jwt)).rejects.toThrow(
+      new AuthenticationError(`${verify}oidc: expected audience in ["a" "b"] got ["c"]`),
+    );
+  });
+
+  test.each([
+    ['opaque', 'opaque'],
+    ['of another issuer', testToken({ ...claims, iss: 'https://other.example.org' }, key)],
+    ['of an issuer that only begins alike', testToken({ ...claims, iss: `${issuerUrl}/` }, key)],
+    ['with an issuer that is no text', testToken({ ...claims, iss: [issuerUrl] }, key)],
+    ['of four parts', `${head}.${body}.${signature}.x`],
+    ['of no JSON', `${head}.${Buffer.from('{').toString('base64url')}.${signature}`],
+  ])('%s are somebody else’s', async (_name, token) => {
+    expect(await ask(token)).toBeUndefined();
+    expect(server.asked).toEqual([]);
+  });
+});
+
+describe('rules about claims', () => {
+  const jwt = jwtIssuer({ claimValidationRules: [{ claim: 'hd', requiredValue: 'example.org' }] });
+  test.each<[string, object, string | undefined]>([
+    ['kept', { hd: 'example.org' }, undefined],
+    [
+      'broken',
+      { hd: 'example.com' },
+      'oidc: required claim hd value does not match. Got = example.com, want = example.org',
+    ],
+    ['about a claim that is not there', {}, 'oidc: required claim hd not present in ID token'],
+    [
+      'about a claim of another type',
+      { hd: true },
+      'oidc: parse claim hd: json: cannot unmarshal bool into Go value of type string',
+    ],
+    ['about a claim that objects have by nature', { hd: 'example.org', constructor: 'x' }, undefined],
+  ])('%s', async (_name, more, message) => {
+    const answer = ask(testToken({ ...claims, uid: 'u', ...more }, key), jwt);
+    if (message === undefined) expect(await answer).toBeDefined();
+    else await expect(answer).rejects.toThrow(new AuthenticationError(message));
+  });
+});
+
+describe('an email as username', () => {
+  const jwt = jwtIssuer({ claimMappings: { username: { claim: 'email', prefix: '' } } });
+  test.each<[unknown, string | undefined]>([
+    [undefined, undefined],
+    [true, undefined],
+    [false, 'oidc: email not verified'],
+    [null, 'oidc: email not verified'],
+    ['true', "oidc: parse 'email_verified' claim: json: cannot unmarshal string into Go value of type bool"],
+  ])('verified: %j', async (verified, message) => {
+    const answer = ask(testToken({ ...claims, email: 'a@example.org', email_verified: verified }, key), jwt);
+    if (message === undefined) expect((await answer)?.user.username).toBe('a@example.org');
+    else await expect(answer).rejects.toThrow(new AuthenticationError(message));
+  });
+});
+
+test('claims named like members of every object name nobody', async () => {
+  const jwt = jwtIssuer({ claimMappings: { username: { claim: 'toString', prefix: '' } } });
+  await expect(ask(testToken(claims, key), jwt)).rejects.toThrow('claim not present');
+});
+
+describe('keys', () => {
+  const good = testToken({ ...claims, uid: 'u' }, key);
+
+  test('are fetched once', async () => {
+    const tokens = open();
+    await Promise.all([good, good, good].map((token) => tokens.authenticateToken(token, [])));
+    expect(server.asked).toEqual([`${issuerUrl}/.well-known/openid-configuration`, `${issuerUrl}/keys`]);
+  });
+
+  test('that are new are found', async () => {
+    const tokens = open();
+    await tokens.authenticateToken(good, []);
+    const next = testKey('ES256', 'next');
+    server.keys = [next.jwk];
+    const token = testToken({ ...claims, uid: 'u' }, next);
+    await expect(tokens.authenticateToken(token, [])).rejects.toThrow('failed to verify');
+    await clock.advance(10_000);
+    expect(await tokens.authenticateToken(token, [])).toBeDefined();
+    // And the old one no longer counts.
+    await expect(tokens.authenticateToken(good, [])).rejects.toThrow('failed to verify');
+  });
+
+  test('that are new under an old id are found', async () => {
+    const tokens = open();
+    await tokens.authenticateToken(good, []);
+    const next = testKey('ES256', key.kid);
+    server.keys = [next.jwk];
+    await clock.advance(10_000);
+    expect(await tokens.authenticateToken(testToken({ ...claims, uid: 'u' }, next), [])).toBeDefined();
+  });
+
+  test('that are withdrawn count for an hour at most', async () => {
+    const tokens = open();
+    const token = testToken({ ...claims, uid: 'u', exp: now + 100_000 }, key);
+    await tokens.authenticateToken(token, []);
+    server.keys = [];
+    await clock.advance(3_600_000);
+    expect(await tokens.authenticateToken(token, [])).toBeDefined();
+    await clock.advance(1);
+    await expect(tokens.authenticateToken(token, [])).rejects.toThrow('failed to verify');
+  });
+
+  test('strangers cannot make us ask for them again and again', async () => {
+    const tokens = open();
+    for (let i = 0; i < 20; i++) {
+      const token = testToken({ ...claims, uid: 'u' }, { ...key, kid: `made-up-${i}` });
+      await tokens.authenticateToken(token, []).catch(() => {});
+    }
+    expect(server.asked).toHaveLength(2);
+  });
+
+  test('go on while the issuer is away, and none are made up before it was there', async () => {
+    server.down = true;
+    const tokens = open();
+    await expect(tokens.authenticateToken(good, [])).rejects.toThrow('oidc: authenticator not initialized');
+    server.down = false;
+    await clock.advance(10_000);
+    expect(await tokens.authenticateToken(good, [])).toBeDefined();
+    server.down = true;
+    await clock.advance(3_700_000);
+    const later = testToken({ ...claims, uid: 'u', exp: now + 100_000 }, key);
+    expect(await tokens.authenticateToken(later, [])).toBeDefined();
+  });
+
+  test('of a document that is another issuer’s do not count', async () => {
+    server.issuer = 'https://evil.example.org';
+    await expect(ask(good)).rejects.toThrow('oidc: authenticator not initialized');
+  });
+
+  test('can be there before the first token', async () => {
+    const tokens = open();
+    await tokens.warm();
+    expect(server.asked).toHaveLength(2);
+  });
+});

@@ -1,0 +1,204 @@
+import { describe, expect, test } from 'vitest';
+import { caRotation, type RotatedCa } from '../../controllers/ca-rotation/ca-rotation.js';
+import { followCaSecret } from '../../controllers/csr-signer/secret-ca.js';
+import { trustBundlePublisher } from '../../controllers/trust-bundle-publisher/trust-bundle-publisher.js';
+import { serviceUnavailable } from '../../src/api/errors.js';
+import { ClusterTrustBundles } from '../../src/api/kinds/cluster-trust-bundle.js';
+import { ConfigMaps } from '../../src/api/kinds/config-map.js';
+import { Events } from '../../src/api/kinds/event.js';
+import { Secrets } from '../../src/api/kinds/secret.js';
+import { groupVersion } from '../../src/api/object.js';
+import type { Runnable } from '../../src/controller/controller.js';
+import { phaseOf, rotationPolicy } from '../../src/pki/ca-rotation.js';
+import { anchorOf, type CaState, readCaState } from '../../src/pki/ca-state.js';
+import { silentLogger } from '../../src/runtime/logger.js';
+import { testAuthority } from '../../src/testing/certificates.js';
+import { settled } from '../../src/testing/fake-clock.js';
+import { runControllers, type World } from './run-controllers.js';
+
+const signerName = 'example.test/clients';
+const secret = { namespace: 'pki', name: 'clients-ca' };
+const hour = 3_600_000;
+const ca: RotatedCa = {
+  secret,
+  signers: [signerName],
+  policy: rotationPolicy({ maxSeconds: 3_600, propagationMs: 2 * hour, marginMs: hour / 2, renewBeforeMs: 6 * hour }),
+  seconds: (48 * hour) / 1_000,
+};
+
+/** Keys are made in threads, so waiting for timers is not enough. */
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  for (let i = 0; i < 2_000 && !(await holds()); i++) await settled();
+  expect(await holds()).toBe(true);
+}
+
+async function start(more: Partial<RotatedCa> = {}, { publish = true } = {}) {
+  let follow: ReturnType<typeof followCaSecret> | undefined;
+  const signer: Runnable = {
+    name: 'signer',
+    async run({ client, clock, signal }) {
+      follow = followCaSecret(client, secret, { clock, signal, log: silentLogger });
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    },
+  };
+  const anchors = async (): Promise<string> => follow?.anchors() ?? '';
+  const publisher = trustBundlePublisher({
+    sources: [{ signerName, anchors, graceMs: hour / 2 }],
+    refreshMs: hour / 6,
+  });
+  const world = await runControllers([
+    caRotation({ cas: [{ ...ca, ...more }], refreshMs: hour / 6 }),
+    signer,
+    ...(publish ? [publisher] : []),
+  ]);
+  const secrets = world.client.resource(Secrets);
+  const state = async (): Promise<CaState> => readCaState((await secrets.get(secret))?.data ?? {});
+  await until(async () => (await secrets.get(secret)) !== undefined && follow?.anchors() !== '');
+  const request = async (): Promise<void> => {
+    const found = await secrets.get(secret);
+    if (found === undefined) throw new Error('gone');
+    const annotations = { ...found.metadata.annotations, 'kedge.internal/rotate': 'now' };
+    await secrets.update({ ...found, metadata: { ...found.metadata, annotations } });
+  };
+  const bundles = async (): Promise<readonly string[]> =>
+    (await world.client.resource(ClusterTrustBundles).list()).items.map(({ spec }) => spec.trustBundle ?? '');
+  return { ...world, state, secrets, request, bundles, signs: () => follow?.current() };
+}
+
+/** Advances step by step, since keys take real time to make. */
+async function pass({ clock }: World, milliseconds: number): Promise<void> {
+  for (let passed = 0; passed < milliseconds; passed += hour / 6) {
+    await clock.advance(hour / 6);
+    for (let i = 0; i < 3; i++) await settled();
+  }
+}
+
+describe('ca-rotation', () => {
+  test('makes a CA that is missing', async () => {
+    const world = await start();
+    expect(await world.state()).toMatchObject({ generation: 1, retiring: [], longestSeconds: 3_600 });
+    expect((await world.secrets.get(secret))?.metadata).toMatchObject({
+      labels: { 'kedge.internal/ca': 'true' },
+      annotations: { 'kedge.internal/signers': signerName },
+    });
+    expect(world.signs()?.certificate.subject.commonName).toBe('clients-ca 1');
+    await world.stop();
+  });
+
+  test('goes through all steps when asked', async () => {
+    const world = await start();
+    const first = (await world.state()).signing;
+    await pass(world, hour);
+    await world.request();
+    await until(async () => (await world.state()).next !== undefined);
+    expect((await world.secrets.get(secret))?.metadata.annotations).not.toHaveProperty('kedge.internal/rotate');
+    await pass(world, 2 * hour);
+    expect(phaseOf(await world.state())).toBe('spreading');
+    expect(world.signs()?.anchors).toBe(anchorOf(first));
+    const next = (await world.state()).next?.pair;
+    for (const bundle of await world.bundles()) {
+      expect(bundle).toContain(anchorOf(first));
+      expect(bundle).toContain(anchorOf(next ?? { certificate: '' }));
+    }
+    await pass(world, 1.5 * hour);
+    expect(phaseOf(await world.state())).toBe('retiring');
+    expect((await world.state()).signing).toEqual(next);
+    expect(world.signs()?.anchors).toBe(anchorOf(next ?? { certificate: '' }));
+    for (const bundle of await world.bundles()) expect(bundle).toContain(anchorOf(first));
+    await pass(world, 3 * hour);
+    expect(phaseOf(await world.state())).toBe('steady');
+    expect(await world.bundles()).toEqual([anchorOf(next ?? { certificate: '' })]);
+    const reasons = (await world.client.resource(Events).list()).items.map(({ reason }) => reason);
+    expect(new Set(reasons)).toEqual(new Set(['CaAnnounced', 'CaSeenEverywhere', 'CaSwitched', 'CaRetired']));
+    await world.stop();
+  });
+
+  test('begins by itself before the CA ends, and gets through with the server failing now and then', async () => {
+    const world = await start();
+    let calls = 0;
+    world.client.fail = ({ verb }) => (verb !== 'watch' && ++calls % 7 === 0 ? serviceUnavailable('down') : undefined);
+    await pass(world, 100 * hour);
+    world.client.fail = () => undefined;
+    expect((await world.state()).generation).toBeGreaterThanOrEqual(3);
+    await world.stop();
+  });
+
+  test('waits while a bundle lacks the anchor', async () => {
+    const world = await start({}, { publish: false });
+    await world.request();
+    await pass(world, 12 * hour);
+    expect(phaseOf(await world.state())).toBe('announced');
+    await world.stop();
+  });
+
+  test('waits while a ConfigMap that was distributed lacks the anchor', async () => {
+    const world = await start({ distributed: ['corp'] });
+    await world.client.resource(ConfigMaps).create({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'corp', namespace: 'a', labels: { 'kedge.internal/trust-bundle': 'corp' } },
+      data: { 'ca.crt': anchorOf((await world.state()).signing) },
+    });
+    await world.request();
+    await pass(world, 6 * hour);
+    expect(phaseOf(await world.state())).toBe('announced');
+    await world.stop();
+  });
+
+  test('refuses to begin again while it is under way', async () => {
+    const world = await start({}, { publish: false });
+    await world.request();
+    await until(async () => (await world.state()).next !== undefined);
+    const { next } = await world.state();
+    await world.request();
+    await pass(world, hour);
+    expect((await world.state()).next).toEqual(next);
+    expect((await world.secrets.get(secret))?.metadata.annotations).not.toHaveProperty('kedge.internal/rotate');
+    expect(world.complaints.join()).toContain('a rotation is under way');
+    await world.stop();
+  });
+
+  test('leaves a CA alone that somebody replaced by hand; the signer keeps the old one', async () => {
+    const world = await start();
+    const before = world.signs()?.anchors;
+    const other = await testAuthority();
+    const pair = await other.issueAuthority({ commonName: 'by hand' });
+    const found = await world.secrets.get(secret);
+    if (found === undefined) throw new Error('gone');
+    const bytes = (text: string): string => Buffer.from(text).toString('base64');
+    const data = { ...found.data, 'tls.crt': bytes(pair.certificate), 'tls.key': bytes(pair.key) };
+    await world.secrets.update({ ...found, data });
+    await pass(world, hour);
+    expect((await world.secrets.get(secret))?.data).toEqual(data);
+    expect(world.complaints.join()).toContain('not as it was left');
+    expect(world.signs()?.anchors).toBe(before);
+    await world.stop();
+  });
+});
+
+test('a CA in a Secret needs no state', async () => {
+  const root = await testAuthority();
+  const pair = await root.issueAuthority({ commonName: 'plain' });
+  const stop = new AbortController();
+  const world = await runControllers([], (client) =>
+    client.resource(Secrets).create({
+      apiVersion: groupVersion(Secrets),
+      kind: 'Secret',
+      metadata: secret,
+      data: {
+        'tls.crt': Buffer.from(pair.certificate).toString('base64'),
+        'tls.key': Buffer.from(pair.key).toString('base64'),
+      },
+    }),
+  );
+  const follow = followCaSecret(world.client, secret, { clock: world.clock, signal: stop.signal, log: silentLogger });
+  expect(() => follow.current()).toThrow('there is no CA in the Secret pki/clients-ca: it was not found');
+  await follow.ready;
+  expect(follow.current().certificate.subject.commonName).toBe('plain');
+  expect(follow.anchors()).toBe(root.anchors);
+  await world.client.resource(Secrets).delete(secret);
+  await settled();
+  expect(follow.current().certificate.subject.commonName).toBe('plain');
+  stop.abort();
+  await world.stop();
+});

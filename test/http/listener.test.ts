@@ -1,0 +1,210 @@
+import { randomBytes } from 'node:crypto';
+import { connect as connectHttp2 } from 'node:http2';
+import { connect, type TLSSocket } from 'node:tls';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ApiResponse } from '../../src/apiserver/request.js';
+import type { ConnectionLimits } from '../../src/http/connection-limits.js';
+import { Listener } from '../../src/http/listener.js';
+import { systemClock } from '../../src/runtime/clock.js';
+import { silentLogger } from '../../src/runtime/logger.js';
+import { openCredentials } from '../../src/server/credentials.js';
+import { eventually } from '../../src/testing/until.js';
+
+let serving: { readonly certificate: string; readonly key: string };
+beforeAll(async () => {
+  const credentials = await openCredentials({ directory: undefined, hosts: [], clock: systemClock });
+  serving = (await credentials.forListening()).serving;
+});
+
+const open: { stop(): Promise<void> }[] = [];
+afterAll(async () => {
+  for (const { stop } of open) await stop();
+});
+
+/** Answers every request with its path; reads bodies of those that have one. */
+async function listening(limits: Partial<ConnectionLimits> = {}, answer: Partial<ApiResponse> = {}) {
+  let failedHandshakes = 0;
+  const listener = new Listener(
+    {
+      handle: async ({ info, method, body }) => {
+        if (method === 'PUT') await body();
+        const representation = { mediaType: 'json', pretty: false } as const;
+        return { result: { type: 'text', code: 200, text: info.path }, warnings: [], representation, ...answer };
+      },
+      clock: systemClock,
+      log: silentLogger,
+    },
+    { ...serving, limits, onHandshakeFailed: () => failedHandshakes++ },
+  );
+  const port = await listener.listen({ host: '127.0.0.1', port: 0 });
+  open.push({ stop: () => listener.stop(0) });
+  return {
+    port,
+    failedHandshakes: () => failedHandshakes,
+    raw: (protocol: 'h2' | 'http/1.1') => rawConnection(port, protocol),
+    http2: () => {
+      const session = connectHttp2(`https://127.0.0.1:${port}`, { rejectUnauthorized: false });
+      session.on('error', () => {});
+      return session;
+    },
+  };
+}
+
+interface Raw {
+  readonly socket: TLSSocket;
+  send(bytes: string | Buffer): void;
+  /** What came until the server closed the connection. */
+  readonly all: Promise<Buffer>;
+}
+
+async function rawConnection(port: number, protocol: string): Promise<Raw> {
+  const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false, ALPNProtocols: [protocol] });
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk) => chunks.push(chunk));
+  socket.on('error', () => {});
+  const all = new Promise<Buffer>((resolve) => socket.once('close', () => resolve(Buffer.concat(chunks))));
+  await Promise.race([new Promise((resolve) => socket.once('secureConnect', resolve)), all]);
+  return { socket, all, send: (bytes) => void socket.write(bytes) };
+}
+
+const frame = (type: number, flags: number, stream: number, payload: Buffer = Buffer.alloc(0)): Buffer => {
+  const head = Buffer.alloc(9);
+  head.writeUIntBE(payload.length, 0, 3);
+  head.writeUInt8(type, 3);
+  head.writeUInt8(flags, 4);
+  head.writeUInt32BE(stream, 5);
+  return Buffer.concat([head, payload]);
+};
+const preface = Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(4, 0, 0)]);
+/** Code of the GOAWAY in what a server sent. */
+function goawayIn(bytes: Buffer): number | undefined {
+  for (let at = 0; at + 9 <= bytes.length; at += 9 + bytes.readUIntBE(at, 3)) {
+    if (bytes.readUInt8(at + 3) === 7) return bytes.readUInt32BE(at + 13);
+  }
+  return undefined;
+}
+
+describe('HTTP/1.1', () => {
+  const refused = (status: string): string =>
+    `HTTP/1.1 ${status}\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n${status}`;
+
+  test.each([
+    ['no HTTP', 'HELLO\r\n\r\n', '400 Bad Request'],
+    [
+      'a long header',
+      `GET / HTTP/1.1\r\nhost: a\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`,
+      '431 Request Header Fields Too Large',
+    ],
+    ['a long URL', `GET /${'x'.repeat(20_000)} HTTP/1.1\r\nhost: a\r\n\r\n`, '431 Request Header Fields Too Large'],
+  ])('%s is refused in plain words', async (_, bytes, status) => {
+    const { raw } = await listening({ headerBytes: 16_384 });
+    const connection = await raw('http/1.1');
+    connection.send(bytes);
+    expect((await connection.all).toString()).toBe(refused(status));
+  });
+
+  test.each([
+    ['nothing', ''],
+    ['half a header', 'GET / HTTP/1.1\r\nx'],
+  ])('whoever sends %s is not waited for', async (_, bytes) => {
+    const { raw } = await listening({ headersMs: 40 });
+    const connection = await raw('http/1.1');
+    connection.send(bytes);
+    expect((await connection.all).toString()).toBe(refused('408 Request Timeout'));
+  });
+
+  test('an idle connection is closed', async () => {
+    const { raw } = await listening({ idleMs: 10 });
+    const connection = await raw('http/1.1');
+    connection.send('GET /a HTTP/1.1\r\nhost: a\r\n\r\n');
+    expect((await connection.all).toString()).toMatch(/^HTTP\/1\.1 200 OK.*\/a$/s);
+  });
+
+  test('a large body that nobody reads ends the connection', async () => {
+    const { raw } = await listening();
+    const connection = await raw('http/1.1');
+    connection.send(`POST /a HTTP/1.1\r\nhost: a\r\ncontent-length: ${1e9}\r\n\r\n${'x'.repeat(1_000)}`);
+    expect((await connection.all).toString()).toMatch(/connection: close/i);
+  });
+
+  test('a client that speaks no TLS is counted', async () => {
+    const { port, failedHandshakes } = await listening();
+    const { connect: connectTcp } = await import('node:net');
+    connectTcp(port, '127.0.0.1')
+      .on('error', () => {})
+      .end('GET / HTTP/1.1\r\n\r\n');
+    await eventually(failedHandshakes, (count) => count === 1);
+  });
+
+  test('connections beyond the limit are closed at once', async () => {
+    const { raw } = await listening({ connections: 2 });
+    const kept = [await raw('http/1.1'), await raw('http/1.1')];
+    expect((await (await raw('http/1.1')).all).length).toBe(0);
+    expect(kept.map(({ socket }) => socket.destroyed)).toEqual([false, false]);
+    for (const { socket } of kept) socket.destroy();
+  });
+});
+
+describe('HTTP/2', () => {
+  test('a connection on which nothing is asked is closed, whatever else it says', async () => {
+    const { raw } = await listening({ idleMs: 60 });
+    const connection = await raw('h2');
+    connection.send(preface);
+    const pings = setInterval(() => connection.send(frame(6, 0, 0, randomBytes(8))), 10);
+    expect(goawayIn(await connection.all)).toBe(0);
+    clearInterval(pings);
+  });
+
+  test('a caller nobody knows gets one answer and a GOAWAY', async () => {
+    const { http2 } = await listening({}, { unknownCaller: true });
+    const session = http2();
+    const gone = new Promise((resolve) => session.once('goaway', resolve));
+    const stream = session.request({ ':path': '/a' });
+    const headers = await new Promise<Record<string, unknown>>((resolve) => stream.once('response', resolve));
+    expect([headers[':status'], headers['connection']]).toEqual([200, undefined]);
+    stream.resume();
+    expect(await gone).toBe(0);
+  });
+
+  test('what is still to come of a body that nobody reads is refused', async () => {
+    const { http2 } = await listening();
+    const session = http2();
+    const stream = session.request({ ':method': 'POST', ':path': '/a' });
+    stream.write('x');
+    stream.resume();
+    await new Promise((resolve) => stream.once('close', resolve));
+    expect(stream.rstCode).toBe(0);
+    session.close();
+  });
+
+  test('requests that are taken back as fast as they are made end the connection', async () => {
+    const { raw } = await listening();
+    const connection = await raw('h2');
+    connection.send(preface);
+    // :method GET, :scheme https, :path /, :authority a
+    const headers = Buffer.from([0x82, 0x87, 0x84, 0x41, 0x01, 0x61]);
+    const cancel = Buffer.from([0, 0, 0, 8]);
+    for (let stream = 1; stream < 6_000 && !connection.socket.destroyed; stream += 2) {
+      connection.send(Buffer.concat([frame(1, 5, stream, headers), frame(3, 0, stream, cancel)]));
+    }
+    expect(goawayIn(await connection.all)).toBeGreaterThan(0);
+  });
+
+  test.each([
+    ['settings', frame(4, 0, 0)],
+    ['pings', frame(6, 0, 0, Buffer.alloc(8))],
+  ])('a flood of %s ends the connection', async (_, one) => {
+    const { raw } = await listening();
+    const connection = await raw('h2');
+    connection.socket.pause();
+    connection.send(preface);
+    const many = Buffer.concat(Array.from({ length: 1_000 }, () => one));
+    const closed = new Promise((resolve) => connection.socket.once('close', resolve));
+    const flood = (): void => {
+      if (connection.socket.destroyed) return;
+      connection.socket.write(many, () => setImmediate(flood));
+    };
+    flood();
+    await closed;
+  });
+});
