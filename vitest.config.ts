@@ -1,7 +1,25 @@
-import { resolve } from 'node:path';
+import { relative, resolve } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import type { TestSequencer, TestSpecification } from 'vitest/node';
 
 const at = (path: string): string => resolve(import.meta.dirname, path);
+
+/** Files and folders of minutes, longest first: begun last, one of them would run while the other core has nothing. */
+const slow = ['test/scenarios/', 'test/process/', 'test/package.test.ts', 'test/pki/', 'test/store/'];
+const rank = ({ moduleId }: TestSpecification): number => {
+  const path = relative(import.meta.dirname, moduleId);
+  const place = slow.findIndex((start) => path.startsWith(start));
+  return place < 0 ? slow.length : place;
+};
+class SlowFirst implements TestSequencer {
+  shard(files: TestSpecification[]): TestSpecification[] {
+    return files;
+  }
+
+  sort(files: TestSpecification[]): TestSpecification[] {
+    return files.toSorted((a, b) => rank(a) - rank(b) || (a.moduleId < b.moduleId ? -1 : 1));
+  }
+}
 
 export default defineConfig({
   resolve: {
@@ -14,6 +32,7 @@ export default defineConfig({
   },
   test: {
     include: ['test/**/*.test.ts', 'examples/**/*.test.ts'],
+    sequence: { sequencer: SlowFirst },
     // Tests wait for conditions, so these only end what will never be: generous, for machines with other work.
     testTimeout: 30_000,
     hookTimeout: 60_000,

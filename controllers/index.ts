@@ -1,6 +1,8 @@
+import type { LedgerRecord } from '../src/api/certificate-ledger.js';
 import { type Domains, defaultDomains } from '../src/api/domains.js';
 import type { Runnable } from '../src/controller/controller.js';
 import type { Signer } from '../src/pki/signer.js';
+import { caRotation, type RotatedCa } from './ca-rotation/ca-rotation.js';
 import { clusterRoleAggregation } from './clusterrole-aggregation/clusterrole-aggregation.js';
 import { crdEstablished } from './crd-established/crd-established.js';
 import { crdFinalizer } from './crd-finalizer/crd-finalizer.js';
@@ -9,6 +11,7 @@ import { crdNames } from './crd-names/crd-names.js';
 import { csrApprover } from './csr-approver/csr-approver.js';
 import { csrCleaner } from './csr-cleaner/csr-cleaner.js';
 import type { Retention } from './csr-cleaner/expiry.js';
+import { csrPolicyApprover, type PolicyApproverOptions } from './csr-policy-approver/csr-policy-approver.js';
 import { csrSigners } from './csr-signer/csr-signer.js';
 import { garbageCollector } from './garbage-collector/garbage-collector.js';
 import { legacyTokenCleaner } from './legacy-token-cleaner/legacy-token-cleaner.js';
@@ -17,6 +20,7 @@ import { rootCaPublisher } from './root-ca-publisher/root-ca-publisher.js';
 import { serviceAccount } from './service-account/service-account.js';
 import { type ServiceAccountTokenOptions, serviceAccountToken } from './service-account-token/service-account-token.js';
 import { type TrustSource, trustBundlePublisher } from './trust-bundle-publisher/trust-bundle-publisher.js';
+import { type TrustDistributorOptions, trustDistributor } from './trust-distributor/trust-distributor.js';
 
 export interface BuiltinControllerOptions {
   /** Who signs. The anchors of those that tell them are published as ClusterTrustBundles. */
@@ -26,6 +30,16 @@ export interface BuiltinControllerOptions {
   /** Makes tokens for Secrets. Without it such Secrets stay empty. */
   readonly mintToken?: ServiceAccountTokenOptions['mint'];
   readonly domains?: Domains;
+  /** Approves and denies requests by rules. Without one nothing is decided but for node clients. */
+  readonly certificatePolicy?: PolicyApproverOptions;
+  /** CAs in Secrets that are made and replaced. */
+  readonly rotatedCas?: readonly RotatedCa[];
+  /** Bundles of anchors that are distributed. Without it nothing is distributed, and nothing cleaned up. */
+  readonly trust?: TrustDistributorOptions;
+  /** Record certificates in the ledger before they are handed out. Default: no. */
+  readonly certificateLedger?: boolean;
+  /** Told of every certificate that was handed out. */
+  readonly onIssued?: (record: LedgerRecord) => void;
   readonly csrRetention?: Retention;
   /** How long superseded trust bundles of signers stay. */
   readonly trustGraceMs?: number;
@@ -36,6 +50,7 @@ export interface BuiltinControllerOptions {
 /** Every built-in controller, in the order they matter. Their names are those their accounts and roles go by. */
 export function builtinControllers(options: BuiltinControllerOptions = {}): readonly Runnable[] {
   const { signers = [], rootCa, mintToken, domains = defaultDomains, csrRetention, customResources } = options;
+  const { certificatePolicy, rotatedCas = [], trust, certificateLedger = false, onIssued } = options;
   const sources = trustSources(options, domains);
   return [
     crdNames(),
@@ -50,9 +65,12 @@ export function builtinControllers(options: BuiltinControllerOptions = {}): read
     legacyTokenCleaner({ domains }),
     clusterRoleAggregation(),
     csrApprover({ domains }),
-    ...csrSigners({ signers }),
+    ...(certificatePolicy === undefined ? [] : [csrPolicyApprover(certificatePolicy)]),
+    ...csrSigners({ signers, ledger: certificateLedger, ...(onIssued === undefined ? {} : { onIssued }) }),
     csrCleaner(csrRetention === undefined ? {} : { retention: csrRetention }),
+    ...(rotatedCas.length === 0 ? [] : [caRotation({ cas: rotatedCas, inSecrets: trust?.secretTargets ?? false })]),
     ...(sources.length === 0 ? [] : [trustBundlePublisher({ sources })]),
+    ...(trust === undefined ? [] : [trustDistributor(trust)]),
     garbageCollector(),
   ];
 }

@@ -11,6 +11,7 @@ import type { Parts } from './apiserver/parts.js';
 import { handle } from './apiserver/pipeline.js';
 import type { ApiRequest, ApiResponse } from './apiserver/request.js';
 import { StoredObjects } from './apiserver/stored-objects.js';
+import { controllerUser } from './auth/bootstrap/controller-roles.js';
 import { Impersonation } from './auth/impersonation.js';
 import type { Client } from './client/client.js';
 import { clientIn } from './client/in-domain.js';
@@ -18,6 +19,8 @@ import { type Clock, systemClock } from './runtime/clock.js';
 import { type Logger, silentLogger } from './runtime/logger.js';
 import { openAccess } from './server/access.js';
 import { bootstrap } from './server/bootstrap.js';
+import { certificateMetrics } from './server/certificate-metrics.js';
+import { certificateControllers, certificateRights } from './server/certificate-rights.js';
 import { openCredentials } from './server/credentials.js';
 import { openCustomResources } from './server/custom-resources.js';
 import { openDefinitions } from './server/definitions.js';
@@ -103,6 +106,7 @@ async function start(options: ServerOptions, given: Start): Promise<OpenedServer
 
   const objects = new StoredObjects(store);
   let address = 'localhost';
+  let clientAnchors = (): string => '';
   const { authentication, authorizer, roles, nodeRestriction } = await openAccess(options, {
     credentials,
     objects,
@@ -111,6 +115,7 @@ async function start(options: ServerOptions, given: Start): Promise<OpenedServer
     log,
     signal: stopping.signal,
     serverAddress: () => address,
+    signerAnchors: () => clientAnchors(),
     secretTokenUsed: recordTokenUse({ client: () => clientOf(apiserver, 'kube-apiserver'), domains, clock, log }),
   });
   const { definitions, admission } = openDefinitions({
@@ -143,6 +148,7 @@ async function start(options: ServerOptions, given: Start): Promise<OpenedServer
 
   const routes = nonResourceRoutes({
     catalogue,
+    clock,
     checks: healthChecks({
       store,
       objects,
@@ -161,19 +167,35 @@ async function start(options: ServerOptions, given: Start): Promise<OpenedServer
     clientIn(domains, localClient({ user, handle: inProcess, catalogue, agent, signal: stopping.signal }));
 
   await openCustomResources({ objects, catalogue, domains, log });
-  const signers = await openSigners({
+  const certificates = options.certificates ?? {};
+  const own = options.signers ?? [];
+  await bootstrap(
+    clientOf(apiserver, 'kedge-bootstrap'),
+    domains,
+    certificateRights(certificates, { own: own.map(({ serves }) => serves), domains }),
+  );
+  const opened = await openSigners({
     ca: credentials.ca,
     caFiles: options.signingCaFiles,
     maxSeconds: options.signingSeconds,
-    own: options.signers ?? [],
+    configured: certificates.signers,
+    trust: certificates.trust,
+    own,
+    client: () => clientOf(controllerUser('csr-signer'), 'csr-signer'),
     domains,
     clock,
     log,
     signal: stopping.signal,
   });
-  await bootstrap(clientOf(apiserver, 'kedge-bootstrap'), domains, {
-    signers: (options.signers ?? []).map(({ serves }) => serves),
-  });
+  clientAnchors = opened.clientAnchors;
+  const onIssued =
+    metrics === undefined
+      ? undefined
+      : certificateMetrics(metrics, {
+          signers: opened.signers,
+          clock,
+          client: () => clientOf(apiserver, 'kube-apiserver'),
+        });
   await ensureTokenTracking({ client: () => clientOf(apiserver, 'kube-apiserver'), clock });
   if (isNew) firstRevision = await store.revision();
   bootstrapped = true;
@@ -191,7 +213,8 @@ async function start(options: ServerOptions, given: Start): Promise<OpenedServer
     clientOf,
     takesTurns: typeof options.store === 'string' && options.store.startsWith('etcd:'),
     leaderClient: clientOf(apiserver, 'kedge'),
-    signers,
+    signers: opened.signers,
+    certificates: certificateControllers(certificates, opened.rotated, onIssued),
     rootCa: credentials.ca.anchors,
     issuer: authentication.issuer,
     domains,

@@ -1,3 +1,5 @@
+import type { LedgerRecord } from '../../src/api/certificate-ledger.js';
+import { findCondition } from '../../src/api/conditions.js';
 import { isReason } from '../../src/api/errors.js';
 import {
   type CertificateSigningRequest,
@@ -10,16 +12,25 @@ import type { Client } from '../../src/client/client.js';
 import { type ReconcileContext, type Runnable, TerminalError } from '../../src/controller/controller.js';
 import { defineController } from '../../src/controller/define-controller.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
+import { ledgerRecord } from '../../src/pki/certificate-ledger.js';
 import { PkiError } from '../../src/pki/pki-error.js';
 import type { Signer, SigningRequest, SigningResult } from '../../src/pki/signer.js';
 import { within } from '../../src/runtime/abort.js';
 import { problemWith } from './issued-check.js';
+import { type CertificateLedger, ledgerWriter } from './ledger-writer.js';
 import { isDue, signerFor, signingRequest } from './signing-request.js';
 
 export interface CsrSignerOptions {
   readonly signers: readonly Signer[];
   /** How long a signer may take for one request before it is asked again. Default 30 s. */
   readonly signTimeoutMs?: number;
+  /**
+   * Record every certificate in the ledger before it is handed out; what cannot be recorded is not handed out. Needs a
+   * server that has the kind CertificateLedgerEntry, and the right to get and create it. Default: no.
+   */
+  readonly ledger?: boolean;
+  /** Told of every certificate that was handed out. */
+  readonly onIssued?: (record: LedgerRecord) => void;
 }
 
 /**
@@ -27,15 +38,37 @@ export interface CsrSignerOptions {
  * keeps nobody waiting. A signer is asked once for a request as long as this process lives, also if writing its
  * answer takes several tries; after a crash it is asked again with the same uid.
  */
-export function csrSigners({ signers, signTimeoutMs = 30_000 }: CsrSignerOptions): readonly Runnable[] {
+export function csrSigners(options: CsrSignerOptions): readonly Runnable[] {
+  const { signers, signTimeoutMs = 30_000, ledger = false, onIssued } = options;
   const names = signers.map((signer) => signer.serves);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
   if (twice !== undefined) throw new Error(`two signers serve ${twice}`);
-  return signers.map((signer) => csrSigner(signer, signers, signTimeoutMs));
+  const ledgers = new WeakMap<Client, CertificateLedger>();
+  const ledgerOf = (client: Client): CertificateLedger | undefined => {
+    if (!ledger) return undefined;
+    const made = ledgers.get(client) ?? ledgerWriter(client);
+    ledgers.set(client, made);
+    return made;
+  };
+  return signers.map((signer) => csrSigner(signer, { signers, signTimeoutMs, ledgerOf, onIssued }));
 }
 
-function csrSigner(signer: Signer, signers: readonly Signer[], signTimeoutMs: number): Runnable {
-  const answers = new Map<string, SigningResult>();
+interface Surroundings {
+  readonly signers: readonly Signer[];
+  readonly signTimeoutMs: number;
+  ledgerOf(client: Client): CertificateLedger | undefined;
+  readonly onIssued: ((record: LedgerRecord) => void) | undefined;
+}
+
+/** What a signer said, and whether the ledger knows. */
+interface Answer {
+  readonly result: SigningResult;
+  readonly record: LedgerRecord | undefined;
+  readonly isRecorded: boolean;
+}
+
+function csrSigner(signer: Signer, { signers, signTimeoutMs, ledgerOf, onIssued }: Surroundings): Runnable {
+  const answers = new Map<string, Answer>();
   const isOurs = (csr: CertificateSigningRequest): boolean => signerFor(signers, csr.spec.signerName ?? '') === signer;
   const forget = (csr: CertificateSigningRequest): void => void answers.delete(csr.metadata.uid ?? '');
 
@@ -49,10 +82,18 @@ function csrSigner(signer: Signer, signers: readonly Signer[], signTimeoutMs: nu
 
     async reconcile(csr, context) {
       const uid = csr.metadata.uid ?? '';
-      const answer = answers.get(uid) ?? (await ask(signer, csr, context, signTimeoutMs));
-      answers.set(uid, answer);
-      await write(context.client, csr, statusWith(answer, timestamp(context.clock.now())));
+      const known = answers.get(uid);
+      const result = known?.result ?? (await ask(signer, csr, context, signTimeoutMs));
+      const record = known?.record ?? recordOf(csr, result);
+      answers.set(uid, { result, record, isRecorded: known?.isRecorded ?? false });
+      const ledger = ledgerOf(context.client);
+      if (ledger !== undefined && record !== undefined && !known?.isRecorded) {
+        await ledger.append(record);
+        answers.set(uid, { result, record, isRecorded: true });
+      }
+      const isWritten = await write(context.client, csr, statusWith(result, timestamp(context.clock.now())));
       answers.delete(uid);
+      if (isWritten && record !== undefined) onIssued?.(record);
     },
     deleted: async (last) => forget(last),
   });
@@ -60,6 +101,17 @@ function csrSigner(signer: Signer, signers: readonly Signer[], signTimeoutMs: nu
     name: controller.name,
     run: (context) => controller.run({ ...context, log: context.log.child({ signer: signer.serves }) }),
   };
+}
+
+function recordOf(csr: CertificateSigningRequest, result: SigningResult): LedgerRecord | undefined {
+  if (!('issued' in result)) return undefined;
+  const { reason = '', message = '' } = findCondition(csr.status?.conditions, 'Approved') ?? {};
+  return ledgerRecord(result.issued, {
+    request: { name: csr.metadata.name ?? '', uid: csr.metadata.uid ?? '' },
+    requester: csr.spec.username ?? '',
+    approval: { reason, message },
+    signerName: csr.spec.signerName ?? '',
+  });
 }
 
 async function ask(
@@ -98,20 +150,21 @@ const statusWith =
 const writeTries = 5;
 
 /** Writes to the request that was asked about, and only while it is still due: somebody may have been faster. */
-async function write(client: Client, asked: CertificateSigningRequest, change: StatusChange): Promise<void> {
+async function write(client: Client, asked: CertificateSigningRequest, change: StatusChange): Promise<boolean> {
   const resource = client.resource(CertificateSigningRequests);
   let current: CertificateSigningRequest | undefined = asked;
   for (let attempt = 1; current !== undefined && isSame(asked, current) && isDue(current); attempt++) {
     try {
       const next = { ...current, status: change(current.status ?? {}) };
       await resource.subresource('status').update(next, { fieldManager: fieldManagers.controllers });
-      return;
+      return true;
     } catch (error) {
-      if (isReason(error, 'NotFound')) return;
+      if (isReason(error, 'NotFound')) return false;
       if (!isReason(error, 'Conflict') || attempt === writeTries) throw error;
       current = await resource.get(keyOf(asked));
     }
   }
+  return false;
 }
 
 const isSame = (a: CertificateSigningRequest, b: CertificateSigningRequest): boolean =>

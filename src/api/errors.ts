@@ -1,5 +1,5 @@
 import { quote } from './go-text.js';
-import type { CauseReason, Violation } from './violations.js';
+import { type CauseReason, maxViolations, type Violation } from './violations.js';
 
 /**
  * Every failure the API reports. One maker per reason; codes and texts are those of kube-apiserver,
@@ -241,8 +241,9 @@ export const entityTooLarge = (why: string): ApiError =>
  */
 export function invalidObject(
   subject: { readonly group: string; readonly kind: string; readonly name?: string | undefined },
-  violations: readonly Violation[],
+  found: readonly Violation[],
 ): ApiError {
+  const violations = withinReason(found);
   const texts = [...new Set(violations.map(({ field, body }) => `${field}: ${body}`))];
   const kind = subject.group === '' ? subject.kind : `${subject.kind}.${subject.group}`;
   const list = texts.length === 0 ? '' : `: ${texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`}`;
@@ -258,6 +259,19 @@ export function invalidObject(
         : {}),
     },
   });
+}
+
+/** Bytes of text that the violations of one answer may have together; the first is told whatever its size. */
+const maxToldSize = 1_048_576;
+
+/** The first of them, as many as one answer can hold. */
+function withinReason(violations: readonly Violation[]): readonly Violation[] {
+  let size = 0;
+  const end = violations.findIndex(({ field, body }, at) => {
+    size += field.length + body.length;
+    return at > 0 && (size > maxToldSize || at >= maxViolations);
+  });
+  return end < 0 ? violations : violations.slice(0, end);
 }
 
 /** The server's general 422, without a cause. */

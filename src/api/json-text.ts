@@ -60,7 +60,9 @@ export function wholeNumber(literal: string): number | bigint | undefined {
  * `readJson`. Throws SyntaxError.
  */
 export function parseJson(text: string): Json {
-  return hasLongNumber(text) ? readJson(text).value : (JSON.parse(text) as Json);
+  return hasLongNumber(text)
+    ? readJson(text, { maxValues: Number.POSITIVE_INFINITY }).value
+    : (JSON.parse(text) as Json);
 }
 
 /** Are there so many digits in a row that a double might not keep them? Looks at every sixteenth character. */
@@ -96,11 +98,22 @@ export class JsonSyntaxError extends Error {
  */
 export const maxDepth = 1_000;
 
+/**
+ * Most values (members, items) of a text. Every one costs more time than its bytes do, all of it at the expense of
+ * everybody else; the largest definitions of custom resources have less than half as many.
+ */
+export const maxJsonValues = 100_000;
+
 /** Reads a whole text. Throws JsonSyntaxError. Bytes that are not UTF-8 become U+FFFD inside strings and errors outside. */
-export function readJson(source: string | Uint8Array, options: { readonly maxDepth?: number } = {}): ReadText {
+export function readJson(
+  source: string | Uint8Array,
+  options: { readonly maxDepth?: number; readonly maxValues?: number } = {},
+): ReadText {
   const text = typeof source === 'string' ? source : bufferOf(source).toString('utf8');
   const found = scan(text);
   if (found.depth > (options.maxDepth ?? maxDepth)) throw syntaxErrorOf(source, options.maxDepth);
+  const limit = options.maxValues ?? maxJsonValues;
+  if (found.values > limit) throw new JsonSyntaxError(`exceeded ${limit} values`);
   let value: Json;
   try {
     value = JSON.parse(text) as Json;
@@ -145,6 +158,8 @@ const code = {
 interface Scan {
   /** Colons outside strings: how many members the text has, if it is JSON. */
   readonly members: number;
+  /** Commas and opening brackets outside strings: how many values it has, or a few more. */
+  readonly values: number;
   readonly depth: number;
   /** Something is in it that `JSON.parse` does not keep. */
   readonly inexact: boolean;
@@ -154,6 +169,7 @@ interface Scan {
 function scan(text: string): Scan {
   const { length } = text;
   let members = 0;
+  let values = 0;
   let level = 0;
   let depth = 0;
   let inexact = text.includes('\\u') && /\\u[dD][89a-fA-F]/.test(text);
@@ -163,7 +179,9 @@ function scan(text: string): Scan {
       at = endOfString(text, at);
       if (at < 0) break;
     } else if (character === code.colon) members++;
+    else if (character === code.comma) values++;
     else if (character === code.openBrace || character === code.openBracket) {
+      values++;
       if (++level > depth) depth = level;
     } else if (character === code.closeBrace || character === code.closeBracket) level--;
     else if (character === code.minus || isDigit(character)) {
@@ -175,7 +193,7 @@ function scan(text: string): Scan {
       at = end - 1;
     }
   }
-  return { members, depth, inexact };
+  return { members, values, depth, inexact };
 }
 
 const isDigit = (character: number): boolean => character >= code.zero && character <= code.nine;

@@ -105,3 +105,23 @@ export const child = (path: string, ...members: readonly string[]): string =>
 export const index = (path: string, at: number): string => `${path}[${at}]`;
 /** Element of a map: `data[key]`. */
 export const mapKey = (path: string, key: string): string => `${path}[${key}]`;
+
+/**
+ * At most so many violations are told of one list. A hostile body breaks a rule in every item, and an answer that
+ * repeats all of it helps nobody.
+ */
+export const maxViolations = 1_000;
+
+/** The violations of each item, in order; items beyond the first `maxViolations` violations are not looked at. */
+export function ofEach<T>(
+  items: Iterable<T>,
+  check: (item: T, at: number) => readonly Violation[],
+): readonly Violation[] {
+  const found: Violation[] = [];
+  let at = 0;
+  for (const item of items) {
+    if (found.length >= maxViolations) break;
+    for (const violation of check(item, at++)) found.push(violation);
+  }
+  return found;
+}

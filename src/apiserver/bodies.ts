@@ -9,9 +9,12 @@ import { DecodeError, decodeText, typeMetaOf } from '../schema/decode.js';
 import { applyDefaults } from '../schema/default.js';
 import { inOrder } from '../schema/encode.js';
 import { deleteOptions } from '../schema/meta.js';
+import { hasOpenStructs } from '../schema/open-structs.js';
 import type { Schema } from '../schema/schema.js';
+import { mediaTypesOf } from './negotiate.js';
 import { registeredKind } from './registered-kinds.js';
 import type { ApiRequest, RequestBody } from './request.js';
+import { TurnTaking } from './turn-taking.js';
 
 /** From the bytes of a request to an object of the kind the URL names, with Kubernetes' words for everything wrong on the way. */
 
@@ -58,8 +61,6 @@ async function parse(
   return { text: readJson(bytes), dump: dumpBody(bytes), raw: bytes.toString('utf8') };
 }
 
-const listed = `${json}, ${yaml}, ${protobuf}`;
-
 /** Reads the body of a create or update. Reports unknown and repeated fields as the request asks. */
 export async function readObject(
   request: ApiRequest,
@@ -71,17 +72,24 @@ export async function readObject(
   const unrecognized = (why: string, dump: string): ApiError =>
     badRequest(`the object provided is unrecognized (must be of type ${definition.kind}): ${why} (${dump})`);
   const bytes = 'bytes' in body ? body.bytes : undefined;
+  const turns = new TurnTaking();
   let parsed: Parsed;
   try {
-    parsed = await parse(body, { protobuf: definition.origin === 'built-in' ? definition.schema : undefined, listed });
+    const whole = definition.origin === 'custom' || !hasOpenStructs(definition.schema);
+    parsed = await parse(body, {
+      protobuf: definition.origin === 'built-in' && whole ? definition.schema : undefined,
+      listed: mediaTypesOf(whole),
+    });
   } catch (error) {
     if (error instanceof ApiError) throw error;
     const message = error instanceof Error ? error.message : String(error);
     const why = error instanceof JsonSyntaxError ? `couldn't get version/kind; json parse error: ${message}` : message;
     throw unrecognized(why, dumpBody(bytes ?? Buffer.alloc(0)));
   }
+  if (turns.isDue) await turns.next();
   const decode = definition.origin === 'custom' ? decodeCustom : decodeBuiltIn;
   const object = decode(definition, parsed, parameters.fieldValidation, context, unrecognized);
+  if (turns.isDue) await turns.next();
   request.record?.sent(object as unknown as JsonObject, (sent) => goJson(inOrder(definition, sent)));
   return object;
 }
@@ -225,7 +233,7 @@ export async function readDeleteBody(
   if ('object' in body ? body.object === undefined : body.bytes.length === 0) return undefined;
   let parsed: Parsed;
   try {
-    parsed = await parse(body, { protobuf: deleteOptions, listed });
+    parsed = await parse(body, { protobuf: deleteOptions, listed: mediaTypesOf() });
     const meta = typeMetaOf(parsed.text.exact);
     if (meta.kind !== '' && meta.kind !== 'DeleteOptions') {
       const apiVersion = meta.apiVersion || groupVersion(definition);

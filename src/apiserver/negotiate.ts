@@ -54,8 +54,13 @@ const builtInForms: Readonly<Record<string, Representation['mediaType']>> = {
   'application/vnd.kubernetes.protobuf': 'protobuf',
 };
 const transforms = new Set(['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList']);
-const listed = 'application/json, application/yaml, application/vnd.kubernetes.protobuf';
-const streams = 'application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch';
+/** What bodies and answers may be; `protobuf` false for kinds that lose something in it. */
+export const mediaTypesOf = (protobuf = true): string =>
+  ['application/json', 'application/yaml', ...(protobuf ? ['application/vnd.kubernetes.protobuf'] : [])].join(', ');
+const streamsOf = (protobuf = true): string =>
+  ['application/json', ...(protobuf ? ['application/vnd.kubernetes.protobuf'] : [])]
+    .map((type) => `${type};stream=watch`)
+    .join(', ');
 
 /** What is asked: what may be transformed, and in which forms it exists. */
 export interface Offer {
@@ -65,6 +70,8 @@ export interface Offer {
   readonly collection: boolean;
   readonly query: Query;
   readonly userAgent: string | undefined;
+  /** False for built-in kinds that lose something in protobuf. */
+  readonly protobuf?: boolean;
   /** False where there are no tables, such as the approval of a request. */
   readonly tables?: boolean;
 }
@@ -112,13 +119,14 @@ export function negotiate(accept: string | undefined, offer: Offer): Representat
         includeObject: readIncludeObject(as, offer.query),
       };
     }
-    if (form === 'protobuf' && offer.origin === 'custom') continue;
-    if (watching && form === 'yaml') throw refusal(streams);
+    if (form === 'protobuf' && (offer.origin === 'custom' || offer.protobuf === false)) continue;
+    if (watching && form === 'yaml') throw refusal(streamsOf(offer.protobuf));
     return { mediaType: form, pretty: pretty || (!watching && parameters.get('pretty') === '1') };
   }
+  const listed = mediaTypesOf(offer.protobuf);
   if (offer.origin === 'custom' || transformRefused) throw refusal(listed);
   throw notAcceptable(
-    `406: Not Acceptable\n\nAvailable representations: ${offer.collection ? `${listed}, ${streams}` : listed}`,
+    `406: Not Acceptable\n\nAvailable representations: ${offer.collection ? `${listed}, ${streamsOf(offer.protobuf)}` : listed}`,
     {},
   );
 }

@@ -3,6 +3,7 @@ import { methodNotAllowed, noSuchResource, notAcceptable } from '../api/errors.j
 import { goJson } from '../api/go-text.js';
 import type { UserInfo } from '../api/user.js';
 import { discoveryMaxAge, keySetPath, openIdConfigurationPath } from '../auth/discovery-documents.js';
+import type { Clock } from '../runtime/clock.js';
 import type { Catalogue, Served } from './catalogue.js';
 import { apiGroup, apiGroupList, apiResourceList, apiVersions, groupDiscoveryList } from './discovery.js';
 import { type HealthCheck, health, pageNotFound } from './health.js';
@@ -13,6 +14,7 @@ import { serverVersion } from './version.js';
 /** Paths that name no resource: version, health, discovery, schemas, keys, metrics. */
 export interface NonResourceParts {
   readonly catalogue: Catalogue;
+  readonly clock: Clock;
   readonly checks: readonly HealthCheck[];
   /** host:port under which clients reach this server. */
   serverAddress(): string;
@@ -42,7 +44,7 @@ export function nonResourceRoutes(parts: NonResourceParts): NonResourceRoutes {
       if (/^\/(?:healthz|livez|readyz)(?:\/|$)/.test(path)) {
         return { result: await health(parts.checks, path, request.query), representation: plain };
       }
-      if (path.startsWith('/openapi/')) return openApi(parts.catalogue.current(), request, path);
+      if (path.startsWith('/openapi/')) return openApi(parts, request, path);
       if (path === '/metrics' && parts.metrics !== undefined) {
         const { text, contentType } = await parts.metrics();
         return { result: { type: 'bytes', code: 200, bytes: Buffer.from(text), contentType }, representation: plain };
@@ -183,9 +185,14 @@ class AggregatedDiscovery {
 const hashOf = (bytes: Buffer): string => createHash('sha512').update(bytes).digest('hex').toUpperCase();
 
 /** Schemas are made only when asked for. */
-async function openApi(served: Served, request: ApiRequest, path: string): Promise<NonResourceAnswer> {
+async function openApi(
+  { catalogue, clock }: NonResourceParts,
+  request: ApiRequest,
+  path: string,
+): Promise<NonResourceAnswer> {
   const { openApiAnswer } = await import('./openapi/routes.js');
-  const result = openApiAnswer(served, {
+  const result = openApiAnswer(catalogue.current(), {
+    now: clock.now(),
     path,
     accept: request.header('accept'),
     hash: request.query.get('hash'),

@@ -1,9 +1,10 @@
 import { goJson } from '../api/go-text.js';
 import { parseJson } from '../api/json-text.js';
 import { groupVersion, type JsonObject } from '../api/object.js';
-import type { ResourceDefinition } from '../registry/resource-definition.js';
+import { partialMetadataSchema } from '../resources/partial-metadata-schema.js';
 import { statusSchema } from '../resources/status-schema.js';
 import { encodeObject, encodeProtobufList, encodeWatchEvent } from '../schema/protobuf.js';
+import type { Schema } from '../schema/schema.js';
 import { stored } from './forms.js';
 import type { Result } from './request.js';
 
@@ -29,8 +30,20 @@ export function encodeAnswer(result: Exclude<Result, { type: 'watch' | 'text' | 
   return encodeObject(schema, plain(result.object));
 }
 
-/** A watch event; bookmarks and errors have an object too. */
-export const encodeEvent = (type: string, definition: ResourceDefinition | undefined, object: object): Buffer =>
-  encodeWatchEvent(type, encodeObject(definition?.schema ?? statusSchema, plain(object)));
+/** Bare metadata of one object or of many, made by a transform. */
+export function encodePartial(value: JsonObject): Buffer {
+  const { kind, apiVersion, metadata, items } = value;
+  if (kind !== 'PartialObjectMetadataList') return encodeObject(partialMetadataSchema, value);
+  return encodeProtobufList(partialMetadataSchema, {
+    apiVersion: String(apiVersion),
+    kind,
+    metadata: metadata as JsonObject,
+    items: (items ?? []) as readonly JsonObject[],
+  });
+}
+
+/** A watch event; bookmarks and errors have an object too. `schema` is that of the object, Status unless given. */
+export const encodeEvent = (type: string, schema: Schema | undefined, object: object): Buffer =>
+  encodeWatchEvent(type, encodeObject(schema ?? statusSchema, plain(object)));
 
 const plain = (object: object): JsonObject => parseJson(goJson(object)) as JsonObject;

@@ -31,6 +31,12 @@ export async function represent(result: Bodied, form: Representation, now: numbe
     const chunks = plainJson(result, form);
     if (chunks !== undefined) return { code: codeOf(result), contentType: types.json, chunks };
   }
+  const transforms = form.as !== undefined && !isStatus(result);
+  if (form.mediaType === 'protobuf') {
+    const { encodeAnswer, encodePartial } = await import('./protobuf-answer.js');
+    const bytes = transforms ? encodePartial(transformed(result, form, now) as JsonObject) : encodeAnswer(result);
+    return { code: codeOf(result), contentType: types.protobuf, chunks: [bytes] };
+  }
   const value = transformed(result, form, now);
   if (form.mediaType === 'yaml') {
     const { writeYaml } = await import('../api/yaml-writer.js');
@@ -39,10 +45,6 @@ export async function represent(result: Bodied, form: Representation, now: numbe
       contentType: types.yaml,
       chunks: [Buffer.from(writeYaml(value as JsonObject))],
     };
-  }
-  if (form.mediaType === 'protobuf') {
-    const { encodeAnswer } = await import('./protobuf-answer.js');
-    return { code: codeOf(result), contentType: types.protobuf, chunks: [encodeAnswer(result)] };
   }
   const text = form.pretty ? prettyJson(value) : `${goJson(value)}\n`;
   return { code: codeOf(result), contentType: types.json, chunks: [Buffer.from(text)] };
@@ -82,30 +84,32 @@ export function entryBytes(definition: ResourceDefinition, entry: Entry): Buffer
   return bytes;
 }
 
-const comma = Buffer.from(',');
-const openBrace = Buffer.from('{');
-const commaBrace = Buffer.from(',{');
+const comma = 0x2c;
+const openBrace = 0x7b;
 const listEnd = Buffer.from(']}\n');
 
 /** Head, items joined by commas, end. Items of built-in kinds carry no kind and apiVersion. */
 function listChunks(result: ListResult): readonly Buffer[] {
   const { definition, entries } = result;
   const custom = definition.origin === 'custom';
-  const chunks: Buffer[] = [Buffer.from(listHead(result))];
+  const head = Buffer.from(listHead(result));
+  const end = custom
+    ? Buffer.from(`],${goJson({ kind: definition.listKind, metadata: customListMeta(result) }).slice(1)}\n`)
+    : listEnd;
+  // Past the brace, which is written anew.
   const start = itemStart(definition);
-  for (const [at, entry] of entries.entries()) {
-    const bytes = entryBytes(definition, entry);
-    if (start === 1) {
-      if (at > 0) chunks.push(comma);
-      chunks.push(bytes);
-    } else chunks.push(at > 0 ? commaBrace : openBrace, bytes.subarray(start));
+  const items = entries.map((entry) => entryBytes(definition, entry));
+  const length = items.reduce((sum, item) => sum + item.length - start + 2, head.length + end.length);
+  // Every item is copied once, straight to its place.
+  const out = Buffer.allocUnsafe(length - (items.length > 0 ? 1 : 0));
+  let at = head.copy(out);
+  for (const [position, item] of items.entries()) {
+    if (position > 0) out[at++] = comma;
+    out[at++] = openBrace;
+    at += item.copy(out, at, start);
   }
-  chunks.push(
-    custom
-      ? Buffer.from(`],${goJson({ kind: definition.listKind, metadata: customListMeta(result) }).slice(1)}\n`)
-      : listEnd,
-  );
-  return [Buffer.concat(chunks)];
+  end.copy(out, at);
+  return [out];
 }
 
 function listHead(result: ListResult): string {
@@ -194,11 +198,17 @@ export async function eventEncoder(
   now: () => number,
 ): Promise<EventEncoder> {
   if (form.mediaType === 'protobuf') {
-    const { encodeEvent } = await import('./protobuf-answer.js');
+    const [{ encodeEvent }, { partialMetadataSchema }] = await Promise.all([
+      import('./protobuf-answer.js'),
+      import('../resources/partial-metadata-schema.js'),
+    ]);
+    const { as } = form;
     return (item) => {
       if (item.type === 'ERROR') return encodeEvent('ERROR', undefined, statusOf(item.error));
-      const object = 'entry' in item ? stored(definition, item.entry) : specialObject(definition, item);
-      return encodeEvent(item.type, definition, object);
+      const object = 'entry' in item ? stored(definition, item.entry) : (specialObject(definition, item) as ApiObject);
+      return as === undefined
+        ? encodeEvent(item.type, definition.schema, object)
+        : encodeEvent(item.type, partialMetadataSchema, partialObject(object, as.version));
     };
   }
   if (form.as === undefined) {

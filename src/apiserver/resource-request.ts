@@ -5,6 +5,7 @@ import { readDeleteParameters, readListParameters, readWriteParameters, type Wri
 import type { UserInfo } from '../api/user.js';
 import { managerName } from '../apply/manager-name.js';
 import type { RequestContext, ResourceDefinition, SubresourceAction } from '../registry/resource-definition.js';
+import { hasOpenStructs } from '../schema/open-structs.js';
 import { accessOf, requireAccess } from './access.js';
 import { readDeleteBody, readObject } from './bodies.js';
 import { pageNotFound } from './health.js';
@@ -46,6 +47,7 @@ export async function runResourceRequest(
     collection: info.name === '' && (info.verb === 'list' || info.verb === 'watch'),
     query: request.query,
     userAgent: request.header('user-agent'),
+    protobuf: definition.origin === 'custom' || !hasOpenStructs(definition.schema),
     tables:
       subresource?.type === 'view'
         ? subresource.tables !== false

@@ -1,6 +1,8 @@
 import type { ApiObject, JsonObject } from '../api/object.js';
 import type { Column, ResourceDefinition } from '../registry/resource-definition.js';
 import { createdAt } from '../resources/columns.js';
+import { arrange } from '../schema/encode.js';
+import { objectMeta } from '../schema/meta.js';
 
 /** Objects as rows of a `Table` (meta.k8s.io), what kubectl prints; and as bare metadata. */
 
@@ -75,8 +77,9 @@ function rowObject(
 }
 
 /** Only the metadata of an object. */
-export const partialObject = ({ metadata }: ApiObject, version: 'v1' | 'v1beta1'): object => ({
+export const partialObject = ({ metadata }: ApiObject, version: 'v1' | 'v1beta1'): JsonObject => ({
   kind: 'PartialObjectMetadata',
   apiVersion: `meta.k8s.io/${version}`,
-  metadata,
+  // Custom resources keep their members in another order.
+  metadata: arrange(objectMeta, metadata as unknown as JsonObject),
 });

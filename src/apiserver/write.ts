@@ -31,7 +31,9 @@ import type { RequestContext, ResourceDefinition, SubresourceView } from '../reg
 import type { Document } from '../store/store.js';
 import { type Entry, WriteConflict } from '../store/store.js';
 import { encode, sameDocument, stored } from './forms.js';
+
 import type { Parts } from './parts.js';
+import { TurnTaking } from './turn-taking.js';
 
 /**
  * The write path. Every create, update, patch, apply, status and approval of every kind runs through the two
@@ -81,6 +83,7 @@ export async function createObject(
   { managed = false, byUpdate = false }: { readonly managed?: boolean; readonly byUpdate?: boolean } = {},
 ): Promise<Written> {
   const { definition, context } = request;
+  const turns = new TurnTaking();
   checkNoVersion(given, context.dryRun || byUpdate);
   let object = wipeSystemFields(inNamespace(definition, context, given));
   // In a dry run nothing gives the object a version, and one that was sent comes back.
@@ -90,6 +93,7 @@ export async function createObject(
   }
   object = dedupeOwners(object, context, 'request');
   if (!managed) object = own(request, undefined, object);
+  if (turns.isDue) await turns.next();
 
   const attributes = attributesOf(request, 'CREATE', object, undefined);
   const admitted = await runMutating(parts.admission, attributes);
@@ -106,6 +110,7 @@ export async function createObject(
       countsGenerations: definition.newGeneration !== undefined,
     });
     const next = definition.prepare?.(filled, undefined, context) ?? filled;
+    if (turns.isDue) await turns.next();
     const violations = [
       ...validateMetadata(next, metadataRules(definition)),
       ...(definition.validate?.(next, undefined, context) ?? []),
@@ -113,6 +118,7 @@ export async function createObject(
     if (violations.length)
       throw invalidObject({ ...definition, kind: next.kind, name: next.metadata.name }, violations);
     for (const text of definition.warnings?.(next, undefined) ?? []) context.warn(text);
+    if (turns.isDue) await turns.next();
     await runValidating(parts.admission, attributesOf(request, 'CREATE', next, undefined));
 
     const key = storageKey(definition, keyFor(definition, next));
@@ -207,8 +213,11 @@ async function updateOnce(
   entry: Entry,
 ): Promise<Written> {
   const { definition, context, view } = request;
+  const turns = new TurnTaking();
   const previous = stored(definition, entry);
+  if (turns.isDue) await turns.next();
   const changed = await update.change(previous);
+  if (turns.isDue) await turns.next();
   let next = inNamespace(definition, context, changed.object);
   const givenUid = next.metadata.uid;
   if (update.checkUid && givenUid && givenUid !== previous.metadata.uid) {
@@ -217,6 +226,7 @@ async function updateOnce(
   const version = readGivenVersion(next);
   next = dedupeOwners(next, context, update.checkUid ? 'request' : 'admission');
   if (!changed.managed) next = own(request, previous, next);
+  if (turns.isDue) await turns.next();
   const mutable = attributesOf(request, 'UPDATE', next, previous);
   next = await runMutating(parts.admission, mutable);
 
@@ -230,6 +240,7 @@ async function updateOnce(
       ? (definition.prepare?.(next, previous, context) ?? next)
       : view.prepare(next, previous, context);
   if (view === undefined) next = withGeneration(definition, next, previous);
+  if (turns.isDue) await turns.next();
   const violations = updateViolations(request, next, previous);
   if (violations.length) throw invalidObject({ ...definition, kind: next.kind, name: key.name }, violations);
   if (view === undefined) for (const text of definition.warnings?.(next, previous) ?? []) context.warn(text);
@@ -239,6 +250,7 @@ async function updateOnce(
     if (!context.dryRun) await parts.store.commit({ key: entry.key, document: undefined, expect: entry.revision });
     return { created: false, entry: undefined, object: withVersion(next, entry) };
   }
+  if (turns.isDue) await turns.next();
   // Owners whose values came to nothing have written nothing.
   next = withoutIdleTimes(previous, next);
   const document = encode(definition, next);

@@ -29,6 +29,7 @@ export async function runCommandLine(argv: readonly string[]): Promise<number> {
     .description('run the built-in controllers against a server elsewhere')
     .requiredOption('--kubeconfig <file>', 'server and identity to use')
     .option('--controllers <list>', "controllers to run, comma-separated; default 'all'", readList)
+    .option('--config <file>', 'options file whose signing, certificatePolicy and trust count; see config/server.yaml')
     .option('--ca-cert <file>', 'PEM certificate of the CA that signs for the well-known signers')
     .option('--ca-key <file>', 'PEM key of that CA')
     .addOption(new Option('--log-level <level>', 'least level to log').choices(['debug', 'info', 'warn', 'error']))
@@ -36,6 +37,40 @@ export async function runCommandLine(argv: readonly string[]): Promise<number> {
     .action(async (flags) => {
       const { runControllers } = await import('./controllers.js');
       await runControllers(flags);
+    });
+
+  program
+    .command('certificates')
+    .description('list certificates that were issued, those that expire first at the top')
+    .option('--kubeconfig <file>', 'server and identity to use; default: as kubectl does')
+    .option('--signer <name>', 'only of this signer')
+    .option('--requester <name>', 'only what this user asked for')
+    .option('--name <text>', 'only with this common name or alternative name')
+    .option('--expires-within <period>', 'only what expires within 30d, 12h, 45m', readPeriod)
+    .option('--expired', 'those that have expired, too')
+    .addOption(new Option('--output <format>').choices(['table', 'json']).default('table'))
+    .option('--verify', 'check that nothing was changed or removed, and print the end of the ledger')
+    .option('--noted <end>', 'with --verify: an end printed before, which must still be there', readNoted)
+    .action(async (flags) => {
+      const { certificates } = await import('./certificates.js');
+      await certificates(flags);
+    });
+
+  const ca = program.command('ca').description('certificate authorities that Kedge keeps in Secrets');
+  ca.command('status')
+    .description('show each CA, and how far its rotation is')
+    .option('--kubeconfig <file>', 'server and identity to use; default: as kubectl does')
+    .action(async (flags: { readonly kubeconfig?: string }) => {
+      const { caStatus } = await import('./ca.js');
+      await caStatus(flags);
+    });
+  ca.command('rotate')
+    .description('replace a CA: its successor is announced now, and signs once everybody has had time to trust it')
+    .argument('<secret>', 'namespace/name of its Secret')
+    .option('--kubeconfig <file>', 'server and identity to use; default: as kubectl does')
+    .action(async (secret: string, flags: { readonly kubeconfig?: string }) => {
+      const { rotateCa } = await import('./ca.js');
+      await rotateCa(secret, flags);
     });
 
   program
@@ -69,6 +104,19 @@ function readPort(text: string): number {
 function readText(text: string): string {
   if (text === '') throw new InvalidArgumentError('it must not be empty.');
   return text;
+}
+
+/** Milliseconds. */
+function readPeriod(text: string): number {
+  const [, count = '', unit = ''] = /^(\d+)([mhd])$/.exec(text) ?? [];
+  if (count === '') throw new InvalidArgumentError('a period is a number of minutes, hours or days: 45m, 12h, 30d.');
+  return Number(count) * { m: 60_000, h: 3_600_000, d: 86_400_000 }[unit as 'm' | 'h' | 'd'];
+}
+
+function readNoted(text: string): { readonly sequence: number; readonly hash: string } {
+  const [, sequence = '', hash = ''] = /^(\d+):([0-9a-f]{64})$/.exec(text) ?? [];
+  if (hash === '') throw new InvalidArgumentError('an end is NUMBER:HASH, as --verify prints it.');
+  return { sequence: Number(sequence), hash };
 }
 
 const readList = (text: string): 'all' | string[] =>

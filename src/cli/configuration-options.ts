@@ -1,5 +1,8 @@
+import type { PolicyRule } from '../../controllers/csr-policy-approver/policy.js';
+import type { TrustBundle } from '../../controllers/trust-distributor/trust-bundle.js';
 import { defaultDomains } from '../api/domains.js';
 import type { AuthorizationMode } from '../server/options.js';
+import type { ConfiguredSigner } from '../server/signing-options.js';
 
 /** Options of `kedge serve`, complete. Their meanings are told in config/server.yaml. */
 export interface Configuration {
@@ -35,7 +38,14 @@ export interface Configuration {
     maxTokenSeconds: number;
     extendTokens: boolean;
   };
-  signing: { seconds: number; certificateFile?: string | undefined; keyFile?: string | undefined };
+  signing: {
+    seconds: number;
+    certificateFile?: string | undefined;
+    keyFile?: string | undefined;
+    signers: ConfiguredSigner[];
+  };
+  certificatePolicy: { mode: 'enforce' | 'shadow'; default: 'leave' | 'deny'; rules: PolicyRule[] };
+  trust: { distribute: boolean; owner: string; secretTargets: boolean; bundles: TrustBundle[] };
   domains: { api: string; signer: string };
   featureGates: { ShardedListAndWatch: boolean };
   metrics: boolean;
@@ -79,7 +89,9 @@ export const defaults: Configuration = {
     maxTokenSeconds: 0,
     extendTokens: true,
   },
-  signing: { seconds: 31_536_000 },
+  signing: { seconds: 31_536_000, signers: [] },
+  certificatePolicy: { mode: 'enforce', default: 'leave', rules: [] },
+  trust: { distribute: false, owner: 'kedge', secretTargets: false, bundles: [] },
   domains: { api: defaultDomains.api, signer: defaultDomains.signer },
   featureGates: { ShardedListAndWatch: false },
   metrics: true,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { certificatePolicy, signers, trust } from './certificates-schema.js';
 import { type Configuration, defaults } from './configuration-options.js';
 
 /** Options of `kedge serve` as a file may give them. Names, defaults and meanings are those of config/server.yaml. */
@@ -68,12 +69,15 @@ export const configuration = z.strictObject({
       seconds: z.number().int().min(600).default(defaults.signing.seconds),
       certificateFile: z.string().optional(),
       keyFile: z.string().optional(),
+      signers: signers.default(defaults.signing.signers),
     })
     .refine(
       ({ certificateFile, keyFile }) => (certificateFile === undefined) === (keyFile === undefined),
       'certificateFile and keyFile go together',
     )
     .prefault({}),
+  certificatePolicy: certificatePolicy.prefault({}),
+  trust: trust.prefault({}),
   domains: z
     .strictObject({
       api: z.string().min(1).default(defaults.domains.api),

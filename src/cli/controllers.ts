@@ -1,18 +1,26 @@
 import { readFile } from 'node:fs/promises';
 import { builtinControllers } from '../../controllers/index.js';
+import { ledgerEntryName } from '../api/certificate-ledger.js';
 import { defaultDomains } from '../api/domains.js';
+import { isReason } from '../api/errors.js';
+import { CertificateLedgerEntries } from '../api/kinds/certificate-ledger-entry.js';
+import type { Client } from '../client/client.js';
 import { connect } from '../client/remote-client.js';
 import { createManager } from '../controller/manager.js';
 import { loadCertificateAuthority } from '../pki/certificate-authority.js';
 import { systemClock } from '../runtime/clock.js';
 import { createLogger } from '../runtime/pino-logger.js';
+import { certificateControllers } from '../server/certificate-rights.js';
 import { checkControllerNames } from '../server/run-controllers.js';
 import { openSigners } from '../server/signers.js';
-import { ConfigurationError } from './configuration.js';
+import { certificatesOptions } from './certificates-options.js';
+import { ConfigurationError, readConfiguration } from './configuration.js';
 import { untilStopped } from './serve.js';
 
 export interface ControllersFlags {
   readonly kubeconfig: string;
+  /** Its parts `signing`, `certificatePolicy` and `trust` count. */
+  readonly config?: string;
   readonly controllers?: 'all' | readonly string[];
   readonly caCert?: string;
   readonly caKey?: string;
@@ -35,21 +43,29 @@ export async function runControllers(flags: ControllersFlags): Promise<void> {
     flags.caCert === undefined || flags.caKey === undefined
       ? undefined
       : { certificateFile: flags.caCert, keyFile: flags.caKey };
-  const signers =
-    files === undefined
-      ? []
-      : await openSigners({
-          ca: await readAuthority(files),
-          caFiles: files,
-          own: [],
-          domains: defaultDomains,
-          clock: systemClock,
-          log,
-          signal: stopping.signal,
-        });
-  const wanted = builtinControllers({ signers, rootCa: () => client.ca }).filter(
-    ({ name }) => names === 'all' || names.includes(name),
-  );
+  const configuration = await readConfiguration(flags.config, {});
+  const certificates = certificatesOptions(configuration);
+  const { signers, rotated } = await openSigners({
+    ca: files === undefined ? undefined : await readAuthority(files),
+    caFiles: files,
+    maxSeconds: configuration.signing.seconds,
+    configured: certificates.signers,
+    trust: certificates.trust,
+    own: [],
+    client: () => client,
+    domains: defaultDomains,
+    clock: systemClock,
+    log,
+    signal: stopping.signal,
+  });
+  const certificateLedger = await hasLedger(client);
+  if (!certificateLedger) log.warn({}, 'the server has no certificate ledger: what is issued is not recorded');
+  const wanted = builtinControllers({
+    ...certificateControllers(certificates, rotated),
+    certificateLedger,
+    signers,
+    rootCa: () => client.ca,
+  }).filter(({ name }) => names === 'all' || names.includes(name));
   log.info({ controllers: [...new Set(wanted.map(({ name }) => name))] }, 'running');
   const running = createManager({ client, log })
     .add(...wanted)
@@ -58,6 +74,17 @@ export async function runControllers(flags: ControllersFlags): Promise<void> {
   stopping.abort();
   await running;
   log.info({}, 'stopped');
+}
+
+/** Only Kedge has the kind; it is not in discovery. */
+async function hasLedger(client: Client): Promise<boolean> {
+  try {
+    await client.resource(CertificateLedgerEntries).get({ name: ledgerEntryName(1) });
+    return true;
+  } catch (error) {
+    if (isReason(error, 'NotFound')) return false;
+    throw error;
+  }
 }
 
 async function readAuthority({

@@ -6,6 +6,7 @@ import { systemClock } from '../runtime/clock.js';
 import { createLogger } from '../runtime/pino-logger.js';
 import { writeWhole } from '../server/credentials.js';
 import { accessOptions } from './access-options.js';
+import { certificatesOptions } from './certificates-options.js';
 import { ConfigurationError, type Flags, readConfiguration } from './configuration.js';
 import type { Configuration } from './configuration-options.js';
 import { firstCrash } from './crash-log.js';
@@ -40,6 +41,7 @@ export async function serve(file: string | undefined, flags: Flags): Promise<voi
     ...(signing.certificateFile === undefined || signing.keyFile === undefined
       ? {}
       : { signingCaFiles: { certificateFile: signing.certificateFile, keyFile: signing.keyFile } }),
+    certificates: certificatesOptions(configuration),
     ...operationsOf(configuration),
     graceMs: configuration.graceMs,
     onListening: async ({ url, adminKubeconfig }) => {

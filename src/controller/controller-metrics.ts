@@ -7,6 +7,10 @@ export type ReconcileOutcome = 'done' | 'requeue' | 'retry' | 'terminal';
 export interface ControllerMetrics {
   reconciled(controller: string, outcome: ReconcileOutcome, seconds: number): void;
   queueDepth(controller: string, depth: number): void;
+  /** A key was put into the queue, or was there already. */
+  added?(controller: string): void;
+  /** A key had waited so long for a worker. */
+  waited?(controller: string, seconds: number): void;
 }
 
 const results: Readonly<Record<ReconcileOutcome, string>> = {
@@ -39,10 +43,22 @@ export function controllerMetrics(metrics: Metrics): ControllerMetrics {
     labels: ['controller'],
     buckets: exponentialBuckets(0.001, 4, 9),
   });
-  const depth = metrics.gauge({
-    name: 'workqueue_depth',
-    help: 'Keys that wait for a worker.',
-    labels: ['controller', 'name'],
+  const queue = ['controller', 'name'] as const;
+  const depth = metrics.gauge({ name: 'workqueue_depth', help: 'Keys that wait for a worker.', labels: queue });
+  const adds = metrics.counter({ name: 'workqueue_adds_total', help: 'Keys put into the queue.', labels: queue });
+  const retries = metrics.counter({ name: 'workqueue_retries_total', help: 'Keys put back.', labels: queue });
+  const buckets = exponentialBuckets(1e-8, 10, 10);
+  const waits = metrics.histogram({
+    name: 'workqueue_queue_duration_seconds',
+    help: 'How long keys waited for a worker.',
+    labels: queue,
+    buckets,
+  });
+  const works = metrics.histogram({
+    name: 'workqueue_work_duration_seconds',
+    help: 'How long workers had keys.',
+    labels: queue,
+    buckets,
   });
   return {
     reconciled(controller, outcome, seconds) {
@@ -50,7 +66,11 @@ export function controllerMetrics(metrics: Metrics): ControllerMetrics {
       if (outcome === 'retry' || outcome === 'terminal') errors.add({ controller });
       if (outcome === 'terminal') terminal.add({ controller });
       time.observe({ controller }, seconds);
+      works.observe({ controller, name: controller }, seconds);
+      if (outcome === 'retry') retries.add({ controller, name: controller });
     },
     queueDepth: (controller, value) => depth.set({ controller, name: controller }, value),
+    added: (controller) => adds.add({ controller, name: controller }),
+    waited: (controller, seconds) => waits.observe({ controller, name: controller }, seconds),
   };
 }

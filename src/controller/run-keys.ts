@@ -26,15 +26,18 @@ export async function runKeys<K>(work: KeyedWork<K>, context: ReconcileContext):
   if (signal.aborted) return;
   const { identity, name } = work;
   const queue = createWorkQueue<K>({ clock, identity, backoff: defaultBackoff(clock, work.backoff) });
-  const causes = new Map<string, string>();
+  /** Why keys wait, and since when. */
+  const causes = new Map<string, { readonly cause: string; readonly since: number }>();
 
   const doOne = async (lease: Lease<K>): Promise<void> => {
     const { key, attempt } = lease;
     const object = identity(key);
-    const cause = causes.get(object) ?? (attempt > 1 ? 'retry' : 'requeue');
+    const woken = causes.get(object);
+    const cause = woken?.cause ?? (attempt > 1 ? 'retry' : 'requeue');
     causes.delete(object);
     metrics?.queueDepth(name, queue.depth);
     const startedAt = clock.now();
+    if (woken !== undefined) metrics?.waited?.(name, (startedAt - woken.since) / 1_000);
     const report = (result: ReconcileOutcome, err?: unknown): void => {
       const durationMs = clock.now() - startedAt;
       metrics?.reconciled(name, result, durationMs / 1_000);
@@ -59,8 +62,9 @@ export async function runKeys<K>(work: KeyedWork<K>, context: ReconcileContext):
   signal.addEventListener('abort', () => queue.shutDown(), { once: true });
   work.start((key, cause) => {
     const object = identity(key);
-    if (!causes.has(object)) causes.set(object, cause);
+    if (!causes.has(object)) causes.set(object, { cause, since: clock.now() });
     queue.add(key);
+    metrics?.added?.(name);
     metrics?.queueDepth(name, queue.depth);
   });
   await Promise.all(Array.from({ length: Math.max(1, work.concurrency ?? 1) }, () => drain(queue, signal, doOne)));

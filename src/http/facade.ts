@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { gzipSync } from 'node:zlib';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import { ApiError, untyped } from '../api/errors.js';
 import { quote } from '../api/go-text.js';
 import { errorForm } from '../apiserver/negotiate.js';
@@ -26,6 +27,8 @@ export interface FacadeParts {
 
 /** Answers larger than this are compressed for callers that accept it. */
 const gzipAbove = 131_072;
+/** Elsewhere: a large answer takes longer than others should have to wait. */
+const compress = promisify(gzip);
 
 export async function serve(parts: FacadeParts, exchange: Exchange): Promise<void> {
   const auditId = exchange.header('audit-id') || randomUUID();
@@ -150,7 +153,7 @@ async function answer(
     }
     default: {
       const { code, contentType, chunks } = await represented(parts, request, response);
-      return { code, bytes: send(exchange, code, { ...headers, 'Content-Type': contentType }, chunks) };
+      return { code, bytes: await send(exchange, code, { ...headers, 'Content-Type': contentType }, chunks) };
     }
   }
 }
@@ -186,10 +189,15 @@ async function represented(parts: FacadeParts, request: ApiRequest, { result, re
 }
 
 /** Answers how many bytes it was. */
-function send(exchange: Exchange, code: number, headers: OutgoingHeaders, chunks: readonly Buffer[]): number {
+async function send(
+  exchange: Exchange,
+  code: number,
+  headers: OutgoingHeaders,
+  chunks: readonly Buffer[],
+): Promise<number> {
   const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
   if (length > gzipAbove && acceptsGzip(exchange.header('accept-encoding'))) {
-    const compressed = gzipSync(Buffer.concat(chunks), { level: 1 });
+    const compressed = await compress(Buffer.concat(chunks), { level: 1 });
     exchange.send(
       code,
       { ...headers, 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding', 'Content-Length': compressed.length },

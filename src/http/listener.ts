@@ -113,14 +113,18 @@ export class Listener {
       'stream',
       (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, _flags: number, rawHeaders: string[]) => {
         stream.on('error', () => {});
-        const state = stream.session === undefined ? undefined : this.#sessions.get(stream.session);
-        if (state !== undefined) state.open++;
-        this.#run(http2Exchange(stream, headers, rawHeaders), () => {
-          if (state === undefined) return;
-          state.open--;
-          if (state.open === 0) state.since = parts.clock.now();
-          if (stream.aborted) this.#count(state, stream.session);
-        });
+        const { session } = stream;
+        const state = session === undefined ? undefined : this.#sessions.get(session);
+        if (session !== undefined && state !== undefined) {
+          state.open++;
+          stream.once('close', () => {
+            state.open--;
+            if (state.open === 0) state.since = parts.clock.now();
+            // Also of requests that were answered before anybody heard that the answer is not wanted.
+            if (stream.rstCode !== constants.NGHTTP2_NO_ERROR) this.#countTakenBack(state, session);
+          });
+        }
+        this.#run(http2Exchange(stream, headers, rawHeaders));
       },
     );
     this.#server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
@@ -144,17 +148,17 @@ export class Listener {
   }
 
   /** Ends connections of callers who take back too many requests (CVE-2023-44487). */
-  #count(state: SessionState, session: Http2Session | undefined): void {
+  #countTakenBack(state: SessionState, session: Http2Session): void {
     const now = this.#parts.clock.now();
     const forgiven = ((now - state.forgiven) / 1_000) * takenBack.perSecond;
     state.takenBack = Math.max(0, state.takenBack - forgiven) + 1;
     state.forgiven = now;
-    if (state.takenBack <= takenBack.atOnce || session === undefined || session.destroyed) return;
+    if (state.takenBack <= takenBack.atOnce || session.destroyed) return;
     this.#parts.log.warn(
       { remoteAddress: session.socket.remoteAddress },
       'connection ended: too many requests taken back',
     );
-    session.destroy(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    session.destroy(new Error('too many requests taken back'), constants.NGHTTP2_ENHANCE_YOUR_CALM);
   }
 
   /** HTTP/2 connections on which nothing is asked. Those of HTTP/1.1 Node closes by itself. */
@@ -171,7 +175,7 @@ export class Listener {
     }
   }
 
-  #run(exchange: Exchange, over: () => void): void {
+  #run(exchange: Exchange, over?: () => void): void {
     const done = serve(this.#parts, exchange).catch((error: unknown) => {
       this.#parts.log.error({ err: error }, 'exchange failed');
       exchange.cut();
@@ -179,7 +183,7 @@ export class Listener {
     this.#running.add(done);
     void done.then(() => {
       this.#running.delete(done);
-      over();
+      over?.();
     });
   }
 

@@ -1,10 +1,5 @@
 import { createHash } from 'node:crypto';
-import {
-  type LedgerEntrySpec,
-  type LedgerRecord,
-  ledgerEntryName,
-  ledgerLimits,
-} from '../api/certificate-ledger.js';
+import { type LedgerEntrySpec, type LedgerRecord, ledgerEntryName, ledgerLimits } from '../api/certificate-ledger.js';
 import { timestamp } from '../api/time.js';
 import type { AlternativeNames } from './alternative-names.js';
 import { type Certificate, readPemCertificates } from './certificate.js';
@@ -72,7 +67,10 @@ function firstNames(names: readonly string[]): readonly string[] {
 function cut(text: string): string {
   const bytes = Buffer.from(text);
   if (bytes.length <= ledgerLimits.textBytes) return bytes.toString('utf8');
-  return `${bytes.subarray(0, ledgerLimits.textBytes).toString('utf8').replace(/\ufffd+$/, '')}…`;
+  return `${bytes
+    .subarray(0, ledgerLimits.textBytes)
+    .toString('utf8')
+    .replace(/\ufffd+$/, '')}…`;
 }
 
 const abbreviations: Readonly<Record<string, string>> = {
@@ -101,7 +99,8 @@ export const ledgerHash = ({ sequence, previous, records }: Omit<LedgerEntrySpec
 
 function canonical(value: unknown): string | undefined {
   if (value === undefined || value === null || value === '' || value === 0) return undefined;
-  if (Array.isArray(value)) return value.length === 0 ? undefined : `[${value.map((item) => canonical(item) ?? '""').join()}]`;
+  if (Array.isArray(value))
+    return value.length === 0 ? undefined : `[${value.map((item) => canonical(item) ?? '""').join()}]`;
   if (typeof value !== 'object') return JSON.stringify(value);
   const members = Object.entries(value)
     .sort(([a], [b]) => (a < b ? -1 : 1))

@@ -1,7 +1,17 @@
 import { labelValue, nameRules, pathSegment, qualifiedName } from '../api/names.js';
 import type { ApiObject, ObjectMeta, OwnerReference } from '../api/object.js';
 import { timestamp } from '../api/time.js';
-import { child, forbiddenField, index, invalid, required, tooLong, type Violation } from '../api/violations.js';
+import {
+  child,
+  forbiddenField,
+  index,
+  invalid,
+  maxViolations,
+  ofEach,
+  required,
+  tooLong,
+  type Violation,
+} from '../api/violations.js';
 import type { NameRule } from './resource-definition.js';
 
 /** What holds for the metadata of every kind: what the server sets, what may change, what is valid. Pure. */
@@ -117,7 +127,8 @@ export function validateMetadataUpdate(next: ApiObject, previous: ApiObject): re
   const [now, old] = [next.metadata, previous.metadata];
   const immutable = (member: keyof Meta): readonly Violation[] =>
     now[member] === old[member] ? [] : [invalid(child(base, member), now[member], 'field is immutable')];
-  const added = (now.finalizers ?? []).filter((name) => !old.finalizers?.includes(name));
+  const before = new Set(old.finalizers);
+  const added = (now.finalizers ?? []).filter((name) => !before.has(name));
   return [
     ...(old.deletionTimestamp !== undefined && added.length
       ? [
@@ -145,7 +156,7 @@ export function validateMetadataUpdate(next: ApiObject, previous: ApiObject): re
 
 /** Keys and values of labels, also those of selectors. */
 export const validateLabels = (labels: Meta['labels'], path: string): readonly Violation[] =>
-  Object.entries(labels ?? {}).flatMap(([key, value]) => [
+  ofEach(Object.entries(labels ?? {}), ([key, value]) => [
     ...qualifiedName(key).map((text) => invalid(path, key, text)),
     ...labelValue(value).map((text) => invalid(path, value, text)),
   ]);
@@ -156,16 +167,20 @@ function validateAnnotations(annotations: Meta['annotations']): readonly Violati
   const entries = Object.entries(annotations ?? {});
   const size = entries.reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0);
   return [
-    ...entries.flatMap(([key]) => qualifiedName(key.toLowerCase()).map((text) => invalid(path, key, text))),
+    ...ofEach(entries, ([key]) => qualifiedName(key.toLowerCase()).map((text) => invalid(path, key, text))),
     ...(size >= annotationLimit ? [tooLong(path, annotationLimit)] : []),
   ];
 }
 
+const maxShownSize = 1_048_576;
 function validateOwners(owners: readonly OwnerReference[] | undefined): readonly Violation[] {
   const path = child(base, 'ownerReferences');
   const found: Violation[] = [];
   let controller: string | undefined;
+  // Every one of these complaints shows the whole list.
+  let shownSize = 0;
   for (const owner of owners ?? []) {
+    if (found.length >= maxViolations || shownSize > maxShownSize) break;
     const parts = owner.apiVersion.split('/');
     const version = parts.at(-1) ?? '';
     const group = parts.length === 2 ? (parts[0] ?? '') : '';
@@ -181,13 +196,13 @@ function validateOwners(owners: readonly OwnerReference[] | undefined): readonly
     if (owner.controller === true) {
       const text = `${owner.kind}/${owner.name}`;
       if (controller !== undefined) {
-        found.push(
-          invalid(
-            path,
-            owners,
-            `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${text}`,
-          ),
+        const violation = invalid(
+          path,
+          owners,
+          `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${text}`,
         );
+        shownSize += violation.body.length;
+        found.push(violation);
       } else controller = text;
     }
   }
@@ -199,9 +214,9 @@ function validateFinalizers(finalizers: readonly string[] | undefined, strict: b
   const path = child(base, 'finalizers');
   const list = finalizers ?? [];
   return [
-    ...list.flatMap((name) => qualifiedName(name).map((text) => invalid(path, name, text))),
+    ...ofEach(list, (name) => qualifiedName(name).map((text) => invalid(path, name, text))),
     ...(strict
-      ? list.flatMap((name, at) =>
+      ? ofEach(list, (name, at) =>
           !name.includes('/') && !standardFinalizers.has(name)
             ? [invalid(index(path, at), name, 'name is neither a standard finalizer name nor is it fully qualified')]
             : [],
@@ -216,7 +231,7 @@ function validateFinalizers(finalizers: readonly string[] | undefined, strict: b
 const managerLimit = 128;
 function validateManagedFields({ managedFields }: Meta): readonly Violation[] {
   const path = child(base, 'managedFields');
-  return (managedFields ?? []).flatMap((entry, at) => {
+  return ofEach(managedFields ?? [], (entry, at) => {
     const here = index(path, at);
     return [
       ...(Buffer.byteLength(entry.manager ?? '') > managerLimit ? [tooLong(child(here, 'manager'), managerLimit)] : []),

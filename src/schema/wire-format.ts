@@ -10,11 +10,15 @@ export const wireTypes = { varint: 0, fixed64: 1, bytes: 2, startGroup: 3, endGr
 const truncated = 'unexpected EOF';
 const overflow = 'proto: integer overflow';
 
+/** Most fields of one message, those of the messages in it not counted. */
+const maxFields = 100_000;
+
 /** Reads one message from front to back. */
 export class WireReader {
   readonly #bytes: Buffer;
   #at: number;
   readonly #end: number;
+  #fields = 0;
 
   constructor(bytes: Uint8Array, from = 0, to = bytes.length) {
     this.#bytes = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -33,6 +37,7 @@ export class WireReader {
 
   /** Field number and wire type of what follows. */
   tag(message: string): { readonly number: number; readonly type: number } {
+    if (++this.#fields > maxFields) throw new ProtobufError(`proto: ${message}: exceeded ${maxFields} fields`);
     const first = this.#bytes[this.#at] ?? 0x80;
     if (first > 7 && first < 0x80 && (first & 7) !== wireTypes.endGroup && !this.done) {
       this.#at++;

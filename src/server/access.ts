@@ -35,6 +35,8 @@ export async function openAccess(
     readonly log: Logger;
     readonly signal: AbortSignal;
     serverAddress(): string;
+    /** PEM of CAs of signers whose certificates say who is calling. */
+    signerAnchors(): string;
     secretTokenUsed(secret: Secret): void;
   },
 ): Promise<Access> {
@@ -51,7 +53,7 @@ export async function openAccess(
       webhook: await openTokenWebhook(options, apiAudiences, given),
       keySetUri: options.serviceAccountKeySetUri,
       serverAddress: given.serverAddress,
-      clientCa: () => credentials.ca.anchors,
+      clientCa: joined(() => credentials.ca.anchors, given.signerAnchors),
       moreClientCas: options.clientCa,
       tokenFile: options.tokenFile,
       frontProxy: options.frontProxy,
@@ -75,6 +77,16 @@ export async function openAccess(
   };
   const authorizer = union(privilegedGroup, ...(await Promise.all(modes.map((mode) => byMode[mode]()))));
   return { authentication, authorizer, roles, nodeRestriction: options.nodeRestriction ?? modes.includes('Node') };
+}
+
+/** Both texts as one; the same one while neither changes. */
+function joined(first: () => string, second: () => string): () => string {
+  let known = { first: '', second: '', text: '' };
+  return () => {
+    const now = { first: first(), second: second() };
+    if (now.first !== known.first || now.second !== known.second) known = { ...now, text: now.first + now.second };
+    return known.text;
+  };
 }
 
 const defaultIssuer = 'https://kubernetes.default.svc';

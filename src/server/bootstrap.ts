@@ -19,7 +19,7 @@ export async function bootstrap(client: Client, domains: Domains, signers: Signe
   const namespaces = client.resource(Namespaces);
   const present = new Set((await namespaces.list()).items.map(({ metadata }) => metadata.name));
   await Promise.all(
-    bootstrapNamespaces
+    [...new Set([...bootstrapNamespaces, ...(signers.objects ?? []).map(({ namespace }) => namespace)])]
       .filter((name) => !present.has(name))
       .map((name) =>
         tolerateRace(

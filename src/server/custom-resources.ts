@@ -1,8 +1,13 @@
 import { hasCondition } from '../api/conditions.js';
 import type { Domains } from '../api/domains.js';
-import { customResourceDefinitionsIn, isServed } from '../api/kinds/custom-resource-definition.js';
+import {
+  type CustomResourceDefinition,
+  customResourceDefinitionsIn,
+  isServed,
+} from '../api/kinds/custom-resource-definition.js';
 import type { Catalogue } from '../apiserver/catalogue.js';
 import type { StoredObjects } from '../apiserver/stored-objects.js';
+import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { type CustomResourceOptions, customResourcesOf } from '../resources/customresources/definition.js';
 import type { Logger } from '../runtime/logger.js';
 
@@ -14,20 +19,28 @@ export async function openCustomResources(given: {
   readonly log: Logger;
 }): Promise<void> {
   const options: CustomResourceOptions = { prefixes: given.domains.extensions };
+  const read = (crd: CustomResourceDefinition): readonly ResourceDefinition[] => {
+    try {
+      const definitions = customResourcesOf(crd, options);
+      return hasCondition(crd, 'Established')
+        ? definitions
+        : definitions.map((one) => ({ ...one, undiscovered: true }));
+    } catch (error) {
+      // One definition that cannot be read must not take the others down.
+      given.log.error({ err: error, object: crd.metadata.name }, 'custom resource cannot be served');
+      return [];
+    }
+  };
+  // What did not change stays the same object: what was compiled or encoded for it is kept with it.
+  let known: ReadonlyMap<string, readonly ResourceDefinition[]> = new Map();
   await given.objects.follow(customResourceDefinitionsIn(given.domains.api), (crds) => {
-    given.catalogue.setCustom(
-      crds.filter(isServed).flatMap((crd) => {
-        try {
-          const definitions = customResourcesOf(crd, options);
-          return hasCondition(crd, 'Established')
-            ? definitions
-            : definitions.map((one) => ({ ...one, undiscovered: true }));
-        } catch (error) {
-          // One definition that cannot be read must not take the others down.
-          given.log.error({ err: error, object: crd.metadata.name }, 'custom resource cannot be served');
-          return [];
-        }
+    known = new Map(
+      crds.filter(isServed).map((crd) => {
+        const { uid, resourceVersion } = crd.metadata;
+        const key = `${uid}/${resourceVersion}`;
+        return [key, known.get(key) ?? read(crd)];
       }),
     );
+    given.catalogue.setCustom([...known.values()].flat());
   });
 }

@@ -9,6 +9,7 @@ import type { TextSource } from '../runtime/text-source.js';
 import type { Store } from '../store/store.js';
 import type { FrontProxySettings } from './authentication.js';
 import type { OperationsOptions } from './operations.js';
+import type { CertificateOptions } from './signing-options.js';
 
 /** What a server can be told. Everything has a default that suits a server embedded in a program. */
 export interface ServerOptions {
@@ -73,6 +74,8 @@ export interface ServerOptions {
   readonly signingSeconds?: number;
   /** PEM files of the CA for the well-known signers, reloaded when they change. Default: the server's own CA. */
   readonly signingCaFiles?: { readonly certificateFile: string; readonly keyFile: string };
+  /** Signers by configuration, rules for approval, and distribution of trust. */
+  readonly certificates?: CertificateOptions;
   /** Counting, recording and limiting requests. */
   readonly operations?: OperationsOptions;
   /** How long a stopping server goes on as before, except that it says it is not ready. In milliseconds; default 0. */

@@ -1,4 +1,4 @@
-import { builtinControllers } from '../../controllers/index.js';
+import { type BuiltinControllerOptions, builtinControllers } from '../../controllers/index.js';
 import type { Domains } from '../api/domains.js';
 import type { UserInfo } from '../api/user.js';
 import {
@@ -25,6 +25,10 @@ export interface ControllersToRun {
   /** Holds the lease that says whose turn it is. */
   readonly leaderClient: Client;
   readonly signers: readonly Signer[];
+  readonly certificates: Pick<
+    BuiltinControllerOptions,
+    'certificatePolicy' | 'rotatedCas' | 'trust' | 'certificateLedger' | 'onIssued'
+  >;
   /** PEM */
   readonly rootCa: string;
   readonly issuer: TokenIssuer;
@@ -79,8 +83,16 @@ export async function runControllers(given: ControllersToRun): Promise<void> {
   }
 }
 
-function controllersOf({ names, signers, domains, issuer, rootCa }: ControllersToRun): readonly Runnable[] {
+function controllersOf({
+  names,
+  signers,
+  certificates,
+  domains,
+  issuer,
+  rootCa,
+}: ControllersToRun): readonly Runnable[] {
   return builtinControllers({
+    ...certificates,
     signers,
     rootCa: () => rootCa,
     domains,

@@ -1,40 +1,276 @@
+import { readFile } from 'node:fs/promises';
+import type { RotatedCa } from '../../controllers/ca-rotation/ca-rotation.js';
+import { followCaSecret, type SecretCa } from '../../controllers/csr-signer/secret-ca.js';
+import { namespacedName, signersIn } from '../../controllers/trust-distributor/trust-bundle.js';
 import type { Domains } from '../api/domains.js';
-import { wellKnownSigners } from '../api/kinds/certificate-signing-request.js';
-import type { CertificateAuthority } from '../pki/certificate-authority.js';
+import { type WellKnownSigner, wellKnownSigner, wellKnownSigners } from '../api/well-known-signers.js';
+import type { Client } from '../client/client.js';
+import { rotationPolicy } from '../pki/ca-rotation.js';
+import { type CertificateAuthority, loadCertificateAuthority } from '../pki/certificate-authority.js';
 import type { Signer } from '../pki/signer.js';
 import { openCaFiles } from '../pki/signers/ca-files.js';
 import { caSigner } from '../pki/signers/ca-signer.js';
+import { defineSigner } from '../pki/signers/define-signer.js';
+import { brokenSignerRule } from '../pki/signers/well-known-rules.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
+import type {
+  CommandSource,
+  ConfiguredSigner,
+  FilesSource,
+  SecretSource,
+  TokenSource,
+  TrustOptions,
+} from './signing-options.js';
 
-/** The well-known signers, under all their names, with one CA; and those of the user. */
-export async function openSigners(given: {
-  readonly ca: CertificateAuthority;
-  readonly caFiles?: { readonly certificateFile: string; readonly keyFile: string } | undefined;
+export interface SignersToOpen {
+  /** Signs for well-known signers that have no CA of their own. Absent: those have no signer. */
+  readonly ca?: CertificateAuthority | undefined;
+  /** The same in files. */
+  readonly caFiles?: FilesSource | undefined;
+  /** Longest lifetime where a signer has none of its own. Default: a year. */
   readonly maxSeconds?: number | undefined;
+  readonly configured?: readonly ConfiguredSigner[] | undefined;
+  readonly trust?: TrustOptions | undefined;
+  /** Signers that are programs in this process. */
   readonly own: readonly Signer[];
+  /** Reads the Secrets of CAs. */
+  readonly client?: (() => Client) | undefined;
   readonly domains: Domains;
   readonly clock: Clock;
   readonly log: Logger;
   readonly signal: AbortSignal;
-}): Promise<readonly Signer[]> {
-  const { domains, clock, log, signal } = given;
-  let authority = (): CertificateAuthority => given.ca;
-  if (given.caFiles !== undefined) {
-    const files = await openCaFiles({ ...given.caFiles, clock, log });
-    authority = () => files.current();
-    void files.watch(signal);
+}
+
+export interface OpenedSigners {
+  readonly signers: readonly Signer[];
+  /** CAs in Secrets that are made and replaced here. */
+  readonly rotated: readonly RotatedCa[];
+  /** PEM of what verifies client certificates of signers with a CA of their own, as of now. */
+  clientAnchors(): string;
+}
+
+const year = 365 * 86_400;
+
+/** The well-known signers under all their names, those of the configuration, and those of the user. */
+export async function openSigners(given: SignersToOpen): Promise<OpenedSigners> {
+  const { configured = [], domains, maxSeconds } = given;
+  const opened = await Promise.all(configured.map((signer) => openConfigured(signer, given)));
+  const taken = new Set(configured.flatMap(({ name }) => spellings(name, domains)));
+  const authority = await sharedAuthority(given);
+  const shared = Object.values(wellKnownSigners(domains))
+    .flat()
+    .filter((name) => !taken.has(name));
+  const clientAuthorities = opened.filter(({ name }) => isClientSigner(wellKnownSigner(name, domains)));
+  return {
+    signers: [
+      ...(authority === undefined
+        ? []
+        : shared.map((serves) => caSigner({ serves, authority, domains, ...optional({ maxSeconds }) }))),
+      ...opened.flatMap(({ signers }) => signers),
+      ...given.own,
+    ],
+    rotated: rotatedCas(given),
+    clientAnchors: () => clientAuthorities.map(({ anchors }) => anchors()).join(''),
+  };
+}
+
+/** Whose certificates the API server takes as proof of who is calling. */
+const isClientSigner = (signer: WellKnownSigner | undefined): boolean =>
+  signer === 'client' || signer === 'node-client';
+
+const spellings = (name: string, domains: Domains): readonly string[] => {
+  const known = wellKnownSigner(name, domains);
+  return known === undefined ? [name] : wellKnownSigners(domains)[known];
+};
+
+const optional = ({ maxSeconds }: { readonly maxSeconds: number | undefined }) =>
+  maxSeconds === undefined ? {} : { maxSeconds };
+
+async function sharedAuthority({ ca, caFiles, clock, log, signal }: SignersToOpen) {
+  if (caFiles === undefined) return ca === undefined ? undefined : () => ca;
+  const files = await openCaFiles({ ...caFiles, clock, log });
+  void files.watch(signal);
+  return () => files.current();
+}
+
+interface OpenedSigner {
+  readonly name: string;
+  /** One for each spelling. */
+  readonly signers: readonly Signer[];
+  /** PEM, as of now; empty while not known. */
+  anchors(): string;
+}
+
+/** Something that signs, whatever it is. */
+interface Authority {
+  current(): CertificateAuthority;
+  anchors(): string;
+}
+
+async function openConfigured(signer: ConfiguredSigner, given: SignersToOpen): Promise<OpenedSigner> {
+  const { name } = signer;
+  const { domains } = given;
+  const names = spellings(name, domains);
+  const maxSeconds = signer.maxSeconds ?? given.maxSeconds;
+  if ('command' in signer) return openCommand(signer, names, given);
+  const { current, anchors } = await openAuthority(signer, given);
+  return {
+    name,
+    signers: names.map((serves) =>
+      caSigner({ serves, authority: current, anchors, domains, ...optional({ maxSeconds }) }),
+    ),
+    anchors,
+  };
+}
+
+async function openAuthority(
+  signer: FilesSource | SecretSource | TokenSource,
+  { client, clock, log, signal }: SignersToOpen,
+): Promise<Authority> {
+  if ('secret' in signer) return openSecret(signer, { client, clock, log, signal });
+  if ('pkcs11' in signer) {
+    const { openPkcs11Key } = await import('../pki/signers/pkcs11-key.js');
+    const { pinFile, ...token } = signer.pkcs11;
+    const [certificate, pin] = await Promise.all([readText(signer.certificateFile), readText(pinFile)]);
+    const key = await openPkcs11Key({ ...token, pin: pin.split('\n')[0]?.trim() ?? '', certificate });
+    signal.addEventListener('abort', () => key.close(), { once: true });
+    const ca = loadCertificateAuthority({ certificate, key, clock });
+    return { current: () => ca, anchors: () => ca.anchors };
   }
-  const names = Object.values(wellKnownSigners(domains)).flat();
-  return [
-    ...names.map((serves) =>
-      caSigner({
+  const files = await openCaFiles({ ...signer, clock, log });
+  void files.watch(signal);
+  return { current: () => files.current(), anchors: () => files.current().anchors };
+}
+
+const readText = (file: string): Promise<string> =>
+  readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new Error(`cannot read ${file}: ${error.code ?? error.message}`, { cause: error });
+  });
+
+const followed = new WeakMap<AbortSignal, Map<string, SecretCa>>();
+
+/** Several signers may share a Secret. */
+function openSecret(
+  { secret }: SecretSource,
+  { client, clock, log, signal }: Pick<SignersToOpen, 'client' | 'clock' | 'log' | 'signal'>,
+): Authority {
+  const name = namespacedName(secret);
+  if (name === undefined) throw new Error(`signing: ${JSON.stringify(secret)} is no namespace/name`);
+  if (client === undefined) throw new Error('signing: a CA in a Secret needs a client');
+  const all = followed.get(signal) ?? new Map<string, SecretCa>();
+  followed.set(signal, all);
+  const ca = all.get(secret) ?? followCaSecret(client(), name, { clock, log, signal });
+  all.set(secret, ca);
+  return ca;
+}
+
+const refreshMs = 60_000;
+
+async function openCommand(
+  { name, command, timeoutSeconds, ...signer }: CommandSource & ConfiguredSigner,
+  names: readonly string[],
+  given: SignersToOpen,
+): Promise<OpenedSigner> {
+  const { domains, clock, log, signal } = given;
+  const { processSigner } = await import('../pki/signers/process-signer.js');
+  const [program, ...args] = command;
+  if (program === undefined) throw new Error(`signing: the command of ${name} is empty`);
+  const external = processSigner({
+    serves: name,
+    command: [program, ...args],
+    clock,
+    log,
+    ...(timeoutSeconds === undefined ? {} : { timeoutMs: timeoutSeconds * 1_000 }),
+  });
+  signal.addEventListener('abort', () => void external.stop(), { once: true });
+  let known = '';
+  const anchors = async (): Promise<string> => {
+    known = await external.trustAnchors();
+    return known;
+  };
+  if (isClientSigner(wellKnownSigner(name, domains))) void keepAsking(anchors, { clock, log, signal });
+  const maxSeconds = signer.maxSeconds ?? given.maxSeconds ?? year;
+  return {
+    name,
+    anchors: () => known,
+    signers: names.map((serves) =>
+      defineSigner({
         serves,
-        authority,
-        domains,
-        ...(given.maxSeconds === undefined ? {} : { maxSeconds: given.maxSeconds }),
+        maxSeconds,
+        validate: (request, { signerName, usages }) => brokenSignerRule(signerName, { request, usages }, domains),
+        async issue(_request, { seconds, signing, signal: stop }) {
+          const result = await external.sign({ ...signing, expirationSeconds: seconds }, stop);
+          return 'issued' in result ? result.issued : result;
+        },
+        trustAnchors: anchors,
       }),
     ),
-    ...given.own,
-  ];
+  };
 }
+
+async function keepAsking(
+  ask: () => Promise<string>,
+  { clock, log, signal }: Pick<SignersToOpen, 'clock' | 'log' | 'signal'>,
+): Promise<void> {
+  while (!signal.aborted) {
+    await ask().catch((error: unknown) => log.warn({ err: error }, 'a signer does not tell its anchors'));
+    await clock.sleep(refreshMs, signal);
+  }
+}
+
+/** The CAs that are rotated, each once. Throws an Error for two signers that want one CA to be rotated differently. */
+function rotatedCas({
+  configured = [],
+  domains,
+  maxSeconds: usual = year,
+  trust,
+}: SignersToOpen): readonly RotatedCa[] {
+  const bySecret = new Map<string, (SecretSource & ConfiguredSigner)[]>();
+  for (const signer of configured) {
+    if ('secret' in signer) bySecret.set(signer.secret, [...(bySecret.get(signer.secret) ?? []), signer]);
+  }
+  return [...bySecret].flatMap(([secret, sharing]): readonly RotatedCa[] => {
+    const rotation = sharing.find((signer) => signer.rotation !== undefined)?.rotation;
+    const name = namespacedName(secret);
+    if (rotation === undefined || name === undefined) return [];
+    const other = sharing.find(
+      (signer) => signer.rotation !== undefined && JSON.stringify(signer.rotation) !== JSON.stringify(rotation),
+    );
+    if (other !== undefined)
+      throw new Error(`signing: ${other.name} wants the CA in ${secret} to be rotated differently`);
+    const domain = sharing.find((signer) => signer.name.endsWith('/*'));
+    if (domain !== undefined) {
+      throw new Error(`signing: the CA of ${domain.name} cannot be rotated, since its anchors are not published`);
+    }
+    const { caSeconds, propagationSeconds, renewBeforeSeconds, keyType } = rotation;
+    const maxSeconds = Math.max(...sharing.map((signer) => signer.maxSeconds ?? usual));
+    const policy = rotationPolicy({
+      maxSeconds,
+      propagationMs: inMs(propagationSeconds),
+      renewBeforeMs: inMs(renewBeforeSeconds),
+    });
+    if (caSeconds !== undefined && caSeconds * 1_000 <= policy.renewBeforeMs + policy.propagationMs) {
+      throw new Error(`signing: the CA in ${secret} lives too short: it would be replaced all the time`);
+    }
+    const names = sharing.flatMap((signer) => spellings(signer.name, domains));
+    return [
+      {
+        secret: name,
+        signers: names,
+        policy,
+        distributed: bundlesWith(names, trust),
+        ...(caSeconds === undefined ? {} : { seconds: caSeconds }),
+        ...(keyType === undefined ? {} : { keyType }),
+      },
+    ];
+  });
+}
+
+const inMs = (seconds: number | undefined): number | undefined => (seconds === undefined ? undefined : seconds * 1_000);
+
+/** Bundles that have the anchors of any of these signers. */
+const bundlesWith = (names: readonly string[], trust: TrustOptions | undefined): readonly string[] =>
+  (trust?.bundles ?? [])
+    .map(({ name }) => name)
+    .filter((bundle) => [...signersIn(bundle, trust?.bundles ?? [])].some((signer) => names.includes(signer)));

@@ -7,6 +7,8 @@ import type { ServerOptions } from '../../src/server/options.js';
 /** A server in this process, asked over its socket, so that what is compared is what went over the wire. */
 export interface Served {
   readonly server: Server;
+  /** What an administrator connects with. */
+  readonly credentials: { readonly ca: string; readonly cert: Buffer; readonly key: Buffer };
   ask(method: string, path: string, more?: AskOptions): Promise<Answer>;
   stop(): Promise<void>;
 }
@@ -37,18 +39,20 @@ export async function serve(options: ServerOptions = {}): Promise<Served> {
   const { value } = await readYaml(Buffer.from(server.adminKubeconfig));
   const [{ user }] = (value as Tree).users as readonly [Tree];
   const pem = (base64: string): Buffer => Buffer.from(base64, 'base64');
-  const agent = new Agent({
+  const credentials = {
     ca: server.ca,
     cert: pem(user['client-certificate-data']),
     key: pem(user['client-key-data']),
-    keepAlive: true,
-  });
+  };
+  const agent = new Agent({ ...credentials, keepAlive: true });
   const { hostname, port } = new URL(server.url ?? '');
 
   const ask = (method: string, path: string, { headers = {}, body, lines }: AskOptions = {}): Promise<Answer> =>
     new Promise((resolve, reject) => {
       const raw = body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
-      const outgoing = request({ hostname, port, agent, method, path, headers }, (incoming) => {
+      const length = raw === undefined ? {} : { 'content-length': Buffer.byteLength(raw) };
+      const all = { ...length, ...headers };
+      const outgoing = request({ hostname, port, agent, method, path, headers: all }, (incoming) => {
         const chunks: Buffer[] = [];
         incoming.on('data', (chunk: Buffer) => {
           chunks.push(chunk);
@@ -66,7 +70,7 @@ export async function serve(options: ServerOptions = {}): Promise<Served> {
     agent.destroy();
     await server.stop();
   };
-  return { server, ask, stop };
+  return { server, credentials, ask, stop };
 }
 
 function answerOf(code: number, headers: IncomingHttpHeaders, bytes: Buffer): Answer {

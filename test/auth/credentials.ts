@@ -3,7 +3,7 @@ import type { Credentials } from '../../src/auth/authenticator.js';
 /** Credentials of a request with these headers (lower-case names) and peer certificates. */
 export const credentials = (
   headers: Readonly<Record<string, string | readonly string[]>> = {},
-  more: Partial<Pick<Credentials, 'certificates' | 'audiences'>> = {},
+  more: Partial<Pick<Credentials, 'certificates' | 'audiences' | 'path'>> = {},
 ): Credentials => {
   const values = new Map(Object.entries(headers).map(([name, value]) => [name, [value].flat()]));
   return {

@@ -9,6 +9,8 @@ test('controllers count under the usual names', async () => {
   counting.reconciled('c', 'retry', 0.5);
   counting.reconciled('c', 'terminal', 0.5);
   counting.queueDepth('c', 7);
+  counting.added?.('c');
+  counting.waited?.('c', 0.2);
   const { text, contentType } = await metrics.expose();
   expect(contentType).toMatch(/^text\/plain/);
   for (const line of [
@@ -18,6 +20,10 @@ test('controllers count under the usual names', async () => {
     'controller_runtime_terminal_reconcile_errors_total{controller="c"} 1',
     'controller_runtime_reconcile_time_seconds_count{controller="c"} 3',
     'workqueue_depth{controller="c",name="c"} 7',
+    'workqueue_adds_total{controller="c",name="c"} 1',
+    'workqueue_retries_total{controller="c",name="c"} 1',
+    'workqueue_queue_duration_seconds_sum{controller="c",name="c"} 0.2',
+    'workqueue_work_duration_seconds_count{controller="c",name="c"} 3',
   ]) {
     expect(text).toContain(line);
   }

@@ -54,7 +54,7 @@ async function everyBomb(name: string): Promise<number> {
     process.stdout.write(`${one}: `);
     for await (const { code, text, blockedMs, tookMs, complaints } of explosions(target, { names: [one] })) {
       say(`${code}, ${Math.round(blockedMs)} of ${Math.round(tookMs)} ms, ${JSON.stringify(text.slice(0, 160))}`);
-      for (const complaint of complaints) say(`  ${complaint.slice(0, 1_500)}`);
+      for (const complaint of new Set(complaints)) say(`  ${complaint.slice(0, 600)}`);
       if (complaints.length > 0 || blockedMs > 100) failed++;
     }
   }

@@ -1,5 +1,5 @@
-import { conflict } from '../../api/errors.js';
 import { ledgerEntryName } from '../../api/certificate-ledger.js';
+import { conflict } from '../../api/errors.js';
 import { CertificateLedgerEntries, type CertificateLedgerEntry } from '../../api/kinds/certificate-ledger-entry.js';
 import { isType } from '../../api/object.js';
 import type { ObjectSource } from '../../auth/object-source.js';

@@ -1,18 +1,23 @@
-import { createHash } from 'node:crypto';
 import { goJson } from '../../api/go-text.js';
-import type { Served } from '../catalogue.js';
+import type { ResourceDefinition } from '../../registry/resource-definition.js';
+import type { Served, ServedVersion } from '../catalogue.js';
 import type { Headers, Result } from '../request.js';
-import { openApiV2 } from './v2.js';
+import { openApiV2, openApiV2Json } from './v2.js';
 import { openApiV2Protobuf } from './v2-protobuf.js';
 import { documentHash, documentPath, documentUrl, openApiV3, openApiV3Index } from './v3.js';
 
-/** `/openapi/v2` and `/openapi/v3/...`: made when first asked for, kept as long as nothing served changes. */
+/**
+ * `/openapi/v2` and `/openapi/v3/...`: made when first asked for, and kept as long as what they tell of: the document of
+ * a group and version until one of its own definitions changes, the others until anything does.
+ */
 
 interface Asked {
   readonly path: string;
   readonly accept: string | undefined;
   readonly hash: string | undefined;
   readonly ifNoneMatch: string | undefined;
+  /** Milliseconds. */
+  readonly now: number;
 }
 type Bytes = Extract<Result, { type: 'bytes' }>;
 
@@ -21,68 +26,92 @@ const v2Protobuf = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
 const v2ProtobufAnswer = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
 const yearSeconds = 365 * 86_400;
 
-interface Documents {
-  v2?: { readonly json: Buffer; readonly protobuf: Buffer };
-  v3?: ReadonlyMap<string, Buffer>;
+/** Finished bytes and their hash, which is their ETag. */
+interface Document {
+  readonly bytes: Buffer;
+  readonly hash: string;
 }
-const made = new WeakMap<Served, Documents>();
-const documentsOf = (served: Served): Documents => {
-  const known = made.get(served) ?? {};
-  made.set(served, known);
-  return known;
-};
+const documentOf = (bytes: Buffer): Document => ({ bytes, hash: documentHash(bytes) });
 
 /** undefined: there is no such document. */
 export function openApiAnswer(served: Served, asked: Asked): Result | undefined {
   if (asked.path === '/openapi/v2') return v2Answer(served, asked);
-  if (asked.path === '/openapi/v3') {
-    return fresh(Buffer.from(goJson(openApiV3Index(v3Documents(served)))), json, asked, {});
-  }
+  const documents = v3Documents(served);
+  if (asked.path === '/openapi/v3') return fresh(documents.index, json, asked, {});
   const path = asked.path.slice('/openapi/v3/'.length);
-  const document = asked.path.startsWith('/openapi/v3/') ? v3Documents(served).get(path) : undefined;
+  const document = asked.path.startsWith('/openapi/v3/') ? documents.byPath.get(path) : undefined;
   if (document === undefined) return undefined;
-  const hash = documentHash(document);
   if (asked.hash === undefined) return fresh(document, json, asked, {});
-  if (asked.hash !== hash) {
+  if (asked.hash !== document.hash) {
     return {
       type: 'bytes',
       code: 301,
       bytes: Buffer.alloc(0),
       contentType: json,
-      headers: { Location: documentUrl(path, hash) },
+      headers: { Location: documentUrl(path, document.hash) },
     };
   }
-  const expires = new Date(Date.now() + yearSeconds * 1_000).toUTCString();
+  const expires = new Date(asked.now + yearSeconds * 1_000).toUTCString();
   return fresh(document, json, asked, { 'Cache-Control': 'public, immutable', Expires: expires });
 }
 
-/** Every group version's document. A broken custom schema must not take the others down. */
-function v3Documents(served: Served): ReadonlyMap<string, Buffer> {
-  const documents = documentsOf(served);
-  documents.v3 ??= new Map(
-    served.groups.flatMap(({ versions }) =>
-      versions.map(
-        (version) => [documentPath(version), Buffer.from(goJson(openApiV3(version.definitions, version)))] as const,
-      ),
-    ),
-  );
-  return documents.v3;
+interface V3Documents {
+  readonly index: Document;
+  readonly byPath: ReadonlyMap<string, Document>;
+}
+const v3Made = new WeakMap<Served, V3Documents>();
+
+function v3Documents(served: Served): V3Documents {
+  const known = v3Made.get(served);
+  if (known !== undefined) return known;
+  const versions = served.groups.flatMap((group) => group.versions);
+  const byPath = new Map(versions.map((version) => [documentPath(version), versionDocument(version)] as const));
+  const hashes = new Map([...byPath].map(([path, { hash }]) => [path, hash] as const));
+  const made = { byPath, index: documentOf(Buffer.from(goJson(openApiV3Index(hashes)))) };
+  v3Made.set(served, made);
+  return made;
+}
+
+/** Documents by the first definition in them, with all of those they were made of. */
+const versionsMade = new WeakMap<
+  ResourceDefinition,
+  { readonly of: readonly ResourceDefinition[]; readonly document: Document }
+>();
+
+function versionDocument(version: ServedVersion): Document {
+  const { definitions } = version;
+  const [first] = definitions;
+  const known = first === undefined ? undefined : versionsMade.get(first);
+  if (known?.of.length === definitions.length && known.of.every((one, at) => one === definitions[at])) {
+    return known.document;
+  }
+  const document = documentOf(Buffer.from(goJson(openApiV3(definitions, version))));
+  if (first !== undefined) versionsMade.set(first, { of: definitions, document });
+  return document;
+}
+
+type V2Form = 'json' | 'protobuf';
+const v2Made = new WeakMap<Served, Map<V2Form, Document>>();
+
+function v2Document(served: Served, form: V2Form): Document {
+  const made = v2Made.get(served) ?? new Map<V2Form, Document>();
+  v2Made.set(served, made);
+  const known = made.get(form);
+  if (known !== undefined) return known;
+  const told = served.definitions.filter(({ origin, undiscovered }) => origin === 'custom' || !undiscovered);
+  const tree = openApiV2(told);
+  const document = documentOf(form === 'json' ? openApiV2Json(tree) : openApiV2Protobuf(tree));
+  made.set(form, document);
+  return document;
 }
 
 function v2Answer(served: Served, asked: Asked): Bytes {
   const form = v2Form(asked.accept);
   if (form === undefined) return { type: 'bytes', code: 406, bytes: Buffer.alloc(0), contentType: json };
-  const documents = documentsOf(served);
-  if (documents.v2 === undefined) {
-    const document = openApiV2(served.definitions);
-    documents.v2 = { json: Buffer.from(goJson(document)), protobuf: openApiV2Protobuf(document) };
-  }
-  return form === 'json'
-    ? fresh(documents.v2.json, json, asked, { Vary: 'Accept' })
-    : fresh(documents.v2.protobuf, v2ProtobufAnswer, asked, { Vary: 'Accept' });
+  return fresh(v2Document(served, form), form === 'json' ? json : v2ProtobufAnswer, asked, { Vary: 'Accept' });
 }
 
-function v2Form(accept: string | undefined): 'json' | 'protobuf' | undefined {
+function v2Form(accept: string | undefined): V2Form | undefined {
   for (const clause of (accept ?? '*/*').split(',')) {
     const type = clause.split(';', 1)[0]?.trim() ?? '';
     if (type === json || type === '*/*' || type === 'application/*' || type === '') return 'json';
@@ -92,9 +121,9 @@ function v2Form(accept: string | undefined): 'json' | 'protobuf' | undefined {
 }
 
 /** The document, or 304 if the caller has it. */
-function fresh(bytes: Buffer, contentType: string, asked: Asked, headers: Headers): Bytes {
-  const etag = `"${createHash('sha512').update(bytes).digest('hex').toUpperCase()}"`;
-  const unchanged = asked.ifNoneMatch === etag;
+function fresh({ bytes, hash }: Document, contentType: string, asked: Asked, headers: Headers): Bytes {
+  const etag = `"${hash}"`;
+  const unchanged = has(asked.ifNoneMatch, etag);
   return {
     type: 'bytes',
     code: unchanged ? 304 : 200,
@@ -103,3 +132,7 @@ function fresh(bytes: Buffer, contentType: string, asked: Asked, headers: Header
     headers: { ETag: etag, ...headers },
   };
 }
+
+/** If-None-Match may name several, or any (RFC 9110 section 13.1.2). */
+const has = (ifNoneMatch: string | undefined, etag: string): boolean =>
+  ifNoneMatch?.split(',').some((one) => one.trim().replace(/^W\//, '') === etag || one.trim() === '*') ?? false;

@@ -68,6 +68,25 @@ const named =
       writer.close(number, before);
     }
   };
+/** What was written of a value once is copied the next time: documents share most of what they consist of. */
+function kept(write: WriteField): WriteField {
+  const known = new WeakMap<object, Buffer>();
+  return (writer, number, value) => {
+    if (!isObject(value)) {
+      write(writer, number, value);
+      return;
+    }
+    let bytes = known.get(value);
+    if (bytes === undefined) {
+      const own = new WireWriter();
+      write(own, number, value);
+      bytes = Buffer.from(own.finish());
+      known.set(value, bytes);
+    }
+    writer.raw(bytes);
+  };
+}
+
 /** A message that holds the value in one field. */
 const within = (number: number, field: WriteField): WriteField =>
   message((writer, value) => field(writer, number, value));
@@ -194,8 +213,8 @@ const messages: Readonly<Record<MessageName, WriteMessage>> = {
     () => ({
       swagger: [1, text],
       info: [2, message(members(() => ({ title: [1, text], version: [2, text] }), 7))],
-      paths: [8, within(2, named(message(messages.pathItem)))],
-      definitions: [9, schemas],
+      paths: [8, within(2, named(kept(message(messages.pathItem))))],
+      definitions: [9, within(1, named(kept(schema)))],
       security: [12, repeated(within(1, named(within(1, repeated(text)))))],
       securityDefinitions: [13, within(1, named(within(2, message(apiKey))))],
     }),

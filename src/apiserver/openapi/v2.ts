@@ -1,3 +1,4 @@
+import { goJson } from '../../api/go-text.js';
 import { setMember } from '../../api/json-text.js';
 import type { Json, JsonObject } from '../../api/object.js';
 import type { ResourceDefinition } from '../../registry/resource-definition.js';
@@ -7,27 +8,54 @@ import { answerComponent, answerMediaTypes, bodyComponent, patchMediaTypes } fro
 import { type Operation, operationsOf, type QueryParameter, queryParameters } from './operations.js';
 import { type DocumentInfo, documentInfo, pathParameters, statusTexts } from './v3.js';
 
-/** OpenAPI 2: one document for everything. */
+/**
+ * OpenAPI 2: one document for everything. What one definition adds to it is made once, so that documents share what
+ * they have in common, and a change of one definition costs little.
+ */
 export function openApiV2(definitions: readonly ResourceDefinition[], info: DocumentInfo = documentInfo): JsonObject {
-  const components = new Components(v2);
-  const paths = new Map<string, Record<string, Json>>();
-  for (const operation of definitions.flatMap(operationsOf)) {
-    const path = paths.get(operation.path) ?? { parameters: pathParameters(operation).map(flattened) };
-    paths.set(operation.path, path);
-    path[operation.method] = operationObject(components, operation);
-  }
-  const out: Record<string, Json> = {};
-  for (const path of [...paths.keys()].sort()) setMember(out, path, paths.get(path) ?? {});
+  const parts = definitions.map(partOf);
   return {
     swagger: '2.0',
     info: { title: info.title, version: info.version },
-    paths: out,
-    definitions: components.all(),
+    paths: merged(parts.map(({ paths }) => paths)),
+    definitions: merged(parts.map(({ schemas }) => schemas)),
     securityDefinitions: {
       BearerToken: { description: 'Bearer token', in: 'header', name: 'authorization', type: 'apiKey' },
     },
     security: [{ BearerToken: [] }],
   };
+}
+
+interface Part {
+  readonly paths: JsonObject;
+  readonly schemas: JsonObject;
+}
+const parts = new WeakMap<ResourceDefinition, Part>();
+
+function partOf(definition: ResourceDefinition): Part {
+  const known = parts.get(definition);
+  if (known !== undefined) return known;
+  const components = new Components(v2);
+  const paths: Record<string, Record<string, Json>> = {};
+  for (const operation of operationsOf(definition)) {
+    const path = paths[operation.path] ?? { parameters: pathParameters(operation).map(flattened) };
+    paths[operation.path] = path;
+    path[operation.method] = operationObject(components, operation);
+  }
+  const part = { paths, schemas: components.all() };
+  parts.set(definition, part);
+  return part;
+}
+
+/** All members, by name; of those given more than once the first. */
+function merged(all: readonly JsonObject[]): JsonObject {
+  const found = new Map<string, Json>();
+  for (const each of all) {
+    for (const name of Object.keys(each)) if (!found.has(name)) found.set(name, each[name] as Json);
+  }
+  const out: Record<string, Json> = {};
+  for (const name of [...found.keys()].sort()) setMember(out, name, found.get(name) as Json);
+  return out;
 }
 
 /** A parameter of OpenAPI 3 has a schema, one of OpenAPI 2 is one. */
@@ -73,4 +101,24 @@ function operationObject(components: Components, operation: Operation): JsonObje
     [`${extensionPrefix}action`]: operation.action,
     [`${extensionPrefix}group-version-kind`]: { ...operation.gvk },
   };
+}
+
+const texts = new WeakMap<object, string>();
+/** The text of a path or schema, written once however many documents it is in. */
+function textOf(value: Json): string {
+  if (typeof value !== 'object' || value === null) return goJson(value);
+  const known = texts.get(value) ?? goJson(value);
+  texts.set(value, known);
+  return known;
+}
+
+/** The document in JSON. */
+export function openApiV2Json(document: JsonObject): Buffer {
+  const shared = new Set(['paths', 'definitions']);
+  const members = Object.entries(document).map(([name, value]) => {
+    if (!shared.has(name)) return `${goJson(name)}:${goJson(value)}`;
+    const inner = Object.entries(value as JsonObject).map(([key, each]) => `${goJson(key)}:${textOf(each)}`);
+    return `${goJson(name)}:{${inner.join()}}`;
+  });
+  return Buffer.from(`{${members.join()}}`);
 }

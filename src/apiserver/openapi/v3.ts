@@ -45,11 +45,11 @@ export function openApiV3(
   };
 }
 
-/** The index: each document's URL with the hash of its bytes. */
-export function openApiV3Index(documents: ReadonlyMap<string, string | Uint8Array>): JsonObject {
+/** The index: each document's URL with the hash of its bytes. `hashes` are by path. */
+export function openApiV3Index(hashes: ReadonlyMap<string, string>): JsonObject {
   const paths: Record<string, Json> = {};
-  for (const path of [...documents.keys()].sort()) {
-    setMember(paths, path, { serverRelativeURL: documentUrl(path, documentHash(documents.get(path) ?? '')) });
+  for (const [path, hash] of [...hashes].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    setMember(paths, path, { serverRelativeURL: documentUrl(path, hash) });
   }
   return { paths };
 }

@@ -65,11 +65,12 @@ export class Passage {
     this.#record?.impersonating(impersonated);
   }
 
-  /** False: there are too many requests under way. */
+  /** False: there are too many requests under way. Those of this process are not counted: it knows how many it makes. */
   enter(user: UserInfo): boolean {
     const { inFlight, metrics } = this.#operations;
-    if (inFlight === undefined || isLongRunning(this.#request.info)) return true;
-    this.#leave = inFlight.enter(kindOf(this.#request.info.verb), user, this.#operations.clock.now());
+    const { info, caller } = this.#request;
+    if (inFlight === undefined || 'user' in caller || isLongRunning(info)) return true;
+    this.#leave = inFlight.enter(kindOf(info.verb), user, this.#operations.clock.now());
     if (this.#leave !== undefined) return true;
     metrics?.of(this.#request).terminated(429);
     return false;

@@ -42,6 +42,7 @@ export class RequestMetrics {
   readonly #families: ReturnType<typeof requestFamilies>;
   readonly #series = new Map<string, RequestSeries>();
   readonly #watches = new Map<string, WatchSeries>();
+  readonly #users = new Map<string, { add(): void }>();
 
   constructor(metrics: Metrics, catalogue: Catalogue) {
     this.#catalogue = catalogue;
@@ -88,16 +89,24 @@ export class RequestMetrics {
   }
 
   authenticated(result: 'success' | 'failure' | 'error', seconds: number, username: string): void {
-    const { attempts, attemptTime, users } = this.#families;
+    const { attempts, attemptTime } = this.#families;
     attempts[result].add();
     attemptTime[result].observe(seconds);
-    if (result === 'success') users.of({ username: userSort(username) }).add();
+    if (result === 'success') this.#user(userSort(username)).add();
   }
 
   authorized(verdict: Decision['verdict'], seconds: number): void {
     const { decisions, decisionTime } = this.#families;
     decisions[verdict].add();
     decisionTime[verdict].observe(seconds);
+  }
+
+  #user(sort: string): { add(): void } {
+    const known = this.#users.get(sort);
+    if (known !== undefined) return known;
+    const made = this.#families.users.of({ username: sort });
+    this.#users.set(sort, made);
+    return made;
   }
 
   #servedBy({ isResource, group, version, resource, subresource }: RequestInfo): ResourceDefinition | undefined {
@@ -271,16 +280,16 @@ function requestFamilies(metrics: Metrics) {
   };
 }
 
-const resourceVerbs: Readonly<Record<string, string>> = {
-  get: 'GET',
-  list: 'LIST',
-  watch: 'WATCH',
-  create: 'POST',
-  update: 'PUT',
-  patch: 'PATCH',
-  delete: 'DELETE',
-  deletecollection: 'DELETECOLLECTION',
-};
+const resourceVerbs = new Map([
+  ['get', 'GET'],
+  ['list', 'LIST'],
+  ['watch', 'WATCH'],
+  ['create', 'POST'],
+  ['update', 'PUT'],
+  ['patch', 'PATCH'],
+  ['delete', 'DELETE'],
+  ['deletecollection', 'DELETECOLLECTION'],
+]);
 const pathVerbs = new Map([
   ['GET', 'GET'],
   ['HEAD', 'GET'],
@@ -291,7 +300,7 @@ function verbOf(request: Pick<ApiRequest, 'info' | 'method' | 'header'>): string
   const { isResource, verb } = request.info;
   if (!isResource) return pathVerbs.get(request.method) ?? 'other';
   if (verb === 'patch' && request.header('content-type') === 'application/apply-patch+yaml') return 'APPLY';
-  return (Object.hasOwn(resourceVerbs, verb) ? resourceVerbs[verb] : undefined) ?? 'other';
+  return resourceVerbs.get(verb) ?? 'other';
 }
 
 const collectionVerbs = new Set(['list', 'watch', 'deletecollection']);

@@ -1,6 +1,8 @@
 import type { Domains } from '../../api/domains.js';
+import { CertificateLedgerEntries } from '../../api/kinds/certificate-ledger-entry.js';
 import type { PolicyRule } from '../../api/kinds/role.js';
 import { legacyTokenTracking } from '../../api/kinds/secret.js';
+import { ownNames } from '../../api/own-names.js';
 import { serviceAccountGroups, serviceAccountUsername, type UserInfo, wellKnown } from '../../api/user.js';
 import { wellKnownSigners } from '../../api/well-known-signers.js';
 import { apiGroups } from './api-groups.js';
@@ -12,12 +14,15 @@ import { rule } from './policy-rule.js';
  */
 export const controllerAccounts = {
   'csr-approver': 'csr-approver',
+  'csr-policy-approver': 'csr-policy-approver',
   'csr-signer': 'csr-signer',
   'csr-cleaner': 'csr-cleaner',
   'crd-names': 'crd-names',
   'crd-established': 'crd-established',
   'crd-finalizer': 'crd-finalizer',
+  'ca-rotation': 'ca-rotation',
   'trust-bundle-publisher': 'trust-bundle-publisher',
+  'trust-distributor': 'trust-distributor',
   'root-ca-publisher': 'root-ca-cert-publisher',
   'service-account': 'service-account-controller',
   'service-account-token': 'service-account-token-controller',
@@ -40,12 +45,28 @@ export const controllerUser = (controller: BuiltinController): UserInfo => ({
 /** Signers beyond the well-known ones that this server signs and publishes anchors for: names, or `domain/*`. */
 export interface SignerOptions {
   readonly signers?: readonly string[];
+  /** Names, or `domain/*`, that the certificate policy approves and denies for. */
+  readonly approves?: readonly string[];
+  /** Are bundles of anchors distributed, and into Secrets as well? */
+  readonly distributes?: 'no' | 'config-maps' | 'secrets-too';
+  /** Objects in namespaces that single accounts read or write. */
+  readonly objects?: readonly ControllerObjects[];
+}
+
+/** Objects of one kind in a namespace, by name, and what a controller does with them. */
+export interface ControllerObjects {
+  readonly controller: BuiltinController;
+  readonly namespace: string;
+  readonly resource: 'configmaps' | 'secrets';
+  readonly names: readonly string[];
+  /** Kept in order by the controller, which makes them if they are missing; otherwise it reads them. */
+  readonly keeps?: boolean;
 }
 
 /** What each account may do: what its controller needs, and nothing else. */
 export function controllerRoles(
   domains: Domains,
-  { signers: own = [] }: SignerOptions = {},
+  { signers: own = [], approves = [], distributes = 'no' }: SignerOptions = {},
 ): ReadonlyMap<string, readonly PolicyRule[]> {
   const g = apiGroups(domains);
   const signers = wellKnownSigners(domains);
@@ -56,6 +77,10 @@ export function controllerRoles(
   const crds = (verbs: string): PolicyRule => rule(verbs, g.apiextensions, 'customresourcedefinitions');
   const crdStatus = rule('patch update', g.apiextensions, 'customresourcedefinitions/status');
   const serving = `${domains.signer}/kube-apiserver-serving`;
+  const distributed = (verbs: string): readonly PolicyRule[] => [
+    ...(distributes === 'no' ? [] : [rule(verbs, g.core, 'configmaps')]),
+    ...(distributes === 'secrets-too' ? [rule(verbs, g.core, 'secrets')] : []),
+  ];
 
   const ofControllers: Readonly<Record<BuiltinController, readonly PolicyRule[]>> = {
     'csr-approver': [
@@ -69,6 +94,17 @@ export function controllerRoles(
       requests('R'),
       rule('update', g.certificates, 'certificatesigningrequests/status'),
       rule('sign', g.certificates, 'signers', [...wellKnownNames, ...own]),
+      rule('create get', ownNames.group, CertificateLedgerEntries.plural),
+      events,
+    ],
+    'csr-policy-approver': [
+      requests('R'),
+      ...(approves.length === 0
+        ? []
+        : [
+            rule('update', g.certificates, 'certificatesigningrequests/approval'),
+            rule('approve', g.certificates, 'signers', approves),
+          ]),
       events,
     ],
     'csr-cleaner': [requests('delete get list watch')],
@@ -81,6 +117,15 @@ export function controllerRoles(
       rule('delete deletecollection get list', '*', '*'),
       events,
     ],
+    'ca-rotation': [rule('list', g.certificates, 'clustertrustbundles'), ...distributed('list'), events],
+    'trust-distributor':
+      distributes === 'no'
+        ? []
+        : [
+            rule('R', g.core, 'namespaces'),
+            rule('create delete get list update watch', g.certificates, 'clustertrustbundles'),
+            ...distributed('create delete get list update watch'),
+          ],
     'trust-bundle-publisher': [
       rule('attest', g.certificates, 'signers', [serving, ...wellKnownNames, ...own]),
       rule('create delete get list patch update watch', g.certificates, 'clustertrustbundles'),

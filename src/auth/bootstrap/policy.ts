@@ -11,7 +11,7 @@ import { groupVersion, type ResourceType } from '../../api/object.js';
 import { wellKnown } from '../../api/user.js';
 import { apiGroups } from './api-groups.js';
 import { type ClusterRoleFacts, clusterRoles } from './cluster-roles.js';
-import { controllerNamespace, controllerRoles, type SignerOptions } from './controller-roles.js';
+import { controllerAccounts, controllerNamespace, controllerRoles, type SignerOptions } from './controller-roles.js';
 import { rule } from './policy-rule.js';
 
 /** Namespaces that exist from the first start on. */
@@ -27,7 +27,7 @@ export interface BootstrapPolicy {
 
 export function bootstrapPolicy(domains: Domains = defaultDomains, options: SignerOptions = {}): BootstrapPolicy {
   const controllers = [...controllerRoles(domains, options)];
-  const local = localRoles(domains);
+  const local = [...localRoles(domains), ...objectRoles(domains, options)];
   return {
     clusterRoles: [
       ...[...clusterRoles(domains)].map(([name, facts]) => clusterRole(name, facts, domains)),
@@ -134,13 +134,26 @@ const clusterBindings: readonly (readonly [string, (domains: Domains) => readonl
 ];
 
 interface LocalRole {
-  readonly namespace: 'kube-system' | 'kube-public';
+  readonly namespace: string;
   readonly name: string;
   /** Name of its RoleBinding; absent: the same. */
   readonly binding?: string;
   readonly rules: readonly PolicyRule[];
   readonly subjects: readonly Subject[];
 }
+
+/** Roles for the objects that single controllers need: one for each controller, namespace and kind. */
+const objectRoles = (domains: Domains, { objects = [] }: SignerOptions): readonly LocalRole[] =>
+  objects.map(({ controller, namespace, resource, names, keeps = false }) => ({
+    namespace,
+    name: `system:controller:${controllerAccounts[controller]}-${resource}`,
+    rules: [
+      rule(keeps ? 'get list update watch' : 'get list watch', apiGroups(domains).core, resource, names),
+      // What is to be made has no name yet that a rule could be about.
+      ...(keeps ? [rule('create', apiGroups(domains).core, resource)] : []),
+    ],
+    subjects: [serviceAccount(controllerAccounts[controller])],
+  }));
 
 /** Roles in namespaces of the system. */
 function localRoles(domains: Domains): readonly LocalRole[] {

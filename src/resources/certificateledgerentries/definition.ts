@@ -1,4 +1,4 @@
-import { type CertificateLedgerEntry, CertificateLedgerEntries } from '../../api/kinds/certificate-ledger-entry.js';
+import { CertificateLedgerEntries, type CertificateLedgerEntry } from '../../api/kinds/certificate-ledger-entry.js';
 import { nameRules } from '../../api/names.js';
 import { invalid } from '../../api/violations.js';
 import { ledgerEntryProblems } from '../../pki/certificate-ledger.js';
@@ -76,12 +76,19 @@ export const certificateLedgerEntries = defineResource<CertificateLedgerEntry>({
   verbs: ['create', 'get', 'list', 'watch'],
   nameRule: nameRules.dnsSubdomain,
   columns: [
-    column('Records', 'How many certificates the entry records.', ({ spec }: CertificateLedgerEntry) => spec?.records?.length ?? 0, {
-      type: 'integer',
-    }),
+    column(
+      'Records',
+      'How many certificates the entry records.',
+      ({ spec }: CertificateLedgerEntry) => spec?.records?.length ?? 0,
+      {
+        type: 'integer',
+      },
+    ),
     column('Hash', 'Hash of the entry.', ({ spec }: CertificateLedgerEntry) => spec?.hash ?? ''),
     age,
   ],
   validate: ({ metadata, spec }) =>
-    ledgerEntryProblems(metadata.name ?? '', spec ?? {}).map((problem) => invalid('spec', spec?.sequence ?? 0, problem)),
+    ledgerEntryProblems(metadata.name ?? '', spec ?? {}).map((problem) =>
+      invalid('spec', spec?.sequence ?? 0, problem),
+    ),
 });

@@ -11,6 +11,7 @@ import {
   index,
   invalid,
   notSupported,
+  ofEach,
   required,
   type Violation,
 } from '../../api/violations.js';
@@ -102,7 +103,7 @@ export function conditionViolations(
   tolerated: ToleratedConditions,
 ): readonly Violation[] {
   const seen = new Set<string>();
-  return conditionsOf(csr).flatMap((condition, at) => {
+  return ofEach(conditionsOf(csr), (condition, at) => {
     const type = typeOf(condition);
     const repeated = seen.has(type);
     const other = type === 'Approved' ? 'Denied' : type === 'Denied' ? 'Approved' : undefined;

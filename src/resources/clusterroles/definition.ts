@@ -1,7 +1,7 @@
 import { type AggregationRule, type ClusterRole, ClusterRoles } from '../../api/kinds/role.js';
 import { nameRules } from '../../api/names.js';
 import { validateLabelSelector } from '../../api/selectors.js';
-import { index, invalid, required, type Violation } from '../../api/violations.js';
+import { index, invalid, ofEach, required, type Violation } from '../../api/violations.js';
 import { defineResource } from '../../registry/resource-definition.js';
 import { field, list, optional, struct } from '../../schema/builder.js';
 import { labelSelector, objectMeta, typeMeta } from '../../schema/meta.js';
@@ -40,7 +40,7 @@ function validateAggregation(rule: AggregationRule | null | undefined): readonly
   if (selectors.length === 0) {
     return [required(path, 'at least one clusterRoleSelector required if aggregationRule is non-nil')];
   }
-  return selectors.flatMap((selector, at) => {
+  return ofEach(selectors, (selector, at) => {
     const wrong = validateLabelSelector(selector, index(path, at));
     return wrong.length === 0 ? [] : [...wrong, invalid(index(path, at), null, 'invalid label selector.')];
   });

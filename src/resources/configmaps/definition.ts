@@ -1,6 +1,6 @@
 import { type ConfigMap, ConfigMaps } from '../../api/kinds/config-map.js';
 import { configKey, nameRules } from '../../api/names.js';
-import { invalid, mapKey, tooLong, type Violation } from '../../api/violations.js';
+import { invalid, mapKey, ofEach, tooLong, type Violation } from '../../api/violations.js';
 import { defineResource } from '../../registry/resource-definition.js';
 import { boolean, bytes, field, map, optional, string, struct } from '../../schema/builder.js';
 import { objectMeta, typeMeta } from '../../schema/meta.js';
@@ -34,11 +34,11 @@ function validateContents({ data, binaryData }: ConfigMap): readonly Violation[]
     texts.reduce((sum, [, text]) => sum + Buffer.byteLength(text), 0) +
     binaries.reduce((sum, [, text]) => sum + base64Bytes(text), 0);
   return [
-    ...texts.flatMap(([key]) => [
+    ...ofEach(texts, ([key]) => [
       ...wrongKey('data', key),
       ...(isBinary(key) ? [invalid(mapKey('data', key), key, 'duplicate of key present in binaryData')] : []),
     ]),
-    ...binaries.flatMap(([key]) => wrongKey('binaryData', key)),
+    ...ofEach(binaries, ([key]) => wrongKey('binaryData', key)),
     // `[]` is how Kubernetes spells the path of the whole object.
     ...(size > maxContentBytes ? [tooLong('[]', maxContentBytes)] : []),
   ];

@@ -9,7 +9,7 @@ import {
   type OpaqueDeviceConfiguration,
 } from '../../api/kinds/device-class.js';
 import { dnsSubdomain, nameRules, qualifiedName } from '../../api/names.js';
-import { child, index, invalid, required, tooLong, tooMany, type Violation } from '../../api/violations.js';
+import { child, index, invalid, ofEach, required, tooLong, tooMany, type Violation } from '../../api/violations.js';
 import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
 import { anyJson, field, list, optional, string, struct } from '../../schema/builder.js';
 import { objectMeta, typeMeta } from '../../schema/meta.js';
@@ -119,7 +119,7 @@ function validateItems<I>(
 ): readonly Violation[] {
   const all = items ?? [];
   if (all.length > maxItems) return [tooMany(path, all.length, maxItems)];
-  return all.flatMap((item, at) =>
+  return ofEach(all, (item, at) =>
     validate(
       item,
       index(path, at),

@@ -10,7 +10,7 @@ import type {
 } from '../../api/kinds/access-review.js';
 import { labelValue, qualifiedName } from '../../api/names.js';
 import type { ApiObject, ObjectMeta } from '../../api/object.js';
-import { child, forbiddenField, index, invalid, required, type Violation } from '../../api/violations.js';
+import { child, forbiddenField, index, invalid, ofEach, required, type Violation } from '../../api/violations.js';
 
 /** What is wrong with a question about access. Questions are refused as a whole and without their kind. */
 
@@ -105,7 +105,7 @@ function checkSelector(
     ...(rawSelector === '' && requirements.length === 0
       ? [required(all, `when ${path} is specified, requirements or rawSelector is required`)]
       : []),
-    ...requirements.flatMap((requirement, at) => checkRequirement(requirement, index(all, at))),
+    ...ofEach(requirements, (requirement, at) => checkRequirement(requirement, index(all, at))),
   ];
 }
 
@@ -117,7 +117,7 @@ const checkFieldRequirement = (requirement: Requirement, path: string): readonly
 const checkLabelRequirement = (requirement: Requirement, path: string): readonly Violation[] => [
   ...checkOperator(requirement, path),
   ...qualifiedName(requirement.key ?? '').map((why) => invalid(child(path, 'key'), requirement.key ?? '', why)),
-  ...(requirement.values ?? []).flatMap((value, at) =>
+  ...ofEach(requirement.values ?? [], (value, at) =>
     labelValue(value).map((why) => invalid(index(child(path, 'values'), at), value, why)),
   ),
 ];

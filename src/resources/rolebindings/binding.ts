@@ -1,7 +1,7 @@
 import type { RoleRef, Subject } from '../../api/kinds/role-binding.js';
 import { dnsSubdomain, pathSegment } from '../../api/names.js';
 import type { ApiObject } from '../../api/object.js';
-import { child, index, invalid, notSupported, required, type Violation } from '../../api/violations.js';
+import { child, index, invalid, notSupported, ofEach, required, type Violation } from '../../api/violations.js';
 import type { Column } from '../../registry/resource-definition.js';
 import { field, list, string, struct } from '../../schema/builder.js';
 import { age, column } from '../columns.js';
@@ -71,7 +71,7 @@ export function validateBinding(
 ): readonly Violation[] {
   return [
     ...validateRoleRef(next.roleRef, scope),
-    ...(next.subjects ?? []).flatMap((subject, at) => validateSubject(subject, scope, index('subjects', at))),
+    ...ofEach(next.subjects ?? [], (subject, at) => validateSubject(subject, scope, index('subjects', at))),
     ...(previous === undefined || sameRef(next.roleRef, previous.roleRef)
       ? []
       : [invalid('roleRef', internalForm(next.roleRef), 'cannot change roleRef')]),

@@ -1,5 +1,5 @@
 import type { PolicyRule } from '../../api/kinds/role.js';
-import { child, index, invalid, required, type Violation } from '../../api/violations.js';
+import { child, index, invalid, ofEach, required, type Violation } from '../../api/violations.js';
 import { field, list, string, struct } from '../../schema/builder.js';
 
 /** The rules of Roles and ClusterRoles: their schema and what is wrong with them. */
@@ -31,7 +31,7 @@ const isEmpty = (items: readonly string[] | null | undefined): boolean => (items
 export const validatePolicyRules = (
   rules: readonly PolicyRule[] | null | undefined,
   scope: { readonly namespaced: boolean },
-): readonly Violation[] => (rules ?? []).flatMap((rule, at) => validateRule(rule, scope, index('rules', at)));
+): readonly Violation[] => ofEach(rules ?? [], (rule, at) => validateRule(rule, scope, index('rules', at)));
 
 function validateRule(
   rule: PolicyRule,

@@ -1,5 +1,5 @@
 import type { RuleWithOperations } from '../../api/kinds/webhook-configuration.js';
-import { child, index, invalid, notSupported, required, type Violation } from '../../api/violations.js';
+import { child, index, invalid, notSupported, ofEach, required, type Violation } from '../../api/violations.js';
 
 const operations = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE'];
 const scopes = ['*', 'Cluster', 'Namespaced'];
@@ -11,14 +11,12 @@ export function validateWebhookRule(rule: RuleWithOperations, path: string): rea
   const at = (member: string): string => child(path, member);
   return [
     ...validateItems(rule.operations ?? [], at('operations'), 'operations'),
-    ...(rule.operations ?? []).flatMap((operation, i) =>
+    ...ofEach(rule.operations ?? [], (operation, i) =>
       operations.includes(operation) ? [] : [notSupported(index(at('operations'), i), operation, operations)],
     ),
     ...validateItems(rule.apiGroups ?? [], at('apiGroups'), 'API groups'),
     ...validateItems(rule.apiVersions ?? [], at('apiVersions'), 'API versions'),
-    ...(rule.apiVersions ?? []).flatMap((version, i) =>
-      version === '' ? [required(index(at('apiVersions'), i))] : [],
-    ),
+    ...ofEach(rule.apiVersions ?? [], (version, i) => (version === '' ? [required(index(at('apiVersions'), i))] : [])),
     ...validateResources(rule.resources ?? [], at('resources')),
     ...(rule.scope === undefined || rule.scope === null || scopes.includes(rule.scope)
       ? []

@@ -10,6 +10,7 @@ import {
   index,
   invalid,
   notSupported,
+  ofEach,
   required,
   tooMany,
   type Violation,
@@ -84,7 +85,7 @@ export function validateWebhooks(
   const check = (expression: string): readonly string[] =>
     checkMatchCondition(expression, { stored: known.has(expression) });
   const seen = new Set<string>();
-  return webhooks.flatMap((webhook, at) => {
+  return ofEach(webhooks, (webhook, at) => {
     const path = index('webhooks', at);
     const repeated = !leniency.names && Boolean(webhook.name) && seen.has(webhook.name);
     seen.add(webhook.name);
@@ -117,7 +118,7 @@ function validateWebhook(
   const selector = { allowInvalidValues: leniency.labelValues };
   return [
     ...validateName(webhook.name, at('name')),
-    ...(webhook.rules ?? []).flatMap((rule, i) => validateWebhookRule(rule, index(at('rules'), i))),
+    ...ofEach(webhook.rules ?? [], (rule, i) => validateWebhookRule(rule, index(at('rules'), i))),
     ...oneOf('failurePolicy', ['Fail', 'Ignore']),
     ...oneOf('matchPolicy', ['Equivalent', 'Exact']),
     ...validateSideEffects(webhook.sideEffects, at('sideEffects'), leniency),
@@ -169,7 +170,7 @@ function validateReviewVersions(versions: readonly string[], path: string, lenie
   const accepted = reviewVersions.join(', ');
   if (versions.length === 0) return [required(path, `must specify one of ${accepted}`)];
   const seen = new Set<string>();
-  const wrong = versions.flatMap((version, at) => {
+  const wrong = ofEach(versions, (version, at) => {
     if (seen.has(version)) return [invalid(index(path, at), version, 'duplicate version')];
     seen.add(version);
     return dns1035Label(version).map((text) => invalid(index(path, at), version, text));
@@ -187,7 +188,7 @@ function validateMatchConditions(
   const seen = new Set<string>();
   return [
     ...(conditions.length > maxMatchConditions ? [tooMany(path, conditions.length, maxMatchConditions)] : []),
-    ...conditions.flatMap(({ name = '', expression = '' }, at) => {
+    ...ofEach(conditions, ({ name = '', expression = '' }, at) => {
       const [nameAt, expressionAt] = [child(index(path, at), 'name'), child(index(path, at), 'expression')];
       const repeated = name !== '' && seen.has(name);
       seen.add(name);

@@ -1,0 +1,116 @@
+import { type LedgerRecord, ledgerEntryName, ledgerLimits } from '../../src/api/certificate-ledger.js';
+import { isReason } from '../../src/api/errors.js';
+import { CertificateLedgerEntries } from '../../src/api/kinds/certificate-ledger-entry.js';
+import { groupVersion } from '../../src/api/object.js';
+import type { Client } from '../../src/client/client.js';
+import { fieldManagers } from '../../src/controller/field-manager.js';
+import { emptyLedger, type LedgerHead, nextLedgerEntry } from '../../src/pki/certificate-ledger.js';
+
+/** Where issued certificates are recorded. */
+export interface CertificateLedger {
+  /** Resolves once the record is kept for good. */
+  append(record: LedgerRecord): Promise<void>;
+}
+
+/** Bytes of records in one entry, about. */
+const maxEntryBytes = 400_000;
+/** Another writer that is faster each time wins; this many times in a row means that something else is wrong. */
+const tries = 100;
+
+/**
+ * Writes the ledger through a client. Records that come while an entry is being written go into the next one
+ * together, so one writer at a time is no bottleneck. Another program may write the same ledger: whoever comes second
+ * to a number looks for the end again.
+ */
+export function ledgerWriter(client: Client): CertificateLedger {
+  const resource = client.resource(CertificateLedgerEntries);
+  let waiting: Waiting[] = [];
+  let head: LedgerHead | undefined;
+  let writing = false;
+
+  /** The last entry. Numbers have no gaps, so it is found in as many steps as its number has bits. */
+  const findHead = async (from: LedgerHead): Promise<LedgerHead> => {
+    const at = async (sequence: number): Promise<LedgerHead | undefined> => {
+      const found = await resource.get({ name: ledgerEntryName(sequence) });
+      return found === undefined ? undefined : { sequence, hash: found.spec.hash };
+    };
+    let last = from;
+    let step = 1;
+    for (let next = await at(last.sequence + step); next !== undefined; next = await at(last.sequence + step)) {
+      last = next;
+      step *= 2;
+    }
+    while (step > 1) {
+      step /= 2;
+      last = (await at(last.sequence + step)) ?? last;
+    }
+    return last;
+  };
+
+  const write = async (records: readonly LedgerRecord[]): Promise<void> => {
+    let known = head ?? emptyLedger;
+    for (let attempt = 1; ; attempt++) {
+      head ??= await findHead(known);
+      known = head;
+      const spec = nextLedgerEntry(head, records);
+      try {
+        await resource.create(
+          {
+            apiVersion: groupVersion(CertificateLedgerEntries),
+            kind: CertificateLedgerEntries.kind,
+            metadata: { name: ledgerEntryName(spec.sequence) },
+            spec,
+          },
+          { fieldManager: fieldManagers.controllers },
+        );
+        head = { sequence: spec.sequence, hash: spec.hash };
+        return;
+      } catch (error) {
+        // Whether it was written is not known for every failure, so the end is looked for again after each.
+        head = undefined;
+        if (attempt === tries || !(isReason(error, 'AlreadyExists') || isReason(error, 'Conflict'))) throw error;
+      }
+    }
+  };
+
+  const drain = async (): Promise<void> => {
+    writing = true;
+    while (waiting.length > 0) {
+      const count = fitting(waiting);
+      const batch = waiting.slice(0, count);
+      waiting = waiting.slice(count);
+      try {
+        await write(batch.map(({ record }) => record));
+        for (const { resolve } of batch) resolve();
+      } catch (error) {
+        for (const { reject } of batch) reject(error);
+      }
+    }
+    writing = false;
+  };
+
+  return {
+    append: (record) =>
+      new Promise((resolve, reject) => {
+        waiting.push({ record, bytes: JSON.stringify(record).length, resolve, reject });
+        if (!writing) void drain();
+      }),
+  };
+}
+
+interface Waiting {
+  readonly record: LedgerRecord;
+  readonly bytes: number;
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
+/** How many go into one entry; at least one. */
+function fitting(waiting: readonly Waiting[]): number {
+  let bytes = 0;
+  const tooMany = waiting.findIndex((one, at) => {
+    bytes += one.bytes;
+    return at > 0 && (at >= ledgerLimits.records || bytes > maxEntryBytes);
+  });
+  return tooMany < 0 ? waiting.length : tooMany;
+}

@@ -1,0 +1,59 @@
+import { CertificateLedgerEntries, type CertificateLedgerEntry } from '../api/kinds/certificate-ledger-entry.js';
+import type { Client } from '../client/client.js';
+import { connect } from '../client/remote-client.js';
+import { type LedgerHead, verifyLedger } from '../pki/certificate-ledger.js';
+import { type CertificateQuery, recordTable, selectRecords } from './issued-certificates.js';
+
+export interface CertificatesFlags extends CertificateQuery {
+  readonly kubeconfig?: string;
+  readonly output: 'table' | 'json';
+  readonly verify?: boolean;
+  readonly noted?: LedgerHead;
+}
+
+/** `kedge certificates`: what was issued, from the ledger. Fails with one sentence if the ledger was tampered with. */
+export async function certificates(flags: CertificatesFlags): Promise<void> {
+  const { kubeconfig, output, verify = false, noted, ...query } = flags;
+  const client = await connect(kubeconfig === undefined ? {} : { kubeconfig });
+  try {
+    const entries = await wholeLedger(client);
+    if (verify) return sayVerdict(entries, noted);
+    const now = Date.now();
+    const records = selectRecords(
+      entries.flatMap(({ spec }) => spec.records),
+      query,
+      now,
+    );
+    process.stdout.write(output === 'json' ? `${JSON.stringify(records, undefined, 2)}\n` : recordTable(records, now));
+  } finally {
+    client.close();
+  }
+}
+
+const pageSize = 500;
+
+async function wholeLedger(client: Client): Promise<readonly CertificateLedgerEntry[]> {
+  const entries: CertificateLedgerEntry[] = [];
+  let next: string | undefined;
+  do {
+    const page = await client
+      .resource(CertificateLedgerEntries)
+      .list(next === undefined ? { limit: pageSize } : { limit: pageSize, continue: next });
+    entries.push(...page.items);
+    next = page.metadata.continue;
+  } while (next !== undefined && next !== '');
+  return entries;
+}
+
+function sayVerdict(entries: readonly CertificateLedgerEntry[], noted: LedgerHead | undefined): void {
+  const { head, records, problems } = verifyLedger(
+    entries.map(({ metadata, spec }) => ({ name: metadata.name ?? '', spec })),
+    noted,
+  );
+  for (const problem of problems) process.stderr.write(`${problem}\n`);
+  if (problems.length > 0) throw new Error(`the ledger was tampered with: ${problems.length} problems`);
+  const end = head.sequence === 0 ? 'empty' : `${head.sequence}:${head.hash}`;
+  process.stdout.write(
+    `${entries.length} entries with ${records} certificates, nothing changed or removed\nend: ${end}\n`,
+  );
+}

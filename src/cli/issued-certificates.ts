@@ -1,0 +1,86 @@
+import type { LedgerRecord } from '../api/certificate-ledger.js';
+import { humanDuration } from '../api/time.js';
+
+/** Which records somebody wants to see. */
+export interface CertificateQuery {
+  readonly signer?: string;
+  readonly requester?: string;
+  /** A common name, or an alternative name with or without its kind. */
+  readonly name?: string;
+  /** Milliseconds. */
+  readonly expiresWithin?: number;
+  /** Those that have expired, too. */
+  readonly expired?: boolean;
+}
+
+/** The records that fit, each certificate once, by the end of their validity. */
+export function selectRecords(
+  records: readonly LedgerRecord[],
+  { signer, requester, name, expiresWithin, expired = false }: CertificateQuery,
+  now: number,
+): readonly LedgerRecord[] {
+  const bySha256 = new Map(records.map((record) => [record.sha256, record]));
+  return [...bySha256.values()]
+    .filter((record) => {
+      const end = Date.parse(record.notAfter);
+      return (
+        (signer === undefined || record.signerName === signer) &&
+        (requester === undefined || record.requester === requester) &&
+        (name === undefined || isNamed(record, name)) &&
+        (expired || end > now) &&
+        (expiresWithin === undefined || end <= now + expiresWithin)
+      );
+    })
+    .sort((a, b) => compare(a.notAfter, b.notAfter) || compare(a.sha256, b.sha256));
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+const isNamed = ({ subject, names = [] }: LedgerRecord, name: string): boolean =>
+  subject.split(/(?<!\\),/).includes(`CN=${name}`) ||
+  names.some((one) => one === name || one.slice(one.indexOf(':') + 1) === name);
+
+/** A table for people: columns as wide as their widest cell. */
+export function recordTable(records: readonly LedgerRecord[], now: number): string {
+  return table([
+    ['EXPIRES', 'SIGNER', 'SUBJECT', 'NAMES', 'REQUESTER', 'APPROVAL', 'SERIAL'],
+    ...records.map(({ notAfter, signerName, subject, names = [], omittedNames = 0, requester, approval, serial }) => [
+      Date.parse(notAfter) > now ? `in ${humanDuration(Date.parse(notAfter) - now)}` : notAfter,
+      signerName,
+      shortened(subject, 60),
+      shortened([...names, ...(omittedNames > 0 ? [`and ${omittedNames} more`] : [])].join(' '), 60),
+      requester,
+      ruleIn(approval.message) ?? approval.reason ?? '',
+      serial,
+    ]),
+  ]);
+}
+
+/** The rule of a policy that a condition names. */
+const ruleIn = (message: string | undefined): string | undefined => {
+  const [, rule] = /^Approved by rule (".*") of the certificate policy\.$/.exec(message ?? '') ?? [];
+  return rule === undefined ? undefined : `rule ${rule}`;
+};
+
+const shortened = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+
+/** Nothing in a certificate may steer a terminal. */
+const visible = (text: string): string =>
+  text.replace(
+    /[\p{Cc}\p{Cf}\u2028\u2029]/gu,
+    (character) => `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`,
+  );
+
+export function table(rows: readonly (readonly string[])[]): string {
+  const clean = rows.map((row) => row.map((cell) => (cell === '' ? '-' : visible(cell))));
+  const widths = (clean[0] ?? []).map((_, at) => Math.max(...clean.map((row) => row[at]?.length ?? 0)));
+  return clean
+    .map(
+      (row) =>
+        `${row
+          .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+          .join('   ')
+          .trimEnd()}\n`,
+    )
+    .join('');
+}

@@ -1,0 +1,112 @@
+import type { LedgerRecord } from '../api/certificate-ledger.js';
+import { CertificateLedgerEntries } from '../api/kinds/certificate-ledger-entry.js';
+import type { Client } from '../client/client.js';
+import { readPemCertificates } from '../pki/certificate.js';
+import type { Signer } from '../pki/signer.js';
+import type { Clock } from '../runtime/clock.js';
+import type { Metrics } from '../runtime/metrics.js';
+
+const hour = 3_600_000;
+const pageSize = 200;
+
+/**
+ * Tells when certificates and CAs end, by signer, in seconds since the epoch, so that alerts subtract `time()`. What
+ * was issued before this server started is read from the ledger at the first scrape. Answers whom to tell of what is
+ * issued.
+ */
+export function certificateMetrics(
+  metrics: Metrics,
+  given: { readonly signers: readonly Signer[]; readonly clock: Pick<Clock, 'now'>; readonly client: () => Client },
+): (record: LedgerRecord) => void {
+  const { signers, clock, client } = given;
+  const total = metrics.counter({
+    name: 'kedge_certificates_issued_total',
+    help: 'Certificates handed out by this server.',
+    labels: ['signer'],
+  });
+  const ends = new Ends();
+  let read: Promise<void> | undefined;
+  const known = async (): Promise<readonly SignerEnds[]> => {
+    read ??= readLedger(client(), (record) => ends.add(record));
+    // A ledger that could not be read is read again at the next scrape.
+    await read.catch((error: unknown) => {
+      read = undefined;
+      throw error;
+    });
+    return ends.after(clock.now());
+  };
+
+  metrics.measured(
+    { name: 'kedge_certificates_valid', help: 'Certificates that have not expired.', labels: ['signer'] },
+    async () => (await known()).map(({ signer, count }) => ({ labels: { signer }, value: count })),
+  );
+  metrics.measured(
+    {
+      name: 'kedge_certificate_expiration_timestamp_seconds',
+      help: 'When the first of the certificates expires that have not, to the hour.',
+      labels: ['signer'],
+    },
+    async () => (await known()).map(({ signer, first }) => ({ labels: { signer }, value: first / 1_000 })),
+  );
+  metrics.measured(
+    {
+      name: 'kedge_ca_expiration_timestamp_seconds',
+      help: 'When the anchor of the CA that signs now expires.',
+      labels: ['signer'],
+    },
+    async () => {
+      const found = await Promise.all(signers.map(anchorEnd));
+      return found.flatMap((one) => (one === undefined ? [] : [one]));
+    },
+  );
+  return (record) => {
+    total.add({ signer: record.signerName });
+    ends.add(record);
+  };
+}
+
+async function readLedger(client: Client, take: (record: LedgerRecord) => void): Promise<void> {
+  let next: string | undefined;
+  do {
+    const options = next === undefined ? { limit: pageSize } : { limit: pageSize, continue: next };
+    const page = await client.resource(CertificateLedgerEntries).list(options);
+    for (const { spec } of page.items) for (const record of spec.records) take(record);
+    next = page.metadata.continue;
+  } while (next);
+}
+
+/** A signer that does not answer has no value. */
+async function anchorEnd(signer: Signer) {
+  const pem = await signer.trustAnchors?.().catch(() => '');
+  const [anchor] = readPemCertificates(pem ?? '');
+  return anchor && { labels: { signer: signer.serves }, value: anchor.notAfter / 1_000 };
+}
+
+interface SignerEnds {
+  readonly signer: string;
+  readonly count: number;
+  /** Milliseconds since the epoch. */
+  readonly first: number;
+}
+
+/** Certificates by the hour in which they end, each once, by a part of its fingerprint. */
+class Ends {
+  readonly #bySigner = new Map<string, Map<number, Set<string>>>();
+
+  add({ signerName, notAfter, sha256 }: LedgerRecord): void {
+    const hours = this.#bySigner.get(signerName) ?? new Map<number, Set<string>>();
+    this.#bySigner.set(signerName, hours);
+    const end = Math.floor(Date.parse(notAfter) / hour);
+    const ending = hours.get(end) ?? new Set();
+    hours.set(end, ending.add(sha256.slice(0, 16)));
+  }
+
+  after(now: number): readonly SignerEnds[] {
+    return [...this.#bySigner].flatMap(([signer, hours]) => {
+      for (const end of hours.keys()) if ((end + 1) * hour <= now) hours.delete(end);
+      if (hours.size === 0) return [];
+      const count = [...hours.values()].reduce((sum, ending) => sum + ending.size, 0);
+      return [{ signer, count, first: Math.min(...hours.keys()) * hour }];
+    });
+  }
+}

@@ -1,0 +1,78 @@
+import type { RotatedCa } from '../../controllers/ca-rotation/ca-rotation.js';
+import { namespacedName } from '../../controllers/trust-distributor/trust-bundle.js';
+import type { LedgerRecord } from '../api/certificate-ledger.js';
+import type { Domains } from '../api/domains.js';
+import { wellKnownSigner, wellKnownSigners } from '../api/well-known-signers.js';
+import type { ControllerObjects, SignerOptions } from '../auth/bootstrap/controller-roles.js';
+import type { ControllersToRun } from './run-controllers.js';
+import type { CertificateOptions } from './signing-options.js';
+
+/** What the accounts of controllers need for what is configured, and nothing else. `own` are names of further signers. */
+export function certificateRights(
+  { signers = [], policy, trust }: CertificateOptions,
+  { own, domains }: { readonly own: readonly string[]; readonly domains: Domains },
+): SignerOptions {
+  const names = signers.map(({ name }) => name).filter((name) => wellKnownSigner(name, domains) === undefined);
+  const approves = policy?.mode === 'shadow' ? [] : (policy?.rules ?? []).flatMap((rule) => rule.signers);
+  const caSecrets = signers.flatMap((signer) =>
+    'secret' in signer ? [{ secret: signer.secret, keeps: signer.rotation !== undefined }] : [],
+  );
+  const sources = (trust?.bundles ?? []).flatMap(({ sources: all }) => all);
+  return {
+    signers: [...new Set([...own, ...names])],
+    approves: [...new Set(approves.flatMap((name) => spellings(name, domains)))],
+    distributes: trust === undefined ? 'no' : trust.secretTargets ? 'secrets-too' : 'config-maps',
+    objects: merged([
+      ...caSecrets.flatMap(({ secret, keeps }) => [
+        ...objects('csr-signer', 'secrets', secret),
+        ...(keeps ? objects('ca-rotation', 'secrets', secret, { keeps }) : []),
+      ]),
+      ...sources.flatMap((source) => {
+        if ('configMap' in source) return objects('trust-distributor', 'configmaps', source.configMap);
+        return 'secret' in source ? objects('trust-distributor', 'secrets', source.secret) : [];
+      }),
+    ]),
+  };
+}
+
+const spellings = (name: string, domains: Domains): readonly string[] => {
+  const known = wellKnownSigner(name, domains);
+  return known === undefined ? [name] : wellKnownSigners(domains)[known];
+};
+
+function objects(
+  controller: ControllerObjects['controller'],
+  resource: ControllerObjects['resource'],
+  text: string,
+  { keeps = false }: { readonly keeps?: boolean } = {},
+): readonly ControllerObjects[] {
+  const name = namespacedName(text);
+  return name === undefined ? [] : [{ controller, resource, namespace: name.namespace, names: [name.name], keeps }];
+}
+
+/** One for each controller, kind and namespace. */
+function merged(all: readonly ControllerObjects[]): readonly ControllerObjects[] {
+  const found = new Map<string, ControllerObjects>();
+  for (const one of all) {
+    const key = `${one.controller} ${one.resource} ${one.namespace}`;
+    const before = found.get(key);
+    const names = [...new Set([...(before?.names ?? []), ...one.names])];
+    found.set(key, { ...one, names, keeps: one.keeps === true || before?.keeps === true });
+  }
+  return [...found.values()];
+}
+
+/** What the controllers are told of what is configured. */
+export const certificateControllers = (
+  { policy, expressions, trust }: CertificateOptions,
+  rotatedCas: readonly RotatedCa[],
+  onIssued?: (record: LedgerRecord) => void,
+): ControllersToRun['certificates'] => ({
+  rotatedCas,
+  certificateLedger: true,
+  ...(policy === undefined || policy.rules.length === 0
+    ? {}
+    : { certificatePolicy: { policy, ...(expressions === undefined ? {} : { expressions }) } }),
+  ...(trust === undefined ? {} : { trust }),
+  ...(onIssued === undefined ? {} : { onIssued }),
+});

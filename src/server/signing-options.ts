@@ -1,0 +1,72 @@
+import type { CertificatePolicy, ExpressionCompiler } from '../../controllers/csr-policy-approver/policy.js';
+import type { TrustBundle } from '../../controllers/trust-distributor/trust-bundle.js';
+import type { KeyType } from '../pki/key-pair.js';
+
+/** A signer by configuration: its name, or `domain/*`, and what signs. */
+export type ConfiguredSigner = {
+  /** For a well-known signer all its spellings are meant. */
+  readonly name: string;
+  /** Longest lifetime, and the one for who asks for none. Default: that of the well-known signers. */
+  readonly maxSeconds?: number;
+} & (FilesSource | SecretSource | CommandSource | TokenSource);
+
+/** A CA in PEM files, read again when they change. */
+export interface FilesSource {
+  readonly certificateFile: string;
+  readonly keyFile: string;
+}
+
+/** A CA in a Secret, `namespace/name`: its `tls.crt` and `tls.key`. */
+export interface SecretSource {
+  readonly secret: string;
+  /** Make the CA if it is missing, and replace it in time. */
+  readonly rotation?: {
+    /** Lifetime of the CA. Default: ten years. */
+    readonly caSeconds?: number;
+    /** How long the next anchor must be in every bundle before its key signs. Default: a day. */
+    readonly propagationSeconds?: number;
+    /** A rotation begins when so much is left. Default: the longest lifetime, the propagation, and a week. */
+    readonly renewBeforeSeconds?: number;
+    /** Default: P-256. */
+    readonly keyType?: KeyType;
+  };
+}
+
+/** A program that signs; docs/signers.md tells how it is talked to. */
+export interface CommandSource {
+  readonly command: readonly string[];
+  /** How long one answer may take. Default: 20. */
+  readonly timeoutSeconds?: number;
+}
+
+/** A CA whose key is in a token. */
+export interface TokenSource {
+  readonly certificateFile: string;
+  readonly pkcs11: {
+    /** The module's shared library. */
+    readonly library: string;
+    /** Label of the token. */
+    readonly token: string;
+    /** Label of the private key. */
+    readonly key: string;
+    /** File with the pin in its first line. */
+    readonly pinFile: string;
+  };
+}
+
+/** What a server can be told of certificates and trust. */
+export interface CertificateOptions {
+  readonly signers?: readonly ConfiguredSigner[];
+  /** Approve and deny by rules. Default: people and the approver of node clients do. */
+  readonly policy?: CertificatePolicy;
+  /** The language of expressions in rules. */
+  readonly expressions?: ExpressionCompiler;
+  /** Distribute bundles of anchors. Default: nothing is distributed, and nothing cleaned up. */
+  readonly trust?: TrustOptions;
+}
+
+export interface TrustOptions {
+  readonly owner?: string;
+  readonly secretTargets?: boolean;
+  readonly bundles: readonly TrustBundle[];
+}

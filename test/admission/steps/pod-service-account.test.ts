@@ -1,0 +1,207 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { AdmissionAttributes } from '../../../src/admission/admission-step.js';
+import { podServiceAccount } from '../../../src/admission/steps/pod-service-account.js';
+import { defaultDomains } from '../../../src/api/domains.js';
+import { type Pod, type PodSpec, Pods } from '../../../src/api/kinds/pod.js';
+import { type ServiceAccount, ServiceAccounts } from '../../../src/api/kinds/service-account.js';
+import type { ApiObject, ObjectMeta, ResourceType } from '../../../src/api/object.js';
+import { FakeClock, settled } from '../../../src/testing/fake-clock.js';
+import { FixedObjects } from '../../auth/fixed-objects.js';
+
+let objects: FixedObjects;
+let clock: FakeClock;
+const account = (more: Partial<ServiceAccount> & { readonly metadata?: ObjectMeta } = {}): void => {
+  const { metadata, ...rest } = more;
+  objects.put(ServiceAccounts, { metadata: { namespace: 'ns', name: 'sa', ...metadata }, ...rest });
+};
+beforeEach(() => {
+  clock = new FakeClock();
+  objects = new FixedObjects().put(ServiceAccounts, { metadata: { namespace: 'ns', name: 'default' } });
+  account();
+});
+
+async function admit(spec: PodSpec, metadata: ObjectMeta = {}, domains = defaultDomains): Promise<PodSpec> {
+  const step = podServiceAccount({ objects, clock, domains });
+  const object: Pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p', ...metadata }, spec };
+  const attributes: AdmissionAttributes = {
+    operation: 'CREATE',
+    resource: Pods as object as ResourceType<ApiObject>,
+    subresource: undefined,
+    key: { namespace: 'ns', name: 'p' },
+    object,
+    previous: undefined,
+    user: { username: 'alice', groups: [] },
+    dryRun: false,
+    warn: () => {},
+  };
+  expect(step.handles(attributes)).toBe(true);
+  const admitted = (await step.mutate?.(attributes)) as Pod;
+  await step.validate?.({ ...attributes, object: admitted });
+  return admitted.spec ?? {};
+}
+const refusal = (text: string): string => `pods "p" is forbidden: ${text}`;
+const container = (more: object = {}): object => ({ name: 'c', ...more });
+
+describe('the account', () => {
+  test('is the default one for a pod that names none', async () => {
+    expect((await admit({})).serviceAccountName).toBe('default');
+    expect((await admit({ serviceAccountName: '' })).serviceAccountName).toBe('default');
+  });
+
+  test('must be there', async () => {
+    await expect(admit({ serviceAccountName: 'none' })).rejects.toThrow(
+      refusal('error looking up service account ns/none: serviceaccount "none" not found'),
+    );
+  });
+
+  test('is waited for if it is the default one', async () => {
+    objects.remove(ServiceAccounts, { namespace: 'ns', name: 'default' });
+    const admitted = admit({});
+    await settled();
+    expect(clock.sleeping).toBe(1);
+    objects.put(ServiceAccounts, { metadata: { namespace: 'ns', name: 'default' } });
+    await clock.advance(100);
+    expect((await admitted).serviceAccountName).toBe('default');
+  });
+
+  test('is not waited for without end', async () => {
+    objects.remove(ServiceAccounts, { namespace: 'ns', name: 'default' });
+    const admitted = admit({});
+    admitted.catch(() => {});
+    await clock.advance(1_000);
+    await expect(admitted).rejects.toThrow('serviceaccount "default" not found');
+  });
+});
+
+describe('the token', () => {
+  test('is mounted where a container has nothing there', async () => {
+    const own = { mountPath: '/var/run/secrets/kubernetes.io/serviceaccount', name: 'own' };
+    const spec = await admit({
+      initContainers: [container()],
+      containers: [container({ volumeMounts: [{ mountPath: '/x', name: 'x' }] }), container({ volumeMounts: [own] })],
+      volumes: [{ name: 'own' }],
+    } as PodSpec);
+    const [, volume] = spec['volumes'] as readonly { readonly name: string; readonly projected: object }[];
+    expect(volume?.name).toMatch(/^kube-api-access-[a-z0-9]{5}$/);
+    expect(volume?.projected).toEqual({
+      defaultMode: 420,
+      sources: [
+        { serviceAccountToken: { expirationSeconds: 3607, path: 'token' } },
+        { configMap: { items: [{ key: 'ca.crt', path: 'ca.crt' }], name: 'kube-root-ca.crt' } },
+        {
+          downwardAPI: {
+            items: [{ fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.namespace' }, path: 'namespace' }],
+          },
+        },
+      ],
+    });
+    const mount = { mountPath: own.mountPath, name: volume?.name, readOnly: true };
+    expect(spec['initContainers']).toEqual([container({ volumeMounts: [mount] })]);
+    expect(spec.containers).toEqual([
+      container({ volumeMounts: [{ mountPath: '/x', name: 'x' }, mount] }),
+      container({ volumeMounts: [own] }),
+    ]);
+  });
+
+  test('uses a volume of that name that is there', async () => {
+    const spec = await admit({ containers: [container()], volumes: [{ name: 'kube-api-access-given' }] } as PodSpec);
+    expect(spec['volumes']).toEqual([{ name: 'kube-api-access-given' }]);
+    expect(spec.containers).toMatchObject([{ volumeMounts: [{ name: 'kube-api-access-given' }] }]);
+  });
+
+  test.each<[string, PodSpec, boolean | undefined, boolean]>([
+    ['by default', {}, undefined, true],
+    ['not if the account does not want it', {}, false, false],
+    ['not if the pod does not', { automountServiceAccountToken: false }, true, false],
+    ['if the pod does, whatever the account says', { automountServiceAccountToken: true }, false, true],
+  ])('is there %s', async (_name, given, automount, isThere) => {
+    account(automount === undefined ? {} : { automountServiceAccountToken: automount });
+    const spec = await admit({ serviceAccountName: 'sa', containers: [container()], ...given } as PodSpec);
+    expect(spec['volumes'] !== undefined).toBe(isThere);
+  });
+
+  test('lies where the signer domain says', async () => {
+    const domains = { ...defaultDomains, signer: 'example.net' };
+    const spec = await admit({ containers: [container()] } as PodSpec, {}, domains);
+    expect(spec.containers).toMatchObject([
+      { volumeMounts: [{ mountPath: '/var/run/secrets/example.net/serviceaccount' }] },
+    ]);
+  });
+});
+
+test('secrets for images come from the account where the pod has none', async () => {
+  account({ imagePullSecrets: [{ name: 'a' }, {}] });
+  expect((await admit({ serviceAccountName: 'sa' }))['imagePullSecrets']).toEqual([{ name: 'a' }, {}]);
+  const own = [{ name: 'own' }];
+  expect((await admit({ serviceAccountName: 'sa', imagePullSecrets: own }))['imagePullSecrets']).toEqual(own);
+});
+
+describe('mirror pods', () => {
+  const mirror = { annotations: { 'kubernetes.io/config.mirror': 'x' } };
+  test('are left as they are', async () => {
+    expect(await admit({ containers: [container()] } as PodSpec, mirror)).toEqual({ containers: [container()] });
+  });
+
+  test.each<[PodSpec, string]>([
+    [{ serviceAccountName: 'sa' }, 'a mirror pod may not reference service accounts'],
+    [{ volumes: [{ secret: { secretName: 's' } }] }, 'a mirror pod may not reference secrets'],
+    [
+      { volumes: [{ projected: { sources: [{ serviceAccountToken: {} }] } }] },
+      'a mirror pod may not use ServiceAccountToken volume projections',
+    ],
+  ])('%j', async (spec, text) => {
+    await expect(admit(spec, mirror)).rejects.toThrow(refusal(text));
+  });
+});
+
+describe('an account that enforces its secrets', () => {
+  const enforcing = { 'kubernetes.io/enforce-mountable-secrets': 'true' };
+  beforeEach(() =>
+    account({ metadata: { annotations: enforcing }, secrets: [{ name: 'ok' }], imagePullSecrets: [{ name: 'ok' }] }),
+  );
+  const env = (name: string) => ({ env: [{ name: 'E', valueFrom: { secretKeyRef: { name, key: 'k' } } }] });
+  const tail = 'is not allowed because service account sa does not reference that';
+  test.each<[PodSpec, string]>([
+    [{ volumes: [{ secret: { secretName: 's' } }] }, `volume with secret.secretName="s" ${tail} secret`],
+    [
+      { initContainers: [container(env('s'))] },
+      `init container c with envVar E referencing secret.secretName="s" ${tail} secret`,
+    ],
+    [
+      { containers: [container(env('s'))] } as PodSpec,
+      `container c with envVar E referencing secret.secretName="s" ${tail} secret`,
+    ],
+    [
+      { ephemeralContainers: [container({ envFrom: [{ secretRef: { name: 's' } }] })] },
+      `ephemeral container c with envFrom referencing secret.secretName="s" ${tail} secret`,
+    ],
+    [{ imagePullSecrets: [{ name: 'ok' }, { name: 's' }] }, `imagePullSecrets[1].name="s" ${tail} imagePullSecret`],
+  ])('%j', async (spec, text) => {
+    await expect(admit({ serviceAccountName: 'sa', ...spec })).rejects.toThrow(refusal(text));
+  });
+
+  test('allows those it lists, and does not look into projections', async () => {
+    const volumes = [{ secret: { secretName: 'ok' } }, { projected: { sources: [{ secret: { name: 's' } }] } }];
+    await admit({ serviceAccountName: 'sa', volumes, containers: [container(env('ok'))] } as PodSpec);
+  });
+
+  test.each([
+    ['1', true],
+    ['T', true],
+    ['yes', false],
+    ['', false],
+  ])('says so with %j: %j', async (value, enforces) => {
+    account({ metadata: { annotations: { 'kubernetes.io/enforce-mountable-secrets': value } } });
+    const admitted = admit({ serviceAccountName: 'sa', volumes: [{ secret: { secretName: 's' } }] });
+    if (enforces) await expect(admitted).rejects.toThrow(tail);
+    else await admitted;
+  });
+});
+
+test.each<[string, PodSpec]>([
+  ['lists that are none', { containers: 'x', volumes: 1, imagePullSecrets: {} }],
+  ['items that are no objects', { containers: [null, 1], volumes: [null, 'x'], imagePullSecrets: [null] }],
+  ['mounts that are none', { containers: [container({ volumeMounts: 'x' })] } as PodSpec],
+])('a pod with %s does no harm', async (_name, spec) => {
+  await admit(spec);
+});

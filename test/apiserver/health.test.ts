@@ -1,0 +1,57 @@
+import { describe, expect, test } from 'vitest';
+import { type HealthCheck, health } from '../../src/apiserver/health.js';
+import { queryOf } from '../../src/http/route.js';
+
+const checks: readonly HealthCheck[] = [
+  { name: 'ping', check: async () => undefined },
+  { name: 'hook/first', check: async () => undefined },
+  { name: 'leaving', onlyReady: true, check: async () => 'going' },
+];
+const broken: readonly HealthCheck[] = [
+  ...checks,
+  {
+    name: 'broken',
+    check: async () => {
+      throw new Error('no answer');
+    },
+  },
+];
+
+const ask = (url: string, given = checks) => {
+  const [path = '', query = ''] = url.split('?');
+  return health(given, path, queryOf(query));
+};
+
+describe('the three paths', () => {
+  test.each([
+    ['/livez', 200, 'ok'],
+    ['/healthz', 200, 'ok'],
+    ['/livez?verbose', 200, '[+]ping ok\n[+]hook/first ok\nlivez check passed\n'],
+    ['/livez?verbose=false', 200, '[+]ping ok\n[+]hook/first ok\nlivez check passed\n'],
+    ['/readyz', 500, '[+]ping ok\n[+]hook/first ok\n[-]leaving failed: reason withheld\nreadyz check failed\n'],
+    ['/readyz?exclude=leaving', 200, 'ok'],
+    [
+      '/readyz?verbose&exclude=leaving&exclude=hook/first',
+      200,
+      '[+]ping ok\n[+]hook/first excluded: ok\n[+]leaving excluded: ok\nreadyz check passed\n',
+    ],
+    [
+      '/livez?verbose&exclude=x&exclude=a,b',
+      200,
+      '[+]ping ok\n[+]hook/first ok\nwarn: some health checks cannot be excluded: no matches for "a,b","x"\nlivez check passed\n',
+    ],
+    ['/livez/ping', 200, 'ok'],
+    ['/livez/hook/first', 200, 'ok'],
+    ['/livez/hook', 404, '404 page not found\n'],
+    ['/livez/leaving', 404, '404 page not found\n'],
+    ['/readyz/leaving', 500, 'internal server error: going\n'],
+  ])('%s', async (url, code, text) => {
+    const headers = { 'X-Content-Type-Options': 'nosniff' };
+    expect(await ask(url)).toEqual({ type: 'text', code, text, headers });
+  });
+
+  test('a check that cannot be made has failed', async () => {
+    expect((await ask('/livez', broken)).text).toContain('[-]broken failed: reason withheld\n');
+    expect((await ask('/livez/broken', broken)).text).toBe('internal server error: no answer\n');
+  });
+});

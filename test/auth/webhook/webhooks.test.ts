@@ -1,0 +1,227 @@
+import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { defaultDomains } from '../../../src/api/domains.js';
+import { AuthenticationError } from '../../../src/auth/authenticator.js';
+import type { AccessAttributes } from '../../../src/auth/authorizer.js';
+import { callReview } from '../../../src/auth/webhook/call-review.js';
+import { webhookAuthorizer } from '../../../src/auth/webhook/webhook-authorizer.js';
+import { webhookTokens } from '../../../src/auth/webhook/webhook-tokens.js';
+import type { HttpRequest } from '../../../src/client/http-transport.js';
+import { silentLogger } from '../../../src/runtime/logger.js';
+import { FakeClock } from '../../../src/testing/fake-clock.js';
+
+let clock: FakeClock;
+let asked: HttpRequest[];
+/** What the server answers, one after the other; the last goes on. */
+let answers: (object | number | Error)[];
+beforeEach(() => {
+  clock = new FakeClock();
+  asked = [];
+  answers = [{}];
+});
+
+const transport = {
+  async send(request: HttpRequest): Promise<IncomingMessage> {
+    asked.push(request);
+    const answer = answers.length > 1 ? answers.shift() : answers[0];
+    if (answer instanceof Error) throw answer;
+    const [statusCode, body] = typeof answer === 'number' ? [answer, 'oops'] : [201, JSON.stringify(answer)];
+    return Object.assign(Readable.from([Buffer.from(body)]), { statusCode, headers: {} }) as IncomingMessage;
+  },
+};
+const call = () => callReview({ transport, clock });
+const bodies = (): readonly unknown[] => asked.map(({ body }) => JSON.parse(body ?? ''));
+const reset = Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
+
+describe('a call', () => {
+  test('is posted to the server itself', async () => {
+    answers = [{ status: { a: 1 } }];
+    expect(await call()({ kind: 'X' })).toEqual({ a: 1 });
+    expect(asked).toMatchObject([{ method: 'POST', path: '', body: '{"kind":"X"}' }]);
+  });
+
+  test('that fails for the moment is tried again', async () => {
+    answers = [503, 500, reset, 429, { status: {} }];
+    await expect(call()({})).rejects.toThrow('the server answered 503');
+    const answer = call()({});
+    await clock.advance(500 + 750 + 1_125);
+    expect(await answer).toEqual({});
+    expect(asked).toHaveLength(5);
+  });
+
+  test('is not tried for ever', async () => {
+    answers = [500];
+    const answer = call()({});
+    answer.catch(() => {});
+    await clock.advance(10_000);
+    await expect(answer).rejects.toThrow('the server answered 500');
+    expect(asked).toHaveLength(5);
+  });
+
+  test.each([[[]], [{ status: 'x' }]])('that is answered with %j fails', async (answer) => {
+    answers = [answer];
+    await expect(call()({})).rejects.toThrow('the answer is no review');
+  });
+});
+
+describe('tokens', () => {
+  const ask = (audiences: readonly string[] = ['api'], token = 't') => {
+    const options = { call: call(), apiAudiences: ['api'], domains: defaultDomains, clock, log: silentLogger };
+    return webhookTokens(options).authenticateToken(token, audiences);
+  };
+
+  test('are whose the server says', async () => {
+    const user = { username: 'alice', uid: 'u', groups: ['dev', 1], extra: { k: ['v'] } };
+    answers = [{ status: { authenticated: true, user } }];
+    expect(await ask()).toEqual({
+      user: { username: 'alice', uid: 'u', groups: ['dev'], extra: { k: ['v'] } },
+      audiences: ['api'],
+    });
+    expect(bodies()).toMatchObject([{ kind: 'TokenReview', spec: { token: 't', audiences: ['api'] } }]);
+  });
+
+  test.each<[string, object, readonly string[], unknown]>([
+    ['for those it names', { audiences: ['x', 'y'] }, ['y', 'z'], ['y']],
+    ['for nobody who asked', { audiences: ['x'] }, ['y'], undefined],
+    ['for us, if it names none', {}, ['api', 'x'], ['api']],
+    ['not for others, if it names none', {}, ['x'], undefined],
+  ])('are %s', async (_name, status, wanted, audiences) => {
+    answers = [{ status: { authenticated: true, user: { username: 'a' }, ...status } }];
+    expect((await ask(wanted))?.audiences).toEqual(audiences);
+  });
+
+  test.each<[string, object, string | undefined]>([
+    ['unknown', {}, undefined],
+    ['unknown, with a reason', { error: 'expired' }, 'expired'],
+    ['authenticated in words', { authenticated: 'true', user: { username: 'a' } }, undefined],
+    ['of nobody', { authenticated: true, user: {} }, 'the webhook for tokens named no user'],
+  ])('that are %s', async (_name, status, message) => {
+    answers = [{ status }];
+    if (message === undefined) expect(await ask()).toBeUndefined();
+    else await expect(ask()).rejects.toThrow(new AuthenticationError(message));
+  });
+
+  test('are refused while the server is away', async () => {
+    answers = [new Error('connect ECONNREFUSED')];
+    await expect(ask()).rejects.toThrow(new AuthenticationError('connect ECONNREFUSED'));
+  });
+
+  test('are asked about once in two minutes', async () => {
+    answers = [{ status: { authenticated: true, user: { username: 'a' } } }];
+    const options = { call: call(), apiAudiences: ['api'], domains: defaultDomains, clock, log: silentLogger };
+    const tokens = webhookTokens(options);
+    for (const advance of [0, 119_000, 1_000]) {
+      await clock.advance(advance);
+      await tokens.authenticateToken('t', ['api']);
+    }
+    expect(asked).toHaveLength(2);
+  });
+});
+
+describe('access', () => {
+  const attributes: AccessAttributes = {
+    user: { username: 'alice', uid: 'u', groups: ['g'], extra: { k: ['v'] } },
+    verb: 'list',
+    group: 'apps',
+    version: 'v1',
+    resource: 'deployments',
+    namespace: 'ns',
+    fieldSelector: 'a=b,c!=d',
+    labelSelector: 'x in (y,z),!w,v',
+  };
+  const open = () => webhookAuthorizer({ call: call(), domains: defaultDomains, clock, log: silentLogger });
+
+  test('is asked about in full', async () => {
+    await open().authorize(attributes);
+    expect(bodies()).toMatchObject([
+      {
+        apiVersion: 'authorization.k8s.io/v1',
+        spec: {
+          user: 'alice',
+          uid: 'u',
+          groups: ['g'],
+          extra: { k: ['v'] },
+          resourceAttributes: {
+            namespace: 'ns',
+            verb: 'list',
+            group: 'apps',
+            version: 'v1',
+            resource: 'deployments',
+            fieldSelector: {
+              requirements: [
+                { key: 'a', operator: 'In', values: ['b'] },
+                { key: 'c', operator: 'NotIn', values: ['d'] },
+              ],
+            },
+            labelSelector: {
+              requirements: [
+                { key: 'v', operator: 'Exists' },
+                { key: 'w', operator: 'DoesNotExist' },
+                { key: 'x', operator: 'In', values: ['y', 'z'] },
+              ],
+            },
+          },
+        },
+      },
+    ]);
+  });
+
+  test('to paths', async () => {
+    await open().authorize({ user: attributes.user, verb: 'get', path: '/x', group: '', version: '', resource: '' });
+    expect(bodies()).toMatchObject([{ spec: { nonResourceAttributes: { path: '/x', verb: 'get' } } }]);
+  });
+
+  test('narrowed by what cannot be read is asked about as a whole', async () => {
+    await open().authorize({ ...attributes, fieldSelector: '===', labelSelector: '((' });
+    const [{ spec }] = bodies() as [{ spec: { resourceAttributes: object } }];
+    expect(Object.keys(spec.resourceAttributes)).not.toContain('fieldSelector');
+  });
+
+  test.each([
+    [
+      { allowed: true, reason: 'yes' },
+      { verdict: 'allow', reason: 'yes' },
+    ],
+    [
+      { allowed: false, reason: 'no' },
+      { verdict: 'no-opinion', reason: 'no' },
+    ],
+    [
+      { denied: true, reason: 'never' },
+      { verdict: 'deny', reason: 'never' },
+    ],
+    [{ allowed: 'true' }, { verdict: 'no-opinion', reason: '' }],
+    [
+      { allowed: true, denied: true },
+      { verdict: 'deny', reason: '', error: 'webhook subject access review returned both allow and deny response' },
+    ],
+  ])('answered with %j', async (status, decision) => {
+    answers = [{ status }];
+    expect(await open().authorize(attributes)).toEqual(decision);
+  });
+
+  test('is nobody’s while the server is away', async () => {
+    answers = [new Error('connect ECONNREFUSED')];
+    expect(await open().authorize(attributes)).toEqual({
+      verdict: 'no-opinion',
+      reason: '',
+      error: 'connect ECONNREFUSED',
+    });
+  });
+
+  test.each([
+    [true, 300_000],
+    [false, 30_000],
+  ])('allowed %j is remembered for %j ms', async (allowed, keepMs) => {
+    answers = [{ status: { allowed } }];
+    const authorizer = open();
+    for (const advance of [0, keepMs - 1, 1]) {
+      await clock.advance(advance);
+      await authorizer.authorize(attributes);
+    }
+    expect(asked).toHaveLength(2);
+    await authorizer.authorize({ ...attributes, verb: 'watch' });
+    expect(asked).toHaveLength(3);
+  });
+});

@@ -1,0 +1,132 @@
+import { expect, test } from 'vitest';
+import { csrSigners } from '../../controllers/csr-signer/csr-signer.js';
+import { ledgerWriter } from '../../controllers/csr-signer/ledger-writer.js';
+import type { LedgerRecord } from '../../src/api/certificate-ledger.js';
+import { serviceUnavailable } from '../../src/api/errors.js';
+import { CertificateLedgerEntries } from '../../src/api/kinds/certificate-ledger-entry.js';
+import { CertificateSigningRequests, certificatePem } from '../../src/api/kinds/certificate-signing-request.js';
+import { verifyLedger } from '../../src/pki/certificate-ledger.js';
+import { caSigner } from '../../src/pki/signers/ca-signer.js';
+import { testAuthority, testSigningRequest } from '../../src/testing/certificates.js';
+import { FakeClock, settled } from '../../src/testing/fake-clock.js';
+import { FakeClient } from '../fake-client.js';
+import { runControllers } from './run-controllers.js';
+
+const record = (serial: number, names: readonly string[] = []): LedgerRecord => ({
+  request: { name: 'a', uid: `${serial}` },
+  requester: 'alice',
+  approval: {},
+  signerName: 'example.test/x',
+  caKeyId: '01',
+  serial: `${serial}`,
+  subject: '',
+  names,
+  notBefore: '2026-01-01T00:00:00Z',
+  notAfter: '2027-01-01T00:00:00Z',
+  sha256: `${serial}`,
+});
+const all = async (client: FakeClient) => {
+  const { items } = await client.resource(CertificateLedgerEntries).list();
+  return items.map(({ metadata, spec }) => ({ name: metadata.name ?? '', spec }));
+};
+const count = (from: number, to: number): readonly number[] => Array.from({ length: to - from }, (_, at) => from + at);
+
+test('records that come together go into few entries, in their order', async () => {
+  const client = new FakeClient(new FakeClock());
+  const writer = ledgerWriter(client);
+  await Promise.all(count(0, 600).map((serial) => writer.append(record(serial))));
+  const entries = await all(client);
+  expect(entries.length).toBe(4);
+  expect(entries.flatMap(({ spec }) => spec.records.map(({ serial }) => Number(serial)))).toEqual(count(0, 600));
+  expect(verifyLedger(entries).problems).toEqual([]);
+});
+
+test('large records fill an entry sooner', async () => {
+  const client = new FakeClient(new FakeClock());
+  const writer = ledgerWriter(client);
+  const names = [`DNS:${'x'.repeat(100_000)}`];
+  await Promise.all(count(0, 20).map((serial) => writer.append(record(serial, names))));
+  const sizes = (await all(client)).map(({ spec }) => JSON.stringify(spec).length);
+  expect(Math.max(...sizes)).toBeLessThan(500_000);
+  expect((await all(client)).flatMap(({ spec }) => spec.records).length).toBe(20);
+});
+
+test('a writer that starts finds the end in few steps', async () => {
+  const client = new FakeClient(new FakeClock());
+  const first = ledgerWriter(client);
+  for (const serial of count(0, 100)) await first.append(record(serial));
+  client.calls.length = 0;
+  await ledgerWriter(client).append(record(100));
+  expect(client.calls.filter(({ verb }) => verb === 'get').length).toBeLessThan(16);
+  expect(verifyLedger(await all(client))).toMatchObject({ records: 101, problems: [] });
+});
+
+test('several writers share one ledger, and nothing is lost', async () => {
+  const client = new FakeClient(new FakeClock());
+  const writers = count(0, 4).map(() => ledgerWriter(client));
+  await Promise.all(
+    writers.map(async (writer, at) => {
+      for (const serial of count(0, 25)) await writer.append(record(at * 100 + serial));
+    }),
+  );
+  const entries = await all(client);
+  expect(verifyLedger(entries)).toMatchObject({ records: 100, problems: [] });
+  expect(new Set(entries.flatMap(({ spec }) => spec.records.map(({ serial }) => serial))).size).toBe(100);
+});
+
+test('an entry that was written though the answer was lost does no harm', async () => {
+  const client = new FakeClient(new FakeClock());
+  const writer = ledgerWriter(client);
+  const resource = client.resource(CertificateLedgerEntries);
+  const lossy: FakeClient = Object.assign(Object.create(client) as FakeClient, {
+    resource: () => ({
+      ...resource,
+      create: async (entry: never) => {
+        await resource.create(entry);
+        throw serviceUnavailable('the answer was lost');
+      },
+    }),
+  });
+  await expect(ledgerWriter(lossy).append(record(1))).rejects.toThrow('lost');
+  await writer.append(record(2));
+  expect(verifyLedger(await all(client))).toMatchObject({ records: 2, problems: [] });
+});
+
+test('what cannot be recorded is not handed out; it is once it can be, signed once', async () => {
+  const ca = await testAuthority();
+  let signed = 0;
+  const inner = caSigner({ serves: 'example.test/clients', authority: () => ca });
+  const signer = {
+    ...inner,
+    sign: (...given: Parameters<typeof inner.sign>) => {
+      signed++;
+      return inner.sign(...given);
+    },
+  };
+  const told: LedgerRecord[] = [];
+  const world = await runControllers(
+    csrSigners({ signers: [signer], ledger: true, onIssued: (one) => told.push(one) }),
+  );
+  world.client.fail = ({ plural }) => (plural === 'certificateledgerentries' ? serviceUnavailable('down') : undefined);
+  const requests = world.client.resource(CertificateSigningRequests);
+  const approved = { conditions: [{ type: 'Approved', status: 'True', reason: 'Me', message: 'why not' }] };
+  await requests.create({ ...(await testSigningRequest({ name: 'a' })), status: approved });
+  const issued = async () => {
+    const csr = await requests.get({ name: 'a' });
+    return csr && certificatePem(csr);
+  };
+  await world.clock.advance(5_000);
+  expect(await issued()).toBeUndefined();
+  expect(told).toEqual([]);
+  world.client.fail = () => undefined;
+  for (let i = 0; i < 100 && (await issued()) === undefined; i++) {
+    await world.clock.advance(1_000);
+    await settled();
+  }
+  expect(await issued()).toBeDefined();
+  expect(signed).toBe(1);
+  const [entry] = await all(world.client);
+  expect(entry?.spec.records).toEqual(told);
+  expect(told).toMatchObject([{ request: { name: 'a' }, approval: { reason: 'Me', message: 'why not' } }]);
+  await world.stop();
+});

@@ -1,0 +1,93 @@
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { systemClock } from '../../src/runtime/clock.js';
+import { type Logger, silentLogger } from '../../src/runtime/logger.js';
+import { followText } from '../../src/runtime/text-source.js';
+import { FakeClock, settled } from '../../src/testing/fake-clock.js';
+import { eventually } from '../../src/testing/until.js';
+
+let directory: string;
+let file: string;
+let stopping: AbortController;
+let taken: string[];
+let warned: string[];
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'kedge-text-'));
+  file = join(directory, 'text');
+  stopping = new AbortController();
+  taken = [];
+  warned = [];
+});
+afterEach(() => {
+  stopping.abort();
+  rmSync(directory, { recursive: true, force: true });
+});
+const log: Logger = { ...silentLogger, warn: (_fields, message) => void warned.push(message) };
+const take = (text: string): void => {
+  if (text === 'bad') throw new Error('bad text');
+  taken.push(text);
+};
+const follow = (source: Parameters<typeof followText>[0], clock = systemClock) =>
+  followText(source, take, { clock, log, signal: stopping.signal });
+const replace = (text: string): void => {
+  writeFileSync(`${file}.new`, text);
+  renameSync(`${file}.new`, file);
+};
+
+test('a text is taken as it is', async () => {
+  await follow('one');
+  expect(taken).toEqual(['one']);
+});
+
+test('a file is read again when it is written, and when it is replaced', async () => {
+  writeFileSync(file, 'one');
+  await follow({ file });
+  expect(taken).toEqual(['one']);
+  writeFileSync(file, 'two');
+  await eventually(
+    () => taken.at(-1),
+    (last) => last === 'two',
+  );
+  replace('three');
+  await eventually(
+    () => taken.at(-1),
+    (last) => last === 'three',
+  );
+});
+
+test('what cannot be taken leaves what was', async () => {
+  writeFileSync(file, 'one');
+  await follow({ file });
+  replace('bad');
+  await eventually(
+    () => warned.length,
+    (count) => count > 0,
+  );
+  replace('two');
+  await eventually(
+    () => taken.at(-1),
+    (last) => last === 'two',
+  );
+  expect(taken).toEqual(['one', 'two']);
+  expect(new Set(warned)).toEqual(new Set(['kept what was read before']));
+});
+
+test('a change nobody tells of is found in a minute', async () => {
+  writeFileSync(file, 'one');
+  const clock = new FakeClock();
+  await follow({ file }, clock);
+  replace('two');
+  for (let look = 0; look < 20 && taken.length < 2; look++) {
+    await clock.advance(60_100);
+    await settled();
+  }
+  expect(taken).toEqual(['one', 'two']);
+});
+
+test('at the beginning it must be there, and good', async () => {
+  await expect(follow({ file })).rejects.toThrow(`cannot read ${file}: ENOENT`);
+  writeFileSync(file, 'bad');
+  await expect(follow({ file })).rejects.toThrow(`${file}: bad text`);
+});

@@ -1,0 +1,269 @@
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { defaultDomains } from '../../src/api/domains.js';
+import { ServiceAccounts } from '../../src/api/kinds/service-account.js';
+import { generateServiceAccountKey } from '../../src/auth/service-account-keys.js';
+import { systemClock } from '../../src/runtime/clock.js';
+import { silentLogger } from '../../src/runtime/logger.js';
+import { type AuthenticationOptions, openAuthentication } from '../../src/server/authentication.js';
+import { testAuthority } from '../../src/testing/certificates.js';
+import { eventually } from '../../src/testing/until.js';
+import { credentials } from '../auth/credentials.js';
+import { FixedObjects } from '../auth/fixed-objects.js';
+import { attributes, extensions, forge, usages } from '../auth/forge.js';
+import { IssuerServer, issuerUrl, testKey, testToken } from '../auth/jwt/issuer.js';
+
+let directory: string;
+let stopping: AbortController;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'kedge-authentication-'));
+  stopping = new AbortController();
+});
+afterEach(() => {
+  stopping.abort();
+  rmSync(directory, { recursive: true, force: true });
+});
+const file = (name: string, text: string): { readonly file: string } => {
+  const path = join(directory, name);
+  writeFileSync(`${path}.new`, text);
+  renameSync(`${path}.new`, path);
+  return { file: path };
+};
+
+const [first, second] = [await generateServiceAccountKey('ES256'), await generateServiceAccountKey('ES384')];
+const objects = new FixedObjects().put(ServiceAccounts, { metadata: { namespace: 'ns', name: 'sa', uid: 'u' } });
+const open = (more: Partial<AuthenticationOptions> = {}) =>
+  openAuthentication(
+    {
+      signingKey: first,
+      verificationKeys: [],
+      issuers: ['https://own.example.org', 'https://former.example.org'],
+      apiAudiences: [],
+      serverAddress: () => 'localhost:1',
+      clientCa: () => '',
+      anonymous: true,
+      ...more,
+    },
+    { objects, domains: defaultDomains, clock: systemClock, log: silentLogger, signal: stopping.signal },
+  );
+type Opened = Awaited<ReturnType<typeof open>>;
+const ask = async ({ authenticator }: Opened, ...given: Parameters<typeof credentials>) => {
+  try {
+    return (await authenticator.authenticate(credentials(...given)))?.user.username;
+  } catch (error) {
+    return (error as Error).name;
+  }
+};
+/** How many keys relying parties are shown. */
+const shown = ({ openId }: Opened): number => {
+  const found = openId?.keys as { readonly keys: readonly unknown[] } | undefined;
+  return found?.keys.length ?? 0;
+};
+const bearing = (token: string) => ({ authorization: `Bearer ${token}` });
+const issue = ({ issuer }: Opened): string =>
+  issuer.issue({
+    namespace: 'ns',
+    account: { name: 'sa', uid: 'u' },
+    audiences: ['https://own.example.org'],
+    seconds: 600,
+  }).token;
+const sa = 'system:serviceaccount:ns:sa';
+
+test('static tokens follow their file', async () => {
+  const opened = await open({ tokenFile: file('tokens', 'one,alice,\n') });
+  expect(await ask(opened, bearing('one'))).toBe('alice');
+  file('tokens', 'two,bob,\n');
+  await eventually(
+    () => ask(opened, bearing('two')),
+    (user) => user === 'bob',
+  );
+  file('tokens', 'broken');
+  file('tokens', 'three,carol,\n');
+  await eventually(
+    () => ask(opened, bearing('three')),
+    (user) => user === 'carol',
+  );
+});
+
+describe('keys of service account tokens', () => {
+  test('can be changed without a break', async () => {
+    const signingKey = file('signing', first);
+    const verifying = file('verifying', second);
+    const opened = await open({ signingKey, verificationKeys: [verifying] });
+    const old = issue(opened);
+    // First the key that is to go on verifying, then the one that is to sign.
+    file('verifying', first);
+    await eventually(
+      () => shown(opened),
+      (keys) => keys === 1,
+    );
+    file('signing', second);
+    await eventually(
+      () => (issue(opened).split('.', 1)[0] === old.split('.', 1)[0] ? 'old' : 'new'),
+      (key) => key === 'new',
+    );
+    expect(await ask(opened, bearing(old))).toBe(sa);
+    expect(await ask(opened, bearing(issue(opened)))).toBe(sa);
+    expect(opened.openId?.configuration).toMatchObject({ id_token_signing_alg_values_supported: ['ES256', 'ES384'] });
+  });
+
+  test('that are dropped no longer count, not even for tokens just seen', async () => {
+    const before = await open();
+    const token = issue(before);
+    const after = await open({ signingKey: second });
+    expect(await ask(after, bearing(token))).toBe('AuthenticationError');
+  });
+
+  test('that stand twice are shown once', async () => {
+    expect(shown(await open({ verificationKeys: [first, second, second] }))).toBe(2);
+  });
+
+  test('must be keys', async () => {
+    await expect(open({ verificationKeys: [file('none', 'x')] })).rejects.toThrow('no PEM key found');
+  });
+});
+
+test('relying parties find the keys at this server, or where they are told', async () => {
+  const at = async (more: Partial<AuthenticationOptions>) => (await open(more)).openId?.configuration;
+  expect(await at({})).toMatchObject({
+    issuer: 'https://own.example.org',
+    jwks_uri: 'https://localhost:1/openid/v1/jwks',
+  });
+  expect(await at({ keySetUri: 'https://keys.example.org/k' })).toMatchObject({
+    jwks_uri: 'https://keys.example.org/k',
+  });
+  expect(await at({ issuers: ['kedge'] })).toBeUndefined();
+});
+
+test('tokens of every issuer are accepted, the first signs', async () => {
+  const former = await open({ issuers: ['https://former.example.org'] });
+  const token = former.issuer.issue({
+    namespace: 'ns',
+    account: { name: 'sa', uid: 'u' },
+    audiences: ['https://own.example.org'],
+    seconds: 600,
+  }).token;
+  expect(await ask(await open(), bearing(token))).toBe(sa);
+  expect(await ask(await open({ issuers: ['https://own.example.org'] }), bearing(token))).toBe('AuthenticationError');
+});
+
+describe('anonymous requests', () => {
+  test('may go everywhere, nowhere, or to some paths', async () => {
+    const policy = async (anonymous: AuthenticationOptions['anonymous'], path: string) =>
+      ask(await open({ anonymous }), {}, { path });
+    expect(await policy(true, '/x')).toBe('system:anonymous');
+    expect(await policy(false, '/x')).toBeUndefined();
+    const some = { paths: ['/livez', '/readyz'] };
+    expect(await policy(some, '/livez')).toBe('system:anonymous');
+    expect(await policy(some, '/livez/')).toBeUndefined();
+    expect(await policy(some, '/api')).toBeUndefined();
+  });
+
+  test('may not go anywhere by a review of a blank token, if paths are limited', async () => {
+    expect(await ask(await open({ anonymous: { paths: ['/livez'] } }), bearing(' '))).toBeUndefined();
+  });
+
+  test('follow the configuration file', async () => {
+    const say = (anonymous: string): string =>
+      `apiVersion: apiserver.config.k8s.io/v1\nkind: AuthenticationConfiguration\nanonymous: ${anonymous}\n`;
+    const opened = await open({ configuration: file('config', say('{enabled: true, conditions: [{path: /livez}]}')) });
+    expect(await ask(opened, {}, { path: '/livez' })).toBe('system:anonymous');
+    expect(await ask(opened, {}, { path: '/api' })).toBeUndefined();
+    file('config', say('{enabled: false}'));
+    await eventually(
+      () => ask(opened, {}, { path: '/livez' }),
+      (user) => user === undefined,
+    );
+  });
+});
+
+describe('issuers of JWTs', () => {
+  const key = testKey('ES256');
+  const configuration = (prefix: string): string => `
+apiVersion: apiserver.config.k8s.io/v1
+kind: AuthenticationConfiguration
+jwt:
+- issuer: { url: ${issuerUrl}, audiences: [kedge] }
+  claimMappings:
+    username: { claim: sub, prefix: '${prefix}' }
+`;
+  const token = (jti: string) =>
+    testToken({ iss: issuerUrl, sub: 'alice', aud: 'kedge', exp: Date.now() / 1_000 + 60, jti }, key);
+
+  test('follow the configuration file; their keys are there before the first token', async () => {
+    const server = new IssuerServer([key]);
+    const opened = await open({ configuration: file('config', configuration('a:')), fetch: server.fetch });
+    await eventually(
+      () => server.asked.length,
+      (count) => count === 2,
+    );
+    expect(await ask(opened, bearing(token('1')))).toBe('a:alice');
+    file('config', configuration('b:'));
+    await eventually(
+      () => ask(opened, bearing(token('2'))),
+      (user) => user === 'b:alice',
+    );
+  });
+
+  test('are for this server, whoever asks', async () => {
+    const opened = await open({ configuration: configuration(''), fetch: new IssuerServer([key]).fetch });
+    expect(await ask(opened, bearing(token('3')), { audiences: ['elsewhere'] })).toBe('AuthenticationError');
+  });
+
+  test('may not be those of the server’s own tokens', async () => {
+    const text = configuration('').replace(issuerUrl, 'https://former.example.org');
+    await expect(open({ configuration: text })).rejects.toThrow('URL must not overlap with disallowed issuers');
+  });
+});
+
+describe('certificates', () => {
+  const signer = (name: string) =>
+    forge({
+      subject: [[attributes.commonName, name]],
+      extensions: [extensions.authority()],
+      notAfter: Date.UTC(2050, 0, 1),
+    });
+  const [own, other] = [signer('own'), signer('other')];
+  const of = (issuer: ReturnType<typeof signer>, name: string) => {
+    const leaf = forge({
+      subject: [[attributes.commonName, name]],
+      issuer,
+      extensions: [extensions.extendedKeyUsage(usages.client)],
+      notAfter: Date.UTC(2050, 0, 1),
+    });
+    return { certificates: [leaf.der] };
+  };
+
+  test('of further CAs count as long as the file says so', async () => {
+    const more = file('clients', other.pem);
+    const opened = await open({ clientCa: () => own.pem, moreClientCas: more });
+    expect(await ask(opened, {}, of(own, 'alice'))).toBe('alice');
+    expect(await ask(opened, {}, of(other, 'bob'))).toBe('bob');
+    file('clients', signer('third').pem);
+    await eventually(
+      () => ask(opened, {}, of(other, 'bob')),
+      (user) => user === 'AuthenticationError',
+    );
+    expect(await ask(opened, {}, of(own, 'alice'))).toBe('alice');
+  });
+
+  test('of a front proxy let it speak for others, in the headers that are configured', async () => {
+    const frontProxy = { ca: file('proxies', other.pem), allowedNames: ['front'], usernameHeaders: ['X-My-User'] };
+    const opened = await open({ clientCa: () => own.pem, frontProxy });
+    const named = { 'x-my-user': 'carol', 'x-remote-user': 'mallory' };
+    expect(await ask(opened, named, of(other, 'front'))).toBe('carol');
+    expect(await ask(opened, { 'x-remote-user': 'mallory' }, of(other, 'front'))).toBe('AuthenticationError');
+    expect(await ask(opened, named, of(other, 'back'))).toBe('AuthenticationError');
+    expect(await ask(opened, named, of(own, 'alice'))).toBe('alice');
+    expect(await ask(opened, named)).toBe('system:anonymous');
+  });
+
+  test('without any CA in the file, the server does not start', async () => {
+    await expect(open({ moreClientCas: file('empty', '') })).rejects.toThrow(
+      'there is no certificate in the CA bundle',
+    );
+    await expect(open({ frontProxy: { ca: (await testAuthority()).anchors.slice(0, 40) } })).rejects.toThrow();
+  });
+});
