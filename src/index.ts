@@ -1,5 +1,6 @@
 /** Everything a program may import from `kedge`. */
 
+export type { LedgerEntrySpec, LedgerRecord } from './api/certificate-ledger.js';
 export {
   type Condition,
   type Conditioned,
@@ -43,6 +44,7 @@ export {
   type SubjectAccessReview,
   SubjectAccessReviews,
 } from './api/kinds/access-review.js';
+export { CertificateLedgerEntries, type CertificateLedgerEntry } from './api/kinds/certificate-ledger-entry.js';
 export {
   type CertificateSigningRequest,
   type CertificateSigningRequestCondition,
@@ -193,6 +195,7 @@ export { createManager, type Manager, type ManagerOptions } from './controller/m
 export { writeStatus } from './controller/write-status.js';
 // A server in this process.
 export { createServer, type Server } from './embed.js';
+export type { ConnectionLimits } from './http/connection-limits.js';
 export type { AlternativeNames } from './pki/alternative-names.js';
 export { type Certificate, readPemCertificates } from './pki/certificate.js';
 export {
@@ -210,20 +213,28 @@ export {
   readCertificateRequest,
 } from './pki/certificate-request.js';
 export type { DistinguishedName, NameAttribute } from './pki/distinguished-name.js';
-export { generateKey, type KeyType, privateKeyPem, readPrivateKey } from './pki/key-pair.js';
+export { generateKey, type KeyType, privateKeyPem, readPrivateKey, type SigningKey } from './pki/key-pair.js';
 export { PkiError, type PkiProblem } from './pki/pki-error.js';
 export { createCertificateRequest, type RequestContents } from './pki/request-writer.js';
 // Certificates and signers.
 export type { Signer, SigningRequest, SigningResult } from './pki/signer.js';
 export { type CaFiles, type CaFilesOptions, openCaFiles } from './pki/signers/ca-files.js';
 export { type CaSignerOptions, caSigner } from './pki/signers/ca-signer.js';
+export { defineSigner, type Refusal, type SignerSpec } from './pki/signers/define-signer.js';
+export { openPkcs11Key, type Pkcs11Key, type Pkcs11KeyOptions } from './pki/signers/pkcs11-key.js';
+export { type ProcessSigner, type ProcessSignerOptions, processSigner } from './pki/signers/process-signer.js';
 export { type SelfSignedSignerOptions, selfSignedSigner } from './pki/signers/self-signed-signer.js';
 // What programs need besides.
 export { type Clock, systemClock } from './runtime/clock.js';
 export { type Logger, silentLogger } from './runtime/logger.js';
 export { type MetricOptions, type Metrics, openMetrics } from './runtime/metrics.js';
 export { createLogger, type LoggerOptions, type LogLevel } from './runtime/pino-logger.js';
-export type { ServerOptions } from './server/options.js';
+export type { AuditOptions, OperationsOptions } from './server/operations.js';
+export type { TextSource } from './runtime/text-source.js';
+export type { FrontProxySettings } from './server/authentication.js';
+export type { AnonymousPolicy } from './auth/anonymous.js';
+export type { AuthorizationMode, ServerOptions } from './server/options.js';
+export type { CertificateOptions, ConfiguredSigner, TrustOptions } from './server/signing-options.js';
 export { document, StoredEntry, withRevision } from './store/document.js';
 export { MemoryStore, type MemoryStoreOptions } from './store/memory/memory-store.js';
 export { type OpenStoreOptions, openStore } from './store/open.js';

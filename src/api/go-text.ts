@@ -11,22 +11,21 @@ const escapes: Readonly<Record<string, string>> = {
   '"': '\\"',
   '\\': '\\\\',
 };
-const unprintable = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]|(?! )\p{Zs}/u;
+const plain = /^[ !#-[\]-~]*$/;
+const quoted = /["\\\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
 
 /** A string as Go's `%q` quotes it. */
 export function quote(text: string): string {
-  let out = '"';
-  for (const character of text) {
-    const known = escapes[character];
-    if (known !== undefined) out += known;
-    else if (unprintable.test(character)) {
-      const code = character.codePointAt(0) ?? 0;
-      if (code < 0x80) out += `\\x${code.toString(16).padStart(2, '0')}`;
-      else if (code < 0x10000) out += `\\u${code.toString(16).padStart(4, '0')}`;
-      else out += `\\U${code.toString(16).padStart(8, '0')}`;
-    } else out += character;
-  }
-  return `${out}"`;
+  return plain.test(text) ? `"${text}"` : `"${text.replace(quoted, escaped)}"`;
+}
+
+function escaped(character: string): string {
+  const known = escapes[character];
+  if (known !== undefined) return known;
+  const code = character.codePointAt(0) ?? 0;
+  if (code < 0x80) return `\\x${code.toString(16).padStart(2, '0')}`;
+  if (code < 0x10000) return `\\u${code.toString(16).padStart(4, '0')}`;
+  return `\\U${code.toString(16).padStart(8, '0')}`;
 }
 
 const everyHtmlSensitive = /[<>&\u2028\u2029]/g;

@@ -44,7 +44,17 @@ const sortedSet = (values: Iterable<string>): readonly string[] => [...new Set(v
 
 /** Reads the `labelSelector` query text. Throws BadRequest. */
 export function parseLabelSelector(text: string): LabelSelector {
+  checkLength(text);
   return selectorOf(parseRequirements(scan(text)));
+}
+
+/** Longest selector read, in characters; more than any URL holds, but selectors also stand in bodies. */
+const maxSelectorLength = 131_072;
+
+function checkLength(text: string): void {
+  if (text.length > maxSelectorLength) {
+    throw badRequest(`unable to parse requirement: selector is longer than ${maxSelectorLength} characters`);
+  }
 }
 
 /** Turns a selector object into a selector; an absent one selects nothing, an empty one everything. Throws BadRequest. */
@@ -358,6 +368,7 @@ export interface FieldSelector {
 
 /** Reads the `fieldSelector` query text; which fields a kind knows is not looked at. Throws BadRequest. */
 export function parseFieldSelector(text: string): FieldSelector {
+  checkLength(text);
   const requirements = splitTerms(text)
     .sort(compare)
     .filter((term) => term !== '')

@@ -1,6 +1,7 @@
+import { setMember } from '../api/json-text.js';
 import type { Json, JsonObject } from '../api/object.js';
 import { isObject } from './json-value.js';
-import { fieldsObject, type PathElement, readPathElement, sortPathElements } from './path-element.js';
+import { type PathElement, readPathElement, sortPathElements } from './path-element.js';
 
 /**
  * A set of field paths, as a tree that shares what it can with the sets it was made from. A node stands for a path;
@@ -168,13 +169,16 @@ export function* paths(set: FieldSet, prefix: Path = []): Generator<Path> {
 }
 
 /** The FieldsV1 form (KEP-555). */
-export function writeFieldSet(set: FieldSet): JsonObject {
-  return fieldsObject(sortPathElements(set.keys()).map((element) => [element, writeNode(set.get(element) ?? leaf)]));
-}
-function writeNode({ owned, below: deeper }: FieldNode): Json {
-  if (deeper.size === 0) return {};
-  const written = writeFieldSet(deeper);
-  return owned ? { '.': {}, ...written } : written;
+export const writeFieldSet = (set: FieldSet): JsonObject => writeNode({ owned: false, below: set });
+
+const nothing: JsonObject = {};
+
+function writeNode({ owned, below: deeper }: FieldNode): JsonObject {
+  if (deeper.size === 0) return nothing;
+  const out: Record<string, Json> = owned ? { '.': nothing } : {};
+  for (const element of sortPathElements(deeper.keys()))
+    setMember(out, element, writeNode(deeper.get(element) ?? leaf));
+  return out;
 }
 
 const deepest = 1_000;

@@ -1,5 +1,5 @@
 import { goJson, quote } from '../api/go-text.js';
-import { parseJson, setMember } from '../api/json-text.js';
+import { parseJson } from '../api/json-text.js';
 import type { Json, JsonObject } from '../api/object.js';
 import { goNumber } from './go-print.js';
 import { compareText, isList, isObject } from './json-value.js';
@@ -130,11 +130,4 @@ function kindRank(value: Json): number {
   if (typeof value === 'boolean') return 2;
   if (isList(value)) return 3;
   return value === null ? 5 : 4;
-}
-
-/** The FieldsV1 object with the given members in their order. */
-export function fieldsObject(members: Iterable<readonly [string, Json]>): JsonObject {
-  const out: Record<string, Json> = {};
-  for (const [name, value] of members) setMember(out, name, value);
-  return out;
 }

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { type Authenticated, AuthenticationError, type Authenticator, type Credentials } from './authenticator.js';
 
 /** Recognises tokens of one sort, whatever carried them. */
@@ -64,10 +65,14 @@ export const webSocketToken = (
       const encoded = bearers[0]?.slice(prefix.length);
       if (encoded === undefined) return undefined;
       if (bearers.length > 1) throw new AuthenticationError('multiple base64.bearer.authorization tokens specified');
-      if (!/^[A-Za-z0-9_-]+$/.test(encoded))
+      if (!/^[A-Za-z0-9_-]*$/.test(encoded) || encoded.length % 4 === 1) {
         throw new AuthenticationError('invalid base64.bearer.authorization token encoding');
+      }
+      const bytes = Buffer.from(encoded, 'base64url');
+      if (!isUtf8(bytes)) throw new AuthenticationError('invalid base64.bearer.authorization token');
+      if (bytes.length === 0) return undefined;
       if (given.length === bearers.length) throw new AuthenticationError('missing additional subprotocol');
-      const token = Buffer.from(encoded, 'base64url').toString('utf8');
+      const token = bytes.toString('utf8');
       return known(await tokens.authenticateToken(token, credentials.audiences ?? apiAudiences));
     },
   };

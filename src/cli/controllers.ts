@@ -15,6 +15,7 @@ import { checkControllerNames } from '../server/run-controllers.js';
 import { openSigners } from '../server/signers.js';
 import { certificatesOptions } from './certificates-options.js';
 import { ConfigurationError, readConfiguration } from './configuration.js';
+import { firstCrash } from './crash-log.js';
 import { untilStopped } from './serve.js';
 
 export interface ControllersFlags {
@@ -37,6 +38,7 @@ export async function runControllers(flags: ControllersFlags): Promise<void> {
   }
   const format = flags.logFormat ?? (process.stdout.isTTY ? 'pretty' : 'json');
   const log = createLogger({ format, level: flags.logLevel ?? 'info' });
+  const crashed = firstCrash(log);
   const client = await connect({ kubeconfig: flags.kubeconfig });
   const stopping = new AbortController();
   const files =
@@ -70,10 +72,11 @@ export async function runControllers(flags: ControllersFlags): Promise<void> {
   const running = createManager({ client, log })
     .add(...wanted)
     .run(stopping.signal);
-  await Promise.race([untilStopped(), running]);
+  const crash = await Promise.race([untilStopped(), crashed, running]);
   stopping.abort();
   await running;
   log.info({}, 'stopped');
+  if (crash !== undefined) throw new Error(`stopped after a fault: ${crash.message}`, { cause: crash });
 }
 
 /** Only Kedge has the kind; it is not in discovery. */

@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest';
 import { AuthenticationError } from '../../src/auth/authenticator.js';
-import { bearerToken, readBearer, type TokenAuthenticator, webSocketToken } from '../../src/auth/bearer-token.js';
+import {
+  bearerToken,
+  readBearer,
+  type TokenAuthenticator,
+  webSocketToken,
+  withoutTokens,
+} from '../../src/auth/bearer-token.js';
 import { credentials } from './credentials.js';
 
 const warning = 'the provided Authorization header contains extra space before the bearer token, and is ignored';
@@ -50,7 +56,8 @@ test('only the first Authorization header counts', async () => {
 });
 
 const upgrade = { upgrade: 'websocket', connection: 'Upgrade' };
-const protocol = `base64url.bearer.authorization.k8s.io.${Buffer.from('good').toString('base64url')}`;
+const prefix = 'base64url.bearer.authorization.k8s.io.';
+const protocol = `${prefix}${Buffer.from('good').toString('base64url')}`;
 const overWebSocket = webSocketToken(onlyGood, { apiAudiences: ['api'], apiDomain: 'k8s.io' });
 
 test('a WebSocket handshake may carry the token as a subprotocol', async () => {
@@ -63,8 +70,23 @@ test.each([
   [{ 'sec-websocket-protocol': `${protocol}=,x` }, 'invalid base64.bearer.authorization token encoding'],
   [{ 'sec-websocket-protocol': [`${protocol},x`, protocol] }, 'multiple base64.bearer.authorization tokens specified'],
   [{ 'sec-websocket-protocol': `${protocol}AAAA,x` }, 'invalid bearer token'],
+  [{ 'sec-websocket-protocol': `${prefix}A,x` }, 'invalid base64.bearer.authorization token encoding'],
+  [{ 'sec-websocket-protocol': `${prefix}_w,x` }, 'invalid base64.bearer.authorization token'],
 ])('the handshake %j fails with %j', async (headers, message) => {
   await expect(overWebSocket.authenticate(credentials({ ...upgrade, ...headers }))).rejects.toThrow(message);
+});
+
+test('an empty token is none', async () => {
+  const asked = credentials({ ...upgrade, 'sec-websocket-protocol': `${prefix},x` });
+  expect(await overWebSocket.authenticate(asked)).toBeUndefined();
+});
+
+test.each([
+  [`${protocol}, v4.channel.k8s.io`, 'v4.channel.k8s.io'],
+  [`a,${prefix}, ${protocol} ,b`, 'a,b'],
+  [protocol, ''],
+])('of the subprotocols %j, %j are negotiated', (given, left) => {
+  expect(withoutTokens(given)).toBe(left);
 });
 
 test('subprotocols of other requests carry no token', async () => {

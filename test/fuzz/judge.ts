@@ -29,6 +29,7 @@ const allowed: readonly (readonly [code: number, text: RegExp])[] = [
   [500, /does not contain declared merge key/],
   [500, /^The order in patch list:\n/],
   [500, /^unknown patch type: /],
+  [500, /^no elements in any of the given slices$/],
   [
     500,
     /^expected a list of map|^invalid patch format|^unable to find api field in struct|^delete from primitive list/i,

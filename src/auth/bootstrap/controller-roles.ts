@@ -118,14 +118,13 @@ export function controllerRoles(
       events,
     ],
     'ca-rotation': [rule('list', g.certificates, 'clustertrustbundles'), ...distributed('list'), events],
-    'trust-distributor':
-      distributes === 'no'
+    'trust-distributor': [
+      rule('R', g.core, 'namespaces'),
+      ...(distributes === 'no'
         ? []
-        : [
-            rule('R', g.core, 'namespaces'),
-            rule('create delete get list update watch', g.certificates, 'clustertrustbundles'),
-            ...distributed('create delete get list update watch'),
-          ],
+        : [rule('create delete get list update watch', g.certificates, 'clustertrustbundles')]),
+      ...distributed('create delete get list update watch'),
+    ],
     'trust-bundle-publisher': [
       rule('attest', g.certificates, 'signers', [serving, ...wellKnownNames, ...own]),
       rule('create delete get list patch update watch', g.certificates, 'clustertrustbundles'),

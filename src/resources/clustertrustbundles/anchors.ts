@@ -1,4 +1,4 @@
-import { invalid, tooLong, type Violation } from '../../api/violations.js';
+import { invalid, ofEach, tooLong, type Violation } from '../../api/violations.js';
 import { readCertificate } from '../../pki/certificate.js';
 import { type PemBlock, pemBlocks } from '../../pki/pem.js';
 import { PkiError } from '../../pki/pki-error.js';
@@ -13,7 +13,7 @@ export function anchorViolations(trustBundle: string): readonly Violation[] {
   const bundle = Buffer.from(trustBundle);
   if (bundle.length > maxBytes) return [tooLong(field, maxBytes)];
   const blocks = [...pemBlocks(bundle)];
-  const faulty = blocks.flatMap((block, at) => {
+  const faulty = ofEach(blocks, (block, at) => {
     const fault = faultOf(block);
     return fault === undefined ? [] : [wrong(`entry ${at} ${fault}`)];
   });

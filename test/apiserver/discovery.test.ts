@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Served, serve, served, type Tree, widgets } from './served.js';
+
+const v2 = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+let it: Served;
+const get = (path: string, accept?: string, headers: Readonly<Record<string, string>> = {}) =>
+  it.ask('GET', path, { headers: { ...(accept === undefined ? {} : { accept }), ...headers } });
+
+beforeAll(async () => {
+  it = await serve({ controllers: 'all' });
+});
+afterAll(() => it.stop());
+
+test.each(['/api', '/apis'])('%s in one document, which is not sent twice', async (path) => {
+  const answer = await get(path, `${v2},application/json`);
+  const { etag = '', ...headers } = answer.headers;
+  expect([answer.code, headers['content-type'], headers['vary'], headers['cache-control']]).toEqual([
+    200,
+    v2,
+    'Accept',
+    'public',
+  ]);
+  expect(etag).toMatch(/^"[0-9A-F]{128}"$/);
+  expect(answer.json()).toMatchObject({ kind: 'APIGroupDiscoveryList', apiVersion: 'apidiscovery.k8s.io/v2' });
+  const again = await get(path, v2, { 'if-none-match': etag });
+  expect([again.code, again.bytes.length, again.headers['etag']]).toEqual([304, 0, etag]);
+  expect((await get(path, v2, { 'if-none-match': '"OTHER"' })).code).toBe(200);
+});
+
+test.each([
+  [undefined, 'APIGroupList'],
+  ['application/json', 'APIGroupList'],
+  [`application/json,${v2}`, 'APIGroupList'],
+  [`${v2};profile=nopeer,application/json`, 'APIGroupDiscoveryList'],
+  ['application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json', 'APIGroupList'],
+  [
+    `application/vnd.kubernetes.protobuf;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,${v2}`,
+    'APIGroupDiscoveryList',
+  ],
+])('Accept %s gets %s', async (accept, kind) => {
+  expect((await get('/apis', accept)).json().kind).toBe(kind);
+});
+
+test('a form nobody serves any more is refused if it is all that is asked for', async () => {
+  const answer = await get('/apis', v2.replace('v=v2', 'v=v2beta1'));
+  expect([answer.code, answer.json().reason]).toEqual([406, 'NotAcceptable']);
+});
+
+test('groups and versions tell no other story than the one document', async () => {
+  const groups = (await get('/apis')).json().groups as readonly Tree[];
+  const all = (await get('/apis', v2)).json().items as readonly Tree[];
+  expect(all.map(({ metadata }) => metadata.name)).toEqual(groups.map(({ name }) => name));
+  for (const group of all) {
+    for (const { version, resources } of group.versions as readonly Tree[]) {
+      const list = (await get(`/apis/${group.metadata.name}/${version}`)).json();
+      const names = (resources as readonly Tree[]).flatMap(({ resource, subresources = [] }) => [
+        resource,
+        ...subresources.map(({ subresource }: Tree) => `${resource}/${subresource}`),
+      ]);
+      expect(list.resources.map(({ name }: Tree) => name)).toEqual(names);
+    }
+  }
+});
+
+test('a custom resource changes the tag, and what was known of others stays', async () => {
+  const before = (await get('/apis', v2)).headers['etag'];
+  const core = (await get('/api', v2)).headers['etag'];
+  await it.ask('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', { body: widgets() });
+  await served(it, '/apis/example.com/v1');
+  await expect.poll(async () => (await get('/apis', v2)).headers['etag'] !== before).toBe(true);
+  expect((await get('/api', v2)).headers['etag']).toBe(core);
+  const items = (await get('/apis', v2)).json().items as readonly Tree[];
+  expect(items.at(-1)).toMatchObject({
+    metadata: { name: 'example.com' },
+    versions: [{ version: 'v1', resources: [{ resource: 'widgets', scope: 'Cluster' }], freshness: 'Current' }],
+  });
+});

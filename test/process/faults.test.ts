@@ -1,0 +1,56 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { expect, test } from 'vitest';
+import { startServer, temporaryDirectory } from './program.js';
+
+/** What nobody caught, made to happen by signals. */
+function withFaults(directory: string): { readonly env: NodeJS.ProcessEnv } {
+  const file = join(directory, 'faults.mjs');
+  writeFileSync(
+    file,
+    `process.on('SIGUSR2', () => void Promise.reject(new Error('nobody waits for this')));
+process.on('SIGHUP', () => { throw new Error('nobody expects this'); });\n`,
+  );
+  return { env: { NODE_OPTIONS: `--import=${pathToFileURL(file).href}` } };
+}
+
+test('what nobody caught is logged; a rejection changes nothing, an exception stops the server in order', async () => {
+  const directory = temporaryDirectory();
+  const server = await startServer(directory, [], withFaults(directory));
+  server.kill('SIGUSR2');
+  const rejection = await server.logged(({ msg }) => msg === 'unhandled rejection', 'the rejection');
+  expect(rejection).toMatchObject({ level: 'error', err: { message: 'nobody waits for this' } });
+  server.kill('SIGHUP');
+  await server.logged(({ msg }) => msg === 'uncaught exception', 'the exception');
+  await server.logged(({ msg }) => msg === 'stopped', 'the end');
+  const { code, stderr } = await server.ended;
+  expect(code).toBe(1);
+  expect(stderr).toBe('kedge: stopped after a fault: nobody expects this\n');
+});
+
+test('the audit log is written to its file, and to the end', async () => {
+  const directory = temporaryDirectory();
+  const [policyFile, logFile, config] = ['policy.yaml', 'logs/audit.log', 'server.yaml'].map((name) =>
+    join(directory, name),
+  ) as [string, string, string];
+  const policy = 'apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived]\nrules:';
+  writeFileSync(policyFile, `${policy}\n- {level: Metadata, verbs: [create]}\n`);
+  writeFileSync(config, `audit: { policyFile: ${policyFile}, logFile: ${logFile} }\n`);
+  const server = await startServer(directory, ['--config', config]);
+  expect((await server.stop()).code).toBe(0);
+  const events = readFileSync(logFile, 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(events.length).toBeGreaterThan(10);
+  expect(new Set(events.map(({ verb, stage }) => `${verb} ${stage}`))).toEqual(new Set(['create ResponseComplete']));
+
+  writeFileSync(policyFile, `${policy}\n- {level: None}\n`);
+  const again = await startServer(directory, ['--config', config]);
+  const { length } = readFileSync(logFile);
+  writeFileSync(policyFile, `${policy}\n- {level: Everything}\n`);
+  await again.logged(({ msg }) => msg === 'kept what was read before', 'the wrong policy');
+  expect((await again.stop()).code).toBe(0);
+  expect(readFileSync(logFile).length).toBe(length);
+});
