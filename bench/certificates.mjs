@@ -2,7 +2,8 @@
 /**
  * How many certificates a second: requested, approved by a rule, signed, recorded in the ledger and observed, by 64
  * requesters at a time; over HTTPS and within the process, in memory and durable. And how much of what cryptography
- * alone allows the signing step reaches. Needs a build; takes about half a minute.
+ * alone allows the signing step reaches. Needs a build; takes about half a minute. `cpu` is what the process used for one:
+ * the figure to compare on a shared machine.
  *
  *   node bench/certificates.mjs [--seconds 4] [--requesters 64]
  */
@@ -21,7 +22,7 @@ import {
   readCertificateRequest,
 } from 'kedge';
 import { connectTo, percentile, underLoad } from './load.mjs';
-import { startProgram } from './process.mjs';
+import { cpuMilliseconds, startProgram } from './process.mjs';
 
 const { values: flags } = parseArgs({
   options: { seconds: { type: 'string', default: '4' }, requesters: { type: 'string', default: '64' } },
@@ -55,9 +56,9 @@ const requests = (at) => prepared[at % prepared.length];
 
 const number = (value, digits = 0) =>
   value.toLocaleString('en', { maximumFractionDigits: digits, minimumFractionDigits: digits });
-const line = (title, perSecond, latencies) =>
+const line = (title, perSecond, cpu, latencies) =>
   process.stdout.write(
-    `  ${title.padEnd(44)}${number(perSecond).padStart(8)}/s${
+    `  ${title.padEnd(44)}${number(perSecond).padStart(8)}/s   cpu ${number(cpu, 2).padStart(5)} ms${
       latencies === undefined
         ? ''
         : `   p50 ${number(percentile(latencies, 0.5), 1)} ms   p99 ${number(percentile(latencies, 0.99), 1)} ms`
@@ -67,12 +68,13 @@ const line = (title, perSecond, latencies) =>
 /** Runs one thing after another for a while. */
 async function steadily(run) {
   for (let at = 0; at < 200; at++) await run(at);
-  const began = performance.now();
+  const [began, used] = [performance.now(), cpuMilliseconds(process.pid)];
   let count = 0;
   while (performance.now() - began < milliseconds / 2) {
     for (let i = 0; i < 20; i++) await run(count++);
   }
-  return count / ((performance.now() - began) / 1_000);
+  const perSecond = count / ((performance.now() - began) / 1_000);
+  return { perSecond, cpu: (cpuMilliseconds(process.pid) - used) / count };
 }
 
 async function signingStep() {
@@ -88,10 +90,10 @@ async function signingStep() {
   );
   const again = await steadily(() => ca.issue(readCertificateRequest(pem), { seconds: 3_600, usages }));
   process.stdout.write('\nSigning step, one after another\n');
-  line('limit: verify and sign, node:crypto alone', limit);
-  line('read, verify, issue', step);
-  line('the same request again and again', again);
-  process.stdout.write(`  share of the limit: ${number((step / limit) * 100)} %\n`);
+  line('limit: verify and sign, node:crypto alone', limit.perSecond, limit.cpu);
+  line('read, verify, issue', step.perSecond, step.cpu);
+  line('the same request again and again', again.perSecond, again.cpu);
+  process.stdout.write(`  share of the limit: ${number((limit.cpu / step.cpu) * 100)} %\n`);
 }
 
 /** Keeps who waits for which certificate. */
@@ -107,10 +109,11 @@ function waitingRoom() {
   };
 }
 
-async function measure(title, ask) {
+async function measure(title, pid, ask) {
   await underLoad({ concurrency, milliseconds: milliseconds / 2, request: ask });
-  const { perSecond, latencies } = await underLoad({ concurrency, milliseconds, request: ask });
-  line(title, perSecond, latencies);
+  const used = cpuMilliseconds(pid);
+  const { requests: count, perSecond, latencies } = await underLoad({ concurrency, milliseconds, request: ask });
+  line(title, perSecond, (cpuMilliseconds(pid) - used) / count, latencies);
 }
 
 async function inProcess(title, store) {
@@ -128,7 +131,7 @@ async function inProcess(title, store) {
     error: () => {},
   });
   let serial = 0;
-  await measure(title, async () => {
+  await measure(title, process.pid, async () => {
     const name = `bench-${serial++}`;
     const issued = room.wait(name);
     await requester.create(csrOf(name, requests(serial)));
@@ -180,7 +183,7 @@ async function overHttps(title, store) {
     for (const one of lines) room.tell(JSON.parse(one).object);
   });
   let serial = 0;
-  await measure(title, async () => {
+  await measure(title, server.pid, async () => {
     const name = `bench-${serial++}`;
     const issued = room.wait(name);
     const { status, body } = await client.call('POST', path, JSON.stringify(csrOf(name, requests(serial))));

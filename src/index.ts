@@ -148,6 +148,7 @@ export {
 } from './api/selectors.js';
 export { microTimestamp, timestamp } from './api/time.js';
 export { serviceAccountGroups, serviceAccountUsername, type UserInfo, wellKnown } from './api/user.js';
+export type { AnonymousPolicy } from './auth/anonymous.js';
 export type {
   Client,
   DeleteOptions,
@@ -229,10 +230,9 @@ export { type Clock, systemClock } from './runtime/clock.js';
 export { type Logger, silentLogger } from './runtime/logger.js';
 export { type MetricOptions, type Metrics, openMetrics } from './runtime/metrics.js';
 export { createLogger, type LoggerOptions, type LogLevel } from './runtime/pino-logger.js';
-export type { AuditOptions, OperationsOptions } from './server/operations.js';
 export type { TextSource } from './runtime/text-source.js';
 export type { FrontProxySettings } from './server/authentication.js';
-export type { AnonymousPolicy } from './auth/anonymous.js';
+export type { AuditOptions, OperationsOptions } from './server/operations.js';
 export type { AuthorizationMode, ServerOptions } from './server/options.js';
 export type { CertificateOptions, ConfiguredSigner, TrustOptions } from './server/signing-options.js';
 export { document, StoredEntry, withRevision } from './store/document.js';

@@ -60,10 +60,9 @@ export function wholeNumber(literal: string): number | bigint | undefined {
  * `readJson`. Throws SyntaxError.
  */
 export function parseJson(text: string): Json {
-  return hasLongNumber(text)
-    ? readJson(text, { maxValues: Number.POSITIVE_INFINITY }).value
-    : (JSON.parse(text) as Json);
+  return hasLongNumber(text) ? readJson(text, unlimited).value : (JSON.parse(text) as Json);
 }
+const unlimited = { maxDepth: Number.POSITIVE_INFINITY, maxValues: Number.POSITIVE_INFINITY };
 
 /** Are there so many digits in a row that a double might not keep them? Looks at every sixteenth character. */
 function hasLongNumber(text: string): boolean {

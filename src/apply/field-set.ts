@@ -184,14 +184,20 @@ function writeNode({ owned, below: deeper }: FieldNode): JsonObject {
 const deepest = 1_000;
 
 /**
- * Reads the FieldsV1 form; steps of unknown kind are dropped.
+ * Reads the FieldsV1 form; steps of unknown kind are dropped. `canonical` steps are known to be spelt as
+ * `writeFieldSet` spells them.
  *
  * @throws Error when it is malformed or nested more than 1,000 deep.
  */
-export function readFieldSet(fields: JsonObject): FieldSet {
-  return readNode(fields, 0).below;
+export function readFieldSet(
+  fields: JsonObject,
+  { canonical = false }: { readonly canonical?: boolean } = {},
+): FieldSet {
+  return readNode(fields, 0, canonical ? asWritten : readPathElement).below;
 }
-function readNode(fields: Json, depth: number): FieldNode {
+const asWritten = (key: string): PathElement => key;
+
+function readNode(fields: Json, depth: number, read: typeof readPathElement): FieldNode {
   if (fields === null) return leaf;
   if (!isObject(fields)) throw new Error('expected an object of fields');
   if (depth > deepest) throw new Error('fields are nested too deeply');
@@ -202,10 +208,10 @@ function readNode(fields: Json, depth: number): FieldNode {
       owned = true;
       continue;
     }
-    const element = readPathElement(key);
+    const element = read(key);
     if (element === undefined) continue;
     out ??= new Map();
-    out.set(element, readNode(value, depth + 1));
+    out.set(element, readNode(value, depth + 1, read));
   }
   return out === undefined ? leaf : node(owned, out);
 }

@@ -57,7 +57,7 @@ function readEntry(entry: ManagedFieldsEntry, index: number, stored: boolean): O
   if (fieldsType !== 'FieldsV1') {
     throw new Error(`invalid fieldsType ${quote(fieldsType)} in managed fields entry ${index}`);
   }
-  const fields = fieldsV1 ? readFieldSet(fieldsV1) : emptySet;
+  const fields = fieldsV1 ? readFieldSet(fieldsV1, { canonical: stored }) : emptySet;
   return {
     manager: entry.manager ?? '',
     operation,

@@ -43,8 +43,16 @@ export async function generateServiceAccountKey(algorithm: SignatureAlgorithm = 
 
 /** Reads a PEM private key (PKCS#1, PKCS#8 or SEC 1). Throws Error for anything else. */
 export function readSigningKey(pem: string): SigningKey {
-  const privateKey = createPrivateKey(pem);
+  const privateKey = privateKeyIn(pem);
   return { ...verificationKey(createPublicKey(privateKey)), privateKey };
+}
+
+function privateKeyIn(pem: string): KeyObject {
+  try {
+    return createPrivateKey(pem);
+  } catch (error) {
+    throw new Error('no PEM private key found', { cause: error });
+  }
 }
 
 /** Reads every public key, private key and certificate in a PEM text. Throws Error if there is none. */

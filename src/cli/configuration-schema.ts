@@ -22,7 +22,9 @@ export const configuration = z.strictObject({
   controllers: z.union([z.literal('all'), z.array(z.string())]).default(defaults.controllers),
   logLevel: z.enum(['debug', 'info', 'warn', 'error']).default(defaults.logLevel),
   logFormat: z.enum(['auto', 'pretty', 'json']).default(defaults.logFormat),
-  authorization: z.union([mode, z.array(mode).min(1)]).default(defaults.authorization),
+  authorization: z
+    .union([mode, z.array(mode).min(1)], `must be one or more of ${mode.options.join(', ')}`)
+    .default(defaults.authorization),
   nodeRestriction: z.boolean().optional(),
   authorizationWebhook: z
     .strictObject({

@@ -63,15 +63,15 @@ function readKeyUsage(value: DerCursor): ExtensionValues {
 }
 
 function readBasicConstraints(value: DerCursor): ExtensionValues {
-  const failure = malformed('invalid basic constraints');
+  const failure = (): PkiError => malformed('invalid basic constraints');
   const members = value.enter(tags.sequence);
-  if (members === undefined) throw failure;
+  if (members === undefined) throw failure();
   const isCA = members.nextIs(tags.boolean) ? members.boolean() : false;
-  if (isCA === undefined) throw failure;
+  if (isCA === undefined) throw failure();
   if (!members.nextIs(tags.integer)) return { basicConstraints: { isCA, pathLength: undefined } };
   const bytes = members.integer();
   const length = bytes && smallInteger(bytes);
-  if (length === undefined || length < 0n) throw failure;
+  if (length === undefined || length < 0n) throw failure();
   return { basicConstraints: { isCA, pathLength: Number(length) } };
 }
 
@@ -100,13 +100,13 @@ function readExtendedKeyUsage(value: DerCursor): ExtensionValues {
 }
 
 function readPolicies(value: DerCursor): ExtensionValues {
-  const failure = malformed('invalid certificate policies');
+  const failure = (): PkiError => malformed('invalid certificate policies');
   const policies = value.enter(tags.sequence);
-  if (policies === undefined) throw failure;
+  if (policies === undefined) throw failure();
   const seen = new Set<string>();
   while (!policies.empty) {
     const oid = policies.enter(tags.sequence)?.read(tags.oid);
-    if (oid === undefined || !isWellFormedOid(oid) || seen.has(oid.toString('hex'))) throw failure;
+    if (oid === undefined || !isWellFormedOid(oid) || seen.has(oid.toString('hex'))) throw failure();
     seen.add(oid.toString('hex'));
   }
   return nothingTaken;
@@ -154,49 +154,49 @@ function readInhibitAnyPolicy(value: DerCursor): ExtensionValues {
 function readDistributionPoints(value: DerCursor): ExtensionValues {
   const points = value.enter(tags.sequence);
   if (points === undefined) throw malformed('invalid CRL distribution points');
-  const failure = malformed('invalid CRL distribution point');
+  const failure = (): PkiError => malformed('invalid CRL distribution point');
   while (!points.empty) {
     const point = points.enter(tags.sequence);
-    if (point === undefined) throw failure;
+    if (point === undefined) throw failure();
     if (!point.nextIs(constructed(0))) continue;
     const names = point.enter(constructed(0))?.enter(constructed(0));
-    if (names === undefined) throw failure;
-    while (names.nextIs(context(6))) if (names.read(context(6)) === undefined) throw failure;
+    if (names === undefined) throw failure();
+    while (names.nextIs(context(6))) if (names.read(context(6)) === undefined) throw failure();
   }
   return nothingTaken;
 }
 
 function readAuthorityInfoAccess(value: DerCursor, { critical }: CertificateExtension): ExtensionValues {
   if (critical) throw malformed('authority info access incorrectly marked critical');
-  const failure = malformed('invalid authority info access');
+  const failure = (): PkiError => malformed('invalid authority info access');
   const descriptions = value.enter(tags.sequence);
-  if (descriptions === undefined) throw failure;
+  if (descriptions === undefined) throw failure();
   while (!descriptions.empty) {
     const description = descriptions.enter(tags.sequence);
-    if (description?.oid() === undefined) throw failure;
-    if (description.nextIs(context(6)) && description.read(context(6)) === undefined) throw failure;
+    if (description?.oid() === undefined) throw failure();
+    if (description.nextIs(context(6)) && description.read(context(6)) === undefined) throw failure();
   }
   return nothingTaken;
 }
 
 function readNameConstraints(outer: DerCursor): ExtensionValues {
-  const failure = malformed('invalid NameConstraints extension');
+  const failure = (): PkiError => malformed('invalid NameConstraints extension');
   const top = outer.enter(tags.sequence);
-  if (top === undefined || !outer.empty) throw failure;
+  if (top === undefined || !outer.empty) throw failure();
   const subtrees = [constructed(0), constructed(1)].map((tag) => {
     if (!top.nextIs(tag)) return undefined;
     const found = top.enter(tag);
-    if (found === undefined) throw failure;
+    if (found === undefined) throw failure();
     return found;
   });
-  if (!top.empty) throw failure;
+  if (!top.empty) throw failure();
   if (subtrees.every((subtree) => subtree === undefined || subtree.empty)) {
     throw malformed('empty name constraints extension');
   }
   for (const subtree of subtrees) {
     while (subtree && !subtree.empty) {
       const base = subtree.enter(tags.sequence)?.any();
-      if (base === undefined) throw failure;
+      if (base === undefined) throw failure();
       const problem = constraintProblem(base.tag, base.value);
       if (problem !== undefined) throw malformed(problem);
     }

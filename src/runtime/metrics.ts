@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Metric } from 'prom-client';
 
 /**
@@ -99,7 +100,7 @@ async function openRegister(families: ReadonlyMap<string, Family>, ofProcess: bo
   const registered = new Set<Family>();
   return {
     contentType: own.contentType,
-    metrics: (): Promise<string> => {
+    metrics: async (): Promise<string> => {
       for (const family of families.values()) {
         if (registered.has(family)) continue;
         registered.add(family);
@@ -108,7 +109,13 @@ async function openRegister(families: ReadonlyMap<string, Family>, ofProcess: bo
         const asked = { name, get: async () => ({ name, help, type, values: await family.values() }) };
         own.registerMetric(asked as unknown as Metric<string>);
       }
-      return own.metrics();
+      // One family at a time, with a turn for everybody else after each: together they are a lot of text.
+      const texts: string[] = [];
+      for (const { name } of own.getMetricsAsArray()) {
+        texts.push(await own.getSingleMetricAsString(name));
+        await setImmediate();
+      }
+      return `${texts.join('\n\n')}\n`;
     },
   };
 }

@@ -66,7 +66,7 @@ export async function openAccess(
   const roles = rbac(objects, domains);
   const modes = modesOf(options);
   if (modes.includes('AlwaysAllow')) {
-    log.warn({ authorization: modes }, 'AUTHORIZATION IS OFF: everybody who reaches this server may do everything');
+    log.warn({ modes }, 'AUTHORIZATION IS OFF: everybody who reaches this server may do everything');
   }
   const byMode: Readonly<Record<AuthorizationMode, () => Authorizer | Promise<Authorizer>>> = {
     Webhook: () => openAuthorizationWebhook(options, given),

@@ -91,8 +91,8 @@ export async function readAuthenticationConfiguration(
 
 function decoded(read: Awaited<ReturnType<typeof readYaml>>, { api }: Domains): AuthenticationConfiguration {
   try {
-    const { apiVersion, kind } = typeMetaOf(read.exact);
     const known = versions.map((version) => `apiserver.config.${api}/${version}`);
+    const { apiVersion, kind } = isMapping(read.value) ? typeMetaOf(read.exact) : { apiVersion: '', kind: '' };
     if (kind !== 'AuthenticationConfiguration' || !known.includes(apiVersion)) {
       throw new Error(
         `must be an AuthenticationConfiguration of ${known[0]}, not ${kind || 'nothing'} of ${apiVersion || 'nothing'}`,
@@ -106,3 +106,5 @@ function decoded(read: Awaited<ReturnType<typeof readYaml>>, { api }: Domains): 
     throw error;
   }
 }
+
+const isMapping = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -216,7 +216,7 @@ describe('roles', () => {
     const many = Array.from({ length: 1_000 }, (_, i) => `x${i}`).join(' ');
     const started = performance.now();
     await expect(writeRole(role('r', rule(many, many, many)))).rejects.toMatchObject({ reason: 'Forbidden' });
-    expect(performance.now() - started).toBeLessThan(200);
+    expect(performance.now() - started).toBeLessThan(2_000);
   });
 });
 

@@ -118,6 +118,14 @@ test('a text this program wrote is read back as it was, wherever the long number
   }
 });
 
+test('such a text has no limits: a list is longer and deeper than any object in it', () => {
+  const number = 9_007_199_254_740_993n;
+  const deep = `${'['.repeat(maxDepth + 5)}${number}${']'.repeat(maxDepth + 5)}`;
+  expect(goJson(parseJson(deep))).toBe(deep);
+  const long = [...Array.from({ length: 150_000 }, () => 0), number];
+  expect((parseJson(goJson(long)) as readonly unknown[]).at(-1)).toBe(number);
+});
+
 test('bigints are written as numbers, compact and indented', () => {
   const value = { b: [1, 2n ** 60n, undefined, []], a: undefined, c: {}, d: { e: '<', f: -(2n ** 63n) } };
   expect(goJson(value)).toBe(

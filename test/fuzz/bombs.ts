@@ -161,12 +161,12 @@ export const bombs: Readonly<Record<string, () => FuzzRequest>> = {
     }),
   '90,000 bad finalizers': () =>
     requestTo('POST', maps, { body: configMap({ metadata: { name: 'bomb', finalizers: many(90_000, () => '!') } }) }),
-  '20,000 owners': () =>
+  '14,000 owners': () =>
     requestTo('POST', maps, {
       body: configMap({
         metadata: {
           name: 'bomb',
-          ownerReferences: many(20_000, (at) => ({
+          ownerReferences: many(14_000, (at) => ({
             apiVersion: 'v1',
             kind: 'ConfigMap',
             name: `n${at}`,
@@ -209,6 +209,69 @@ export const bombs: Readonly<Record<string, () => FuzzRequest>> = {
         },
       }),
     }),
+  'managed fields with a deep value in a name': () =>
+    requestTo('PUT', `${maps}/o`, {
+      body: configMap({
+        metadata: {
+          name: 'o',
+          managedFields: managedFields({ [`v:${'['.repeat(100_000)}${']'.repeat(100_000)}`]: {} }),
+        },
+      }),
+    }),
+  'managed fields with a deep key in a name': () =>
+    requestTo('PUT', `${maps}/o`, {
+      body: configMap({
+        metadata: {
+          name: 'o',
+          managedFields: managedFields({ [`k:${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`]: {} }),
+        },
+      }),
+    }),
+  'managed fields with 50,000 keys in a name': () =>
+    requestTo('PUT', `${maps}/o`, {
+      body: configMap({
+        metadata: { name: 'o', managedFields: managedFields({ [`k:${JSON.stringify(members(50_000))}`]: {} }) },
+      }),
+    }),
+  'a deep last applied configuration': () =>
+    requestTo('PUT', `${maps}/o`, {
+      body: configMap({
+        metadata: {
+          name: 'o',
+          annotations: {
+            'kubectl.kubernetes.io/last-applied-configuration': `{"apiVersion":"v1","kind":"ConfigMap","data":${'['.repeat(100_000)}${']'.repeat(100_000)}}`,
+          },
+        },
+      }),
+    }),
+  'a deep last applied configuration, used': () =>
+    requestTo('PATCH', `${maps}/o?fieldManager=kubectl`, {
+      body: configMap({ metadata: { name: 'o' }, data: { a: '2' } }),
+      type: apply,
+    }),
+  'a deep docker configuration': () =>
+    requestTo('POST', '/api/v1/namespaces/default/secrets', {
+      body: {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        type: 'kubernetes.io/dockerconfigjson',
+        metadata: { name: 'bomb' },
+        stringData: { '.dockerconfigjson': `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}` },
+      },
+    }),
+  'a token of deep JSON': () =>
+    requestTo('GET', maps, {
+      headers: [['authorization', `Bearer ${[deepText(1_500), deepText(1_500), 'AAAA'].join('.')}`]],
+    }),
+  'a token review of deep JSON': () =>
+    requestTo('POST', '/apis/authentication.k8s.io/v1/tokenreviews', {
+      body: {
+        apiVersion: 'authentication.k8s.io/v1',
+        kind: 'TokenReview',
+        spec: { token: [deepText(100_000), deepText(100_000), 'AAAA'].join('.') },
+      },
+    }),
+  'a continue token of deep JSON': () => requestTo('GET', `${maps}?limit=1&continue=${deepText(3_000)}`),
   'a name of 1 MB': () => requestTo('POST', maps, { body: configMap({ metadata: { name: 'a'.repeat(1_000_000) } }) }),
   'a bad name of 1 MB': () =>
     requestTo('POST', maps, { body: configMap({ metadata: { name: '-.'.repeat(500_000) } }) }),
@@ -617,6 +680,13 @@ export const bombs: Readonly<Record<string, () => FuzzRequest>> = {
       },
     }),
 };
+
+const deepText = (levels: number): string =>
+  Buffer.from(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`).toString('base64url');
+
+const managedFields = (fieldsV1: object): readonly object[] => [
+  { manager: 'm', operation: 'Update', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1 },
+];
 
 function nestedFields(levels: number): Json {
   let fields: Json = {};

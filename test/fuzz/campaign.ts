@@ -96,7 +96,7 @@ export async function campaign({
           await new Promise(setImmediate);
         }
         const choice = random.below(100);
-        if (withBombs && choice === 0 && random.oneIn(2)) last = bombs[random.pick(names)]?.() as FuzzRequest;
+        if (withBombs && choice === 0 && random.oneIn(10)) last = bombs[random.pick(names)]?.() as FuzzRequest;
         else if (choice < 45) last = mutated(random.pick(corpus), random, corpus);
         else {
           const [next, ...rest] = generated;
@@ -162,17 +162,29 @@ async function attack(request: FuzzRequest, ways: Ways): Promise<void> {
   if (way === 0) return target.bytes(http1Bytes(request, random), 'http/1.1');
   if (way === 1) return target.bytes(http2Bytes(random), 'h2');
   turns.longest();
+  const limit = patienceFor(request, ways.maxBlockedMs);
   const ask = way < 4 ? target.http1 : way < 6 ? target.http2 : target.ask;
   const answer: FuzzAnswer | undefined = await ask(request);
   await new Promise(setImmediate);
   codes[answer?.code ?? 0] = (codes[answer?.code ?? 0] ?? 0) + 1;
   if (answer === undefined) return;
   for (const what of await complaints(answer)) find(what, request);
-  if (turns.longest() > ways.maxBlockedMs && ask === target.ask) await confirmBlocked(request, ways);
+  if (turns.longest() > limit && ask === target.ask) await confirmBlocked(request, limit, ways);
 }
 
+/**
+ * How long the event loop may be kept from turning by a request. Bodies beyond a quarter of a megabyte, which only
+ * somebody who may write can send, get more time in proportion.
+ */
+export const patienceFor = ({ body }: FuzzRequest, maxBlockedMs: number): number =>
+  maxBlockedMs * Math.max(1, body.length / 262_144);
+
 /** A time between turns may be somebody else's: what takes that long takes it again. */
-async function confirmBlocked(request: FuzzRequest, { target, turns, maxBlockedMs, find }: Ways): Promise<void> {
+async function confirmBlocked(
+  request: FuzzRequest,
+  maxBlockedMs: number,
+  { target, turns, find }: Ways,
+): Promise<void> {
   let least = Number.POSITIVE_INFINITY;
   for (let tries = 0; tries < 4 && least > maxBlockedMs; tries++) {
     await new Promise(setImmediate);

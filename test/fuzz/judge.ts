@@ -17,29 +17,38 @@ export interface FuzzAnswer {
  * Faulty apply and strategic merge patches are untyped there, and so are resource versions that are no numbers.
  */
 const allowed: readonly (readonly [code: number, text: RegExp])[] = [
-  [500, /^failed to create typed patch object \(.*\): /s],
-  [500, /^failed to create manager for existing fields: /],
+  // Server-side apply: a configuration, or a stored object, that does not fit the schema.
+  [500, /^failed to create typed (?:patch|live) object \(.*\): /s],
   [500, /^failed to convert new object \(.*\) to proper version: /s],
-  [500, /^failed to create typed (?:new|live) object /],
-  [500, /^failed to convert (?:merged|live) object/],
-  [500, /^error decoding YAML: /],
-  [500, /^metadata\.managedFields must be nil$/],
-  [500, /strconv\.ParseU?[Ii]nt: parsing ".*": (?:invalid syntax|value out of range)/s],
-  [500, /^resourceVersion should not be set on objects to be created$/],
-  [500, /does not contain declared merge key/],
+  // Strategic merge patch: directives and lists that do not go together.
+  [500, /^map: .* does not contain declared merge key: /s],
   [500, /^The order in patch list:\n/],
   [500, /^unknown patch type: /],
   [500, /^no elements in any of the given slices$/],
+  [500, /^list element types are not identical: /],
+  [500, /^expected a \S+( \S+)?, but received a /],
+  [500, /^merging lists cannot yet be specified in the patch$/],
+  [500, /^cannot merge lists without merge key for struct$/],
+  [500, /^merging an object in json but data type is not struct, instead is: /],
+  [500, /^unable to find api field in struct \S* for the json field "/],
+  // Resource versions that are no numbers, or stand where none may.
   [
     500,
-    /^expected a list of map|^invalid patch format|^unable to find api field in struct|^delete from primitive list/i,
+    /^(?:resourceVersion: Invalid value: ".*": )?strconv\.ParseUint: parsing ".*": (?:invalid syntax|value out of range)$/s,
   ],
+  [500, /^resourceVersion should not be set on objects to be created$/],
+  [504, /^Timeout: Too large resource version: \d+, current: \d+$/],
   [500, /^invalid shard selector: /],
+  // Subresources and reviews.
+  [500, /^Internal error occurred: the spec replicas field ".*" does not exist$/],
+  [500, /^Internal error occurred: error validating audiences$/],
+  [500, /^unsupported role reference kind: "/],
+  // Other servers that do not answer.
   [500, /^Internal error occurred: failed calling webhook /],
   [500, /^conversion for .* failed: /],
   [500, /^Internal Server Error: ".*": failed to create RequestInfo: /s],
-  [504, /^Timeout: Too large resource version: \d+, current: \d+$/],
-  [504, /^Timeout: request did not complete within /],
+  // Callers that want an answer at once.
+  [504, /^Timeout: request did not complete within (?:the allotted|requested) timeout/],
 ];
 
 export const isAllowed = (code: number, text: string): boolean =>

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
-import { cpSync } from 'node:fs';
+import { cpSync, rmSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 import { build } from 'rolldown';
 
 /** Joins the campaign's program and runs it with garbage collection on demand. Arguments are passed on. */
 
 const root = resolve(import.meta.dirname, '../..');
-const folder = join(root, 'node_modules/.fuzz');
+const folder = join(root, 'node_modules/.fuzz', String(process.pid));
 await build({
   cwd: root,
   input: 'test/fuzz/main.ts',
@@ -28,4 +28,7 @@ const child = spawn(
   ['--enable-source-maps', '--expose-gc', join(folder, 'main.js'), ...process.argv.slice(2)],
   { stdio: 'inherit' },
 );
-child.once('exit', (code) => process.exit(code ?? 1));
+child.once('exit', (code) => {
+  rmSync(folder, { recursive: true, force: true });
+  process.exit(code ?? 1);
+});

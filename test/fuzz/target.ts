@@ -207,7 +207,8 @@ function inProcess(
     header: (name) => byName.get(name),
     rawHeaders: request.headers.flat(),
     body,
-    certificates: () => certificates,
+    // Who shows a token is who the token says.
+    certificates: () => (byName.has('authorization') ? [] : certificates),
     remoteAddress: '127.0.0.1',
     onClosed: (listener) => closed.push(listener),
     get answered() {

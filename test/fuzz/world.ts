@@ -200,7 +200,7 @@ export const inspections: readonly FuzzRequest[] = [...Object.values(collections
     'application/json',
     'application/json;as=Table;v=v1;g=meta.k8s.io',
     'application/yaml',
-    ...(url === collections.widgets ? [] : ['application/vnd.kubernetes.protobuf']),
+    'application/vnd.kubernetes.protobuf,application/json',
     'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io',
   ].map((accept) => requestTo('GET', url, { headers: [['accept', accept]], origin: 'inspection' })),
 );

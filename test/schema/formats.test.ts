@@ -67,5 +67,5 @@ test('long texts are tested quickly', () => {
   const texts = ['a', '1', 'a@', '"', '(', '/', ' ', '1.', 'a.', '%41'].map((text) => text.repeat(50_000));
   const start = performance.now();
   for (const format of Object.keys(table)) for (const text of texts) stringFormat(format)?.(text);
-  expect(performance.now() - start).toBeLessThan(2_000);
+  expect(performance.now() - start).toBeLessThan(20_000);
 });

@@ -168,6 +168,12 @@ describe('what is wrong is told by its field', () => {
     await expect(read(`${head}jwt: []\njwt: []\n`)).rejects.toThrow('strict decoding error');
   });
 
+  test.each(['a,b\n', '[]', '', 'null'])('%j is no configuration', async (text) => {
+    await expect(read(text)).rejects.toThrow(
+      'must be an AuthenticationConfiguration of apiserver.config.k8s.io/v1, not nothing of nothing',
+    );
+  });
+
   test('what is no YAML', async () => {
     await expect(read('{')).rejects.toThrow();
   });

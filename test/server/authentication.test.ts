@@ -121,6 +121,7 @@ describe('keys of service account tokens', () => {
   });
 
   test('must be keys', async () => {
+    await expect(open({ signingKey: 'x' })).rejects.toThrow('no PEM private key found');
     await expect(open({ verificationKeys: [file('none', 'x')] })).rejects.toThrow('no PEM key found');
   });
 });

@@ -157,7 +157,7 @@ describe('hostile patches', () => {
     const operations = Array.from({ length: maxOperations }, () => ({ op: 'add', path: '/l/0', value: 1 }));
     const start = performance.now();
     expect(failure(() => patch({ l: list }, operations)).code).toBe(422);
-    expect(performance.now() - start).toBeLessThan(10_000);
+    expect(performance.now() - start).toBeLessThan(25_000);
   });
 });
 

@@ -1,0 +1,40 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { explosions } from './each-bomb.js';
+import { openTarget, type Target } from './target.js';
+
+/**
+ * Requests that once ended the process, filled its memory or held it up for seconds. Every bomb there is can be sent
+ * with `npm run fuzz -- --bombs ''`.
+ */
+const once: readonly (readonly [name: string, code: number])[] = [
+  ['deep YAML in flow style', 400],
+  ['deep YAML in block style', 400],
+  ['more values than are read', 400],
+  ['more protobuf fields than are read', 400],
+  ['14,000 owners', 422],
+  ['90,000 bad finalizers', 422],
+  ['a bad name of 1 MB', 422],
+  ['a name of signs of two units', 422],
+  ['a signing request of 3 MB', 422],
+  ['a trust bundle of 10,000 empty blocks', 422],
+  ['a selector in a body, 3 MB', 201],
+  ['JSON patch that doubles', 422],
+  ['managed fields with a deep value in a name', 200],
+  ['managed fields with a deep key in a name', 200],
+  ['a deep last applied configuration', 200],
+  ['a deep last applied configuration, used', 200],
+];
+
+let target: Target;
+beforeAll(async () => {
+  target = await openTarget({ store: 'memory:' });
+});
+afterAll(() => target.stop());
+
+test.each(once)('%s', { timeout: 60_000 }, async (name, expected) => {
+  for await (const { code, complaints, blockedMs } of explosions(target, { names: [name], maxBlockedMs: 1_500 })) {
+    expect(complaints).toEqual([]);
+    expect(code).toBe(expected);
+    expect(blockedMs).toBeLessThan(1_500);
+  }
+});

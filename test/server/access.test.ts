@@ -1,0 +1,227 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { SelfSubjectRulesReviews, SubjectAccessReviews } from '../../src/api/kinds/access-review.js';
+import { ConfigMaps } from '../../src/api/kinds/config-map.js';
+import { Nodes } from '../../src/api/kinds/node.js';
+import { Pods } from '../../src/api/kinds/pod.js';
+import { Secrets } from '../../src/api/kinds/secret.js';
+import { ServiceAccounts } from '../../src/api/kinds/service-account.js';
+import type { TokenRequest } from '../../src/api/kinds/token-request.js';
+import { TokenReviews } from '../../src/api/kinds/token-review.js';
+import { type UserInfo, wellKnown } from '../../src/api/user.js';
+import { type Logger, silentLogger } from '../../src/runtime/logger.js';
+import { kubeconfigText } from '../../src/server/kubeconfig-text.js';
+import type { ServerOptions } from '../../src/server/options.js';
+import { testAuthority } from '../../src/testing/certificates.js';
+import { type TestServer, testServer } from '../../src/testing/test-server.js';
+
+async function running(options: ServerOptions, use: (server: TestServer) => Promise<void>): Promise<void> {
+  const server = await testServer({ controllers: [], ...options });
+  try {
+    await use(server);
+  } finally {
+    await server.stop();
+  }
+}
+const eve: UserInfo = { username: 'eve', groups: [wellKnown.authenticated] };
+const listing = ({ server }: TestServer, user = eve) =>
+  server.client(user).resource(ConfigMaps).list({ namespace: 'default' });
+
+describe('modes of authorization', () => {
+  test('by default, roles decide', () =>
+    running({}, async (server) => {
+      await expect(listing(server)).rejects.toThrow('User "eve" cannot list resource "configmaps"');
+    }));
+
+  test('AlwaysAllow says so, loudly', async () => {
+    const warned: string[] = [];
+    const log: Logger = { ...silentLogger, warn: (_fields, message) => void warned.push(message), child: () => log };
+    await running({ authorization: 'AlwaysAllow', log }, async (server) => {
+      expect((await listing(server)).items).toEqual([]);
+    });
+    expect(warned).toEqual(['AUTHORIZATION IS OFF: everybody who reaches this server may do everything']);
+  });
+
+  test('nobody else is so loud', async () => {
+    const warned: string[] = [];
+    const log: Logger = { ...silentLogger, warn: (_fields, message) => void warned.push(message), child: () => log };
+    await running({ log }, async () => {});
+    expect(warned).toEqual([]);
+  });
+
+  test('AlwaysDeny leaves the administrators', () =>
+    running({ authorization: ['AlwaysDeny'] }, async (server) => {
+      await expect(listing(server)).rejects.toThrow('Everything is forbidden.');
+      expect((await listing(server, { username: 'root', groups: [wellKnown.masters] })).items).toEqual([]);
+    }));
+
+  test.each<[ServerOptions, string]>([
+    [{ authorization: [] }, 'authorization needs at least one mode'],
+    [{ authorization: 'Webhook' }, 'authorization by Webhook needs the kubeconfig of authorizationWebhook'],
+    [
+      { authorizationWebhook: { kubeconfig: '/nowhere' }, authorization: 'Webhook' },
+      'there is no kubeconfig at /nowhere',
+    ],
+  ])('%j is no way to start', async (options, message) => {
+    await expect(testServer({ controllers: [], ...options })).rejects.toThrow(message);
+  });
+});
+
+describe('node agents', () => {
+  const agent = { username: 'system:node:n1', groups: [wellKnown.nodes, wellKnown.authenticated] };
+
+  test('see what their pods need, and write what is theirs', () =>
+    running({}, async ({ server, client }) => {
+      const asAgent = server.client(agent);
+      const at = (name: string) => ({ namespace: 'default', name });
+      await client.resource(ServiceAccounts).create({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: at('sa') });
+      for (const name of ['mine', 'other']) {
+        await client.resource(Secrets).create({ apiVersion: 'v1', kind: 'Secret', metadata: at(name) });
+      }
+      const pod = await client.resource(Pods).create({
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: at('p'),
+        spec: {
+          serviceAccountName: 'sa',
+          nodeName: 'n1',
+          containers: [{ name: 'c' }],
+          volumes: [{ name: 'v', secret: { secretName: 'mine' } }],
+        },
+      });
+      expect((await asAgent.resource(Secrets).get(at('mine')))?.metadata.name).toBe('mine');
+      await expect(asAgent.resource(Secrets).get(at('other'))).rejects.toThrow(
+        `secrets "other" is forbidden: User "system:node:n1" cannot get resource "secrets" in API group "" in the namespace "default": no relationship found between node 'n1' and this object`,
+      );
+      expect(
+        (await asAgent.resource(Nodes).create({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1' } })).metadata
+          .name,
+      ).toBe('n1');
+      await expect(
+        asAgent.resource(Nodes).create({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'n2' } }),
+      ).rejects.toThrow('nodes "n2" is forbidden: node "n1" is not allowed to modify node "n2"');
+
+      const request: TokenRequest = {
+        apiVersion: 'authentication.k8s.io/v1',
+        kind: 'TokenRequest',
+        metadata: {},
+        spec: {
+          expirationSeconds: 3_607,
+          boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name: 'p', uid: pod.metadata.uid ?? '' },
+        },
+      };
+      const tokens = asAgent.resource(ServiceAccounts).subresource<TokenRequest>('token');
+      const { status } = await tokens.create(at('sa'), request);
+      const claims = JSON.parse(Buffer.from(status?.token.split('.')[1] ?? '', 'base64url').toString()) as {
+        readonly exp: number;
+        readonly iat: number;
+        readonly 'kubernetes.io': object;
+      };
+      expect(claims['kubernetes.io']).toMatchObject({
+        pod: { name: 'p' },
+        node: { name: 'n1' },
+        warnafter: claims.iat + 3_607,
+      });
+      expect(claims.exp - claims.iat).toBe(365 * 86_400);
+      await expect(tokens.create(at('sa'), { ...request, spec: {} })).rejects.toThrow(
+        'node requested token not bound to a pod',
+      );
+      await expect(
+        tokens.create(at('sa'), { ...request, spec: { ...request.spec, audiences: ['vault'] } }),
+      ).rejects.toThrow(
+        'audience "vault" not found in pod spec volume, system:node:n1 is not authorized to request tokens for this audience',
+      );
+      const rules = await asAgent.resource(SelfSubjectRulesReviews).create({
+        apiVersion: 'authorization.k8s.io/v1',
+        kind: 'SelfSubjectRulesReview',
+        metadata: {},
+        spec: { namespace: 'default' },
+      });
+      expect(rules.status).toMatchObject({
+        incomplete: true,
+        evaluationError: 'node authorizer does not support user rule resolution',
+      });
+    }));
+
+  test('have nothing where the mode is left out', () =>
+    running({ authorization: ['RBAC'] }, async ({ server }) => {
+      await expect(server.client(agent).resource(Nodes).get({ name: 'n1' })).rejects.toThrow(
+        'cannot get resource "nodes"',
+      );
+    }));
+
+  test('a review may ask with a selector', () =>
+    running({}, async ({ client }) => {
+      const ask = async (selector: object) => {
+        const resourceAttributes = { verb: 'list', resource: 'pods', ...selector };
+        const spec = { user: agent.username, groups: [...agent.groups], resourceAttributes };
+        const review = { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', metadata: {}, spec };
+        return (await client.resource(SubjectAccessReviews).create(review)).status?.allowed;
+      };
+      expect(await ask({})).toBe(false);
+      expect(await ask({ fieldSelector: { rawSelector: 'spec.nodeName=n1' } })).toBe(true);
+      expect(
+        await ask({ fieldSelector: { requirements: [{ key: 'spec.nodeName', operator: 'In', values: ['n1'] }] } }),
+      ).toBe(true);
+      expect(
+        await ask({ fieldSelector: { requirements: [{ key: 'spec.nodeName', operator: 'NotIn', values: ['n1'] }] } }),
+      ).toBe(false);
+    }));
+});
+
+test('a server elsewhere answers for tokens and for access', async () => {
+  const authority = await testAuthority();
+  const pair = await authority.issueServing({ commonName: 'localhost', dnsNames: ['localhost'], seconds: 3_600 });
+  const asked: string[] = [];
+  const reviewer = createTlsServer({ cert: pair.certificate, key: pair.key }, (request, response) => {
+    let body = '';
+    request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+    request.on('end', () => {
+      const { kind, spec } = JSON.parse(body) as { kind: string; spec: { token?: string; user?: string } };
+      asked.push(`${request.url} ${kind} ${request.headers.authorization}`);
+      const status =
+        kind === 'TokenReview'
+          ? { authenticated: spec.token === 'theirs', user: { username: 'carol', groups: ['g'] } }
+          : { allowed: spec.user === 'carol', reason: 'because' };
+      response.end(JSON.stringify({ status }));
+    });
+  });
+  await new Promise<void>((resolve) => reviewer.listen(0, 'localhost', resolve));
+  const directory = mkdtempSync(join(tmpdir(), 'kedge-webhook-'));
+  try {
+    const url = `https://localhost:${(reviewer.address() as AddressInfo).port}/review`;
+    const kubeconfig = join(directory, 'kubeconfig');
+    writeFileSync(
+      kubeconfig,
+      kubeconfigText({ url, ca: authority.anchors, user: 'kedge', credentials: { token: 'ours' } }),
+    );
+    const options: ServerOptions = {
+      authenticationWebhook: { kubeconfig },
+      authorization: ['RBAC', 'Webhook'],
+      authorizationWebhook: { kubeconfig },
+    };
+    await running(options, async (server) => {
+      const review = {
+        apiVersion: 'authentication.k8s.io/v1',
+        kind: 'TokenReview',
+        metadata: {},
+        spec: { token: 'theirs' },
+      };
+      const { status } = await server.client.resource(TokenReviews).create(review);
+      expect(status?.user).toEqual({ username: 'carol', groups: ['g', 'system:authenticated'] });
+      expect((await listing(server, { username: 'carol', groups: [] })).items).toEqual([]);
+      await expect(listing(server)).rejects.toThrow('in the namespace "default": because');
+    });
+    expect(new Set(asked)).toEqual(
+      new Set(['/review TokenReview Bearer ours', '/review SubjectAccessReview Bearer ours']),
+    );
+  } finally {
+    reviewer.closeAllConnections();
+    reviewer.close();
+    rmSync(directory, { recursive: true, force: true });
+  }
+});
