@@ -58,6 +58,7 @@ export function caRotation({ cas, inSecrets = false, refreshMs = 60_000 }: CaRot
       {
         name,
         identity: textOf,
+        backoff: { baseMs: 200, capMs: refreshMs },
         start(wake) {
           for (const ca of cas) {
             const fieldSelector = `metadata.name=${ca.secret.name}`;

@@ -28,6 +28,8 @@ export interface TrustBundlePublisherOptions {
 }
 
 const hour = 3_600_000;
+/** A source that has nothing to tell is asked again soon: it may just have started. */
+const nothingYetMs = 2_000;
 
 const name = 'trust-bundle-publisher';
 
@@ -72,7 +74,7 @@ async function publish(
   if (subjects.join() !== (told.get(signerName) ?? ''))
     log.warn({ signerName, subjects }, 'expired anchors are not published');
   told.set(signerName, subjects.join());
-  if (bundle === '') return undefined;
+  if (bundle === '') return nothingYetMs;
   const resource = client.resource(ClusterTrustBundles);
   const { items } = await resource.list({ fieldSelector: `spec.signerName=${signerName}` });
   const graceMs = Math.max(...sources.map((source) => source.graceMs ?? hour));

@@ -62,6 +62,7 @@ export function trustDistributor(given: TrustDistributorOptions): Runnable {
       {
         name,
         identity: (bundle) => bundle?.name ?? '',
+        backoff: { baseMs: 200, capMs: refreshMs },
         start(wake) {
           const all = (cause: string): void => {
             for (const bundle of bundles) wake(bundle, cause);

@@ -32,7 +32,9 @@ export function readContinue(text: string): ContinueToken {
     // Go names the byte as if it were a character.
     const first = Buffer.from(text, 'base64url').toString('latin1')[0] ?? '';
     return bad(
-      first === '' ? 'unexpected end of JSON input' : `invalid character ${quote(first).replace(/^"|"$/g, "'")} looking for beginning of value`,
+      first === ''
+        ? 'unexpected end of JSON input'
+        : `invalid character ${quote(first).replace(/^"|"$/g, "'")} looking for beginning of value`,
     );
   }
   const { v, rv, start } = (typeof parsed === 'object' && parsed !== null ? parsed : {}) as Record<string, unknown>;
@@ -42,7 +44,7 @@ export function readContinue(text: string): ContinueToken {
   if (typeof start !== 'string' || start === '') return bad(`encoded start key empty (version ${version})`);
   // A start that climbs out of the list's prefix is nobody's token.
   if (start.split('/').includes('..')) return bad('invalid continue token');
-  return { revision: BigInt(rv), after: start.replace(/\u0000$/, '') };
+  return { revision: BigInt(rv), after: start.endsWith('\0') ? start.slice(0, -1) : start };
 }
 
 /** 410 with a fresh token, with which the caller may go on inconsistently. */

@@ -54,6 +54,6 @@ function sayVerdict(entries: readonly CertificateLedgerEntry[], noted: LedgerHea
   if (problems.length > 0) throw new Error(`the ledger was tampered with: ${problems.length} problems`);
   const end = head.sequence === 0 ? 'empty' : `${head.sequence}:${head.hash}`;
   process.stdout.write(
-    `${entries.length} entries with ${records} certificates, nothing changed or removed\nend: ${end}\n`,
+    `entries: ${entries.length}, certificates: ${records}; nothing was changed or removed\nend: ${end}\n`,
   );
 }

@@ -48,7 +48,7 @@ export async function runCommandLine(argv: readonly string[]): Promise<number> {
     .option('--name <text>', 'only with this common name or alternative name')
     .option('--expires-within <period>', 'only what expires within 30d, 12h, 45m', readPeriod)
     .option('--expired', 'those that have expired, too')
-    .addOption(new Option('--output <format>').choices(['table', 'json']).default('table'))
+    .addOption(new Option('--output <format>', 'default: table').choices(['table', 'json']).default('table'))
     .option('--verify', 'check that nothing was changed or removed, and print the end of the ledger')
     .option('--noted <end>', 'with --verify: an end printed before, which must still be there', readNoted)
     .action(async (flags) => {

@@ -69,7 +69,7 @@ export async function runControllers(flags: ControllersFlags): Promise<void> {
     rootCa: () => client.ca,
   }).filter(({ name }) => names === 'all' || names.includes(name));
   log.info({ controllers: [...new Set(wanted.map(({ name }) => name))] }, 'running');
-  const running = createManager({ client, log })
+  const running = createManager({ client, log, graceMs })
     .add(...wanted)
     .run(stopping.signal);
   const crash = await Promise.race([untilStopped(), crashed, running]);
@@ -78,6 +78,9 @@ export async function runControllers(flags: ControllersFlags): Promise<void> {
   log.info({}, 'stopped');
   if (crash !== undefined) throw new Error(`stopped after a fault: ${crash.message}`, { cause: crash });
 }
+
+/** How long what is running may take to stop. */
+const graceMs = 5_000;
 
 /** Only Kedge has the kind; it is not in discovery. */
 async function hasLedger(client: Client): Promise<boolean> {

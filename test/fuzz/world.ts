@@ -1,3 +1,4 @@
+import type { FuzzAnswer } from './judge.js';
 import { type FuzzRequest, requestTo } from './request.js';
 import type { Target } from './target.js';
 
@@ -168,8 +169,7 @@ export async function clear(target: Target): Promise<void> {
   await mend(target);
   for (const url of Object.values(collections)) {
     await ask(deleteAll(url));
-    const { body } = await ask(requestTo('GET', url));
-    for (const { metadata } of itemsOf(body)) {
+    for (const { metadata } of itemsOf(await ask(requestTo('GET', url)))) {
       const one = `${url}/${encodeURIComponent(metadata.name)}`;
       await ask(
         requestTo('PATCH', one, { body: { metadata: { finalizers: null } }, type: 'application/merge-patch+json' }),
@@ -177,8 +177,7 @@ export async function clear(target: Target): Promise<void> {
       await ask(deleteAll(one));
     }
   }
-  const { body } = await ask(requestTo('GET', definitions));
-  for (const { metadata } of itemsOf(body)) {
+  for (const { metadata } of itemsOf(await ask(requestTo('GET', definitions)))) {
     const one = `${definitions}/${encodeURIComponent(metadata.name)}`;
     await ask(deleteAll(one));
     await ask(
@@ -187,11 +186,14 @@ export async function clear(target: Target): Promise<void> {
   }
 }
 
-function itemsOf(body: Buffer): readonly { readonly metadata: { readonly name: string } }[] {
-  const { items = [] } = JSON.parse(body.toString()) as {
-    readonly items?: readonly { readonly metadata: { readonly name: string } }[];
-  };
+/** What is listed; nothing if the kind is not served just now. */
+function itemsOf({ code, body }: FuzzAnswer): readonly Item[] {
+  if (code !== 200) return [];
+  const { items = [] } = JSON.parse(body.toString()) as { readonly items?: readonly Item[] };
   return items;
+}
+interface Item {
+  readonly metadata: { readonly name: string };
 }
 
 /** Reads of everything in every form: whatever was let in must come out again. */

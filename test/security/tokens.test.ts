@@ -204,26 +204,22 @@ describe('a token ends', () => {
     [
       'the pod it is bound to',
       async () => {
-        await client
-          .resource(Pods)
-          .create({
-            apiVersion: 'v1',
-            kind: 'Pod',
-            metadata: { ...key, name: 'pod' },
-            spec: { serviceAccountName: 'sa' },
-          });
+        await client.resource(Pods).create({
+          apiVersion: 'v1',
+          kind: 'Pod',
+          metadata: { ...key, name: 'pod' },
+          spec: { serviceAccountName: 'sa' },
+        });
         return issue({ boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name: 'pod' } });
       },
       () => client.resource(Pods).delete({ ...key, name: 'pod' }),
       () =>
-        client
-          .resource(Pods)
-          .create({
-            apiVersion: 'v1',
-            kind: 'Pod',
-            metadata: { ...key, name: 'pod' },
-            spec: { serviceAccountName: 'sa' },
-          }),
+        client.resource(Pods).create({
+          apiVersion: 'v1',
+          kind: 'Pod',
+          metadata: { ...key, name: 'pod' },
+          spec: { serviceAccountName: 'sa' },
+        }),
     ],
   ];
   test.each(whatFor)('with %s, and does not come back with another of its name', async (_name, make, remove, again) => {

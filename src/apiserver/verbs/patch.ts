@@ -16,7 +16,12 @@ import { projectedWrite } from './projection.js';
 import { checkName, projectedDefinition } from './put.js';
 
 /** PATCH, in any of its types: the change is made to the fresh object, again after a lost race. */
-export async function patchObject(parts: Parts, request: ApiRequest, target: Target, context: RequestContext): Promise<Result> {
+export async function patchObject(
+  parts: Parts,
+  request: ApiRequest,
+  target: Target,
+  context: RequestContext,
+): Promise<Result> {
   const { definition, subresource } = target;
   const type = patchTypeOf(mediaTypeOf(request.header('content-type')), definition.origin);
   const parameters = readWriteParameters(request.query, { kind: 'PatchOptions', apply: type === 'apply' });
@@ -28,8 +33,12 @@ export async function patchObject(parts: Parts, request: ApiRequest, target: Tar
   const projection = subresource?.type === 'projection' ? subresource : undefined;
   const seen = projection === undefined ? definition : projectedDefinition(definition, projection);
   const change =
-    type === 'apply' ? await applyChange(request, seen, write, parameters) : await patchChange(request, type, seen, parameters, context);
-  const named = async (current: ApiObject | undefined): Promise<{ readonly object: ApiObject; readonly managed: boolean }> => {
+    type === 'apply'
+      ? await applyChange(request, seen, write, parameters)
+      : await patchChange(request, type, seen, parameters, context);
+  const named = async (
+    current: ApiObject | undefined,
+  ): Promise<{ readonly object: ApiObject; readonly managed: boolean }> => {
     const made = await change(current);
     checkName(made.object, key.name);
     return made;
@@ -72,7 +81,10 @@ async function patchChange(
 }
 
 /** The result of a patch as an object of the kind, and what of it nobody knows. */
-function decodeResult(definition: ResourceDefinition, result: JsonObject): { readonly object: ApiObject; readonly strict: readonly string[] } {
+function decodeResult(
+  definition: ResourceDefinition,
+  result: JsonObject,
+): { readonly object: ApiObject; readonly strict: readonly string[] } {
   if (definition.codec !== undefined) {
     if (typeof result['kind'] !== 'string' || result['kind'] === '') {
       throw new DecodeError(`Object 'Kind' is missing in '${goJson(result)}'`);

@@ -42,13 +42,16 @@ const root = await testAuthority({ commonName: 'root' });
 const ca = loadCertificateAuthority(await root.issueAuthority({ commonName: 'issuing', seconds: 30 * 86_400 }));
 const usages = ['digital signature', 'client auth'];
 
-/** Runs something that must be quick, whatever it is given. What was slow once gets two more chances: others use this machine too. */
+/**
+ * Runs something that must be quick, whatever it is given. The processor's time counts, since others use this machine
+ * too; what was slow gets two more chances, since garbage is collected now and then.
+ */
 function quickly<T>(what: () => string, run: () => T): T {
-  let result: T | undefined;
   for (let attempt = 1; ; attempt++) {
-    const startedAt = performance.now();
-    result = run();
-    const ms = performance.now() - startedAt;
+    const startedAt = process.cpuUsage();
+    const result = run();
+    const { user, system } = process.cpuUsage(startedAt);
+    const ms = (user + system) / 1_000;
     if (ms <= 50) return result;
     if (attempt === 3) throw new Error(`took ${ms} ms: ${what()}`);
   }
