@@ -4,6 +4,7 @@ import { goJson, stringify } from '../../src/api/go-text.js';
 import {
   dumpBody,
   maxDepth,
+  maxJsonValues,
   NumberText,
   parseJson,
   plainJson,
@@ -61,6 +62,14 @@ test('nesting is limited, and deep texts are answered without recursion', () => 
   expect(readJson(nested(maxDepth)).duplicates).toEqual([]);
   expect(() => readJson(nested(maxDepth + 1))).toThrow("invalid character '[' exceeded max depth");
   expect(() => readJson('{"a":'.repeat(1_000_000))).toThrow("invalid character '{' exceeded max depth");
+});
+
+test('a text of more values than are read is refused before it is parsed', () => {
+  const list = (items: number): string => `[${'1,'.repeat(items - 1)}1]`;
+  expect(readJson(list(maxJsonValues)).value).toHaveLength(maxJsonValues);
+  expect(() => readJson(list(maxJsonValues + 1))).toThrow(`exceeded ${maxJsonValues} values`);
+  expect(() => readJson(`{"a":[${'{},'.repeat(maxJsonValues)}{}]}`)).toThrow('values');
+  expect(readJson(`"${','.repeat(maxJsonValues * 2)}"`).value).toHaveLength(maxJsonValues * 2);
 });
 
 test('repeated members are reported once each, in document order, and the last one counts', () => {

@@ -19,6 +19,12 @@ const messageOf = (run: () => unknown): string => {
   return 'accepted';
 };
 
+test('selectors longer than any URL are refused before they are split', () => {
+  const text = '!a,'.repeat(50_000);
+  expect(messageOf(() => parseLabelSelector(text))).toContain('longer than 131072 characters');
+  expect(messageOf(() => parseFieldSelector('a=b,'.repeat(50_000)))).toContain('longer than 131072 characters');
+});
+
 describe('label selectors', () => {
   const labels = { env: 'prod', n: '7', empty: '', 'example.com/team': 'blue' };
 

@@ -4,7 +4,7 @@ import { timestamp } from '../../src/api/time.js';
 import { applyConfiguration } from '../../src/apply/apply-configuration.js';
 import { managedFieldsProblem } from '../../src/apply/managed-fields.js';
 import { recordUpdate, type Versions, type Writing, withoutIdleTimes } from '../../src/apply/ownership.js';
-import { field, list, map, string, struct } from '../../src/schema/builder.js';
+import { field, list, listMap, map, string, struct } from '../../src/schema/builder.js';
 import { objectMeta, typeMeta } from '../../src/schema/meta.js';
 import type { Schema } from '../../src/schema/schema.js';
 
@@ -183,6 +183,20 @@ describe('recordUpdate', () => {
       '{"f:data":{".":{},"f:.":{},"f:__proto__":{},"f:constructor":{}}}',
     );
   });
+});
+
+test('an apply to an object with an item that has no key says what is wrong with the object', () => {
+  const keyed = struct('v1.Thing', {
+    ...typeMeta,
+    metadata: field(1, objectMeta),
+    secrets: field(2, listMap(struct('v1.Ref', { name: field(1, string()) }), ['name'])),
+  });
+  const live = { apiVersion: 'v1', kind: 'Thing', metadata: { name: 'a', uid: 'u' }, secrets: [{}] } as ApiObject;
+  const config = { apiVersion: 'v1', kind: 'Thing', metadata: { name: 'a' } };
+  const kind = { group: '', version: 'v1', kind: 'Thing' };
+  expect(() => applyConfiguration({ ...writing({ schema: keyed }), live, config, kind, force: false })).toThrow(
+    'failed to create typed live object (/a; /v1, Kind=Thing): .secrets: element 0: associative list with keys has an element that omits all key fields ["name"]',
+  );
 });
 
 describe('withoutIdleTimes', () => {

@@ -158,12 +158,12 @@ interface Ways {
 /** One request on one of the ways in; most take the short one. */
 async function attack(request: FuzzRequest, ways: Ways): Promise<void> {
   const { random, target, turns, codes, find } = ways;
-  const way = random.below(50);
+  const way = random.below(100);
   if (way === 0) return target.bytes(http1Bytes(request, random), 'http/1.1');
   if (way === 1) return target.bytes(http2Bytes(random), 'h2');
   turns.longest();
   const limit = patienceFor(request, ways.maxBlockedMs);
-  const ask = way < 4 ? target.http1 : way < 6 ? target.http2 : target.ask;
+  const ask = way < 6 ? target.http1 : way < 10 ? target.http2 : target.ask;
   const answer: FuzzAnswer | undefined = await ask(request);
   await new Promise(setImmediate);
   codes[answer?.code ?? 0] = (codes[answer?.code ?? 0] ?? 0) + 1;

@@ -32,7 +32,7 @@ const text = fc.oneof(
     ),
   },
   { weight: 2, arbitrary: fc.constantFrom(...hostileText) },
-  { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 12 }) },
+  { weight: 1, arbitrary: fc.string({ unit: 'binary-ascii', maxLength: 12 }) },
 );
 const byFormat: Readonly<Record<string, fc.Arbitrary<Json>>> = {
   byte: fc.oneof(

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { type ClientHttp2Session, connect as connectHttp2, type OutgoingHttpHeaders } from 'node:http2';
 import { Agent, request as httpsRequest } from 'node:https';
 import { Readable, Writable } from 'node:stream';
-import { connect as connectTls } from 'node:tls';
+import { connect as connectTls, createSecureContext } from 'node:tls';
 import { readYaml } from '../../src/api/yaml.js';
 import type { ApiRequest } from '../../src/apiserver/request.js';
 import { openServer, type Server } from '../../src/embed.js';
@@ -57,6 +57,7 @@ export async function openTarget(options: ServerOptions): Promise<Target> {
 
   const url = new URL(server.url ?? '');
   const secrets = { ca: server.ca, cert: certificate, key };
+  const secureContext = createSecureContext(secrets);
   const agent = new Agent({ ...secrets, keepAlive: true, maxSockets: 16 });
   const http1 = (request: FuzzRequest): Promise<FuzzAnswer | undefined> =>
     new Promise((resolve) => {
@@ -128,7 +129,12 @@ export async function openTarget(options: ServerOptions): Promise<Target> {
 
   const bytes = (sent: Buffer, protocol: 'h2' | 'http/1.1'): Promise<void> =>
     new Promise((resolve) => {
-      const socket = connectTls({ ...secrets, host: url.hostname, port: Number(url.port), ALPNProtocols: [protocol] });
+      const socket = connectTls({
+        secureContext,
+        host: url.hostname,
+        port: Number(url.port),
+        ALPNProtocols: [protocol],
+      });
       const leave = setTimeout(() => socket.destroy(), 200);
       socket.on('secureConnect', () => socket.write(sent));
       socket.on('data', () => {

@@ -139,6 +139,11 @@ describe('reading', () => {
     expect(Object.entries(read as object)).toEqual([['__proto__', 'x']]);
   });
 
+  test('a message of more fields than are read is refused', () => {
+    const bytes = Buffer.concat(Array.from({ length: 100_001 }, () => Buffer.from([0x12, 0])));
+    expect(() => decodeProtobuf(configMap, bytes)).toThrow('exceeded 100000 fields');
+  });
+
   test('bytes that are not UTF-8 become replacement characters', () => {
     expect(decodeProtobuf(configMap, hex('0a03 0a01ff'))).toEqual({ metadata: { name: '\ufffd' } });
   });

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { invalidObject } from '../../src/api/errors.js';
+import { invalid, maxViolations, ofEach } from '../../src/api/violations.js';
+
+const many = (count: number): readonly number[] => Array.from({ length: count }, (_, at) => at);
+
+test('of a list with a fault in every item, a thousand are told and the rest is not looked at', () => {
+  let looked = 0;
+  const found = ofEach(many(50_000), (item, at) => {
+    looked++;
+    return [invalid(`items[${at}]`, item)];
+  });
+  expect(found).toHaveLength(maxViolations);
+  expect(looked).toBe(maxViolations);
+  expect(found[1]).toEqual({ reason: 'FieldValueInvalid', field: 'items[1]', body: 'Invalid value: 1' });
+});
+
+test('all violations of a list are told as long as they are few', () => {
+  const odd = ofEach(many(10), (item) => (item % 2 === 0 ? [] : [invalid('a', item), invalid('b', item)]));
+  expect(odd.map(({ field, body }) => `${field} ${body}`)).toHaveLength(10);
+});
+
+test.each([
+  ['many', many(5_000).map((at) => invalid(`f${at}`, at)), maxViolations],
+  ['large', many(100).map((at) => invalid(`f${at}`, 'x'.repeat(100_000))), 10],
+  ['one that is larger than all others may be', [invalid('f', 'x'.repeat(3_000_000)), invalid('g', 1)], 1],
+])('an answer holds so many violations: %s', (_, violations, told) => {
+  const error = invalidObject({ group: '', kind: 'Thing', name: 'a' }, violations);
+  expect(error.details?.causes).toHaveLength(told);
+});

@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { certificatesOptions } from '../../src/cli/certificates-options.js';
+import { configuration } from '../../src/cli/configuration-schema.js';
+
+const problem = (given: object): string => {
+  const result = configuration.safeParse(given);
+  const [issue] = result.error?.issues ?? [];
+  return issue === undefined ? 'none' : `${issue.path.join('.')}: ${issue.message}`;
+};
+const rule = {
+  name: 'a',
+  effect: 'approve',
+  signers: ['a.test/x'],
+  requesters: { groups: ['g'] },
+  usages: ['client auth'],
+};
+const bundle = { name: 'b', sources: [{ signer: 'a.test/x' }], targets: { configMaps: { namespaces: {} } } };
+const signer = (more: object): object => ({ signing: { signers: [{ name: 'a.test/x', ...more }] } });
+
+test.each<[object, string]>([
+  [signer({ certificateFile: 'c', keyFile: 'k', maxSeconds: 600 }), 'none'],
+  [signer({ secret: 'ns/name', rotation: { keyType: 'P-384' } }), 'none'],
+  [signer({ command: ['x'] }), 'none'],
+  [signer({ certificateFile: 'c', pkcs11: { library: 'l', token: 't', key: 'k', pinFile: 'p' } }), 'none'],
+  [signer({}), 'signing.signers.0: must have certificateFile'],
+  [signer({ certificateFile: 'c' }), 'signing.signers.0: must have certificateFile'],
+  [signer({ command: [] }), 'signing.signers.0'],
+  [signer({ secret: 'name' }), 'signing.signers.0'],
+  [{ signing: { signers: [{ name: 'x', command: ['y'] }] } }, 'signing.signers.0'],
+  [{ certificatePolicy: { rules: [rule] } }, 'none'],
+  [
+    { certificatePolicy: { rules: [{ ...rule, usages: ['fly'] }] } },
+    'certificatePolicy: rules[0].usages: "fly" is no usage',
+  ],
+  [
+    { certificatePolicy: { rules: [{ ...rule, subjet: {} }] } },
+    'certificatePolicy.rules.0: Unrecognized key: "subjet"',
+  ],
+  [{ certificatePolicy: { mode: 'off' } }, 'certificatePolicy.mode'],
+  [{ trust: { distribute: true, bundles: [bundle] } }, 'none'],
+  [{ trust: { bundles: [bundle] } }, 'trust: bundles are distributed only where distribute is true'],
+  [
+    { trust: { distribute: true, bundles: [{ ...bundle, sources: [{}] }] } },
+    'trust.bundles.0.sources.0: must be one of',
+  ],
+  [{ trust: { owner: 'A b' } }, 'trust.owner: must be a DNS label'],
+])('%j: %s', (given, expected) => {
+  expect(problem(given)).toContain(expected);
+});
+
+test('what is not configured is not there', () => {
+  const options = certificatesOptions(configuration.parse({}));
+  expect(options).toEqual({ signers: [], policy: { mode: 'enforce', default: 'leave', rules: [] } });
+  expect(certificatesOptions(configuration.parse({ trust: { distribute: true } })).trust).toEqual({
+    owner: 'kedge',
+    secretTargets: false,
+    bundles: [],
+  });
+});

@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'vitest';
+import type { LedgerRecord } from '../../src/api/certificate-ledger.js';
+import { ownNames } from '../../src/api/own-names.js';
+import { caTable, rotationProblem } from '../../src/cli/ca.js';
+import { recordTable, selectRecords } from '../../src/cli/issued-certificates.js';
+import { announced, rotationPolicy, seenSince, switched } from '../../src/pki/ca-rotation.js';
+import { type CaState, writeCaState } from '../../src/pki/ca-state.js';
+import { createAuthorityKeyPair } from '../../src/pki/certificate-authority.js';
+
+const now = Date.UTC(2026, 0, 1);
+const day = 86_400_000;
+const record = (sha256: string, days: number, more: Partial<LedgerRecord> = {}): LedgerRecord => ({
+  request: { name: 'r', uid: 'u' },
+  requester: 'alice',
+  approval: { reason: 'KubectlApprove' },
+  signerName: 'example.test/a',
+  caKeyId: '01',
+  serial: `5${sha256}`,
+  subject: 'CN=web,O=x',
+  notBefore: '2025-01-01T00:00:00Z',
+  notAfter: new Date(now + days * day).toISOString().replace('.000', ''),
+  sha256,
+  ...more,
+});
+const records = [
+  record('c', 30, { signerName: 'example.test/b', requester: 'bob' }),
+  record('b', 10, { names: ['DNS:a.example', 'IP:10.0.0.1'], subject: 'CN=a\\,CN=web' }),
+  record('a', -1),
+  record('b', 10),
+];
+
+describe('certificates', () => {
+  test.each([
+    [{}, ['b', 'c']],
+    [{ expired: true }, ['a', 'b', 'c']],
+    [{ signer: 'example.test/b' }, ['c']],
+    [{ requester: 'alice' }, ['b']],
+    [{ expiresWithin: 10 * day }, ['b']],
+    [{ expiresWithin: 9 * day }, []],
+    [{ name: 'web' }, ['b', 'c']],
+    [{ name: 'nobody' }, []],
+  ])('are selected by %j, each once, by their end', (query, expected) => {
+    expect(selectRecords(records, query, now).map(({ sha256 }) => sha256)).toEqual(expected);
+  });
+  test('are found by alternative names, and by nothing that only looks like a common name', () => {
+    const only = records.slice(1, 2);
+    expect(selectRecords(only, { name: 'a.example' }, now).length).toBe(1);
+    expect(selectRecords(only, { name: 'IP:10.0.0.1' }, now).length).toBe(1);
+    expect(selectRecords(only, { name: 'web' }, now).length).toBe(0);
+  });
+  test('are shown in columns, and steer no terminal', () => {
+    const odd = record('d', 1, {
+      subject: 'CN=\u001b[31mred',
+      omittedNames: 7,
+      approval: { reason: 'PolicyApproved', message: 'Approved by rule "ci" of the certificate policy.' },
+    });
+    expect(recordTable([odd], now)).toBe(
+      [
+        'EXPIRES   SIGNER           SUBJECT            NAMES        REQUESTER   APPROVAL    SERIAL',
+        'in 24h    example.test/a   CN=\\u001b[31mred   and 7 more   alice       rule "ci"   5d',
+        '',
+      ].join('\n'),
+    );
+  });
+});
+
+describe('CAs', async () => {
+  const pair = async (commonName: string) =>
+    createAuthorityKeyPair({ commonName, seconds: 100 * 86_400 }, { now: () => now });
+  const [first, second] = [await pair('first'), await pair('second')];
+  const policy = rotationPolicy({ maxSeconds: 86_400, propagationMs: 0 });
+  const steady: CaState = { generation: 1, signing: first, retiring: [], longestSeconds: 0 };
+  const next = announced(steady, second);
+  const spreading = seenSince(next, now - day);
+  const row = (state: CaState, more: object = {}): string | undefined =>
+    caTable(
+      [
+        {
+          apiVersion: 'v1',
+          kind: 'Secret',
+          metadata: { namespace: 'pki', name: 'ca', annotations: { [ownNames.signersAnnotation]: 'a.test/x' } },
+          data: { ...writeCaState(state), ...more },
+        },
+      ],
+      now,
+    )
+      .split('\n')[1]
+      ?.replace(/ {2,}/g, ' | ');
+
+  test.each<[string, CaState, string]>([
+    ['steady', steady, 'pki/ca | a.test/x | steady | first | in 99d | 1 | -'],
+    [
+      'announced',
+      next,
+      'pki/ca | a.test/x | announced | first | in 99d | 2 | waits until every bundle has the next anchor',
+    ],
+    [
+      'spreading',
+      spreading,
+      'pki/ca | a.test/x | spreading | first | in 99d | 2 | every bundle has had the next anchor for 24h',
+    ],
+    [
+      'retiring',
+      switched(spreading, now, policy),
+      'pki/ca | a.test/x | retiring | second | in 99d | 2 | the old anchor goes in 25h',
+    ],
+  ])('that are %s are shown so', (_, state, expected) => {
+    expect(row(state)).toBe(expected);
+  });
+  test('that are broken are shown so', () => {
+    expect(row(steady, { 'rotation.json': 'e30=' })).toContain('unusable');
+  });
+  test('that are being rotated are not rotated again', () => {
+    expect(rotationProblem(steady)).toBeUndefined();
+    expect(rotationProblem(spreading)).toBe('a rotation is under way (spreading); it goes on by itself');
+  });
+});

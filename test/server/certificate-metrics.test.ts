@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest';
+import { type LedgerRecord, ledgerEntryName } from '../../src/api/certificate-ledger.js';
+import { serviceUnavailable } from '../../src/api/errors.js';
+import { CertificateLedgerEntries } from '../../src/api/kinds/certificate-ledger-entry.js';
+import { groupVersion } from '../../src/api/object.js';
+import { emptyLedger, nextLedgerEntry } from '../../src/pki/certificate-ledger.js';
+import { caSigner } from '../../src/pki/signers/ca-signer.js';
+import { openMetrics } from '../../src/runtime/metrics.js';
+import { certificateMetrics } from '../../src/server/certificate-metrics.js';
+import { testAuthority } from '../../src/testing/certificates.js';
+import { FakeClock } from '../../src/testing/fake-clock.js';
+import { FakeClient } from '../fake-client.js';
+
+const hour = 3_600_000;
+
+test('certificates and CAs are told of by the time they end', async () => {
+  const clock = new FakeClock();
+  const client = new FakeClient(clock);
+  const record = (sha256: string, hours: number): LedgerRecord => ({
+    request: { name: 'r', uid: 'u' },
+    requester: 'alice',
+    approval: {},
+    signerName: 'example.test/a',
+    caKeyId: '01',
+    serial: '1',
+    subject: '',
+    notBefore: '2025-01-01T00:00:00Z',
+    notAfter: `${new Date(clock.now() + hours * hour).toISOString().slice(0, 19)}Z`,
+    sha256: sha256.repeat(16),
+  });
+  const spec = nextLedgerEntry(emptyLedger, [record('a', 2), record('b', 5), record('c', -3)]);
+  await client.resource(CertificateLedgerEntries).create({
+    apiVersion: groupVersion(CertificateLedgerEntries),
+    kind: CertificateLedgerEntries.kind,
+    metadata: { name: ledgerEntryName(1) },
+    spec,
+  });
+  const ca = await testAuthority({ clock, seconds: 86_400 });
+  const broken = {
+    serves: 'example.test/broken',
+    sign: async () => ({ issued: '' }),
+    trustAnchors: () => Promise.reject(new Error('away')),
+  };
+  const metrics = openMetrics();
+  const issued = certificateMetrics(metrics, {
+    signers: [caSigner({ serves: 'example.test/a', authority: () => ca }), broken],
+    clock,
+    client: () => client,
+  });
+  const lines = async () => (await metrics.expose()).text.split('\n').filter((line) => line.startsWith('kedge_'));
+  const seconds = (hours: number): number => (Date.UTC(2026, 0, 1) + hours * hour) / 1_000;
+
+  client.fail = () => serviceUnavailable('down');
+  expect(await lines()).toEqual([
+    `kedge_ca_expiration_timestamp_seconds{signer="example.test/a"} ${ca.certificate.notAfter / 1_000}`,
+  ]);
+  client.fail = () => undefined;
+  issued(record('a', 2));
+  issued(record('d', 1));
+  expect(await lines()).toEqual([
+    'kedge_certificates_issued_total{signer="example.test/a"} 2',
+    'kedge_certificates_valid{signer="example.test/a"} 3',
+    `kedge_certificate_expiration_timestamp_seconds{signer="example.test/a"} ${seconds(1)}`,
+    `kedge_ca_expiration_timestamp_seconds{signer="example.test/a"} ${ca.certificate.notAfter / 1_000}`,
+  ]);
+  await clock.advance(4 * hour);
+  expect(await lines()).toContain('kedge_certificates_valid{signer="example.test/a"} 1');
+});
