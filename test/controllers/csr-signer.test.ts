@@ -10,6 +10,7 @@ import {
 import type { Signer, SigningRequest, SigningResult } from '../../src/pki/signer.js';
 import { testAuthority, testKey, testRequest, testSigningRequest } from '../../src/testing/certificates.js';
 import { settled } from '../../src/testing/fake-clock.js';
+import { eventually } from '../../src/testing/until.js';
 import { runControllers } from './run-controllers.js';
 
 const approved = { conditions: [{ type: 'Approved', status: 'True' }] };
@@ -44,17 +45,13 @@ async function start(...signers: readonly Signer[]) {
   const now = () => requests.get({ name: 'a' });
   return { ...world, requests, create, now };
 }
-/** Signing uses threads, so waiting for timers is not enough. */
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  for (let i = 0; i < 200 && !(await holds()); i++) await settled();
-}
 
 describe('csr-signer', () => {
   test('writes the certificate of an approved request, once', async () => {
     const one = signer();
     const world = await start(one);
     await world.create();
-    await until(async () => certificatePem((await world.now())!) !== undefined);
+    await eventually(world.now, (found) => certificatePem(found!) !== undefined);
     expect(certificatePem((await world.now())!)).toMatch(/^-----BEGIN CERTIFICATE-----/);
     await world.clock.advance(10_000);
     expect(one.asked.length).toBe(1);
@@ -130,7 +127,7 @@ describe('csr-signer', () => {
     world.client.fail = ({ subresource }) =>
       subresource === 'status' && races-- > 0 ? staleWrite({ group: '', plural: 'x', name: 'a' }) : undefined;
     await world.create();
-    await until(async () => certificatePem((await world.now())!) !== undefined);
+    await eventually(world.now, (found) => certificatePem(found!) !== undefined);
     expect(certificatePem((await world.now())!)).toBeDefined();
     expect(one.asked.length).toBe(1);
   });
@@ -177,7 +174,10 @@ describe('csr-signer', () => {
     const one = signer(async () => ({ issued: await issued() }));
     const world = await start(one);
     await world.create();
-    await until(async () => world.complaints.length > 0);
+    await eventually(
+      () => world.complaints,
+      ({ length }) => length > 0,
+    );
     expect(world.complaints).toMatchObject([expect.stringMatching(/^reconcile failed for good: the signer issued/)]);
     expect(world.client.writes).toEqual(['create certificatesigningrequests a']);
   });

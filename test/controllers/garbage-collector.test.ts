@@ -7,6 +7,7 @@ import { Namespaces } from '../../src/api/kinds/namespace.js';
 import { type Secret, Secrets } from '../../src/api/kinds/secret.js';
 import type { ApiObject, OwnerReference, ResourceType } from '../../src/api/object.js';
 import { settled } from '../../src/testing/fake-clock.js';
+import { eventually } from '../../src/testing/until.js';
 import type { FakeClient } from '../fake-client.js';
 import { runControllers } from './run-controllers.js';
 
@@ -239,8 +240,7 @@ describe('garbage-collector', () => {
     const a = await owners.create(owner('a'));
     for (let i = 0; i < 1_000; i++) await dependents.create(dependent(`d${i}`, [refTo(a)]));
     await owners.delete(key('a'));
-    for (let i = 0; i < 50 && (await names()).length > 0; i++) await settled();
-    expect(await names()).toEqual([]);
+    await eventually(names, ({ length }) => length === 0);
   });
 });
 

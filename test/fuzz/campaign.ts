@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import fc from 'fast-check';
 
 import { bombs } from './bombs.js';
@@ -80,10 +83,10 @@ export async function campaign({
   try {
     for (let round = 0; asked < requests && finds.length < maxFinds; round++) {
       const random = randomFrom(seed + round * 7_919);
-      const target = await openTarget({
-        store: 'memory:',
-        controllers,
-      });
+      // Every other server keeps its objects on disk, and must find them there again.
+      const directory = round % 2 === 1 ? mkdtempSync(join(tmpdir(), 'kedge-fuzz-')) : undefined;
+      const options = { store: directory === undefined ? 'memory:' : `level:${directory}`, controllers };
+      const target = await openTarget(options);
       const wanted = Math.min(perServer, requests - asked);
       await mend(target);
       const ways = { corpus, random, turns, maxBlockedMs, find, codes, target };
@@ -127,9 +130,16 @@ export async function campaign({
       const patience = new Promise((resolve) => setTimeout(() => resolve('late'), 70_000).unref());
       if ((await Promise.race([end, patience])) === 'late') find(`${running.size} requests were never answered`);
       await inspect(target, find);
-      await clear(target);
+      if (directory === undefined) await clear(target);
       await target.stop();
       for (const error of target.loggedErrors()) find(`logged: ${error}`);
+      if (directory !== undefined) {
+        const again = await openTarget(options);
+        await inspect(again, find);
+        await again.stop();
+        for (const error of again.loggedErrors()) find(`logged: ${error}`);
+        rmSync(directory, { recursive: true });
+      }
       if (globalThis.gc !== undefined) heaps.push(await heapInUse());
     }
     // The first server warms up what is kept for good.
