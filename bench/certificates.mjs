@@ -1,17 +1,5 @@
-#!/usr/bin/env node
-/**
- * How many certificates a second: requested, approved by a rule, signed, recorded in the ledger and observed, by 64
- * requesters at a time; over HTTPS and within the process, in memory and durable. And how much of what cryptography
- * alone allows the signing step reaches. Needs a build; takes about half a minute. `cpu` is what the process used for one:
- * the figure to compare on a shared machine.
- *
- *   node bench/certificates.mjs [--seconds 4] [--requesters 64]
- */
 import { createPrivateKey, createPublicKey, sign, verify } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
+import { writeFileSync } from 'node:fs';
 import {
   CertificateSigningRequests,
   createCertificateAuthority,
@@ -22,78 +10,127 @@ import {
   readCertificateRequest,
 } from 'kedge';
 import { connectTo, percentile, underLoad } from './load.mjs';
-import { cpuMilliseconds, startProgram } from './process.mjs';
+import { cpuMilliseconds } from './process.mjs';
+import { headers, newPath, number, serveForLoad, table } from './servers.mjs';
 
-const { values: flags } = parseArgs({
-  options: { seconds: { type: 'string', default: '4' }, requesters: { type: 'string', default: '64' } },
-});
-const milliseconds = Number(flags.seconds) * 1_000;
-const concurrency = Number(flags.requesters);
-const main = resolve(import.meta.dirname, '../dist/src/main.js');
-const work = mkdtempSync(join(tmpdir(), 'kedge-bench-certificates-'));
-const signerName = 'example.com/bench';
+/**
+ * How many certificates a second: requested, approved, signed, recorded in the ledger and observed by a watcher; over
+ * HTTPS and within the process, in memory and durable.
+ */
+
 const usages = ['digital signature', 'client auth'];
-const rule = {
-  name: 'bench',
-  effect: 'approve',
-  signers: [signerName],
-  requesters: { groups: ['bench'] },
-  usages,
-  subject: { commonName: ['*'] },
-};
+const path = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
 const key = await generateKey('P-256');
-const requestOf = async (name) =>
-  Buffer.from(await createCertificateRequest({ subject: { commonName: name }, key })).toString('base64');
-const csrOf = (name, request) => ({
+const csrOf = (name, request, signerName) => ({
   apiVersion: 'certificates.k8s.io/v1',
   kind: 'CertificateSigningRequest',
   metadata: { name },
   spec: { request, signerName, usages },
 });
-// Making requests is the requesters' work and not what is measured.
-const prepared = await Promise.all(Array.from({ length: 4_000 }, (_, at) => requestOf(`user-${at}`)));
-const requests = (at) => prepared[at % prepared.length];
 
-const number = (value, digits = 0) =>
-  value.toLocaleString('en', { maximumFractionDigits: digits, minimumFractionDigits: digits });
-const line = (title, perSecond, cpu, latencies) =>
-  process.stdout.write(
-    `  ${title.padEnd(44)}${number(perSecond).padStart(8)}/s   cpu ${number(cpu, 2).padStart(5)} ms${
-      latencies === undefined
-        ? ''
-        : `   p50 ${number(percentile(latencies, 0.5), 1)} ms   p99 ${number(percentile(latencies, 0.99), 1)} ms`
-    }\n`,
+// Making requests is the requesters' work and not what is measured. More than anything in the server could remember.
+const different = 2_000;
+const requestsFor = (subjectOf) =>
+  Promise.all(
+    Array.from({ length: different }, async (_, at) =>
+      Buffer.from(await createCertificateRequest({ subject: subjectOf(at), key })).toString('base64'),
+    ),
   );
 
-/** Runs one thing after another for a while. */
-async function steadily(run) {
-  for (let at = 0; at < 200; at++) await run(at);
-  const [began, used] = [performance.now(), cpuMilliseconds(process.pid)];
-  let count = 0;
-  while (performance.now() - began < milliseconds / 2) {
-    for (let i = 0; i < 20; i++) await run(count++);
+/** A signer of one's own, whose requests a rule approves. */
+const ordinary = {
+  signerName: 'example.com/bench',
+  subjectOf: (at) => ({ commonName: `user-${at}` }),
+  rule: {
+    name: 'bench',
+    effect: 'approve',
+    signers: ['example.com/bench'],
+    requesters: { groups: ['bench'] },
+    usages,
+    subject: { commonName: ['*'] },
+  },
+};
+/** What node agents ask for: approved by the built-in approver, which asks who may have such a certificate. */
+const node = {
+  signerName: 'kubernetes.io/kube-apiserver-client-kubelet',
+  subjectOf: (at) => ({ commonName: `system:node:n${at}`, organizations: ['system:nodes'] }),
+};
+
+const row = (title, { perSecond, cpu, latencies }) => [
+  title,
+  number(perSecond),
+  number(cpu * 1_000),
+  ...(latencies === undefined
+    ? ['', '']
+    : [number(percentile(latencies, 0.5), 1), number(percentile(latencies, 0.99), 1)]),
+];
+
+export async function certificates({ milliseconds }) {
+  const rows = [];
+  for (const [title, store] of [
+    ['in process, in memory', 'memory:'],
+    ['in process, durable', `level:${newPath()}`],
+  ]) {
+    rows.push(row(`${title}, 64 at a time`, await inProcess(store, milliseconds)));
   }
-  const perSecond = count / ((performance.now() - began) / 1_000);
-  return { perSecond, cpu: (cpuMilliseconds(process.pid) - used) / count };
+  for (const [title, store, sort] of [
+    ['HTTPS, in memory', 'memory:', ordinary],
+    ['HTTPS, durable', undefined, ordinary],
+    ['HTTPS, durable, node clients', undefined, node],
+  ]) {
+    const results = await overHttps(store, sort, milliseconds);
+    for (const [concurrency, result] of results) rows.push(row(`${title}, ${concurrency} at a time`, result));
+  }
+  table(
+    'Certificates: requested, approved, signed, recorded, seen by a watcher',
+    ['', 'per second', 'cpu us', 'p50 ms', 'p99 ms'],
+    rows,
+  );
 }
 
-async function signingStep() {
+/** Issuing alone, and the share of what cryptography alone allows. */
+export async function signing({ milliseconds }) {
+  const requests = await requestsFor(ordinary.subjectOf);
   const ca = await createCertificateAuthority({ commonName: 'bench' });
-  const pem = Buffer.from(requests(0), 'base64');
   const privateKey = createPrivateKey(privateKeyPem(key));
   const publicKey = createPublicKey(privateKey);
   const data = Buffer.alloc(400, 7);
   const signature = sign('sha256', data, privateKey);
-  const limit = await steadily(() => verify('sha256', data, publicKey, signature) && sign('sha256', data, privateKey));
-  const step = await steadily((at) =>
-    ca.issue(readCertificateRequest(Buffer.from(requests(at), 'base64')), { seconds: 3_600, usages }),
+  const issue = (at) => {
+    const pem = Buffer.from(requests[at % different], 'base64');
+    return ca.issue(readCertificateRequest(pem), { seconds: 3_600, usages });
+  };
+  const steps = {
+    'limit: verify and sign, node:crypto alone': () =>
+      verify('sha256', data, publicKey, signature) && sign('sha256', data, privateKey),
+    'read, verify, issue': issue,
+    'the same request again and again': () => issue(0),
+  };
+  const results = [];
+  for (const [title, run] of Object.entries(steps)) results.push([title, await steadily(run, milliseconds)]);
+  const limit = results[0][1].cpu;
+  table(
+    'Signing step, P-256, one after another',
+    ['', 'per second', 'cpu us', 'share of the limit'],
+    results.map(([title, { perSecond, cpu }]) => [
+      title,
+      number(perSecond),
+      number(cpu * 1_000),
+      `${number((limit / cpu) * 100)} %`,
+    ]),
   );
-  const again = await steadily(() => ca.issue(readCertificateRequest(pem), { seconds: 3_600, usages }));
-  process.stdout.write('\nSigning step, one after another\n');
-  line('limit: verify and sign, node:crypto alone', limit.perSecond, limit.cpu);
-  line('read, verify, issue', step.perSecond, step.cpu);
-  line('the same request again and again', again.perSecond, again.cpu);
-  process.stdout.write(`  share of the limit: ${number((limit.cpu / step.cpu) * 100)} %\n`);
+}
+
+/** Runs one thing after another for a while. `cpu` in milliseconds each. */
+async function steadily(run, milliseconds) {
+  for (let at = 0; at < 1_000; at++) await run(at);
+  const [began, used] = [performance.now(), cpuMilliseconds(process.pid)];
+  let count = 0;
+  while (performance.now() - began < milliseconds) {
+    for (let i = 0; i < 20; i++) await run(count++);
+  }
+  const perSecond = count / ((performance.now() - began) / 1_000);
+  return { perSecond, cpu: (cpuMilliseconds(process.pid) - used) / count };
 }
 
 /** Keeps who waits for which certificate. */
@@ -109,18 +146,28 @@ function waitingRoom() {
   };
 }
 
-async function measure(title, pid, ask) {
-  await underLoad({ concurrency, milliseconds: milliseconds / 2, request: ask });
+/** Warm first: what runs for the first time is compiled on the way, and this is much code. */
+async function measure(pid, { ask, concurrency, milliseconds }) {
+  await underLoad({ concurrency, milliseconds: milliseconds * 2, request: ask });
   const used = cpuMilliseconds(pid);
   const { requests: count, perSecond, latencies } = await underLoad({ concurrency, milliseconds, request: ask });
-  line(title, perSecond, (cpuMilliseconds(pid) - used) / count, latencies);
+  return { perSecond, cpu: (cpuMilliseconds(pid) - used) / count, latencies };
 }
 
-async function inProcess(title, store) {
+async function inProcess(store, milliseconds) {
+  const requests = await requestsFor(ordinary.subjectOf);
+  const ca = await createCertificateAuthority({ commonName: 'bench' });
+  const signer = {
+    serves: ordinary.signerName,
+    sign: async ({ request, usages: wanted }) => ({
+      issued: await ca.issue(request, { seconds: 3_600, usages: wanted }),
+    }),
+    trustAnchors: async () => ca.anchors,
+  };
   const server = await createServer({
     store,
-    certificates: { signers: [], policy: { rules: [rule] } },
-    signers: [await benchSigner()],
+    certificates: { signers: [], policy: { rules: [ordinary.rule] } },
+    signers: [signer],
   });
   const room = waitingRoom();
   const requester = server
@@ -131,78 +178,79 @@ async function inProcess(title, store) {
     error: () => {},
   });
   let serial = 0;
-  await measure(title, process.pid, async () => {
+  const ask = async () => {
     const name = `bench-${serial++}`;
     const issued = room.wait(name);
-    await requester.create(csrOf(name, requests(serial)));
+    await requester.create(csrOf(name, requests[serial % different], ordinary.signerName));
     await issued;
     return 200;
-  });
+  };
+  const result = await measure(process.pid, { ask, concurrency: 64, milliseconds });
   watch.unsubscribe();
   await server.stop();
+  return result;
 }
 
-async function benchSigner() {
-  const ca = await createCertificateAuthority({ commonName: 'bench' });
-  return {
-    serves: signerName,
-    sign: async ({ request, usages: wanted }) => ({
-      issued: await ca.issue(request, { seconds: 3_600, usages: wanted }),
-    }),
-    trustAnchors: async () => ca.anchors,
-  };
-}
-
-async function overHttps(title, store) {
-  const ca = await createCertificateAuthority({ commonName: 'bench' });
-  const pair = await ca.issueAuthority({ commonName: 'bench issuing' });
-  writeFileSync(join(work, 'ca.crt'), pair.certificate);
-  writeFileSync(join(work, 'ca.key'), pair.key, { mode: 0o600 });
-  writeFileSync(join(work, 'tokens.csv'), 'bench-token,bench,,"bench,system:masters"\n');
-  const configuration = {
-    tokenFile: join(work, 'tokens.csv'),
-    signing: { signers: [{ name: signerName, certificateFile: join(work, 'ca.crt'), keyFile: join(work, 'ca.key') }] },
-    certificatePolicy: { rules: [rule] },
-  };
-  writeFileSync(join(work, 'options.yaml'), JSON.stringify(configuration));
-  const args = ['serve', '--port', '0', '--data-dir', join(work, title.replaceAll(/\W/g, '')), '--log-format', 'json'];
-  const more = store === undefined ? [] : ['--store', store];
-  const server = await startProgram(
-    [main, ...args, ...more, '--config', join(work, 'options.yaml'), '--log-level', 'info'],
-    ({ msg }) => msg === 'ready',
-  );
-  const headers = { authorization: 'Bearer bench-token', accept: 'application/json' };
-  const client = connectTo(server.line.url, headers, { sessions: 4 });
-  const path = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
+async function overHttps(store, { signerName, subjectOf, rule }, milliseconds) {
+  const requests = await requestsFor(subjectOf);
+  const options = rule === undefined ? {} : await ownSigner(signerName, rule);
+  const server = await serveForLoad({ options, store });
+  const watcher = connectTo(server.line.url, headers);
+  const asNode = { ...headers, 'impersonate-user': 'bench:node', 'impersonate-group': 'bench:nodes' };
+  const requester = connectTo(server.line.url, rule === undefined ? asNode : headers, { sessions: 4 });
+  if (rule === undefined) await bindNodes(watcher);
   const room = waitingRoom();
   let rest = '';
-  const watch = client.stream('GET', `${path}?watch=true`);
+  const watch = watcher.stream('GET', `${path}?watch=true`);
   watch.setEncoding('utf8').on('data', (text) => {
     const lines = (rest + text).split('\n');
     rest = lines.pop();
     for (const one of lines) room.tell(JSON.parse(one).object);
   });
   let serial = 0;
-  await measure(title, server.pid, async () => {
+  const ask = async () => {
     const name = `bench-${serial++}`;
     const issued = room.wait(name);
-    const { status, body } = await client.call('POST', path, JSON.stringify(csrOf(name, requests(serial))));
-    if (status !== 201) throw new Error(`the server answered ${status}: ${body}`);
+    const body = JSON.stringify(csrOf(name, requests[serial % different], signerName));
+    const { status, body: answer } = await requester.call('POST', path, body);
+    if (status !== 201) throw new Error(`the server answered ${status}: ${answer}`);
     await issued;
     return 200;
-  });
+  };
+  const results = [];
+  for (const concurrency of [64, 1]) {
+    results.push([concurrency, await measure(server.pid, { ask, concurrency, milliseconds })]);
+  }
   watch.close();
-  client.close();
+  watcher.close();
+  requester.close();
   await server.stop();
+  return results;
 }
 
-try {
-  await signingStep();
-  process.stdout.write(`\nEnd to end, ${concurrency} requesters\n`);
-  await inProcess('in process, in memory', 'memory:');
-  await inProcess('in process, durable', `level:${join(work, 'store')}`);
-  await overHttps('HTTPS, in memory', 'memory:');
-  await overHttps('HTTPS, durable', undefined);
-} finally {
-  rmSync(work, { recursive: true, force: true });
+async function ownSigner(signerName, rule) {
+  const ca = await createCertificateAuthority({ commonName: 'bench' });
+  const pair = await ca.issueAuthority({ commonName: 'bench issuing' });
+  const [certificateFile, keyFile] = [newPath('ca.crt'), newPath('ca.key')];
+  writeFileSync(certificateFile, pair.certificate);
+  writeFileSync(keyFile, pair.key, { mode: 0o600 });
+  return {
+    signing: { signers: [{ name: signerName, certificateFile, keyFile }] },
+    certificatePolicy: { rules: [rule] },
+  };
+}
+
+async function bindNodes(client) {
+  const rbac = 'rbac.authorization.k8s.io';
+  const roles = ['system:node-bootstrapper', 'system:certificates.k8s.io:certificatesigningrequests:nodeclient'];
+  for (const [at, role] of roles.entries()) {
+    const binding = {
+      apiVersion: `${rbac}/v1`,
+      kind: 'ClusterRoleBinding',
+      metadata: { name: `bench-${at}` },
+      roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: role },
+      subjects: [{ apiGroup: rbac, kind: 'Group', name: 'bench:nodes' }],
+    };
+    await client.call('POST', `/apis/${rbac}/v1/clusterrolebindings`, JSON.stringify(binding));
+  }
 }

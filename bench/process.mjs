@@ -24,10 +24,13 @@ export function residentMegabytes(pid) {
   }
 }
 
+/** For the programs under measurement, for instance `--cpu-prof --cpu-prof-dir=DIRECTORY`. */
+const nodeFlags = process.env['BENCH_NODE_FLAGS']?.split(' ') ?? [];
+
 /** Starts a Node program; resolves with the JSON of the first line for which `isReady` holds. */
 export function startProgram(args, isReady) {
   const began = performance.now();
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [...nodeFlags, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = new Promise((resolve) => child.once('exit', resolve));
   const kill = () => child.kill('SIGKILL');
   process.once('exit', kill);

@@ -15,8 +15,13 @@ const server = createSecureServer({
 server.on('stream', (stream, headers) => {
   stream.on('error', () => {});
   const body = bodies.get(headers[':path']);
-  stream.respond({ ':status': 200, 'content-type': 'application/json', 'content-length': body.length });
-  stream.end(body);
+  const answer = () => {
+    stream.respond({ ':status': 200, 'content-type': 'application/json', 'content-length': body.length });
+    stream.end(body);
+  };
+  // A body is read to its end first, as everybody must who wants to know what it says.
+  if (headers[':method'] === 'POST') stream.on('data', () => {}).once('end', answer);
+  else answer();
 });
 server.listen(0, '127.0.0.1', () => {
   process.stdout.write(`${JSON.stringify({ msg: 'ready', url: `https://127.0.0.1:${server.address().port}` })}\n`);

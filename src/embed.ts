@@ -11,6 +11,7 @@ import type { Parts } from './apiserver/parts.js';
 import { handle } from './apiserver/pipeline.js';
 import type { ApiRequest, ApiResponse } from './apiserver/request.js';
 import { StoredObjects } from './apiserver/stored-objects.js';
+import { takingTurns } from './apiserver/turn-taking.js';
 import { controllerUser } from './auth/bootstrap/controller-roles.js';
 import { Impersonation } from './auth/impersonation.js';
 import type { Client } from './client/client.js';
@@ -18,6 +19,7 @@ import { clientIn } from './client/in-domain.js';
 import { type Clock, systemClock } from './runtime/clock.js';
 import { type Logger, silentLogger } from './runtime/logger.js';
 import { openAccess } from './server/access.js';
+import { publishAuthenticationInfo } from './server/authentication-info.js';
 import { bootstrap } from './server/bootstrap.js';
 import { certificateMetrics } from './server/certificate-metrics.js';
 import { certificateControllers, certificateRights } from './server/certificate-rights.js';
@@ -162,7 +164,7 @@ async function start(options: ServerOptions, given: Start): Promise<OpenedServer
     ...(authentication.openId === undefined ? {} : { openId: authentication.openId }),
   });
   const answer = (request: ApiRequest): Promise<ApiResponse> => handle(parts, routes, request);
-  const inProcess = settling(answer);
+  const inProcess = takingTurns(settling(answer));
   const clientOf = (user: UserInfo, agent: string): Client =>
     clientIn(domains, localClient({ user, handle: inProcess, catalogue, agent, signal: stopping.signal }));
 
@@ -196,7 +198,11 @@ async function start(options: ServerOptions, given: Start): Promise<OpenedServer
           clock,
           client: () => clientOf(apiserver, 'kube-apiserver'),
         });
-  await ensureTokenTracking({ client: () => clientOf(apiserver, 'kube-apiserver'), clock });
+  const ownClient = clientOf(apiserver, 'kube-apiserver');
+  await Promise.all([
+    ensureTokenTracking({ client: () => ownClient, clock }),
+    publishAuthenticationInfo({ client: ownClient, info: authentication.info, clock, log, signal: stopping.signal }),
+  ]);
   if (isNew) firstRevision = await store.revision();
   bootstrapped = true;
   const listening =

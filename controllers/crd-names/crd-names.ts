@@ -8,7 +8,6 @@ import { openObjectCache } from '../../src/client/object-cache.js';
 import type { ReconcileContext, Runnable } from '../../src/controller/controller.js';
 import { defineController } from '../../src/controller/define-controller.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
-import { aborted } from '../../src/runtime/abort.js';
 import { withApiApproval } from './api-approval.js';
 import { decideNames } from './names.js';
 import { RecentWrites } from './recent-writes.js';
@@ -25,7 +24,7 @@ async function runCrdNames(context: ReconcileContext): Promise<void> {
   const siblings = (crd: CustomResourceDefinition): readonly CustomResourceDefinition[] =>
     known.list().filter(({ spec, metadata }) => spec.group === crd.spec.group && metadata.uid !== crd.metadata.uid);
 
-  await Promise.race([cache.synced, aborted(context.signal)]);
+  await cache.synced;
   await defineController<CustomResourceDefinition>({
     name: 'crd-names',
     for: CustomResourceDefinitions,

@@ -53,13 +53,12 @@ export function followCaSecret(
     if (type !== 'deleted') take(changed);
     else log.warn({ object }, 'kept the CA: its Secret was deleted');
   });
-  const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
   return {
     current() {
       if (known === undefined) throw new Error(`there is no CA in the Secret ${object}: ${problem}`);
       return known.ca;
     },
     anchors: () => known?.anchors ?? '',
-    ready: Promise.race([cache.synced, aborted]),
+    ready: cache.synced,
   };
 }

@@ -3,7 +3,6 @@ import { type ApiObject, groupResource, groupVersion, type ResourceType } from '
 import type { DiscoveredResource } from '../../src/client/client.js';
 import { type CacheChange, openObjectCache } from '../../src/client/object-cache.js';
 import type { ReconcileContext } from '../../src/controller/controller.js';
-import { aborted } from '../../src/runtime/abort.js';
 
 type OnChange = (type: ResourceType, change: CacheChange<ApiObject>) => void;
 
@@ -29,6 +28,8 @@ export class Monitors {
   /** Starts watches for new resources and ends those of resources no longer served; answers the latter. */
   async refresh(): Promise<readonly string[]> {
     const discovered = await this.#context.client.discover();
+    // Nobody would end what is begun now.
+    if (this.#context.signal.aborted) return [];
     this.#kinds = new Map(discovered.map((type) => [`${groupVersion(type)} ${type.kind}`, type]));
     const wanted = watchable(discovered);
     const ended = [...this.#running.keys()].filter((id) => !wanted.has(id));
@@ -55,7 +56,7 @@ export class Monitors {
     const stop = new AbortController();
     const cache = openObjectCache(client, type, { clock, log, signal: stop.signal });
     cache.changes.subscribe((change) => this.#onChange(type, change));
-    return { stop, ready: Promise.race([cache.synced, aborted(stop.signal)]) };
+    return { stop, ready: cache.synced };
   }
 
   #stopAll(): void {

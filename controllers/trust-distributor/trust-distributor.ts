@@ -49,6 +49,8 @@ export function trustDistributor(given: TrustDistributorOptions): Runnable {
         return { requeueAfterMs: refreshMs };
       }
       await namespaces?.synced;
+      // Namespaces that are not known are not gone.
+      signal.throwIfAborted();
       const texts = await textsOf(client, bundle, bundles);
       const combined = combineAnchors(texts, clock.now());
       tellDropped(bundle, combined.dropped, dropped, context);

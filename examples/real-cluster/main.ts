@@ -6,10 +6,7 @@ const stop = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
 
 const log = createLogger({ format: 'pretty' });
-const files = await openCaFiles({ certificateFile, keyFile, log });
+const files = await openCaFiles({ certificateFile, keyFile, log, signal: stop.signal });
 const signer = caSigner({ serves: 'example.com/internal', authority: () => files.current(), maxSeconds: 86_400 });
 
-await Promise.all([
-  files.watch(stop.signal),
-  runControllers({ signers: [signer], log, signal: stop.signal }).finally(() => stop.abort()),
-]);
+await runControllers({ signers: [signer], log, signal: stop.signal }).finally(() => stop.abort());

@@ -50,9 +50,12 @@ export class StoredObjects implements ObjectSource {
 class Collection {
   readonly #store: Store;
   readonly #prefix: string;
-  #objects = new Map<string, ApiObject>();
+  /** In order, each at the place of its object. */
+  #keys: string[] = [];
+  #objects: ApiObject[] = [];
+  /** Somebody has been given the list as it is. */
+  #shared = false;
   readonly #listeners = new Set<() => void>();
-  #listed: readonly ApiObject[] | undefined;
 
   private constructor(store: Store, prefix: string) {
     this.#store = store;
@@ -67,8 +70,11 @@ class Collection {
 
   async #load(): Promise<void> {
     const { entries, revision } = await this.#store.scan(this.#prefix);
-    this.#objects = new Map(entries.map(({ key, value }) => [key, value as unknown as ApiObject]));
-    this.#changed();
+    const sorted = entries.toSorted((a, b) => (a.key < b.key ? -1 : 1));
+    this.#keys = sorted.map(({ key }) => key);
+    this.#objects = sorted.map(({ value }) => value as unknown as ApiObject);
+    this.#shared = false;
+    this.#tell();
     this.#store.changes(this.#prefix, revision).subscribe({
       next: (change) => this.#apply(change),
       error: (error: unknown) => {
@@ -81,19 +87,34 @@ class Collection {
   #apply(change: Change): void {
     if (change.type === 'progress') return;
     const { key, value } = change.entry;
-    if (change.type === 'put') this.#objects.set(key, value as unknown as ApiObject);
-    else this.#objects.delete(key);
-    this.#changed();
+    const at = this.#placeOf(key);
+    const known = this.#keys[at] === key ? 1 : 0;
+    if (this.#shared) this.#objects = [...this.#objects];
+    this.#shared = false;
+    const there = change.type === 'put';
+    this.#keys.splice(at, known, ...(there ? [key] : []));
+    this.#objects.splice(at, known, ...(there ? [value as unknown as ApiObject] : []));
+    this.#tell();
   }
 
-  #changed(): void {
-    this.#listed = undefined;
+  /** Where the key is, or would be. */
+  #placeOf(key: string): number {
+    let [low, high] = [0, this.#keys.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#keys[middle] ?? '') < key) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #tell(): void {
     for (const listener of this.#listeners) listener();
   }
 
   list(): readonly ApiObject[] {
-    this.#listed ??= [...this.#objects].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object);
-    return this.#listed;
+    this.#shared = true;
+    return this.#objects;
   }
 
   listen(listener: () => void): () => void {

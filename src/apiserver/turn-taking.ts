@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate as turn } from 'node:timers/promises';
 
 /** Steps of work that took this long together, in milliseconds, are followed by a turn for everybody else. */
 const longMs = 8;
@@ -16,7 +16,26 @@ export class TurnTaking {
 
   /** Lets everybody else have a turn. */
   async next(): Promise<void> {
-    await setImmediate();
+    await turn();
     this.#since = performance.now();
   }
+}
+
+/**
+ * Requests of this process are answered without waiting for anything, so code that asks again as soon as it has an
+ * answer would keep timers and sockets waiting for as long as it goes on. Once that took long, the next has to wait.
+ */
+export function takingTurns<A, R>(answer: (request: A) => Promise<R>): (request: A) => Promise<R> {
+  let begun: number | undefined;
+  return async (request) => {
+    if (begun === undefined) {
+      begun = performance.now();
+      setImmediate(() => {
+        begun = undefined;
+      });
+    } else if (performance.now() - begun > longMs) {
+      await turn();
+    }
+    return answer(request);
+  };
 }

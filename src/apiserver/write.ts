@@ -1,5 +1,5 @@
 import type { AdmissionAttributes } from '../admission/admission-step.js';
-import { runMutating, runValidating } from '../admission/chain.js';
+import { runValidating } from '../admission/chain.js';
 import {
   type ApiError,
   alreadyExists,
@@ -31,7 +31,7 @@ import type { RequestContext, ResourceDefinition, SubresourceView } from '../reg
 import type { Document } from '../store/store.js';
 import { type Entry, WriteConflict } from '../store/store.js';
 import { encode, sameDocument, stored } from './forms.js';
-
+import { mutated } from './mutated.js';
 import type { Parts } from './parts.js';
 import { TurnTaking } from './turn-taking.js';
 
@@ -96,7 +96,7 @@ export async function createObject(
   if (turns.isDue) await turns.next();
 
   const attributes = attributesOf(request, 'CREATE', object, undefined);
-  const admitted = await runMutating(parts.admission, attributes);
+  const admitted = await mutated(parts, attributes);
   if (admitted !== object) object = dedupeOwners(admitted, context, 'admission');
 
   const generates = !object.metadata.name && Boolean(object.metadata.generateName);
@@ -155,18 +155,24 @@ export async function admitAction(
     ...attributesOf(request, 'CREATE', managed, undefined),
     ...(parent === undefined ? {} : { resource: parent }),
   };
-  const object = await runMutating(parts.admission, attributes);
+  const object = await mutated(parts, attributes);
   await runValidating(parts.admission, { ...attributes, object });
   return object;
+}
+
+/** `managed`: its managedFields are computed already. */
+export interface Changed {
+  readonly object: ApiObject;
+  readonly managed: boolean;
 }
 
 /** How an update comes to its new object. */
 export interface Update {
   /**
    * The object as the caller wants it, made from what is there now (undefined: nothing). Called again with the
-   * fresh object after a lost race. `managed`: its managedFields are computed already.
+   * fresh object after a lost race.
    */
-  change(current: ApiObject | undefined): Promise<{ readonly object: ApiObject; readonly managed: boolean }>;
+  change(current: ApiObject | undefined): Promise<Changed>;
   /** Of a PUT: the uid given must be that of the object. A patch that changes it is invalid instead. */
   readonly checkUid: boolean;
   /** Creates the object if there is none. */
@@ -228,7 +234,7 @@ async function updateOnce(
   if (!changed.managed) next = own(request, previous, next);
   if (turns.isDue) await turns.next();
   const mutable = attributesOf(request, 'UPDATE', next, previous);
-  next = await runMutating(parts.admission, mutable);
+  next = await mutated(parts, mutable);
 
   if (version === 0n && !definition.unconditionalUpdate && update.checkUid) throw versionMissing(definition, key);
   if (version !== 0n && version !== entry.revision) throw staleWrite(subject(definition, key.name));
@@ -354,6 +360,7 @@ function own(request: WriteRequest, live: ApiObject | undefined, next: ApiObject
     subresource: request.managedSubresource,
     now: context.now,
     resetFields: (view === undefined ? definition.resetFields : view.resetFields) ?? [],
+    versions: definition.versions,
   });
 }
 

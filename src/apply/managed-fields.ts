@@ -103,9 +103,9 @@ export const isReset = (entries: Json | undefined): boolean =>
   (entries.length === 0 || (entries.length === 1 && isObject(entries[0]) && Object.keys(entries[0]).length === 0));
 
 /** What is wrong with entries, in Kubernetes' words; undefined when they can be read. */
-export function managedFieldsProblem(entries: Json | undefined): string | undefined {
+export function managedFieldsProblem(entries: readonly ManagedFieldsEntry[] | undefined): string | undefined {
   try {
-    readManagedFields(entries);
+    readManagedFields(entries as Json | undefined);
     return undefined;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);

@@ -1,6 +1,8 @@
-import type { Json, ManagedFieldsEntry } from '../api/object.js';
+import type { ApiObject } from '../api/object.js';
 import { difference, has, type Path, setOf } from './field-set.js';
-import { identityOf, type Owner, type Owners, readManagedFields, writeManagedFields } from './managed-fields.js';
+import { asJson } from './json-value.js';
+import { identityOf, type Owner } from './managed-fields.js';
+import { storedOwners, withOwners } from './ownership.js';
 import { fieldElement } from './path-element.js';
 
 /**
@@ -16,43 +18,33 @@ const replicas: Path = [fieldElement('spec'), fieldElement('replicas')];
 export type ReplicasPaths = ReadonlyMap<string, readonly string[] | undefined>;
 
 const pathIn = (paths: ReplicasPaths, apiVersion: string): Path | undefined => paths.get(apiVersion)?.map(fieldElement);
-const owners = (entries: readonly ManagedFieldsEntry[] | undefined): Owners => {
-  try {
-    return readManagedFields(entries as unknown as Json);
-  } catch {
-    return new Map();
-  }
-};
 
-/** The entries of a Scale: those of the object that own its replicas. */
-export function toScale(
-  entries: readonly ManagedFieldsEntry[] | undefined,
-  paths: ReplicasPaths,
-): readonly ManagedFieldsEntry[] {
+/** The Scale with those owners of the object that own its replicas. */
+export function toScale(object: ApiObject, scale: ApiObject, paths: ReplicasPaths): ApiObject {
   const kept = new Map<string, Owner>();
-  for (const [identity, owner] of owners(entries)) {
+  for (const [identity, owner] of storedOwners(asJson(object))) {
     const path = pathIn(paths, owner.apiVersion);
     if (path === undefined || !has(owner.fields, path)) continue;
     kept.set(identity, { ...owner, apiVersion: scaleVersion, fields: setOf(replicas) });
   }
-  return writeManagedFields(kept);
+  return withOwners(asJson(scale), kept);
 }
 
 /**
- * The entries of the object after its Scale was written. Owners new to the replicas get an entry without time, as in
+ * The object with its owners after its Scale was written. Owners new to the replicas get an entry without time, as in
  * Kubernetes; `apiVersion` is the version of the object they are named in.
  */
 export function fromScale(
-  entries: readonly ManagedFieldsEntry[] | undefined,
-  scaleEntries: readonly ManagedFieldsEntry[] | undefined,
+  object: ApiObject,
+  written: ApiObject,
   { paths, apiVersion }: { readonly paths: ReplicasPaths; readonly apiVersion: string },
-): readonly ManagedFieldsEntry[] {
-  const scale = new Map([...owners(scaleEntries)].map(([, owner]) => [ownerKey(owner), owner]));
+): ApiObject {
+  const scale = new Map([...storedOwners(asJson(written)).values()].map((owner) => [ownerKey(owner), owner]));
   const kept = new Map<string, Owner>();
   const keep = (owner: Owner): void => {
     if (owner.fields.size > 0) kept.set(identityOf(owner), owner);
   };
-  for (const owner of owners(entries).values()) {
+  for (const owner of storedOwners(asJson(object)).values()) {
     if (!paths.has(owner.apiVersion)) continue;
     const path = pathIn(paths, owner.apiVersion);
     const isStill = path === undefined || !has(owner.fields, path) || scale.delete(ownerKey(owner));
@@ -62,7 +54,7 @@ export function fromScale(
   for (const owner of path === undefined ? [] : scale.values()) {
     if (has(owner.fields, replicas)) keep({ ...owner, apiVersion, time: undefined, fields: setOf(path ?? []) });
   }
-  return writeManagedFields(kept);
+  return withOwners(asJson(object), kept);
 }
 
 /** The same owner in both: versions differ by nature. */

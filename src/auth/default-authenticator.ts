@@ -1,12 +1,18 @@
+import { aggregateError } from './aggregate.js';
 import { type AnonymousPolicy, anonymous } from './anonymous.js';
 import { forApiAudiences, requestForApiAudiences } from './audience-agnostic.js';
-import type { Authenticator } from './authenticator.js';
+import { AuthenticationError, type Authenticator } from './authenticator.js';
 import { firstOf, firstTokenOf, withAuthenticatedGroup, withBearerWarning } from './authenticator-union.js';
-import { bearerToken, type TokenAuthenticator, webSocketToken } from './bearer-token.js';
+import {
+  bearerToken,
+  invalidBearerToken,
+  readBearer,
+  type TokenAuthenticator,
+  webSocketToken,
+} from './bearer-token.js';
 import { bootstrapTokens } from './bootstrap-token.js';
 import { clientCertificate } from './client-certificate.js';
 import { type FrontProxyOptions, frontProxy } from './front-proxy.js';
-import { loopbackToken } from './loopback-token.js';
 import { type SecretTokenOptions, secretTokens } from './secret-tokens.js';
 import { type ServiceAccountTokenOptions, serviceAccountTokens } from './service-account-tokens.js';
 import { TokenCache } from './token-cache.js';
@@ -15,8 +21,6 @@ import { TokenCache } from './token-cache.js';
 export interface AuthenticationOptions extends ServiceAccountTokenOptions {
   /** PEM of the CAs whose client certificates count now. */
   readonly clientBundle: () => string;
-  /** Secret of the server's own token. Make it up anew at every start. */
-  readonly loopbackSecret: string;
   readonly staticTokens?: TokenAuthenticator | undefined;
   readonly frontProxy?: Omit<FrontProxyOptions, 'clock'> | undefined;
   /** Tokens that others answer for, asked last, in this order. They judge audiences themselves. */
@@ -26,10 +30,7 @@ export interface AuthenticationOptions extends ServiceAccountTokenOptions {
   readonly anonymous: () => AnonymousPolicy;
 }
 
-/**
- * Every way to prove who one is, in the order it is tried. The server's own token comes first and by itself: that it
- * refuses the tokens of others is why reviews of a bad token begin with `invalid bearer token`.
- */
+/** Every way to prove who one is, in the order it is tried. */
 export function defaultAuthenticator(options: AuthenticationOptions): Authenticator {
   const { apiAudiences, clock, domains } = options;
   const forUs = (tokens: TokenAuthenticator): TokenAuthenticator => forApiAudiences(tokens, apiAudiences);
@@ -44,7 +45,6 @@ export function defaultAuthenticator(options: AuthenticationOptions): Authentica
     { clock },
   );
   const known = firstOf(
-    bearerToken(forUs(loopbackToken(options.loopbackSecret)), apiAudiences),
     ...(options.frontProxy === undefined
       ? []
       : [requestForApiAudiences(frontProxy({ ...options.frontProxy, clock }), apiAudiences)]),
@@ -52,9 +52,22 @@ export function defaultAuthenticator(options: AuthenticationOptions): Authentica
     bearerToken(tokens, apiAudiences),
     webSocketToken(tokens, { apiAudiences, apiDomain: domains.api }),
   );
-  const recognised = withAuthenticatedGroup(known);
+  const recognised = withAuthenticatedGroup(notOurOwn(known));
   return withBearerWarning(orElse(recognised, anonymous({ apiAudiences, policy: options.anonymous })));
 }
+
+/**
+ * Kubernetes compares a bearer token with that of the server itself before anything else. Here the server has none, and
+ * still what is wrong with a token begins with that refusal.
+ */
+const notOurOwn = (inner: Authenticator): Authenticator => ({
+  authenticate: (credentials) =>
+    inner.authenticate(credentials).catch((error: unknown) => {
+      const { token } = readBearer(credentials.header('authorization')[0]);
+      if (!(error instanceof AuthenticationError) || token === undefined) throw error;
+      throw aggregateError([new AuthenticationError(invalidBearerToken), error]);
+    }),
+});
 
 /** The second only if the first neither knew the caller nor refused: a bad credential is never anonymous. */
 const orElse = (first: Authenticator, second: Authenticator): Authenticator => ({

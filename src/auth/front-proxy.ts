@@ -3,17 +3,28 @@ import { AuthenticationError, type Authenticator } from './authenticator.js';
 import { readExtraHeaders } from './extra-headers.js';
 import { PeerVerifier } from './peer-certificate.js';
 
-export interface FrontProxyOptions {
+/** Where a proxy says who is calling. */
+export interface FrontProxyHeaders {
+  /** Lower-case header names; the first header with a value counts. */
+  readonly usernameHeaders: readonly string[];
+  readonly uidHeaders: readonly string[];
+  readonly groupHeaders: readonly string[];
+  readonly extraHeaderPrefixes: readonly string[];
+}
+
+export const usualProxyHeaders: FrontProxyHeaders = {
+  usernameHeaders: ['x-remote-user'],
+  uidHeaders: ['x-remote-uid'],
+  groupHeaders: ['x-remote-group'],
+  extraHeaderPrefixes: ['x-remote-extra-'],
+};
+
+export interface FrontProxyOptions extends Partial<FrontProxyHeaders> {
   /** PEM of the CAs whose certificates are proxies'. Never those of clients, or every client could name itself. */
   readonly bundle: () => string;
   /** Common names a proxy may have; empty: any. */
   readonly allowedNames?: readonly string[];
   readonly clock: Clock;
-  /** Lower-case header names; the first header with a value counts. */
-  readonly usernameHeaders?: readonly string[];
-  readonly uidHeaders?: readonly string[];
-  readonly groupHeaders?: readonly string[];
-  readonly extraHeaderPrefixes?: readonly string[];
 }
 
 /**
@@ -21,13 +32,8 @@ export interface FrontProxyOptions {
  * user header, the headers mean nothing.
  */
 export function frontProxy(options: FrontProxyOptions): Authenticator {
-  const {
-    allowedNames = [],
-    usernameHeaders = ['x-remote-user'],
-    uidHeaders = ['x-remote-uid'],
-    groupHeaders = ['x-remote-group'],
-    extraHeaderPrefixes = ['x-remote-extra-'],
-  } = options;
+  const { usernameHeaders, uidHeaders, groupHeaders, extraHeaderPrefixes } = { ...usualProxyHeaders, ...options };
+  const { allowedNames = [] } = options;
   const verifier = new PeerVerifier(options);
   return {
     async authenticate(credentials) {

@@ -28,12 +28,12 @@ export type RoleRules =
   /** There is no such role, or what is referred to is no role at all. */
   | { readonly missing: 'role' | 'kind' };
 
-/** The index as of the latest write. Its parts are kept until an object of their type changes. */
+/** The index as of the latest write. What one write changes is all that is indexed anew. */
 export function roleIndexes(objects: ObjectSource): () => Promise<RoleIndex> {
-  const clusterRoles = kept(indexByName<ClusterRole>);
-  const roles = kept(indexByName<Role>);
-  const clusterWide = kept((bindings: readonly ClusterRoleBinding[]) => indexBindings(bindings, () => ''));
-  const namespaced = kept(indexByNamespace);
+  const clusterRoles = followed(new RolesByName<ClusterRole>());
+  const roles = followed(new RolesByName<Role>());
+  const clusterWide = followed(new GrantsBySubject<ClusterRoleBinding>());
+  const namespaced = followed(new GrantsBySubject<RoleBinding>());
   return async () => {
     const [allClusterRoles, allRoles, allClusterBindings, allBindings] = await Promise.all([
       objects.list(ClusterRoles),
@@ -41,17 +41,14 @@ export function roleIndexes(objects: ObjectSource): () => Promise<RoleIndex> {
       objects.list(ClusterRoleBindings),
       objects.list(RoleBindings),
     ]);
-    const everywhere = clusterWide(allClusterBindings);
-    const within = namespaced(allBindings);
     return {
       grantsTo(user, namespace) {
-        const local = namespace === '' ? undefined : within.get(namespace);
-        const first = grantsIn(everywhere, user);
-        return local === undefined ? first : [...first, ...grantsIn(local, user)];
+        const first = clusterWide(allClusterBindings).grantsTo(user, '');
+        return namespace === '' ? first : [...first, ...namespaced(allBindings).grantsTo(user, namespace)];
       },
       rulesOf({ kind, name }, namespace) {
-        if (kind === 'ClusterRole') return rulesIn(clusterRoles(allClusterRoles).get(keyIn('', name)));
-        if (kind === 'Role') return rulesIn(roles(allRoles).get(keyIn(namespace, name)));
+        if (kind === 'ClusterRole') return rulesIn(clusterRoles(allClusterRoles).get('', name));
+        if (kind === 'Role') return rulesIn(roles(allRoles).get(namespace, name));
         return { missing: 'kind' };
       },
     };
@@ -62,74 +59,98 @@ const rulesIn = (role: Role | undefined): RoleRules =>
   role === undefined ? { missing: 'role' } : { rules: role.rules ?? [] };
 const keyIn = (namespace: string, name: string): string => `${namespace}/${name}`;
 
-/** Remembers the last answer for as long as it is asked about the same array. */
-function kept<A, B>(make: (of: readonly A[]) => B): (of: readonly A[]) => B {
-  let last: { readonly of: readonly A[]; readonly made: B } | undefined;
-  return (of) => {
-    if (last?.of !== of) last = { of, made: make(of) };
-    return last.made;
+interface Index<A> {
+  add(object: A): void;
+  remove(object: A): void;
+}
+
+/** An index of the list of the moment: what is equal at both ends of it and of the list before stays as it is. */
+function followed<A, I extends Index<A>>(index: I & Index<A>): (list: readonly A[]) => I {
+  let last: readonly A[] = [];
+  return (list) => {
+    if (list === last) return index;
+    const shorter = Math.min(list.length, last.length);
+    let start = 0;
+    while (start < shorter && list[start] === last[start]) start++;
+    let end = 0;
+    while (end < shorter - start && list.at(-1 - end) === last.at(-1 - end)) end++;
+    for (const object of last.slice(start, last.length - end)) index.remove(object);
+    for (const object of list.slice(start, list.length - end)) index.add(object);
+    last = list;
+    return index;
   };
 }
 
-const indexByName = <T extends ApiObject>(list: readonly T[]): ReadonlyMap<string, T> =>
-  new Map(list.map((object) => [keyIn(object.metadata.namespace ?? '', object.metadata.name ?? ''), object]));
+class RolesByName<T extends Role> implements Index<T> {
+  readonly #roles = new Map<string, T>();
+
+  get = (namespace: string, name: string): T | undefined => this.#roles.get(keyIn(namespace, name));
+
+  add(role: T): void {
+    this.#roles.set(keyOfObject(role), role);
+  }
+
+  remove(role: T): void {
+    this.#roles.delete(keyOfObject(role));
+  }
+}
+const keyOfObject = ({ metadata: { namespace = '', name = '' } }: ApiObject): string => keyIn(namespace, name);
 
 interface Placed extends Grant {
-  /** Of the binding in the list, and of the subject in the binding. */
+  /** Of the binding among those of its namespace. */
+  readonly name: string;
+  /** Of the subject in the binding. */
   readonly at: number;
-  readonly subjectAt: number;
-}
-interface BindingIndex {
-  readonly byUser: ReadonlyMap<string, readonly Placed[]>;
-  readonly byGroup: ReadonlyMap<string, readonly Placed[]>;
 }
 
-function indexByNamespace(bindings: readonly RoleBinding[]): ReadonlyMap<string, BindingIndex> {
-  const parts = new Map<string, RoleBinding[]>();
-  for (const binding of bindings) {
-    const namespace = binding.metadata.namespace ?? '';
-    const part = parts.get(namespace);
-    if (part === undefined) parts.set(namespace, [binding]);
-    else part.push(binding);
+class GrantsBySubject<B extends ClusterRoleBinding | RoleBinding> implements Index<B> {
+  /** By namespace of the binding, then by subject. */
+  readonly #grants = new Map<string, Map<string, Set<Placed>>>();
+
+  grantsTo({ username, groups }: UserInfo, namespace: string): readonly Placed[] {
+    const local = this.#grants.get(namespace);
+    if (local === undefined) return [];
+    const found = [...(local.get(userKey(username)) ?? [])];
+    for (const group of groups) for (const placed of local.get(groupKey(group)) ?? []) found.push(placed);
+    if (found.length < 2) return found;
+    found.sort(byPlace);
+    return found.filter(({ name }, i) => name !== found[i - 1]?.name);
   }
-  return new Map([...parts].map(([namespace, part]) => [namespace, indexBindings(part, () => namespace)]));
-}
 
-function indexBindings<B extends ClusterRoleBinding | RoleBinding>(
-  bindings: readonly B[],
-  namespaceOf: (binding: B) => string,
-): BindingIndex {
-  const byUser = new Map<string, Placed[]>();
-  const byGroup = new Map<string, Placed[]>();
-  const add = (to: Map<string, Placed[]>, key: string, placed: Placed): void => {
-    const there = to.get(key);
-    if (there === undefined) to.set(key, [placed]);
-    else there.push(placed);
-  };
-  for (const [at, binding] of bindings.entries()) {
-    const namespace = namespaceOf(binding);
-    for (const [subjectAt, subject] of (binding.subjects ?? []).entries()) {
-      const placed = { binding, subject, namespace, at, subjectAt };
-      if (subject.kind === 'User') add(byUser, subject.name, placed);
-      else if (subject.kind === 'Group') add(byGroup, subject.name, placed);
-      else if (subject.kind === 'ServiceAccount') {
-        const home = subject.namespace || namespace;
-        if (home !== '') add(byUser, serviceAccountUsername(home, subject.name), placed);
-      }
+  add(binding: B): void {
+    const { name = '', namespace = '' } = binding.metadata;
+    const local = this.#grants.get(namespace) ?? new Map<string, Set<Placed>>();
+    this.#grants.set(namespace, local);
+    for (const [at, subject] of (binding.subjects ?? []).entries()) {
+      const key = keyOfSubject(subject, namespace);
+      if (key === undefined) continue;
+      const there = local.get(key) ?? new Set();
+      local.set(key, there.add({ binding, subject, namespace, name, at }));
     }
   }
-  return { byUser, byGroup };
-}
 
-const byPlace = (a: Placed, b: Placed): number => a.at - b.at || a.subjectAt - b.subjectAt;
-
-function grantsIn({ byUser, byGroup }: BindingIndex, { username, groups }: UserInfo): readonly Placed[] {
-  const found = [...(byUser.get(username) ?? [])];
-  for (const group of groups) {
-    const more = byGroup.get(group);
-    if (more !== undefined) for (const placed of more) found.push(placed);
+  remove(binding: B): void {
+    const { namespace = '' } = binding.metadata;
+    const local = this.#grants.get(namespace);
+    if (local === undefined) return;
+    for (const key of new Set((binding.subjects ?? []).map((subject) => keyOfSubject(subject, namespace) ?? ''))) {
+      const there = local.get(key);
+      for (const placed of there ?? []) if (placed.binding === binding) there?.delete(placed);
+      if (there?.size === 0) local.delete(key);
+    }
+    if (local.size === 0) this.#grants.delete(namespace);
   }
-  if (found.length < 2) return found;
-  found.sort(byPlace);
-  return found.filter((placed, i) => placed.at !== found[i - 1]?.at);
 }
+
+const userKey = (username: string): string => `user:${username}`;
+const groupKey = (group: string): string => `group:${group}`;
+
+/** Whom a subject of a binding in this namespace is found by; undefined if it is nobody. */
+function keyOfSubject({ kind, name, namespace }: Subject, ofBinding: string): string | undefined {
+  if (kind === 'User') return userKey(name);
+  if (kind === 'Group') return groupKey(name);
+  const home = namespace || ofBinding;
+  return kind === 'ServiceAccount' && home !== '' ? userKey(serviceAccountUsername(home, name)) : undefined;
+}
+
+const byPlace = (a: Placed, b: Placed): number => (a.name === b.name ? a.at - b.at : a.name < b.name ? -1 : 1);

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Clock } from '../runtime/clock.js';
 import type { Authenticated } from './authenticator.js';
 import type { TokenAuthenticator } from './bearer-token.js';
@@ -31,9 +31,7 @@ export class TokenCache implements TokenAuthenticator {
   }
 
   async authenticateToken(token: string, audiences: readonly string[]): Promise<Authenticated | undefined> {
-    const key = createHash('sha256')
-      .update(JSON.stringify([token, audiences]))
-      .digest('base64');
+    const key = hash('sha256', JSON.stringify([token, audiences]), 'base64');
     const known = this.#remembered.get(key);
     if (known !== undefined && this.#clock.now() < known.until) return known.found;
     this.#remembered.delete(key);

@@ -11,7 +11,7 @@ import type { Client, ResourceClient, WatchEvent } from './client.js';
  * swapped in whole. Takes from a Client, gives to controllers. It never gives up before it is told to.
  */
 export interface ObjectCache<T extends ApiObject> {
-  /** Resolves when the first list is in; never rejects, and stays pending if the cache is stopped before. */
+  /** Resolves when the first list is in, or the cache stopped before that; never rejects. */
   readonly synced: Promise<void>;
   get(key: ObjectKey): T | undefined;
   /** The same array until something changes. */
@@ -133,6 +133,7 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
     }
     for (const subscriber of [...this.#subscribers]) subscriber.complete();
     this.#subscribers.clear();
+    this.#markSynced();
   }
 
   #nextWait({ firstIsFree }: { readonly firstIsFree: boolean }): number {

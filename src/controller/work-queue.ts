@@ -1,3 +1,4 @@
+import { noLongerNeeded } from '../runtime/abort.js';
 import type { Clock } from '../runtime/clock.js';
 import { type Backoff, defaultBackoff } from './backoff.js';
 
@@ -80,7 +81,7 @@ class KeyedQueue<K> implements WorkQueue<K> {
 
   shutDown(): void {
     this.#closed = true;
-    this.#alarm?.stop.abort();
+    this.#alarm?.stop.abort(noLongerNeeded);
     this.#alarm = undefined;
     this.#delayed.clear();
     for (const taker of this.#takers.splice(0)) taker(undefined);
@@ -128,7 +129,7 @@ class KeyedQueue<K> implements WorkQueue<K> {
   #setAlarm(): void {
     const at = this.#delayed.earliest();
     if (at === undefined || (this.#alarm !== undefined && this.#alarm.at <= at)) return;
-    this.#alarm?.stop.abort();
+    this.#alarm?.stop.abort(noLongerNeeded);
     const alarm = { at, stop: new AbortController() };
     this.#alarm = alarm;
     void this.#clock.sleep(Math.max(0, at - this.#clock.now()), alarm.stop.signal).then(() => {

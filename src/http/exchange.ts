@@ -137,10 +137,11 @@ export function http2Exchange(
 
 /** A connection is no header in HTTP/2. */
 function http2Headers(code: number, outgoing: OutgoingHeaders): OutgoingHttpHeaders {
-  const headers = { ':status': code, ...(outgoing as Record<string, string | number | string[]>) };
-  if (!('Connection' in headers)) return headers;
-  const { Connection: _, ...others } = headers;
-  return others;
+  const headers: OutgoingHttpHeaders = { ':status': code };
+  for (const name in outgoing) {
+    if (name !== 'Connection') headers[name] = outgoing[name] as string | number | string[];
+  }
+  return headers;
 }
 
 const smallBody = 262_144;

@@ -27,41 +27,37 @@ export function routeOf(method: string, path: string, query: Query): RequestInfo
   const parts = segments(path);
   if (parts.length < 3 || (parts[0] !== 'api' && parts[0] !== 'apis')) return nonResource;
   if (parts[0] === 'apis' && parts.length < 4) return nonResource;
-  const group = parts[0] === 'apis' ? (parts[1] ?? '') : '';
-  const version = (parts[0] === 'apis' ? parts[2] : parts[1]) ?? '';
-  let rest = parts.slice(parts[0] === 'apis' ? 3 : 2);
+  const grouped = parts[0] === 'apis';
+  let at = grouped ? 3 : 2;
   let verb = verbs[method] ?? '';
-  if (rest[0] === 'watch' || rest[0] === 'proxy') {
-    verb = rest[0];
-    rest = rest.slice(1);
-    if (rest.length === 0) throw new UnroutablePath(path);
+  const special = parts[at];
+  if (special === 'watch' || special === 'proxy') {
+    verb = special;
+    at++;
+    if (at === parts.length) throw new UnroutablePath(path);
   }
   let namespace = '';
-  if (rest[0] === 'namespaces' && rest.length > 1) {
-    namespace = rest[1] ?? '';
-    if (rest.length > 2 && !namespaceSubresources.has(rest[2] ?? '')) rest = rest.slice(2);
+  if (parts[at] === 'namespaces' && parts.length > at + 1) {
+    namespace = parts[at + 1] ?? '';
+    if (parts.length > at + 2 && !namespaceSubresources.has(parts[at + 2] ?? '')) at += 2;
   }
-  const [resource = '', name = '', subresource = '', ...trailing] = rest;
-  return collection(
-    {
-      isResource: true,
-      path,
-      verb,
-      group,
-      version,
-      resource,
-      subresource,
-      namespace,
-      name,
-      trailing: trailing.length > 0,
-    },
-    query,
-  );
+  const info: RequestInfo = {
+    isResource: true,
+    path,
+    verb,
+    group: grouped ? (parts[1] ?? '') : '',
+    version: parts[grouped ? 2 : 1] ?? '',
+    resource: parts[at] ?? '',
+    subresource: parts[at + 2] ?? '',
+    namespace,
+    name: parts[at + 1] ?? '',
+    trailing: parts.length > at + 3,
+  };
+  return info.name === '' ? collection(info, query) : info;
 }
 
 /** Requests without a name are about the collection. */
 function collection(info: RequestInfo, query: Query): RequestInfo {
-  if (info.name !== '') return info;
   if (info.verb === 'delete') return { ...info, ...selectorsIn(query), verb: 'deletecollection' };
   if (info.verb !== 'get' && info.verb !== 'watch') return info;
   const verb = info.verb === 'watch' || readBoolean(query.get('watch')) ? 'watch' : 'list';

@@ -83,7 +83,7 @@ export function leafExtensions({ usages, names, subjectDer, issuerKeyId }: LeafE
   const alternative = subjectDer.equals(emptyName) ? critical : extension;
   return [
     ...(keyUsage.size === 0 ? [] : [critical(ids.keyUsage, flags(keyUsage))]),
-    ...(extendedKeyUsage.length === 0 ? [] : [extension(ids.extendedKeyUsage, sequence(...extendedKeyUsage.map(oid)))]),
+    ...(extendedKeyUsage.length === 0 ? [] : [extension(ids.extendedKeyUsage, sequence(...extendedKeyUsage))]),
     noAuthority,
     ...authorityKeyId(issuerKeyId),
     ...(hasAlternativeNames(names) ? [alternative(ids.alternativeNames, writeAlternativeNames(names))] : []),

@@ -37,6 +37,9 @@ const types = {
   organizationalUnit: '2.5.4.11',
   postalCode: '2.5.4.17',
 } as const;
+const written = Object.fromEntries(Object.entries(types).map(([name, type]) => [name, oid(type)])) as Readonly<
+  Record<keyof typeof types, Buffer>
+>;
 
 /** Sorts attributes into the fields of a name. */
 export function nameOf(attributes: readonly NameAttribute[]): DistinguishedName {
@@ -95,21 +98,20 @@ export type WritableName = Partial<Omit<DistinguishedName, 'attributes'>>;
  */
 export function writeName(name: WritableName): Buffer {
   const one = (value: string | undefined): readonly string[] => (value ? [value] : []);
-  const rdns: readonly (readonly [string, readonly string[] | undefined])[] = [
-    [types.country, name.countries],
-    [types.organization, name.organizations],
-    [types.organizationalUnit, name.organizationalUnits],
-    [types.locality, name.localities],
-    [types.province, name.provinces],
-    [types.streetAddress, name.streetAddresses],
-    [types.postalCode, name.postalCodes],
-    [types.commonName, one(name.commonName)],
-    [types.serialNumber, one(name.serialNumber)],
+  const rdns: readonly (readonly [Buffer, readonly string[] | undefined])[] = [
+    [written.country, name.countries],
+    [written.organization, name.organizations],
+    [written.organizationalUnit, name.organizationalUnits],
+    [written.locality, name.localities],
+    [written.province, name.provinces],
+    [written.streetAddress, name.streetAddresses],
+    [written.postalCode, name.postalCodes],
+    [written.commonName, one(name.commonName)],
+    [written.serialNumber, one(name.serialNumber)],
   ];
-  const written = rdns.flatMap(([type, values]) => {
-    if (values === undefined || values.length === 0) return [];
-    const key = oid(type);
-    return [setOf(values.map((value) => sequence(key, directoryString(value))))];
-  });
-  return encode(tags.sequence, Buffer.concat(written));
+  return sequence(
+    ...rdns.flatMap(([type, values = []]) =>
+      values.length === 0 ? [] : [setOf(values.map((value) => sequence(type, directoryString(value))))],
+    ),
+  );
 }

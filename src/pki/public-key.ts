@@ -75,6 +75,14 @@ const oids = {
   ed25519: '1.3.101.112',
   dsa: '1.2.840.10040.4.1',
 } as const;
+/** AlgorithmIdentifiers of keys. */
+const algorithms = {
+  rsa: sequence(oid(oids.rsa), nothing),
+  ed25519: sequence(oid(oids.ed25519)),
+  ...(Object.fromEntries(curves.map((curve) => [curve.name, sequence(oid(oids.ec), oid(curve.oid))])) as Readonly<
+    Record<Curve, Buffer>
+  >),
+};
 
 /** An AlgorithmIdentifier with its key, not yet understood. */
 export interface KeyMaterial {
@@ -121,7 +129,7 @@ function readRsa({ parameters, key }: KeyMaterial): PublicKey {
   return {
     kind: 'RSA',
     bits: size,
-    spki: sequence(sequence(oid(oids.rsa), nothing), bits(raw)),
+    spki: sequence(algorithms.rsa, bits(raw)),
     raw,
     exponent,
   };
@@ -137,7 +145,7 @@ function readEc({ parameters, key }: KeyMaterial): PublicKey {
     kind: 'ECDSA',
     bits: curve.bits,
     curve: curve.name,
-    spki: sequence(sequence(oid(oids.ec), oid(curve.oid)), bits(key)),
+    spki: sequence(algorithms[curve.name], bits(key)),
     raw: key,
   };
 }
@@ -157,7 +165,7 @@ function checkPoint({ name, prime, b, bits: size, element }: CurveFacts, point: 
 function readEd25519({ parameters, key }: KeyMaterial): PublicKey {
   if (parameters.length !== 0) throw wrong('x509: Ed25519 key encoded with illegal parameters');
   if (key.length !== 32) throw wrong('x509: wrong Ed25519 public key size');
-  return { kind: 'Ed25519', bits: 256, spki: sequence(sequence(oid(oids.ed25519)), bits(key)), raw: key };
+  return { kind: 'Ed25519', bits: 256, spki: sequence(algorithms.ed25519, bits(key)), raw: key };
 }
 
 function readDsa({ parameters, key }: KeyMaterial): PublicKey {

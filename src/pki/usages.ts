@@ -1,4 +1,5 @@
 import { quoteList } from '../api/go-text.js';
+import { oid } from './der.js';
 import { PkiError } from './pki-error.js';
 
 /** Usage names of a request and what they become in a certificate (RFC 5280 4.2.1.3 and 4.2.1.12). */
@@ -17,27 +18,27 @@ const keyUsageBits: ReadonlyMap<string, number> = new Map([
 ]);
 
 /** In the order they are written. */
-const extendedKeyUsages: readonly (readonly [oid: string, ...names: readonly string[]])[] = [
-  ['2.5.29.37.0', 'any'],
-  ['1.3.6.1.5.5.7.3.1', 'server auth'],
-  ['1.3.6.1.5.5.7.3.2', 'client auth'],
-  ['1.3.6.1.5.5.7.3.3', 'code signing'],
-  ['1.3.6.1.5.5.7.3.4', 'email protection', 's/mime'],
-  ['1.3.6.1.5.5.7.3.5', 'ipsec end system'],
-  ['1.3.6.1.5.5.7.3.6', 'ipsec tunnel'],
-  ['1.3.6.1.5.5.7.3.7', 'ipsec user'],
-  ['1.3.6.1.5.5.7.3.8', 'timestamping'],
-  ['1.3.6.1.5.5.7.3.9', 'ocsp signing'],
-  ['1.3.6.1.4.1.311.10.3.3', 'microsoft sgc'],
-  ['2.16.840.1.113730.4.1', 'netscape sgc'],
+const extendedKeyUsages = [
+  { oid: oid('2.5.29.37.0'), names: ['any'] },
+  { oid: oid('1.3.6.1.5.5.7.3.1'), names: ['server auth'] },
+  { oid: oid('1.3.6.1.5.5.7.3.2'), names: ['client auth'] },
+  { oid: oid('1.3.6.1.5.5.7.3.3'), names: ['code signing'] },
+  { oid: oid('1.3.6.1.5.5.7.3.4'), names: ['email protection', 's/mime'] },
+  { oid: oid('1.3.6.1.5.5.7.3.5'), names: ['ipsec end system'] },
+  { oid: oid('1.3.6.1.5.5.7.3.6'), names: ['ipsec tunnel'] },
+  { oid: oid('1.3.6.1.5.5.7.3.7'), names: ['ipsec user'] },
+  { oid: oid('1.3.6.1.5.5.7.3.8'), names: ['timestamping'] },
+  { oid: oid('1.3.6.1.5.5.7.3.9'), names: ['ocsp signing'] },
+  { oid: oid('1.3.6.1.4.1.311.10.3.3'), names: ['microsoft sgc'] },
+  { oid: oid('2.16.840.1.113730.4.1'), names: ['netscape sgc'] },
 ];
-const extendedNames = new Set(extendedKeyUsages.flatMap(([, ...names]) => names));
+const extendedNames = new Set(extendedKeyUsages.flatMap(({ names }) => names));
 
 export interface CertificateUsages {
   /** Bits of keyUsage; 0 is digitalSignature. */
   readonly keyUsage: ReadonlySet<number>;
-  /** Object identifiers of extKeyUsage, each once, in the order they are written. */
-  readonly extendedKeyUsage: readonly string[];
+  /** Object identifiers of extKeyUsage in DER, each once, in the order they are written. */
+  readonly extendedKeyUsage: readonly Buffer[];
 }
 
 /** Throws PkiError (`unissuable`) for names that are no usages. */
@@ -47,7 +48,7 @@ export function certificateUsages(usages: readonly string[]): CertificateUsages 
   return {
     keyUsage: new Set(usages.flatMap((usage) => keyUsageBits.get(usage) ?? [])),
     extendedKeyUsage: extendedKeyUsages
-      .filter(([, ...names]) => names.some((name) => usages.includes(name)))
-      .map(([oid]) => oid),
+      .filter(({ names }) => names.some((name) => usages.includes(name)))
+      .map((usage) => usage.oid),
   };
 }

@@ -40,6 +40,14 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Res
   readonly deprecation?: string;
   /** Version objects are stored in, where it is not `version`. */
   readonly storageVersion?: string;
+  /** The other versions of the kind, by which managedFields name fields; absent where there is but one. */
+  readonly versions?: {
+    /** The object in another version, with its schema there; undefined where there is no such version. Pure. */
+    convert(
+      object: JsonObject,
+      apiVersion: string,
+    ): { readonly object: JsonObject; readonly schema: Schema } | undefined;
+  };
   /** False for kinds the garbage collector leaves alone: deletion adds none of its finalizers. */
   readonly collected?: boolean;
   /** Top-level fields that writes through the main door never own (managedFields), e.g. `['status']`. */
@@ -133,6 +141,11 @@ export interface SubresourceProjection<T extends ApiObject> {
   readonly of: { readonly group: string; readonly version: string; readonly kind: string; readonly schema: Schema };
   /** Default: get, patch, update. */
   readonly verbs?: readonly Verb[];
+  /**
+   * Where each version of the kind (`group/version`) keeps what is `spec.replicas` in the projection; undefined where it
+   * has none.
+   */
+  readonly replicas: ReadonlyMap<string, readonly string[] | undefined>;
   read(object: T): ApiObject;
   /** What a write starts from, where it differs from what a reader gets. */
   readForWrite?(object: T): ApiObject;

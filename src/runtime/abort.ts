@@ -5,6 +5,9 @@ export class TimeoutError extends Error {
   override readonly name = 'TimeoutError';
 }
 
+/** For signals whose reason nobody reads: without one, each abort makes an error of its own, with a stack. */
+export const noLongerNeeded = new Error('no longer needed');
+
 /**
  * Runs something for so long at the most. The signal it gets aborts when the time is over or `signal` aborts; what it
  * does after that is not waited for. Rejects with TimeoutError, or with the reason of `signal`.
@@ -25,17 +28,10 @@ export async function within<T>(
   try {
     return await Promise.race([run(over.signal), rejection(over.signal)]);
   } finally {
-    finished.abort();
+    finished.abort(noLongerNeeded);
     signal.removeEventListener('abort', stop);
   }
 }
 
 const rejection = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }));
-
-/** Resolves when the signal aborts. */
-export const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });

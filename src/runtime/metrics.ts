@@ -1,10 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Metric } from 'prom-client';
 
 /**
- * Numbers about the running program, in the text form of Prometheus. Counting is an addition in a plain object: the
- * library that knows the text form is loaded at the first scrape, and costs requests nothing. What counts often asks for
- * its series once (`of`) and keeps it.
+ * Numbers about the running program, in the text form of Prometheus. Counting is an addition in a plain object. What
+ * counts often asks for its series once (`of`) and keeps it.
  */
 export interface Metrics {
   counter<L extends string = never>(given: MetricOptions<L>): Counter<L>;
@@ -44,8 +42,8 @@ type Labels<L extends string> = Readonly<Record<L, string>>;
 export const exponentialBuckets = (start: number, factor: number, count: number): readonly number[] =>
   Array.from({ length: count }, (_, power) => start * factor ** power);
 
-/** Labels may come from what callers send; a metric with more series than this leaves further ones out. */
-const mostSeries = 20_000;
+/** Labels may come from what callers send; a metric with more lines than this leaves further series out. */
+const mostLines = 50_000;
 
 /** An own set of metrics. With `process` also those of Node itself: CPU, memory, event loop, garbage collection. */
 export function openMetrics(options: { readonly process?: boolean } = {}): Metrics {
@@ -54,80 +52,92 @@ export function openMetrics(options: { readonly process?: boolean } = {}): Metri
     if (families.has(family.name)) throw new Error(`there is a metric ${family.name} already`);
     families.set(family.name, family);
   };
-  let exposed: Promise<{ readonly contentType: string; metrics(): Promise<string> }> | undefined;
+  let processMetrics: Promise<() => Promise<string>> | undefined;
   return {
     counter(given) {
-      const series = new SeriesMap(given.labels, () => new Value());
-      add({ ...given, type: 'counter', values: async () => series.values() });
+      const series = new SeriesMap(given, 1, () => new Value());
+      add({ ...given, type: 'counter', series: async () => series.texts() });
       return { of: (labels) => series.of(labels), add: (labels, by = 1) => series.of(labels).add(by) };
     },
     gauge(given) {
-      const series = new SeriesMap(given.labels, () => new Value());
-      add({ ...given, type: 'gauge', values: async () => series.values() });
+      const series = new SeriesMap(given, 1, () => new Value());
+      add({ ...given, type: 'gauge', series: async () => series.texts() });
       return { of: (labels) => series.of(labels), set: (labels, value) => series.of(labels).set(value) };
     },
     histogram(given) {
-      const series = new SeriesMap(given.labels, () => new Distribution(given.buckets));
-      add({ ...given, type: 'histogram', values: async () => series.values(given.name) });
+      const series = new SeriesMap(given, given.buckets.length + 3, () => new Distribution(given.buckets));
+      add({ ...given, type: 'histogram', series: async () => series.texts() });
       return { of: (labels) => series.of(labels), observe: (labels, value) => series.of(labels).observe(value) };
     },
-    measured: (given, read) => add({ ...given, type: 'gauge', values: () => read().catch(() => []) }),
+    measured(given, read) {
+      const texts = async (): Promise<readonly string[]> =>
+        (await read()).map(({ labels, value }) => line(given.name, labelText(given.labels, labels), value));
+      add({ ...given, type: 'gauge', series: () => texts().catch(() => []) });
+    },
     async expose() {
-      exposed ??= openRegister(families, options.process ?? false);
-      const register = await exposed;
-      return { contentType: register.contentType, text: await register.metrics() };
+      const parts: string[] = [];
+      if (options.process === true) {
+        processMetrics ??= openProcessMetrics();
+        parts.push(await (await processMetrics)());
+      }
+      let count = 0;
+      for (const { name, help, type, series } of families.values()) {
+        parts.push(`# HELP ${name} ${escaped(help)}\n# TYPE ${name} ${type}\n`);
+        for (const text of await series()) {
+          parts.push(text);
+          if (++count % seriesPerTurn === 0) await setImmediate();
+        }
+      }
+      return { contentType: 'text/plain; version=0.0.4; charset=utf-8', text: parts.join('') };
     },
   };
 }
 
-interface Sample {
-  readonly labels: Readonly<Record<string, string>>;
-  readonly value: number;
-  /** Where it differs from the family's name. */
-  readonly metricName?: string;
-}
+/** How many are written before others have their turn. */
+const seriesPerTurn = 200;
+
 interface Family {
   readonly name: string;
   readonly help: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
-  values(): Promise<readonly Sample[]>;
+  /** The lines of each series. */
+  series(): Promise<Iterable<string>>;
 }
 
-async function openRegister(families: ReadonlyMap<string, Family>, ofProcess: boolean) {
+/** The library is loaded at the first scrape. */
+async function openProcessMetrics(): Promise<() => Promise<string>> {
   const { collectDefaultMetrics, Registry } = await import('prom-client');
-  const own = new Registry();
-  if (ofProcess) collectDefaultMetrics({ register: own });
-  const registered = new Set<Family>();
-  return {
-    contentType: own.contentType,
-    metrics: async (): Promise<string> => {
-      for (const family of families.values()) {
-        if (registered.has(family)) continue;
-        registered.add(family);
-        const { name, help, type } = family;
-        // A register asks its metrics for nothing but this.
-        const asked = { name, get: async () => ({ name, help, type, values: await family.values() }) };
-        own.registerMetric(asked as unknown as Metric<string>);
-      }
-      // One family at a time, with a turn for everybody else after each: together they are a lot of text.
-      const texts: string[] = [];
-      for (const { name } of own.getMetricsAsArray()) {
-        texts.push(await own.getSingleMetricAsString(name));
-        await setImmediate();
-      }
-      return `${texts.join('\n\n')}\n`;
-    },
-  };
+  const register = new Registry();
+  collectDefaultMetrics({ register });
+  return () => register.metrics();
+}
+
+const escaped = (text: string): string => text.replace(/\\/g, '\\\\').replace(/\n/g, '\\n');
+
+/** `a="1",b="2"`, in the order of the names. */
+const labelText = <L extends string>(names: readonly L[] = [], labels: Labels<L>): string =>
+  names.map((name) => `${name}="${escaped(labels[name]).replace(/"/g, '\\"')}"`).join(',');
+
+const line = (name: string, labels: string, value: number): string =>
+  `${name}${labels === '' ? '' : `{${labels}}`} ${value}\n`;
+
+/** Of one combination of label values. */
+interface Series {
+  text(name: string, labels: string): string;
 }
 
 /** The series of a metric, one for each combination of label values. */
-class SeriesMap<L extends string, S extends { samples(name: string): readonly Sample[] }> {
+class SeriesMap<L extends string, S extends Series> {
+  readonly #name: string;
   readonly #labels: readonly L[];
+  readonly #most: number;
   readonly #make: () => S;
-  readonly #series = new Map<string, { readonly labels: Labels<L>; readonly series: S }>();
+  readonly #series = new Map<string, { readonly labels: string; readonly series: S }>();
 
-  constructor(labels: readonly L[] | undefined, make: () => S) {
-    this.#labels = labels ?? [];
+  constructor({ name, labels = [] }: MetricOptions<L>, linesPerSeries: number, make: () => S) {
+    this.#name = name;
+    this.#labels = labels;
+    this.#most = Math.floor(mostLines / linesPerSeries);
     this.#make = make;
   }
 
@@ -137,22 +147,16 @@ class SeriesMap<L extends string, S extends { samples(name: string): readonly Sa
     const known = this.#series.get(key);
     if (known !== undefined) return known.series;
     const series = this.#make();
-    if (this.#series.size < mostSeries) this.#series.set(key, { labels: this.#inOrder(labels), series });
+    if (this.#series.size < this.#most) this.#series.set(key, { labels: labelText(this.#labels, labels), series });
     return series;
   }
 
-  #inOrder(labels: Labels<L>): Labels<L> {
-    return Object.fromEntries(this.#labels.map((name) => [name, labels[name]])) as Labels<L>;
-  }
-
-  values(name = ''): readonly Sample[] {
-    return [...this.#series.values()].flatMap(({ labels, series }) =>
-      series.samples(name).map((sample) => ({ ...sample, labels: { ...labels, ...sample.labels } })),
-    );
+  *texts(): Generator<string> {
+    for (const { labels, series } of this.#series.values()) yield series.text(this.#name, labels);
   }
 }
 
-class Value {
+class Value implements Series {
   #value = 0;
 
   add(by = 1): void {
@@ -163,12 +167,12 @@ class Value {
     this.#value = value;
   }
 
-  samples(): readonly Sample[] {
-    return [{ labels: {}, value: this.#value }];
+  text(name: string, labels: string): string {
+    return line(name, labels, this.#value);
   }
 }
 
-class Distribution {
+class Distribution implements Series {
   readonly #limits: readonly number[];
   /** Of each bucket alone; the last is beyond all limits. */
   readonly #counts: number[];
@@ -187,16 +191,14 @@ class Distribution {
     this.#sum += value;
   }
 
-  samples(name: string): readonly Sample[] {
+  text(name: string, labels: string): string {
+    const others = labels === '' ? '' : `${labels},`;
     let below = 0;
-    const buckets = this.#counts.map((count, at) => {
+    let text = '';
+    for (const [at, count] of this.#counts.entries()) {
       below += count;
-      return { metricName: `${name}_bucket`, labels: { le: String(this.#limits[at] ?? '+Inf') }, value: below };
-    });
-    return [
-      ...buckets,
-      { metricName: `${name}_sum`, labels: {}, value: this.#sum },
-      { metricName: `${name}_count`, labels: {}, value: below },
-    ];
+      text += line(`${name}_bucket`, `${others}le="${this.#limits[at] ?? '+Inf'}"`, below);
+    }
+    return `${text}${line(`${name}_sum`, labels, this.#sum)}${line(`${name}_count`, labels, below)}`;
   }
 }

@@ -19,7 +19,8 @@ export interface LoggerOptions {
 
 /** The logger of the program. Tokens, keys and passwords never reach a line. */
 export function createLogger(options: LoggerOptions = {}): Logger {
-  const { format = 'json', level = 'info', destination = process.stdout, now = Date.now } = options;
+  const { format = 'json', level = 'info', now = Date.now } = options;
+  const destination = options.destination ?? perTurn(process.stdout);
   const colour = options.colour ?? (destination.isTTY === true && !process.env['NO_COLOR']);
   const write = (line: string): unknown => destination.write(format === 'json' ? line : prettyLine(line, { colour }));
   const output = pino(
@@ -33,6 +34,27 @@ export function createLogger(options: LoggerOptions = {}): Logger {
     { write },
   );
   return discreet(output);
+}
+
+/** So much is written at once, in characters. */
+const fullBatch = 65_536;
+
+/** One write for all lines of a turn of the event loop, because each is a system call. */
+function perTurn(output: NodeJS.WriteStream): NonNullable<LoggerOptions['destination']> {
+  let lines = '';
+  const flush = (): void => {
+    if (lines !== '') output.write(lines);
+    lines = '';
+  };
+  process.once('exit', flush);
+  return {
+    isTTY: output.isTTY,
+    write(line) {
+      if (lines === '') setImmediate(flush);
+      lines += line;
+      if (lines.length >= fullBatch) flush();
+    },
+  };
 }
 
 /** Every field passes the redaction on its way, those bound to a child once. */

@@ -20,38 +20,50 @@ export interface Following {
  * Hands the text to `take`: now, and after every change of the file until the signal aborts. Fails if the file cannot be
  * read now or `take` throws now. Later a text that cannot be read or taken is logged, and what was taken before stays.
  */
-export async function followText(
+export const followText = async (
   source: TextSource,
   take: (text: string) => void | Promise<void>,
+  following: Following,
+): Promise<void> =>
+  typeof source === 'string' ? take(source) : followFiles([source.file], ([text = '']) => take(text), following);
+
+/** Like `followText`, for files that belong together: all texts are handed over whenever one of them changes. */
+export async function followFiles(
+  files: readonly string[],
+  take: (texts: readonly string[]) => void | Promise<void>,
   { clock, log, signal, checkEveryMs = 60_000 }: Following,
 ): Promise<void> {
-  if (typeof source === 'string') return take(source);
-  const { file } = source;
-  let text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new Error(`cannot read ${file}: ${error.code ?? error.message}`, { cause: error });
-  });
+  const file = files.join(', ');
+  let texts = await Promise.all(
+    files.map((path) =>
+      readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+        throw new Error(`cannot read ${path}: ${error.code ?? error.message}`, { cause: error });
+      }),
+    ),
+  );
   try {
-    await take(text);
+    await take(texts);
   } catch (error) {
     throw new Error(`${file}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
   }
 
   const look = async (): Promise<void> => {
     try {
-      const found = await readFile(file, 'utf8');
-      if (found === text) return;
-      // Remembered even if it is not taken, so that a bad text is told of once.
-      text = found;
+      const found = await Promise.all(files.map((path) => readFile(path, 'utf8')));
+      if (found.every((text, at) => text === texts[at])) return;
+      // Remembered even if they are not taken, so that bad texts are told of once.
+      texts = found;
       await take(found);
       log.info({ file }, 'reloaded');
     } catch (error) {
       log.warn({ file, err: error }, 'kept what was read before');
     }
   };
+  const directories = [...new Set(files.map((path) => dirname(path)))];
   void (async () => {
     while (!signal.aborted) {
       // Watched before it is read, so that no change falls between the two.
-      const changed = watched(dirname(file), signal);
+      const changed = watched(directories, signal);
       await look();
       await clock.sleep(checkEveryMs, changed);
       await clock.sleep(settleMs, signal);
@@ -63,22 +75,24 @@ export async function followText(
 const settleMs = 50;
 
 /**
- * Aborted at the first change in a directory, or with the signal. The directory and not the file is watched, because
- * files are replaced by renaming; where it cannot be watched, the regular look finds the change.
+ * Aborted at the first change in one of the directories, or with the signal. Directories and not files are watched,
+ * because files are replaced by renaming; where one cannot be watched, the regular look finds the change.
  */
-function watched(directory: string, signal: AbortSignal): AbortSignal {
+function watched(directories: readonly string[], signal: AbortSignal): AbortSignal {
   const changed = new AbortController();
-  let watcher: FSWatcher | undefined;
+  const watchers: FSWatcher[] = [];
   const stop = (): void => {
-    watcher?.close();
+    for (const watcher of watchers) watcher.close();
     signal.removeEventListener('abort', stop);
     changed.abort();
   };
   signal.addEventListener('abort', stop, { once: true });
-  try {
-    watcher = watch(directory, { persistent: false }, stop).on('error', stop);
-  } catch {
-    watcher = undefined;
+  for (const directory of directories) {
+    try {
+      watchers.push(watch(directory, { persistent: false }, stop).on('error', stop));
+    } catch {
+      // Told above.
+    }
   }
   return changed.signal;
 }

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { Domains } from '../api/domains.js';
 import type { Secret } from '../api/kinds/secret.js';
 import type { AnonymousPolicy } from '../auth/anonymous.js';
@@ -8,7 +7,7 @@ import { firstTokenOf } from '../auth/authenticator-union.js';
 import type { TokenAuthenticator } from '../auth/bearer-token.js';
 import { defaultAuthenticator } from '../auth/default-authenticator.js';
 import { isDiscoverable, keySet, keySetPath, openIdConfiguration } from '../auth/discovery-documents.js';
-import type { FrontProxyOptions } from '../auth/front-proxy.js';
+import { type FrontProxyHeaders, type FrontProxyOptions, usualProxyHeaders } from '../auth/front-proxy.js';
 import type { FetchText } from '../auth/jwt/fetch-text.js';
 import type { AnonymousConfiguration, AuthenticationConfiguration } from '../auth/jwt/jwt-issuer.js';
 import { jwtTokens } from '../auth/jwt/jwt-tokens.js';
@@ -26,6 +25,7 @@ import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
 import { type Following, followText, type TextSource } from '../runtime/text-source.js';
 import { readAuthenticationConfiguration } from './authentication-configuration.js';
+import type { AuthenticationInfo } from './authentication-info.js';
 
 /** Who may prove to be whom, and the tokens this server hands out itself. */
 export interface Authentication {
@@ -34,6 +34,8 @@ export interface Authentication {
   readonly apiAudiences: readonly string[];
   /** Documents for relying parties, as of now; absent where the issuer is no https URL. */
   readonly openId: { readonly configuration: object; readonly keys: object } | undefined;
+  /** How callers are authenticated, as of now. */
+  info(): AuthenticationInfo;
 }
 
 /** A proxy that authenticates callers before us and tells who they are in headers. */
@@ -88,6 +90,7 @@ export async function openAuthentication(options: AuthenticationOptions, given: 
   const apiAudiences = options.apiAudiences.length ? options.apiAudiences : [issuer];
   const keys = await openKeys(options, given);
   const clientCa = await openClientCas(options, given);
+  const proxy = await openFrontProxy(options.frontProxy, given);
   const foreign = await openForeignTokens(options, apiAudiences, given);
   const authenticator = defaultAuthenticator({
     issuers: options.issuers,
@@ -97,10 +100,8 @@ export async function openAuthentication(options: AuthenticationOptions, given: 
     domains,
     clock,
     clientBundle: clientCa,
-    // Nobody is ever told this token; it stands where Kubernetes has one, and rejects as that does.
-    loopbackSecret: randomBytes(32).toString('base64url'),
     staticTokens: await openStaticTokens(options.tokenFile, given),
-    frontProxy: await openFrontProxy(options.frontProxy, given),
+    frontProxy: proxy,
     foreignTokens: [foreign.tokens, ...(options.webhook === undefined ? [] : [options.webhook])],
     secretTokenUsed: options.secretTokenUsed,
     anonymous: foreign.anonymous,
@@ -120,6 +121,10 @@ export async function openAuthentication(options: AuthenticationOptions, given: 
           },
         }
       : undefined,
+    info: () => ({
+      clientCa: clientCa(),
+      frontProxy: proxy && { ...proxy, ca: proxy.bundle() },
+    }),
   };
 }
 
@@ -208,14 +213,23 @@ async function openStaticTokens(
   return { authenticateToken: async (token, audiences) => tokens?.authenticateToken(token, audiences) };
 }
 
+type OpenedProxy = FrontProxyHeaders & Required<Pick<FrontProxyOptions, 'allowedNames' | 'bundle'>>;
+
 async function openFrontProxy(
   settings: FrontProxySettings | undefined,
   following: Following,
-): Promise<Omit<FrontProxyOptions, 'clock'> | undefined> {
+): Promise<OpenedProxy | undefined> {
   if (settings === undefined) return undefined;
-  const { ca, allowedNames = [], ...headers } = settings;
-  const inLowerCase = Object.entries(headers).map(([name, values]) => [name, values.map((one) => one.toLowerCase())]);
-  return { ...Object.fromEntries(inLowerCase), allowedNames, bundle: await followCertificates(ca, following) };
+  const { ca, allowedNames = [], ...headers } = { ...usualProxyHeaders, ...settings };
+  const lower = (names: readonly string[]): readonly string[] => names.map((one) => one.toLowerCase());
+  return {
+    usernameHeaders: lower(headers.usernameHeaders),
+    uidHeaders: lower(headers.uidHeaders),
+    groupHeaders: lower(headers.groupHeaders),
+    extraHeaderPrefixes: lower(headers.extraHeaderPrefixes),
+    allowedNames,
+    bundle: await followCertificates(ca, following),
+  };
 }
 
 /** Issuers of JWTs and the policy about anonymous requests, as the AuthenticationConfiguration says now. */

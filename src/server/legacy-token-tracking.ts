@@ -1,11 +1,11 @@
 import { type Domains, signerKeyIn } from '../api/domains.js';
 import { isReason } from '../api/errors.js';
-import { ConfigMaps } from '../api/kinds/config-map.js';
 import { legacyTokenLastUsedLabel, legacyTokenTracking, type Secret, Secrets } from '../api/kinds/secret.js';
-import { groupVersion, keyOf, keyText } from '../api/object.js';
+import { keyOf, keyText } from '../api/object.js';
 import type { Client } from '../client/client.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
+import { keepConfigMap } from './own-config-map.js';
 
 /** Records when tokens that live in Secrets are used, so that those nobody uses can be told from the others. */
 
@@ -48,22 +48,8 @@ export function recordTokenUse({ client, domains, clock, log }: Given): (secret:
 }
 
 /** Sees to it that the ConfigMap says since when uses are recorded: since today, if it says nothing sensible. */
-export async function ensureTokenTracking({ client, clock }: Pick<Given, 'client' | 'clock'>): Promise<void> {
-  const configMaps = client().resource(ConfigMaps);
-  const today = dateText(clock.now());
-  const options = { fieldManager: 'kube-apiserver' };
-  const found = await configMaps.get(legacyTokenTracking);
-  const since = found?.data?.['since'] ?? '';
-  if (/^\d{4}-\d\d-\d\d$/.test(since) && !Number.isNaN(Date.parse(since)) && since <= dateText(clock.now() + day))
-    return;
-  const data = { since: today };
-  try {
-    if (found === undefined) {
-      const metadata = { ...legacyTokenTracking };
-      await configMaps.create({ apiVersion: groupVersion(ConfigMaps), kind: ConfigMaps.kind, metadata, data }, options);
-    } else await configMaps.update({ ...found, data }, options);
-  } catch (error) {
-    // Another server did it first.
-    if (!isReason(error, 'AlreadyExists') && !isReason(error, 'Conflict')) throw error;
-  }
-}
+export const ensureTokenTracking = ({ client, clock }: Pick<Given, 'client' | 'clock'>): Promise<void> =>
+  keepConfigMap(client(), legacyTokenTracking, ({ since = '' }) => {
+    const isDate = /^\d{4}-\d\d-\d\d$/.test(since) && !Number.isNaN(Date.parse(since));
+    return isDate && since <= dateText(clock.now() + day) ? undefined : { since: dateText(clock.now()) };
+  });

@@ -89,8 +89,7 @@ const optional = ({ maxSeconds }: { readonly maxSeconds: number | undefined }) =
 
 async function sharedAuthority({ ca, caFiles, clock, log, signal }: SignersToOpen) {
   if (caFiles === undefined) return ca === undefined ? undefined : () => ca;
-  const files = await openCaFiles({ ...caFiles, clock, log });
-  void files.watch(signal);
+  const files = await openCaFiles({ ...caFiles, clock, log, signal });
   return () => files.current();
 }
 
@@ -138,8 +137,7 @@ async function openAuthority(
     const ca = loadCertificateAuthority({ certificate, key, clock });
     return { current: () => ca, anchors: () => ca.anchors };
   }
-  const files = await openCaFiles({ ...signer, clock, log });
-  void files.watch(signal);
+  const files = await openCaFiles({ ...signer, clock, log, signal });
   return { current: () => files.current(), anchors: () => files.current().anchors };
 }
 

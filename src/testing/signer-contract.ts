@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto';
 import { encode, tags, truth } from '../pki/der.js';
+import { spkiOf } from '../pki/key-pair.js';
 import { pemBlocks } from '../pki/pem.js';
 import { secondOpinion } from '../pki/second-opinion.js';
 import type { Signer, SigningRequest, SigningResult } from '../pki/signer.js';
-import { type TestRequestOptions, testRequest } from './certificates.js';
+import { type TestRequestOptions, type TestSigningRequestOptions, testKey, testRequest } from './certificates.js';
 import type { ContractCase } from './contract-case.js';
+import { signingServer, type Verdict } from './signing-server.js';
 
 /** A signer to examine, and what it is to be asked. */
 export interface SignerUnderTest {
@@ -20,6 +22,8 @@ export interface SignerUnderTest {
   readonly maxSeconds: number;
   /** Shortest lifetime it grants. Default: 600. */
   readonly minSeconds?: number;
+  /** Puts another CA in the place of the one that signs; absent where that cannot happen. */
+  switchAuthority?(): Promise<void>;
 }
 
 export interface AskedFor {
@@ -74,10 +78,7 @@ const promises: Readonly<Record<string, (under: SignerUnderTest) => Promise<void
   async 'its trust anchors verify what it issues'(under) {
     if (under.signer.trustAnchors === undefined) return;
     const { chain } = await issue(under);
-    const anchors = certificates(await under.signer.trustAnchors());
-    const top = chain.at(-1) ?? chain[0];
-    const verifies = anchors.some((anchor) => anchor.raw.equals(top.raw) || top.verify(anchor.publicKey));
-    assert.ok(verifies, 'no anchor verifies the chain');
+    assert.ok(isAnchored(chain, certificates(await under.signer.trustAnchors())), 'no anchor verifies the chain');
   },
 
   async 'another X.509 library verifies what it issues'(under) {
@@ -141,10 +142,84 @@ const promises: Readonly<Record<string, (under: SignerUnderTest) => Promise<void
     await assert.rejects(ask(under, { request: garbled }));
   },
 
+  async 'a CA that is replaced meanwhile leaves no certificate without its anchor'(under) {
+    const { signer, switchAuthority } = under;
+    if (switchAuthority === undefined || signer.trustAnchors === undefined) return;
+    const before = certificates(await signer.trustAnchors());
+    const underWay = Array.from({ length: 8 }, () => issue(under));
+    await switchAuthority();
+    const after = certificates(await signer.trustAnchors());
+    for (const { chain } of await Promise.all(underWay)) {
+      assert.ok(isAnchored(chain, before) || isAnchored(chain, after), 'neither CA verifies the chain');
+    }
+    assert.ok(isAnchored((await issue(under)).chain, after), 'the new CA does not sign');
+  },
+
+  async 'only approved requests for its name reach it'(under) {
+    const asked: string[] = [];
+    const server = await signingServer();
+    const create = (name: string, verdicts: readonly Verdict[], more: { readonly signerName?: string } = {}) =>
+      server.create({ ...requestOf(under, name), ...more }, verdicts);
+    try {
+      await create('undecided', []);
+      await create('denied', ['Denied']);
+      await create('failed', ['Approved', 'Failed']);
+      await create('of-others', ['Approved'], { signerName: 'others.example/signer' });
+      const ours = await create('ours', ['Approved']);
+      server.start(listened(under.signer, asked));
+      await server.issued('ours');
+      assert.deepEqual(asked, [ours.metadata.uid]);
+    } finally {
+      await server.stop();
+    }
+  },
+
+  async 'what was signed before a crash, and not written down, is signed again'(under) {
+    const server = await signingServer();
+    try {
+      const { metadata } = await server.create(requestOf(under, 'crashed'), ['Approved']);
+      const uids: string[] = [];
+      const signer = listened(under.signer, uids);
+      await new Promise<void>((crashed) => {
+        const crash = server.start({
+          serves: signer.serves,
+          async sign(request, signal) {
+            await signer.sign(request, signal);
+            crashed(crash());
+            return new Promise(() => {});
+          },
+        });
+      });
+      server.start(signer);
+      const [leaf] = certificates(await server.issued('crashed'));
+      assert.deepEqual(uids, [metadata.uid, metadata.uid]);
+      const key = await testKey(under.issues.request?.keyType);
+      assert.equal(spki(leaf), spkiOf(key).toString('hex'));
+    } finally {
+      await server.stop();
+    }
+  },
+
   async 'a cancelled request is not signed'(under) {
     await assert.rejects(ask(under, { signal: AbortSignal.abort() }));
   },
 };
+
+const requestOf = ({ signerName, issues }: SignerUnderTest, name: string): TestSigningRequestOptions => ({
+  ...issues.request,
+  name,
+  signerName,
+  usages: issues.usages,
+});
+
+/** A signer that notes the requests it is asked for, by uid. */
+const listened = (signer: Signer, uids: string[]): Signer => ({
+  serves: signer.serves,
+  sign(request, signal) {
+    uids.push(request.uid);
+    return signer.sign(request, signal);
+  },
+});
 
 interface Asking {
   readonly asked?: AskedFor;
@@ -178,6 +253,11 @@ async function issue(
   assert.ok('issued' in result, `refused: ${JSON.stringify(result)}`);
   return { chain: certificates(result.issued), key };
 }
+
+const isAnchored = (chain: Chain, anchors: Chain): boolean => {
+  const top = chain.at(-1) ?? chain[0];
+  return anchors.some((anchor) => anchor.raw.equals(top.raw) || top.verify(anchor.publicKey));
+};
 
 type Chain = readonly [X509Certificate, ...X509Certificate[]];
 

@@ -222,5 +222,5 @@ test.each<[ManagedFieldsEntry, string | undefined]>([
   [{ operation: 'Apply', apiVersion: 'v1' }, 'missing fieldsType in managed fields entry 0'],
   [{ operation: 'Apply', apiVersion: 'v1', fieldsType: 'x' }, 'invalid fieldsType "x" in managed fields entry 0'],
 ])('entry %j: %s', (entry, problem) => {
-  expect(managedFieldsProblem([entry as never])).toBe(problem);
+  expect(managedFieldsProblem([entry])).toBe(problem);
 });

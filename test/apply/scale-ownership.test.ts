@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { JsonObject, ManagedFieldsEntry } from '../../src/api/object.js';
+import type { ApiObject, JsonObject, ManagedFieldsEntry } from '../../src/api/object.js';
 import { fromScale, toScale } from '../../src/apply/scale-ownership.js';
 
 const paths = new Map([['g/v1', ['spec', 'size']]]);
@@ -13,28 +13,33 @@ const size = { 'f:spec': { 'f:size': {} } };
 const replicas = { 'f:spec': { 'f:replicas': {} } };
 const time = '2026-01-01T00:00:00Z';
 
+const of = (managedFields: readonly ManagedFieldsEntry[]): ApiObject => ({
+  apiVersion: 'g/v1',
+  kind: 'K',
+  metadata: managedFields.length === 0 ? {} : { managedFields },
+});
+
 test('a scale shows who owns the replicas', () => {
-  const entries = [
+  const object = of([
     entry('a', 'g/v1', { 'f:spec': { 'f:size': {}, 'f:x': {} } }, { time }),
     entry('b', 'g/v1', { 'f:x': {} }),
-  ];
-  expect(toScale(entries, paths)).toEqual([entry('a', 'autoscaling/v1', replicas, { time })]);
+  ]);
+  expect(toScale(object, of([]), paths)).toEqual(of([entry('a', 'autoscaling/v1', replicas, { time })]));
 });
 
 test('whoever writes the scale owns the replicas of the object, without a time', () => {
-  const before = [entry('a', 'g/v1', { 'f:spec': { 'f:size': {}, 'f:x': {} } }, { time })];
-  const scale = [entry('b', 'autoscaling/v1', replicas, { time, subresource: 'scale' })];
-  expect(fromScale(before, scale, { paths, apiVersion: 'g/v1' })).toEqual([
-    entry('b', 'g/v1', size, { subresource: 'scale' }),
-    entry('a', 'g/v1', { 'f:spec': { 'f:x': {} } }, { time }),
-  ]);
+  const before = of([entry('a', 'g/v1', { 'f:spec': { 'f:size': {}, 'f:x': {} } }, { time })]);
+  const scale = of([entry('b', 'autoscaling/v1', replicas, { time, subresource: 'scale' })]);
+  expect(fromScale(before, scale, { paths, apiVersion: 'g/v1' })).toEqual(
+    of([entry('b', 'g/v1', size, { subresource: 'scale' }), entry('a', 'g/v1', { 'f:spec': { 'f:x': {} } }, { time })]),
+  );
 });
 
 test('owners that keep the replicas stay as they were', () => {
-  const before = [entry('a', 'g/v1', size, { time })];
-  expect(fromScale(before, toScale(before, paths), { paths, apiVersion: 'g/v1' })).toEqual(before);
+  const before = of([entry('a', 'g/v1', size, { time })]);
+  expect(fromScale(before, toScale(before, of([]), paths), { paths, apiVersion: 'g/v1' })).toEqual(before);
 });
 
 test('entries of unknown versions go', () => {
-  expect(fromScale([entry('a', 'g/v0', size)], [], { paths, apiVersion: 'g/v1' })).toEqual([]);
+  expect(fromScale(of([entry('a', 'g/v0', size)]), of([]), { paths, apiVersion: 'g/v1' })).toEqual(of([]));
 });

@@ -38,7 +38,6 @@ const ask = (given: Parameters<typeof credentials>, options: Partial<Authenticat
     domains: defaultDomains,
     clock,
     clientBundle: () => root.pem,
-    loopbackSecret: 'loop',
     staticTokens: staticTokens('fixed,bob,\n'),
     frontProxy: { bundle: () => proxies.pem },
     anonymous: () => true,
@@ -50,7 +49,6 @@ const presenting = (certificate: ReturnType<typeof leaf>) => ({ certificates: [c
 test.each<[string, Parameters<typeof credentials>, string]>([
   ['nothing', [], 'system:anonymous'],
   ['another scheme', [{ authorization: 'Basic eA==' }], 'system:anonymous'],
-  ['the server’s own token', [bearer('loop')], 'system:apiserver'],
   ['a static token', [bearer('fixed')], 'bob'],
   ['an account’s token', [bearer(token())], 'system:serviceaccount:ns:sa'],
   ['a certificate', [{}, presenting(leaf('alice'))], 'alice'],
@@ -115,7 +113,6 @@ test('a used token lives ten seconds longer than its account', async () => {
     domains: defaultDomains,
     clock,
     clientBundle: () => root.pem,
-    loopbackSecret: 'loop',
     anonymous: () => true,
   });
   const request = credentials(bearer(token()));

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { serviceUnavailable } from '../../src/api/errors.js';
 import { Leases } from '../../src/api/kinds/lease.js';
 import { LeadershipLost, whileLeading } from '../../src/controller/leader.js';
-import { aborted } from '../../src/runtime/abort.js';
+import { systemClock } from '../../src/runtime/clock.js';
 import { silentLogger } from '../../src/runtime/logger.js';
 import { FakeClock, settled } from '../../src/testing/fake-clock.js';
 import { FakeClient } from '../fake-client.js';
@@ -19,7 +19,7 @@ function world() {
       name: 'work',
       run: async ({ signal }: { readonly signal: AbortSignal }) => {
         leading.add(identity);
-        await aborted(signal);
+        await systemClock.sleep(Number.POSITIVE_INFINITY, signal);
         leading.delete(identity);
       },
     };

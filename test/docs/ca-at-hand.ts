@@ -1,7 +1,7 @@
 import { caSigner, openCaFiles, type Signer } from 'kedge';
 
-export async function webSigner(): Promise<Signer> {
-  const files = await openCaFiles({ certificateFile: 'ca.crt', keyFile: 'ca.key' });
+export async function webSigner(signal: AbortSignal): Promise<Signer> {
+  const files = await openCaFiles({ certificateFile: 'ca.crt', keyFile: 'ca.key', signal });
   return caSigner({
     serves: 'example.com/web',
     authority: () => files.current(),

@@ -3,13 +3,14 @@ import { cpSync, rmSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 import { build } from 'rolldown';
 
-/** Joins the campaign's program and runs it with garbage collection on demand. Arguments are passed on. */
+/** Joins the program of a campaign and runs it with garbage collection on demand: run.mjs PROGRAM.ts ARGUMENTS. */
 
 const root = resolve(import.meta.dirname, '../..');
+const [program, ...args] = process.argv.slice(2);
 const folder = join(root, 'node_modules/.fuzz', String(process.pid));
 await build({
   cwd: root,
-  input: 'test/fuzz/main.ts',
+  input: program,
   platform: 'node',
   external: (id) => !id.startsWith('.') && !isAbsolute(id),
   resolve: { extensionAlias: { '.js': ['.ts', '.js'] } },
@@ -23,11 +24,9 @@ await build({
   },
 });
 cpSync(join(root, 'test/fuzz/corpus'), join(folder, 'corpus'), { recursive: true });
-const child = spawn(
-  process.execPath,
-  ['--enable-source-maps', '--expose-gc', join(folder, 'main.js'), ...process.argv.slice(2)],
-  { stdio: 'inherit' },
-);
+const child = spawn(process.execPath, ['--enable-source-maps', '--expose-gc', join(folder, 'main.js'), ...args], {
+  stdio: 'inherit',
+});
 child.once('exit', (code) => {
   rmSync(folder, { recursive: true, force: true });
   process.exit(code ?? 1);

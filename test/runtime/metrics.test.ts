@@ -51,11 +51,22 @@ test('names are used once', () => {
   expect(() => metrics.gauge({ name: 'c_total', help: 'c' })).toThrow('there is a metric c_total already');
 });
 
-test('the number of series has an end', async () => {
+test('the number of lines has an end, and others have their turns while they are written', async () => {
   const metrics = openMetrics();
   const counter = metrics.counter({ name: 'c_total', help: 'c', labels: ['x'] });
-  for (let x = 0; x < 20_100; x++) counter.add({ x: String(x) });
-  expect(await linesOf(metrics)).toHaveLength(20_000);
+  for (let x = 0; x < 50_100; x++) counter.add({ x: String(x) });
+  const histogram = metrics.histogram({ name: 'h', help: 'h', labels: ['x'], buckets: [1, 2] });
+  for (let x = 0; x < 10_100; x++) histogram.observe({ x: String(x) }, x);
+  let turns = 0;
+  const turn = (): void => {
+    turns++;
+    immediate = setImmediate(turn);
+  };
+  let immediate = setImmediate(turn);
+  const lines = await linesOf(metrics);
+  clearImmediate(immediate);
+  expect(lines).toHaveLength(100_000);
+  expect(turns).toBeGreaterThan(200);
 });
 
 test('exponential buckets', () => {

@@ -5,7 +5,6 @@ import { Secrets } from '../../src/api/kinds/secret.js';
 import { ServiceAccounts } from '../../src/api/kinds/service-account.js';
 import type { TokenAuthenticator } from '../../src/auth/bearer-token.js';
 import { bootstrapTokens } from '../../src/auth/bootstrap-token.js';
-import { loopbackToken } from '../../src/auth/loopback-token.js';
 import { secretTokens } from '../../src/auth/secret-tokens.js';
 import { generateServiceAccountKey, readSigningKey } from '../../src/auth/service-account-keys.js';
 import { staticTokens } from '../../src/auth/static-tokens.js';
@@ -59,11 +58,6 @@ beforeEach(() => {
 describe('secrets are compared as digests of one length, in constant time', () => {
   const given = { objects, domains: defaultDomains, clock, keys: () => [key], apiAudiences: ['api'] };
   test.each<[string, TokenAuthenticator, readonly string[]]>([
-    [
-      'the server’s own token',
-      loopbackToken('loopback-secret'),
-      ['', 'l', 'loopback-secre', 'loopback-secret', 'x'.repeat(9_999)],
-    ],
     [
       'bootstrap tokens',
       bootstrapTokens(given),

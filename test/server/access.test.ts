@@ -101,6 +101,11 @@ describe('node agents', () => {
         (await asAgent.resource(Nodes).create({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1' } })).metadata
           .name,
       ).toBe('n1');
+      const state = (phase: string) => ({ type: 'merge' as const, body: { status: { phase } } });
+      const told = await asAgent.resource(Pods).subresource('status').patch(at('p'), state('Running'));
+      expect(told).toMatchObject({ spec: { nodeName: 'n1' }, status: { phase: 'Running' } });
+      const nodeState = await asAgent.resource(Nodes).subresource('status').patch({ name: 'n1' }, state('Ready'));
+      expect(nodeState).toMatchObject({ status: { phase: 'Ready' } });
       await expect(
         asAgent.resource(Nodes).create({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'n2' } }),
       ).rejects.toThrow('nodes "n2" is forbidden: node "n1" is not allowed to modify node "n2"');

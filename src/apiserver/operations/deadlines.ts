@@ -1,6 +1,7 @@
 import { badRequest } from '../../api/errors.js';
 import { parseDuration } from '../../api/go-duration.js';
 import type { Query } from '../../api/options.js';
+import { noLongerNeeded } from '../../runtime/abort.js';
 import type { Clock } from '../../runtime/clock.js';
 
 /** A request was not answered in its time. */
@@ -57,7 +58,7 @@ export class Deadlines {
       };
       const done = (): void => {
         if (stopped === undefined) this.#waiting.delete(waiting);
-        else stopped.abort();
+        else stopped.abort(noLongerNeeded);
       };
       work.then(
         (value) => {

@@ -37,6 +37,9 @@ export interface WatchSeries {
   initialised(seconds: number): void;
 }
 
+/** Custom kinds come and go. */
+const mostRemembered = 10_000;
+
 export class RequestMetrics {
   readonly #catalogue: Catalogue;
   readonly #families: ReturnType<typeof requestFamilies>;
@@ -64,7 +67,7 @@ export class RequestMetrics {
     const definition = this.#servedBy(info);
     if (info.isResource && definition === undefined) return this.#nowhere(verb);
     const made = this.#make(dryRun, { ...this.#labelsOf(info, verb), scope }, definition);
-    this.#series.set(key, made);
+    if (this.#series.size < mostRemembered) this.#series.set(key, made);
     return made;
   }
 
@@ -84,7 +87,7 @@ export class RequestMetrics {
       },
       initialised: (seconds) => lists.observe(seconds),
     };
-    this.#watches.set(key, made);
+    if (this.#watches.size < mostRemembered) this.#watches.set(key, made);
     return made;
   }
 

@@ -11,7 +11,7 @@ import type { PatchType } from '../patch/patch-type.js';
 import type { ApiRequest, Result } from '../request.js';
 import { mayCreate, resultOf, writeRequest } from '../resource-request.js';
 import type { Target } from '../target.js';
-import { updateObject, type WriteRequest } from '../write.js';
+import { type Update, updateObject, type WriteRequest } from '../write.js';
 import { projectedWrite } from './projection.js';
 import { checkName, projectedDefinition } from './put.js';
 
@@ -36,16 +36,12 @@ export async function patchObject(
     type === 'apply'
       ? await applyChange(request, seen, write, parameters)
       : await patchChange(request, type, seen, parameters, context);
-  const named = async (
-    current: ApiObject | undefined,
-  ): Promise<{ readonly object: ApiObject; readonly managed: boolean }> => {
+  const named: Change = async (current) => {
     const made = await change(current);
     checkName(made.object, key.name);
     return made;
   };
-  if (projection !== undefined) {
-    return projectedWrite(parts, write, key, projection, async (current) => (await named(current)).object);
-  }
+  if (projection !== undefined) return projectedWrite(parts, write, key, projection, named);
   const written = await updateObject(parts, write, key, {
     change: named,
     checkUid: false,
@@ -55,7 +51,7 @@ export async function patchObject(
   return resultOf(definition, written);
 }
 
-type Change = (current: ApiObject | undefined) => Promise<{ readonly object: ApiObject; readonly managed: boolean }>;
+type Change = Update['change'];
 
 /** JSON patch, merge patch, strategic merge patch. The patch is read only once there is something to patch. */
 async function patchChange(
@@ -117,6 +113,7 @@ async function applyChange(
         subresource: write.managedSubresource,
         now: write.context.now,
         resetFields: (write.view === undefined ? definition.resetFields : write.view.resetFields) ?? [],
+        versions: definition.versions,
         force: force ?? false,
       },
       { isBuiltIn: definition.origin === 'built-in', decode: (result) => decodeResult(definition, result).object },

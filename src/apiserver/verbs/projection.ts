@@ -1,9 +1,11 @@
 import { invalidObject } from '../../api/errors.js';
-import type { ApiObject, ObjectKey } from '../../api/object.js';
+import { type ApiObject, groupVersion, type ObjectKey } from '../../api/object.js';
+import { recordUpdate } from '../../apply/ownership.js';
+import { fromScale, toScale } from '../../apply/scale-ownership.js';
 import type { SubresourceProjection } from '../../registry/resource-definition.js';
 import type { Parts } from '../parts.js';
 import type { Result } from '../request.js';
-import { updateObject, type WriteRequest } from '../write.js';
+import { type Changed, updateObject, type WriteRequest } from '../write.js';
 
 /**
  * A write through another kind computed from the object, such as Scale: `change` makes the projected object
@@ -14,22 +16,26 @@ export async function projectedWrite(
   write: WriteRequest,
   key: ObjectKey,
   projection: SubresourceProjection<ApiObject>,
-  change: (current: ApiObject) => Promise<ApiObject>,
+  change: (current: ApiObject) => Promise<Changed>,
 ): Promise<Result> {
   const written = await updateObject(parts, write, key, {
     change: async (current) => {
       if (current === undefined) throw new Error('a projection never creates');
-      const projected = await change((projection.readForWrite ?? projection.read)(current));
+      const paths = projection.replicas;
+      const live = toScale(current, (projection.readForWrite ?? projection.read)(current), paths);
+      const changed = await change(live);
+      const projected = changed.managed ? changed.object : own(write, projection, live, changed.object);
       const violations = projection.validate?.(projected) ?? [];
       if (violations.length) throw invalidObject({ ...projection.of, name: key.name }, violations);
-      const next = projection.write(current, projected);
+      const apiVersion = groupVersion(write.definition);
+      const next = fromScale(projection.write(current, projected), projected, { paths, apiVersion });
       const { resourceVersion, uid } = projected.metadata;
       return {
         object: {
           ...next,
           metadata: { ...next.metadata, resourceVersion: resourceVersion ?? '', ...(uid === undefined ? {} : { uid }) },
         },
-        managed: false,
+        managed: true,
       };
     },
     checkUid: false,
@@ -44,3 +50,19 @@ export async function projectedWrite(
         };
   return { type: 'object', code: 200, object: projection.read(object) };
 }
+
+const own = (
+  { manager, managedSubresource, context }: WriteRequest,
+  { of }: SubresourceProjection<ApiObject>,
+  live: ApiObject,
+  next: ApiObject,
+): ApiObject =>
+  recordUpdate({
+    live,
+    next,
+    schema: of.schema,
+    apiVersion: groupVersion(of),
+    manager,
+    subresource: managedSubresource,
+    now: context.now,
+  });

@@ -25,7 +25,7 @@ export async function putObject(
   if (subresource?.type === 'projection') {
     const sent = await readObject(request, projectedDefinition(definition, subresource), parameters, context);
     checkName(sent, key.name);
-    return projectedWrite(parts, write, key, subresource, async () => sent);
+    return projectedWrite(parts, write, key, subresource, async () => ({ object: sent, managed: false }));
   }
   const sent = await readObject(request, definition, parameters, context);
   checkName(sent, key.name);

@@ -78,7 +78,7 @@ function customResource(
   });
   const subresources: Record<string, Subresource<ApiObject>> = {
     ...(hasStatus ? { status: statusDoor(rules.validateStatus) } : {}),
-    ...(scale ? { scale: scaleProjection(scale) } : {}),
+    ...(scale ? { scale: scaleProjection(scale, crd) } : {}),
   };
   return {
     ...type,
@@ -91,6 +91,7 @@ function customResource(
     subresources,
     ...(deprecation === undefined ? {} : { deprecation }),
     storageVersion: stored,
+    ...(crd.spec.versions.length > 1 ? { versions: versionsOf(crd, structural, convert) } : {}),
     ...(hasStatus ? { resetFields: [['status']] } : {}),
     codec: codecOf({
       group: type.group,
@@ -156,6 +157,23 @@ function readable(version: CustomResourceDefinitionVersion, prefixes: readonly s
     if (error instanceof SchemaTooDeep) return {};
     throw error;
   }
+}
+
+function versionsOf(
+  { spec }: CustomResourceDefinition,
+  structural: (version: string) => Schema | undefined,
+  convert: Convert,
+): NonNullable<ResourceDefinition['versions']> {
+  const schemas = new Map<string, Schema>();
+  return {
+    convert: (object, apiVersion) => {
+      const version = spec.versions.find(({ name }) => `${spec.group}/${name}` === apiVersion);
+      if (version === undefined) return undefined;
+      const schema = schemas.get(apiVersion) ?? wholeSchema(structural(version.name) ?? {});
+      schemas.set(apiVersion, schema);
+      return { object: convert(object, apiVersion), schema };
+    },
+  };
 }
 
 /** The schema with what every resource has: type and metadata, also in embedded resources. */

@@ -1,6 +1,6 @@
 import { ApiError, badRequest, internalError, untyped } from '../../api/errors.js';
 import { goJson, quote } from '../../api/go-text.js';
-import type { CustomResourceScale } from '../../api/kinds/custom-resource-definition.js';
+import type { CustomResourceDefinition, CustomResourceScale } from '../../api/kinds/custom-resource-definition.js';
 import type { Scale } from '../../api/kinds/scale.js';
 import type { ApiObject, Json, JsonObject } from '../../api/object.js';
 import { invalid, type Violation } from '../../api/violations.js';
@@ -84,7 +84,10 @@ export function scaleStatusViolations(object: unknown, scale: CustomResourceScal
 const unset = -2_147_483_648;
 
 /** The door `/scale` of a custom resource. */
-export function scaleProjection(scale: CustomResourceScale): SubresourceProjection<ApiObject> {
+export function scaleProjection(
+  scale: CustomResourceScale,
+  { spec }: CustomResourceDefinition,
+): SubresourceProjection<ApiObject> {
   const { specReplicasPath, statusReplicasPath, labelSelectorPath } = scale;
   const valueAt = (object: ApiObject, path: string, type: 'int64' | 'string'): Json | undefined => {
     const found = at(object, path, type);
@@ -115,6 +118,12 @@ export function scaleProjection(scale: CustomResourceScale): SubresourceProjecti
   return {
     type: 'projection',
     of: { group: 'autoscaling', version: 'v1', kind: 'Scale', schema: scaleSchema },
+    replicas: new Map(
+      spec.versions.map(({ name, subresources }) => [
+        `${spec.group}/${name}`,
+        subresources?.scale && steps(subresources.scale.specReplicasPath),
+      ]),
+    ),
     read: (object) => {
       if (isAbsent(object, specReplicasPath)) {
         throw internalError(`the spec replicas field ${quote(specReplicasPath)} does not exist`);

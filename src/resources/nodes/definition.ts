@@ -43,4 +43,12 @@ export const nodes = defineResource<Node>({
   unconditionalUpdate: true,
   answersDeleted: true,
   columns: [age],
+  resetFields: [['status']],
+
+  // A new node may tell its state along with its name: that is how agents register.
+  prepare: (next, previous) => (previous === undefined ? next : { ...next, status: previous.status ?? {} }),
+
+  subresources: {
+    status: { type: 'view', resetFields: [['spec']], prepare: (next, { spec = {} }) => ({ ...next, spec }) },
+  },
 });

@@ -1,5 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type Pod, Pods } from '../../api/kinds/pod.js';
+import { type ContainerList, containersIn } from '../../api/kinds/pod-references.js';
 import { nameRules } from '../../api/names.js';
+import { forbiddenField } from '../../api/violations.js';
 import { defineResource } from '../../registry/resource-definition.js';
 import { field, string, struct } from '../../schema/builder.js';
 import { objectMeta, typeMeta } from '../../schema/meta.js';
@@ -38,6 +41,21 @@ export const podSchema = struct(
   { description: 'A group of containers.', ...component('Pod') },
 );
 
+/** What accounts, nodes and Secrets are concluded from: all of the spec but what may change in Kubernetes too. */
+function settled(pod: Pod): object {
+  const { activeDeadlineSeconds: _1, terminationGracePeriodSeconds: _2, tolerations: _3, ...rest } = pod.spec ?? {};
+  const withoutImages = (list: ContainerList) => containersIn(pod, list).map((one) => ({ ...one, image: '' }));
+  return { ...rest, containers: withoutImages('containers'), initContainers: withoutImages('initContainers') };
+}
+
+const changeable = [
+  '`spec.containers[*].image`',
+  '`spec.initContainers[*].image`',
+  '`spec.activeDeadlineSeconds`',
+  '`spec.tolerations`',
+  '`spec.terminationGracePeriodSeconds`',
+].join(',');
+
 export const pods = defineResource<Pod>({
   ...Pods,
   origin: 'built-in',
@@ -50,4 +68,27 @@ export const pods = defineResource<Pod>({
     'spec.serviceAccountName': ({ spec }) => spec?.serviceAccountName ?? '',
   },
   columns: [age],
+  resetFields: [['status']],
+
+  prepare: (next, previous) => ({
+    ...next,
+    status: previous === undefined ? { phase: 'Pending' } : (previous.status ?? {}),
+  }),
+
+  validate: (next, previous) =>
+    previous === undefined || isDeepStrictEqual(settled(next), settled(previous))
+      ? []
+      : [forbiddenField('spec', `pod updates may not change fields other than ${changeable}`)],
+
+  subresources: {
+    status: {
+      type: 'view',
+      resetFields: [['metadata', 'deletionTimestamp'], ['metadata', 'ownerReferences'], ['spec']],
+      prepare: (next, { metadata: { ownerReferences = [] }, spec = {} }) => ({
+        ...next,
+        metadata: { ...next.metadata, ownerReferences },
+        spec,
+      }),
+    },
+  },
 });

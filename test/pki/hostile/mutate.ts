@@ -1,6 +1,7 @@
+import { DerCursor, encode, tags } from '../../../src/pki/der.js';
 import type { Random } from '../../fuzz/random.js';
 
-/** Breaks DER or text in one to four places. */
+/** Breaks DER or text in one to four places, wherever they are. */
 export function mutated(bytes: Buffer, random: Random, others: readonly Buffer[]): Buffer {
   let result = bytes;
   for (let left = 1 + random.below(4); left > 0; left--) result = random.pick(mutations)(result, random, others);
@@ -61,3 +62,81 @@ const mutations: readonly Mutation[] = [
 const lengths = ['80', '8100', '820000', '84ffffffff', '88ffffffffffffffff', '8f', 'ff', '8180', '00'].map((hex) =>
   Buffer.from(hex, 'hex'),
 );
+
+/** What fits into a request to the server, which has it in base64 twice. */
+const maxBytes = 1_700_000;
+
+/** Changes DER in one to four elements; the lengths around them are right again. */
+export function reshaped(der: Buffer, random: Random): Buffer {
+  let result = der;
+  for (let left = random.oneIn(2) ? 1 : 1 + random.below(4); left > 0; left--) {
+    const next = reshapedOnce(result, random);
+    if (next.length > maxBytes) break;
+    result = next;
+  }
+  return result;
+}
+
+function reshapedOnce(der: Buffer, random: Random): Buffer {
+  const element = new DerCursor(der).any();
+  if (element === undefined) return der;
+  const { tag, value } = element;
+  const members = (tag & 0x20) !== 0 || (tag === tags.octetString && random.oneIn(2)) ? membersOf(value) : [];
+  if (members.length > 0 && !random.oneIn(6)) {
+    const at = random.oneIn(2) ? random.below(members.length) : longest(members);
+    return encode(tag, Buffer.concat(members.with(at, reshapedOnce(members[at] ?? value, random))));
+  }
+  return random.pick(reshapings)(element.whole, { tag, value, members }, random);
+}
+
+const longest = (members: readonly Buffer[]): number => {
+  const lengths = members.map(({ length }) => length);
+  return lengths.indexOf(Math.max(...lengths));
+};
+
+/** The elements in contents; none if they are something else. */
+function membersOf(contents: Buffer): readonly Buffer[] {
+  const cursor = new DerCursor(contents);
+  const members: Buffer[] = [];
+  for (let member = cursor.any(); member !== undefined; member = cursor.any()) members.push(member.whole);
+  return cursor.empty ? members : [];
+}
+
+interface Parts {
+  readonly tag: number;
+  readonly value: Buffer;
+  readonly members: readonly Buffer[];
+}
+
+const stringTags = [tags.utf8String, tags.printableString, tags.ia5String, tags.t61String, tags.bmpString, 0x12, 0x1c];
+const nameTags = [0x81, 0x82, 0x86, 0x87, 0xa0, 0xa4, 0x88];
+const oddValues = [
+  ...['', ' ', '*', '@', 'a\0b', 'a\nb', 'ü', '\u{1f511}\u202e', 'system:masters', '10.0.0.1', '::ffff:10.0.0.1'],
+  ...['http://[::1]:x/', 'spiffe://a/%zz', 'x'.repeat(40_000), '.'.repeat(300)],
+].map((text) => Buffer.from(text));
+const oddBytes = [
+  ...oddValues,
+  Buffer.from([0xff, 0xfe]),
+  Buffer.from([0x80]),
+  Buffer.alloc(16),
+  Buffer.alloc(17, 0xff),
+];
+
+const reshapings: readonly ((whole: Buffer, parts: Parts, random: Random) => Buffer)[] = [
+  () => Buffer.alloc(0),
+  (whole) => Buffer.concat([whole, whole]),
+  (whole) => encode(tags.sequence, whole),
+  (whole) => encode(tags.set, whole, whole),
+  (_, { value }, random) => encode(random.pick(stringTags), value),
+  (_, { value }, random) => encode(random.pick(nameTags), value),
+  (_, { value }, random) => encode(random.pick(odd), value),
+  (_, { tag }, random) => encode(tag, random.pick(oddBytes)),
+  (_, { tag, value }, random) => encode(tag, put(value, random.below(value.length), random.below(256))),
+  (_, { tag, value }, random) => encode(tag, value.subarray(random.below(value.length))),
+  (_, { tag, members }) => encode(tag, Buffer.concat(members.toReversed())),
+  // A few times, or as often as there is room.
+  (_, { tag, value }, random) => {
+    const times = random.oneIn(20) ? Math.min(1_000, Math.floor(maxBytes / (4 * value.length))) : 3;
+    return encode(tag, Buffer.concat(Array.from({ length: times }, () => value)));
+  },
+];

@@ -1,16 +1,24 @@
+import { X509Certificate } from 'node:crypto';
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createAuthorityKeyPair, type KeyPair } from '../../../src/pki/certificate-authority.js';
-import { PkiError } from '../../../src/pki/pki-error.js';
 import { openCaFiles } from '../../../src/pki/signers/ca-files.js';
+import { type Logger, silentLogger } from '../../../src/runtime/logger.js';
+import { testRequest } from '../../../src/testing/certificates.js';
+import { eventually } from '../../../src/testing/until.js';
 
 let folder: string;
+let stopping: AbortController;
 beforeEach(async () => {
+  stopping = new AbortController();
   folder = await mkdtemp(join(tmpdir(), 'kedge-ca-'));
 });
-afterEach(() => rm(folder, { recursive: true }));
+afterEach(async () => {
+  stopping.abort();
+  await rm(folder, { recursive: true });
+});
 
 const paths = () => ({ certificateFile: join(folder, 'ca.crt'), keyFile: join(folder, 'ca.key') });
 const put = async (file: string, content: string): Promise<void> => {
@@ -22,49 +30,73 @@ const putPair = async ({ certificate, key }: KeyPair): Promise<void> => {
   await put(paths().keyFile, key);
 };
 
-test('a pair is taken only whole', async () => {
-  const [old, next] = [
-    await createAuthorityKeyPair({ commonName: 'a' }),
-    await createAuthorityKeyPair({ commonName: 'b' }),
-  ];
+const [old, next] = await Promise.all(['old', 'next'].map((commonName) => createAuthorityKeyPair({ commonName })));
+if (old === undefined || next === undefined) throw new Error('no keys');
+
+const follow = async () => {
+  const warned: string[] = [];
+  const log: Logger = { ...silentLogger, warn: (fields) => void warned.push(Object.values(fields).join()) };
+  const files = await openCaFiles({ ...paths(), log, signal: stopping.signal });
+  const anchorsAre = (anchors: string) =>
+    eventually(
+      () => files.current().anchors,
+      (found) => found === anchors,
+    );
+  return { files, warned, anchorsAre };
+};
+
+test('files replaced one after the other are taken as a pair, and by themselves', async () => {
   await putPair(old);
-  const files = await openCaFiles(paths());
+  const { files, warned, anchorsAre } = await follow();
   expect(files.current().anchors).toBe(old.certificate);
 
   await put(paths().certificateFile, next.certificate);
-  expect(await files.reload()).toBe(false);
+  await eventually(
+    () => warned.length,
+    (count) => count > 0,
+  );
+  expect(warned[0]).toContain('certificate and private key of the CA do not belong together');
   expect(files.current().anchors).toBe(old.certificate);
-
   await put(paths().keyFile, next.key);
-  expect(await files.reload()).toBe(true);
-  expect(files.current().anchors).toBe(next.certificate);
-  expect(await files.reload()).toBe(false);
+  await anchorsAre(next.certificate);
 
   await put(paths().keyFile, 'x');
-  expect(await files.reload()).toBe(false);
+  await eventually(
+    () => warned.length,
+    (count) => count > 1,
+  );
   expect(files.current().anchors).toBe(next.certificate);
-});
-
-test('files that are no pair at the start are an error', async () => {
-  const [one, other] = [
-    await createAuthorityKeyPair({ commonName: 'a' }),
-    await createAuthorityKeyPair({ commonName: 'b' }),
-  ];
-  await putPair({ certificate: one.certificate, key: other.key });
-  await expect(openCaFiles(paths())).rejects.toThrow(PkiError);
-});
-
-test('files replaced while watched are taken without asking', async () => {
-  const [old, next] = [
-    await createAuthorityKeyPair({ commonName: 'a' }),
-    await createAuthorityKeyPair({ commonName: 'b' }),
-  ];
   await putPair(old);
-  const files = await openCaFiles({ ...paths(), checkEveryMs: 1_000 });
-  const stop = new AbortController();
-  const watching = files.watch(stop.signal);
-  await putPair(next);
-  await vi.waitFor(() => expect(files.current().anchors).toBe(next.certificate), { timeout: 4_000, interval: 10 });
-  stop.abort();
-  await watching;
+  await anchorsAre(old.certificate);
+});
+
+test.each([
+  ['are no pair', () => putPair({ ...old, key: next.key }), 'do not belong together'],
+  ['are not there', async () => {}, 'cannot read'],
+])('files that %s at the start are an error', async (_, prepare, message) => {
+  await prepare();
+  await expect(openCaFiles({ ...paths(), signal: stopping.signal })).rejects.toThrow(message);
+});
+
+/** Never a certificate of one CA under the name of the other, whatever is on disk meanwhile. */
+test('what is issued while files are replaced is whole', async () => {
+  await putPair(old);
+  const { files, anchorsAre } = await follow();
+  const { pem } = await testRequest();
+  let replacing = true;
+  const replaced = (async () => {
+    for (const pair of [next, old, next]) {
+      await putPair(pair);
+      await anchorsAre(pair.certificate);
+    }
+    replacing = false;
+  })();
+  while (replacing) {
+    const issued = await files.current().issue(pem, { seconds: 600, usages: ['client auth'] });
+    const leaf = new X509Certificate(issued);
+    const issuer = [old, next].find(({ certificate }) => leaf.checkIssued(new X509Certificate(certificate)));
+    expect(issuer && leaf.verify(new X509Certificate(issuer.certificate).publicKey)).toBe(true);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await replaced;
 });

@@ -18,8 +18,11 @@ const day = 86_400;
 
 const underTest: Readonly<Record<string, () => Promise<SignerUnderTest>>> = {
   'a CA signer': async () => {
-    const ca = await testAuthority();
+    let ca = await testAuthority();
     return {
+      async switchAuthority() {
+        ca = await testAuthority({ commonName: 'next' });
+      },
       signer: caSigner({ serves: signers.client[0], authority: () => ca, maxSeconds: day }),
       signerName: signers.client[0],
       issues: { usages: clientUsages },

@@ -1,0 +1,22 @@
+import type { AdmissionAttributes } from '../admission/admission-step.js';
+import { runMutating } from '../admission/chain.js';
+import type { ApiObject } from '../api/object.js';
+import { managedFieldsProblem } from '../apply/managed-fields.js';
+import type { Parts } from './parts.js';
+
+/** The object as mutating admission leaves it. Entries of managedFields that make no sense then are taken back. */
+export async function mutated(
+  { admission }: Pick<Parts, 'admission'>,
+  attributes: AdmissionAttributes & { readonly object: ApiObject },
+): Promise<ApiObject> {
+  const before = attributes.object.metadata.managedFields;
+  const object = await runMutating(admission, attributes);
+  const { managedFields, ...metadata } = object.metadata;
+  if (managedFields === before) return object;
+  const problem = managedFieldsProblem(managedFields);
+  if (problem === undefined) return object;
+  attributes.warn(
+    `.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: ${problem}`,
+  );
+  return { ...object, metadata: before === undefined ? metadata : { ...metadata, managedFields: before } };
+}

@@ -1,0 +1,28 @@
+import { isReason } from '../api/errors.js';
+import { type ConfigMap, ConfigMaps } from '../api/kinds/config-map.js';
+import { groupVersion } from '../api/object.js';
+import type { Client } from '../client/client.js';
+
+type Data = NonNullable<ConfigMap['data']>;
+
+/** Keeps a ConfigMap of the server's own. `wanted` answers its data, or undefined if what is there is right. */
+export async function keepConfigMap(
+  client: Client,
+  key: { readonly namespace: string; readonly name: string },
+  wanted: (found: Data) => Data | undefined,
+): Promise<void> {
+  const configMaps = client.resource(ConfigMaps);
+  const options = { fieldManager: 'kube-apiserver' };
+  const found = await configMaps.get(key);
+  const data = wanted(found?.data ?? {});
+  if (data === undefined) return;
+  try {
+    if (found === undefined) {
+      const metadata = { ...key };
+      await configMaps.create({ apiVersion: groupVersion(ConfigMaps), kind: ConfigMaps.kind, metadata, data }, options);
+    } else await configMaps.update({ ...found, data }, options);
+  } catch (error) {
+    // Another server did it first.
+    if (!isReason(error, 'AlreadyExists') && !isReason(error, 'Conflict')) throw error;
+  }
+}

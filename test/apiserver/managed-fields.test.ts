@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ManagedFieldsEntry } from '../../src/api/object.js';
+import { type Served, serve, served } from './served.js';
+
+/** Who owns what of custom resources with several versions and a scale. */
+
+let it: Served;
+const group = 'fields.example.com';
+const version = (name: string, path: string) => ({
+  name,
+  served: true,
+  storage: name === 'v1',
+  schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+  subresources: { scale: { specReplicasPath: path, statusReplicasPath: '.status.replicas' } },
+});
+
+beforeAll(async () => {
+  it = await serve({ controllers: ['crd-names', 'crd-established'] });
+  const names = { plural: 'parts', singular: 'part', kind: 'Part', listKind: 'PartList' };
+  const spec = {
+    group,
+    scope: 'Cluster',
+    names,
+    versions: [version('v1', '.spec.size'), version('v2', '.spec.count')],
+  };
+  await it.ask('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
+    body: {
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: `parts.${group}` },
+      spec,
+    },
+  });
+  await served(it, `/apis/${group}/v1/parts`);
+});
+afterAll(() => it.stop());
+
+const send = (method: string, path: string, manager: string, body: object) =>
+  it.ask(method, `/apis/${group}/${path}?fieldManager=${manager}`, {
+    headers: { 'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json' },
+    body,
+  });
+const apply = (path: string, manager: string, body: object) =>
+  it.ask('PATCH', `/apis/${group}/${path}?fieldManager=${manager}`, {
+    headers: { 'content-type': 'application/apply-patch+yaml' },
+    body,
+  });
+const part = (apiVersion: string, name: string, spec: object) => ({
+  apiVersion: `${group}/${apiVersion}`,
+  kind: 'Part',
+  metadata: { name },
+  spec,
+});
+const scale = (name: string, replicas: number) => ({
+  apiVersion: 'autoscaling/v1',
+  kind: 'Scale',
+  metadata: { name },
+  spec: { replicas },
+});
+/** `manager operation version/subresource fields of spec`, with `!` where there is no time. */
+async function owners(name: string): Promise<readonly string[]> {
+  const { metadata } = (await it.ask('GET', `/apis/${group}/v1/parts/${name}`)).json();
+  return (metadata.managedFields ?? []).map((entry: ManagedFieldsEntry) => {
+    const { manager, operation, apiVersion, subresource, fieldsV1, time } = entry;
+    const fields = Object.keys((fieldsV1 as Record<string, object>)['f:spec'] ?? {});
+    const door = subresource === undefined ? '' : `/${subresource}`;
+    return `${manager} ${operation} ${apiVersion?.split('/')[1]}${door} ${fields.join()}${time === undefined ? '!' : ''}`;
+  });
+}
+
+test('whoever scales owns the replicas, under their name in the version written to', async () => {
+  await send('POST', 'v1/parts', 'maker', part('v1', 'a', { size: 1, other: 1 }));
+  expect((await send('PUT', 'v1/parts/a/scale', 'scaler', scale('a', 2))).code).toBe(200);
+  expect(await owners('a')).toEqual(['scaler Update v1/scale f:size!', 'maker Update v1 .,f:other']);
+  await send('PATCH', 'v1/parts/a/scale', 'other', { spec: { replicas: 3 } });
+  expect(await owners('a')).toEqual(['other Update v1/scale f:size!', 'maker Update v1 .,f:other']);
+  await send('PATCH', 'v1/parts/a', 'maker', { spec: { size: 4 } });
+  expect(await owners('a')).toEqual(['maker Update v1 .,f:other,f:size']);
+});
+
+test('applying a scale conflicts with who owns the replicas', async () => {
+  await apply('v1/parts/b', 'maker', part('v1', 'b', { size: 1 }));
+  const refused = await apply('v1/parts/b/scale', 'scaler', scale('b', 2));
+  expect([refused.code, refused.json().details.causes]).toEqual([
+    409,
+    [{ reason: 'FieldManagerConflict', message: 'conflict with "maker"', field: '.spec.replicas' }],
+  ]);
+  expect((await apply('v1/parts/b/scale', 'scaler&force=true', scale('b', 2))).code).toBe(200);
+  expect(await owners('b')).toEqual(['scaler Apply v1/scale f:size!', 'maker Apply v1 ']);
+});
+
+test('fields stay named in the version they were written in', async () => {
+  await send('POST', 'v1/parts', 'one', part('v1', 'c', { a: 1, b: 1 }));
+  await send('PATCH', 'v2/parts/c', 'two', { spec: { b: 2, c: 2 } });
+  expect(await owners('c')).toEqual(['one Update v1 .,f:a', 'two Update v2 f:b,f:c']);
+  await apply('v2/parts/c', 'three', part('v2', 'c', { d: 3 }));
+  await apply('v1/parts/c', 'three', part('v1', 'c', { e: 3 }));
+  expect((await it.ask('GET', `/apis/${group}/v1/parts/c`)).json().spec).toEqual({ a: 1, b: 2, c: 2, e: 3 });
+  expect(await owners('c')).toEqual(['three Apply v1 .,f:e', 'one Update v1 .,f:a', 'two Update v2 f:b,f:c']);
+});

@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import { builtinControllers } from '../../controllers/index.js';
+import { ConfigMaps } from '../../src/api/kinds/config-map.js';
+import { Namespaces } from '../../src/api/kinds/namespace.js';
+import { createManager } from '../../src/controller/manager.js';
+import { FakeClock, settled } from '../../src/testing/fake-clock.js';
+import { FakeClient } from '../fake-client.js';
+
+const trust = {
+  bundles: [{ name: 'b', sources: [{ configMap: 'n/c' }], targets: { clusterTrustBundle: 'b' } }],
+};
+const controllers = () => builtinControllers({ rootCa: () => 'pem', mintToken: async () => 'token', trust });
+
+/** Runs all controllers and stops them when they make their nth call. */
+async function stopAt(n: number): Promise<{ readonly calls: number; readonly ended: boolean; readonly left: number }> {
+  const clock = new FakeClock();
+  const client = new FakeClient(clock);
+  for (const type of [ConfigMaps, Namespaces]) {
+    client.discovered.push({ ...type, verbs: ['list', 'watch', 'delete'], preferred: true });
+  }
+  await client.resource(Namespaces).create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'n' } });
+  const before = client.calls.length;
+  const stopping = new AbortController();
+  client.fail = () => {
+    if (client.calls.length - before === n) queueMicrotask(() => stopping.abort());
+    return undefined;
+  };
+  let ended = false;
+  const run = createManager({ client, clock }).add(...controllers());
+  void run.run(stopping.signal).then(() => {
+    ended = true;
+  });
+  await settled();
+  stopping.abort();
+  await settled();
+  return { calls: client.calls.length - before, ended, left: client.watching + clock.sleeping };
+}
+
+test('all controllers stop and leave nothing behind, whatever they are at', async () => {
+  const { calls } = await stopAt(Number.POSITIVE_INFINITY);
+  expect(calls).toBeGreaterThan(40);
+  for (let n = 0; n <= calls; n++) expect({ n, ...(await stopAt(n)) }).toMatchObject({ n, ended: true, left: 0 });
+});

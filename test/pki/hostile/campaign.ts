@@ -1,0 +1,252 @@
+import { freshAnchors } from '../../../controllers/trust-bundle-publisher/bundle.js';
+import { combineAnchors, UnfitSource } from '../../../controllers/trust-distributor/combine.js';
+import { type Certificate, readPemCertificates } from '../../../src/pki/certificate.js';
+import { type CertificateAuthority, loadCertificateAuthority } from '../../../src/pki/certificate-authority.js';
+import {
+  type CertificateRequest,
+  readCertificateRequest,
+  readRequestDer,
+} from '../../../src/pki/certificate-request.js';
+import { DerCursor, sequence, tags } from '../../../src/pki/der.js';
+import type { KeyType } from '../../../src/pki/key-pair.js';
+import { encodePem } from '../../../src/pki/pem.js';
+import { PkiError } from '../../../src/pki/pki-error.js';
+import { verifySignature } from '../../../src/pki/signature.js';
+import { unusualPart } from '../../../src/pki/unusual-request.js';
+import { anchorViolations } from '../../../src/resources/clustertrustbundles/anchors.js';
+import { testAuthority, testKey } from '../../../src/testing/certificates.js';
+import { randomFrom } from '../../fuzz/random.js';
+import { openssl } from '../openssl-command.js';
+import { mutated, reshaped } from './mutate.js';
+import { seedRequests, signed } from './seeds.js';
+
+/**
+ * Requests and bundles of people who mean harm. A short run is part of the tests; `npm run fuzz:pki` makes long ones.
+ * Whatever is wrong is thrown as an Error that holds the input.
+ */
+export interface Campaign {
+  readonly keyType: (typeof keyTypes)[number];
+  readonly runs: number;
+  readonly seed: number;
+}
+
+export const keyTypes = ['RSA-2048', 'P-256', 'P-384', 'P-521', 'Ed25519'] as const satisfies readonly KeyType[];
+
+/** Numbers differ from type to type. */
+const randomOf = ({ keyType, seed }: Campaign, salt: number) =>
+  randomFrom(seed * 1_000 + salt + keyTypes.indexOf(keyType));
+
+const maxMs = 50;
+
+interface Watch {
+  /** The longest that anything took, of the processor's time. */
+  readonly slowestMs: number;
+  quickly<T>(what: () => string, run: () => T): T;
+}
+
+/**
+ * Runs things that must be quick, whatever they are given. The processor's time counts, since others use this machine
+ * too; what was slow gets two more chances, since garbage is collected now and then.
+ */
+function stopwatch(): Watch {
+  let slowestMs = 0;
+  return {
+    get slowestMs() {
+      return slowestMs;
+    },
+    quickly(what, run) {
+      for (let attempt = 1; ; attempt++) {
+        const startedAt = process.cpuUsage();
+        const result = run();
+        const { user, system } = process.cpuUsage(startedAt);
+        const ms = (user + system) / 1_000;
+        if (ms <= maxMs || attempt === 3) {
+          if (ms > maxMs) throw new Error(`took ${ms} ms: ${what()}`);
+          slowestMs = Math.max(slowestMs, ms);
+          return result;
+        }
+      }
+    },
+  };
+}
+
+/** undefined: refused, as it may be. Anything but a PkiError is a fault. */
+function orRefused<T>(run: () => T): T | undefined {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof PkiError) return undefined;
+    throw error;
+  }
+}
+
+const sameList = (a: readonly string[], b: readonly string[]): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+/** Everything that is wrong with a certificate for a request. */
+function faults(
+  certificate: Certificate,
+  request: CertificateRequest,
+  authority: CertificateAuthority,
+): readonly string[] {
+  const { subject, alternativeNames, publicKey } = certificate;
+  const lists = [
+    'countries',
+    'organizations',
+    'organizationalUnits',
+    'localities',
+    'provinces',
+    'streetAddresses',
+    'postalCodes',
+  ] as const;
+  const names = ['dnsNames', 'emailAddresses', 'ipAddresses', 'uris'] as const;
+  const signature = {
+    algorithm: certificate.signatureAlgorithm,
+    data: certificate.toBeSigned,
+    signature: certificate.signature,
+  };
+  return [
+    ...(subject.commonName === request.subject.commonName ? [] : ['another common name']),
+    ...(subject.serialNumber === request.subject.serialNumber ? [] : ['another serial number of the subject']),
+    ...lists
+      .filter((list) => !sameList([...subject[list]].sort(), [...request.subject[list]].sort()))
+      .map((list) => `other ${list}`),
+    ...names.filter((list) => !sameList(alternativeNames[list], request[list])).map((list) => `other ${list}`),
+    ...(publicKey.spki.equals(request.publicKey.spki) ? [] : ['another key']),
+    ...(certificate.isCA ? ['a CA'] : []),
+    ...(certificate.version === 3 ? [] : ['another version']),
+    ...(/^(?!0+$)[0-9a-f]{1,34}$/.test(certificate.serial) ? [] : [`serial ${certificate.serial}`]),
+    ...(certificate.notAfter <= authority.certificate.notAfter ? [] : ['it outlives its CA']),
+    ...(certificate.notAfter > certificate.notBefore ? [] : ['it ends before it begins']),
+    ...(certificate.issuerDer.equals(authority.certificate.subjectDer) ? [] : ['another issuer']),
+    ...(orRefused(() => {
+      verifySignature(signature, authority.certificate.publicKey);
+      return true;
+    })
+      ? []
+      : ['its signature does not verify']),
+  ];
+}
+
+export interface RequestTally {
+  /** Requests that were well-formed after all, and signed. */
+  readonly read: number;
+  readonly issued: number;
+  readonly slowestMs: number;
+  /** PEM of some that were issued, each with its chain, and what verifies them. */
+  readonly shown: readonly string[];
+  readonly anchors: string;
+}
+
+const shownAtMost = 100;
+const day = 86_400_000;
+const usages = ['digital signature', 'client auth'];
+
+/** Broken requests are refused, or issued for what they say. */
+export async function requestCampaign(campaign: Campaign): Promise<RequestTally> {
+  const { keyType, runs } = campaign;
+  const root = await testAuthority({ commonName: 'root' });
+  const ca = loadCertificateAuthority(await root.issueAuthority({ commonName: 'issuing', seconds: 30 * 86_400 }));
+  const key = await testKey(keyType);
+  const seeds = await seedRequests(key);
+  const bodies = seeds.map((der) => new DerCursor(der).enter(tags.sequence)?.element(tags.sequence)?.whole ?? der);
+  const random = randomOf(campaign, 0);
+  const watch = stopwatch();
+  const shown: string[] = [];
+  const serials = new Set<string>();
+  let read = 0;
+  for (let run = 0; run < runs; run++) {
+    // Most are broken inside and signed anew, since a signature that does not verify ends everything.
+    const at = random.below(seeds.length);
+    const body = bodies[at] ?? Buffer.alloc(0);
+    const der = random.oneIn(4)
+      ? mutated(seeds[at] ?? Buffer.alloc(0), random, seeds)
+      : await signed(random.oneIn(3) ? mutated(body, random, bodies) : reshaped(body, random), key);
+    const what = (): string => `${keyType} ${der.toString('base64')}`;
+    const request = watch.quickly(what, () => orRefused(() => readRequestDer(der)));
+    if (request === undefined) continue;
+    read++;
+    watch.quickly(what, () => unusualPart(request));
+    const pem = encodePem('CERTIFICATE REQUEST', der);
+    if (orRefused(() => readCertificateRequest(pem)) === undefined) throw new Error(`not in PEM: ${what()}`);
+    const seconds = random.pick([600, 86_400, 365 * 86_400, 10 * 365 * 86_400]);
+    const issuing = watch.quickly(what, () => ca.issue(request, { seconds, usages }));
+    const made = await issuing.catch((error: unknown) => {
+      if (error instanceof PkiError && error.problem === 'unissuable') return undefined;
+      throw error;
+    });
+    if (made === undefined) continue;
+    const [certificate] = readPemCertificates(made);
+    if (certificate === undefined) throw new Error(`nothing came: ${what()}`);
+    const wrong = [...faults(certificate, request, ca), ...(serials.has(certificate.serial) ? ['an old serial'] : [])];
+    if (wrong.length > 0) throw new Error(`${wrong.join(', ')}: ${what()}`);
+    serials.add(certificate.serial);
+    if (shown.length < shownAtMost && random.oneIn(Math.ceil(runs / shownAtMost))) shown.push(made);
+  }
+  return { read, issued: serials.size, slowestMs: watch.slowestMs, shown, anchors: ca.anchors };
+}
+
+export interface BundleTally {
+  /** Bundles that the server would store. */
+  readonly accepted: number;
+  /** Those of which something is passed on. */
+  readonly combined: number;
+  readonly slowestMs: number;
+}
+
+/** Broken bundles are refused, or have only what can be read. */
+export async function bundleCampaign(campaign: Campaign): Promise<BundleTally> {
+  const { keyType, runs } = campaign;
+  const root = await testAuthority({ commonName: `root ${keyType}`, keyType });
+  const ca = loadCertificateAuthority(await root.issueAuthority({ commonName: 'issuing', keyType }));
+  const anchors = [
+    root.anchors,
+    root.anchors + encodePem('CERTIFICATE', ca.certificate.der),
+    `# text\n${root.anchors}\r\n${encodePem('CERTIFICATE', ca.certificate.der)}`,
+  ];
+  const texts = anchors.map((text) => Buffer.from(text));
+  const ders = [ca.certificate.der, ...readPemCertificates(root.anchors).map(({ der }) => der)];
+  const random = randomOf(campaign, 100);
+  const watch = stopwatch();
+  const now = Date.now();
+  /** Broken as a whole, or inside and whole again. */
+  const brokenCertificate = (): Buffer => {
+    if (random.oneIn(2)) return reshaped(random.pick(ders), random);
+    const der = mutated(random.pick(ders), random, ders);
+    return random.oneIn(2) ? der : sequence(der.subarray(4));
+  };
+  let [combined, accepted] = [0, 0];
+  for (let run = 0; run < runs; run++) {
+    const text = random.oneIn(2)
+      ? mutated(random.pick(texts), random, texts).toString('latin1')
+      : `${random.pick(anchors)}${encodePem('CERTIFICATE', brokenCertificate())}`;
+    const what = (): string => Buffer.from(text).toString('base64');
+    if (watch.quickly(what, () => anchorViolations(text)).length === 0) accepted++;
+    watch.quickly(what, () => freshAnchors([text], now + random.below(2) * 20_000 * day));
+    const found = watch.quickly(what, () => combinedFrom(text, now));
+    if (found === undefined || found === '') continue;
+    combined++;
+    // What is passed on is accepted by the server, and changes no more.
+    if (anchorViolations(found).length > 0) throw new Error(`the server refuses what is passed on: ${what()}`);
+    if (combinedFrom(found, now) !== found) throw new Error(`what is passed on changes again: ${what()}`);
+  }
+  return { accepted, combined, slowestMs: watch.slowestMs };
+}
+
+function combinedFrom(pem: string, now: number): string | undefined {
+  try {
+    return combineAnchors([{ from: 'here', pem }], now).bundle;
+  } catch (error) {
+    if (error instanceof UnfitSource) return undefined;
+    throw error;
+  }
+}
+
+/** Shows what was issued, with its chain, to openssl. Throws what it says if it refuses one. */
+export function verifyWithOpenssl({ shown, anchors }: Pick<RequestTally, 'shown' | 'anchors'>): void {
+  const between = shown[0]?.slice(shown[0].indexOf(pemEnd) + pemEnd.length) ?? '';
+  const files = Object.fromEntries(shown.map((pem, at) => [`${at}.pem`, pem]));
+  const args = ['-CAfile', 'anchors.pem', '-untrusted', 'between.pem', '-purpose', 'sslclient', ...Object.keys(files)];
+  openssl({ ...files, 'anchors.pem': anchors, 'between.pem': between }, 'verify', ...args);
+}
+
+const pemEnd = '-----END CERTIFICATE-----\n';

@@ -1,0 +1,11 @@
+import { expect, test } from 'vitest';
+import { nodes } from '../../../src/resources/nodes/definition.js';
+import { write, writeView } from '../write.js';
+
+test('a node tells its state when it registers and through the door for it', () => {
+  const before = { spec: { podCIDR: 'a' }, status: { phase: 'one' } };
+  const after = { spec: { podCIDR: 'b' }, status: { phase: 'two' } };
+  expect(write(nodes, before).object).toMatchObject(before);
+  expect(write(nodes, after, before).object).toMatchObject({ spec: after.spec, status: before.status });
+  expect(writeView(nodes, 'status', after, before).object).toMatchObject({ spec: before.spec, status: after.status });
+});

@@ -1,0 +1,48 @@
+import { describe, expect, test } from 'vitest';
+import { pods } from '../../../src/resources/pods/definition.js';
+import { write, writeView } from '../write.js';
+
+const spec = {
+  nodeName: 'n',
+  serviceAccountName: 'sa',
+  containers: [{ name: 'c', image: 'a' }],
+  volumes: [{ name: 'v', secret: { secretName: 's' } }],
+};
+
+test('what a pod is told of its state when it is made does not count, nor does an update', () => {
+  expect(write(pods, { spec, status: { phase: 'Running' } }).object).toMatchObject({ status: { phase: 'Pending' } });
+  const updated = write(pods, { spec, status: { phase: 'Running' } }, { spec });
+  expect(updated).toMatchObject({ object: { status: { phase: 'Pending' } }, violations: [] });
+});
+
+test('its state is written through the door for it, and nothing else is', () => {
+  const owned = { name: 'x', ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'n', uid: 'u' }] };
+  const told = { metadata: owned, spec: { nodeName: 'm' }, status: { phase: 'Running' } };
+  const { object, violations } = writeView(pods, 'status', told, { spec });
+  expect(object).toMatchObject({ spec, status: { phase: 'Running' } });
+  expect(object.metadata.ownerReferences ?? []).toEqual([]);
+  expect(violations).toEqual([]);
+});
+
+describe('an update', () => {
+  test.each<[string, object]>([
+    ['the image', { containers: [{ name: 'c', image: 'b' }] }],
+    ['tolerations', { tolerations: [{ key: 'k', operator: 'Exists' }] }],
+    ['the deadline', { activeDeadlineSeconds: 5 }],
+  ])('may change %s', (_what, more) => {
+    expect(write(pods, { spec: { ...spec, ...more } }, { spec }).violations).toEqual([]);
+  });
+
+  test.each<[string, object]>([
+    ['the account', { serviceAccountName: 'other' }],
+    ['the node', { nodeName: 'other' }],
+    ['Secrets named by volumes', { volumes: [{ name: 'v', secret: { secretName: 'prize' } }] }],
+    ['Secrets named by variables', { containers: [{ name: 'c', envFrom: [{ secretRef: { name: 'prize' } }] }] }],
+    ['containers', { initContainers: [{ name: 'i' }] }],
+    ['containers that come later', { ephemeralContainers: [{ name: 'e' }] }],
+  ])('may not change %s', (_what, more) => {
+    expect(write(pods, { spec: { ...spec, ...more } }, { spec }).violations).toEqual([
+      'spec: Forbidden: pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations`,`spec.terminationGracePeriodSeconds`',
+    ]);
+  });
+});
