@@ -16,6 +16,7 @@ export const csrCleaner = ({ retention = defaultRetention }: { readonly retentio
   defineController({
     name: 'csr-cleaner',
     for: CertificateSigningRequests,
+    dueAt: (csr) => expiresAt(csr, notAfter(csr), retention),
 
     async reconcile(csr, { client, clock, log }) {
       const at = expiresAt(csr, notAfter(csr), retention);

@@ -62,8 +62,10 @@ export const subjectFields = [
 ] as const;
 export type SubjectField = (typeof subjectFields)[number];
 
+export const ruleKeyTypes = ['RSA', 'ECDSA', 'Ed25519', 'ML-DSA-44', 'ML-DSA-65', 'ML-DSA-87'] as const;
+
 export interface KeyRule {
-  readonly type: 'RSA' | 'ECDSA' | 'Ed25519';
+  readonly type: (typeof ruleKeyTypes)[number];
   /** Of the modulus or the curve. */
   readonly minBits?: number;
   readonly maxBits?: number;

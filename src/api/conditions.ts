@@ -73,7 +73,7 @@ const members = [
 ] as const satisfies readonly (keyof Condition)[];
 
 /** Do both say the same? An absent text or time equals an empty one. */
-export const sameCondition = (a: Condition, b: Condition): boolean =>
+const sameCondition = (a: Condition, b: Condition): boolean =>
   members.every((member) => (a[member] || undefined) === (b[member] || undefined));
 
 /** Do both lists hold the same conditions in the same order? */

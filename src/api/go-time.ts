@@ -39,7 +39,7 @@ const parts = [
 ] as const;
 
 /** Reads a whole text in RFC 3339; `micros` insists on six fraction digits. */
-export function parseTime(text: string, precision: keyof typeof layouts): ParsedTime {
+function parseTime(text: string, precision: keyof typeof layouts): ParsedTime {
   const layout = layouts[precision];
   const complain = (rest: string, part: string): ParsedTime => ({
     wrong: `parsing time ${goTimeQuote(text)} as ${goTimeQuote(layout)}: cannot parse ${goTimeQuote(rest)} as ${goTimeQuote(part)}`,

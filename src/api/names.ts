@@ -136,7 +136,7 @@ export const configKey = (text: string): readonly string[] => [
 /**
  * Applies a name rule to `generateName`: a trailing `-` will be followed by more, so it is taken as a letter.
  */
-export const asPrefix =
+const asPrefix =
   (check: (text: string) => readonly string[]) =>
   (text: string, { prefix }: { readonly prefix: boolean }): readonly string[] =>
     check(prefix && text.endsWith('-') ? `${text.slice(0, -1)}a` : text);

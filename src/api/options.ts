@@ -1,4 +1,4 @@
-import { badRequest, invalidObject, untyped } from './errors.js';
+import { badRequest, invalidObject } from './errors.js';
 import { forbiddenField, invalid, notSupported, required, tooLong, type Violation } from './violations.js';
 
 /** Query options of every verb: read and checked as kube-apiserver does. */
@@ -213,12 +213,4 @@ export function readDeleteParameters(query: Query, body: DeleteBody | undefined)
     orphanDependents,
     preconditions,
   };
-}
-
-/** A resourceVersion of get and watch, where a malformed one is an untyped 500. */
-export function versionOf(text: string): bigint {
-  const version = parseVersion(text);
-  if (typeof version !== 'bigint')
-    throw untyped(`resourceVersion: Invalid value: ${JSON.stringify(text)}: ${version.wrong}`);
-  return version;
 }

@@ -376,7 +376,7 @@ export function parseFieldSelector(text: string): FieldSelector {
   return fieldSelectorFrom(requirements);
 }
 
-export const fieldSelectorFrom = (requirements: readonly FieldRequirement[]): FieldSelector => ({
+const fieldSelectorFrom = (requirements: readonly FieldRequirement[]): FieldSelector => ({
   requirements,
   empty: requirements.length === 0,
   text: requirements.map(({ field, operator, value }) => `${field}${operator}${escapeFieldValue(value)}`).join(','),

@@ -75,12 +75,6 @@ export const duplicate = (field: string, value: unknown): Violation => ({
   body: `Duplicate value: ${shown(value)}`,
 });
 
-export const notFoundValue = (field: string, value: unknown): Violation => ({
-  reason: 'FieldValueNotFound',
-  field,
-  body: `Not found: ${shown(value)}`,
-});
-
 export const tooLong = (field: string, maxBytes: number): Violation => ({
   reason: 'FieldValueTooLong',
   field,
@@ -91,12 +85,6 @@ export const tooMany = (field: string, actual: number, max: number): Violation =
   reason: 'FieldValueTooMany',
   field,
   body: `Too many: ${actual}: must have at most ${max} ${plural(max, 'item')}`,
-});
-
-export const internalViolation = (field: string, detail: string): Violation => ({
-  reason: 'InternalError',
-  field,
-  body: `Internal error: ${detail}`,
 });
 
 /** `base.member`; a member of the root has no leading dot. */

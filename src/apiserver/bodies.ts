@@ -190,7 +190,7 @@ export function decodeWithCodec(
   return definition.codec.decode(body, { applied });
 }
 
-export const cannotHandle = (
+const cannotHandle = (
   meta: { readonly apiVersion: string; readonly kind: string },
   kind: string,
   why: string,

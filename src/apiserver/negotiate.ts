@@ -79,7 +79,7 @@ export interface Offer {
 const prettyAgents = /^(?:curl|Wget|Mozilla\/5\.0)/;
 
 /** JSON as a person wants to read it: asked for, or by default for browsers and curl. */
-export function wantsPretty(query: Query, userAgent: string | undefined): boolean {
+function wantsPretty(query: Query, userAgent: string | undefined): boolean {
   const asked = query.get('pretty');
   if (asked !== undefined) return readBoolean(asked) && asked !== '';
   return prettyAgents.test(userAgent ?? '');

@@ -123,16 +123,16 @@ async function identify(
     return request.caller.user;
   }
   const { credentials } = request.caller;
-  let refused = false;
+  let refused: AuthenticationError | undefined;
   const found = await parts.authenticator.authenticate(credentials).catch((error: unknown) => {
     if (!(error instanceof AuthenticationError)) throw error;
     parts.log.debug({ reason: error.message }, 'not authenticated');
-    refused = true;
+    refused = error;
     return undefined;
   });
   if (found === undefined) {
     const error = unauthorized();
-    passage?.unauthenticated(credentials, error, { refused });
+    passage?.unauthenticated(credentials, error, refused);
     throw error;
   }
   for (const text of found.warnings ?? []) warn(text);

@@ -70,7 +70,7 @@ const isStatus = (result: Bodied): boolean => result.type === 'object' && result
 const converted = new WeakMap<ResourceDefinition, WeakMap<Entry, Buffer>>();
 
 /** An entry's JSON in the definition's version; made once for all who ask. */
-export function entryBytes(definition: ResourceDefinition, entry: Entry): Buffer {
+function entryBytes(definition: ResourceDefinition, entry: Entry): Buffer {
   if (asStored(definition)) return entry.bytes;
   let known = converted.get(definition);
   if (known === undefined) {
@@ -259,7 +259,7 @@ const eventEnd = Buffer.from('}\n');
 const line = (type: string, object: unknown): Buffer => Buffer.from(`{"type":"${type}","object":${goJson(object)}}\n`);
 
 /** What stands in a bookmark or an error event. */
-export function specialObject(
+function specialObject(
   definition: ResourceDefinition,
   item: Extract<WatchItem, { type: 'BOOKMARK' | 'ERROR' }>,
 ): object {

@@ -9,7 +9,7 @@ import { HistoryCompacted, type Revision, RevisionInFuture, type Store } from '.
 const patience = 3_000;
 const pollMs = 50;
 
-export const tooLargeVersion = (asked: Revision, current: Revision): ApiError =>
+const tooLargeVersion = (asked: Revision, current: Revision): ApiError =>
   timeout(`Too large resource version: ${asked}, current: ${current}`, {
     causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
     retryAfterSeconds: 1,

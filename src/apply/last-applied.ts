@@ -8,7 +8,7 @@ import { compareText, isList, isObject, withMember, withoutMember } from './json
 import type { Shape } from './shape.js';
 
 /** The annotation in which `kubectl apply` keeps, on the client side, what it applied. */
-export const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
+const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /** Annotations together may have this many bytes, keys included. */
 const annotationsLimit = 256 * 1024;

@@ -56,7 +56,7 @@ export function readPathElement(text: string): PathElement | undefined {
 }
 
 /** As error texts spell a step: `.data`, `[name="x"]`, `[="v"]`, `[0]`. */
-export function printPathElement(element: PathElement): string {
+function printPathElement(element: PathElement): string {
   const rest = element.slice(2);
   switch (element[0]) {
     case 'k': {

@@ -54,7 +54,7 @@ const untypedShape: Shape = {
 };
 
 /** Any value: maps by their members, lists as a whole. What holds where there is no schema. */
-export const deducedShape: Shape = {
+const deducedShape: Shape = {
   scalar: 'untyped',
   list: untypedShape.list,
   get map(): MapShape {

@@ -10,10 +10,11 @@ export function aggregate(texts: readonly string[]): string {
 export const textsOf = (error: AuthenticationError): readonly string[] =>
   isTexts(error.cause) ? error.cause : [error.message];
 
-/** One error of many, flattened; its separate texts are its cause. */
+/** One error of many, flattened, with what all of them tell the audit log; its separate texts are its cause. */
 export function aggregateError(errors: readonly AuthenticationError[]): AuthenticationError {
   const texts = errors.flatMap(textsOf);
-  return new AuthenticationError(aggregate(texts), { cause: texts });
+  const annotations = Object.assign({}, ...errors.map((error) => error.annotations));
+  return new AuthenticationError(aggregate(texts), { cause: texts, annotations });
 }
 
 const isTexts = (value: unknown): value is readonly string[] =>

@@ -31,11 +31,17 @@ export interface Authenticator {
 /** A credential is not valid. Made for almost every request, by whoever it is not meant for, so it has no stack. */
 export class AuthenticationError extends Error {
   override readonly name = 'AuthenticationError';
+  /** Facts for the audit log. */
+  readonly annotations: Readonly<Record<string, string>>;
 
-  constructor(message: string, options?: ErrorOptions) {
+  constructor(
+    message: string,
+    { annotations = {}, ...options }: ErrorOptions & { readonly annotations?: Readonly<Record<string, string>> } = {},
+  ) {
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
     super(message, options);
     Error.stackTraceLimit = stackTraceLimit;
+    this.annotations = annotations;
   }
 }

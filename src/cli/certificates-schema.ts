@@ -3,6 +3,7 @@ import {
   type CertificatePolicy,
   type PolicyRule,
   policyProblems,
+  ruleKeyTypes,
   subjectFields,
 } from '../../controllers/csr-policy-approver/policy.js';
 import {
@@ -11,6 +12,7 @@ import {
   trustBundleProblems,
 } from '../../controllers/trust-distributor/trust-bundle.js';
 import { signerNameViolations } from '../api/signer-name.js';
+import { keyTypes } from '../pki/key-pair.js';
 import type { ConfiguredSigner } from '../server/signing-options.js';
 import { defaults } from './configuration-options.js';
 
@@ -26,7 +28,7 @@ const signerName = z.string().refine((name) => {
 }, 'must be a signer name or domain/*');
 
 const named = { name: signerName, maxSeconds: z.number().int().min(600).optional() };
-const keyType = z.enum(['P-256', 'P-384', 'P-521', 'Ed25519', 'RSA-2048', 'RSA-3072', 'RSA-4096']);
+const keyType = z.enum(keyTypes);
 
 const signer = z.union(
   [
@@ -65,7 +67,7 @@ const rule = z.strictObject({
   keys: z
     .array(
       z.strictObject({
-        type: z.enum(['RSA', 'ECDSA', 'Ed25519']),
+        type: z.enum(ruleKeyTypes),
         minBits: z.number().int().positive().optional(),
         maxBits: z.number().int().positive().optional(),
       }),

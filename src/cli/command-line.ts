@@ -3,6 +3,8 @@ import { ConfigurationError, type Flags } from './configuration.js';
 
 /** The command line. Answers the exit status: 0, 1 for failure (one sentence on standard error), 2 for wrong usage. */
 export async function runCommandLine(argv: readonly string[]): Promise<number> {
+  // Whoever read what is printed may be gone; that is no reason to follow.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   const program = new Command('kedge')
     .description('A Kubernetes-style control plane for identity, certificates and trust')
     .exitOverride()
@@ -29,7 +31,7 @@ export async function runCommandLine(argv: readonly string[]): Promise<number> {
     .description('run the built-in controllers against a server elsewhere')
     .requiredOption('--kubeconfig <file>', 'server and identity to use')
     .option('--controllers <list>', "controllers to run, comma-separated; default 'all'", readList)
-    .option('--config <file>', 'options file whose signing, certificatePolicy and trust count; see config/server.yaml')
+    .option('--config <file>', 'options file whose signing, certificatePolicy, trust and domains count')
     .option('--ca-cert <file>', 'PEM certificate of the CA that signs for the well-known signers')
     .option('--ca-key <file>', 'PEM key of that CA')
     .addOption(new Option('--log-level <level>', 'least level to log').choices(['debug', 'info', 'warn', 'error']))

@@ -5,6 +5,7 @@ import { defaultDomains } from '../api/domains.js';
 import { isReason } from '../api/errors.js';
 import { CertificateLedgerEntries } from '../api/kinds/certificate-ledger-entry.js';
 import type { Client } from '../client/client.js';
+import { clientIn } from '../client/in-domain.js';
 import { connect } from '../client/remote-client.js';
 import { createManager } from '../controller/manager.js';
 import { loadCertificateAuthority } from '../pki/certificate-authority.js';
@@ -20,7 +21,7 @@ import { untilStopped } from './serve.js';
 
 export interface ControllersFlags {
   readonly kubeconfig: string;
-  /** Its parts `signing`, `certificatePolicy` and `trust` count. */
+  /** Its parts `signing`, `certificatePolicy`, `trust` and `domains` count. */
   readonly config?: string;
   readonly controllers?: 'all' | readonly string[];
   readonly caCert?: string;
@@ -39,13 +40,15 @@ export async function runControllers(flags: ControllersFlags): Promise<void> {
   const format = flags.logFormat ?? (process.stdout.isTTY ? 'pretty' : 'json');
   const log = createLogger({ format, level: flags.logLevel ?? 'info' });
   const crashed = firstCrash(log);
-  const client = await connect({ kubeconfig: flags.kubeconfig });
+  const configuration = await readConfiguration(flags.config, {});
+  const domains = { ...defaultDomains, ...configuration.domains };
+  const remote = await connect({ kubeconfig: flags.kubeconfig });
+  const client = clientIn(domains, remote);
   const stopping = new AbortController();
   const files =
     flags.caCert === undefined || flags.caKey === undefined
       ? undefined
       : { certificateFile: flags.caCert, keyFile: flags.caKey };
-  const configuration = await readConfiguration(flags.config, {});
   const certificates = certificatesOptions(configuration);
   const { signers, rotated } = await openSigners({
     ca: files === undefined ? undefined : await readAuthority(files),
@@ -55,7 +58,7 @@ export async function runControllers(flags: ControllersFlags): Promise<void> {
     trust: certificates.trust,
     own: [],
     client: () => client,
-    domains: defaultDomains,
+    domains,
     clock: systemClock,
     log,
     signal: stopping.signal,
@@ -66,7 +69,8 @@ export async function runControllers(flags: ControllersFlags): Promise<void> {
     ...certificateControllers(certificates, rotated),
     certificateLedger,
     signers,
-    rootCa: () => client.ca,
+    domains,
+    rootCa: () => remote.ca,
   }).filter(({ name }) => names === 'all' || names.includes(name));
   log.info({ controllers: [...new Set(wanted.map(({ name }) => name))] }, 'running');
   const running = createManager({ client, log, graceMs })

@@ -5,8 +5,6 @@ import type { Logger } from '../runtime/logger.js';
  * after which nobody knows what state it is in and it should be stopped. A second one ends it at once.
  */
 export function firstCrash(log: Logger): Promise<Error> {
-  // Whoever read the log lines may be gone; that is no reason to follow.
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   process.on('unhandledRejection', (reason) => log.error({ err: reason }, 'unhandled rejection'));
   return new Promise((resolve) => {
     let crashed = false;

@@ -32,6 +32,11 @@ export interface ControllerSpec<T extends ApiObject> {
   readonly backoff?: { readonly baseMs: number; readonly capMs: number };
   /** Checked on the event and again on the fresh object. */
   when?(object: T): boolean;
+  /**
+   * For work that is a matter of time: when an object that changed is to be looked at, in milliseconds since the epoch.
+   * undefined: not before it changes again. Default: at once.
+   */
+  dueAt?(object: T): number | undefined;
   readonly reconcile: Reconcile<T>;
   /** The object is gone. Its last known state is given. */
   deleted?(last: T, context: ReconcileContext): Promise<ReconcileResult>;

@@ -13,7 +13,7 @@ export const defineController = <T extends ApiObject>(spec: ControllerSpec<T>): 
   run: (context) => runController(spec, { ...context, log: context.log.child({ controller: spec.name }) }),
 });
 
-type Wake = (key: ObjectKey, cause: string) => void;
+type Wake = (key: ObjectKey, cause: string, delayMs?: number) => void;
 
 async function runController<T extends ApiObject>(spec: ControllerSpec<T>, context: ReconcileContext): Promise<void> {
   const { client, signal } = context;
@@ -29,7 +29,10 @@ async function runController<T extends ApiObject>(spec: ControllerSpec<T>, conte
         if (spec.deleted === undefined) return;
         gone.set(keyText(key), change.object);
         wake(key, change.type);
-      } else if (wanted(spec, change)) wake(key, change.type);
+        return;
+      }
+      const delayMs = delayOf(spec, change, context.clock.now());
+      if (delayMs !== undefined) wake(key, change.type, delayMs);
     });
     triggers.push(...(spec.alsoOn ?? []).map((trigger) => runTrigger(trigger, context, { cache, spec, wake })));
   };
@@ -62,12 +65,21 @@ interface Selectors {
 const selectorsOf = ({ labelSelector, fieldSelector }: Selectors) => ({ labelSelector, fieldSelector });
 const watching = ({ signal, clock, log }: ReconcileContext) => ({ signal, clock, log });
 
-/** An object whose guard throws is let in: its reconcile then fails, is reported and tried again. */
-function wanted<T extends ApiObject>(spec: ControllerSpec<T>, change: CacheChange<T>): boolean {
+/**
+ * How soon a change is worth a look; undefined: not at all. An object whose guard throws is let in: its reconcile then
+ * fails, is reported and tried again.
+ */
+function delayOf<T extends ApiObject>(
+  spec: ControllerSpec<T>,
+  { object }: CacheChange<T>,
+  now: number,
+): number | undefined {
   try {
-    return spec.when === undefined || spec.when(change.object);
+    if (spec.when?.(object) === false) return undefined;
+    const at = spec.dueAt === undefined ? now : spec.dueAt(object);
+    return at === undefined ? undefined : Math.max(0, at - now);
   } catch {
-    return true;
+    return 0;
   }
 }
 

@@ -14,7 +14,7 @@ export interface KeyedWork<K> {
   readonly concurrency?: number | undefined;
   readonly backoff?: { readonly baseMs: number; readonly capMs: number } | undefined;
   /** Called once, before any work; what it starts ends with the context's signal. */
-  start(wake: (key: K, cause: string) => void): void;
+  start(wake: (key: K, cause: string, delayMs?: number) => void): void;
   reconcile(key: K): Promise<ReconcileResult>;
   /** Told of a key that failed with a TerminalError. */
   abandon?(key: K): void;
@@ -60,7 +60,11 @@ export async function runKeys<K>(work: KeyedWork<K>, context: ReconcileContext):
   };
 
   signal.addEventListener('abort', () => queue.shutDown(), { once: true });
-  work.start((key, cause) => {
+  work.start((key, cause, delayMs = 0) => {
+    if (delayMs > 0) {
+      queue.add(key, delayMs);
+      return;
+    }
     const object = identity(key);
     if (!causes.has(object)) causes.set(object, { cause, since: clock.now() });
     queue.add(key);

@@ -1,11 +1,13 @@
 import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject, sign } from 'node:crypto';
 import { promisify } from 'node:util';
 import { nothing, oid, sequence } from './der.js';
+import { type MlDsa, mlDsaMissing, mlDsaSets } from './ml-dsa.js';
+import { firstPemBlock } from './pem.js';
 import { PkiError } from './pki-error.js';
 
 /** Private keys: making them, reading them, and signing with the algorithm that suits them. */
 
-export type KeyType = 'P-256' | 'P-384' | 'P-521' | 'Ed25519' | 'RSA-2048' | 'RSA-3072' | 'RSA-4096';
+export type KeyType = 'P-256' | 'P-384' | 'P-521' | 'Ed25519' | 'RSA-2048' | 'RSA-3072' | 'RSA-4096' | MlDsa;
 
 const generate = promisify(generateKeyPair);
 
@@ -17,9 +19,22 @@ const makers: Readonly<Record<KeyType, () => Promise<{ readonly privateKey: KeyO
   'RSA-2048': () => generate('rsa', { modulusLength: 2048 }),
   'RSA-3072': () => generate('rsa', { modulusLength: 3072 }),
   'RSA-4096': () => generate('rsa', { modulusLength: 4096 }),
+  'ML-DSA-44': () => generateMlDsa('ML-DSA-44'),
+  'ML-DSA-65': () => generateMlDsa('ML-DSA-65'),
+  'ML-DSA-87': () => generateMlDsa('ML-DSA-87'),
 };
 
-/** Makes a private key, off the main thread. */
+/** What Node.js calls it; the types of the package are those of a version without it. */
+const nodeType = (name: MlDsa): 'ed25519' => name.toLowerCase() as 'ed25519';
+
+const generateMlDsa = (name: MlDsa): Promise<{ readonly privateKey: KeyObject }> =>
+  generate(nodeType(name)).catch((cause: unknown) => {
+    throw mlDsaMissing(name, cause);
+  });
+
+export const keyTypes = Object.keys(makers) as readonly KeyType[];
+
+/** Makes a private key, off the main thread. Rejects with PkiError (`authority`) where Node.js cannot make one. */
 export const generateKey = async (type: KeyType): Promise<KeyObject> => (await makers[type]()).privateKey;
 
 /** PEM of a private key (PKCS#8). */
@@ -33,6 +48,8 @@ export function readPrivateKey(pem: string): KeyObject {
   try {
     return createPrivateKey(pem);
   } catch (cause) {
+    const set = mlDsaSets.find(({ identifier }) => firstPemBlock(pem)?.bytes.includes(identifier));
+    if (set !== undefined) throw mlDsaMissing(set.name, cause);
     throw new PkiError('authority', 'the private key cannot be read', { cause });
   }
 }
@@ -50,14 +67,17 @@ const ecdsa: ReadonlyMap<string, SigningAlgorithm> = new Map<string, SigningAlgo
   ['secp384r1', { identifier: sequence(oid('1.2.840.10045.4.3.3')), hash: 'sha384' }],
   ['secp521r1', { identifier: sequence(oid('1.2.840.10045.4.3.4')), hash: 'sha512' }],
 ]);
-const rsa: SigningAlgorithm = { identifier: sequence(oid('1.2.840.113549.1.1.11'), nothing), hash: 'sha256' };
-const ed25519: SigningAlgorithm = { identifier: sequence(oid('1.3.101.112')), hash: null };
+/** By the type of key. */
+const others: ReadonlyMap<string, SigningAlgorithm> = new Map<string, SigningAlgorithm>([
+  ['rsa', { identifier: sequence(oid('1.2.840.113549.1.1.11'), nothing), hash: 'sha256' }],
+  ['ed25519', { identifier: sequence(oid('1.3.101.112')), hash: null }],
+  ...mlDsaSets.map(({ name, identifier }) => [nodeType(name), { identifier, hash: null }] as const),
+]);
 
-/** RSA: SHA-256 with PKCS#1 v1.5; ECDSA: the hash of the curve's size; Ed25519. Throws PkiError (`authority`). */
+/** RSA: SHA-256 with PKCS#1 v1.5; ECDSA: the hash of the curve's size; Ed25519; ML-DSA. Throws PkiError (`authority`). */
 export function signingAlgorithm(key: KeyObject): SigningAlgorithm {
-  if (key.asymmetricKeyType === 'rsa') return rsa;
-  if (key.asymmetricKeyType === 'ed25519') return ed25519;
-  const found = key.asymmetricKeyType === 'ec' ? ecdsa.get(key.asymmetricKeyDetails?.namedCurve ?? '') : undefined;
+  const { asymmetricKeyType: type = '' } = key;
+  const found = type === 'ec' ? ecdsa.get(key.asymmetricKeyDetails?.namedCurve ?? '') : others.get(type);
   if (found === undefined) throw new PkiError('authority', 'the private key is of a kind that does not sign here');
   return found;
 }

@@ -1,5 +1,6 @@
 import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
 import { bits, DerCursor, nothing, oid, sequence, smallInteger, tags, unsignedInteger } from './der.js';
+import { type MlDsa, type MlDsaFacts, mlDsaSets } from './ml-dsa.js';
 import { PkiError } from './pki-error.js';
 
 /** Public keys of requests and certificates (RFC 3279, RFC 5480, RFC 8410). */
@@ -8,7 +9,7 @@ export type Curve = 'P-224' | 'P-256' | 'P-384' | 'P-521';
 
 export interface PublicKey {
   /** `other`: well-formed, but of a kind that neither signs nor is certified here. */
-  readonly kind: 'RSA' | 'ECDSA' | 'Ed25519' | 'DSA' | 'other';
+  readonly kind: 'RSA' | 'ECDSA' | 'Ed25519' | MlDsa | 'DSA' | 'other';
   /** Size of modulus or field; 0 where it has no meaning. */
   readonly bits: number;
   readonly curve?: Curve;
@@ -100,6 +101,7 @@ const readers: ReadonlyMap<string, (material: KeyMaterial) => PublicKey> = new M
   [oids.ec, readEc],
   [oids.ed25519, readEd25519],
   [oids.dsa, readDsa],
+  ...mlDsaSets.map((set) => [set.oid, (material: KeyMaterial) => readMlDsa(set, material)] as const),
 ]);
 
 /** Understands a key. Throws PkiError (`parse`) for a malformed one; unknown algorithms are `other`. */
@@ -166,6 +168,12 @@ function readEd25519({ parameters, key }: KeyMaterial): PublicKey {
   if (parameters.length !== 0) throw wrong('x509: Ed25519 key encoded with illegal parameters');
   if (key.length !== 32) throw wrong('x509: wrong Ed25519 public key size');
   return { kind: 'Ed25519', bits: 256, spki: sequence(algorithms.ed25519, bits(key)), raw: key };
+}
+
+function readMlDsa({ name, identifier, keyBytes }: MlDsaFacts, { parameters, key }: KeyMaterial): PublicKey {
+  if (parameters.length !== 0) throw wrong(`x509: ${name} key encoded with illegal parameters`);
+  if (key.length !== keyBytes) throw wrong(`x509: wrong ${name} public key size`);
+  return { kind: name, bits: 0, spki: sequence(identifier, bits(key)), raw: key };
 }
 
 function readDsa({ parameters, key }: KeyMaterial): PublicKey {

@@ -1,5 +1,6 @@
 import { constants, verify } from 'node:crypto';
 import { constructed, DerCursor, nothing, smallInteger, tags } from './der.js';
+import { type MlDsa, mlDsaSets } from './ml-dsa.js';
 import { PkiError } from './pki-error.js';
 import { keyObject, type PublicKey } from './public-key.js';
 
@@ -7,7 +8,7 @@ import { keyObject, type PublicKey } from './public-key.js';
 
 interface Algorithm {
   /** Kind of key as Go's text names it. */
-  readonly key: 'RSA' | 'DSA' | 'ECDSA' | 'Ed25519';
+  readonly key: 'RSA' | 'DSA' | 'ECDSA' | 'Ed25519' | MlDsa;
   /** undefined: the algorithm hashes by itself. */
   readonly hash: 'sha1' | 'sha256' | 'sha384' | 'sha512' | undefined;
   readonly pss?: true;
@@ -29,7 +30,11 @@ const algorithms: ReadonlyMap<string, Algorithm> = new Map<string, Algorithm>([
   ['1.2.840.10045.4.3.3', { key: 'ECDSA', hash: 'sha384' }],
   ['1.2.840.10045.4.3.4', { key: 'ECDSA', hash: 'sha512' }],
 ]);
-const oidEd25519 = '1.3.101.112';
+/** Those that must have no parameters. */
+const bareAlgorithms: ReadonlyMap<string, Algorithm> = new Map<string, Algorithm>([
+  ['1.3.101.112', { key: 'Ed25519', hash: undefined }],
+  ...mlDsaSets.map(({ name, oid }) => [oid, { key: name, hash: undefined }] as const),
+]);
 const oidPss = '1.2.840.113549.1.1.10';
 const oidMgf1 = '1.2.840.113549.1.1.8';
 const pssHashes: ReadonlyMap<string, { readonly hash: 'sha256' | 'sha384' | 'sha512'; readonly salt: bigint }> =
@@ -49,7 +54,8 @@ export interface SignatureAlgorithm {
 
 function lookUp({ oid, parameters }: SignatureAlgorithm): Algorithm | undefined {
   if (oid === oidPss) return pss(parameters);
-  if (oid === oidEd25519) return parameters.length === 0 ? { key: 'Ed25519', hash: undefined } : undefined;
+  const bare = bareAlgorithms.get(oid);
+  if (bare !== undefined) return parameters.length === 0 ? bare : undefined;
   return algorithms.get(oid);
 }
 
@@ -74,11 +80,23 @@ function pss(parameters: Buffer): Algorithm | undefined {
 }
 const isBareOrNull = (cursor: DerCursor): boolean => cursor.empty || cursor.any()?.whole.equals(nothing) === true;
 
-const goTypes = { RSA: '*rsa.PublicKey', ECDSA: '*ecdsa.PublicKey', Ed25519: 'ed25519.PublicKey' } as const;
+const mlDsaGoType = '*mldsa.PublicKey';
+const goTypes = {
+  RSA: '*rsa.PublicKey',
+  ECDSA: '*ecdsa.PublicKey',
+  Ed25519: 'ed25519.PublicKey',
+  'ML-DSA-44': mlDsaGoType,
+  'ML-DSA-65': mlDsaGoType,
+  'ML-DSA-87': mlDsaGoType,
+} as const;
+const mlDsaFailure = 'x509: ML-DSA verification failure';
 const failures = {
   RSA: 'crypto/rsa: verification error',
   ECDSA: 'x509: ECDSA verification failure',
   Ed25519: 'x509: Ed25519 verification failure',
+  'ML-DSA-44': mlDsaFailure,
+  'ML-DSA-65': mlDsaFailure,
+  'ML-DSA-87': mlDsaFailure,
 } as const;
 
 const failed = (message: string): PkiError => new PkiError('signature', message);

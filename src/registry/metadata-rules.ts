@@ -155,7 +155,7 @@ export function validateMetadataUpdate(next: ApiObject, previous: ApiObject): re
 }
 
 /** Keys and values of labels, also those of selectors. */
-export const validateLabels = (labels: Meta['labels'], path: string): readonly Violation[] =>
+const validateLabels = (labels: Meta['labels'], path: string): readonly Violation[] =>
   ofEach(Object.entries(labels ?? {}), ([key, value]) => [
     ...qualifiedName(key).map((text) => invalid(path, key, text)),
     ...labelValue(value).map((text) => invalid(path, value, text)),

@@ -25,7 +25,7 @@ export function decodeMetadata(
 }
 
 /** Metadata without the members that Go cannot read. */
-export function readableMetadata(metadata: Json): JsonObject {
+function readableMetadata(metadata: Json): JsonObject {
   if (!isObject(metadata)) return {};
   const kept: Record<string, Json> = {};
   for (const name of objectMeta.properties?.keys() ?? []) {
@@ -85,7 +85,7 @@ export function coerceEmbedded(
 
 const found = new WeakMap<Schema, boolean>();
 /** Is there an embedded resource anywhere in the schema? */
-export function hasEmbedded(schema: Schema): boolean {
+function hasEmbedded(schema: Schema): boolean {
   const known = found.get(schema);
   if (known !== undefined) return known;
   found.set(schema, false);

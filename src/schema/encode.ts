@@ -63,15 +63,6 @@ export const itemStart = (type: EncodedType): number =>
     ? 1
     : Buffer.byteLength(goJson({ kind: type.kind, apiVersion: groupVersion(type) }).slice(0, -1)) + 1;
 
-/** An object's bytes as a list item. */
-export function itemBytes(type: EncodedType, bytes: Buffer): Buffer {
-  const start = itemStart(type);
-  if (start === 1) return bytes;
-  const item = Buffer.from(bytes.buffer, bytes.byteOffset + start - 1, bytes.length - start + 1);
-  return Buffer.concat([openBrace, item.subarray(1)]);
-}
-const openBrace = Buffer.from('{');
-
 /** Stands for the revision while an object is written as text. */
 const stand = '0';
 const standText = `"resourceVersion":"${stand}"`;

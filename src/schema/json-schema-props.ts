@@ -327,7 +327,7 @@ export function everySchema(of: SchemaProps | undefined, visit: (schema: SchemaP
 }
 
 /** The schemas directly within a schema, in the order the server walks them. */
-export function innerSchemas(of: SchemaProps): readonly SchemaProps[] {
+function innerSchemas(of: SchemaProps): readonly SchemaProps[] {
   return [
     ...(of.items?.schema ? [of.items.schema] : []),
     ...(of.items?.schemas ?? []),
@@ -404,5 +404,5 @@ function internalValue(shape: Shape, value: unknown): Json {
 }
 
 /** The internal form of a rule. */
-export const internalRule = (of: ValidationRule): JsonObject =>
+const internalRule = (of: ValidationRule): JsonObject =>
   Object.fromEntries(ruleMembers.map(({ member, go, pointer }) => [go, of[member] ?? (pointer ? null : '')]));

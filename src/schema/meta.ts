@@ -13,7 +13,7 @@ export const typeMeta: Readonly<Record<string, Schema>> = {
   apiVersion: string({ description: 'Group and version of the schema this object is written in.' }),
 };
 
-export const managedFieldsEntry = struct(
+const managedFieldsEntry = struct(
   'v1.ManagedFieldsEntry',
   {
     manager: field(1, string(), { description: 'Who manages these fields.' }),

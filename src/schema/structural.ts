@@ -205,7 +205,7 @@ function restrictsNamesOnly(metadata: SchemaProps): boolean {
 
 const intOrString: readonly SchemaProps[] = [{ type: 'integer' }, { type: 'string' }];
 /** `anyOf: [{type: integer}, {type: string}]`, which may stand beside int-or-string. */
-export const isIntOrString = (anyOf: readonly SchemaProps[] | undefined): boolean => same(anyOf, intOrString);
+const isIntOrString = (anyOf: readonly SchemaProps[] | undefined): boolean => same(anyOf, intOrString);
 
 interface Skip {
   readonly skipAnyOf: boolean;

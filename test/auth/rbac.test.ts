@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { defaultDomains } from '../../src/api/domains.js';
 import { ClusterRoles, type PolicyRule, Roles } from '../../src/api/kinds/role.js';
@@ -201,6 +202,46 @@ test('rules come verbatim, in the order of bindings, with what could not be foun
     incomplete: false,
     errors: ['role.rbac.authorization.k8s.io "lost" not found'],
   });
+});
+
+test('what follows one change after the other is what looks at everything at once', async () => {
+  const subject = fc.oneof(
+    fc.constantFrom('alice', 'bob').map(user),
+    fc.constantFrom('dev', 'ops').map(group),
+    fc.constantFrom('a', 'b').map((namespace) => ({ kind: 'ServiceAccount', name: 'sa', namespace })),
+  );
+  const change = fc.record({
+    name: fc.constantFrom('x', 'y', 'z'),
+    namespace: fc.constantFrom(undefined, 'a', 'b'),
+    subjects: fc.option(fc.array(subject, { maxLength: 3 })),
+    role: fc.constantFrom('one', 'two'),
+    isAsked: fc.boolean(),
+  });
+  const askers = [alice, { username: 'bob', groups: ['ops'] }, { username: 'system:serviceaccount:a:sa', groups: [] }];
+  await fc.assert(
+    fc.asyncProperty(fc.array(change, { maxLength: 12 }), async (changes) => {
+      const objects = new FixedObjects();
+      const following = rbac(objects, defaultDomains);
+      for (const { name, namespace, subjects, role, isAsked } of changes) {
+        const metadata = { name, ...(namespace === undefined ? {} : { namespace }) };
+        const [bindings, roles] = namespace === undefined ? [ClusterRoleBindings, ClusterRoles] : [RoleBindings, Roles];
+        if (subjects === null) objects.remove(bindings, metadata).remove(roles, { ...metadata, name: role });
+        else {
+          objects.put(bindings, { metadata, ...bound(roles.kind, role, ...subjects) });
+          objects.put(roles, { metadata: { ...metadata, name: role }, rules: [rule(`pods ${name}`)] });
+        }
+        if (!isAsked) continue;
+        for (const asker of askers) {
+          for (const where of ['', 'a']) {
+            const asks = asked({ user: asker, namespace: where });
+            const atOnce = rbac(objects, defaultDomains);
+            expect(await following.authorize(asks)).toEqual(await atOnce.authorize(asks));
+            expect(await following.rulesFor(asker, where)).toEqual(await atOnce.rulesFor(asker, where));
+          }
+        }
+      }
+    }),
+  );
 });
 
 test('ten thousand bindings are decided about as fast as ten', async () => {

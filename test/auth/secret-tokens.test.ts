@@ -86,6 +86,16 @@ test.each<[string, () => unknown, string]>([
   await expect(verify()).rejects.toThrow(message);
 });
 
+test('the audit log is told of one marked invalid', async () => {
+  putSecret({ labels: { 'kubernetes.io/legacy-token-invalid-since': '2025-01-01' } });
+  await expect(verify()).rejects.toMatchObject({
+    annotations: {
+      'authentication.k8s.io/legacy-token': 'system:serviceaccount:ns:sa',
+      'authentication.k8s.io/legacy-token-invalidated': 'tok/ns',
+    },
+  });
+});
+
 const prefix = 'kubernetes.io/serviceaccount';
 test.each([
   [{ sub: undefined }, 'sub claim is missing'],

@@ -87,6 +87,22 @@ describe('a controller', () => {
     ]);
   });
 
+  test('leaves an object alone until it is due, however often it changes', async () => {
+    const begun = Date.parse('2026-01-01T00:00:00Z');
+    const { things, reconciles, clock } = await start({
+      dueAt: ({ spec }) => (typeof spec === 'number' ? begun + spec : undefined),
+      reconcile: async () => {},
+    });
+    await things.create(thing('never'));
+    await things.create(thing('now', { spec: -1 }));
+    await things.create(thing('later', { spec: 60_000 }));
+    await things.update(thing('later', { spec: 50_000 }));
+    await clock.advance(49_999);
+    expect(reconciles()).toMatchObject([{ object: 'n/now' }]);
+    await clock.advance(1);
+    expect(reconciles()).toMatchObject([{ object: 'n/now' }, { object: 'n/later', cause: 'requeue' }]);
+  });
+
   test('a failure is tried again, later each time, and logged as a warning', async () => {
     let failures = 3;
     const { clock, things, reconciles } = await start({

@@ -32,7 +32,10 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
   expect(await holds()).toBe(true);
 }
 
-async function start(more: Partial<RotatedCa> = {}, { publish = true } = {}) {
+const rotation = (more: Partial<RotatedCa> = {}): Runnable =>
+  caRotation({ cas: [{ ...ca, ...more }], refreshMs: hour / 6 });
+
+async function start(more: Partial<RotatedCa> = {}, { publish = true, rotator = rotation(more) } = {}) {
   let follow: ReturnType<typeof followCaSecret> | undefined;
   const signer: Runnable = {
     name: 'signer',
@@ -46,11 +49,7 @@ async function start(more: Partial<RotatedCa> = {}, { publish = true } = {}) {
     sources: [{ signerName, anchors, graceMs: hour / 2 }],
     refreshMs: hour / 6,
   });
-  const world = await runControllers([
-    caRotation({ cas: [{ ...ca, ...more }], refreshMs: hour / 6 }),
-    signer,
-    ...(publish ? [publisher] : []),
-  ]);
+  const world = await runControllers([rotator, signer, ...(publish ? [publisher] : [])]);
   const secrets = world.client.resource(Secrets);
   const state = async (): Promise<CaState> => readCaState((await secrets.get(secret))?.data ?? {});
   await until(async () => (await secrets.get(secret)) !== undefined && follow?.anchors() !== '');
@@ -120,6 +119,46 @@ describe('ca-rotation', () => {
     await pass(world, 100 * hour);
     world.client.fail = () => undefined;
     expect((await world.state()).generation).toBeGreaterThanOrEqual(3);
+    await world.stop();
+  });
+
+  test('gets through, and nothing fails meanwhile, when it crashes before and after every write', async () => {
+    let crash = new AbortController();
+    const crashes: string[] = [];
+    const rotator: Runnable = {
+      name: 'ca-rotation',
+      async run(context) {
+        while (!context.signal.aborted) {
+          crash = new AbortController();
+          const signal = AbortSignal.any([context.signal, crash.signal]);
+          await rotation().run({ ...context, signal });
+        }
+      },
+    };
+    const world = await start({}, { rotator });
+    const issuers = new Set<string>();
+    const fail: typeof world.client.fail = ({ verb, plural }) => {
+      if (plural !== 'secrets' || verb !== 'update') return undefined;
+      const isBefore = crashes.at(-1) !== 'before';
+      crashes.push(isBefore ? 'before' : 'after');
+      if (isBefore) crash.abort();
+      else queueMicrotask(() => crash.abort());
+      return isBefore ? serviceUnavailable('crashed') : undefined;
+    };
+    await pass(world, hour);
+    await world.request();
+    world.client.fail = fail;
+    for (let passed = 0; passed < 12 && (passed === 0 || phaseOf(await world.state()) !== 'steady'); passed++) {
+      await pass(world, hour);
+      const anchor = world.signs()?.anchors ?? 'none';
+      issuers.add(anchor);
+      for (const bundle of await world.bundles()) expect(bundle).toContain(anchor);
+    }
+    // Announced, seen, switched, retired.
+    expect(crashes).toEqual(Array.from({ length: 4 }, () => ['before', 'after']).flat());
+    expect(await world.state()).toMatchObject({ generation: 2, retiring: [] });
+    expect(issuers.size).toBe(2);
+    world.client.fail = () => undefined;
     await world.stop();
   });
 

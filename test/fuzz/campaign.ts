@@ -38,12 +38,19 @@ export interface Find {
   readonly request: FuzzRequest | undefined;
 }
 
+export interface Blocked {
+  readonly ms: number;
+  readonly request: FuzzRequest;
+}
+
 export interface Outcome {
   readonly finds: readonly Find[];
   readonly asked: number;
   /** How many answers there were of each status code; 0 stands for connections without an answer. */
   readonly codes: Readonly<Record<string, number>>;
   readonly blockedMs: { readonly p50: number; readonly p99: number; readonly max: number };
+  /** Longer than allowed, but not again when the request was repeated: of other work, of collected garbage. */
+  readonly unrepeated: readonly Blocked[];
   /** Bytes in use after each server had stopped, where garbage can be collected on demand. */
   readonly heaps: readonly number[];
 }
@@ -66,6 +73,7 @@ export async function campaign({
   const finds: Find[] = [];
   const codes: Record<string, number> = {};
   const heaps: number[] = [];
+  const unrepeated: Blocked[] = [];
   const turns = watchTurns();
   let last: FuzzRequest | undefined;
   const find = (what: string, request: FuzzRequest | undefined = last): void => {
@@ -89,7 +97,7 @@ export async function campaign({
       const target = await openTarget(options);
       const wanted = Math.min(perServer, requests - asked);
       await mend(target);
-      const ways = { corpus, random, turns, maxBlockedMs, find, codes, target };
+      const ways = { corpus, random, turns, maxBlockedMs, find, codes, unrepeated, target };
       let generated: readonly FuzzRequest[] = [];
       const names = Object.keys(bombs);
       const running = new Set<Promise<void>>();
@@ -152,7 +160,7 @@ export async function campaign({
     process.off('uncaughtException', onStray);
     turns.stop();
   }
-  return { finds, asked, codes, blockedMs: turns.histogram(), heaps };
+  return { finds, asked, codes, blockedMs: turns.histogram(), unrepeated, heaps };
 }
 
 interface Ways {
@@ -162,6 +170,7 @@ interface Ways {
   readonly maxBlockedMs: number;
   readonly target: Target;
   readonly codes: Record<string, number>;
+  readonly unrepeated: Blocked[];
   find(what: string, request: FuzzRequest): void;
 }
 
@@ -179,7 +188,8 @@ async function attack(request: FuzzRequest, ways: Ways): Promise<void> {
   codes[answer?.code ?? 0] = (codes[answer?.code ?? 0] ?? 0) + 1;
   if (answer === undefined) return;
   for (const what of await complaints(answer)) find(what, request);
-  if (turns.longest() > limit && ask === target.ask) await confirmBlocked(request, limit, ways);
+  const ms = turns.longest();
+  if (ms > limit && ask === target.ask) await confirmBlocked({ ms, request }, limit, ways);
 }
 
 /**
@@ -191,10 +201,11 @@ export const patienceFor = ({ body }: FuzzRequest, maxBlockedMs: number): number
 
 /** A time between turns may be somebody else's: what takes that long takes it again. */
 async function confirmBlocked(
-  request: FuzzRequest,
+  blocked: Blocked,
   maxBlockedMs: number,
-  { target, turns, find }: Ways,
+  { target, turns, find, unrepeated }: Ways,
 ): Promise<void> {
+  const { request } = blocked;
   let least = Number.POSITIVE_INFINITY;
   for (let tries = 0; tries < 4 && least > maxBlockedMs; tries++) {
     await new Promise(setImmediate);
@@ -205,6 +216,7 @@ async function confirmBlocked(
   }
   if (least > maxBlockedMs)
     find(`the event loop was blocked for ${Math.round(least)} ms by ${request.origin}`, request);
+  else unrepeated.push(blocked);
 }
 
 /** Whatever was let in must come out again. */

@@ -24,7 +24,7 @@ const seed = Number(values.seed);
 say(`seed ${seed}, ${values.requests} requests`);
 if (globalThis.gc === undefined) say('without --expose-gc the heap is not checked');
 const started = performance.now();
-const { finds, asked, codes, blockedMs, heaps } = await campaign({
+const { finds, asked, codes, blockedMs, unrepeated, heaps } = await campaign({
   requests: Number(values.requests),
   seed,
   perServer: Number(values['per-server']),
@@ -41,6 +41,12 @@ say(
 say(
   `event loop: p50 ${blockedMs.p50.toFixed(1)} ms, p99 ${blockedMs.p99.toFixed(1)} ms, max ${blockedMs.max.toFixed(1)} ms`,
 );
+say(`turns beyond the limit that were not repeated: ${unrepeated.length}`);
+for (const { ms, request } of [...unrepeated].sort((a, b) => b.ms - a.ms).slice(0, 5)) {
+  say(
+    `  ${Math.round(ms)} ms, ${request.method} ${request.url.slice(0, 100)}, ${request.body.length} bytes, ${request.origin}`,
+  );
+}
 if (heaps.length > 0) say(`heap after each server: ${heaps.map(megabytes).join(', ')}`);
 for (const { what, request } of finds) say(`\nFOUND ${what}\n${request === undefined ? '' : shown(request)}`);
 say(finds.length === 0 ? 'nothing found' : `${finds.length} found`);

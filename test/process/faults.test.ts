@@ -2,6 +2,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
+import { Namespaces } from '../../src/api/kinds/namespace.js';
+import { ServiceAccounts } from '../../src/api/kinds/service-account.js';
+import { connect } from '../../src/client/remote-client.js';
+import { until } from '../../src/testing/until.js';
 import { startServer, temporaryDirectory } from './program.js';
 
 /** What nobody caught, made to happen by signals. */
@@ -27,6 +31,19 @@ test('what nobody caught is logged; a rejection changes nothing, an exception st
   const { code, stderr } = await server.ended;
   expect(code).toBe(1);
   expect(stderr).toBe('kedge: stopped after a fault: nobody expects this\n');
+});
+
+test('a server whose output nobody reads goes on', async () => {
+  const server = await startServer(temporaryDirectory(), ['--log-level', 'debug']);
+  server.deafen();
+  const client = await connect({ kubeconfig: server.kubeconfig });
+  const namespaces = client.resource(Namespaces);
+  for (const name of ['a', 'b']) {
+    await namespaces.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+    await until(client.resource(ServiceAccounts), { namespace: name, name: 'default' }, (account) => !!account);
+  }
+  client.close();
+  expect(await server.stop()).toMatchObject({ code: 0, stderr: '' });
 });
 
 test('the audit log is written to its file, and to the end', async () => {

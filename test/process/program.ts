@@ -27,6 +27,8 @@ export interface Program {
   logged(holds: (line: LogLine) => boolean, what: string): Promise<LogLine>;
   /** Waits for what is printed to match. */
   printed(pattern: RegExp): Promise<string>;
+  /** Reads no more; whatever it prints from now on fails. */
+  deafen(): void;
   kill(signal: NodeJS.Signals): void;
   /** Resolves when it is over. */
   readonly ended: Promise<Ended>;
@@ -96,6 +98,7 @@ export function start(command: string, args: readonly string[], { env = {}, cwd 
     lines,
     logged: (holds, what) => wait(() => lines().find(holds), what),
     printed: (pattern) => wait(() => pattern.exec(stdout)?.[0], `output like ${pattern}`),
+    deafen: () => void child.stdout.destroy(),
     kill: (signal) => void child.kill(signal),
     ended,
     async stop() {

@@ -2,7 +2,10 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { eventually } from '../../src/testing/until.js';
+import { Secrets } from '../../src/api/kinds/secret.js';
+import { ServiceAccounts } from '../../src/api/kinds/service-account.js';
+import type { ServerOptions } from '../../src/server/options.js';
+import { eventually, until } from '../../src/testing/until.js';
 import { configMap, configMaps, keyOfConfigMap, runningServer } from './running-server.js';
 
 describe('metrics', () => {
@@ -99,13 +102,17 @@ describe('audit', () => {
   };
 
   /** The events that a server records while `use` runs. */
-  async function recorded(use: (server: Awaited<ReturnType<typeof runningServer>>) => Promise<unknown>) {
+  async function recorded(
+    use: (server: Awaited<ReturnType<typeof runningServer>>) => Promise<unknown>,
+    options: ServerOptions = {},
+  ) {
     const folder = await mkdtemp(join(tmpdir(), 'audit-'));
     const logFile = join(folder, 'audit.log');
     try {
       {
         await using server = await runningServer({
           operations: { audit: { policy: JSON.stringify(policy), logFile } },
+          ...options,
         });
         await use(server);
       }
@@ -225,6 +232,38 @@ describe('audit', () => {
       authenticationMetadata: { impersonationConstraint: 'impersonate:user-info' },
     });
     expect(events[2]).toMatchObject({ stage: 'ResponseStarted', user: {}, responseStatus: { code: 400 } });
+  });
+
+  test('what is known of a token in a Secret is told where it is used, refused or reviewed', async () => {
+    const secrets = '/api/v1/namespaces/default/secrets';
+    const use = async ({ ask, server }: Awaited<ReturnType<typeof runningServer>>) => {
+      const accounts = server.client().resource(ServiceAccounts);
+      const account = { namespace: 'default', name: 'robot' };
+      await accounts.create({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: account });
+      const annotations = { 'kubernetes.io/service-account.name': 'robot' };
+      await ask('root', `POST ${secrets}`, {
+        metadata: { name: 's', annotations },
+        type: 'kubernetes.io/service-account-token',
+      });
+      const key = { namespace: 'default', name: 's' };
+      const filled = await until(server.client().resource(Secrets), key, (found) => Boolean(found?.data?.['token']));
+      const token = Buffer.from(filled?.data?.['token'] ?? '', 'base64').toString();
+      await ask('nobody', 'GET /version?used', undefined, { headers: { authorization: `Bearer ${token}` } });
+      const invalid = { metadata: { labels: { 'kubernetes.io/legacy-token-invalid-since': '2025-01-01' } } };
+      const merge = { headers: { 'content-type': 'application/merge-patch+json' } };
+      await ask('root', `PATCH ${secrets}/s`, invalid, merge);
+      // For another audience, or it would be remembered.
+      const review = { spec: { token, audiences: ['https://kubernetes.default.svc', 'x'] } };
+      await ask('root', 'POST /apis/authentication.k8s.io/v1/tokenreviews', review);
+    };
+    const events = await recorded(use, { controllers: ['service-account-token'] });
+    const annotationsOf = (uri: RegExp) => events.find(({ requestURI }) => uri.test(requestURI))?.annotations;
+    const legacy = { 'authentication.k8s.io/legacy-token': 'system:serviceaccount:default:robot' };
+    expect(annotationsOf(/used/)).toMatchObject({ ...legacy, 'authentication.k8s.io/legacy-token-manual-secret': 's' });
+    expect(annotationsOf(/tokenreviews/)).toMatchObject({
+      ...legacy,
+      'authentication.k8s.io/legacy-token-invalidated': 's/default',
+    });
   });
 
   test('a fault of ours is recorded as a panic', async () => {

@@ -113,7 +113,7 @@ export class Components {
   }
 }
 
-export const objectMetaComponent = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
+const objectMetaComponent = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
 export const extensionPrefix = defaultDomains.extensions[0] ?? 'x-kubernetes-';
 
 const described = ({ description }: Schema): JsonObject => (description === undefined ? {} : { description });

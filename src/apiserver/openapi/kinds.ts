@@ -18,7 +18,7 @@ const customName = (group: string, version: string, kind: string): string =>
   [...group.split('.').reverse(), version, kind].filter((part) => part !== '').join('.');
 
 /** Adds a kind and answers the name of its component. */
-export function kindComponent(components: Components, of: Described): string {
+function kindComponent(components: Components, of: Described): string {
   const { group, version, kind, schema, origin } = of;
   const extension = gvkExtension(group, version, kind);
   if (origin === 'built-in') {
@@ -52,7 +52,7 @@ const typeMetaProperties = (components: Components): JsonObject =>
   Object.fromEntries(Object.entries(typeMeta).map(([name, schema]) => [name, components.member(schema)]));
 
 /** Adds the list of a kind and answers the name of its component. */
-export function listComponent(components: Components, of: Described): string {
+function listComponent(components: Components, of: Described): string {
   const { group, version, kind, origin } = of;
   const listKind = of.listKind ?? `${kind}List`;
   const item = kindComponent(components, of);

@@ -141,9 +141,10 @@ export class AuditRecord {
     if (!this.#annotations.has(key)) this.#annotations.set(key, value);
   }
 
-  decided(verdict: Decision['verdict'], reason: string): void {
-    this.annotate('authorization.k8s.io/decision', verdict === 'allow' ? 'allow' : 'forbid');
-    this.annotate('authorization.k8s.io/reason', reason);
+  decided({ verdict, reason, error }: Decision): void {
+    const failed = verdict !== 'allow' && error !== undefined;
+    if (!failed) this.annotate('authorization.k8s.io/decision', verdict === 'allow' ? 'allow' : 'forbid');
+    this.annotate('authorization.k8s.io/reason', failed ? 'internal error' : reason);
   }
 
   /** The object that was sent, read and filled with its defaults. `text` makes its JSON. */

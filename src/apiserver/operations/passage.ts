@@ -1,6 +1,6 @@
 import type { ApiError } from '../../api/errors.js';
 import type { UserInfo } from '../../api/user.js';
-import type { Authenticated, Credentials } from '../../auth/authenticator.js';
+import type { Authenticated, AuthenticationError, Credentials } from '../../auth/authenticator.js';
 import type { Decision } from '../../auth/authorizer.js';
 import type { Impersonated } from '../../auth/impersonation.js';
 import { Observable } from '../../runtime/observable.js';
@@ -50,10 +50,10 @@ export class Passage {
     this.#begin(user);
   }
 
-  /** Nobody knows who it is. `refused`: credentials were presented, and are not valid. */
-  unauthenticated(credentials: Credentials, error: ApiError, { refused }: { readonly refused: boolean }): void {
-    this.#operations.metrics?.authenticated(refused ? 'error' : 'failure', this.#seconds(), '');
-    this.#unidentified(attemptsText(credentials), error);
+  /** Nobody knows who it is. `refused`: why the credentials that were presented are not valid. */
+  unauthenticated(credentials: Credentials, error: ApiError, refused: AuthenticationError | undefined): void {
+    this.#operations.metrics?.authenticated(refused === undefined ? 'failure' : 'error', this.#seconds(), '');
+    this.#unidentified(attemptsText(credentials), error, refused?.annotations);
   }
 
   /** Refused before anybody asked who it is. */
@@ -77,9 +77,9 @@ export class Passage {
   }
 
   /** Access was decided, which took so long (milliseconds). */
-  authorized({ verdict, reason }: Decision, milliseconds: number): void {
-    this.#operations.metrics?.authorized(verdict, milliseconds / 1_000);
-    this.#record?.decided(verdict, reason);
+  authorized(decision: Decision, milliseconds: number): void {
+    this.#operations.metrics?.authorized(decision.verdict, milliseconds / 1_000);
+    this.#record?.decided(decision);
   }
 
   /** Something went wrong that nobody foresaw. */
@@ -146,12 +146,11 @@ export class Passage {
     this.#record?.received();
   }
 
-  #unidentified(message: string, error: ApiError): void {
-    const { audit } = this.#operations;
+  #unidentified(message: string, error: ApiError, annotations: Readonly<Record<string, string>> = {}): void {
     const { status, reason, code = error.code } = error.toStatus();
-    audit
-      ?.begin(this.#request, undefined, this.#received)
-      ?.unidentified(message, { status, code, ...(reason === undefined ? {} : { reason }) });
+    const record = this.#operations.audit?.begin(this.#request, undefined, this.#received);
+    for (const [key, value] of Object.entries(annotations)) record?.annotate(key, value);
+    record?.unidentified(message, { status, code, ...(reason === undefined ? {} : { reason }) });
   }
 
   #seconds(): number {

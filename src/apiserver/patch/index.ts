@@ -94,5 +94,5 @@ export function patched(
 }
 
 /** The answer to a patch whose result is no object of the kind. */
-export const undecodable = (shown: string, why: string): ApiError =>
+const undecodable = (shown: string, why: string): ApiError =>
   invalidObject({ group: '', kind: '' }, [invalid('patch', shown, why)]);

@@ -30,7 +30,7 @@ export const jsonPatch: PatchType = {
 
 export const maxOperations = 10_000;
 /** Bytes of JSON that `copy` operations may add together. */
-export const maxCopied = 3 * 1024 * 1024;
+const maxCopied = 3 * 1024 * 1024;
 /** Items that insertions and removals may move together: a second's work, more than any honest patch. */
 const maxMoved = 500_000_000;
 

@@ -76,7 +76,7 @@ async function deleteOnce(
 }
 
 /** The object as it stays behind with its deletion asked for, or undefined if nothing holds it. Pure. */
-export function markDeleted(
+function markDeleted(
   definition: ResourceDefinition,
   object: ApiObject,
   parameters: Pick<DeleteParameters, 'propagationPolicy' | 'orphanDependents'>,

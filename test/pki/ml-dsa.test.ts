@@ -1,0 +1,60 @@
+import { createPublicKey } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { readPemCertificates } from '../../src/pki/certificate.js';
+import { createAuthorityKeyPair, loadCertificateAuthority } from '../../src/pki/certificate-authority.js';
+import { readCertificateRequest } from '../../src/pki/certificate-request.js';
+import { bits, constructed, encode, octetString, sequence, unsignedInteger } from '../../src/pki/der.js';
+import { generateKey, readPrivateKey } from '../../src/pki/key-pair.js';
+import { type MlDsa, mlDsaSets } from '../../src/pki/ml-dsa.js';
+import { encodePem } from '../../src/pki/pem.js';
+import { createCertificateRequest } from '../../src/pki/request-writer.js';
+import { verifySignature } from '../../src/pki/signature.js';
+
+const sets: readonly MlDsa[] = mlDsaSets.map(({ name }) => name);
+const isThere = await generateKey('ML-DSA-44').then(
+  () => true,
+  () => false,
+);
+if (!isThere) console.warn(`Node.js ${process.version} has no ML-DSA: only that it is refused is tried`);
+
+const only = (pem: string) => {
+  const [certificate] = readPemCertificates(pem);
+  if (certificate === undefined) throw new Error('no certificate');
+  return certificate;
+};
+
+describe.skipIf(!isThere).each(sets)('%s, where Node.js has it', (keyType) => {
+  test('is a key of requests and of CAs', async () => {
+    const pair = await createAuthorityKeyPair({ commonName: 'root', keyType });
+    const ca = loadCertificateAuthority(pair);
+    const key = await generateKey(keyType);
+    const pem = await createCertificateRequest({ subject: { commonName: 'x' }, key });
+    const issued = only(await ca.issue(pem, { seconds: 600, usages: ['client auth'] }));
+    expect(issued.publicKey.kind).toBe(keyType);
+    expect(issued.spki).toEqual(createPublicKey(key).export({ type: 'spki', format: 'der' }));
+    const { signatureAlgorithm: algorithm, toBeSigned: data, signature } = issued;
+    verifySignature({ algorithm, data, signature }, ca.certificate.publicKey);
+    const [first = 0, ...rest] = signature;
+    const broken = { algorithm, data, signature: Buffer.from([first ^ 1, ...rest]) };
+    expect(() => verifySignature(broken, ca.certificate.publicKey)).toThrow('x509: ML-DSA verification failure');
+    const middle = loadCertificateAuthority(await ca.issueAuthority({ commonName: 'middle', keyType }));
+    await expect(middle.issue(pem, { seconds: 600, usages: ['client auth'] })).resolves.toContain('BEGIN');
+  });
+});
+
+describe.skipIf(isThere).each(mlDsaSets)('$name, where Node.js lacks it', ({ name, identifier, keyBytes }) => {
+  const missing = `${name} needs Node.js 24.6 or later, and this is ${process.version}`;
+
+  test('is no key to make or to read', async () => {
+    await expect(generateKey(name)).rejects.toThrow(missing);
+    const key = sequence(unsignedInteger(Buffer.from([0])), identifier, octetString(Buffer.alloc(34)));
+    expect(() => readPrivateKey(encodePem('PRIVATE KEY', key))).toThrow(missing);
+  });
+
+  test('is refused in requests as an algorithm that is not known', () => {
+    const spki = sequence(identifier, bits(Buffer.alloc(keyBytes)));
+    const body = sequence(unsignedInteger(Buffer.from([0])), sequence(), spki, encode(constructed(0)));
+    const pem = encodePem('CERTIFICATE REQUEST', sequence(body, identifier, bits(Buffer.alloc(8))));
+    expect(() => readCertificateRequest(pem)).toThrow('x509: cannot verify signature: algorithm unimplemented');
+  });
+});

@@ -1,0 +1,122 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  CertificateSigningRequests,
+  certificatePem,
+  isIssued,
+} from '../../src/api/kinds/certificate-signing-request.js';
+import { type ClusterTrustBundle, ClusterTrustBundles } from '../../src/api/kinds/cluster-trust-bundle.js';
+import { Secrets } from '../../src/api/kinds/secret.js';
+import type { Client } from '../../src/client/client.js';
+import { clientIn } from '../../src/client/in-domain.js';
+import { connect, type RemoteClient } from '../../src/client/remote-client.js';
+import { readPemCertificates } from '../../src/pki/certificate.js';
+import { testSigningRequest } from '../../src/testing/certificates.js';
+import { eventually, until } from '../../src/testing/until.js';
+import { type Program, runKedge, type ServerProgram, startKedge, startServer, temporaryDirectory } from './program.js';
+
+/** `kedge ca` against a server under other domains, whose controllers are a program of their own with the same file. */
+
+const dataDir = temporaryDirectory();
+const config = join(dataDir, 'kedge.yaml');
+const domains = { api: 'api.example', signer: 'signer.example', extensions: [] };
+const signerName = 'signer.example/kube-apiserver-client-kubelet';
+const secret = { namespace: 'pki', name: 'node-ca' };
+let server: ServerProgram;
+let controllers: Program;
+let remote: RemoteClient;
+let client: Client;
+
+beforeAll(async () => {
+  writeFileSync(
+    config,
+    `domains: { api: ${domains.api}, signer: ${domains.signer} }
+signing:
+  signers:
+    - name: ${signerName}
+      secret: pki/node-ca
+      rotation: { propagationSeconds: 0 }
+`,
+  );
+  server = await startServer(dataDir, ['--store', 'memory:', '--controllers', '', '--config', config]);
+  remote = await connect({ kubeconfig: server.kubeconfig });
+  client = clientIn(domains, remote);
+  controllers = await startControllers();
+});
+afterAll(async () => {
+  remote.close();
+  await Promise.all([controllers.stop(), server.stop()]);
+});
+
+const startControllers = (): Promise<Program> =>
+  startKedge(['controllers', '--kubeconfig', server.kubeconfig, '--config', config, '--log-format', 'json']);
+/** As in a crash. It looks at everything anew, where it would look once a minute. */
+async function restartControllers(): Promise<void> {
+  controllers.kill('SIGKILL');
+  await controllers.ended;
+  controllers = await startControllers();
+}
+const kedgeCa = (...args: readonly string[]) => runKedge(['ca', ...args, '--kubeconfig', server.kubeconfig]);
+
+async function issuerOf(name: string): Promise<string | undefined> {
+  const requests = client.resource(CertificateSigningRequests);
+  const [commonName, organizations] = ['system:node:n', ['system:nodes']];
+  await requests.create(await testSigningRequest({ name, signerName, commonName, organizations }));
+  const csr = await until(requests, { name }, (found) => found !== undefined && isIssued(found));
+  return readPemCertificates((csr && certificatePem(csr)) ?? '')[0]?.issuer.commonName;
+}
+
+test('the CA is made, signs, and its status is told', async () => {
+  expect(await issuerOf('first')).toBe('node-ca 1');
+  const { code, stdout } = await kedgeCa('status');
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^SECRET +SIGNERS +PHASE +CA +ENDS +ANCHORS +NEXT STEP\n/);
+  expect(stdout).toMatch(/^pki\/node-ca +signer\.example\/.* +steady +node-ca 1 +in 9y +1 +-$/m);
+});
+
+describe('a rotation is refused', () => {
+  test.each([
+    ['of what is no Secret', 'x', '"x" is no namespace/name'],
+    ['of a Secret that is not there', 'pki/x', 'there is no Secret pki/x'],
+    ['of a Secret that holds no CA', 'pki/other', 'the Secret pki/other holds no CA that is rotated'],
+  ])('%s', async (_, name, message) => {
+    if (name === 'pki/other') {
+      const metadata = { namespace: 'pki', name: 'other' };
+      await client.resource(Secrets).create({ apiVersion: 'v1', kind: 'Secret', metadata });
+    }
+    expect(await kedgeCa('rotate', name)).toMatchObject({ code: 1, stdout: '', stderr: `kedge: ${message}\n` });
+  });
+});
+
+test('a rotation is begun, refused while it is under way, and gets to its end over two crashes', async () => {
+  expect(await kedgeCa('rotate', 'pki/node-ca')).toMatchObject({ code: 0, stderr: '' });
+  const secrets = client.resource(Secrets);
+  const announced = await until(secrets, secret, (found) => found?.data?.['next.crt'] !== undefined);
+  const anchor = Buffer.from(announced?.data?.['tls.crt'] ?? '', 'base64').toString();
+  expect(await kedgeCa('rotate', 'pki/node-ca')).toMatchObject({
+    code: 1,
+    stderr: 'kedge: a rotation is under way (announced); it goes on by itself\n',
+  });
+  expect((await kedgeCa('status')).stdout).toMatch(/ announced +node-ca 1 +in 9y +2 +waits until every bundle/);
+  expect(await issuerOf('second')).toBe('node-ca 1');
+
+  await restartControllers();
+  // Superseded bundles stay for an hour, and count until they go. There is one for each spelling of the signer.
+  const bundles = client.resource(ClusterTrustBundles);
+  const isOld = ({ spec }: ClusterTrustBundle): boolean => readPemCertificates(spec.trustBundle ?? '').length === 1;
+  const published = await eventually(
+    async () => (await bundles.list()).items.filter(({ spec }) => spec.trustBundle?.includes(anchor)),
+    ({ length }) => length === 4,
+  );
+  for (const { metadata } of published.filter(isOld)) await bundles.delete({ name: metadata.name ?? '' });
+  await restartControllers();
+  await controllers.logged(({ action }) => action === 'switch', 'the switch');
+  expect((await kedgeCa('status')).stdout).toMatch(/ retiring +node-ca 2 +in 9y +2 +the old anchor goes in 3\d\dd/);
+  expect(
+    await eventually(
+      () => issuerOf(`later-${Date.now()}`),
+      (issuer) => issuer === 'node-ca 2',
+    ),
+  ).toBeDefined();
+});
