@@ -93,7 +93,8 @@ export async function signing({ milliseconds }) {
   const requests = await requestsFor(ordinary.subjectOf);
   const ca = await createCertificateAuthority({ commonName: 'bench' });
   const privateKey = createPrivateKey(privateKeyPem(key));
-  const publicKey = createPublicKey(privateKey);
+  // The form of a key that is read fastest; that of requests takes twice as long.
+  const jwk = { key: createPublicKey(privateKey).export({ format: 'jwk' }), format: 'jwk' };
   const data = Buffer.alloc(400, 7);
   const signature = sign('sha256', data, privateKey);
   const issue = (at) => {
@@ -101,8 +102,8 @@ export async function signing({ milliseconds }) {
     return ca.issue(readCertificateRequest(pem), { seconds: 3_600, usages });
   };
   const steps = {
-    'limit: verify and sign, node:crypto alone': () =>
-      verify('sha256', data, publicKey, signature) && sign('sha256', data, privateKey),
+    'limit: read key, verify, sign, node:crypto alone': () =>
+      verify('sha256', data, createPublicKey(jwk), signature) && sign('sha256', data, privateKey),
     'read, verify, issue': issue,
     'the same request again and again': () => issue(0),
   };

@@ -5,7 +5,11 @@ import http2 from 'node:http2';
 /** Sessions to one server. `headers` go with every request. */
 export function connectTo(url, headers, { sessions = 1 } = {}) {
   const open = Array.from({ length: sessions }, () => {
-    const session = http2.connect(url, { rejectUnauthorized: false, settings: { initialWindowSize: 1 << 24 } });
+    const session = http2.connect(url, {
+      rejectUnauthorized: false,
+      maxSessionMemory: 1_024,
+      settings: { initialWindowSize: 1 << 24 },
+    });
     session.once('connect', () => session.setLocalWindowSize(1 << 26));
     session.on('error', () => {});
     return session;

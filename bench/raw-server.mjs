@@ -7,6 +7,7 @@ const pem = readFileSync(certificate, 'utf8');
 const bodies = new Map(files.map((file, at) => [`/${at}`, readFileSync(file)]));
 const server = createSecureServer({
   allowHTTP1: true,
+  maxSessionMemory: 1_024,
   cert: pem,
   key: pem,
   requestCert: true,

@@ -1,4 +1,5 @@
 import { compareVersions } from '../api/kinds/custom-resource-definition.js';
+import { overlapping } from '../registry/keys.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 
 /** One group version and what is served in it, in discovery order. */
@@ -59,11 +60,11 @@ export class Served {
   readonly #builtInGroups: ReadonlySet<string>;
 
   constructor(builtIn: readonly ResourceDefinition[], custom: readonly ResourceDefinition[]) {
-    this.definitions = [...builtIn, ...custom];
+    const overlaps = overlapping(builtIn);
+    // A custom resource never shadows a built-in one, and has no version of it: both would be the same in the store.
+    this.definitions = [...builtIn, ...custom.filter(({ group, plural }) => !overlaps(group, plural))];
     for (const definition of this.definitions) {
-      const key = pathOf(definition.group, definition.version, definition.plural);
-      // A custom resource never shadows a built-in one.
-      if (!this.#byPath.has(key)) this.#byPath.set(key, definition);
+      this.#byPath.set(pathOf(definition.group, definition.version, definition.plural), definition);
     }
     const builtInGroups = collectGroups(
       builtIn.filter(({ undiscovered }) => !undiscovered),

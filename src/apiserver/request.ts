@@ -21,7 +21,7 @@ export interface RequestInfo {
   readonly subresource: string;
   readonly namespace: string;
   readonly name: string;
-  /** Further path segments follow the subresource. */
+  /** The path goes beyond what can be: segments follow the subresource, or namespaces are asked for in a namespace. */
   readonly trailing: boolean;
   /** Selectors of a request about a collection, as sent; they have not been checked. */
   readonly fieldSelector?: string | undefined;

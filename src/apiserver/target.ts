@@ -44,17 +44,18 @@ function locateBuiltIn(definition: ResourceDefinition, info: RequestInfo, method
   // /namespaces/<name> sets both, and is not a namespaced path.
   const namespaced = info.namespace !== '' && info.resource !== 'namespaces';
   if (namespaced && !definition.namespaced) throw noSuchResource();
-  if (info.trailing) throw noSuchResource();
+  if (info.trailing || info.verb === 'proxy') throw noSuchResource();
   const allNamespaces = definition.namespaced && !namespaced;
   if (allNamespaces && info.name !== '' && info.verb !== 'list' && info.verb !== 'watch') throw noSuchResource();
   const verbs = verbsOf(definition);
   if (info.subresource !== '') {
     const subresource = ownSubresource(definition, info.subresource);
-    if (subresource === undefined) throw noSuchResource();
+    if (subresource === undefined || info.verb === 'watch') throw noSuchResource();
     if (!allows(verbsOfSubresource(subresource), method === 'POST' ? ['create'] : itemVerbs[method]))
       throw methodNotAllowed();
     return { definition, subresource };
   }
+  if (info.verb === 'watch' && method !== 'GET') throw methodNotAllowed();
   const item =
     info.name !== '' &&
     info.verb !== 'list' &&
@@ -92,6 +93,7 @@ function locateCustom(definition: ResourceDefinition, info: RequestInfo, method:
     return { definition, subresource };
   }
   if (info.verb === '' || method === 'OPTIONS') throw notSupportedVerb(definition, '');
+  if (info.verb === 'proxy') throw notSupportedVerb(definition, info.verb);
   if (info.name === '' && (info.verb === 'update' || info.verb === 'patch')) throw badRequest('name must be provided');
   return { definition, subresource: undefined };
 }

@@ -25,6 +25,12 @@ export const defaultConnectionLimits: ConnectionLimits = {
 export const concurrentStreams = 100;
 
 /**
+ * Megabytes of answers not yet read on one HTTP/2 connection before it takes no more requests. Clients send everything over
+ * one connection, large lists for their caches among it, and few can deal with a refusal.
+ */
+export const unreadMegabytes = 1_024;
+
+/**
  * Requests a caller may take back on one HTTP/2 connection: so many at once, and so many more every second. Beyond that
  * it makes work faster than it takes answers. Node notices at 1,000, and leaves the connection open.
  */

@@ -16,6 +16,7 @@ import {
   headerPairs,
   keepAliveMs,
   takenBack,
+  unreadMegabytes,
 } from './connection-limits.js';
 import { type Exchange, http1Exchange, http2Exchange } from './exchange.js';
 import { type FacadeParts, serve } from './facade.js';
@@ -75,6 +76,7 @@ export class Listener {
       keepAlive: true,
       keepAliveInitialDelay: keepAliveMs,
       maxHeaderListPairs: headerPairs,
+      maxSessionMemory: unreadMegabytes,
       settings: { maxConcurrentStreams: concurrentStreams, maxHeaderListSize: limits.headerBytes },
     });
     // What Node's own server of HTTP/1.1 takes as options is read from members here.

@@ -37,6 +37,7 @@ export function routeOf(method: string, path: string, query: Query): RequestInfo
     if (at === parts.length) throw new UnroutablePath(path);
   }
   let namespace = '';
+  const first = at;
   if (parts[at] === 'namespaces' && parts.length > at + 1) {
     namespace = parts[at + 1] ?? '';
     if (parts.length > at + 2 && !namespaceSubresources.has(parts[at + 2] ?? '')) at += 2;
@@ -51,7 +52,7 @@ export function routeOf(method: string, path: string, query: Query): RequestInfo
     subresource: parts[at + 2] ?? '',
     namespace,
     name: parts[at + 1] ?? '',
-    trailing: parts.length > at + 3,
+    trailing: parts.length > at + 3 || (at > first && parts[at] === 'namespaces'),
   };
   return info.name === '' ? collection(info, query) : info;
 }

@@ -18,5 +18,13 @@ export const storagePrefix = (resource: Located, namespace?: string): string => 
 export const storageKey = (resource: Located, { namespace, name }: ObjectKey): string =>
   `${storagePrefix(resource, namespace)}${name}`;
 
+/** Would objects of a group and plural lie among those of the given kinds, or be reached under the same name? */
+export function overlapping(kinds: readonly Located[]): (group: string, plural: string) => boolean {
+  const taken = new Set(
+    kinds.flatMap(({ group, homeGroup = group, plural }) => [`${group}/${plural}`, `${homeGroup}/${plural}`]),
+  );
+  return (group, plural) => taken.has(`${group}/${plural}`);
+}
+
 /** The key's part after the resource's prefix: `namespace/name` or `name`. */
 export const relativeKey = (resource: Located, key: string): string => key.slice(storagePrefix(resource).length);

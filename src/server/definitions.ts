@@ -5,6 +5,7 @@ import type { Authorizer } from '../auth/authorizer.js';
 import type { ObjectSource } from '../auth/object-source.js';
 import type { Rbac } from '../auth/rbac.js';
 import { definitionIn } from '../registry/in-domain.js';
+import { overlapping } from '../registry/keys.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { certificateLedgerEntries } from '../resources/certificateledgerentries/definition.js';
 import { certificateSigningRequestDefinition } from '../resources/certificatesigningrequests/definition.js';
@@ -35,26 +36,32 @@ export function openDefinitions(parts: DefinitionParts): {
 } {
   const { authentication, authorizer, roles, objects, domains } = parts;
   const { apiAudiences, authenticator, issuer } = authentication;
-  return {
-    definitions: builtinDefinitions({
+  const definitions: readonly ResourceDefinition[] = builtinDefinitions({
+    domains,
+    token: serviceAccountToken({
       domains,
-      token: serviceAccountToken({
+      objects,
+      issuer,
+      apiAudiences,
+      maxSeconds: parts.maxTokenSeconds,
+      extend: parts.extendTokens,
+    }),
+    authenticationReviews: authenticationReviews({ authenticator, apiAudiences }),
+    authorizationReviews: authorizationReviews({ authorizer, domains }),
+    certificates: [
+      certificateSigningRequestDefinition(domains) as object as ResourceDefinition,
+      clusterTrustBundleDefinition({ domains }) as object as ResourceDefinition,
+      certificateLedgerEntries as object as ResourceDefinition,
+    ],
+    extensions: [
+      customResourceDefinitions({
         domains,
-        objects,
-        issuer,
-        apiAudiences,
-        maxSeconds: parts.maxTokenSeconds,
-        extend: parts.extendTokens,
-      }),
-      authenticationReviews: authenticationReviews({ authenticator, apiAudiences }),
-      authorizationReviews: authorizationReviews({ authorizer, domains }),
-      certificates: [
-        certificateSigningRequestDefinition(domains) as object as ResourceDefinition,
-        clusterTrustBundleDefinition({ domains }) as object as ResourceDefinition,
-        certificateLedgerEntries as object as ResourceDefinition,
-      ],
-      extensions: [customResourceDefinitions({ domains }) as object as ResourceDefinition],
-    }).map((definition) => definitionIn(domains, definition)),
+        isBuiltIn: (group, plural) => overlapping(definitions)(group, plural),
+      }) as object as ResourceDefinition,
+    ],
+  }).map((definition) => definitionIn(domains, definition));
+  return {
+    definitions,
     admission: defaultChain({
       authorizer,
       rbac: roles,

@@ -77,7 +77,8 @@ export async function openTarget(options: ServerOptions): Promise<Target> {
             const finish = (stream: boolean): void =>
               resolve({ code: statusCode, headers, body: Buffer.concat(chunks), stream });
             incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
-            incoming.on('end', () => finish(false));
+            // A watch may end by itself.
+            incoming.on('end', () => finish(headers['content-length'] === undefined));
             incoming.on('error', () => finish(true));
             if (headers['content-length'] === undefined && headers['transfer-encoding'] === 'chunked')
               setTimeout(() => incoming.complete || incoming.destroy(new Error('seen enough')), socketGlanceMs);

@@ -177,6 +177,21 @@ describe('HTTP/2', () => {
     session.close();
   });
 
+  test('answers that are long in being read do not keep others on the connection from being asked', async () => {
+    const { http2 } = await listening({}, { result: { type: 'text', code: 200, text: 'x'.repeat(12_000_000) } });
+    const session = http2();
+    const statusOf = async (): Promise<unknown> => {
+      const stream = session.request({ ':path': '/a' });
+      const answer = new Promise<unknown>((resolve, reject) => {
+        stream.once('response', (headers) => resolve(headers[':status']));
+        stream.once('error', reject);
+      });
+      return answer;
+    };
+    for (let unread = 0; unread < 5; unread++) expect(await statusOf()).toBe(200);
+    session.destroy();
+  });
+
   test('requests that are taken back as fast as they are made end the connection', async () => {
     const { raw } = await listening();
     const connection = await raw('h2');

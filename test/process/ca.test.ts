@@ -16,7 +16,7 @@ import { testSigningRequest } from '../../src/testing/certificates.js';
 import { eventually, until } from '../../src/testing/until.js';
 import { type Program, runKedge, type ServerProgram, startKedge, startServer, temporaryDirectory } from './program.js';
 
-/** `kedge ca` against a server under other domains, whose controllers are a program of their own with the same file. */
+/** `kedge ca` and `kedge certificates` against a server under other domains, whose controllers are a program of their own with the same file. */
 
 const dataDir = temporaryDirectory();
 const config = join(dataDir, 'kedge.yaml');
@@ -75,9 +75,26 @@ test('the CA is made, signs, and its status is told', async () => {
   expect(stdout).toMatch(/^pki\/node-ca +signer\.example\/.* +steady +node-ca 1 +in 9y +1 +-$/m);
 });
 
+test('what was issued is told of when its request is gone, and nothing can be taken away unseen', async () => {
+  await client.resource(CertificateSigningRequests).delete({ name: 'first' });
+  const kedge = (...args: readonly string[]) => runKedge(['certificates', ...args, '--kubeconfig', server.kubeconfig]);
+  const { stdout } = await kedge('--signer', signerName);
+  expect(stdout).toMatch(/^EXPIRES +SIGNER +SUBJECT +NAMES +REQUESTER +APPROVAL +SERIAL\n/);
+  expect(stdout).toMatch(
+    /^in 36\dd +signer\.example\/\S+ +O=system:nodes,CN=system:node:n +- +kubernetes-admin +AutoApproved +/m,
+  );
+  const verified = await kedge('--verify');
+  expect(verified.stdout).toMatch(
+    /^entries: 1, certificates: 1; nothing was changed or removed\nend: 1:[0-9a-f]{64}\n$/,
+  );
+  expect(await kedge('--verify', '--noted', `2:${'0'.repeat(64)}`)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('the ledger ends before entry 2, which was noted\n'),
+  });
+});
+
 describe('a rotation is refused', () => {
   test.each([
-    ['of what is no Secret', 'x', '"x" is no namespace/name'],
     ['of a Secret that is not there', 'pki/x', 'there is no Secret pki/x'],
     ['of a Secret that holds no CA', 'pki/other', 'the Secret pki/other holds no CA that is rotated'],
   ])('%s', async (_, name, message) => {

@@ -309,7 +309,7 @@ describe('a binding of a role with more than one holds', () => {
 });
 
 describe('kinds of one’s own', () => {
-  const crd = (group: string, plural: string, kind: string) => ({
+  const crd = (group: string, plural: string, kind: string, version = 'v1') => ({
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
     metadata: { name: `${plural}.${group}`, annotations: { 'api-approved.kubernetes.io': 'https://example.org' } },
@@ -319,7 +319,7 @@ describe('kinds of one’s own', () => {
       names: { plural, kind },
       versions: [
         {
-          name: 'v1',
+          name: version,
           served: true,
           storage: true,
           schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
@@ -328,10 +328,28 @@ describe('kinds of one’s own', () => {
     },
   });
 
-  test('do not stand in for roles', async () => {
+  // Served, they would be read and written past every rule of the kind; and deleted, it would go with them.
+  test.each([
+    [rbacGroup, 'roles', 'Role', 'v1'],
+    [rbacGroup, 'clusterrolebindings', 'Other', 'v2'],
+    ['certificates.k8s.io', 'certificatesigningrequests', 'Other', 'v2'],
+    ['certificates.kedge.internal', 'certificateledgerentries', 'Other', 'v2'],
+  ])('are no %s %s', async (group, plural, kind, version) => {
+    const created = client.resource(CustomResourceDefinitions).create(crd(group, plural, kind, version) as never);
+    await expect(created).rejects.toThrow(
+      `spec.names.plural: Invalid value: "${plural}": is a built-in resource of group ${group}`,
+    );
+  });
+
+  test('do not come to be roles by another name', async () => {
     const crds = client.resource(CustomResourceDefinitions);
-    await crds.create(crd(rbacGroup, 'roles', 'Role') as never);
-    await expect(client.resource(Roles).create(role('new', [wants]))).rejects.toThrow(attempt);
+    const made = await crds.create(crd(rbacGroup, 'rolls', 'Roll', 'v2') as never);
+    const acceptedNames = { plural: 'clusterroles', kind: 'Roll' };
+    await expect(
+      crds
+        .subresource('status')
+        .patch({ name: made.metadata.name ?? '' }, { type: 'merge', body: json({ status: { acceptedNames } }) }),
+    ).rejects.toThrow('status.acceptedNames.plural: Invalid value: "clusterroles": is a built-in resource');
   });
 
   test('that look like roles grant nothing', async () => {

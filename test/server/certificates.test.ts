@@ -237,3 +237,13 @@ describe('the ledger', () => {
     expect(found.some(({ group }) => group.includes('kedge'))).toBe(false);
   });
 });
+
+test('a CA in files is replaced without a restart', async () => {
+  const next = await createAuthorityKeyPair({ commonName: 'next in files' });
+  writeFileSync(file('ca.key'), next.key);
+  writeFileSync(file('ca.crt'), next.certificate);
+  let count = 0;
+  const issuer = async () =>
+    leafOf(await ask({ name: `replaced-${count++}`, signerName: 'example.test/files' }))?.issuer.commonName;
+  await eventually(issuer, (name) => name === 'next in files');
+});

@@ -6,6 +6,7 @@ import {
   customResourceDefinitionsIn,
 } from '../../api/kinds/custom-resource-definition.js';
 import { timestamp } from '../../api/time.js';
+import { invalid, type Violation } from '../../api/violations.js';
 import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
 import { same } from '../../schema/same.js';
 import { createdAt } from '../columns.js';
@@ -23,11 +24,16 @@ export function customResourceDefinitions({
   domains = defaultDomains,
   checkRules,
   checkDefault,
+  isBuiltIn = () => false,
 }: {
   readonly domains?: Domains;
+  /** Is it a kind that this server has by itself? No definition may be of one. */
+  readonly isBuiltIn?: (group: string, plural: string) => boolean;
   readonly checkRules?: CheckRules;
   readonly checkDefault?: CheckDefault;
 } = {}): ResourceDefinition<Crd> {
+  const builtIn = ({ spec }: Crd, path: string, plural = ''): readonly Violation[] =>
+    isBuiltIn(spec.group, plural) ? [invalid(path, plural, `is a built-in resource of group ${spec.group}`)] : [];
   const context = { prefixes: domains.extensions, checkMetadata: checkEmbeddedMetadata, checkRules, checkDefault };
   return defineResource<Crd>({
     ...customResourceDefinitionsIn(domains.api),
@@ -40,14 +46,20 @@ export function customResourceDefinitions({
     resetFields: [['status']],
     defaults,
     prepare: (next, previous) => withStorageVersion({ ...next, status: previous?.status ?? emptyStatus }),
-    validate: (next, previous) => validateCrd(next, previous, context),
+    validate: (next, previous) => [
+      ...validateCrd(next, previous, context),
+      ...(previous === undefined ? builtIn(next, 'spec.names.plural', next.spec.names?.plural) : []),
+    ],
     warnings: (next, previous) => crdWarnings(next, previous, domains.extensions),
     subresources: {
       status: {
         type: 'view',
         resetFields: [['spec']],
         prepare: (next, previous) => ({ ...next, spec: previous.spec }),
-        validate: validateCrdStatus,
+        validate: (next) => [
+          ...validateCrdStatus(next),
+          ...builtIn(next, 'status.acceptedNames.plural', next.status?.acceptedNames?.plural),
+        ],
       },
     },
     deletion: {

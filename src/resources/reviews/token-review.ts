@@ -68,15 +68,13 @@ export const tokenReviews = ({
     schema,
     verbs: ['create'],
 
-    async answer(review, { warn, annotate }) {
+    async answer(review) {
       const { token, audiences: asked = [] } = review.spec ?? {};
       if (!token) throw badRequest('token is required for TokenReview in authentication');
       const audiences = asked.length > 0 ? asked : apiAudiences;
       const found = await look(authenticator, bearing(token, audiences));
-      for (const [key, value] of Object.entries(found?.annotations ?? {})) annotate?.(key, value);
       if (found instanceof AuthenticationError) return answered(review, { error: found.message });
       if (found === undefined) return answered(review, {});
-      for (const text of found.warnings ?? []) warn(text);
       if (audiences.length > 0 && commonAudiences(audiences, found.audiences ?? []).length === 0) throw badAudiences();
       return answered(review, { authenticated: true, user: found.user, audiences: found.audiences ?? [] });
     },

@@ -1,0 +1,32 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Served, serve } from './served.js';
+
+let it: Served;
+beforeAll(async () => {
+  it = await serve();
+});
+afterAll(() => it.stop());
+
+/** Who may do something in a namespace asks for it in that namespace; these would be of the whole cluster. */
+test.each([
+  ['GET', ''],
+  ['GET', '?watch=1'],
+  ['POST', ''],
+  ['GET', '/default'],
+  ['GET', '/kube-system/status'],
+  ['DELETE', '/kube-public'],
+])('there are no namespaces in a namespace: %s …/namespaces%s', async (method, rest) => {
+  const body = method === 'POST' ? { metadata: { name: 'inner' } } : undefined;
+  const { code, text } = await it.ask(method, `/api/v1/namespaces/default/namespaces${rest}`, { body });
+  expect([code, JSON.parse(text).message]).toEqual([404, 'the server could not find the requested resource']);
+});
+
+test.each([
+  ['GET', '/api/v1/proxy/namespaces/default/configmaps', 404],
+  ['DELETE', '/api/v1/proxy/namespaces/default', 404],
+  ['POST', '/api/v1/watch/namespaces/default/configmaps', 405],
+  ['DELETE', '/api/v1/watch/namespaces/default', 405],
+  ['GET', '/api/v1/watch/namespaces/default/status', 404],
+])('%s %s: %i', async (method, path, code) => {
+  expect((await it.ask(method, path)).code).toBe(code);
+});
