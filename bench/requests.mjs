@@ -36,21 +36,23 @@ export async function requests({ milliseconds, counts }) {
   const memory = await overHttp('memory:', { milliseconds, counts });
   const level = await overHttp(undefined, { milliseconds, counts });
   const raw = await answeredByNode(memory.answers, milliseconds);
-  const [few] = counts;
+  const [few, many = few] = counts;
   const columns = (store) => counts.flatMap((count) => [`${store} ${number(count)}: cpu us`, 'p99 ms']);
   table(
     'Over HTTP/2, objects of 2 KB, 64 requests under way (lists: 8), by number of objects',
     ['', ...columns('memory'), ...columns('level'), 'raw http2', 'raw/memory', 'raw/level', 'Kubernetes', 'times'],
     [...level.results.get(few).keys()].map((name) => {
       const cells = (of) => counts.map((count) => of.results.get(count).get(name));
-      const durable = level.results.get(few).get(name).cpu;
+      // There must be as many as a list asks for.
+      const count = name.startsWith('LIST') ? many : few;
+      const durable = level.results.get(count).get(name).cpu;
       const floor = raw.get(name);
       const share = (cpu) => (floor === undefined ? '' : `${number((floor.cpu / cpu) * 100)} %`);
       return [
         name,
         ...[...cells(memory), ...cells(level)].flatMap(({ cpu, p99 }) => [number(cpu), number(p99, 1)]),
         number(floor?.cpu),
-        share(memory.results.get(few).get(name).cpu),
+        share(memory.results.get(count).get(name).cpu),
         share(durable),
         number(kubernetes[name]),
         number(kubernetes[name] / durable, 1),

@@ -22,6 +22,7 @@ const parts = {
   store: async () => (await import('./stores.mjs')).store(options),
   signing: async () => (await import('./certificates.mjs')).signing(options),
   certificates: async () => (await import('./certificates.mjs')).certificates(options),
+  access: async () => (await import('./access.mjs')).access(options),
   watch: async () => (await import('./watching.mjs')).watch(),
 };
 for (const name of flags.only?.split(',') ?? Object.keys(parts)) {

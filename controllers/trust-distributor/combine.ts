@@ -29,10 +29,13 @@ export class UnfitSource extends Error {
   override readonly name = 'UnfitSource';
 }
 
+/** No target takes more: neither a ClusterTrustBundle nor a ConfigMap. */
+const maxBytes = 1_048_576;
+
 /**
  * Makes one bundle of several. A block that is no certificate, with headers, or unreadable makes the whole fail, so
- * that no key leaks through a bundle and no anchor vanishes by a typing error; expired certificates and those that are
- * no CA are dropped.
+ * that no key leaks through a bundle and no anchor vanishes by a typing error, and so does a bundle of more than 1 MiB;
+ * expired certificates and those that are no CA are dropped.
  */
 export function combineAnchors(sources: readonly SourceText[], now: number): Combined {
   const anchors = new Map<string, Certificate>();
@@ -45,7 +48,9 @@ export function combineAnchors(sources: readonly SourceText[], now: number): Com
     }
   }
   const ordered = [...anchors].sort(([a, one], [b, other]) => compare(nameOf(one), nameOf(other)) || compare(a, b));
-  return { bundle: ordered.map(([, { der }]) => encodePem('CERTIFICATE', der)).join(''), dropped };
+  const bundle = ordered.map(([, { der }]) => encodePem('CERTIFICATE', der)).join('');
+  if (bundle.length > maxBytes) throw new UnfitSource('the anchors have more than 1 MiB together');
+  return { bundle, dropped };
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

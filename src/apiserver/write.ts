@@ -197,7 +197,8 @@ export async function updateObject(
       if (!update.create || request.view !== undefined) throw notFound(subject(definition, key.name));
       await update.mayCreate?.();
       const { object, managed } = await update.change(undefined);
-      if (update.checkUid && object.metadata.uid) throw uidMismatch(definition, key, at, object.metadata.uid, '');
+      const { uid } = object.metadata;
+      if (uid) throw update.checkUid ? uidMismatch(definition, key, at, uid, '') : uidOfNothing(definition, key, uid);
       return createObject(parts, request, object, { managed, byUpdate: true });
     }
     try {
@@ -393,6 +394,12 @@ const uidMismatch = (
   conflict(
     subject(definition, name),
     `StorageError: invalid object, Code: 4, Key: /registry/${at}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${given}, UID in object meta: ${actual}`,
+  );
+
+const uidOfNothing = (definition: ResourceDefinition, { name }: ObjectKey, uid: string): ApiError =>
+  conflict(
+    subject(definition, name),
+    `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`,
   );
 
 const versionMissing = (definition: ResourceDefinition, { name }: ObjectKey): ApiError => {

@@ -1,6 +1,6 @@
 import { quote } from '../api/go-text.js';
 import { type AlternativeNames, noAlternativeNames, readAlternativeNames } from './alternative-names.js';
-import { rightAligned } from './der.js';
+import { oid, rightAligned } from './der.js';
 import { readGeneralizedTime, readUtcTime } from './der-time.js';
 import { decodeString } from './directory-string.js';
 import { type DistinguishedName, type NameAttribute, nameOf } from './distinguished-name.js';
@@ -29,8 +29,11 @@ export interface RequestedExtension {
 const oidExtensionRequest = '1.2.840.113549.1.9.14';
 const oidSubjectAltName = '2.5.29.17';
 
+const writtenExtensionRequest = oid(oidExtensionRequest);
+
 /** More than anybody needs, and few enough not to hold up everybody else. */
 const maxNameAttributes = 10_000;
+const maxExtensionRequests = 100;
 
 const struct = (goType: string) => ({ tag: universal.sequence, constructed: true, goType }) as const;
 const primitive = (tag: number, goType: string) => ({ tag, constructed: false, goType }) as const;
@@ -193,7 +196,12 @@ function readNamedTime(tag: number, contents: Buffer): void {
 
 function readExtensions(attributes: readonly Buffer[]): readonly RequestedExtension[] {
   const seen = new Set<string>();
-  return attributes.flatMap((attribute) => {
+  // Most of those that are none are told without reading them, which is slow where they cannot be read.
+  const candidates = attributes.filter((attribute) => attribute.includes(writtenExtensionRequest));
+  if (candidates.length > maxExtensionRequests) {
+    throw new PkiError('parse', `x509: more than ${maxExtensionRequests} extension requests`);
+  }
+  return candidates.flatMap((attribute) => {
     const value = extensionRequest(attribute);
     if (value === undefined) return [];
     const members = new RequestReader(new RequestReader(value).field(shapes.extensions).contents);

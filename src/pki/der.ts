@@ -157,25 +157,27 @@ export function rightAligned({ bytes, unusedBits }: BitString): Buffer {
 }
 
 const maxArc = 2 ** 31 - 1;
+/** More than any identifier in use has; the text is several times as long. */
+export const maxOidBytes = 64;
 
-/** Dotted form of an object identifier; undefined if it is malformed or an arc exceeds 31 bits. */
+/** Dotted form of an object identifier; undefined if it is malformed, too long, or an arc exceeds 31 bits. */
 export function oidText(value: Buffer): string | undefined {
-  if (value.length === 0) return undefined;
-  let text = '';
+  if (value.length > maxOidBytes) return undefined;
+  const arcs: number[] = [];
   let arc = 0;
-  let started = false;
   for (const byte of value) {
-    if (!started && byte === 0x80) return undefined;
-    started = true;
+    if (arc === 0 && byte === 0x80) return undefined;
     arc = arc * 128 + (byte & 0x7f);
     if (arc > maxArc) return undefined;
     if (byte & 0x80) continue;
-    if (text === '') text = arc < 80 ? `${Math.floor(arc / 40)}.${arc % 40}` : `2.${arc - 80}`;
-    else text += `.${arc}`;
+    if (arcs.length > 0) arcs.push(arc);
+    else {
+      const root = Math.min(2, Math.floor(arc / 40));
+      arcs.push(root, arc - 40 * root);
+    }
     arc = 0;
-    started = false;
   }
-  return started ? undefined : text;
+  return value.length === 0 || arc > 0 ? undefined : arcs.join('.');
 }
 
 // --- writing ---------------------------------------------------------------------------------------------

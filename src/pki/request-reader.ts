@@ -1,4 +1,4 @@
-import { type BitString, bitString, isMinimalInteger, oidText, smallInteger } from './der.js';
+import { type BitString, bitString, isMinimalInteger, maxOidBytes, oidText, smallInteger } from './der.js';
 import { PkiError } from './pki-error.js';
 
 /**
@@ -202,6 +202,7 @@ export function readOid(contents: Buffer): string {
   const text = oidText(contents);
   if (text !== undefined) return text;
   if (contents.length === 0) throw syntaxError('zero length OBJECT IDENTIFIER');
+  if (contents.length > maxOidBytes) throw structureError(`object identifier of more than ${maxOidBytes} bytes`);
   throw oidProblem(contents);
 }
 

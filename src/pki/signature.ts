@@ -80,24 +80,19 @@ function pss(parameters: Buffer): Algorithm | undefined {
 }
 const isBareOrNull = (cursor: DerCursor): boolean => cursor.empty || cursor.any()?.whole.equals(nothing) === true;
 
-const mlDsaGoType = '*mldsa.PublicKey';
+const ofMlDsa = (text: string) => ({ 'ML-DSA-44': text, 'ML-DSA-65': text, 'ML-DSA-87': text });
 const goTypes = {
   RSA: '*rsa.PublicKey',
   ECDSA: '*ecdsa.PublicKey',
   Ed25519: 'ed25519.PublicKey',
-  'ML-DSA-44': mlDsaGoType,
-  'ML-DSA-65': mlDsaGoType,
-  'ML-DSA-87': mlDsaGoType,
-} as const;
-const mlDsaFailure = 'x509: ML-DSA verification failure';
+  ...ofMlDsa('*mldsa.PublicKey'),
+};
 const failures = {
   RSA: 'crypto/rsa: verification error',
   ECDSA: 'x509: ECDSA verification failure',
   Ed25519: 'x509: Ed25519 verification failure',
-  'ML-DSA-44': mlDsaFailure,
-  'ML-DSA-65': mlDsaFailure,
-  'ML-DSA-87': mlDsaFailure,
-} as const;
+  ...ofMlDsa('x509: ML-DSA verification failure'),
+};
 
 const failed = (message: string): PkiError => new PkiError('signature', message);
 const unimplemented = (): PkiError => failed('x509: cannot verify signature: algorithm unimplemented');

@@ -16,8 +16,8 @@ function hasControl(text: string): boolean {
 }
 const hexDigit = /^[0-9a-fA-F]{2}$/;
 /** ASCII that may stand unescaped in a host. */
-const hostCharacter = /^[A-Za-z0-9!$&'()*+,;=:[\]<>"\-_.~]$/;
-const plainHost = /^[A-Za-z0-9.:-]*$/;
+const plainHost = /^[A-Za-z0-9!$&'()*+,;=:[\]<>"\-_.~]*$/;
+const brokenEscape = /%(?![0-9a-fA-F]{2})/;
 const port = /^(?::[0-9]*)?$/;
 const userinfo = /^[A-Za-z0-9\-._:~!$&'()*+,;=%@]*$/;
 
@@ -27,7 +27,11 @@ const badEscape = (text: string): string => `invalid URL escape ${quote(text)}`;
 
 /** What is wrong with percent signs and characters of a part; undefined if nothing is. */
 function escapeProblem(text: string, part: Part): string | undefined {
-  if (!text.includes('%') && (part === 'other' || plainHost.test(text))) return undefined;
+  if (part === 'other') {
+    const at = text.search(brokenEscape);
+    return at < 0 ? undefined : badEscape(text.slice(at, at + 3));
+  }
+  if (plainHost.test(text)) return undefined;
   for (let at = 0; at < text.length; at++) {
     const character = text.charAt(at);
     if (character === '%') {
@@ -36,10 +40,10 @@ function escapeProblem(text: string, part: Part): string | undefined {
       if (!hexDigit.test(digits)) return badEscape(escaped);
       const byte = Number.parseInt(digits, 16);
       if (part === 'host' && byte < 0x80 && escaped !== '%25') return badEscape(escaped);
-      const allowed = byte === 0x20 || hostCharacter.test(String.fromCharCode(byte));
+      const allowed = byte === 0x20 || plainHost.test(String.fromCharCode(byte));
       if (part === 'zone' && escaped !== '%25' && !allowed) return badEscape(escaped);
       at += 2;
-    } else if (part !== 'other' && character < '\x80' && !hostCharacter.test(character)) {
+    } else if (character < '\x80' && !plainHost.test(character)) {
       return `invalid character ${quote(character)} in host name`;
     }
   }

@@ -98,3 +98,12 @@ test('fields stay named in the version they were written in', async () => {
   expect((await it.ask('GET', `/apis/${group}/v1/parts/c`)).json().spec).toEqual({ a: 1, b: 2, c: 2, e: 3 });
   expect(await owners('c')).toEqual(['three Apply v1 .,f:e', 'one Update v1 .,f:a', 'two Update v2 f:b,f:c']);
 });
+
+test('an apply that names a uid creates nothing', async () => {
+  const body = { ...part('v1', 'd', {}), metadata: { name: 'd', uid: 'u' } };
+  const { code, text } = await apply('v1/parts/d', 'm', body);
+  expect([code, JSON.parse(text).message]).toEqual([
+    409,
+    `Operation cannot be fulfilled on parts.${group} "d": uid mismatch: the provided object specified uid u, and no existing object was found`,
+  ]);
+});

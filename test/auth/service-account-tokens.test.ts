@@ -1,4 +1,4 @@
-import { createHmac, generateKeyPairSync, randomBytes } from 'node:crypto';
+import { createHmac, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { defaultDomains } from '../../src/api/domains.js';
@@ -205,12 +205,22 @@ describe('forgeries', () => {
     const signed = `${encoded(head)}.${encoded(payload)}`;
     return `${signed}.${createHmac('sha256', key).update(signed).digest('base64url')}`;
   };
+  const signedAs = (head: object): string => {
+    const signed = `${encoded(head)}.${encoded(payload)}`;
+    const key = { key: signer.privateKey, dsaEncoding: 'ieee-p1363' as const };
+    return `${signed}.${sign('sha256', Buffer.from(signed), key).toString('base64url')}`;
+  };
   const other = readSigningKey(
     generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
   );
 
   test.each<[string, string, string | undefined]>([
     ['no algorithm', `${encoded({ alg: 'none' })}.${encoded(payload)}.`, badSignature],
+    ...['none', 'HS256', 'ES384'].map((alg): [string, string, string] => [
+      `${alg} in the header, rightly signed`,
+      signedAs({ alg, kid: signer.keyId }),
+      badSignature,
+    ]),
     ['no algorithm, right key', `${encoded({ alg: 'none', kid: signer.keyId })}.${encoded(payload)}.`, badSignature],
     ['the RSA public key as a shared secret', hmac({ alg: 'HS256', kid: rsa.keyId }, publicPem), badSignature],
     ['the public key as a secret, no kid', hmac({ alg: 'HS256' }, publicPem), badSignature],

@@ -64,6 +64,16 @@ describe.skipIf(programs.length === 0).concurrent.each(programs)('kubectl $versi
       secret: { name: 's', uid: expect.any(String) },
       serviceaccount: { name: 'sa' },
     });
+    const pod = 'apiVersion: v1\nkind: Pod\nmetadata: { name: p }\nspec: { serviceAccountName: sa, nodeName: node }\n';
+    await inNamespace('create', '-f', file('pod', pod));
+    const ofPod = ['--bound-object-kind=Pod', '--bound-object-name=p'];
+    expect(claimsOf(await inNamespace('create', 'token', 'sa', ...ofPod))['kubernetes.io']).toMatchObject({
+      pod: { name: 'p', uid: expect.any(String) },
+      node: { name: 'node' },
+    });
+    expect(await complaint('create', 'token', 'default', ...ofPod)).toBe(
+      'error: failed to create token: cannot bind token for serviceaccount "default" to pod running with different serviceaccount name.',
+    );
     expect(await inNamespace('create', 'token', 'sa', '-o', 'yaml')).toMatch(/^kind: TokenRequest$/m);
   });
 

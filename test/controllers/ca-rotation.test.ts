@@ -148,7 +148,8 @@ describe('ca-rotation', () => {
     await pass(world, hour);
     await world.request();
     world.client.fail = fail;
-    for (let passed = 0; passed < 12 && (passed === 0 || phaseOf(await world.state()) !== 'steady'); passed++) {
+    await until(async () => (await world.state()).next !== undefined);
+    for (let hours = 0; hours < 12 && phaseOf(await world.state()) !== 'steady'; hours++) {
       await pass(world, hour);
       const anchor = world.signs()?.anchors ?? 'none';
       issuers.add(anchor);

@@ -51,6 +51,10 @@ describe('anchors', () => {
   ])('with %s are refused, and nothing of it is told', (_, pem, message) => {
     expect(() => combineAnchors([from(pem)], now)).toThrow(message);
   });
+  test('of more than a target takes are refused', async () => {
+    const huge = await anchorsOf('x'.repeat(800_000));
+    expect(() => combineAnchors([from(huge)], now)).toThrow('the anchors have more than 1 MiB together');
+  });
 });
 
 describe('bundles', () => {

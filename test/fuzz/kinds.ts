@@ -1,8 +1,8 @@
 import type { CustomResourceDefinition } from '../../src/api/kinds/custom-resource-definition.js';
 import { alwaysDeny } from '../../src/auth/always.js';
 import type { ResourceDefinition } from '../../src/registry/resource-definition.js';
-import { certificateSigningRequests } from '../../src/resources/certificatesigningrequests/definition.js';
-import { clusterTrustBundles } from '../../src/resources/clustertrustbundles/definition.js';
+import { certificateSigningRequestDefinition } from '../../src/resources/certificatesigningrequests/definition.js';
+import { clusterTrustBundleDefinition } from '../../src/resources/clustertrustbundles/definition.js';
 import { customResourceDefinitions } from '../../src/resources/customresourcedefinitions/definition.js';
 import { customResourcesOf } from '../../src/resources/customresources/definition.js';
 import { builtinDefinitions } from '../../src/resources/index.js';
@@ -17,7 +17,7 @@ export const attackedKinds = (): readonly ResourceDefinition[] => [
       apiAudiences: [],
     }),
     authorizationReviews: authorizationReviews({ authorizer: alwaysDeny }),
-    certificates: [certificateSigningRequests, clusterTrustBundles].map(general),
+    certificates: [certificateSigningRequestDefinition(), clusterTrustBundleDefinition()].map(general),
     extensions: [general(customResourceDefinitions())],
   }),
   ...customResourcesOf(widgetDefinition as unknown as CustomResourceDefinition),

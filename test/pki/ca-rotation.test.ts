@@ -235,7 +235,7 @@ test.each(seeds)(
       for (let more = true; more; ) {
         const state = readCaState(stored);
         const seen =
-          state.next !== undefined && !chance(0.05) && (published[0]?.anchors.has(anchorOf(state.next.pair)) ?? false);
+          state.next !== undefined && !chance(0.15) && (published[0]?.anchors.has(anchorOf(state.next.pair)) ?? false);
         const step = nextStep(state, { now: seeing, seen, requested }, rules);
         done.add(step.action);
         const next =

@@ -367,6 +367,6 @@ test('another X.509 library writes the same certificates, to the byte', async ()
         expect(Buffer.from(other.rawData).toString('hex')).toBe(issued.der.toString('hex'));
       },
     ),
-    { numRuns: 100 },
+    { numRuns: 50 },
   );
 });

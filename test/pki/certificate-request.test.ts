@@ -227,3 +227,23 @@ test('1,500 names are read quickly', async () => {
   expect(readCertificateRequest(pem).dnsNames).toHaveLength(1_500);
   expect(performance.now() - start).toBeLessThan(patienceMs);
 });
+
+test('an object identifier of half a megabyte is refused quickly', async () => {
+  const huge = setOf([sequence(encode(tags.oid, Buffer.alloc(500_000, 0x78)), text(tags.utf8String, 'a'))]);
+  const pem = await requestOf({ subject: sequence(huge) });
+  const start = performance.now();
+  expect(failureOf(pem)).toBe('asn1: structure error: object identifier of more than 64 bytes');
+  expect(performance.now() - start).toBeLessThan(patienceMs);
+});
+
+test('attributes that cannot be read are ignored quickly; those that might ask for extensions are counted', async () => {
+  const many = (attribute: Buffer, count: number) =>
+    requestOf({ attributes: Array.from({ length: count }, () => attribute) });
+  const garbage = await many(encode(0x2e, Buffer.alloc(16, 0x2e)), 9_000);
+  const start = performance.now();
+  expect(failureOf(garbage)).toBeUndefined();
+  expect(performance.now() - start).toBeLessThan(patienceMs);
+  const broken = sequence(oid('1.2.840.113549.1.9.14'), Buffer.from([0x31, 0x80]));
+  expect(failureOf(await many(broken, 100))).toBeUndefined();
+  expect(failureOf(await many(broken, 101))).toBe('x509: more than 100 extension requests');
+});

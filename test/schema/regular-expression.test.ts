@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { patternSize } from '../../src/schema/pattern-size.js';
 import { compile } from '../../src/schema/regular-expression.js';
 
 test('a pattern matches any part of a text', () => {
@@ -19,7 +20,30 @@ test('no pattern takes more than linear time', () => {
 
 test('forgotten patterns are compiled again', () => {
   const first = compile('^first$');
-  for (let i = 0; i < 1_000; i++) compile(`^${i}$`);
+  for (let i = 0; i < 60; i++) compile(`^a{900}${i}$`);
   expect(compile('^first$')).not.toBe(first);
   expect(compile('^first$').expression?.test('first')).toBe(true);
+});
+
+test.each([
+  ['', 0],
+  ['^[a-z0-9]([-a-z0-9]*[a-z0-9])?$', 9],
+  ['a{3}', 3],
+  ['a{2,5}', 5],
+  ['a{2,}', 2],
+  ['(ab){10}', 40],
+  [String.raw`[]\]{9}]{2}[[:alpha:]{9}]\p{Greek}\x{10FFFF}\{9}`, 8],
+  ['a{9', 3],
+  ['(a(b', 2],
+  ['))', 4],
+])('%s has about %i instructions', (pattern, size) => {
+  expect(patternSize(pattern)).toBe(size);
+});
+
+test('what would take too much to compile is refused unread', () => {
+  const start = performance.now();
+  for (const pattern of ['(a|b)?'.repeat(150_000), `(${'a'.repeat(1_000)}){1000}`, '[(\\p{'.repeat(50_000)]) {
+    expect(compile(pattern).error).toMatch(/^error parsing regexp: /);
+  }
+  expect(performance.now() - start).toBeLessThan(2_000);
 });

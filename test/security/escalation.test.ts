@@ -75,6 +75,7 @@ beforeAll(async () => {
   await admin.resource(ClusterRoleBindings).create(clusterBinding('eve', refTo('eve')));
   await admin.resource(Roles).create(role('harmless', [holds]));
   await admin.resource(ClusterRoles).create(clusterRole('harmless', [holds]));
+  await admin.resource(ClusterRoles).create(clusterRole('wanted', [wants]));
   await admin.resource(RoleBindings).create(binding('harmless', refTo('harmless')));
   // Somebody else's, with powers.
   await admin
@@ -176,6 +177,13 @@ describe('a role with more than one holds', () => {
         client
           .resource(ClusterRoles)
           .create(clusterRole('new', more, { metadata: { name: 'new', labels: { collect: 'me' } } })),
+    ],
+    [
+      'that is there already, collected by a role of others',
+      () =>
+        client
+          .resource(ClusterRoles)
+          .patch({ name: 'wanted' }, { type: 'merge', body: { metadata: { labels: { collect: 'me' } } } }),
     ],
     [
       'collected by admin',

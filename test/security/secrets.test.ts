@@ -8,10 +8,13 @@ import { eventually } from '../../src/testing/until.js';
 import { type Ended, type ServerProgram, startServer, temporaryDirectory } from '../process/program.js';
 
 /**
- * A server runs with everything it can tell switched on: debug log, audit log, metrics. It is given secrets of all sorts,
- * in good and in bad requests. Nothing it prints, answers as an error or counts may show one of them.
+ * A server runs with everything it can tell switched on: debug log, metrics, audit log with whole bodies but of what holds
+ * secrets. It is given secrets of all sorts, in good and in bad requests. Nothing it prints, answers as an error, counts
+ * or writes into events and the ledger may show one of them.
  */
 const canary = (what: string): string => `canary-${what}-${Buffer.from(what).toString('hex')}-0123456789`;
+const base64Url = (value: object | string): string =>
+  Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
 const secrets = {
   staticToken: canary('static'),
   unknownToken: canary('unknown'),
@@ -22,6 +25,8 @@ const secrets = {
   inPatch: canary('patch'),
   reviewed: canary('reviewed'),
   inProtocol: canary('protocol'),
+  inQuery: canary('query'),
+  foreign: `${base64Url({ alg: 'ES256', kid: 'k' })}.${base64Url({ iss: 'https://127.0.0.1:1', aud: 'kedge', sub: canary('foreign') })}.${base64Url(canary('signature'))}`,
   bootstrap: 'c4n4ry.0123456789canary',
 };
 const bootstrapSecret = '0123456789canary';
@@ -29,10 +34,10 @@ const bootstrapSecret = '0123456789canary';
 const dataDir = temporaryDirectory();
 let server: ServerProgram;
 let ended: Ended;
-/** Bodies of failures, and what /metrics says. */
+/** Bodies of failures, and what metrics, events and the ledger say. */
 const answers: string[] = [];
-/** Tokens that the server made. */
-const issued: string[] = [];
+/** Tokens with signatures: of somebody else's server, and of this one. */
+const issued: string[] = [secrets.foreign];
 let served = 0;
 
 const agent = new Agent({ keepAlive: true, rejectUnauthorized: false });
@@ -64,8 +69,8 @@ const ask = (
         response.once('end', () => {
           const code = response.statusCode ?? 0;
           served++;
-          if (code >= 400 || path === '/metrics')
-            answers.push(`${line}: ${JSON.stringify(response.headers)} ${answer}`);
+          if (code >= 400 || /metrics|events|ledger/.test(path))
+            answers.push(`${line.split('?')[0]}: ${JSON.stringify(response.headers)} ${answer}`);
           resolve({ code, text: answer });
         });
       },
@@ -83,9 +88,33 @@ beforeAll(async () => {
     writeFileSync(join(dataDir, name), text);
     return join(dataDir, name);
   };
-  const policy = file('policy.yaml', 'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules:\n- level: Metadata\n');
+  const policy = file(
+    'policy.yaml',
+    `apiVersion: audit.k8s.io/v1
+kind: Policy
+rules:
+- level: Metadata
+  resources:
+  - resources: [secrets, serviceaccounts/token]
+  - { group: authentication.k8s.io, resources: [tokenreviews] }
+  - { group: certificates.k8s.io, resources: [certificatesigningrequests] }
+- level: RequestResponse
+`,
+  );
+  const issuers = file(
+    'issuers.yaml',
+    `apiVersion: apiserver.config.k8s.io/v1
+kind: AuthenticationConfiguration
+jwt:
+- issuer: { url: 'https://127.0.0.1:1', audiences: [kedge] }
+  claimMappings: { username: { claim: sub, prefix: '' } }
+`,
+  );
   const tokens = file('tokens.csv', `${secrets.staticToken},root,1,"system:masters"\n`);
-  const config = file('server.yaml', `logLevel: debug\ntokenFile: ${tokens}\naudit: { policyFile: ${policy} }\n`);
+  const config = file(
+    'server.yaml',
+    `logLevel: debug\ntokenFile: ${tokens}\naudit: { policyFile: ${policy} }\nauthenticationConfigFile: ${issuers}\n`,
+  );
   server = await startServer(dataDir, ['--config', config, '--log-level', 'debug']);
 
   expect((await ask(`POST ${at}/secrets`, { body: secret('a', { data: { k: base64(secrets.inData) } }) })).code).toBe(
@@ -154,11 +183,13 @@ beforeAll(async () => {
     const { text } = await ask(`POST ${at}/serviceaccounts/default/token`, { body: request });
     issued.push((JSON.parse(text) as { status: { token: string } }).status.token);
   }
-  const [good = ''] = issued;
+  const good = issued.at(-1) ?? '';
   await ask('GET /api', { token: good });
   await ask('GET /api', { token: `${good.slice(0, -4)}AAAA` });
   await ask(`GET ${at}/secrets`, { token: good });
   await ask('GET /api', { token: secrets.unknownToken });
+  await ask('GET /api', { token: secrets.foreign });
+  await ask(`GET /api?access_token=${secrets.inQuery}`, { token: '' });
   await ask('GET /api', { token: '', headers: { authorization: `Basic ${base64(`user:${secrets.password}`)}` } });
   await ask('GET /api', { token: '', headers: { authorization: `Bearer  ${secrets.unknownToken}` } });
   await ask('GET /api', {
@@ -170,7 +201,7 @@ beforeAll(async () => {
     },
   });
   const review = (token: string) => ({ apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token } });
-  for (const token of [secrets.reviewed, good, secrets.staticToken]) {
+  for (const token of [secrets.reviewed, good, secrets.staticToken, secrets.foreign]) {
     await ask('POST /apis/authentication.k8s.io/v1/tokenreviews', { body: review(token) });
   }
   await ask('POST /apis/authentication.k8s.io/v1/tokenreviews', {
@@ -211,6 +242,8 @@ beforeAll(async () => {
       spec: { request: base64(pem), signerName: 'example.org/x', usages: ['client auth'] },
     },
   });
+  await ask('GET /api/v1/events');
+  await ask('GET /apis/certificates.kedge.internal/v1/certificateledgerentries');
   await ask('GET /metrics');
   agent.destroy();
   ended = await server.stop();
@@ -235,6 +268,7 @@ test('there was something to tell', () => {
   expect(printed()).toContain('"level":"debug"');
   expect(printed()).toContain('"kind":"Event","apiVersion":"audit.k8s.io/v1"');
   expect(printed()).toContain('"resource":"secrets"');
+  expect(printed()).toContain('"requestObject":');
   expect(answers.length).toBeGreaterThan(20);
   expect(answers.some((answer) => answer.startsWith('GET /metrics:') && answer.includes('# TYPE'))).toBe(true);
 });
@@ -258,11 +292,13 @@ test('neither are tokens the server made, or their signatures', () => {
 
 test('neither is a private key', () => {
   const folder = join(dataDir, 'pki');
-  const keys = readdirSync(folder)
-    .map((file) => readFileSync(join(folder, file), 'utf8'))
-    .flatMap((text) =>
-      [...text.matchAll(/-----BEGIN [A-Z ]*PRIVATE KEY-----\n([\s\S]*?)-----END/g)].map(([, body = '']) => body),
-    );
+  const kubeconfig = readFileSync(join(dataDir, 'admin.kubeconfig'), 'utf8');
+  const [, inKubeconfig = ''] = /client-key-data: (\S+)/.exec(kubeconfig) ?? [];
+  expect(inKubeconfig.length).toBeGreaterThan(100);
+  expect(printed()).not.toContain(inKubeconfig);
+  const keys = [...readdirSync(folder).map((file) => readFileSync(join(folder, file), 'utf8'))].flatMap((text) =>
+    [...text.matchAll(/-----BEGIN [A-Z ]*PRIVATE KEY-----\n([\s\S]*?)-----END/g)].map(([, body = '']) => body),
+  );
   expect(keys.length).toBeGreaterThan(2);
   for (const line of keys.flatMap((body) => body.trim().split('\n')).filter(({ length }) => length > 20)) {
     expect(printed()).not.toContain(line);

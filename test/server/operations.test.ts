@@ -264,7 +264,10 @@ describe('audit', () => {
     const events = await recorded(use, { controllers: ['service-account-token'] });
     const annotationsOf = (uri: RegExp) => events.find(({ requestURI }) => uri.test(requestURI))?.annotations;
     const legacy = { 'authentication.k8s.io/legacy-token': 'system:serviceaccount:default:robot' };
-    expect(annotationsOf(/version.used/)).toMatchObject({ ...legacy, 'authentication.k8s.io/legacy-token-manual-secret': 's' });
+    expect(annotationsOf(/version.used/)).toMatchObject({
+      ...legacy,
+      'authentication.k8s.io/legacy-token-manual-secret': 's',
+    });
     expect(annotationsOf(/refused/)).toEqual({
       ...legacy,
       'authentication.k8s.io/legacy-token-invalidated': 's/default',

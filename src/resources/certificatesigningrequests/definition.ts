@@ -155,5 +155,3 @@ export function certificateSigningRequestDefinition(
     },
   });
 }
-
-export const certificateSigningRequests = certificateSigningRequestDefinition();

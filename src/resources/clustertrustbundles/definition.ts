@@ -92,5 +92,3 @@ export const clusterTrustBundleDefinition = ({
     ],
     validate: violations,
   });
-
-export const clusterTrustBundles = clusterTrustBundleDefinition();

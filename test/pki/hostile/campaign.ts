@@ -1,3 +1,4 @@
+import { subjectFields } from '../../../controllers/csr-policy-approver/policy.js';
 import { freshAnchors } from '../../../controllers/trust-bundle-publisher/bundle.js';
 import { combineAnchors, UnfitSource } from '../../../controllers/trust-distributor/combine.js';
 import { type Certificate, readPemCertificates } from '../../../src/pki/certificate.js';
@@ -89,15 +90,6 @@ function faults(
   authority: CertificateAuthority,
 ): readonly string[] {
   const { subject, alternativeNames, publicKey } = certificate;
-  const lists = [
-    'countries',
-    'organizations',
-    'organizationalUnits',
-    'localities',
-    'provinces',
-    'streetAddresses',
-    'postalCodes',
-  ] as const;
   const names = ['dnsNames', 'emailAddresses', 'ipAddresses', 'uris'] as const;
   const signature = {
     algorithm: certificate.signatureAlgorithm,
@@ -105,11 +97,9 @@ function faults(
     signature: certificate.signature,
   };
   return [
-    ...(subject.commonName === request.subject.commonName ? [] : ['another common name']),
-    ...(subject.serialNumber === request.subject.serialNumber ? [] : ['another serial number of the subject']),
-    ...lists
-      .filter((list) => !sameList([...subject[list]].sort(), [...request.subject[list]].sort()))
-      .map((list) => `other ${list}`),
+    ...subjectFields
+      .filter((field) => !sameList([subject[field]].flat().sort(), [request.subject[field]].flat().sort()))
+      .map((field) => `other ${field}`),
     ...names.filter((list) => !sameList(alternativeNames[list], request[list])).map((list) => `other ${list}`),
     ...(publicKey.spki.equals(request.publicKey.spki) ? [] : ['another key']),
     ...(certificate.isCA ? ['a CA'] : []),

@@ -9,11 +9,10 @@ import type { UserInfo } from '../../../src/api/user.js';
 import type { Violation } from '../../../src/api/violations.js';
 import { encodePem, firstPemBlock } from '../../../src/pki/pem.js';
 import type { RequestContext, SubresourceView } from '../../../src/registry/resource-definition.js';
-import {
-  certificateSigningRequestDefinition,
-  certificateSigningRequests,
-} from '../../../src/resources/certificatesigningrequests/definition.js';
+import { certificateSigningRequestDefinition } from '../../../src/resources/certificatesigningrequests/definition.js';
 import { testAuthority, testRequest } from '../../../src/testing/certificates.js';
+
+const certificateSigningRequests = certificateSigningRequestDefinition();
 
 const now = Date.UTC(2026, 0, 2, 3, 4, 5, 600);
 const present = '2026-01-02T03:04:05Z';

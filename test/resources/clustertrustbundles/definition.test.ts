@@ -3,11 +3,10 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { ClusterTrustBundle } from '../../../src/api/kinds/cluster-trust-bundle.js';
 import type { RequestContext } from '../../../src/registry/resource-definition.js';
-import {
-  clusterTrustBundleDefinition,
-  clusterTrustBundles,
-} from '../../../src/resources/clustertrustbundles/definition.js';
+import { clusterTrustBundleDefinition } from '../../../src/resources/clustertrustbundles/definition.js';
 import { testAuthority } from '../../../src/testing/certificates.js';
+
+const clusterTrustBundles = clusterTrustBundleDefinition();
 
 interface Recorded {
   readonly name: string;

@@ -1,0 +1,43 @@
+/**
+ * About how many instructions a regular expression compiles to, in time linear in its length. What is repeated counts
+ * as often as it may be repeated; a class of characters counts once. Patterns that do not parse have some size, too.
+ */
+export function patternSize(pattern: string): number {
+  const outer: number[] = [];
+  let total = 0;
+  /** Size of what a repetition that follows would repeat. */
+  let last = 0;
+  const add = (size: number): void => {
+    total += size;
+    last = size;
+  };
+  for (let at = 0; at < pattern.length; ) {
+    const text = textAt(atom, pattern, at);
+    at += text.length;
+    if (text === '(') {
+      outer.push(total);
+      total = 0;
+    } else if (text === ')') {
+      const inner = total + 2;
+      total = outer.pop() ?? 0;
+      add(inner);
+    } else if (text.startsWith('[')) {
+      while (at < pattern.length && pattern[at] !== ']') at += textAt(inClass, pattern, at).length;
+      at++;
+      add(1);
+    } else if (text.startsWith('{') && text !== '{') {
+      const [least, most] = text.slice(1, -1).split(',');
+      total += last * (Math.max(1, Number(most || least)) - 1);
+    } else add(1);
+  }
+  return outer.reduce((sum, size) => sum + size, total);
+}
+
+/** An escape, the beginning of a class of characters, a repetition, or one sign. */
+const atom = /\\[pPx]\{[^}]{0,40}\}|\\.|\[\^?\]?|\{\d{1,9}(?:,\d{0,9})?\}|./sy;
+const inClass = /\\.|\[:\^?\w{1,10}:\]|./sy;
+
+function textAt(wanted: RegExp, text: string, at: number): string {
+  wanted.lastIndex = at;
+  return wanted.exec(text)?.[0] ?? '';
+}
