@@ -1,5 +1,5 @@
 import { type ApiError, badRequest, notAcceptable } from '../api/errors.js';
-import { type Query, readBoolean } from '../api/options.js';
+import type { Query } from '../api/options.js';
 import type { Representation } from './request.js';
 
 /** Content negotiation: from an Accept header to the form of the answer. */
@@ -78,11 +78,13 @@ export interface Offer {
 
 const prettyAgents = /^(?:curl|Wget|Mozilla\/5\.0)/;
 
+/** What strconv.ParseBool takes for true. */
+const goTrue = /^(?:1|t|T|true|TRUE|True)$/;
+
 /** JSON as a person wants to read it: asked for, or by default for browsers and curl. */
 function wantsPretty(query: Query, userAgent: string | undefined): boolean {
   const asked = query.get('pretty');
-  if (asked !== undefined) return readBoolean(asked) && asked !== '';
-  return prettyAgents.test(userAgent ?? '');
+  return asked ? goTrue.test(asked) : prettyAgents.test(userAgent ?? '');
 }
 
 /** The form to answer in, or NotAcceptable. Decided before anything is read or stored. */

@@ -4,6 +4,7 @@ import type { ClusterRoleBinding, RoleBinding, RoleRef, Subject } from '../api/k
 import { ClusterRoleBindings, RoleBindings } from '../api/kinds/role-binding.js';
 import type { ApiObject } from '../api/object.js';
 import { serviceAccountUsername, type UserInfo } from '../api/user.js';
+import { followed, type Index } from './followed.js';
 import type { ObjectSource } from './object-source.js';
 
 /** Finds what a user was granted without looking at what others were. */
@@ -58,28 +59,6 @@ export function roleIndexes(objects: ObjectSource): () => Promise<RoleIndex> {
 const rulesIn = (role: Role | undefined): RoleRules =>
   role === undefined ? { missing: 'role' } : { rules: role.rules ?? [] };
 const keyIn = (namespace: string, name: string): string => `${namespace}/${name}`;
-
-interface Index<A> {
-  add(object: A): void;
-  remove(object: A): void;
-}
-
-/** An index of the list of the moment: what is equal at both ends of it and of the list before stays as it is. */
-function followed<A, I extends Index<A>>(index: I & Index<A>): (list: readonly A[]) => I {
-  let last: readonly A[] = [];
-  return (list) => {
-    if (list === last) return index;
-    const shorter = Math.min(list.length, last.length);
-    let start = 0;
-    while (start < shorter && list[start] === last[start]) start++;
-    let end = 0;
-    while (end < shorter - start && list.at(-1 - end) === last.at(-1 - end)) end++;
-    for (const object of last.slice(start, last.length - end)) index.remove(object);
-    for (const object of list.slice(start, list.length - end)) index.add(object);
-    last = list;
-    return index;
-  };
-}
 
 class RolesByName<T extends Role> implements Index<T> {
   readonly #roles = new Map<string, T>();

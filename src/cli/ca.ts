@@ -44,7 +44,7 @@ export const rotateCa = (text: string, flags: Flags): Promise<void> =>
     const annotations = { ...secret.metadata.annotations, [ownNames.rotateAnnotation]: timestamp(Date.now()) };
     // With the version that was looked at, so that nobody begins twice.
     await secrets.update({ ...secret, metadata: { ...secret.metadata, annotations } });
-    process.stdout.write(`The successor of the CA in ${text} is announced. See kedge ca status.\n`);
+    process.stdout.write(`A rotation of the CA in ${text} was asked for. See kedge ca status.\n`);
   });
 
 /** Why no rotation can begin; undefined if one can. */

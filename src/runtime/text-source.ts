@@ -12,8 +12,6 @@ export interface Following {
   readonly log: Logger;
   /** Ends the following. */
   readonly signal: AbortSignal;
-  /** How often the file is looked at even if nothing told of a change. Default: a minute. */
-  readonly checkEveryMs?: number;
 }
 
 /**
@@ -31,7 +29,7 @@ export const followText = async (
 export async function followFiles(
   files: readonly string[],
   take: (texts: readonly string[]) => void | Promise<void>,
-  { clock, log, signal, checkEveryMs = 60_000 }: Following,
+  { clock, log, signal }: Following,
 ): Promise<void> {
   const file = files.join(', ');
   let texts = await Promise.all(
@@ -65,12 +63,14 @@ export async function followFiles(
       // Watched before it is read, so that no change falls between the two.
       const changed = watched(directories, signal);
       await look();
-      await clock.sleep(checkEveryMs, changed);
+      await clock.sleep(lookAgainMs, changed);
       await clock.sleep(settleMs, signal);
     }
   })();
 }
 
+/** How often files are looked at even if nothing told of a change. */
+const lookAgainMs = 60_000;
 /** What is replaced is often not complete at the first word of it. */
 const settleMs = 50;
 

@@ -1,6 +1,7 @@
 import { child, forbiddenField, index, invalid, mapKey, required, type Violation } from '../api/violations.js';
-import type { SchemaProps } from './json-schema-props.js';
-import { compile } from './regular-expression.js';
+import { everySchema, type SchemaProps } from './json-schema-props.js';
+import { patternSize } from './pattern-size.js';
+import { compile, keptInstructions } from './regular-expression.js';
 import { same } from './same.js';
 import type { Schema } from './schema.js';
 
@@ -101,12 +102,23 @@ export function notStructural(of: SchemaProps | undefined): string | undefined {
 
 /** Every structural rule a schema breaks, sorted by text. `prefix` is that of extensions in paths and texts. */
 export function structuralViolations(schema: SchemaProps, path: string, prefix: string): readonly Violation[] {
+  if (patternsSize(schema) > keptInstructions) {
+    return [forbiddenField(path, `patterns must not have more than ${keptInstructions} instructions together`)];
+  }
   const found = [...invariants(schema, 'root', path, prefix), ...completeness(schema, schema, path, path)];
   const text = ({ field, body }: Violation): string => `${field}: ${body}`;
   return found
     .map((violation) => ({ violation, text: text(violation) }))
     .sort((a, b) => (a.text < b.text ? -1 : a.text > b.text ? 1 : 0))
     .map(({ violation }) => violation);
+}
+
+function patternsSize(schema: SchemaProps): number {
+  const patterns = new Set<string>();
+  everySchema(schema, ({ pattern }) => {
+    if (pattern !== undefined) patterns.add(pattern);
+  });
+  return [...patterns].reduce((sum, pattern) => sum + patternSize(pattern), 0);
 }
 
 type Level = 'root' | 'item' | 'field';

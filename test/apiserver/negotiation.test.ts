@@ -361,6 +361,8 @@ describe('forms of errors', () => {
     ['kubectl/v1.33', '?pretty=true', true],
     ['kubectl/v1.33', '?pretty=1', true],
     ['kubectl/v1.33', '?pretty=', false],
+    ['curl/8.0', '?pretty=', true],
+    ['curl/8.0', '?pretty=yes', false],
   ])('for %s %s in lines: %s', async (agent, query, pretty) => {
     const { text } = await get(`${builtIn}/a${query}`, undefined, { 'user-agent': agent });
     expect([text.startsWith('{\n  "kind"'), text.endsWith('\n')]).toEqual([pretty, !pretty]);

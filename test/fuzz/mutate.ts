@@ -169,6 +169,7 @@ const inPath: Mutation = (request, random) => {
       ]),
     ),
     [...segments, random.pick(['status', 'scale', 'token', 'approval', 'finalize', 'log', hostile])],
+    segments.toSpliced(at, 0, random.pick(['watch', 'proxy', 'namespaces', ''])),
     segments.slice(0, -1),
     [...segments.slice(0, at), ...segments.slice(at - 1)],
   ]);

@@ -107,7 +107,11 @@ describe('a rotation is refused', () => {
 });
 
 test('a rotation is begun, refused while it is under way, and gets to its end over two crashes', async () => {
-  expect(await kedgeCa('rotate', 'pki/node-ca')).toMatchObject({ code: 0, stderr: '' });
+  expect(await kedgeCa('rotate', 'pki/node-ca')).toMatchObject({
+    code: 0,
+    stdout: 'A rotation of the CA in pki/node-ca was asked for. See kedge ca status.\n',
+    stderr: '',
+  });
   const secrets = client.resource(Secrets);
   const announced = await until(secrets, secret, (found) => found?.data?.['next.crt'] !== undefined);
   const anchor = Buffer.from(announced?.data?.['tls.crt'] ?? '', 'base64').toString();

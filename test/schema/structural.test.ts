@@ -52,3 +52,21 @@ test('violations are sorted by their text', () => {
     's.properties[b].type',
   ]);
 });
+
+test('patterns of a schema may be so large together, each counted once', () => {
+  const pattern = (text: string): JsonObject => ({ type: 'string', pattern: text });
+  const schema = (count: number): JsonObject => ({
+    type: 'object',
+    properties: Object.fromEntries(
+      Array.from({ length: count * 2 }, (_, at) => [`p${at}`, pattern(`a{${900 + (at % count)}}`)]),
+    ),
+  });
+  expect(structuralViolations(read(schema(50)), 's', 'x-')).toEqual([]);
+  expect(structuralViolations(read(schema(60)), 's', 'x-')).toEqual([
+    {
+      reason: 'FieldValueForbidden',
+      field: 's',
+      body: 'Forbidden: patterns must not have more than 50000 instructions together',
+    },
+  ]);
+});

@@ -12,6 +12,7 @@ import { Secrets } from '../../src/api/kinds/secret.js';
 import { ServiceAccounts } from '../../src/api/kinds/service-account.js';
 import type { TokenRequest } from '../../src/api/kinds/token-request.js';
 import { TokenReviews } from '../../src/api/kinds/token-review.js';
+import type { JsonObject } from '../../src/api/object.js';
 import { type UserInfo, wellKnown } from '../../src/api/user.js';
 import { type Logger, silentLogger } from '../../src/runtime/logger.js';
 import { kubeconfigText } from '../../src/server/kubeconfig-text.js';
@@ -104,8 +105,27 @@ describe('node agents', () => {
       const state = (phase: string) => ({ type: 'merge' as const, body: { status: { phase } } });
       const told = await asAgent.resource(Pods).subresource('status').patch(at('p'), state('Running'));
       expect(told).toMatchObject({ spec: { nodeName: 'n1' }, status: { phase: 'Running' } });
-      const nodeState = await asAgent.resource(Nodes).subresource('status').patch({ name: 'n1' }, state('Ready'));
-      expect(nodeState).toMatchObject({ status: { phase: 'Ready' } });
+      const tellOfNode = (conditions: readonly object[], more: object = {}) =>
+        asAgent
+          .resource(Nodes)
+          .subresource('status')
+          .patch({ name: 'n1' }, { type: 'strategic', body: { status: { conditions, ...more } } as JsonObject });
+      await tellOfNode([{ type: 'Ready', status: 'False' }], { capacity: { cpu: '1', pods: '9' } });
+      const capacity = { cpu: '2' };
+      const node = await tellOfNode(
+        [
+          { type: 'DiskPressure', status: 'False' },
+          { type: 'Ready', status: 'True' },
+        ],
+        { capacity },
+      );
+      expect(node.status).toEqual({
+        conditions: [
+          { type: 'DiskPressure', status: 'False' },
+          { type: 'Ready', status: 'True' },
+        ],
+        capacity: { cpu: '2', pods: '9' },
+      });
       await expect(
         asAgent.resource(Nodes).create({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'n2' } }),
       ).rejects.toThrow('nodes "n2" is forbidden: node "n1" is not allowed to modify node "n2"');

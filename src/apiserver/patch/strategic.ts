@@ -69,16 +69,21 @@ function strategyOf(schema: Schema, name: string): Strategy {
   };
 }
 
+/** What a kind keeps without knowing it: maps merge, lists are replaced. */
+const open: Schema = { preserveUnknownFields: true };
+
 /** The member of that name; Go finds it in other letter case as well. */
 function fieldOf(schema: Schema, name: string): Schema {
   const fields = schema.properties;
-  if (fields === undefined && wireShape(schema) === 'map') {
+  const isOpen = schema.preserveUnknownFields === true;
+  if (fields === undefined && !isOpen && wireShape(schema) === 'map') {
     throw untyped('merging an object in json but data type is not struct, instead is: map');
   }
   const exact = fields?.get(name);
   if (exact !== undefined) return exact;
   const folded = name.toLowerCase();
   for (const [known, field] of fields ?? []) if (known.toLowerCase() === folded) return field;
+  if (isOpen) return open;
   throw untyped(`unable to find api field in struct ${structName(schema)} for the json field ${quote(name)}`);
 }
 

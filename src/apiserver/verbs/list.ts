@@ -1,6 +1,6 @@
 import { badRequest } from '../../api/errors.js';
 import { checkListParameters, type ListParameters } from '../../api/options.js';
-import { relativeKey, storagePrefix } from '../../registry/keys.js';
+import { relativeKey, storageKey, storagePrefix } from '../../registry/keys.js';
 import type { ResourceDefinition } from '../../registry/resource-definition.js';
 import { type Entry, HistoryCompacted, type Revision, type Scan } from '../../store/store.js';
 import { continueExpired, readContinue, writeContinue } from '../continue-token.js';
@@ -89,6 +89,13 @@ async function readPage(parts: Parts, target: ListTarget, selection: Selection, 
     const scan = await scanAt(parts, prefix, plan.at, plan.after, plan.limit, plan, target);
     return { ...scan, last: scan.entries.at(-1)?.key };
   }
+  const only = onlyKey(target, selection, plan);
+  if (only !== undefined) {
+    // A key sorts before all others that begin like it.
+    const { entries, revision } = await scanAt(parts, only, plan.at, undefined, 1, plan, target);
+    const found = entries.filter((entry) => entry.key === only && isSelected(selection, target.definition, entry));
+    return { entries: found, revision, remaining: 0, last: undefined };
+  }
   const found: Entry[] = [];
   let { at, after } = plan;
   for (;;) {
@@ -121,6 +128,16 @@ async function readPage(parts: Parts, target: ListTarget, selection: Selection, 
     // Others have a turn.
     await new Promise((resolve) => setImmediate(resolve));
   }
+}
+
+/** The key of the one object that can be meant, where its name and namespace are known. */
+function onlyKey(
+  { definition, namespace }: ListTarget,
+  { name }: Selection,
+  { continued }: ReadPlan,
+): string | undefined {
+  if (!name || name.includes('/') || continued || (definition.namespaced && namespace === '')) return undefined;
+  return storageKey(definition, { namespace, name });
 }
 
 async function scanAt(

@@ -5,9 +5,10 @@ import { parseFieldSelector } from '../../api/selectors.js';
 import type { AccessAttributes, Authorizer, Decision } from '../authorizer.js';
 import { apiGroups } from '../bootstrap/api-groups.js';
 import { nodeRules } from '../bootstrap/cluster-roles.js';
+import { followed } from '../followed.js';
 import type { ObjectSource } from '../object-source.js';
 import { ruleAllows } from '../rule-matching.js';
-import { type NodeGraph, nodeGraph, type RelatedKind } from './node-graph.js';
+import { NodeGraph, type RelatedKind } from './node-graph.js';
 import { nodeIdentity } from './node-identity.js';
 
 const allow: Decision = { verdict: 'allow', reason: '' };
@@ -17,7 +18,8 @@ const noOpinion = (reason = ''): Decision => ({ verdict: 'no-opinion', reason })
 interface Question {
   readonly node: string;
   readonly attributes: AccessAttributes;
-  graph(): Promise<NodeGraph>;
+  /** Has the node to do with this object? */
+  isRelated(kind: RelatedKind, namespace: string, name: string): Promise<boolean>;
 }
 type Answer = (question: Question) => Promise<Decision>;
 
@@ -29,12 +31,7 @@ type Answer = (question: Question) => Promise<Decision>;
 export function nodeAuthorizer(objects: ObjectSource, domains: Domains): Authorizer {
   const rules = nodeRules(domains);
   const answers = answersIn(domains);
-  let last: { readonly of: readonly Pod[]; readonly graph: NodeGraph } | undefined;
-  const graph = async (): Promise<NodeGraph> => {
-    const pods = await objects.list(Pods);
-    if (last?.of !== pods) last = { of: pods, graph: nodeGraph(pods, domains) };
-    return last.graph;
-  };
+  const graphOf = followed<Pod, NodeGraph>(new NodeGraph(domains));
   return {
     async authorize(attributes) {
       const identity = nodeIdentity(attributes.user);
@@ -43,7 +40,11 @@ export function nodeAuthorizer(objects: ObjectSource, domains: Domains): Authori
       if (node === '') return noOpinion(`unknown node for user ${quote(attributes.user.username)}`);
       const answer =
         attributes.path === undefined ? answers.get(`${attributes.group}/${attributes.resource}`) : undefined;
-      if (answer !== undefined) return answer({ node, attributes, graph });
+      if (answer !== undefined) {
+        const isRelated: Question['isRelated'] = async (...object) =>
+          graphOf(await objects.list(Pods)).isRelated(node, ...object);
+        return answer({ node, attributes, isRelated });
+      }
       return rules.some((rule) => ruleAllows(rule, attributes)) ? allow : noOpinion();
     },
 
@@ -77,11 +78,11 @@ function answersIn(domains: Domains): ReadonlyMap<string, Answer> {
 
 const unrelated = (node: string): Decision => noOpinion(`no relationship found between node '${node}' and this object`);
 
-async function related({ node, attributes, graph }: Question, kind: RelatedKind | undefined): Promise<Decision> {
+async function related({ node, attributes, isRelated }: Question, kind: RelatedKind | undefined): Promise<Decision> {
   const { namespace = '', name = '' } = attributes;
   if (name === '') return noOpinion('No Object name found');
   if (kind === undefined) return unrelated(node);
-  return (await graph()).isRelated(node, kind, namespace, name) ? allow : unrelated(node);
+  return (await isRelated(kind, namespace, name)) ? allow : unrelated(node);
 }
 
 const reads: readonly string[] = ['get', 'list', 'watch'];
@@ -118,8 +119,7 @@ const accounts: Answer = async (question) => {
   if (verb === 'get' && !subresource) return related(question, 'serviceaccounts');
   if (verb !== 'create' || !name) return noOpinion('can only create tokens for individual service accounts');
   if (subresource !== 'token') return noOpinion('can only create token subresource of serviceaccount');
-  const isRelated = (await question.graph()).isRelated(question.node, 'serviceaccounts', namespace, name);
-  return isRelated ? allow : unrelated(question.node);
+  return (await question.isRelated('serviceaccounts', namespace, name)) ? allow : unrelated(question.node);
 };
 
 const leaseNamespace = 'kube-node-lease';

@@ -1,36 +1,55 @@
 import { type Domains, signerKeyIn } from '../../api/domains.js';
 import { mirrorAnnotation, type Pod } from '../../api/kinds/pod.js';
 import { claimNamesIn, configMapNamesIn, secretNamesIn } from '../../api/kinds/pod-references.js';
+import type { Index } from '../followed.js';
 
 /** What a node may be shown because of the pods that run on it. */
 export type RelatedKind = 'pods' | 'secrets' | 'configmaps' | 'serviceaccounts' | 'persistentvolumeclaims';
 
-/** Which objects a node has to do with. */
-export interface NodeGraph {
-  isRelated(node: string, kind: RelatedKind, namespace: string, name: string): boolean;
-}
+/**
+ * Which objects a node has to do with, by the pods on it. A pod without a node relates nothing; a mirror pod only
+ * itself, for its node wrote it.
+ */
+export class NodeGraph implements Index<Pod> {
+  readonly #mirror: string;
+  readonly #byNode = new Map<string, Map<Pod, ReadonlySet<string>>>();
 
-/** The graph of these pods. A pod without a node relates nothing; a mirror pod only itself, for its node wrote it. */
-export function nodeGraph(pods: readonly Pod[], domains: Pick<Domains, 'signer'>): NodeGraph {
-  const mirror = signerKeyIn(domains, mirrorAnnotation);
-  const byNode = new Map<string, Set<string>>();
-  for (const pod of pods) {
-    const node = pod.spec?.nodeName;
-    if (!node) continue;
-    const related = byNode.get(node) ?? new Set();
-    byNode.set(node, related);
-    const { namespace = '', name = '', annotations = {} } = pod.metadata;
-    const add = (kind: RelatedKind, names: Iterable<string>): void => {
-      for (const one of names) related.add(`${kind}/${namespace}/${one}`);
-    };
-    add('pods', [name]);
-    if (Object.hasOwn(annotations, mirror)) continue;
-    add('serviceaccounts', [pod.spec?.serviceAccountName ?? '']);
-    add('secrets', secretNamesIn(pod));
-    add('configmaps', configMapNamesIn(pod));
-    add('persistentvolumeclaims', claimNamesIn(pod));
+  constructor(domains: Pick<Domains, 'signer'>) {
+    this.#mirror = signerKeyIn(domains, mirrorAnnotation);
   }
-  return {
-    isRelated: (node, kind, namespace, name) => byNode.get(node)?.has(`${kind}/${namespace}/${name}`) ?? false,
-  };
+
+  isRelated(node: string, kind: RelatedKind, namespace: string, name: string): boolean {
+    const key = `${kind}/${namespace}/${name}`;
+    for (const related of this.#byNode.get(node)?.values() ?? []) if (related.has(key)) return true;
+    return false;
+  }
+
+  add(pod: Pod): void {
+    const node = pod.spec?.nodeName;
+    if (!node) return;
+    const there = this.#byNode.get(node) ?? new Map<Pod, ReadonlySet<string>>();
+    this.#byNode.set(node, there.set(pod, this.#relatedTo(pod)));
+  }
+
+  remove(pod: Pod): void {
+    const node = pod.spec?.nodeName ?? '';
+    const there = this.#byNode.get(node);
+    there?.delete(pod);
+    if (there?.size === 0) this.#byNode.delete(node);
+  }
+
+  #relatedTo(pod: Pod): ReadonlySet<string> {
+    const { namespace = '', name = '', annotations = {} } = pod.metadata;
+    const of = (kind: RelatedKind, names: Iterable<string>): readonly string[] =>
+      [...names].map((one) => `${kind}/${namespace}/${one}`);
+    const itself = of('pods', [name]);
+    if (Object.hasOwn(annotations, this.#mirror)) return new Set(itself);
+    return new Set([
+      ...itself,
+      ...of('serviceaccounts', [pod.spec?.serviceAccountName ?? '']),
+      ...of('secrets', secretNamesIn(pod)),
+      ...of('configmaps', configMapNamesIn(pod)),
+      ...of('persistentvolumeclaims', claimNamesIn(pod)),
+    ]);
+  }
 }

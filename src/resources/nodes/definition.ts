@@ -4,10 +4,11 @@ import { defineResource } from '../../registry/resource-definition.js';
 import { field, struct } from '../../schema/builder.js';
 import { objectMeta, typeMeta } from '../../schema/meta.js';
 import { age } from '../columns.js';
+import { keyedParts } from '../keyed-parts.js';
 
 const component = (name: string): { readonly component: string } => ({ component: `io.k8s.api.core.v1.${name}` });
 
-/** Nodes are only names here: spec and status are kept as they are. */
+/** Nodes are only names here: most of spec and status is kept as it is. */
 export const nodeSchema = struct(
   'v1.Node',
   {
@@ -26,7 +27,14 @@ export const nodeSchema = struct(
       3,
       struct(
         'v1.NodeStatus',
-        {},
+        {
+          conditions: field(4, keyedParts('NodeCondition', 'type', 'One aspect of the state.'), {
+            description: 'State of the node, aspect by aspect.',
+          }),
+          addresses: field(5, keyedParts('NodeAddress', 'type', 'Where the node is.'), {
+            description: 'Where the node is reached.',
+          }),
+        },
         { preserveUnknownFields: true, description: 'State of a node.', ...component('NodeStatus') },
       ),
       { description: 'State of the node.' },

@@ -7,8 +7,11 @@ import { defineResource } from '../../registry/resource-definition.js';
 import { field, string, struct } from '../../schema/builder.js';
 import { objectMeta, typeMeta } from '../../schema/meta.js';
 import { age } from '../columns.js';
+import { keyedParts } from '../keyed-parts.js';
 
 const component = (name: string): { readonly component: string } => ({ component: `io.k8s.api.core.v1.${name}` });
+
+const containers = keyedParts('Container', 'name', 'A program.');
 
 /** Nothing runs pods here: of the spec only what identities need is known, the rest is kept as it is. */
 export const podSchema = struct(
@@ -21,8 +24,19 @@ export const podSchema = struct(
       struct(
         'v1.PodSpec',
         {
+          volumes: field(1, keyedParts('Volume', 'name', 'Files for containers.'), {
+            description: 'What containers mount.',
+          }),
+          initContainers: field(20, containers, { description: 'What runs first.' }),
+          containers: field(2, containers, { description: 'What runs.' }),
+          ephemeralContainers: field(34, keyedParts('EphemeralContainer', 'name', 'A program for a look inside.'), {
+            description: 'What was added to look inside.',
+          }),
           serviceAccountName: field(8, string(), { description: 'Account the pod runs as.' }),
           nodeName: field(10, string(), { description: 'Node the pod is bound to.' }),
+          imagePullSecrets: field(15, keyedParts('LocalObjectReference', 'name', 'A Secret.'), {
+            description: 'Secrets for pulling images.',
+          }),
         },
         { preserveUnknownFields: true, description: 'What a pod should be.', ...component('PodSpec') },
       ),
@@ -32,7 +46,11 @@ export const podSchema = struct(
       3,
       struct(
         'v1.PodStatus',
-        {},
+        {
+          conditions: field(2, keyedParts('PodCondition', 'type', 'One aspect of the state.'), {
+            description: 'State of the pod, aspect by aspect.',
+          }),
+        },
         { preserveUnknownFields: true, description: 'State of a pod.', ...component('PodStatus') },
       ),
       { description: 'State of the pod.' },

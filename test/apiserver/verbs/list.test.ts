@@ -101,3 +101,27 @@ test.each<[string, Query, readonly string[] | string]>([
   await clock.advance(5_000);
   expect(await answer).toEqual(wanted);
 });
+
+test.each<[string, Query, string, readonly string[]]>([
+  ['one', { fieldSelector: 'metadata.name=a', limit: '1' }, 'n', ['a=x@1']],
+  ['one as it was', { fieldSelector: 'metadata.name=a', resourceVersion: '3', limit: '1' }, 'n', ['a=x@1']],
+  ['one that others are called like', { fieldSelector: 'metadata.name=b', limit: '1' }, 'n', []],
+  ['one that has other labels', { fieldSelector: 'metadata.name=a', labelSelector: 'l=y' }, 'n', []],
+  ['two that cannot be', { fieldSelector: 'metadata.name=a,metadata.name=bb' }, 'n', []],
+  ['one in each namespace', { fieldSelector: 'metadata.name=a' }, '', ['a=x@1', 'a=z@4']],
+])('of one name there is no second page: %s', async (_, query, namespace, wanted) => {
+  const clock = new FakeClock();
+  const store = new MemoryStore({ clock });
+  const api = collection(store, clock);
+  for (const [where, called, l] of [
+    ['n', 'a', 'x'],
+    ['n', 'aa', 'y'],
+    ['n', 'bb', 'y'],
+    ['o', 'a', 'z'],
+    ['n', 'a', 'w'],
+  ] as const) {
+    if (l !== 'w' || query['resourceVersion'] !== undefined) await api.put(where, called, { l });
+  }
+  const list = await api.list(query, namespace);
+  expect([labelOf(list), list.continue, list.remainingItemCount]).toEqual([wanted, undefined, undefined]);
+});

@@ -176,9 +176,18 @@ test('what a node may see follows its pods', async () => {
     namespace: 'ns',
     name: 'pull',
   };
-  expect((await authorizer.authorize(secret)).verdict).toBe('allow');
+  const verdict = async () => (await authorizer.authorize(secret)).verdict;
+  const second = (nodeName: string) =>
+    objects.put(Pods, {
+      metadata: { namespace: 'ns', name: 'second' },
+      spec: { nodeName, imagePullSecrets: [{ name: 'pull' }] },
+    });
+  expect(await verdict()).toBe('allow');
+  second('n1');
   objects.remove(Pods, { namespace: 'ns', name: 'p' });
-  expect((await authorizer.authorize(secret)).verdict).toBe('no-opinion');
+  expect(await verdict()).toBe('allow');
+  second('n2');
+  expect(await verdict()).toBe('no-opinion');
 });
 
 test.each([
