@@ -1,21 +1,9 @@
 import type { AdmissionAttributes } from '../admission/admission-step.js';
 import { runValidating } from '../admission/chain.js';
-import {
-  type ApiError,
-  alreadyExists,
-  badRequest,
-  conflict,
-  invalidObject,
-  nameNotGenerated,
-  notFound,
-  staleWrite,
-  timeout,
-  untyped,
-} from '../api/errors.js';
+import { alreadyExists, invalidObject, nameNotGenerated, notFound, staleWrite, timeout } from '../api/errors.js';
 import { generatedName, nameRules } from '../api/names.js';
 import type { ApiObject, ObjectKey } from '../api/object.js';
-import { parseVersion } from '../api/options.js';
-import { invalid, type Violation } from '../api/violations.js';
+import type { Violation } from '../api/violations.js';
 import { recordUpdate, withoutIdleTimes } from '../apply/ownership.js';
 import { storageKey } from '../registry/keys.js';
 import {
@@ -25,12 +13,21 @@ import {
   validateMetadata,
   validateMetadataUpdate,
   wipeSystemFields,
-  withoutRepeatedOwners,
 } from '../registry/metadata-rules.js';
 import type { RequestContext, ResourceDefinition, SubresourceView } from '../registry/resource-definition.js';
 import type { Document } from '../store/store.js';
 import { type Entry, WriteConflict } from '../store/store.js';
 import { encode, sameDocument, stored } from './forms.js';
+import {
+  checkNoVersion,
+  dedupeOwners,
+  inNamespace,
+  readGivenVersion,
+  subject,
+  uidMismatch,
+  uidOfNothing,
+  versionMissing,
+} from './given-object.js';
 import { mutated } from './mutated.js';
 import type { Parts } from './parts.js';
 import { TurnTaking } from './turn-taking.js';
@@ -65,12 +62,6 @@ export interface Written {
 
 const deadlineMs = 34_000;
 const nameAttempts = 8;
-
-const subject = (definition: ResourceDefinition, name: string | undefined) => ({
-  group: definition.group,
-  plural: definition.plural,
-  name: name ?? '',
-});
 
 /**
  * Creates an object. `managed`: its managedFields were computed already (apply). `byUpdate`: a PUT or an apply found
@@ -309,46 +300,6 @@ const keyFor = (definition: ResourceDefinition, { metadata }: ApiObject): Object
   name: metadata.name ?? '',
 });
 
-/** The object in the namespace of the URL; cluster-scoped objects are in none. */
-function inNamespace(definition: ResourceDefinition, { key }: RequestContext, object: ApiObject): ApiObject {
-  const { namespace, ...metadata } = object.metadata;
-  if (!definition.namespaced) return namespace === undefined ? object : { ...object, metadata };
-  if (namespace === key.namespace) return object;
-  if (namespace) {
-    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
-  }
-  return { ...object, metadata: { ...object.metadata, namespace: key.namespace ?? '' } };
-}
-
-function checkNoVersion({ metadata }: ApiObject, ignore: boolean): void {
-  const { resourceVersion } = metadata;
-  if (!resourceVersion || ignore) return;
-  const version = parseVersion(resourceVersion);
-  if (typeof version === 'bigint' && version !== 0n)
-    throw untyped('resourceVersion should not be set on objects to be created');
-}
-
-/** The version a caller names on an update; 0 if none. */
-function readGivenVersion({ metadata }: ApiObject): bigint {
-  if (!metadata.resourceVersion) return 0n;
-  const version = parseVersion(metadata.resourceVersion);
-  if (typeof version === 'bigint') return version;
-  throw untyped(version.wrong);
-}
-
-function dedupeOwners(object: ApiObject, context: RequestContext, when: 'request' | 'admission'): ApiObject {
-  const { object: deduped, repeated } = withoutRepeatedOwners(object);
-  if (repeated.length) {
-    const uids = `duplicate UID(s) observed: ${repeated.join(', ')}`;
-    context.warn(
-      when === 'request'
-        ? `.metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; ${uids}`
-        : `.metadata.ownerReferences contains duplicate entries after mutating admission happens; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; ${uids}`,
-    );
-  }
-  return deduped;
-}
-
 /** Books the fields this write changes to its manager. */
 function own(request: WriteRequest, live: ApiObject | undefined, next: ApiObject): ApiObject {
   const { definition, view, context } = request;
@@ -383,32 +334,6 @@ const withVersion = (object: ApiObject, entry: Entry): ApiObject => ({
   ...object,
   metadata: { ...object.metadata, resourceVersion: String(entry.revision) },
 });
-
-const uidMismatch = (
-  definition: ResourceDefinition,
-  { name }: ObjectKey,
-  at: string,
-  given: string,
-  actual: string,
-): ApiError =>
-  conflict(
-    subject(definition, name),
-    `StorageError: invalid object, Code: 4, Key: /registry/${at}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${given}, UID in object meta: ${actual}`,
-  );
-
-const uidOfNothing = (definition: ResourceDefinition, { name }: ObjectKey, uid: string): ApiError =>
-  conflict(
-    subject(definition, name),
-    `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`,
-  );
-
-const versionMissing = (definition: ResourceDefinition, { name }: ObjectKey): ApiError => {
-  // Kubernetes names the plural here where it otherwise names the kind.
-  const error = invalidObject({ group: definition.group, kind: definition.plural, name }, [
-    invalid('metadata.resourceVersion', 0, 'must be specified for an update'),
-  ]);
-  return error;
-};
 
 function attributesOf(
   { definition, context, options }: WriteRequest,

@@ -4,6 +4,7 @@ import {
   type CauseReason,
   child,
   invalid,
+  maxViolations,
   notSupported,
   required,
   tooLong,
@@ -89,14 +90,16 @@ const text = ({ path }: Place): string => {
   return out;
 };
 
-/** Notes a failure of the value at this place; `make` gets the place's path. */
+/** Notes a failure of the value at this place, unless there are enough; `make` gets the place's path. */
 const fail = (at: Place, make: (path: string) => Violation): void => {
+  if (at.failures.length >= maxViolations) return;
   const path = text(at);
   const { reason, body } = make(path);
   at.failures.push({ field: path, reason, body });
 };
 /** Notes a failure that carries no field, only a text. */
 const failWithoutField = (at: Place, detail: (path: string) => string): void => {
+  if (at.failures.length >= maxViolations) return;
   const { reason, body } = invalid('', '', detail(text(at)));
   at.failures.push({ field: undefined, reason, body });
 };

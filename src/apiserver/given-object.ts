@@ -1,0 +1,80 @@
+import { type ApiError, badRequest, conflict, invalidObject, untyped } from '../api/errors.js';
+import type { ApiObject, ObjectKey } from '../api/object.js';
+import { parseVersion } from '../api/options.js';
+import { invalid } from '../api/violations.js';
+import { withoutRepeatedOwners } from '../registry/metadata-rules.js';
+import type { RequestContext, ResourceDefinition } from '../registry/resource-definition.js';
+
+/** What a caller says about the object it writes that must agree with the request and with what is there. */
+
+/** The object an error is about. */
+export const subject = (definition: ResourceDefinition, name: string | undefined) => ({
+  group: definition.group,
+  plural: definition.plural,
+  name: name ?? '',
+});
+
+/** The object in the namespace of the URL; cluster-scoped objects are in none. */
+export function inNamespace(definition: ResourceDefinition, { key }: RequestContext, object: ApiObject): ApiObject {
+  const { namespace, ...metadata } = object.metadata;
+  if (!definition.namespaced) return namespace === undefined ? object : { ...object, metadata };
+  if (namespace === key.namespace) return object;
+  if (namespace) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+  }
+  return { ...object, metadata: { ...object.metadata, namespace: key.namespace ?? '' } };
+}
+
+/** An object to be created has no version yet. `ignore`: whatever it says means nothing. */
+export function checkNoVersion({ metadata }: ApiObject, ignore: boolean): void {
+  const { resourceVersion } = metadata;
+  if (!resourceVersion || ignore) return;
+  const version = parseVersion(resourceVersion);
+  if (typeof version === 'bigint' && version !== 0n)
+    throw untyped('resourceVersion should not be set on objects to be created');
+}
+
+/** The version a caller names on an update; 0 if none. */
+export function readGivenVersion({ metadata }: ApiObject): bigint {
+  if (!metadata.resourceVersion) return 0n;
+  const version = parseVersion(metadata.resourceVersion);
+  if (typeof version === 'bigint') return version;
+  throw untyped(version.wrong);
+}
+
+/** Names every owner once; `when` says in the warning who repeated one. */
+export function dedupeOwners(object: ApiObject, context: RequestContext, when: 'request' | 'admission'): ApiObject {
+  const { object: deduped, repeated } = withoutRepeatedOwners(object);
+  if (repeated.length) {
+    const after = when === 'request' ? '' : ' after mutating admission happens';
+    context.warn(
+      `.metadata.ownerReferences contains duplicate entries${after}; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${repeated.join(', ')}`,
+    );
+  }
+  return deduped;
+}
+
+/** Of a PUT with the uid of another object; `at` is the key in the store. */
+export const uidMismatch = (
+  definition: ResourceDefinition,
+  { name }: ObjectKey,
+  at: string,
+  given: string,
+  actual: string,
+): ApiError =>
+  conflict(
+    subject(definition, name),
+    `StorageError: invalid object, Code: 4, Key: /registry/${at}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${given}, UID in object meta: ${actual}`,
+  );
+
+export const uidOfNothing = (definition: ResourceDefinition, { name }: ObjectKey, uid: string): ApiError =>
+  conflict(
+    subject(definition, name),
+    `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`,
+  );
+
+export const versionMissing = (definition: ResourceDefinition, { name }: ObjectKey): ApiError => {
+  // Kubernetes names the plural here where it otherwise names the kind.
+  const about = { group: definition.group, kind: definition.plural, name };
+  return invalidObject(about, [invalid('metadata.resourceVersion', 0, 'must be specified for an update')]);
+};
