@@ -7,6 +7,7 @@ import {
 } from '../../src/api/kinds/certificate-signing-request.js';
 import { wellKnownSigner } from '../../src/api/well-known-signers.js';
 import type { Client } from '../../src/client/client.js';
+import { manyAtATime } from '../../src/controller/concurrency.js';
 import { type ReconcileResult, type Runnable, TerminalError } from '../../src/controller/controller.js';
 import { defineController } from '../../src/controller/define-controller.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
@@ -23,7 +24,7 @@ export const csrApprover = ({ domains = defaultDomains }: { readonly domains?: D
   defineController({
     name: 'csr-approver',
     for: CertificateSigningRequests,
-    concurrency: 5,
+    concurrency: manyAtATime,
     backoff: { baseMs: 200, capMs: 1_000_000 },
     when: (csr) => isUndecided(csr) && wellKnownSigner(csr.spec.signerName ?? '', domains) === 'node-client',
 

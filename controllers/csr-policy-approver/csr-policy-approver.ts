@@ -4,6 +4,7 @@ import {
   isIssued,
 } from '../../src/api/kinds/certificate-signing-request.js';
 import type { Client } from '../../src/client/client.js';
+import { manyAtATime } from '../../src/controller/concurrency.js';
 import { type ReconcileContext, type Runnable, TerminalError } from '../../src/controller/controller.js';
 import { defineController } from '../../src/controller/define-controller.js';
 import { type EventRecorder, eventRecorder } from '../../src/controller/events.js';
@@ -32,7 +33,7 @@ export function csrPolicyApprover({ policy, expressions }: PolicyApproverOptions
     defineController<CertificateSigningRequest>({
       name,
       for: CertificateSigningRequests,
-      concurrency: 5,
+      concurrency: manyAtATime,
       backoff: { baseMs: 200, capMs: 1_000_000 },
       when: isUndecided,
 

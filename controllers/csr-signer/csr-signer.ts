@@ -9,6 +9,7 @@ import {
 import { keyOf } from '../../src/api/object.js';
 import { timestamp } from '../../src/api/time.js';
 import type { Client } from '../../src/client/client.js';
+import { manyAtATime } from '../../src/controller/concurrency.js';
 import { type ReconcileContext, type Runnable, TerminalError } from '../../src/controller/controller.js';
 import { defineController } from '../../src/controller/define-controller.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
@@ -76,7 +77,7 @@ function csrSigner(signer: Signer, { signers, signTimeoutMs, ledgerOf, onIssued 
     name: 'csr-signer',
     for: CertificateSigningRequests,
     ...(signer.serves.endsWith('/*') ? {} : { fieldSelector: `spec.signerName=${signer.serves}` }),
-    concurrency: 5,
+    concurrency: manyAtATime,
     backoff: { baseMs: 200, capMs: 1_000_000 },
     when: (csr) => isOurs(csr) && isDue(csr),
 

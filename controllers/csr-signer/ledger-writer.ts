@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { type LedgerRecord, ledgerEntryName, ledgerLimits } from '../../src/api/certificate-ledger.js';
 import { isReason } from '../../src/api/errors.js';
 import { CertificateLedgerEntries } from '../../src/api/kinds/certificate-ledger-entry.js';
@@ -75,6 +76,8 @@ export function ledgerWriter(client: Client): CertificateLedger {
 
   const drain = async (): Promise<void> => {
     writing = true;
+    // Those signed in the same turn of the event loop go together, also where writing takes no time.
+    await setImmediate();
     while (waiting.length > 0) {
       const count = fitting(waiting);
       const batch = waiting.slice(0, count);

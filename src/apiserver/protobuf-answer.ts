@@ -3,43 +3,46 @@ import { parseJson } from '../api/json-text.js';
 import { groupVersion, type JsonObject } from '../api/object.js';
 import { partialMetadataSchema } from '../resources/partial-metadata-schema.js';
 import { statusSchema } from '../resources/status-schema.js';
-import { encodeObject, encodeProtobufList, encodeWatchEvent } from '../schema/protobuf.js';
+import { encodeEnvelope, encodeItems, encodeListMeta, encodeObject, encodeWatchEvent } from '../schema/protobuf.js';
 import type { Schema } from '../schema/schema.js';
 import { stored } from './forms.js';
-import type { Result } from './request.js';
+import { inBatches } from './list-text.js';
+import type { Bodied } from './represent.js';
+import type { ListResult } from './request.js';
 
-/** Answers in protobuf, for clients that ask for nothing else. */
-export function encodeAnswer(result: Exclude<Result, { type: 'watch' | 'text' | 'bytes' }>): Buffer {
-  if (result.type === 'list') {
-    const { definition, entries, resourceVersion, continue: token, remainingItemCount, shard } = result;
-    return encodeProtobufList(definition.schema, {
-      apiVersion: groupVersion(definition),
-      kind: definition.listKind,
-      metadata: {
-        resourceVersion,
-        ...(token === undefined ? {} : { continue: token }),
-        ...(remainingItemCount === undefined ? {} : { remainingItemCount }),
-        ...(shard === undefined ? {} : { shardInfo: { selector: shard } }),
-      },
-      items: entries.map((entry) => stored(definition, entry) as unknown as JsonObject),
-    });
-  }
+/** Answers in protobuf, for clients that ask for nothing else. `partial`: bare metadata, made by a transform. */
+export async function encodeAnswer(result: Bodied, partial?: (result: Bodied) => JsonObject): Promise<Buffer> {
+  if (result.type === 'list') return encodeList(result, partial);
+  if (partial !== undefined) return encodeObject(partialMetadataSchema, partial(result));
   if (result.type === 'entry')
     return encodeObject(result.definition.schema, stored(result.definition, result.entry) as unknown as JsonObject);
   const schema = result.definition?.schema ?? statusSchema;
   return encodeObject(schema, plain(result.object));
 }
 
-/** Bare metadata of one object or of many, made by a transform. */
-export function encodePartial(value: JsonObject): Buffer {
-  const { kind, apiVersion, metadata, items } = value;
-  if (kind !== 'PartialObjectMetadataList') return encodeObject(partialMetadataSchema, value);
-  return encodeProtobufList(partialMetadataSchema, {
-    apiVersion: String(apiVersion),
-    kind,
-    metadata: metadata as JsonObject,
-    items: (items ?? []) as readonly JsonObject[],
-  });
+async function encodeList(result: ListResult, partial?: (result: ListResult) => JsonObject): Promise<Buffer> {
+  const { definition, resourceVersion, continue: token, remainingItemCount, shard } = result;
+  const head = partial?.({ ...result, entries: [] }) ?? {
+    apiVersion: groupVersion(definition),
+    kind: definition.listKind,
+    metadata: {
+      resourceVersion,
+      ...(token === undefined ? {} : { continue: token }),
+      ...(remainingItemCount === undefined ? {} : { remainingItemCount }),
+      ...(shard === undefined ? {} : { shardInfo: { selector: shard } }),
+    },
+  };
+  const items = await inBatches(result.entries, (entries) =>
+    partial === undefined
+      ? encodeItems(
+          definition.schema,
+          entries.map((entry) => stored(definition, entry) as unknown as JsonObject),
+        )
+      : encodeItems(partialMetadataSchema, partial({ ...result, entries })['items'] as readonly JsonObject[]),
+  );
+  const { apiVersion, kind, metadata } = head;
+  const message = Buffer.concat([encodeListMeta(metadata as JsonObject), ...items]);
+  return encodeEnvelope({ apiVersion: String(apiVersion), kind: String(kind) }, message);
 }
 
 /** A watch event; bookmarks and errors have an object too. `schema` is that of the object, Status unless given. */

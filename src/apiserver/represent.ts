@@ -7,6 +7,7 @@ import { compileEncoder, inOrder, itemStart } from '../schema/encode.js';
 import { withRevision } from '../store/document.js';
 import type { Entry } from '../store/store.js';
 import { asStored, stored } from './forms.js';
+import { compactJson, type ListForm, listText, prettyJson, yamlForm } from './list-text.js';
 import type { ListResult, Representation, Result, WatchItem } from './request.js';
 import { partialObject, tableOf } from './tables.js';
 
@@ -24,7 +25,8 @@ const types = {
   yaml: 'application/yaml',
   protobuf: 'application/vnd.kubernetes.protobuf',
 } as const;
-type Bodied = Exclude<Result, { type: 'watch' | 'text' | 'bytes' }>;
+/** Results that are represented: the others are bytes already, or a stream. */
+export type Bodied = Exclude<Result, { type: 'watch' | 'text' | 'bytes' }>;
 
 export async function represent(result: Bodied, form: Representation, now: number): Promise<Represented> {
   if (form.mediaType === 'json' && !form.pretty) {
@@ -32,29 +34,25 @@ export async function represent(result: Bodied, form: Representation, now: numbe
     if (chunks !== undefined) return { code: codeOf(result), contentType: types.json, chunks };
   }
   const transforms = form.as !== undefined && !isStatus(result);
+  const shape = (some: Bodied): JsonObject => transformed(some, form, now) as JsonObject;
   if (form.mediaType === 'protobuf') {
-    const { encodeAnswer, encodePartial } = await import('./protobuf-answer.js');
-    const bytes = transforms ? encodePartial(transformed(result, form, now) as JsonObject) : encodeAnswer(result);
+    const { encodeAnswer } = await import('./protobuf-answer.js');
+    const bytes = await encodeAnswer(result, transforms ? shape : undefined);
     return { code: codeOf(result), contentType: types.protobuf, chunks: [bytes] };
   }
-  const value = transformed(result, form, now);
-  if (form.mediaType === 'yaml') {
-    const { writeYaml } = await import('../api/yaml-writer.js');
-    return {
-      code: codeOf(result),
-      contentType: types.yaml,
-      chunks: [Buffer.from(writeYaml(value as JsonObject))],
-    };
-  }
-  const text = form.pretty ? prettyJson(value) : `${goJson(value)}\n`;
-  return { code: codeOf(result), contentType: types.json, chunks: [Buffer.from(text)] };
+  const texts = await formOf(form);
+  const chunks =
+    result.type === 'list' ? await listText(result, shape, texts) : [Buffer.from(texts.frame(shape(result)))];
+  return { code: codeOf(result), contentType: types[form.mediaType], chunks };
+}
+
+async function formOf({ mediaType, pretty }: Representation): Promise<ListForm> {
+  if (mediaType !== 'yaml') return pretty ? prettyJson : compactJson;
+  const { writeYaml } = await import('../api/yaml-writer.js');
+  return yamlForm(writeYaml);
 }
 
 const codeOf = (result: Bodied): number => (result.type === 'list' ? 200 : result.code);
-/** Two blanks per level, and Go's escapes. */
-function prettyJson(value: unknown): string {
-  return goJson(value, 2);
-}
 
 /** Compact JSON without a transform: stored bytes copied as they are. */
 function plainJson(result: Bodied, form: Representation): readonly Buffer[] | undefined {

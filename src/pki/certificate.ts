@@ -6,6 +6,7 @@ import { type DistinguishedName, readName } from './distinguished-name.js';
 import { pemBlocks } from './pem.js';
 import { PkiError } from './pki-error.js';
 import { type PublicKey, readPublicKey } from './public-key.js';
+import { remembered } from './remembered.js';
 import type { SignatureAlgorithm } from './signature.js';
 
 /** An X.509 certificate (RFC 5280). Its signature, dates and chain are not judged. */
@@ -74,7 +75,10 @@ export function readCertificates(der: Buffer): readonly Certificate[] {
 export const readPemCertificates = (pem: Uint8Array | string): readonly Certificate[] =>
   [...pemBlocks(pem)].filter(({ type }) => type === 'CERTIFICATE').map(({ bytes }) => readCertificate(bytes));
 
-function readOne(der: Buffer): Read {
+/** One that was issued is read by who checks, records, stores and forgets it in turn, so the latest are remembered. */
+const readOne: (der: Buffer) => Read = remembered(read);
+
+function read(der: Buffer): Read {
   const outer = need(new DerCursor(der).element(tags.sequence), 'malformed certificate');
   const input = new DerCursor(outer.value);
   const toBeSigned = need(input.element(tags.sequence), 'malformed tbs certificate');

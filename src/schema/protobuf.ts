@@ -113,28 +113,24 @@ export const encodeObject = (schema: Schema, object: JsonObject): Buffer =>
     encodeProtobuf(schema, object),
   );
 
-/** A list in its envelope; `schema` is that of the items. */
-export function encodeProtobufList(
-  schema: Schema,
-  list: {
-    readonly apiVersion: string;
-    /** Of the list, e.g. `ConfigMapList`. */
-    readonly kind: string;
-    readonly metadata: JsonObject;
-    readonly items: readonly Json[];
-  },
-): Buffer {
+/** Metadata of a list, as the beginning of its message. */
+export function encodeListMeta(metadata: JsonObject): Buffer {
+  const writer = new WireWriter();
+  messageOf(listMeta).write(writer, metadata);
+  writer.close(1, 0);
+  return writer.finish();
+}
+
+/** Items of a list, as a part of its message; `schema` is that of the items. */
+export function encodeItems(schema: Schema, items: readonly Json[]): Buffer {
   const writer = new WireWriter();
   const item = messageOf(schema);
-  for (let at = list.items.length - 1; at >= 0; at--) {
+  for (let at = items.length - 1; at >= 0; at--) {
     const before = writer.length;
-    item.write(writer, asObject(list.items[at] ?? null));
+    item.write(writer, asObject(items[at] ?? null));
     writer.close(2, before);
   }
-  const before = writer.length;
-  messageOf(listMeta).write(writer, list.metadata);
-  writer.close(1, before);
-  return encodeEnvelope(list, writer.finish());
+  return writer.finish();
 }
 
 /** A watch event with its length in front, as a stream of events carries it. `object` is in its envelope. */

@@ -8,9 +8,10 @@ import { compileDecoder } from '../../src/schema/decode.js';
 import {
   decodeEnvelope,
   decodeProtobuf,
+  encodeItems,
+  encodeListMeta,
   encodeObject,
   encodeProtobuf,
-  encodeProtobufList,
   encodeWatchEvent,
   ProtobufError,
   readEnvelope,
@@ -93,15 +94,8 @@ describe('bytes are those of the generated code of Kubernetes', () => {
     expect(readEnvelope(envelope)).toMatchObject({ apiVersion: 'v1', kind: 'ConfigMap' });
     expect(decodeEnvelope(configMap, envelope)).toMatchObject(object);
 
-    const list = {
-      apiVersion: 'v1',
-      kind: 'ConfigMapList',
-      metadata: { resourceVersion: '7' },
-      items: [object, object],
-    };
-    const { raw } = readEnvelope(encodeProtobufList(configMap, list));
-    expect(raw.subarray(0, 9)).toEqual(hex('0a07 0a00 120137 1a00'));
-    expect(raw.subarray(9)).toEqual(
+    expect(encodeListMeta({ resourceVersion: '7' })).toEqual(hex('0a07 0a00 120137 1a00'));
+    expect(encodeItems(configMap, [object, object])).toEqual(
       Buffer.concat([1, 2].flatMap(() => [hex('1213'), encodeProtobuf(configMap, object)])),
     );
 

@@ -5,6 +5,7 @@ import type { RequestContext } from '../../registry/resource-definition.js';
 import { stored } from '../forms.js';
 import type { Parts } from '../parts.js';
 import type { Result } from '../request.js';
+import { TurnTaking } from '../turn-taking.js';
 import { deleteObject } from './delete.js';
 import { type ListTarget, listObjects } from './list.js';
 
@@ -17,7 +18,9 @@ export async function deleteCollection(
   context: RequestContext,
 ): Promise<Result> {
   const list = await listObjects(parts, target, selection);
+  const turns = new TurnTaking();
   for (const entry of list.entries) {
+    if (turns.isDue) await turns.next();
     const key = keyOf(stored(target.definition, entry));
     try {
       await deleteObject(parts, target.definition, key, parameters, { ...context, key });

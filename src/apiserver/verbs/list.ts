@@ -9,6 +9,7 @@ import type { ListResult } from '../request.js';
 import { readVersion, storeFailure, waitForRevision } from '../revisions.js';
 import { isSelected } from '../selected.js';
 import { readSelection, type Selection } from '../selection.js';
+import { TurnTaking } from '../turn-taking.js';
 
 /** What a list reads from where. */
 export interface ListTarget {
@@ -97,6 +98,7 @@ async function readPage(parts: Parts, target: ListTarget, selection: Selection, 
     return { entries: found, revision, remaining: 0, last: undefined };
   }
   const found: Entry[] = [];
+  const turns = new TurnTaking();
   let { at, after } = plan;
   for (;;) {
     const scan = await scanAt(
@@ -110,6 +112,7 @@ async function readPage(parts: Parts, target: ListTarget, selection: Selection, 
     );
     at ??= scan.revision;
     for (const [position, entry] of scan.entries.entries()) {
+      if (turns.isDue) await turns.next();
       if (!isSelected(selection, target.definition, entry)) continue;
       found.push(entry);
       if (found.length === plan.limit) {
@@ -125,8 +128,6 @@ async function readPage(parts: Parts, target: ListTarget, selection: Selection, 
     if (scan.remaining === 0 || last === undefined)
       return { entries: found, revision: scan.revision, remaining: 0, last };
     after = last;
-    // Others have a turn.
-    await new Promise((resolve) => setImmediate(resolve));
   }
 }
 

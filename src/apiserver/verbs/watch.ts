@@ -17,6 +17,7 @@ import type { WatchItem, WatchResult } from '../request.js';
 import { readVersion, waitForRevision } from '../revisions.js';
 import { isSelected } from '../selected.js';
 import { readSelection, type Selection } from '../selection.js';
+import { TurnTaking } from '../turn-taking.js';
 import type { ListTarget } from './list.js';
 
 /**
@@ -31,8 +32,6 @@ const bookmarkMs = 60_000;
 /** A last bookmark this long before the end. */
 const farewellMs = 2_000;
 const shortestMs = 1_800_000;
-/** So many objects of the present state are looked at before everybody else has a turn. */
-const stateAtOnce = 512;
 
 export function watchObjects(parts: Parts, target: ListTarget, parameters: ListParameters): WatchResult {
   checkListParameters(parameters, { watch: true });
@@ -129,8 +128,9 @@ class Watch {
   async #sendState(): Promise<Revision> {
     const { definition, namespace } = this.#target;
     const { entries, revision } = await this.#parts.store.scan(storagePrefix(definition, namespace));
-    for (const [at, entry] of entries.entries()) {
-      if (at % stateAtOnce === stateAtOnce - 1) await new Promise((resolve) => setImmediate(resolve));
+    const turns = new TurnTaking();
+    for (const entry of entries) {
+      if (turns.isDue) await turns.next();
       if (this.#out.closed) return revision;
       if (!this.#selects(entry)) continue;
       this.#out.next({ type: 'ADDED', entry });
