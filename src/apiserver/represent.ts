@@ -11,12 +11,23 @@ import { compactJson, type ListForm, listText, prettyJson, yamlForm } from './li
 import type { ListResult, Representation, Result, WatchItem } from './request.js';
 import { partialObject, tableOf } from './tables.js';
 
+/** The bytes of an answer, to be written one chunk after the other. Chunks of a large one are made as they are asked for. */
+export interface Body {
+  readonly length: number;
+  readonly chunks: Iterable<Buffer>;
+}
+
+/** A body that is there already. */
+export const bodyOf = (...chunks: readonly Buffer[]): Body => ({
+  length: chunks.reduce((sum, chunk) => sum + chunk.length, 0),
+  chunks,
+});
+
 /** Results in the form the caller accepts: the last step before bytes go out. */
 export interface Represented {
   readonly code: number;
   readonly contentType: string;
-  /** To be written one after the other. */
-  readonly chunks: readonly Buffer[];
+  readonly body: Body;
 }
 
 const newline = Buffer.from('\n');
@@ -30,20 +41,20 @@ export type Bodied = Exclude<Result, { type: 'watch' | 'text' | 'bytes' }>;
 
 export async function represent(result: Bodied, form: Representation, now: number): Promise<Represented> {
   if (form.mediaType === 'json' && !form.pretty) {
-    const chunks = plainJson(result, form);
-    if (chunks !== undefined) return { code: codeOf(result), contentType: types.json, chunks };
+    const body = plainJson(result, form);
+    if (body !== undefined) return { code: codeOf(result), contentType: types.json, body };
   }
   const transforms = form.as !== undefined && !isStatus(result);
   const shape = (some: Bodied): JsonObject => transformed(some, form, now) as JsonObject;
   if (form.mediaType === 'protobuf') {
     const { encodeAnswer } = await import('./protobuf-answer.js');
     const bytes = await encodeAnswer(result, transforms ? shape : undefined);
-    return { code: codeOf(result), contentType: types.protobuf, chunks: [bytes] };
+    return { code: codeOf(result), contentType: types.protobuf, body: bodyOf(bytes) };
   }
   const texts = await formOf(form);
   const chunks =
     result.type === 'list' ? await listText(result, shape, texts) : [Buffer.from(texts.frame(shape(result)))];
-  return { code: codeOf(result), contentType: types[form.mediaType], chunks };
+  return { code: codeOf(result), contentType: types[form.mediaType], body: bodyOf(...chunks) };
 }
 
 async function formOf({ mediaType, pretty }: Representation): Promise<ListForm> {
@@ -55,12 +66,13 @@ async function formOf({ mediaType, pretty }: Representation): Promise<ListForm> 
 const codeOf = (result: Bodied): number => (result.type === 'list' ? 200 : result.code);
 
 /** Compact JSON without a transform: stored bytes copied as they are. */
-function plainJson(result: Bodied, form: Representation): readonly Buffer[] | undefined {
+function plainJson(result: Bodied, form: Representation): Body | undefined {
   if (form.as !== undefined && !isStatus(result)) return undefined;
-  if (result.type === 'entry') return [entryBytes(result.definition, result.entry), newline];
-  if (result.type === 'list') return listChunks(result);
+  if (result.type === 'entry') return bodyOf(entryBytes(result.definition, result.entry), newline);
+  if (result.type === 'list') return listBody(result);
   const { definition, object } = result;
-  return [Buffer.from(goJson(definition === undefined ? object : inOrder(definition, object as JsonObject))), newline];
+  const text = goJson(definition === undefined ? object : inOrder(definition, object as JsonObject));
+  return bodyOf(Buffer.from(text), newline);
 }
 
 const isStatus = (result: Bodied): boolean => result.type === 'object' && result.definition === undefined;
@@ -87,7 +99,7 @@ const openBrace = 0x7b;
 const listEnd = Buffer.from(']}\n');
 
 /** Head, items joined by commas, end. Items of built-in kinds carry no kind and apiVersion. */
-function listChunks(result: ListResult): readonly Buffer[] {
+function listBody(result: ListResult): Body {
   const { definition, entries } = result;
   const custom = definition.origin === 'custom';
   const head = Buffer.from(listHead(result));
@@ -97,17 +109,46 @@ function listChunks(result: ListResult): readonly Buffer[] {
   // Past the brace, which is written anew.
   const start = itemStart(definition);
   const items = entries.map((entry) => entryBytes(definition, entry));
-  const length = items.reduce((sum, item) => sum + item.length - start + 2, head.length + end.length);
-  // Every item is copied once, straight to its place.
-  const out = Buffer.allocUnsafe(length - (items.length > 0 ? 1 : 0));
-  let at = head.copy(out);
-  for (const [position, item] of items.entries()) {
+  const commas = Math.max(0, items.length - 1);
+  const length = items.reduce((sum, item) => sum + item.length - start + 1, head.length + end.length + commas);
+  return { length, chunks: { [Symbol.iterator]: () => listChunks({ head, items, start, end }, length) } };
+}
+
+/** As much as is copied and written at a time. */
+const chunkBytes = 65_536;
+
+interface ListPieces {
+  readonly head: Buffer;
+  readonly items: readonly Buffer[];
+  /** Where in an item its members begin. */
+  readonly start: number;
+  readonly end: Buffer;
+}
+
+/** Every item is copied once, straight to its place. */
+function* listChunks({ head, items, start, end }: ListPieces, length: number): Generator<Buffer, void> {
+  let left = length;
+  let out = Buffer.alloc(0);
+  let at = 0;
+  for (let position = -1; position <= items.length; position++) {
+    const item = items[position];
+    const rim = position < 0 ? head : end;
+    const needed = item === undefined ? rim.length : item.length - start + (position > 0 ? 2 : 1);
+    if (out.length - at < needed) {
+      if (at > 0) yield out.subarray(0, at);
+      left -= at;
+      out = Buffer.allocUnsafeSlow(Math.min(Math.max(chunkBytes, needed), left));
+      at = 0;
+    }
+    if (item === undefined) {
+      at += rim.copy(out, at);
+      continue;
+    }
     if (position > 0) out[at++] = comma;
     out[at++] = openBrace;
     at += item.copy(out, at, start);
   }
-  end.copy(out, at);
-  return [out];
+  yield out.subarray(0, at);
 }
 
 function listHead(result: ListResult): string {
@@ -181,7 +222,7 @@ const objectOf = (result: Exclude<Bodied, ListResult>): ApiObject =>
 
 function plainValue(result: Bodied): unknown {
   if (result.type === 'entry') return parseJson(entryBytes(result.definition, result.entry).toString('utf8'));
-  if (result.type === 'list') return parseJson(Buffer.concat(listChunks(result)).toString('utf8'));
+  if (result.type === 'list') return parseJson(Buffer.concat([...listBody(result).chunks]).toString('utf8'));
   return result.definition === undefined ? result.object : inOrder(result.definition, result.object as JsonObject);
 }
 

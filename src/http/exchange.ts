@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { constants, type IncomingHttpHeaders, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
 import type { Readable, Writable } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
+import type { Body } from '../apiserver/represent.js';
 
 /** One request and its answer, whichever HTTP version carries them. */
 export interface Exchange {
@@ -21,8 +22,11 @@ export interface Exchange {
   /** Calls back when the caller has gone before the answer was given. */
   onClosed(listener: () => void): void;
   readonly answered: boolean;
-  /** Sends a whole answer. `Connection: close` ends the connection after it, whatever the version. */
-  send(code: number, headers: OutgoingHeaders, chunks: readonly Buffer[]): void;
+  /**
+   * Sends a whole answer; resolves when the last of it was handed over, or nobody reads any more. `Connection: close` ends
+   * the connection after it, whatever the version.
+   */
+  send(code: number, headers: OutgoingHeaders, body: Body): Promise<void>;
   /** Begins an answer that goes on; headers are sent at once. */
   stream(code: number, headers: OutgoingHeaders): Writable;
   /** Breaks off. */
@@ -72,13 +76,11 @@ export function http1Exchange(request: IncomingMessage, response: ServerResponse
     get answered() {
       return response.headersSent;
     },
-    send: (code, headers, chunks) => {
+    send: async (code, headers, body) => {
       // What is still to come of a large body would have to be read to its end before the next request.
       if (!request.complete && !hasSmallBody(request)) response.setHeader('Connection', 'close');
-      endIfStuck(response, sizeOf(chunks));
       response.writeHead(code, headers as Record<string, string | number | string[]>);
-      for (const chunk of chunks) response.write(chunk);
-      response.end();
+      await write(body, response);
     },
     stream: (code, headers) => {
       response.writeHead(code, headers as Record<string, string | number | string[]>);
@@ -115,16 +117,16 @@ export function http2Exchange(
     get answered() {
       return stream.headersSent;
     },
-    send: (code, outgoing, chunks) => {
+    send: async (code, outgoing, body) => {
       if (stream.destroyed || stream.closed) return;
-      endIfStuck(stream, sizeOf(chunks));
       stream.respond(http2Headers(code, outgoing));
-      stream.end(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks));
       // Whatever the caller goes on sending is not wanted.
       if (!stream.endAfterHeaders && !stream.readableEnded) {
         stream.once('finish', () => stream.close(constants.NGHTTP2_NO_ERROR));
       }
+      const written = write(body, stream);
       if ('Connection' in outgoing) session?.close();
+      await written;
     },
     stream: (code, outgoing) => {
       if (!stream.destroyed && !stream.closed) stream.respond(http2Headers(code, outgoing));
@@ -152,13 +154,31 @@ const hasSmallBody = ({ headers }: IncomingMessage): boolean =>
 const longAnswer = 65_536;
 const stuckMs = 60_000;
 
-const sizeOf = (chunks: readonly Buffer[]): number => {
-  let size = 0;
-  for (const chunk of chunks) size += chunk.length;
-  return size;
-};
-
-/** Whoever asks for much and does not read it loses the answer after a while in which nothing moved. */
-function endIfStuck(out: ServerResponse | ServerHttp2Stream, size: number): void {
-  if (size > longAnswer) out.setTimeout(stuckMs, () => out.destroy());
+/**
+ * Of a long answer no more is made and kept than its reader takes. Whoever asks for much and does not read it loses the
+ * answer after a while in which nothing moved.
+ */
+function write({ length, chunks }: Body, out: ServerResponse | ServerHttp2Stream): Promise<void> | void {
+  if (length <= longAnswer) {
+    const [first = Buffer.alloc(0), ...others] = chunks;
+    out.end(others.length === 0 ? first : Buffer.concat([first, ...others]));
+    return;
+  }
+  out.setTimeout(stuckMs, () => out.destroy());
+  return new Promise((resolve) => {
+    const coming = chunks[Symbol.iterator]();
+    const proceed = (): void => {
+      while (!out.destroyed && !out.writableEnded) {
+        const { done, value } = coming.next();
+        if (done) out.end();
+        else if (!out.write(value)) {
+          out.once('drain', proceed);
+          return;
+        }
+      }
+      resolve();
+    };
+    out.once('close', resolve);
+    proceed();
+  });
 }

@@ -5,7 +5,7 @@ import { ApiError, untyped } from '../api/errors.js';
 import { quote } from '../api/go-text.js';
 import { errorForm } from '../apiserver/negotiate.js';
 import { passedHeader } from '../apiserver/passed-headers.js';
-import { type EventEncoder, eventEncoder, represent } from '../apiserver/represent.js';
+import { type Body, bodyOf, type EventEncoder, eventEncoder, represent } from '../apiserver/represent.js';
 import type { ApiRequest, ApiResponse, RequestInfo, WatchResult } from '../apiserver/request.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
@@ -47,19 +47,19 @@ export async function serve(parts: FacadeParts, exchange: Exchange): Promise<voi
   } catch (error) {
     if (error instanceof UnroutablePath) {
       const text = `Internal Server Error: ${quote(exchange.url)}: failed to create RequestInfo: unable to determine kind and namespace from url, ${error.message}\n`;
-      exchange.send(
+      await exchange.send(
         500,
         { 'Audit-Id': auditId, 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' },
-        [Buffer.from(text)],
+        bodyOf(Buffer.from(text)),
       );
       return;
     }
     parts.log.error({ err: error, method: exchange.method, url: exchange.url }, 'answer failed');
     if (exchange.answered) exchange.cut();
-    else
-      exchange.send(500, { ...base, 'Content-Type': 'application/json' }, [
-        Buffer.from(JSON.stringify(untyped('the answer could not be written').toStatus())),
-      ]);
+    else {
+      const status = JSON.stringify(untyped('the answer could not be written').toStatus());
+      await exchange.send(500, { ...base, 'Content-Type': 'application/json' }, bodyOf(Buffer.from(status)));
+    }
   } finally {
     cancellation.release();
   }
@@ -131,15 +131,16 @@ async function answer(
     case 'text': {
       const bytes = Buffer.from(result.text);
       const type = 'text/plain; charset=utf-8';
-      exchange.send(
-        result.code,
-        { ...headers, 'Content-Type': type, 'Content-Length': bytes.length, ...result.headers },
-        [bytes],
-      );
+      const textHeaders = { ...headers, 'Content-Type': type, 'Content-Length': bytes.length, ...result.headers };
+      await exchange.send(result.code, textHeaders, bodyOf(bytes));
       return { code: result.code, bytes: bytes.length };
     }
     case 'bytes':
-      exchange.send(result.code, { ...headers, 'Content-Type': result.contentType, ...result.headers }, [result.bytes]);
+      await exchange.send(
+        result.code,
+        { ...headers, 'Content-Type': result.contentType, ...result.headers },
+        bodyOf(result.bytes),
+      );
       return { code: result.code, bytes: result.bytes.length };
     case 'watch': {
       const contentType =
@@ -152,8 +153,8 @@ async function answer(
       return { code: 200, bytes: 0 };
     }
     default: {
-      const { code, contentType, chunks } = await represented(parts, request, response);
-      return { code, bytes: await send(exchange, code, { ...headers, 'Content-Type': contentType }, chunks) };
+      const { code, contentType, body } = await represented(parts, request, response);
+      return { code, bytes: await send(exchange, code, { ...headers, 'Content-Type': contentType }, body) };
     }
   }
 }
@@ -189,23 +190,15 @@ async function represented(parts: FacadeParts, request: ApiRequest, { result, re
 }
 
 /** Answers how many bytes it was. */
-async function send(
-  exchange: Exchange,
-  code: number,
-  headers: OutgoingHeaders,
-  chunks: readonly Buffer[],
-): Promise<number> {
-  const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+async function send(exchange: Exchange, code: number, headers: OutgoingHeaders, body: Body): Promise<number> {
+  const { length, chunks } = body;
   if (length > gzipAbove && acceptsGzip(exchange.header('accept-encoding'))) {
-    const compressed = await compress(Buffer.concat(chunks), { level: 1 });
-    exchange.send(
-      code,
-      { ...headers, 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding', 'Content-Length': compressed.length },
-      [compressed],
-    );
+    const compressed = await compress(Buffer.concat([...chunks]), { level: 1 });
+    const more = { 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding', 'Content-Length': compressed.length };
+    await exchange.send(code, { ...headers, ...more }, bodyOf(compressed));
     return compressed.length;
   }
-  exchange.send(code, { ...headers, 'Content-Length': length }, chunks);
+  await exchange.send(code, { ...headers, 'Content-Length': length }, body);
   return length;
 }
 

@@ -25,6 +25,8 @@ const parsed = async (type: string, text: string): Promise<unknown> =>
   type.startsWith('application/yaml') ? (await readYaml(text)).value : JSON.parse(text);
 
 test.each([
+  ['application/json', ''],
+  ['application/json', '&limit=5'],
   ['application/json', '&pretty=true'],
   ['application/yaml', '&limit=5'],
   [`application/json${as('Table')}`, '&includeObject=Object'],

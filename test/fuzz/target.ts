@@ -221,8 +221,8 @@ function inProcess(
     get answered() {
       return answered !== undefined;
     },
-    send: (code, headers, chunks) => {
-      answered = { code, headers, body: Buffer.concat(chunks), stream: false };
+    send: async (code, headers, { chunks }) => {
+      answered = { code, headers, body: Buffer.concat([...chunks]), stream: false };
     },
     stream: (code, headers) => {
       const chunks: Buffer[] = [];

@@ -261,8 +261,10 @@ export class AuditRecord {
       this.#tooLarge();
       return undefined;
     }
-    const { chunks } = await represent(answer, plainJson, this.#parts.received);
-    const text = Buffer.concat(chunks).toString('utf8').trimEnd();
+    const { body } = await represent(answer, plainJson, this.#parts.received);
+    const text = Buffer.concat([...body.chunks])
+      .toString('utf8')
+      .trimEnd();
     if (text.length > largestBody) {
       this.#tooLarge();
       return undefined;
