@@ -39,6 +39,8 @@ const maxLexemes = 250_000;
 export const maxYamlDepth = 300;
 /** Reading is slow, so others get their turn after so many. */
 const lexemesAtOnce = 5_000;
+/** Characters of a text of which each further step takes long, too. */
+const longText = 65_536;
 
 /** Reads the first document. Throws YamlError. */
 export async function readYaml(source: string | Uint8Array): Promise<ReadYaml> {
@@ -52,8 +54,12 @@ export async function readYaml(source: string | Uint8Array): Promise<ReadYaml> {
   const document = await firstDocument(yaml, text, lines);
   const [wrong] = document?.errors ?? [];
   if (wrong !== undefined) throw new YamlError(complaint(wrong.code, wrong.message, lineAt(wrong.pos[0])));
+  const isLong = text.length > longText;
+  if (isLong) await setImmediate();
   const reader = new TreeReader({ lineAt, isMap: yaml.isMap, isAlias: yaml.isAlias, isPair: yaml.isPair });
-  return finished(reader.read(document?.contents), reader.repeated);
+  const exact = reader.read(document?.contents);
+  if (isLong) await setImmediate();
+  return finished(exact, reader.repeated);
 }
 
 /** The tree of the first document; undefined if there is none. Meanings are given to scalars later. */

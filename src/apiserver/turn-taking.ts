@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import type { Steps } from '../apply/apply-configuration.js';
 
 /** Steps of work that took this long together, in milliseconds, are followed by a turn for everybody else. */
 const longMs = 8;
@@ -18,6 +19,15 @@ export class TurnTaking {
   async next(): Promise<void> {
     await turn();
     this.#since = performance.now();
+  }
+}
+
+/** Goes through the steps of some work with turns for others in between. */
+export async function inTurns<R>(steps: Steps<R>, turns: TurnTaking): Promise<R> {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+    if (turns.isDue) await turns.next();
   }
 }
 

@@ -54,16 +54,20 @@ export interface Applied {
 const kubectl = 'kubectl';
 const beforeFirstApply = 'before-first-apply';
 
+/** Work on a large object, in steps between which others may have their turn. */
+export type Steps<R> = Generator<void, R, void>;
+
 /**
- * Applies a configuration.
+ * Applies a configuration, step by step.
  *
  * @throws ApiError 409 with the fields that others own, unless `force`; 400 for a configuration of another kind or
  * with managedFields; 500 for one that does not fit the schema (as Kubernetes answers it).
  */
-export function applyConfiguration(applying: Applying): Applied {
+export function* applyConfiguration(applying: Applying): Steps<Applied> {
   checkConfiguration(applying);
+  yield;
   try {
-    return appliedAs(applying);
+    return yield* appliedAs(applying);
   } catch (error) {
     if (error instanceof UnidentifiedItem) throw unidentified(applying, error);
     if (error instanceof FieldConflicts) throw conflictError(error.conflicts);
@@ -108,12 +112,14 @@ function objectName(config: JsonObject): string {
 }
 const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
 
-function appliedAs(applying: Applying): Applied {
+function* appliedAs(applying: Applying): Steps<Applied> {
   const live = applying.live === undefined ? zeroObject(applying.schema) : withoutOwners(asJson(applying.live));
   const problem = misfit(applying.schema, live);
   if (problem !== undefined) throw untyped(`failed to create typed live object (${objectName(live)}): ${problem}`);
+  yield;
   const owners = ownersBeforeApply(applying, live);
-  const applied = inheriting(applying, live, (force) => apply(applying, live, owners, force));
+  yield;
+  const applied = yield* inheriting(applying, live, (force) => apply(applying, live, owners, force));
   if (applying.manager !== kubectl) return applied;
   return { ...applied, object: refreshLastApplied(applied.object, applying.config) };
 }
@@ -129,34 +135,39 @@ function ownersBeforeApply(applying: Applying, live: JsonObject): Owners {
 }
 
 /** kubectl may overwrite, without force, fields that still are as its client-side apply left them. */
-function inheriting(applying: Applying, live: JsonObject, act: (force: boolean) => Applied): Applied {
+function* inheriting(applying: Applying, live: JsonObject, act: (force: boolean) => Steps<Applied>): Steps<Applied> {
   try {
-    return act(applying.force);
+    return yield* act(applying.force);
   } catch (error) {
     if (!(error instanceof FieldConflicts) || applying.manager !== kubectl) throw error;
     const inherited = lastAppliedFields(live, shapeOfObject(applying.schema), groupVersion(applying.kind));
     if (inherited === undefined) throw error;
     const remaining = error.conflicts.filter(({ path }) => !has(inherited, path));
     if (remaining.length > 0) throw new FieldConflicts(remaining);
-    return act(true);
+    return yield* act(true);
   }
 }
 
-function apply(applying: Applying, live: JsonObject, stored: Owners, force: boolean): Applied {
+function* apply(applying: Applying, live: JsonObject, stored: Owners, force: boolean): Steps<Applied> {
   const { config, schema, manager, apiVersion, subresource = '' } = applying;
   const shape = shapeOfObject(schema);
   const fitting = fittingSchema(applying, live, stored);
+  yield;
   const bare = { manager, operation: 'Apply', apiVersion, subresource } as const;
   const identity = identityOf(bare);
   const previous = fitting.get(identity);
   const fields = recursiveDifference(fieldSetOf(shape, config), resetSet(applying.resetFields));
   const owners = new Map(fitting).set(identity, { ...bare, time: previous?.time, fields });
-
+  yield;
   const merged = objectOr(merge(shape, live, config), live);
-  const object = pruned(applying, merged, owners, previous);
+  yield;
+  const object = yield* pruned(applying, merged, owners, previous);
+  yield;
   const kept = afterChange(owners, comparisons(applying, { live, next: object }), { self: identity, force });
+  yield;
   const changed = !same(live, object);
   const own = ownable(fields);
+  yield;
   if (own.size === 0) kept.delete(identity);
   else kept.set(identity, { ...bare, time: changed ? timestamp(applying.now) : previous?.time, fields: own });
   return { object: withOwners(changed ? object : live, kept), changed };
@@ -165,15 +176,19 @@ function apply(applying: Applying, live: JsonObject, stored: Owners, force: bool
 const objectOr = (value: Json, otherwise: JsonObject): JsonObject => (isObject(value) ? value : otherwise);
 
 /** Takes out what the applier owned, does not apply any more and nobody else owns. */
-function pruned(writing: Writing, merged: JsonObject, owners: Owners, previous: Owner | undefined): JsonObject {
+function* pruned(writing: Writing, merged: JsonObject, owners: Owners, previous: Owner | undefined): Steps<JsonObject> {
   if (previous === undefined || previous.fields.size === 0) return merged;
   const at = inVersion(writing, merged, previous.apiVersion);
   if (at === undefined) return merged;
   const last = withNamedMembers(previous.fields, at.shape);
   const bare = objectOr(remove(at.shape, at.object, last), {});
-  const withOwned = addBackOwned(writing, at.object, bare, previous.apiVersion, owners);
+  yield;
+  const withOwned = yield* addBackOwned(writing, at.object, bare, previous.apiVersion, owners);
+  yield;
   const mergedFields = withNamedMembers(fieldSetOf(at.shape, at.object), at.shape);
+  yield;
   const leftFields = withNamedMembers(fieldSetOf(at.shape, withOwned), at.shape);
+  yield;
   const gone = intersection(difference(mergedFields, leftFields), last);
   const left = objectOr(remove(at.shape, at.object, gone), {});
   if (previous.apiVersion === writing.apiVersion) return left;
@@ -181,13 +196,13 @@ function pruned(writing: Writing, merged: JsonObject, owners: Owners, previous: 
 }
 
 /** Puts back what somebody owns, version by version, in the version that `bare` is in. */
-function addBackOwned(
+function* addBackOwned(
   writing: Writing,
   merged: JsonObject,
   bare: JsonObject,
   apiVersion: string,
   owners: Owners,
-): JsonObject {
+): Steps<JsonObject> {
   const ownedIn = new Map<string, FieldSet>();
   for (const owner of owners.values()) {
     ownedIn.set(owner.apiVersion, union(ownedIn.get(owner.apiVersion) ?? emptySet, owner.fields));
@@ -195,14 +210,15 @@ function addBackOwned(
   const first = ownedIn.get(apiVersion);
   ownedIn.delete(apiVersion);
   let left = bare;
-  if (first !== undefined) left = addBack(writing, { merged, bare: left, in: apiVersion, apiVersion, owned: first });
+  if (first !== undefined)
+    left = yield* addBack(writing, { merged, bare: left, in: apiVersion, apiVersion, owned: first });
   for (const [version, owned] of ownedIn) {
-    left = addBack(writing, { merged, bare: left, in: apiVersion, apiVersion: version, owned });
+    left = yield* addBack(writing, { merged, bare: left, in: apiVersion, apiVersion: version, owned });
   }
   return left;
 }
 
-function addBack(
+function* addBack(
   writing: Writing,
   given: {
     readonly merged: JsonObject;
@@ -213,14 +229,17 @@ function addBack(
     readonly apiVersion: string;
     readonly owned: FieldSet;
   },
-): JsonObject {
+): Steps<JsonObject> {
   const from = { ...writing, apiVersion: given.in, schema: schemaIn(writing, given.merged, given.in) };
   const merged = inVersion(from, given.merged, given.apiVersion);
   const bare = inVersion(from, given.bare, given.apiVersion);
   if (merged === undefined || bare === undefined) return given.bare;
   const { shape } = merged;
+  yield;
   const mergedFields = withNamedMembers(fieldSetOf(shape, merged.object), shape);
+  yield;
   const bareFields = withNamedMembers(fieldSetOf(shape, bare.object), shape);
+  yield;
   const kept = union(bareFields, withNamedMembers(given.owned, shape));
   const left = objectOr(remove(shape, merged.object, difference(mergedFields, kept)), {});
   if (given.apiVersion === given.in) return left;

@@ -155,7 +155,7 @@ async function write(kind: Kind, step: Step, live: ApiObject | undefined, now: n
   }
   if (step.do === 'apply') {
     const { config } = await readConfiguration(body);
-    const { object } = applied(
+    const { object } = await applied(
       { ...writing, live, config, kind, force: step.force ?? false },
       { isBuiltIn: kind.origin === 'built-in', decode: (value) => decode(kind, value) },
     );

@@ -1,12 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import type { ApiObject, Json, JsonObject, ManagedFieldsEntry } from '../../src/api/object.js';
 import { timestamp } from '../../src/api/time.js';
-import { applyConfiguration } from '../../src/apply/apply-configuration.js';
+import { type Applied, type Applying, applyConfiguration } from '../../src/apply/apply-configuration.js';
 import { managedFieldsProblem } from '../../src/apply/managed-fields.js';
 import { recordUpdate, type Versions, type Writing, withoutIdleTimes } from '../../src/apply/ownership.js';
 import { field, list, listMap, map, string, struct } from '../../src/schema/builder.js';
 import { objectMeta, typeMeta } from '../../src/schema/meta.js';
 import type { Schema } from '../../src/schema/schema.js';
+import { atOnce } from './at-once.js';
+
+const appliedAtOnce = (applying: Applying): Applied => atOnce(applyConfiguration(applying));
 
 const thing = struct('v1.Thing', {
   ...typeMeta,
@@ -90,7 +93,7 @@ describe('recordUpdate', () => {
     const live = object({ data: { a: '1' } });
     const updated = recordUpdate({ ...writing(), live, next: object({ data: { a: '2' } }) });
     expect(entriesOf(updated)).toEqual([]);
-    const { object: applied } = applyConfiguration({
+    const { object: applied } = appliedAtOnce({
       ...writing({ manager: 'applier' }),
       live: updated,
       config: { apiVersion: 'v1', kind: 'Thing', metadata: { name: 'a' }, data: { b: '1' } },
@@ -172,7 +175,7 @@ describe('recordUpdate', () => {
     expect(entriesOf(recordUpdate({ ...writing({ schema }), live: next, next: live }))).toEqual([]);
     const config = { apiVersion: 'v1', kind: 'Thing', metadata: { name: 'a' } };
     const kind = { group: '', version: 'v1', kind: 'Thing' };
-    expect(() => applyConfiguration({ ...writing({ schema }), live: next, config, kind, force: true })).toThrow(
+    expect(() => appliedAtOnce({ ...writing({ schema }), live: next, config, kind, force: true })).toThrow(
       'failed to create typed live object (/a; /v1, Kind=Thing): .items: ',
     );
   });
@@ -194,7 +197,7 @@ test('an apply to an object with an item that has no key says what is wrong with
   const live = { apiVersion: 'v1', kind: 'Thing', metadata: { name: 'a', uid: 'u' }, secrets: [{}] } as ApiObject;
   const config = { apiVersion: 'v1', kind: 'Thing', metadata: { name: 'a' } };
   const kind = { group: '', version: 'v1', kind: 'Thing' };
-  expect(() => applyConfiguration({ ...writing({ schema: keyed }), live, config, kind, force: false })).toThrow(
+  expect(() => appliedAtOnce({ ...writing({ schema: keyed }), live, config, kind, force: false })).toThrow(
     'failed to create typed live object (/a; /v1, Kind=Thing): .secrets: element 0: associative list with keys has an element that omits all key fields ["name"]',
   );
 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ApiError } from '../../src/api/errors.js';
 import type { ApiObject, Json, JsonObject } from '../../src/api/object.js';
-import { applyConfiguration } from '../../src/apply/apply-configuration.js';
+import { type Applied, type Applying, applyConfiguration } from '../../src/apply/apply-configuration.js';
 import { compare } from '../../src/apply/compare.js';
 import { equalSets, type FieldSet, has, intersection, type Path, paths, union } from '../../src/apply/field-set.js';
 import { fieldSetOf, wholeNode } from '../../src/apply/field-set-of.js';
@@ -14,6 +14,9 @@ import { remove } from '../../src/apply/remove.js';
 import { shapeOfObject } from '../../src/apply/shape.js';
 import { same } from '../../src/schema/same.js';
 import type { Schema } from '../../src/schema/schema.js';
+import { atOnce } from './at-once.js';
+
+const appliedAtOnce = (applying: Applying): Applied => atOnce(applyConfiguration(applying));
 
 const text: Schema = { type: 'string' };
 const fields = (members: Readonly<Record<string, Schema>>): ReadonlyMap<string, Schema> =>
@@ -78,7 +81,7 @@ function applyAs(
   given: JsonObject | undefined,
   force = false,
 ): ApiObject {
-  const { object } = applyConfiguration({ ...writing(manager), live, config: configuration(given), kind, force });
+  const { object } = appliedAtOnce({ ...writing(manager), live, config: configuration(given), kind, force });
   return live === undefined ? stored(object) : withoutIdleTimes(live, stored(object));
 }
 function updateAs(manager: string, live: ApiObject, given: JsonObject): ApiObject {

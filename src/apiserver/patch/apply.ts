@@ -7,6 +7,7 @@ import { type Applied, type Applying, applyConfiguration, unconvertible } from '
 import { asJson, isObject } from '../../apply/json-value.js';
 import { DecodeError } from '../../schema/decode.js';
 import type { RequestBody } from '../request.js';
+import { inTurns, TurnTaking } from '../turn-taking.js';
 import { typeName } from './go-decoding.js';
 import { conversionProblem, inConverter } from './unstructured.js';
 
@@ -45,15 +46,17 @@ async function readText(body: RequestBody): Promise<Pick<ReadText, 'value' | 'du
  *
  * @throws ApiError
  */
-export function applied(
+export async function applied(
   applying: Applying,
   { isBuiltIn, decode }: { readonly isBuiltIn: boolean; readonly decode: (object: JsonObject) => ApiObject },
-): Applied {
-  const made = applyConfiguration(applying);
+): Promise<Applied> {
+  const turns = new TurnTaking();
+  const made = await inTurns(applyConfiguration(applying), turns);
   if (!made.changed) return made;
   const object = asJson(made.object);
   const problem = isBuiltIn ? conversionProblem(applying.schema, object, 'float') : undefined;
   if (problem !== undefined) throw unconvertible(applying.config, problem);
+  if (turns.isDue) await turns.next();
   return { ...made, object: decodedBy(decode, object, applying.config) };
 }
 

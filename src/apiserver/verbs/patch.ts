@@ -102,7 +102,7 @@ async function applyChange(
 ): Promise<Change> {
   const configuration = await readConfiguration(await request.body());
   return async (current) => {
-    const { object } = applied(
+    const { object } = await applied(
       {
         live: current,
         config: configuration.config,
