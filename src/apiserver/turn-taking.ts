@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Steps } from '../apply/apply-configuration.js';
+import type { Steps } from '../apply/steps.js';
 
 /** Steps of work that took this long together, in milliseconds, are followed by a turn for everybody else. */
 const longMs = 8;

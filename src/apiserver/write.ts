@@ -30,7 +30,7 @@ import {
 } from './given-object.js';
 import { mutated } from './mutated.js';
 import type { Parts } from './parts.js';
-import { TurnTaking } from './turn-taking.js';
+import { inTurns, TurnTaking } from './turn-taking.js';
 
 /**
  * The write path. Every create, update, patch, apply, status and approval of every kind runs through the two
@@ -83,7 +83,7 @@ export async function createObject(
     object = { ...object, metadata };
   }
   object = dedupeOwners(object, context, 'request');
-  if (!managed) object = own(request, undefined, object);
+  if (!managed) object = await own(request, undefined, object, turns);
   if (turns.isDue) await turns.next();
 
   const attributes = attributesOf(request, 'CREATE', object, undefined);
@@ -141,7 +141,8 @@ export async function admitAction(
 ): Promise<ApiObject> {
   // Of an object of its own the caller sets no system fields; a request put to another may name that one's uid.
   const sent = parent === undefined ? wipeSystemFields(given) : given;
-  const managed = own(request, undefined, inNamespace(request.definition, request.context, sent));
+  const placed = inNamespace(request.definition, request.context, sent);
+  const managed = await own(request, undefined, placed, new TurnTaking());
   const attributes = {
     ...attributesOf(request, 'CREATE', managed, undefined),
     ...(parent === undefined ? {} : { resource: parent }),
@@ -223,7 +224,7 @@ async function updateOnce(
   }
   const version = readGivenVersion(next);
   next = dedupeOwners(next, context, update.checkUid ? 'request' : 'admission');
-  if (!changed.managed) next = own(request, previous, next);
+  if (!changed.managed) next = await own(request, previous, next, turns);
   if (turns.isDue) await turns.next();
   const mutable = attributesOf(request, 'UPDATE', next, previous);
   next = await mutated(parts, mutable);
@@ -301,9 +302,14 @@ const keyFor = (definition: ResourceDefinition, { metadata }: ApiObject): Object
 });
 
 /** Books the fields this write changes to its manager. */
-function own(request: WriteRequest, live: ApiObject | undefined, next: ApiObject): ApiObject {
+function own(
+  request: WriteRequest,
+  live: ApiObject | undefined,
+  next: ApiObject,
+  turns: TurnTaking,
+): Promise<ApiObject> {
   const { definition, view, context } = request;
-  return recordUpdate({
+  const steps = recordUpdate({
     live,
     next,
     schema: definition.schema,
@@ -314,6 +320,7 @@ function own(request: WriteRequest, live: ApiObject | undefined, next: ApiObject
     resetFields: (view === undefined ? definition.resetFields : view.resetFields) ?? [],
     versions: definition.versions,
   });
+  return inTurns(steps, turns);
 }
 
 function withGeneration(definition: ResourceDefinition, next: ApiObject, previous: ApiObject): ApiObject {

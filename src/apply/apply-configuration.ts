@@ -28,6 +28,7 @@ import {
 } from './ownership.js';
 import { remove } from './remove.js';
 import { shapeOfObject } from './shape.js';
+import type { Steps } from './steps.js';
 import { zeroObject } from './zero-value.js';
 
 /** Server-side apply (KEP-555): a configuration merged into an object, fields given up taken out again. */
@@ -53,9 +54,6 @@ export interface Applied {
 /** The manager that kubectl applies as; it inherits what client-side apply wrote. */
 const kubectl = 'kubectl';
 const beforeFirstApply = 'before-first-apply';
-
-/** Work on a large object, in steps between which others may have their turn. */
-export type Steps<R> = Generator<void, R, void>;
 
 /**
  * Applies a configuration, step by step.
@@ -117,7 +115,7 @@ function* appliedAs(applying: Applying): Steps<Applied> {
   const problem = misfit(applying.schema, live);
   if (problem !== undefined) throw untyped(`failed to create typed live object (${objectName(live)}): ${problem}`);
   yield;
-  const owners = ownersBeforeApply(applying, live);
+  const owners = yield* ownersBeforeApply(applying, live);
   yield;
   const applied = yield* inheriting(applying, live, (force) => apply(applying, live, owners, force));
   if (applying.manager !== kubectl) return applied;
@@ -125,10 +123,10 @@ function* appliedAs(applying: Applying): Steps<Applied> {
 }
 
 /** The first apply to an object without owners books what is there to a manager of its own. */
-function ownersBeforeApply(applying: Applying, live: JsonObject): Owners {
+function* ownersBeforeApply(applying: Applying, live: JsonObject): Steps<Owners> {
   const owners = storedOwners(applying.live && asJson(applying.live));
   if (owners.size > 0 || !hasUid(applying.live && asJson(applying.live))) return owners;
-  return ownersAfterUpdate(
+  return yield* ownersAfterUpdate(
     { ...applying, manager: beforeFirstApply },
     { owners, live: zeroObject(applying.schema), next: live },
   );

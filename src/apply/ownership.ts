@@ -21,6 +21,7 @@ import {
 import { fieldElement } from './path-element.js';
 import { reconcile } from './reconcile.js';
 import { type Shape, shapeOfObject } from './shape.js';
+import type { Steps } from './steps.js';
 import { zeroObject } from './zero-value.js';
 
 /** Who owns which field of an object, after each kind of write (KEP-555). */
@@ -74,12 +75,13 @@ const ancientChanges = 'ancient-changes';
  * defaulted, before admission and before the kind's own preparation. Never fails: where fields cannot be told apart,
  * nobody owns any.
  */
-export function recordUpdate(
+export function* recordUpdate(
   writing: Writing & { readonly live: ApiObject | undefined; readonly next: ApiObject },
-): ApiObject {
+): Steps<ApiObject> {
   const live = writing.live === undefined ? undefined : asJson(writing.live);
   const next = asJson(writing.next);
   const before = ownersBefore(live, next, writing.subresource !== undefined);
+  yield;
   const isTracked = before.size > 0 || !hasUid(live);
   if (!isTracked) return withOwners(next, noOwners);
   const old = live === undefined ? zeroObject(writing.schema) : withoutOwners(live);
@@ -87,8 +89,11 @@ export function recordUpdate(
   if (misfit(writing.schema, old) !== undefined || misfit(writing.schema, bare) !== undefined) {
     return withOwners(next, noOwners);
   }
+  yield;
   try {
-    return withOwners(next, ownersAfterUpdate(writing, { owners: before, live: old, next: bare }));
+    const after = yield* ownersAfterUpdate(writing, { owners: before, live: old, next: bare });
+    yield;
+    return withOwners(next, after);
   } catch (error) {
     if (!(error instanceof UnidentifiedItem)) throw error;
     return withOwners(next, noOwners);
@@ -195,12 +200,15 @@ export function resetSet(resetFields: Writing['resetFields']): FieldSet {
 export const ownable = (fields: FieldSet): FieldSet => difference(fields, neverOwned);
 
 /** Owners after an update of `live` to `next`, both without managedFields. */
-export function ownersAfterUpdate(
+export function* ownersAfterUpdate(
   writing: Writing,
   { owners, live, next }: { readonly owners: Owners; readonly live: JsonObject; readonly next: JsonObject },
-): Owners {
+): Steps<Owners> {
   const compareIn = comparisons(writing, { live, next });
+  compareIn(writing.apiVersion);
+  yield;
   const kept = new Map(afterChange(fittingSchema(writing, live, owners), compareIn, { self: undefined, force: true }));
+  yield;
   const changes = compareIn(writing.apiVersion);
   const own = changes === undefined ? emptySet : ownable(union(changes.modified, changes.added));
   if (isEmpty(own)) return capped(kept);

@@ -4,6 +4,7 @@ import type { ApiObject, Json, JsonObject, ManagedFieldsEntry } from '../../src/
 import { applied, readConfiguration } from '../../src/apiserver/patch/apply.js';
 import { patched, patchTypeOf, readPatch } from '../../src/apiserver/patch/index.js';
 import { recordUpdate, withoutIdleTimes } from '../../src/apply/ownership.js';
+import { atOnce } from '../../src/apply/steps.js';
 import { configMapSchema } from '../../src/resources/configmaps/definition.js';
 import { mutatingWebhookConfigurations } from '../../src/resources/mutatingwebhookconfigurations/definition.js';
 import { serviceAccountSchema } from '../../src/resources/serviceaccounts/definition.js';
@@ -13,6 +14,8 @@ import { applyDefaults, dropNulls } from '../../src/schema/default.js';
 import { readSchemaProps } from '../../src/schema/json-schema-props.js';
 import type { Schema } from '../../src/schema/schema.js';
 import { toSchema } from '../../src/schema/structural.js';
+
+const recorded = (writing: Parameters<typeof recordUpdate>[0]): ApiObject => atOnce(recordUpdate(writing));
 
 /**
  * Conversations about who owns what, and the least of a server to hold them with: decoding, defaults, ownership and
@@ -151,7 +154,7 @@ async function write(kind: Kind, step: Step, live: ApiObject | undefined, now: n
   const bytes = Buffer.from(step.text ?? JSON.stringify(step.body));
   const body = { bytes, contentType: undefined };
   if (step.do === 'create' || step.do === 'update') {
-    return recordUpdate({ ...writing, live, next: decode(kind, step.body as JsonObject) });
+    return recorded({ ...writing, live, next: decode(kind, step.body as JsonObject) });
   }
   if (step.do === 'apply') {
     const { config } = await readConfiguration(body);
@@ -179,7 +182,7 @@ async function write(kind: Kind, step: Step, live: ApiObject | undefined, now: n
       return { object: decode(kind, value, { strict }), strict };
     },
   });
-  return recordUpdate({ ...writing, live, next: object });
+  return recorded({ ...writing, live, next: object });
 }
 
 function settled(kind: Kind, step: Step, live: ApiObject | undefined, written: ApiObject): ApiObject {

@@ -4,10 +4,12 @@ import { timestamp } from '../../src/api/time.js';
 import { type Applied, type Applying, applyConfiguration } from '../../src/apply/apply-configuration.js';
 import { managedFieldsProblem } from '../../src/apply/managed-fields.js';
 import { recordUpdate, type Versions, type Writing, withoutIdleTimes } from '../../src/apply/ownership.js';
+import { atOnce } from '../../src/apply/steps.js';
 import { field, list, listMap, map, string, struct } from '../../src/schema/builder.js';
 import { objectMeta, typeMeta } from '../../src/schema/meta.js';
 import type { Schema } from '../../src/schema/schema.js';
-import { atOnce } from './at-once.js';
+
+const recorded = (writing: Parameters<typeof recordUpdate>[0]): ApiObject => atOnce(recordUpdate(writing));
 
 const appliedAtOnce = (applying: Applying): Applied => atOnce(applyConfiguration(applying));
 
@@ -40,7 +42,7 @@ const entriesOf = ({ metadata }: ApiObject): readonly ManagedFieldsEntry[] => me
 const fieldsOf = (written: ApiObject): Record<string, unknown> =>
   Object.fromEntries(entriesOf(written).map(({ manager = '', fieldsV1 }) => [manager, fieldsV1]));
 const created = (more: JsonObject, by: Partial<Writing> = {}): ApiObject =>
-  recordUpdate({ ...writing(by), live: undefined, next: object(more) });
+  recorded({ ...writing(by), live: undefined, next: object(more) });
 
 describe('recordUpdate', () => {
   test('an entry has its members in the order they are declared', () => {
@@ -73,25 +75,25 @@ describe('recordUpdate', () => {
 
   test('what is changed moves, what is removed leaves everybody, owners of nothing go', () => {
     const first = created({ data: { a: '1', b: '1' } });
-    const second = recordUpdate({
+    const second = recorded({
       ...writing({ manager: 'n', now: start + 5_000 }),
       live: first,
       next: object({ data: { b: '2', c: '1' } }),
     });
     expect(fieldsOf(second)).toEqual({ m: { 'f:data': {} }, n: { 'f:data': { 'f:b': {}, 'f:c': {} } } });
-    const third = recordUpdate({ ...writing({ manager: 'o' }), live: second, next: object({}) });
+    const third = recorded({ ...writing({ manager: 'o' }), live: second, next: object({}) });
     expect(entriesOf(third)).toEqual([]);
   });
 
   test('a write that changes nothing leaves entries and times alone', () => {
     const first = created({ data: { a: '1' } });
-    const again = recordUpdate({ ...writing({ now: start + 9_000 }), live: first, next: object({ data: { a: '1' } }) });
+    const again = recorded({ ...writing({ now: start + 9_000 }), live: first, next: object({ data: { a: '1' } }) });
     expect(entriesOf(again)).toEqual(entriesOf(first));
   });
 
   test('objects without owners stay without, until the first apply books what is there', () => {
     const live = object({ data: { a: '1' } });
-    const updated = recordUpdate({ ...writing(), live, next: object({ data: { a: '2' } }) });
+    const updated = recorded({ ...writing(), live, next: object({ data: { a: '2' } }) });
     expect(entriesOf(updated)).toEqual([]);
     const { object: applied } = appliedAtOnce({
       ...writing({ manager: 'applier' }),
@@ -109,7 +111,7 @@ describe('recordUpdate', () => {
   test('what clients send as owners: reset, replaced, or not understood and ignored', () => {
     const live = created({ data: { a: '1' } });
     const sent = (managedFields: readonly ManagedFieldsEntry[], by: Partial<Writing> = {}): Record<string, unknown> =>
-      fieldsOf(recordUpdate({ ...writing(by), live, next: object({ data: { a: '1' } }, managedFields) }));
+      fieldsOf(recorded({ ...writing(by), live, next: object({ data: { a: '1' } }, managedFields) }));
     const entry = { manager: 'x', operation: 'Apply', apiVersion: 'v1', fieldsType: 'FieldsV1' } as const;
     const kept = { m: { 'f:data': { '.': {}, 'f:a': {} } } };
     expect(sent([])).toEqual({});
@@ -127,7 +129,7 @@ describe('recordUpdate', () => {
     for (let index = 1; index < 14; index++) {
       now += 1_000;
       const data = Object.fromEntries(Array.from({ length: index + 1 }, (_, at) => [`k${at}`, '1']));
-      live = recordUpdate({ ...writing({ manager: `m${index}`, now }), live, next: object({ data }) });
+      live = recorded({ ...writing({ manager: `m${index}`, now }), live, next: object({ data }) });
     }
     const entries = entriesOf(live);
     expect(entries.map(({ manager }) => manager)).toEqual([
@@ -154,7 +156,7 @@ describe('recordUpdate', () => {
       { ...entry, manager: 'a', apiVersion: 'g/v1', fieldsV1: { 'f:old': {}, 'f:other': {} } },
       { ...entry, manager: 'b', apiVersion: 'g/v0', fieldsV1: { 'f:ancient': {} } },
     ]);
-    const written = recordUpdate({
+    const written = recorded({
       ...writing({ schema: newer, apiVersion: 'g/v2', versions }),
       live,
       next: object({ new: '2' }, entriesOf(live)),
@@ -171,8 +173,8 @@ describe('recordUpdate', () => {
       { manager: 'a', operation: 'Update', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1: { 'f:items': {} } },
     ]);
     const next = object({ items: value }, entriesOf(live));
-    expect(entriesOf(recordUpdate({ ...writing({ schema }), live, next }))).toEqual([]);
-    expect(entriesOf(recordUpdate({ ...writing({ schema }), live: next, next: live }))).toEqual([]);
+    expect(entriesOf(recorded({ ...writing({ schema }), live, next }))).toEqual([]);
+    expect(entriesOf(recorded({ ...writing({ schema }), live: next, next: live }))).toEqual([]);
     const config = { apiVersion: 'v1', kind: 'Thing', metadata: { name: 'a' } };
     const kind = { group: '', version: 'v1', kind: 'Thing' };
     expect(() => appliedAtOnce({ ...writing({ schema }), live: next, config, kind, force: true })).toThrow(

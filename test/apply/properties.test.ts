@@ -12,9 +12,11 @@ import { recordUpdate, type Writing, withoutIdleTimes } from '../../src/apply/ow
 import { printPath } from '../../src/apply/path-element.js';
 import { remove } from '../../src/apply/remove.js';
 import { shapeOfObject } from '../../src/apply/shape.js';
+import { atOnce } from '../../src/apply/steps.js';
 import { same } from '../../src/schema/same.js';
 import type { Schema } from '../../src/schema/schema.js';
-import { atOnce } from './at-once.js';
+
+const recorded = (writing: Parameters<typeof recordUpdate>[0]): ApiObject => atOnce(recordUpdate(writing));
 
 const appliedAtOnce = (applying: Applying): Applied => atOnce(applyConfiguration(applying));
 
@@ -86,7 +88,7 @@ function applyAs(
 }
 function updateAs(manager: string, live: ApiObject, given: JsonObject): ApiObject {
   const next = { ...configuration(given), metadata: live.metadata } as unknown as ApiObject;
-  return recordUpdate({ ...writing(manager), live, next });
+  return recorded({ ...writing(manager), live, next });
 }
 
 const specOf = (object: ApiObject): Json => (object['spec'] ?? {}) as Json;

@@ -2,6 +2,7 @@ import { invalidObject } from '../../api/errors.js';
 import { type ApiObject, groupVersion, type ObjectKey } from '../../api/object.js';
 import { recordUpdate } from '../../apply/ownership.js';
 import { fromScale, toScale } from '../../apply/scale-ownership.js';
+import { atOnce } from '../../apply/steps.js';
 import type { SubresourceProjection } from '../../registry/resource-definition.js';
 import type { Parts } from '../parts.js';
 import type { Result } from '../request.js';
@@ -57,12 +58,14 @@ const own = (
   live: ApiObject,
   next: ApiObject,
 ): ApiObject =>
-  recordUpdate({
-    live,
-    next,
-    schema: of.schema,
-    apiVersion: groupVersion(of),
-    manager,
-    subresource: managedSubresource,
-    now: context.now,
-  });
+  atOnce(
+    recordUpdate({
+      live,
+      next,
+      schema: of.schema,
+      apiVersion: groupVersion(of),
+      manager,
+      subresource: managedSubresource,
+      now: context.now,
+    }),
+  );
