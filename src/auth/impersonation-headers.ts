@@ -15,10 +15,6 @@ export interface WantedUser {
 const names = { user: 'impersonate-user', uid: 'impersonate-uid', group: 'impersonate-group' } as const;
 const extraPrefix = 'impersonate-extra-';
 
-/** Header names (lower case) that must not be passed on once impersonation has been decided. */
-export const isImpersonationHeader = (name: string): boolean =>
-  name.startsWith(extraPrefix) || Object.values(names).some((known) => known === name);
-
 /** undefined if no header asks for it. Throws BadRequest if anything is wanted without a user name. */
 export function readWantedUser(headers: Pick<Credentials, 'header' | 'headerNames'>): WantedUser | undefined {
   const wanted = {

@@ -61,6 +61,13 @@ export const definition = (spec: unknown, plural = 'bombs'): object => ({
   },
 });
 
+/** A definition whose versions are made of the one it would have. */
+function definitionWith(versionsOf: (version: object) => readonly object[]) {
+  const made = definition({ type: 'object' }) as { spec: { versions: readonly object[] } };
+  const versions = versionsOf(made.spec.versions[0] ?? {});
+  return requestTo('POST', crds, { body: { ...made, spec: { ...made.spec, versions } } });
+}
+
 function deepSchema(levels: number, around: (inner: Json) => Json): Json {
   let schema: Json = { type: 'string' };
   for (let level = 0; level < levels; level++) schema = around(schema);
@@ -530,58 +537,18 @@ export const bombs: Readonly<Record<string, () => FuzzRequest>> = {
     }),
   'a schema with a pattern against 1 MB': () =>
     requestTo('POST', widgets, { body: widget({ pattern: 'a'.repeat(1_000_000) }) }),
-  'a definition with 3,000 versions': () => {
-    const made = definition({ type: 'object' }) as { spec: { versions: readonly object[] } };
-    return requestTo('POST', crds, {
-      body: {
-        ...made,
-        spec: {
-          ...made.spec,
-          versions: many(3_000, (at) => ({ ...made.spec.versions[0], name: `v${at + 1}`, storage: at === 0 })),
-        },
-      },
-    });
-  },
-  'a definition with 10,000 columns': () => {
-    const made = definition({ type: 'object' }) as { spec: { versions: readonly object[] } };
-    const [version] = made.spec.versions;
-    return requestTo('POST', crds, {
-      body: {
-        ...made,
-        spec: {
-          ...made.spec,
-          versions: [
-            {
-              ...version,
-              additionalPrinterColumns: many(10_000, (at) => ({
-                name: `c${at}`,
-                type: 'string',
-                jsonPath: `.a[?(@.b=="${at}")].c`,
-              })),
-            },
-          ],
-        },
-      },
-    });
-  },
-  'a definition with hostile JSON paths': () => {
-    const made = definition({ type: 'object' }) as { spec: { versions: readonly object[] } };
-    const [version] = made.spec.versions;
-    return requestTo('POST', crds, {
-      body: {
-        ...made,
-        spec: {
-          ...made.spec,
-          versions: [
-            {
-              ...version,
-              additionalPrinterColumns: [{ name: 'c', type: 'string', jsonPath: `.a${'[?(@.b'.repeat(50_000)}` }],
-            },
-          ],
-        },
-      },
-    });
-  },
+  'a definition with 3,000 versions': () =>
+    definitionWith((version) => many(3_000, (at) => ({ ...version, name: `v${at + 1}`, storage: at === 0 }))),
+  'a definition with 10,000 columns': () =>
+    definitionWith((version) => {
+      const column = (at: number) => ({ name: `c${at}`, type: 'string', jsonPath: `.a[?(@.b=="${at}")].c` });
+      return [{ ...version, additionalPrinterColumns: many(10_000, column) }];
+    }),
+  'a definition with hostile JSON paths': () =>
+    definitionWith((version) => {
+      const jsonPath = `.a${'[?(@.b'.repeat(50_000)}`;
+      return [{ ...version, additionalPrinterColumns: [{ name: 'c', type: 'string', jsonPath }] }];
+    }),
   'a list of 90,000 unequal set members': () =>
     requestTo('POST', widgets, { body: widget({ tags: many(90_000, (at) => `${at}`) }) }),
   'a list of 90,000 equal set members': () =>
