@@ -1,5 +1,6 @@
 import type { ClusterRole, PolicyRule } from '../../src/api/kinds/role.js';
 import { labelSelectorFrom } from '../../src/api/selectors.js';
+import type { Steps } from '../../src/api/steps.js';
 
 const members = ['verbs', 'apiGroups', 'resources', 'resourceNames', 'nonResourceURLs'] as const;
 
@@ -10,17 +11,23 @@ const byName = (a: ClusterRole, b: ClusterRole): number => ((a.metadata.name ?? 
 
 /**
  * The rules of an aggregated role: those of every role that its selectors choose, selector by selector, by name within
- * each; itself left out, repeats dropped. Throws BadRequest for a selector that cannot be read.
+ * each; itself left out, repeats dropped. A step for each selector. Throws BadRequest for one that cannot be read.
  */
-export function aggregatedRules(role: ClusterRole, all: readonly ClusterRole[]): readonly PolicyRule[] {
-  const others = all.filter(({ metadata }) => metadata.name !== role.metadata.name).sort(byName);
+export function* aggregatedRules(role: ClusterRole, all: readonly ClusterRole[]): Steps<readonly PolicyRule[]> {
+  // What one selector has chosen, another has nothing to add of.
+  let others = all.filter(({ metadata }) => metadata.name !== role.metadata.name).sort(byName);
   const rules = new Map<string, PolicyRule>();
   for (const spec of role.aggregationRule?.clusterRoleSelectors ?? []) {
     const selector = labelSelectorFrom(spec);
+    const left: ClusterRole[] = [];
     for (const other of others) {
-      if (!selector.matches(other.metadata.labels)) continue;
-      for (const rule of other.rules ?? []) if (!rules.has(ruleText(rule))) rules.set(ruleText(rule), rule);
+      if (!selector.matches(other.metadata.labels)) left.push(other);
+      else {
+        for (const rule of other.rules ?? []) if (!rules.has(ruleText(rule))) rules.set(ruleText(rule), rule);
+      }
     }
+    others = left;
+    yield;
   }
   return [...rules.values()];
 }

@@ -4,6 +4,7 @@ import { openObjectCache } from '../../src/client/object-cache.js';
 import type { ReconcileContext, Runnable } from '../../src/controller/controller.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
 import { runKeys } from '../../src/controller/run-keys.js';
+import { inTurns } from '../../src/runtime/turn-taking.js';
 import { aggregatedRules, sameRules } from './aggregate.js';
 
 const name = 'clusterrole-aggregation';
@@ -30,7 +31,7 @@ async function run(given: ReconcileContext): Promise<void> {
       async reconcile(key) {
         const role = await resource.get({ name: key });
         if (role === undefined || !isAggregated(role)) return;
-        const rules = aggregatedRules(role, cache.list());
+        const rules = await inTurns(aggregatedRules(role, cache.list()));
         if (sameRules(rules, role.rules ?? [])) return;
         const body = {
           apiVersion: groupVersion(ClusterRoles),

@@ -6,13 +6,13 @@ export async function runMutating(
   steps: readonly AdmissionStep[],
   attributes: AdmissionAttributes & { readonly object: ApiObject },
 ): Promise<ApiObject> {
-  let { object } = attributes;
+  let seen = attributes;
   for (const step of steps) {
-    if (step.mutate === undefined) continue;
-    const seen = { ...attributes, object };
-    if (step.handles(seen)) object = await step.mutate(seen);
+    if (step.mutate === undefined || !step.handles(seen)) continue;
+    const object = await step.mutate(seen);
+    if (object !== seen.object) seen = { ...seen, object };
   }
-  return object;
+  return seen.object;
 }
 
 /** Every validation in order; none sees an object that another may still change. */

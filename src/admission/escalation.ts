@@ -12,7 +12,7 @@ import { admissionSubject } from './admission-subject.js';
 /** Nobody grants what they do not hold: what writes of roles and of bindings have in common. */
 
 /** A grant of more single rights than this is refused unread: comparing them would take too long. */
-const maxAtoms = 100_000;
+const maxAtoms = 25_000;
 
 /** Members of `system:masters` may grant everything. */
 export const isPrivileged = ({ groups }: UserInfo): boolean => groups.includes(wellKnown.masters);

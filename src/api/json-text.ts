@@ -1,5 +1,5 @@
 import { quote } from './go-text.js';
-import type { Json } from './object.js';
+import type { Json, JsonObject } from './object.js';
 
 /**
  * Reads JSON as Go's `encoding/json` does: same acceptance, same error texts, repeated members found.
@@ -99,9 +99,9 @@ export const maxDepth = 1_000;
 
 /**
  * Most values (members, items) of a text. Every one costs more time than its bytes do, all of it at the expense of
- * everybody else; the largest definitions of custom resources have less than half as many.
+ * everybody else; even definitions of custom resources that fill etcd's 1.5 MiB hardly have as many.
  */
-export const maxJsonValues = 100_000;
+export const maxJsonValues = 50_000;
 
 /** Reads a whole text. Throws JsonSyntaxError. Bytes that are not UTF-8 become U+FFFD inside strings and errors outside. */
 export function readJson(
@@ -129,8 +129,7 @@ const bufferOf = (bytes: Uint8Array): Buffer =>
 
 const syntaxErrorOf = (source: string | Uint8Array, depth: number | undefined): JsonSyntaxError =>
   new JsonSyntaxError(
-    syntaxError(typeof source === 'string' ? Buffer.from(source) : source, depth ?? maxDepth) ??
-      'unexpected end of JSON input',
+    syntaxError(typeof source === 'string' ? Buffer.from(source) : source, depth ?? maxDepth) ?? endsEarly,
   );
 
 /** Character codes of the grammar. */
@@ -245,6 +244,13 @@ export function setMember<T>(object: Record<string, T>, name: string, value: T):
   if (name === '__proto__') {
     Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
   } else object[name] = value;
+}
+
+/** An object with these members in alphabetical order. */
+export function sortedObject<T>(members: ReadonlyMap<string, T>): { readonly [member: string]: T } {
+  const out: Record<string, T> = {};
+  for (const name of [...members.keys()].sort()) setMember(out, name, members.get(name) as T);
+  return out;
 }
 
 /** At most so many complaints are kept of one text. */
@@ -377,15 +383,32 @@ interface Pair {
 const literals = { t: true, f: false, n: null } as const;
 const loneSurrogates = /\p{Surrogate}/gu;
 
-/** The plain value of exact JSON: the last of repeated members, numbers that are no int64 as doubles. */
+/**
+ * The plain value of exact JSON: the last of repeated members, numbers that are no int64 as doubles. Parts that are
+ * plain already are shared.
+ */
 export function plainJson(exact: ExactJson): Json {
   if (typeof exact !== 'object' || exact === null) return exact;
   if (exact instanceof NumberText) return exact.double;
-  if (Array.isArray(exact)) return (exact as readonly ExactJson[]).map(plainJson);
-  const members = exact instanceof RepeatedMembers ? exact.members : Object.entries(exact);
-  const value: Record<string, Json> = {};
-  for (const [name, member] of members) setMember(value, name, plainJson(member));
-  return value;
+  if (Array.isArray(exact)) {
+    const items = (exact as readonly ExactJson[]).map(plainJson);
+    return items.every((item, at) => item === exact[at]) ? (exact as readonly Json[]) : items;
+  }
+  if (exact instanceof RepeatedMembers) {
+    const value: Record<string, Json> = {};
+    for (const [name, member] of exact.members) setMember(value, name, plainJson(member));
+    return value;
+  }
+  const members = exact as { readonly [member: string]: ExactJson };
+  let changed: Record<string, Json> | undefined;
+  for (const name in members) {
+    const member = members[name] as ExactJson;
+    const plain = plainJson(member);
+    if (plain === member) continue;
+    changed ??= { ...(exact as JsonObject) };
+    setMember(changed, name, plain);
+  }
+  return changed ?? (exact as JsonObject);
 }
 
 /** What Go's scanner says of a text that is not JSON; undefined if it is. Linear, without recursion. */
@@ -393,7 +416,8 @@ export function syntaxError(bytes: Uint8Array, depthLimit: number): string | und
   const open: number[] = [];
   let at = 0;
   let wrong: string | undefined;
-  const fail = (context: string): string => (wrong ??= invalidCharacter(bytes[at], context));
+  // At the end of the text Go looks whether a space may follow.
+  const fail = (context: string): string => (wrong ??= invalidCharacter(bytes[at] ?? code.space, context));
 
   const literal = (name: string): void => {
     for (let i = 1; i < name.length; i++) {
@@ -423,7 +447,11 @@ export function syntaxError(bytes: Uint8Array, depthLimit: number): string | und
   const string = (): void => {
     for (at++; ; at++) {
       const byte = bytes[at];
-      if (byte === undefined || byte < code.space) return void fail('in string literal');
+      if (byte === undefined) {
+        wrong = endsEarly;
+        return;
+      }
+      if (byte < code.space) return void fail('in string literal');
       if (byte === code.quote) break;
       if (byte !== code.backslash) continue;
       const escaped = bytes[++at];
@@ -502,11 +530,13 @@ export function syntaxError(bytes: Uint8Array, depthLimit: number): string | und
   for (;;) {
     while (isSpace(bytes[at])) at++;
     const byte = bytes[at];
-    if (byte === undefined) return expected === 'end' ? undefined : 'unexpected end of JSON input';
+    if (byte === undefined) return expected === 'end' ? undefined : endsEarly;
     expected = step[expected](byte);
     if (wrong !== undefined) return wrong;
   }
 }
+
+const endsEarly = 'unexpected end of JSON input';
 
 type Expected = 'value' | 'first item' | 'next item' | 'first name' | 'name' | 'colon' | 'next name' | 'end';
 const isSpace = (byte: number | undefined): boolean =>
@@ -516,8 +546,7 @@ const isHex = (byte: number | undefined): boolean =>
 const escapes: ReadonlySet<number> = new Set([...'bfnrt\\/"u'].map((character) => character.charCodeAt(0)));
 
 /** A byte is printed as the code point of its value, as Go does. */
-function invalidCharacter(byte: number | undefined, context: string): string {
-  if (byte === undefined) return 'unexpected end of JSON input';
+function invalidCharacter(byte: number, context: string): string {
   const character = String.fromCharCode(byte);
   const shown = character === "'" ? "\\'" : character === '"' ? '"' : quote(character).slice(1, -1);
   return `invalid character '${shown}' ${context}`;

@@ -134,12 +134,13 @@ export const configKey = (text: string): readonly string[] => [
 ];
 
 /**
- * Applies a name rule to `generateName`: a trailing `-` will be followed by more, so it is taken as a letter.
+ * Applies a name rule to `generateName`: a trailing `-` will be followed by more, so it is taken as a letter. As in
+ * Kubernetes, the character before it is not looked at, and `-` alone is no prefix.
  */
 const asPrefix =
   (check: (text: string) => readonly string[]) =>
   (text: string, { prefix }: { readonly prefix: boolean }): readonly string[] =>
-    check(prefix && text.endsWith('-') ? `${text.slice(0, -1)}a` : text);
+    check(prefix && text.length > 1 && text.endsWith('-') ? `${text.slice(0, -2)}a` : text);
 
 /** Name rules a definition can refer to. */
 export const nameRules = {

@@ -1,4 +1,5 @@
 import { badRequest, invalidObject } from './errors.js';
+import { type FieldSelector, type LabelSelector, parseFieldSelector, parseLabelSelector } from './selectors.js';
 import { forbiddenField, invalid, notSupported, required, tooLong, type Violation } from './violations.js';
 
 /** Query options of every verb: read and checked as kube-apiserver does. */
@@ -15,7 +16,7 @@ export const readBoolean = (value: string | undefined): boolean =>
 
 /** A decimal int64, or 400 in Go's words. */
 export function readInteger(value: string | undefined): number | undefined {
-  if (value === undefined || value === '') return undefined;
+  if (value === undefined) return undefined;
   if (!/^[+-]?\d+$/.test(value)) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(value)}: invalid syntax`);
   const number = BigInt(value);
   if (number > 9223372036854775807n || number < -9223372036854775808n) {
@@ -34,8 +35,8 @@ export function parseVersion(text: string): bigint | { readonly wrong: string } 
 }
 
 export interface ListParameters {
-  readonly labelSelector: string | undefined;
-  readonly fieldSelector: string | undefined;
+  readonly labels: LabelSelector | undefined;
+  readonly fields: FieldSelector | undefined;
   readonly shardSelector: string | undefined;
   readonly watch: boolean;
   readonly allowWatchBookmarks: boolean;
@@ -52,16 +53,19 @@ const matches = ['Exact', 'NotOlderThan', ''];
 
 export function readListParameters(query: Query): ListParameters {
   const sendInitialEvents = query.get('sendInitialEvents');
+  const timeoutSeconds = readInteger(query.get('timeoutSeconds'));
+  const limit = readInteger(query.get('limit'));
+  const [labels, fields] = [query.get('labelSelector'), query.get('fieldSelector')];
   return {
-    labelSelector: query.get('labelSelector') || undefined,
-    fieldSelector: query.get('fieldSelector') || undefined,
+    labels: labels ? parseLabelSelector(labels) : undefined,
+    fields: fields ? parseFieldSelector(fields) : undefined,
     shardSelector: query.get('shardSelector') || undefined,
     watch: readBoolean(query.get('watch')),
     allowWatchBookmarks: readBoolean(query.get('allowWatchBookmarks')),
     resourceVersion: query.get('resourceVersion') ?? '',
     resourceVersionMatch: query.get('resourceVersionMatch') || undefined,
-    timeoutSeconds: readInteger(query.get('timeoutSeconds')),
-    limit: readInteger(query.get('limit')),
+    timeoutSeconds,
+    limit,
     continue: query.get('continue') || undefined,
     sendInitialEvents: sendInitialEvents === undefined ? undefined : readBoolean(sendInitialEvents),
   };
@@ -165,11 +169,15 @@ export function readWriteParameters(
   };
 }
 
-export interface DeleteParameters {
+/** What becomes of the dependents of a deleted object. */
+export interface DeletionPolicy {
+  readonly propagationPolicy?: 'Background' | 'Foreground' | 'Orphan' | undefined;
+  readonly orphanDependents?: boolean | undefined;
+}
+
+export interface DeleteParameters extends DeletionPolicy {
   readonly dryRun: boolean;
   readonly gracePeriodSeconds: number | undefined;
-  readonly propagationPolicy: 'Background' | 'Foreground' | 'Orphan' | undefined;
-  readonly orphanDependents: boolean | undefined;
   readonly preconditions: { readonly uid?: string; readonly resourceVersion?: string } | undefined;
 }
 
@@ -182,20 +190,29 @@ export interface DeleteBody {
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
 }
 
+/** Of a DELETE without a body. */
+function deleteBodyOf(query: Query): DeleteBody {
+  const gracePeriodSeconds = readInteger(query.get('gracePeriodSeconds'));
+  const propagationPolicy = query.get('propagationPolicy');
+  const orphan = query.get('orphanDependents');
+  const uid = query.get('uid');
+  const resourceVersion = query.get('resourceVersion');
+  return {
+    dryRun: query.all('dryRun'),
+    ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+    ...(propagationPolicy === undefined ? {} : { propagationPolicy }),
+    ...(orphan === undefined ? {} : { orphanDependents: readBoolean(orphan) }),
+    ...(uid || resourceVersion
+      ? { preconditions: { ...(uid ? { uid } : {}), ...(resourceVersion ? { resourceVersion } : {}) } }
+      : {}),
+  };
+}
+
 const policies = ['Foreground', 'Background', 'Orphan', 'nil'];
 
 /** Options of a deletion: from the body if there is one, else from the query; never mixed. */
 export function readDeleteParameters(query: Query, body: DeleteBody | undefined): DeleteParameters {
-  const orphan = query.get('orphanDependents');
-  const dryRunValues = query.all('dryRun');
-  const gracePeriodSeconds = readInteger(query.get('gracePeriodSeconds'));
-  const propagation = query.get('propagationPolicy');
-  const given: DeleteBody = body ?? {
-    dryRun: dryRunValues,
-    ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
-    ...(propagation === undefined || propagation === '' ? {} : { propagationPolicy: propagation }),
-    ...(orphan === undefined ? {} : { orphanDependents: readBoolean(orphan) }),
-  };
+  const given = body ?? deleteBodyOf(query);
   const { propagationPolicy: policy, orphanDependents, preconditions } = given;
   const found: Violation[] = [];
   if (policy !== undefined && orphanDependents !== undefined) {

@@ -1,7 +1,7 @@
 import { badRequest } from './errors.js';
 import { quote } from './go-text.js';
 import { labelValue, qualifiedName } from './names.js';
-import { forbiddenField, invalid, required, type Violation } from './violations.js';
+import { forbiddenField, invalid, ofEach, required, type Violation } from './violations.js';
 
 /**
  * Label and field selectors: parse, match, print. Grammar and error texts are those of kube-apiserver;
@@ -80,18 +80,18 @@ export function validateLabelSelector(
   options: { readonly allowInvalidValues?: boolean } = {},
 ): readonly Violation[] {
   if (spec === undefined || spec === null) return [];
-  const labels = Object.entries(spec.matchLabels ?? {}).flatMap(([key, value]) => [
+  const labels = ofEach(Object.entries(spec.matchLabels ?? {}), ([key, value]) => [
     ...qualifiedName(key).map((text) => invalid(`${path}.matchLabels`, key, text)),
     ...labelValue(value).map((text) => invalid(`${path}.matchLabels`, value, text)),
   ]);
-  const expressions = (spec.matchExpressions ?? []).flatMap(({ key = '', operator = '', values = [] }, at) => {
+  const expressions = ofEach(spec.matchExpressions ?? [], ({ key = '', operator = '', values = [] }, at) => {
     const base = `${path}.matchExpressions[${at}]`;
     return [
       ...validateOperator(operator, values, base),
       ...qualifiedName(key).map((text) => invalid(`${base}.key`, key, text)),
       ...(options.allowInvalidValues
         ? []
-        : values.flatMap((value, i) => labelValue(value).map((text) => invalid(`${base}.values[${i}]`, value, text)))),
+        : ofEach(values, (value, i) => labelValue(value).map((text) => invalid(`${base}.values[${i}]`, value, text)))),
     ];
   });
   return [...labels, ...expressions];

@@ -2,7 +2,16 @@ import { isUtf8 } from 'node:buffer';
 import { setImmediate } from 'node:timers/promises';
 import type { Alias, Document, LineCounter, Node, Pair, Scalar, YAMLMap } from 'yaml';
 import { quote } from './go-text.js';
-import { type ExactJson, maxDepth, NumberText, plainJson, type ReadText, readJson, setMember } from './json-text.js';
+import {
+  type ExactJson,
+  maxDepth,
+  maxJsonValues,
+  NumberText,
+  plainJson,
+  type ReadText,
+  readJson,
+  sortedObject,
+} from './json-text.js';
 import { goFloat, resolveScalar, type YamlScalar } from './yaml-scalar.js';
 
 /**
@@ -45,7 +54,7 @@ const longText = 65_536;
 /** Reads the first document. Throws YamlError. */
 export async function readYaml(source: string | Uint8Array): Promise<ReadYaml> {
   const text = textOf(source);
-  const asJson = readAsJson(text);
+  const asJson = await readAsJson(text);
   if (asJson !== undefined) return asJson;
   if (text.length > maxYamlBytes) throw new YamlError(`yaml: document is larger than ${maxYamlBytes} bytes`);
   const yaml = await import('yaml');
@@ -142,11 +151,13 @@ function complaint(code: string, message: string, line: number): string {
 }
 
 /** Bodies sent as YAML are JSON more often than not, and reading JSON is much faster. */
-function readAsJson(text: string): ReadYaml | undefined {
+async function readAsJson(text: string): Promise<ReadYaml | undefined> {
   if (!/^\s*[{[]/.test(text)) return undefined;
   try {
     const read = readJson(text);
-    return read.duplicates.length > 0 ? undefined : finished(converted(read.exact), []);
+    if (read.duplicates.length > 0) return undefined;
+    if (text.length > longText) await setImmediate();
+    return finished(converted(read.exact), []);
   } catch {
     return undefined;
   }
@@ -173,12 +184,6 @@ function wholeNumber(value: bigint): ExactJson {
   const number = Number(value);
   if (Number.isSafeInteger(number) || value > largestUnsigned || value < smallestSigned) return number;
   return BigInt.asIntN(64, value) === value ? value : new NumberText(value.toString());
-}
-
-function sortedObject(members: ReadonlyMap<string, ExactJson>): ExactJson {
-  const out: Record<string, ExactJson> = {};
-  for (const name of [...members.keys()].sort()) setMember(out, name, members.get(name) ?? null);
-  return out;
 }
 
 /** A value as Go holds it before the conversion to JSON. */
@@ -250,7 +255,8 @@ class TreeReader {
 
   /** Small documents may consist of aliases nearly wholly, large ones hardly; go-yaml's limits. */
   #count(): void {
-    this.#visited++;
+    // Names are visited, too.
+    if (++this.#visited > 2 * maxJsonValues) throw new YamlError('yaml: document is too complex');
     if (this.#aliasDepth > 0) this.#visitedInAliases++;
     if (this.#visitedInAliases <= 100 || this.#visited <= 1_000) return;
     const beyond = Math.min(Math.max((this.#visited - 400_000) / 3_600_000, 0), 1);

@@ -20,15 +20,13 @@ export function accessOf(user: UserInfo, info: RequestInfo): AccessAttributes {
   };
 }
 
-/** Throws Forbidden unless the authorizer allows it. `uri` is that of the request; `told` hears the decision. */
-export async function requireAccess(
-  authorizer: Authorizer,
-  attributes: AccessAttributes,
-  uri: string,
-  told?: (decision: Decision) => void,
-): Promise<void> {
-  const decision = await authorizer.authorize(attributes);
-  told?.(decision);
+/** Throws Forbidden unless the authorizer allows it. `uri` is that of the request. */
+export async function requireAccess(authorizer: Authorizer, attributes: AccessAttributes, uri: string): Promise<void> {
+  checkDecision(await authorizer.authorize(attributes), attributes, uri);
+}
+
+/** Throws Forbidden if that is what was decided. */
+export function checkDecision(decision: Decision, attributes: AccessAttributes, uri: string): void {
   const refused = refusal(attributes, decision, uri);
   if (refused !== undefined) throw refused;
 }

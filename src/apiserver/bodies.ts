@@ -3,8 +3,10 @@ import { goJson } from '../api/go-text.js';
 import { dumpBody, JsonSyntaxError, type ReadText, readJson } from '../api/json-text.js';
 import { type ApiObject, groupVersion, type JsonObject } from '../api/object.js';
 import type { DeleteBody, FieldValidation, WriteParameters } from '../api/options.js';
+import type { Steps } from '../api/steps.js';
 import { strictWarnings } from '../api/yaml.js';
 import type { RequestContext, ResourceDefinition } from '../registry/resource-definition.js';
+import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
 import { DecodeError, decodeText, typeMetaOf } from '../schema/decode.js';
 import { applyDefaults } from '../schema/default.js';
 import { inOrder } from '../schema/encode.js';
@@ -12,9 +14,8 @@ import { deleteOptions } from '../schema/meta.js';
 import { hasOpenStructs } from '../schema/open-structs.js';
 import type { Schema } from '../schema/schema.js';
 import { mediaTypesOf } from './negotiate.js';
-import { registeredKind } from './registered-kinds.js';
+import { isOptionsKind, isRegistered, isUnversioned, optionsVersion } from './registered-kinds.js';
 import type { ApiRequest, RequestBody } from './request.js';
-import { TurnTaking } from './turn-taking.js';
 
 /** From the bytes of a request to an object of the kind the URL names, with Kubernetes' words for everything wrong on the way. */
 
@@ -88,7 +89,7 @@ export async function readObject(
   }
   if (turns.isDue) await turns.next();
   const decode = definition.origin === 'custom' ? decodeCustom : decodeBuiltIn;
-  const object = decode(definition, parsed, parameters.fieldValidation, context, unrecognized);
+  const object = await inTurns(decode(definition, parsed, parameters.fieldValidation, context, unrecognized), turns);
   if (turns.isDue) await turns.next();
   request.record?.sent(object as unknown as JsonObject, (sent) => goJson(inOrder(definition, sent)));
   return object;
@@ -96,44 +97,45 @@ export async function readObject(
 
 type Complain = (why: string, dump: string) => ApiError;
 
-function checkedTypeMeta(
-  { text, dump }: Parsed,
-  unrecognized: Complain,
-): { readonly apiVersion: string; readonly kind: string } {
+function checkedTypeMeta({ text, dump }: Parsed, unrecognized: Complain): TypeMeta {
   try {
-    const meta = typeMetaOf(text.exact);
-    if (meta.apiVersion.split('/').length > 2)
-      throw new DecodeError(`unexpected GroupVersion string: ${meta.apiVersion}`);
-    return meta;
+    return checkedVersion(typeMetaOf(text.exact));
   } catch (error) {
     if (error instanceof DecodeError) throw unrecognized(error.message, dump);
     throw error;
   }
 }
 
-function decodeBuiltIn(
+export interface TypeMeta {
+  readonly apiVersion: string;
+  readonly kind: string;
+}
+
+/** What an object says it is. */
+export function checkedVersion(meta: TypeMeta): TypeMeta {
+  if (meta.apiVersion.split('/').length > 2)
+    throw new DecodeError(`unexpected GroupVersion string: ${meta.apiVersion}`);
+  // An empty group before the slash is the core group.
+  return meta.apiVersion.startsWith('/') ? { ...meta, apiVersion: meta.apiVersion.slice(1) } : meta;
+}
+
+const notRegistered = ({ apiVersion, kind }: TypeMeta, scheme: string): string =>
+  `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme ${JSON.stringify(scheme)}`;
+
+function* decodeBuiltIn(
   definition: ResourceDefinition,
   parsed: Parsed,
   validation: FieldValidation,
   context: Pick<RequestContext, 'warn'>,
   unrecognized: Complain,
-): ApiObject {
+): Steps<ApiObject> {
   const given = checkedTypeMeta(parsed, unrecognized);
   const expected = groupVersion(definition);
   const meta = { apiVersion: given.apiVersion || expected, kind: given.kind || definition.kind };
   const cannot = (why: string): ApiError => cannotHandle(meta, definition.kind, why);
-  if (meta.apiVersion !== expected || meta.kind !== definition.kind) {
-    const registered = registeredKind(meta);
-    if (registered === undefined) {
-      throw cannot(
-        `no kind ${JSON.stringify(meta.kind)} is registered for version ${JSON.stringify(meta.apiVersion)} in scheme "k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30"`,
-      );
-    }
-    if (meta.apiVersion === expected || meta.kind !== definition.kind) {
-      throw cannot(
-        `converting (${shortVersion(meta.apiVersion)}.${meta.kind}) to (${packageOf(definition.group)}.${definition.kind}): unknown conversion`,
-      );
-    }
+  const otherKind = kindComplaint(definition, meta, 'k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30');
+  if (otherKind !== undefined) throw cannot(otherKind);
+  if (meta.apiVersion !== expected) {
     throw badRequest(
       `the API version in the data (${meta.apiVersion}) does not match the expected API version (${expected})`,
     );
@@ -141,22 +143,33 @@ function decodeBuiltIn(
   const { value, strict } = decoded(cannot, () => decodeText(definition.schema, parsed.text));
   report(strict, validation, context, cannot);
   const object = { ...(value as unknown as ApiObject), kind: definition.kind, apiVersion: expected };
-  return withDefaults(definition, object);
+  return yield* withDefaults(definition, object);
+}
+
+/** Why an object cannot be of a built-in kind, by what it says it is; another version of the kind can be converted. */
+export function kindComplaint(definition: ResourceDefinition, meta: TypeMeta, scheme: string): string | undefined {
+  if (meta.kind === definition.kind && meta.apiVersion === groupVersion(definition)) return undefined;
+  if (!isRegistered(meta)) return notRegistered(meta, scheme);
+  if (meta.kind === definition.kind) return undefined;
+  const version = isUnversioned(meta) ? 'v1' : shortVersion(meta.apiVersion);
+  return `converting (${version}.${meta.kind}) to (${packageOf(definition.group)}.${definition.kind}): unknown conversion`;
 }
 
 /** Defaults of the schema, then those it cannot say. */
-export function withDefaults(definition: ResourceDefinition, object: ApiObject): ApiObject {
+export function* withDefaults(definition: ResourceDefinition, object: ApiObject): Steps<ApiObject> {
+  yield;
   const filled = applyDefaults(object as unknown as JsonObject, definition.schema) as unknown as ApiObject;
+  yield;
   return definition.defaults?.(filled) ?? filled;
 }
 
-function decodeCustom(
+function* decodeCustom(
   definition: ResourceDefinition,
   parsed: Parsed,
   validation: FieldValidation,
   context: Pick<RequestContext, 'warn'>,
   unrecognized: Complain,
-): ApiObject {
+): Steps<ApiObject> {
   const { text, dump, raw } = parsed;
   const meta = checkedTypeMeta(parsed, unrecognized);
   if (meta.kind === '') throw unrecognized(`Object 'Kind' is missing in '${raw || goJson(text.value)}'`, dump);
@@ -171,6 +184,7 @@ function decodeCustom(
   const cannot = (why: string): ApiError => cannotHandle(meta, definition.kind, why);
   if (text.numberError !== undefined) throw cannot(text.numberError);
   const { object, unknownFields } = decoded(cannot, () => decodeWithCodec(definition, text.value as JsonObject, false));
+  yield;
   report(
     [...text.duplicates, ...unknownFields.map((path) => `unknown field ${JSON.stringify(path)}`)],
     validation,
@@ -190,11 +204,7 @@ export function decodeWithCodec(
   return definition.codec.decode(body, { applied });
 }
 
-const cannotHandle = (
-  meta: { readonly apiVersion: string; readonly kind: string },
-  kind: string,
-  why: string,
-): ApiError =>
+const cannotHandle = (meta: TypeMeta, kind: string, why: string): ApiError =>
   badRequest(
     `${meta.kind} in version ${JSON.stringify(shortVersion(meta.apiVersion))} cannot be handled as a ${kind}: ${why}`,
   );
@@ -225,24 +235,19 @@ const shortVersion = (apiVersion: string): string => apiVersion.split('/').at(-1
 const packageOf = (group: string): string => (group === '' ? 'core' : (group.split('.')[0] ?? ''));
 
 /** DeleteOptions of a DELETE; undefined without a body. */
-export async function readDeleteBody(
-  request: ApiRequest,
-  definition: ResourceDefinition,
-): Promise<DeleteBody | undefined> {
+export async function readDeleteBody(request: ApiRequest): Promise<DeleteBody | undefined> {
   const body = await request.body();
   if ('object' in body ? body.object === undefined : body.bytes.length === 0) return undefined;
   let parsed: Parsed;
   try {
     parsed = await parse(body, { protobuf: deleteOptions, listed: mediaTypesOf() });
-    const meta = typeMetaOf(parsed.text.exact);
-    if (meta.kind !== '' && meta.kind !== 'DeleteOptions') {
-      const apiVersion = meta.apiVersion || groupVersion(definition);
-      throw cannotHandle(
-        { ...meta, apiVersion },
-        'DeleteOptions',
-        registeredKind({ ...meta, apiVersion }) === undefined
-          ? `no kind ${JSON.stringify(meta.kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30"`
-          : `converting (${shortVersion(apiVersion)}.${meta.kind}) to (v1.DeleteOptions): unknown conversion`,
+    const { apiVersion, kind } = checkedVersion(typeMetaOf(parsed.text.exact));
+    if (kind !== '' && kind !== 'DeleteOptions') {
+      const given = { kind, apiVersion: apiVersion || optionsVersion };
+      throw badRequest(
+        isOptionsKind(given)
+          ? `converting (v1.${kind}) to (v1.DeleteOptions): unknown conversion`
+          : notRegistered(given, 'pkg/runtime/scheme.go:111'),
       );
     }
   } catch (error) {
@@ -252,10 +257,7 @@ export async function readDeleteBody(
       error instanceof JsonSyntaxError ? `couldn't get version/kind; json parse error: ${message}` : message,
     );
   }
-  const { value } = decoded(
-    (why) => badRequest(`DeleteOptions in version "v1" cannot be handled as a DeleteOptions: ${why}`),
-    () => decodeText(deleteOptions, parsed.text),
-  );
+  const { value } = decoded(badRequest, () => decodeText(deleteOptions, parsed.text));
   request.record?.sent({ kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1', ...(value as JsonObject) }, goJson);
   return value as DeleteBody;
 }

@@ -131,14 +131,20 @@ export const groupDiscoveryList = (served: Served, core: boolean): object => ({
 });
 
 function discoveredResource(definition: ResourceDefinition): object {
+  // Only of custom resources kinds are told in full.
+  const { group, version } = definition.origin === 'custom' ? definition : { group: '', version: '' };
   const subresources = subresourcesOf(definition).map(({ name, kind, verbs }) => ({
     subresource: name,
-    responseKind: { group: kind?.group ?? '', version: kind?.version ?? '', kind: kind?.kind ?? definition.kind },
+    responseKind: {
+      group: kind?.group ?? group,
+      version: kind?.version ?? version,
+      kind: kind?.kind ?? definition.kind,
+    },
     verbs,
   }));
   return {
     resource: definition.plural,
-    responseKind: { group: '', version: '', kind: definition.kind },
+    responseKind: { group, version, kind: definition.kind },
     scope: definition.namespaced ? 'Namespaced' : 'Cluster',
     singularResource: definition.singular,
     verbs: verbsOf(definition),

@@ -16,9 +16,12 @@ export const subject = (definition: ResourceDefinition, name: string | undefined
 
 /** The object in the namespace of the URL; cluster-scoped objects are in none. */
 export function inNamespace(definition: ResourceDefinition, { key }: RequestContext, object: ApiObject): ApiObject {
-  const { namespace, ...metadata } = object.metadata;
-  if (!definition.namespaced) return namespace === undefined ? object : { ...object, metadata };
-  if (namespace === key.namespace) return object;
+  const { namespace } = object.metadata;
+  if (namespace === (definition.namespaced ? key.namespace : undefined)) return object;
+  if (!definition.namespaced) {
+    const { namespace: _, ...metadata } = object.metadata;
+    return { ...object, metadata };
+  }
   if (namespace) {
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
   }

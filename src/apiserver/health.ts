@@ -27,7 +27,9 @@ export async function health(
     const found = mine.find(({ name }) => name === one);
     if (found === undefined) return pageNotFound;
     const wrong = await problemOf(found);
-    return wrong === undefined ? text(200, 'ok') : text(500, `internal server error: ${wrong}\n`);
+    return wrong === undefined
+      ? { type: 'text', code: 200, text: 'ok', headers: {} }
+      : text(500, `internal server error: ${wrong}\n`);
   }
   const excluded = new Set(query.all('exclude'));
   const unknown = new Set(excluded);

@@ -1,8 +1,8 @@
 import { goJson } from '../api/go-text.js';
 import type { Json, JsonObject } from '../api/object.js';
+import { TurnTaking } from '../runtime/turn-taking.js';
 import type { Entry } from '../store/store.js';
 import type { ListResult } from './request.js';
-import { TurnTaking } from './turn-taking.js';
 
 /** Bytes of entries that are dealt with at a time. */
 const batchBytes = 65_536;

@@ -11,8 +11,8 @@ export async function mutated(
 ): Promise<ApiObject> {
   const before = attributes.object.metadata.managedFields;
   const object = await runMutating(admission, attributes);
+  if (object.metadata.managedFields === before) return object;
   const { managedFields, ...metadata } = object.metadata;
-  if (managedFields === before) return object;
   const problem = managedFieldsProblem(managedFields);
   if (problem === undefined) return object;
   attributes.warn(

@@ -53,7 +53,6 @@ const builtInForms: Readonly<Record<string, Representation['mediaType']>> = {
   'application/yaml': 'yaml',
   'application/vnd.kubernetes.protobuf': 'protobuf',
 };
-const transforms = new Set(['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList']);
 /** What bodies and answers may be; `protobuf` false for kinds that lose something in it. */
 export const mediaTypesOf = (protobuf = true): string =>
   ['application/json', 'application/yaml', ...(protobuf ? ['application/vnd.kubernetes.protobuf'] : [])].join(', ');
@@ -74,6 +73,8 @@ export interface Offer {
   readonly protobuf?: boolean;
   /** False where there are no tables, such as the approval of a request. */
   readonly tables?: boolean;
+  /** Not an object of a resource: comes in one shape only. */
+  readonly document?: boolean;
 }
 
 const prettyAgents = /^(?:curl|Wget|Mozilla\/5\.0)/;
@@ -93,7 +94,7 @@ export function negotiate(accept: string | undefined, offer: Offer): Representat
   const pretty = !watching && wantsPretty(offer.query, offer.userAgent);
   if (accept === undefined || accept === '' || accept === 'application/json' || accept === '*/*')
     return { mediaType: 'json', pretty };
-  let transformRefused = false;
+  let optionRefused = false;
   for (const { mediaType, parameters } of parseAccept(accept)) {
     const form = Object.hasOwn(builtInForms, mediaType)
       ? builtInForms[mediaType]
@@ -101,32 +102,20 @@ export function negotiate(accept: string | undefined, offer: Offer): Representat
         ? 'json'
         : undefined;
     if (form === undefined) continue;
-    const as = parameters.get('as');
-    if (as !== undefined) {
-      const version = parameters.get('v');
-      const allowed =
-        parameters.get('g') === 'meta.k8s.io' &&
-        (version === 'v1' || version === 'v1beta1') &&
-        transforms.has(as) &&
-        (as !== 'Table' || (offer.tables !== false && form !== 'protobuf')) &&
-        !(watching && form === 'yaml');
-      if (!allowed) {
-        transformRefused = true;
-        continue;
-      }
-      return {
-        mediaType: form,
-        as: { kind: as as 'Table', version },
-        pretty: pretty || parameters.get('pretty') === '1',
-        includeObject: readIncludeObject(as, offer.query),
-      };
+    const transform = wantedTransform(parameters, form, offer);
+    if (transform === 'refused') {
+      optionRefused = true;
+      continue;
+    }
+    if (transform !== undefined) {
+      return { mediaType: form, as: transform, pretty: pretty || parameters.get('pretty') === '1' };
     }
     if (form === 'protobuf' && (offer.origin === 'custom' || offer.protobuf === false)) continue;
     if (watching && form === 'yaml') throw refusal(streamsOf(offer.protobuf));
     return { mediaType: form, pretty: pretty || (!watching && parameters.get('pretty') === '1') };
   }
   const listed = mediaTypesOf(offer.protobuf);
-  if (offer.origin === 'custom' || transformRefused) throw refusal(listed);
+  if (offer.origin === 'custom' || optionRefused) throw refusal(listed);
   throw notAcceptable(
     `406: Not Acceptable\n\nAvailable representations: ${offer.collection ? `${listed}, ${streamsOf(offer.protobuf)}` : listed}`,
     {},
@@ -135,10 +124,34 @@ export function negotiate(accept: string | undefined, offer: Offer): Representat
 
 const refusal = (types: string): ApiError => notAcceptable(`only the following media types are accepted: ${types}`);
 
+/** What the parameters of a media type ask an answer to be turned into, if anything; or that they cannot be met. */
+function wantedTransform(
+  parameters: Clause['parameters'],
+  form: Representation['mediaType'],
+  offer: Offer,
+): Representation['as'] | 'refused' {
+  const stream = parameters.get('stream');
+  if (stream && (stream !== 'watch' || form === 'yaml')) return 'refused';
+  const serverVersion = parameters.get('sv');
+  if (serverVersion && (serverVersion !== 'v1' || offer.document === true)) return 'refused';
+  const [kind, group, version] = [parameters.get('as'), parameters.get('g'), parameters.get('v')];
+  if (!kind && !group && !version) return undefined;
+  const allowed =
+    offer.document !== true &&
+    group === 'meta.k8s.io' &&
+    (version === 'v1' || version === 'v1beta1') &&
+    (kind === 'PartialObjectMetadata' ||
+      kind === 'PartialObjectMetadataList' ||
+      (kind === 'Table' && offer.tables !== false && form !== 'protobuf')) &&
+    !(offer.verb === 'watch' && form === 'yaml');
+  return allowed ? { kind, version } : 'refused';
+}
+
 const inclusions = ['Metadata', 'Object', 'None'] as const;
-function readIncludeObject(as: string, query: Query): 'Metadata' | 'Object' | 'None' {
+/** What the rows of a table hold beside their cells. Asked once all else is done: a write is not undone by it. */
+export function readIncludeObject({ as }: Representation, query: Query): 'Metadata' | 'Object' | 'None' {
   const given = query.get('includeObject') ?? '';
-  if (as !== 'Table' || given === '') return 'Metadata';
+  if (as?.kind !== 'Table' || given === '') return 'Metadata';
   const found = inclusions.find((one) => one === given);
   if (found === undefined) {
     throw badRequest(

@@ -59,37 +59,50 @@ export function nonResourceRoutes(parts: NonResourceParts): NonResourceRoutes {
       const found = documentAt(parts, served, path);
       if (found === undefined) return { result: pageNotFound, representation: plain };
       if (found === 'unknown-version') throw noSuchResource();
-      if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed();
-      const pretty = path === '/version';
+      const { document, anyMethod } = found;
+      if (!anyMethod && request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed();
+      const pretty = path === '/version' || path === '/';
       const representation = negotiate(request.header('accept'), {
         origin: 'built-in',
         verb: 'get',
         collection: false,
         query: request.query,
         userAgent: request.header('user-agent'),
-        tables: false,
+        document: true,
       });
       return {
-        result: { type: 'object', code: 200, object: found },
+        result: { type: 'object', code: 200, object: document },
         representation: pretty ? { mediaType: 'json', pretty: true } : representation,
       };
     },
   };
 }
 
-function documentAt(parts: NonResourceParts, served: Served, path: string): object | 'unknown-version' | undefined {
-  if (path === '/') return { paths: allPaths(served, parts) };
-  if (path === '/version') return serverVersion;
-  if (path === '/api') return apiVersions(served, parts.serverAddress());
-  if (path === '/apis') return apiGroupList(served);
+const fixedDocuments: Readonly<Record<string, (served: Served, parts: NonResourceParts) => object>> = {
+  '/': (served, parts) => ({ paths: allPaths(served, parts) }),
+  '/version': () => serverVersion,
+  '/api': (served, parts) => apiVersions(served, parts.serverAddress()),
+  '/apis': apiGroupList,
+};
+
+interface Found {
+  readonly document: object;
+  /** Groups of custom resources are told of whatever the method. */
+  readonly anyMethod: boolean;
+}
+
+function documentAt(parts: NonResourceParts, served: Served, path: string): Found | 'unknown-version' | undefined {
+  const fixed = fixedDocuments[path]?.(served, parts);
+  if (fixed !== undefined) return { document: fixed, anyMethod: false };
   const [root, first = '', second, ...more] = path.slice(1).split('/');
   if (more.length > 0 || (root !== 'api' && root !== 'apis') || (root === 'api' && second !== undefined))
     return undefined;
   const group = served.group(root === 'api' ? '' : first);
   if (group === undefined || (root === 'apis' && first === '')) return undefined;
-  if (root === 'apis' && second === undefined) return apiGroup(group);
+  const anyMethod = group.origin === 'custom';
+  if (root === 'apis' && second === undefined) return { document: apiGroup(group), anyMethod };
   const version = served.version(group.name, root === 'api' ? first : (second ?? ''));
-  if (version !== undefined) return apiResourceList(version);
+  if (version !== undefined) return { document: apiResourceList(version), anyMethod };
   return group.origin === 'built-in' ? 'unknown-version' : undefined;
 }
 

@@ -1,11 +1,13 @@
 import { ApiError, isReason, timeout, unauthorized, untyped } from '../api/errors.js';
 import { type UserInfo, wellKnown } from '../api/user.js';
-import { AuthenticationError } from '../auth/authenticator.js';
+import { type Authenticated, AuthenticationError } from '../auth/authenticator.js';
+import type { AccessAttributes } from '../auth/authorizer.js';
+import { asksToImpersonate } from '../auth/impersonation-headers.js';
 import { StoreClosed } from '../store/store.js';
-import { accessOf, requireAccess } from './access.js';
+import { accessOf, checkDecision } from './access.js';
 import { errorForm } from './negotiate.js';
 import type { NonResourceRoutes } from './non-resource.js';
-import { RequestExpired, requestTimeout } from './operations/deadlines.js';
+import { requestTimeout } from './operations/deadlines.js';
 import { isLongRunning } from './operations/in-flight.js';
 import { isAlwaysAnswered, overloaded, panicked, shuttingDown, tooLate } from './operations/operations.js';
 import { Passage } from './operations/passage.js';
@@ -28,12 +30,12 @@ export async function handle(parts: Parts, routes: NonResourceRoutes, request: A
 }
 
 /** Requests from elsewhere have their time; those of this process mind it themselves. */
-async function runInTime(
+function runInTime(
   parts: Parts,
   routes: NonResourceRoutes,
   request: ApiRequest,
   passage: Passage,
-): Promise<ApiResponse> {
+): ApiResponse | Promise<ApiResponse> {
   const deadlines = parts.operations?.deadlines;
   if (deadlines === undefined || 'user' in request.caller || isLongRunning(request.info)) {
     return run(parts, routes, request, passage);
@@ -46,15 +48,12 @@ async function runInTime(
     return failure(parts, request, error, { warnings: [], filtered: false });
   }
   const work = run(parts, routes, request, passage);
-  try {
-    return await deadlines.within(milliseconds, work);
-  } catch (error) {
-    if (!(error instanceof RequestExpired)) throw error;
+  return deadlines.within(milliseconds, work, () => {
     parts.log.warn({ method: request.method, uri: request.uri, milliseconds }, 'request timed out');
     passage.expired(work);
     request.abandon?.();
     return plainly(tooLate);
-  }
+  });
 }
 
 const plainly = (result: TextResult): ApiResponse => ({
@@ -69,34 +68,39 @@ async function run(
   request: ApiRequest,
   passage: Passage | undefined,
 ): Promise<ApiResponse> {
-  const warnings = new Set<string>();
+  let warnings: Set<string> | undefined;
   const warn = (text: string): void => {
     // A line break would end the header.
-    if (!/[\r\n]/.test(text)) warnings.add(text);
+    if (/[\r\n]/.test(text)) return;
+    warnings ??= new Set();
+    warnings.add(text);
   };
   let filtered = true;
   let caller: UserInfo | undefined;
   try {
     caller = await identify(parts, request, passage, warn);
-    const user = await acting(parts, request, caller, passage);
+    const user = asksForOther(request)
+      ? await acting(parts, request.caller, accessOf(caller, request.info), passage)
+      : caller;
     if (passage !== undefined && !passage.enter(user)) return plainly(overloaded);
     const asked = parts.clock.now();
-    await requireAccess(parts.authorizer, accessOf(user, request.info), request.uri, (decision) =>
-      passage?.authorized(decision, parts.clock.now() - asked),
-    );
+    const access = accessOf(user, request.info);
+    const decision = await parts.authorizer.authorize(access);
+    passage?.authorized(decision, parts.clock.now() - asked);
+    checkDecision(decision, access, request.uri);
     filtered = false;
-    const answer: Omit<ApiResponse, 'warnings'> = request.info.isResource
+    const { result, representation, headers }: Omit<ApiResponse, 'warnings'> = request.info.isResource
       ? await runResourceRequest(parts, request, user, warn)
       : await routes.run(request, user);
-    return { ...answer, warnings: [...warnings], ...(isUnknown(caller) ? { unknownCaller: true } : {}) };
+    return { result, representation, headers, warnings: [...(warnings ?? [])], unknownCaller: isUnknown(caller) };
   } catch (error) {
     if (isFault(error)) {
       parts.log.error({ err: error, method: request.method, uri: request.uri }, 'request panicked');
       passage?.panicked(error);
       return plainly(panicked);
     }
-    const failed = failure(parts, request, error, { warnings: [...warnings], filtered });
-    return caller === undefined || isUnknown(caller) ? { ...failed, unknownCaller: true } : failed;
+    const failed = failure(parts, request, error, { warnings: [...(warnings ?? [])], filtered });
+    return { ...failed, unknownCaller: caller === undefined || isUnknown(caller) };
   }
 }
 
@@ -124,12 +128,14 @@ async function identify(
   }
   const { credentials } = request.caller;
   let refused: AuthenticationError | undefined;
-  const found = await parts.authenticator.authenticate(credentials).catch((error: unknown) => {
+  let found: Authenticated | undefined;
+  try {
+    found = await parts.authenticator.authenticate(credentials);
+  } catch (error) {
     if (!(error instanceof AuthenticationError)) throw error;
     parts.log.debug({ reason: error.message }, 'not authenticated');
     refused = error;
-    return undefined;
-  });
+  }
   if (found === undefined) {
     const error = unauthorized();
     passage?.unauthenticated(credentials, error, refused);
@@ -141,20 +147,22 @@ async function identify(
   return found.user;
 }
 
-/** As whom the request is made. */
+/** As whom the request is made, with the access that the caller wants. */
 async function acting(
-  parts: Parts,
-  request: ApiRequest,
-  caller: UserInfo,
+  { impersonation }: Parts,
+  { credentials }: FromElsewhere,
+  wanted: AccessAttributes,
   passage: Passage | undefined,
 ): Promise<UserInfo> {
-  if ('user' in request.caller) return caller;
-  const wanted = accessOf(caller, request.info);
-  const impersonated = await parts.impersonation.impersonate(request.caller.credentials, wanted);
-  if (impersonated === undefined) return caller;
+  const impersonated = await impersonation.impersonate(credentials, wanted);
+  if (impersonated === undefined) return wanted.user;
   passage?.impersonating(impersonated);
   return impersonated.user;
 }
+
+type FromElsewhere = Extract<ApiRequest['caller'], { credentials: unknown }>;
+const asksForOther = (request: ApiRequest): request is ApiRequest & { readonly caller: FromElsewhere } =>
+  'credentials' in request.caller && asksToImpersonate(request.caller.credentials);
 
 const nosniff: Headers = { 'X-Content-Type-Options': 'nosniff' };
 

@@ -60,7 +60,7 @@ const kinds: Readonly<Record<string, readonly string[]>> = {
   'resource.k8s.io/v1beta1': ['DeviceClass', 'ResourceClaim', 'ResourceClaimTemplate', 'ResourceSlice'],
   'resource.k8s.io/v1beta2': ['DeviceClass', 'ResourceClaim', 'ResourceClaimTemplate', 'ResourceSlice'],
 };
-/** Known in every version. */
+/** Known in every version that has kinds. */
 const everywhere = [
   'CreateOptions',
   'DeleteOptions',
@@ -70,17 +70,28 @@ const everywhere = [
   'UpdateOptions',
   'WatchEvent',
 ];
-const onlyCore = ['APIGroup', 'APIGroupList', 'APIResourceList', 'APIVersions', 'Status'];
+/** Known in every version whatever. */
+const unversioned = new Set(['APIGroup', 'APIGroupList', 'APIResourceList', 'APIVersions', 'Status']);
 
 const known = new Set(
   Object.entries(kinds).flatMap(([version, names]) =>
-    [...names.flatMap((name) => [name, `${name}List`]), ...everywhere, ...(version === 'v1' ? onlyCore : [])].map(
-      (name) => `${version} ${name}`,
-    ),
+    [...names.flatMap((name) => [name, `${name}List`]), ...everywhere].map((name) => `${version} ${name}`),
   ),
 );
 
-/** The kind as given if the scheme knows it in that version. */
-export const registeredKind = <T extends { readonly apiVersion: string; readonly kind: string }>(
-  given: T,
-): T | undefined => (known.has(`${given.apiVersion} ${given.kind}`) ? given : undefined);
+interface TypeMeta {
+  readonly apiVersion: string;
+  readonly kind: string;
+}
+
+export const isUnversioned = ({ kind }: Pick<TypeMeta, 'kind'>): boolean => unversioned.has(kind);
+
+export const isRegistered = ({ apiVersion, kind }: TypeMeta): boolean =>
+  unversioned.has(kind) || known.has(`${apiVersion} ${kind}`);
+
+/** Version of options whose body does not say it. */
+export const optionsVersion = 'meta.k8s.io/v1';
+
+/** Known where options are read, which is a smaller scheme. */
+export const isOptionsKind = ({ apiVersion, kind }: TypeMeta): boolean =>
+  unversioned.has(kind) || (apiVersion === optionsVersion && everywhere.includes(kind));

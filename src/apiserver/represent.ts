@@ -39,11 +39,12 @@ const types = {
 /** Results that are represented: the others are bytes already, or a stream. */
 export type Bodied = Exclude<Result, { type: 'watch' | 'text' | 'bytes' }>;
 
-export async function represent(result: Bodied, form: Representation, now: number): Promise<Represented> {
-  if (form.mediaType === 'json' && !form.pretty) {
-    const body = plainJson(result, form);
-    if (body !== undefined) return { code: codeOf(result), contentType: types.json, body };
-  }
+export function represent(result: Bodied, form: Representation, now: number): Represented | Promise<Represented> {
+  const body = form.mediaType === 'json' && !form.pretty ? plainJson(result, form) : undefined;
+  return body === undefined ? reshaped(result, form, now) : { code: codeOf(result), contentType: types.json, body };
+}
+
+async function reshaped(result: Bodied, form: Representation, now: number): Promise<Represented> {
   const transforms = form.as !== undefined && !isStatus(result);
   const shape = (some: Bodied): JsonObject => transformed(some, form, now) as JsonObject;
   if (form.mediaType === 'protobuf') {

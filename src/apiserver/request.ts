@@ -125,7 +125,7 @@ export interface ApiResponse {
   /** Texts of Warning headers, in order, each once. */
   readonly warnings: readonly string[];
   readonly representation: Representation;
-  readonly headers?: Headers;
+  readonly headers?: Headers | undefined;
   /** The caller is nobody in particular: an HTTP/2 connection ends with this answer, as Kubernetes has it. */
   readonly unknownCaller?: boolean;
   /** To be told once: the answer was sent, or will not be. Watches tell of their end themselves. */

@@ -9,7 +9,7 @@ import { hasOpenStructs } from '../schema/open-structs.js';
 import { accessOf, requireAccess } from './access.js';
 import { readDeleteBody, readObject } from './bodies.js';
 import { pageNotFound } from './health.js';
-import { negotiate } from './negotiate.js';
+import { negotiate, readIncludeObject } from './negotiate.js';
 import type { Parts } from './parts.js';
 import type { ApiRequest, Representation, Result } from './request.js';
 import { locate, type Target } from './target.js';
@@ -44,7 +44,7 @@ export async function runResourceRequest(
   const representation = negotiate(request.header('accept'), {
     origin: definition.origin,
     verb: info.verb,
-    collection: info.name === '' && (info.verb === 'list' || info.verb === 'watch'),
+    collection: info.verb === 'list' || info.verb === 'watch',
     query: request.query,
     userAgent: request.header('user-agent'),
     protobuf: definition.origin === 'custom' || !hasOpenStructs(definition.schema),
@@ -65,26 +65,26 @@ export async function runResourceRequest(
     warn,
     annotate: request.record === undefined ? undefined : (key, value) => request.record?.annotate(key, value),
   };
-  return { result: await runVerb(parts, request, target, context), representation };
+  const result = await runVerb(parts, request, target, context);
+  const includeObject = readIncludeObject(representation, request.query);
+  return {
+    result,
+    representation: includeObject === 'Metadata' ? representation : { ...representation, includeObject },
+  };
 }
 
-async function runVerb(parts: Parts, request: ApiRequest, target: Target, context: RequestContext): Promise<Result> {
+function runVerb(parts: Parts, request: ApiRequest, target: Target, context: RequestContext): Result | Promise<Result> {
   const { info, query } = request;
   const { definition, subresource } = target;
-  const collection = {
-    definition,
-    namespace: definition.namespaced ? info.namespace : '',
-    get signal() {
-      return request.signal;
-    },
-  };
   switch (info.verb) {
     case 'get':
       return getObject(parts, request, definition);
     case 'list':
-      return listObjects(parts, collection, readListParameters(query));
-    case 'watch':
-      return watchObjects(parts, { ...collection, name: info.name || undefined }, readListParameters(query));
+      return listObjects(parts, collectionOf(request, definition), readListParameters(query));
+    case 'watch': {
+      const watched = { ...collectionOf(request, definition), name: info.name || undefined };
+      return watchObjects(parts, watched, readListParameters(query));
+    }
     case 'create':
       if (subresource?.type === 'action') return act(parts, request, definition, subresource, context);
       return definition.answer === undefined
@@ -94,22 +94,36 @@ async function runVerb(parts: Parts, request: ApiRequest, target: Target, contex
       return putObject(parts, request, target, context);
     case 'patch':
       return patchObject(parts, request, target, context);
-    case 'delete': {
-      const parameters = readDeleteParameters(query, await readDeleteBody(request, definition));
-      const key = { namespace: context.key.namespace, name: info.name };
-      return deleteObject(parts, definition, key, parameters, { ...context, dryRun: parameters.dryRun });
-    }
-    case 'deletecollection': {
-      const parameters = readDeleteParameters(query, await readDeleteBody(request, definition));
-      return deleteCollection(parts, collection, readListParameters(query), parameters, {
-        ...context,
-        dryRun: parameters.dryRun,
-      });
-    }
+    case 'delete':
+    case 'deletecollection':
+      return remove(parts, request, definition, context);
     default:
       throw new Error(`verb ${JSON.stringify(info.verb)} has no implementation`);
   }
 }
+
+async function remove(
+  parts: Parts,
+  request: ApiRequest,
+  definition: ResourceDefinition,
+  context: RequestContext,
+): Promise<Result> {
+  const { info, query } = request;
+  const parameters = readDeleteParameters(query, await readDeleteBody(request));
+  const acting = { ...context, dryRun: parameters.dryRun };
+  if (info.verb === 'deletecollection')
+    return deleteCollection(parts, collectionOf(request, definition), readListParameters(query), parameters, acting);
+  const key = { namespace: context.key.namespace, name: info.name };
+  return deleteObject(parts, definition, key, parameters, acting);
+}
+
+const collectionOf = (request: ApiRequest, definition: ResourceDefinition) => ({
+  definition,
+  namespace: definition.namespaced ? request.info.namespace : '',
+  get signal() {
+    return request.signal;
+  },
+});
 
 async function create(
   parts: Parts,

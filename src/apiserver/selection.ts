@@ -1,7 +1,7 @@
 import { badRequest, untyped } from '../api/errors.js';
 import type { ApiObject } from '../api/object.js';
 import type { ListParameters } from '../api/options.js';
-import { type FieldSelector, type LabelSelector, parseFieldSelector, parseLabelSelector } from '../api/selectors.js';
+import type { LabelSelector } from '../api/selectors.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import type { FeatureGates } from './feature-gates.js';
 import { parseShardSelector, type ShardSelector } from './shard-selector.js';
@@ -22,26 +22,20 @@ export interface Selection {
 
 type Getter = (object: ApiObject) => string;
 
-/** Reads the selectors of a request against what the kind can be selected by. Throws ApiError. */
+/** The selectors of a request held against what the kind can be selected by. Throws ApiError. */
 export function readSelection(
   definition: ResourceDefinition,
-  parameters: Pick<ListParameters, 'labelSelector' | 'fieldSelector' | 'shardSelector'>,
+  { labels, fields, shardSelector }: Pick<ListParameters, 'labels' | 'fields' | 'shardSelector'>,
   gates: FeatureGates,
   name?: string,
 ): Selection {
-  const labels: LabelSelector | undefined = parameters.labelSelector
-    ? parseLabelSelector(parameters.labelSelector)
-    : undefined;
-  const fields: FieldSelector | undefined = parameters.fieldSelector
-    ? parseFieldSelector(parameters.fieldSelector)
-    : undefined;
   const terms = (fields?.requirements ?? []).map(({ field, operator, value }) => ({
     get: getterOf(definition, field),
     wanted: operator !== '!=',
     value,
     field,
   }));
-  const shard = gates.ShardedListAndWatch ? readShardSelector(parameters.shardSelector) : undefined;
+  const shard = gates.ShardedListAndWatch ? readShardSelector(shardSelector) : undefined;
   const byName = terms.find(({ field, wanted }) => field === 'metadata.name' && wanted)?.value;
   return {
     everything: (labels === undefined || labels.empty) && terms.length === 0 && name === undefined && !shard,

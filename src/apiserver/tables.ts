@@ -34,6 +34,10 @@ export function tableOf(
   },
 ): object {
   const columns = columnsOf(definition);
+  const rows = objects.map((object) => ({
+    cells: columns.map((column) => cellOf(column, object, options)),
+    object: rowObject(object, options),
+  }));
   return {
     kind: 'Table',
     apiVersion: `meta.k8s.io/${options.version}`,
@@ -47,10 +51,8 @@ export function tableOf(
           priority,
         }))
       : null,
-    rows: objects.map((object) => ({
-      cells: columns.map((column) => cellOf(column, object, options)),
-      object: rowObject(object, options),
-    })),
+    // Go's list of rows is only made with the first one where a kind has no printer of its own.
+    rows: rows.length === 0 && columns.includes(createdAt) ? null : rows,
   };
 }
 

@@ -3,6 +3,7 @@ import { runValidating } from '../admission/chain.js';
 import { alreadyExists, invalidObject, nameNotGenerated, notFound, staleWrite, timeout } from '../api/errors.js';
 import { generatedName, nameRules } from '../api/names.js';
 import type { ApiObject, ObjectKey } from '../api/object.js';
+import type { Steps } from '../api/steps.js';
 import type { Violation } from '../api/violations.js';
 import { recordUpdate, withoutIdleTimes } from '../apply/ownership.js';
 import { storageKey } from '../registry/keys.js';
@@ -10,11 +11,13 @@ import {
   anyName,
   fillSystemFields,
   keepSystemFields,
+  validateFinalizerNames,
   validateMetadata,
   validateMetadataUpdate,
   wipeSystemFields,
 } from '../registry/metadata-rules.js';
 import type { RequestContext, ResourceDefinition, SubresourceView } from '../registry/resource-definition.js';
+import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
 import type { Document } from '../store/store.js';
 import { type Entry, WriteConflict } from '../store/store.js';
 import { encode, sameDocument, stored } from './forms.js';
@@ -30,7 +33,6 @@ import {
 } from './given-object.js';
 import { mutated } from './mutated.js';
 import type { Parts } from './parts.js';
-import { inTurns, TurnTaking } from './turn-taking.js';
 
 /**
  * The write path. Every create, update, patch, apply, status and approval of every kind runs through the two
@@ -75,7 +77,6 @@ export async function createObject(
 ): Promise<Written> {
   const { definition, context } = request;
   const turns = new TurnTaking();
-  checkNoVersion(given, context.dryRun || byUpdate);
   let object = wipeSystemFields(inNamespace(definition, context, given));
   // In a dry run nothing gives the object a version, and one that was sent comes back.
   if (!context.dryRun) {
@@ -102,16 +103,14 @@ export async function createObject(
     });
     const next = definition.prepare?.(filled, undefined, context) ?? filled;
     if (turns.isDue) await turns.next();
-    const violations = [
-      ...validateMetadata(next, metadataRules(definition)),
-      ...(definition.validate?.(next, undefined, context) ?? []),
-    ];
+    const violations = await inTurns(createViolations(request, next), turns);
     if (violations.length)
       throw invalidObject({ ...definition, kind: next.kind, name: next.metadata.name }, violations);
     for (const text of definition.warnings?.(next, undefined) ?? []) context.warn(text);
     if (turns.isDue) await turns.next();
     await runValidating(parts.admission, attributesOf(request, 'CREATE', next, undefined));
 
+    checkNoVersion(given, context.dryRun || byUpdate);
     const key = storageKey(definition, keyFor(definition, next));
     try {
       if (context.dryRun) {
@@ -189,6 +188,7 @@ export async function updateObject(
       if (!update.create || request.view !== undefined) throw notFound(subject(definition, key.name));
       await update.mayCreate?.();
       const { object, managed } = await update.change(undefined);
+      readGivenVersion(object);
       const { uid } = object.metadata;
       if (uid) throw update.checkUid ? uidMismatch(definition, key, at, uid, '') : uidOfNothing(definition, key, uid);
       return createObject(parts, request, object, { managed, byUpdate: true });
@@ -223,7 +223,7 @@ async function updateOnce(
     throw uidMismatch(definition, key, entry.key, givenUid, previous.metadata.uid ?? '');
   }
   const version = readGivenVersion(next);
-  next = dedupeOwners(next, context, update.checkUid ? 'request' : 'admission');
+  next = dedupeOwners(next, context, 'admission');
   if (!changed.managed) next = await own(request, previous, next, turns);
   if (turns.isDue) await turns.next();
   const mutable = attributesOf(request, 'UPDATE', next, previous);
@@ -240,7 +240,7 @@ async function updateOnce(
       : view.prepare(next, previous, context);
   if (view === undefined) next = withGeneration(definition, next, previous);
   if (turns.isDue) await turns.next();
-  const violations = updateViolations(request, next, previous);
+  const violations = await inTurns(updateViolations(request, next, previous), turns);
   if (violations.length) throw invalidObject({ ...definition, kind: next.kind, name: key.name }, violations);
   if (view === undefined) for (const text of definition.warnings?.(next, previous) ?? []) context.warn(text);
   await runValidating(parts.admission, attributesOf(request, 'UPDATE', next, previous));
@@ -271,24 +271,41 @@ export async function replaceStored(
   return commitOver(parts, entry, encode(definition, next));
 }
 
-function updateViolations(
+function* createViolations({ definition, context }: WriteRequest, next: ApiObject): Steps<readonly Violation[]> {
+  const kind = definition.validate?.(next, undefined, context) ?? [];
+  yield;
+  if (definition.checksMetadata !== 'never') return [...validateMetadata(next, metadataRules(definition)), ...kind];
+  return kind.length > 0 ? kind : validateMetadata(next, genericRules(definition));
+}
+
+function* updateViolations(
   { definition, view, context }: WriteRequest,
   next: ApiObject,
   previous: ApiObject,
-): readonly Violation[] {
-  const rules = metadataRules(definition);
+): Steps<readonly Violation[]> {
   // Kubernetes checks metadata once for all kinds and once more in the kind's own rules; causes keep every copy.
-  const generic = [
-    ...validateMetadata(next, { ...rules, nameRule: anyName, strictFinalizers: false }),
-    ...validateMetadataUpdate(next, previous),
+  const rules = metadataRules(definition);
+  const updated = validateMetadataUpdate(next, previous);
+  yield;
+  const own = [
+    ...(rules.strictFinalizers ? validateFinalizerNames(next.metadata) : []),
+    ...validateMetadata(next, rules),
   ];
-  const ownRules = definition.checksMetadataOnce
-    ? []
-    : [...validateMetadataUpdate(next, previous), ...validateMetadata(next, rules)];
+  yield;
+  // What passes these passes the general ones: the name is that of the URL, which has been looked at.
+  const generic = own.length === 0 ? own : validateMetadata(next, genericRules(definition));
+  const repeated = (definition.checksMetadata ?? 'always') === 'always' ? [...updated, ...own] : [];
   const kind =
     view === undefined ? definition.validate?.(next, previous, context) : view.validate?.(next, previous, context);
-  return [...generic, ...ownRules, ...(kind ?? [])];
+  return [...generic, ...updated, ...repeated, ...(kind ?? [])];
 }
+
+/** What holds for every kind: the name can stand in a URL. */
+const genericRules = ({ namespaced }: ResourceDefinition) => ({
+  namespaced,
+  nameRule: anyName,
+  strictFinalizers: false,
+});
 
 const metadataRules = (definition: ResourceDefinition) => ({
   namespaced: definition.namespaced,

@@ -1,5 +1,6 @@
 import { type ApiError, badRequest, untyped } from '../api/errors.js';
 import { type ApiObject, groupVersion, type Json, type JsonObject } from '../api/object.js';
+import type { Steps } from '../api/steps.js';
 import { timestamp } from '../api/time.js';
 import { same } from '../schema/same.js';
 import { checkShape, joinErrors } from './check.js';
@@ -28,7 +29,6 @@ import {
 } from './ownership.js';
 import { remove } from './remove.js';
 import { shapeOfObject } from './shape.js';
-import type { Steps } from './steps.js';
 import { zeroObject } from './zero-value.js';
 
 /** Server-side apply (KEP-555): a configuration merged into an object, fields given up taken out again. */

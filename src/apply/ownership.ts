@@ -1,9 +1,10 @@
 import type { ApiObject, Json, JsonObject } from '../api/object.js';
+import type { Steps } from '../api/steps.js';
 import { timestamp } from '../api/time.js';
 import { same } from '../schema/same.js';
 import type { Schema } from '../schema/schema.js';
 import { checkShape, joinErrors } from './check.js';
-import { type Comparison, compare, without } from './compare.js';
+import { compare, without } from './compare.js';
 import { conflictsOf, type FieldConflict, FieldConflicts } from './conflicts.js';
 import { difference, emptySet, type FieldSet, intersection, isEmpty, setOf, union } from './field-set.js';
 import { asJson, compareText, isObject } from './json-value.js';
@@ -21,7 +22,6 @@ import {
 import { fieldElement } from './path-element.js';
 import { reconcile } from './reconcile.js';
 import { type Shape, shapeOfObject } from './shape.js';
-import type { Steps } from './steps.js';
 import { zeroObject } from './zero-value.js';
 
 /** Who owns which field of an object, after each kind of write (KEP-555). */
@@ -110,12 +110,11 @@ export function misfit(schema: Schema, object: JsonObject): string | undefined {
   return errors.length === 0 ? undefined : joinErrors(errors);
 }
 
-/** What the client sent as owners counts only through the main door of an object that exists, and if it makes sense. */
+/** What the client sent as owners counts only through the main door, and if it makes sense. */
 function ownersBefore(live: JsonObject | undefined, next: JsonObject, isSubresource: boolean): Owners {
-  if (live === undefined) return noOwners;
   const kept = storedOwners(live);
   const sent = managedFieldsOf(next);
-  if (isSubresource || sent === undefined || sent === managedFieldsOf(live)) return kept;
+  if (isSubresource || sent === undefined || same(sent, live && managedFieldsOf(live))) return kept;
   if (isReset(sent)) return noOwners;
   try {
     const owners = readManagedFields(sent);
@@ -155,20 +154,28 @@ export function withOwners(object: JsonObject, owners: Owners): ApiObject {
   return { ...object, metadata: { ...metadataOf(object), managedFields } } as unknown as ApiObject;
 }
 
+/** Fields that were added or got another value, and those that went. */
+interface Changes {
+  readonly written: FieldSet;
+  readonly removed: FieldSet;
+}
+
 /** Compares two objects in whatever version an owner names its fields in; undefined where there is no such version. */
 export function comparisons(
   writing: Writing,
   { live, next }: { readonly live: JsonObject; readonly next: JsonObject },
-): (apiVersion: string) => Comparison | undefined {
-  const known = new Map<string, Comparison | undefined>();
+): (apiVersion: string) => Changes | undefined {
+  const known = new Map<string, Changes | undefined>();
   return (apiVersion) => {
     if (known.has(apiVersion)) return known.get(apiVersion);
     const before = inVersion(writing, live, apiVersion);
     const after = inVersion(writing, next, apiVersion);
-    let found: Comparison | undefined;
+    let found: Changes | undefined;
     if (before !== undefined && after !== undefined) {
-      found = compare(before.shape, before.object, after.object);
-      if (apiVersion === writing.apiVersion) found = without(found, resetSet(writing.resetFields));
+      const compared = compare(before.shape, before.object, after.object);
+      const hidden = apiVersion === writing.apiVersion ? resetSet(writing.resetFields) : emptySet;
+      const { added, modified, removed } = without(compared, hidden);
+      found = { written: union(modified, added), removed };
     }
     known.set(apiVersion, found);
     return found;
@@ -210,7 +217,7 @@ export function* ownersAfterUpdate(
   const kept = new Map(afterChange(fittingSchema(writing, live, owners), compareIn, { self: undefined, force: true }));
   yield;
   const changes = compareIn(writing.apiVersion);
-  const own = changes === undefined ? emptySet : ownable(union(changes.modified, changes.added));
+  const own = changes === undefined ? emptySet : ownable(changes.written);
   if (isEmpty(own)) return capped(kept);
 
   const { manager, apiVersion, subresource = '' } = writing;
@@ -229,7 +236,7 @@ export function* ownersAfterUpdate(
  */
 export function afterChange(
   owners: Owners,
-  compareIn: (apiVersion: string) => Comparison | undefined,
+  compareIn: (apiVersion: string) => Changes | undefined,
   { self, force }: { readonly self: string | undefined; readonly force: boolean },
 ): Map<string, Owner> {
   const kept = new Map<string, Owner>();
@@ -241,7 +248,7 @@ export function afterChange(
     }
     const changes = compareIn(owner.apiVersion);
     if (changes === undefined) continue;
-    const taken = intersection(owner.fields, union(changes.modified, changes.added));
+    const taken = intersection(owner.fields, changes.written);
     if (!isEmpty(taken) && !force) conflicts.push(...conflictsOf(owner, taken));
     const fields = difference(difference(owner.fields, taken), changes.removed);
     if (!isEmpty(fields)) kept.set(identity, fields === owner.fields ? owner : { ...owner, fields });

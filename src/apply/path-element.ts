@@ -1,5 +1,5 @@
 import { goJson, quote } from '../api/go-text.js';
-import { parseJson } from '../api/json-text.js';
+import { parseJson, readJson } from '../api/json-text.js';
 import type { Json, JsonObject } from '../api/object.js';
 import { goNumber } from './go-print.js';
 import { compareText, isList, isObject } from './json-value.js';
@@ -27,6 +27,9 @@ export function keyElement(keys: readonly (readonly [name: string, value: Json])
 export const fieldNameOf = (element: PathElement): string | undefined =>
   element.startsWith('f:') ? element.slice(2) : undefined;
 
+/** Lists have a few keys; what a client spells may have any number. */
+const keyLimits = { maxDepth: Number.POSITIVE_INFINITY, maxValues: 1_000 };
+
 /**
  * Reads a step as a client may have spelt it. `undefined`: of a kind nobody knows yet, to be ignored.
  *
@@ -42,7 +45,7 @@ export function readPathElement(text: string): PathElement | undefined {
     case 'v':
       return valueElement(parseJson(rest));
     case 'k': {
-      const keys = parseJson(rest) as Json;
+      const keys = readJson(rest, keyLimits).value;
       if (!isObject(keys)) throw new Error(`expected an object: ${text}`);
       return keyElement(Object.entries(keys));
     }

@@ -21,10 +21,12 @@ const extraSpace = 'the provided Authorization header contains extra space befor
 
 /** Reads `Bearer <token>` (RFC 6750, any case of the scheme, exactly one space; what follows the token is ignored). */
 export function readBearer(header: string | undefined): BearerCredential {
-  const [scheme = '', token, ...rest] = (header ?? '').trim().split(' ');
-  if (token === undefined || scheme.toLowerCase() !== 'bearer') return {};
-  if (token !== '') return { token };
-  return rest.length > 0 ? { warning: extraSpace } : {};
+  const text = (header ?? '').trim();
+  const start = text.indexOf(' ') + 1;
+  if (start === 0 || text.slice(0, start).toLowerCase() !== 'bearer ') return {};
+  const end = text.indexOf(' ', start);
+  if (end === start) return { warning: extraSpace };
+  return { token: end < 0 ? text.slice(start) : text.slice(start, end) };
 }
 
 /** The warning a request draws by its Authorization header alone. */

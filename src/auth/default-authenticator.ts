@@ -52,25 +52,26 @@ export function defaultAuthenticator(options: AuthenticationOptions): Authentica
     bearerToken(tokens, apiAudiences),
     webSocketToken(tokens, { apiAudiences, apiDomain: domains.api }),
   );
-  const recognised = withAuthenticatedGroup(notOurOwn(known));
-  return withBearerWarning(orElse(recognised, anonymous({ apiAudiences, policy: options.anonymous })));
+  const others = anonymous({ apiAudiences, policy: options.anonymous });
+  return withBearerWarning(withAuthenticatedGroup(recognised(known, others)));
 }
 
 /**
+ * The second only if the first neither knew the caller nor refused: a bad credential is never anonymous.
+ *
  * Kubernetes compares a bearer token with that of the server itself before anything else. Here the server has none, and
  * still what is wrong with a token begins with that refusal.
  */
-const notOurOwn = (inner: Authenticator): Authenticator => ({
-  authenticate: (credentials) =>
-    inner.authenticate(credentials).catch((error: unknown) => {
+const recognised = (first: Authenticator, second: Authenticator): Authenticator => ({
+  async authenticate(credentials) {
+    try {
+      const found = await first.authenticate(credentials);
+      if (found !== undefined) return found;
+    } catch (error) {
       const { token } = readBearer(credentials.header('authorization')[0]);
       if (!(error instanceof AuthenticationError) || token === undefined) throw error;
       throw aggregateError([new AuthenticationError(invalidBearerToken), error]);
-    }),
-});
-
-/** The second only if the first neither knew the caller nor refused: a bad credential is never anonymous. */
-const orElse = (first: Authenticator, second: Authenticator): Authenticator => ({
-  authenticate: async (credentials) =>
-    (await first.authenticate(credentials)) ?? (await second.authenticate(credentials)),
+    }
+    return second.authenticate(credentials);
+  },
 });

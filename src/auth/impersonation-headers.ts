@@ -12,8 +12,13 @@ export interface WantedUser {
   readonly extra: Readonly<Record<string, readonly string[]>>;
 }
 
-const names = { user: 'impersonate-user', uid: 'impersonate-uid', group: 'impersonate-group' } as const;
-const extraPrefix = 'impersonate-extra-';
+const prefix = 'impersonate-';
+const names = { user: `${prefix}user`, uid: `${prefix}uid`, group: `${prefix}group` } as const;
+const extraPrefix = `${prefix}extra-`;
+
+/** Is there any header that says so? */
+export const asksToImpersonate = ({ headerNames }: Pick<Credentials, 'headerNames'>): boolean =>
+  headerNames().some((name) => name.startsWith(prefix));
 
 /** undefined if no header asks for it. Throws BadRequest if anything is wanted without a user name. */
 export function readWantedUser(headers: Pick<Credentials, 'header' | 'headerNames'>): WantedUser | undefined {

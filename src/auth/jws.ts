@@ -58,11 +58,10 @@ export function parseToken(token: string): UnverifiedToken | undefined {
   if (parts.length !== 3) return undefined;
   const [header, payload, signature] = parts.map(decode);
   if (header === undefined || payload === undefined || signature === undefined) return undefined;
-  const head = jsonObject(header);
-  const claims = jsonObject(payload);
-  if (head === undefined || claims === undefined) return undefined;
-  const { alg, kid, crit } = head;
+  const { alg, kid, crit } = jsonObject(header) ?? {};
   if (typeof alg !== 'string' || (kid !== undefined && typeof kid !== 'string')) return undefined;
+  const claims = jsonObject(payload);
+  if (claims === undefined) return undefined;
   return {
     header: { alg, ...(kid === undefined ? {} : { kid }), ...(crit === undefined ? {} : { crit }) },
     claims,

@@ -22,13 +22,12 @@ export interface Exchange {
   /** Calls back when the caller has gone before the answer was given. */
   onClosed(listener: () => void): void;
   readonly answered: boolean;
-  /**
-   * Sends a whole answer; resolves when the last of it was handed over, or nobody reads any more. `Connection: close` ends
-   * the connection after it, whatever the version.
-   */
-  send(code: number, headers: OutgoingHeaders, body: Body): Promise<void>;
+  /** Sends a whole answer; if that takes a while, resolves when the last of it was handed over, or nobody reads any more. */
+  send(code: number, headers: OutgoingHeaders, body: Body): Promise<void> | undefined;
   /** Begins an answer that goes on; headers are sent at once. */
   stream(code: number, headers: OutgoingHeaders): Writable;
+  /** Said before an answer: the connection ends with it. */
+  last(): void;
   /** Breaks off. */
   cut(): void;
 }
@@ -76,17 +75,18 @@ export function http1Exchange(request: IncomingMessage, response: ServerResponse
     get answered() {
       return response.headersSent;
     },
-    send: async (code, headers, body) => {
+    send: (code, headers, body) => {
       // What is still to come of a large body would have to be read to its end before the next request.
       if (!request.complete && !hasSmallBody(request)) response.setHeader('Connection', 'close');
       response.writeHead(code, headers as Record<string, string | number | string[]>);
-      await write(body, response);
+      return write(body, response);
     },
     stream: (code, headers) => {
       response.writeHead(code, headers as Record<string, string | number | string[]>);
       response.flushHeaders();
       return response;
     },
+    last: () => void response.setHeader('Connection', 'close'),
     cut: () => void response.destroy(),
   };
 }
@@ -97,6 +97,7 @@ export function http2Exchange(
   rawHeaders: readonly string[],
 ): Exchange {
   const session = stream.session;
+  let isLast = false;
   return {
     version: 2,
     method: headers[':method'] ?? 'GET',
@@ -110,40 +111,34 @@ export function http2Exchange(
     certificates: () => (session === undefined ? [] : peerCertificates(session, session.socket as TLSSocket)),
     remoteAddress: session?.socket.remoteAddress ?? '',
     onClosed: (listener) => {
-      stream.once('close', () => {
+      stream.on('close', () => {
         if (!stream.writableEnded) listener();
       });
     },
     get answered() {
       return stream.headersSent;
     },
-    send: async (code, outgoing, body) => {
-      if (stream.destroyed || stream.closed) return;
-      stream.respond(http2Headers(code, outgoing));
+    send: (code, outgoing, body) => {
+      if (stream.destroyed || stream.closed) return undefined;
+      stream.respond({ ':status': code, ...outgoing } as OutgoingHttpHeaders);
       // Whatever the caller goes on sending is not wanted.
       if (!stream.endAfterHeaders && !stream.readableEnded) {
         stream.once('finish', () => stream.close(constants.NGHTTP2_NO_ERROR));
       }
       const written = write(body, stream);
-      if ('Connection' in outgoing) session?.close();
-      await written;
+      if (isLast) session?.close();
+      return written;
     },
     stream: (code, outgoing) => {
-      if (!stream.destroyed && !stream.closed) stream.respond(http2Headers(code, outgoing));
-      if ('Connection' in outgoing) session?.close();
+      if (!stream.destroyed && !stream.closed) stream.respond({ ':status': code, ...outgoing } as OutgoingHttpHeaders);
+      if (isLast) session?.close();
       return stream;
+    },
+    last: () => {
+      isLast = true;
     },
     cut: () => void stream.close(),
   };
-}
-
-/** A connection is no header in HTTP/2. */
-function http2Headers(code: number, outgoing: OutgoingHeaders): OutgoingHttpHeaders {
-  const headers: OutgoingHttpHeaders = { ':status': code };
-  for (const name in outgoing) {
-    if (name !== 'Connection') headers[name] = outgoing[name] as string | number | string[];
-  }
-  return headers;
 }
 
 const smallBody = 262_144;
@@ -158,11 +153,11 @@ const stuckMs = 60_000;
  * Of a long answer no more is made and kept than its reader takes. Whoever asks for much and does not read it loses the
  * answer after a while in which nothing moved.
  */
-function write({ length, chunks }: Body, out: ServerResponse | ServerHttp2Stream): Promise<void> | void {
+function write({ length, chunks }: Body, out: ServerResponse | ServerHttp2Stream): Promise<void> | undefined {
   if (length <= longAnswer) {
     const [first = Buffer.alloc(0), ...others] = chunks;
     out.end(others.length === 0 ? first : Buffer.concat([first, ...others]));
-    return;
+    return undefined;
   }
   out.setTimeout(stuckMs, () => out.destroy());
   return new Promise((resolve) => {

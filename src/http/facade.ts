@@ -46,7 +46,7 @@ export async function serve(parts: FacadeParts, exchange: Exchange): Promise<voi
     }
   } catch (error) {
     if (error instanceof UnroutablePath) {
-      const text = `Internal Server Error: ${quote(exchange.url)}: failed to create RequestInfo: unable to determine kind and namespace from url, ${error.message}\n`;
+      const text = `Internal Server Error: ${quote(exchange.url)}: failed to create RequestInfo: unable to determine kind and namespace from url, ${exchange.url}\n`;
       await exchange.send(
         500,
         { 'Audit-Id': auditId, 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' },
@@ -121,12 +121,9 @@ async function answer(
   base: OutgoingHeaders,
 ): Promise<Outcome> {
   const { result, representation } = response;
-  const headers: OutgoingHeaders = {
-    ...base,
-    ...response.headers,
-    ...(response.warnings.length ? { Warning: warningHeaders(response.warnings) } : {}),
-    ...(isLast(parts, exchange, response) ? { Connection: 'close' } : {}),
-  };
+  const headers: OutgoingHeaders = { ...base, ...response.headers };
+  if (response.warnings.length > 0) headers['Warning'] = warningHeaders(response.warnings);
+  if (isLast(parts, exchange, response)) exchange.last();
   switch (result.type) {
     case 'text': {
       const bytes = Buffer.from(result.text);
@@ -154,7 +151,8 @@ async function answer(
     }
     default: {
       const { code, contentType, body } = await represented(parts, request, response);
-      return { code, bytes: await send(exchange, code, { ...headers, 'Content-Type': contentType }, body) };
+      headers['Content-Type'] = contentType;
+      return { code, bytes: await send(exchange, code, headers, body) };
     }
   }
 }
@@ -190,16 +188,25 @@ async function represented(parts: FacadeParts, request: ApiRequest, { result, re
 }
 
 /** Answers how many bytes it was. */
-async function send(exchange: Exchange, code: number, headers: OutgoingHeaders, body: Body): Promise<number> {
-  const { length, chunks } = body;
+function send(exchange: Exchange, code: number, headers: OutgoingHeaders, body: Body): number | Promise<number> {
+  const { length } = body;
   if (length > gzipAbove && acceptsGzip(exchange.header('accept-encoding'))) {
-    const compressed = await compress(Buffer.concat([...chunks]), { level: 1 });
-    const more = { 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding', 'Content-Length': compressed.length };
-    await exchange.send(code, { ...headers, ...more }, bodyOf(compressed));
-    return compressed.length;
+    return sendCompressed(exchange, code, headers, body);
   }
-  await exchange.send(code, { ...headers, 'Content-Length': length }, body);
-  return length;
+  headers['Content-Length'] = length;
+  return exchange.send(code, headers, body)?.then(() => length) ?? length;
+}
+
+async function sendCompressed(
+  exchange: Exchange,
+  code: number,
+  headers: OutgoingHeaders,
+  { chunks }: Body,
+): Promise<number> {
+  const compressed = await compress(Buffer.concat([...chunks]), { level: 1 });
+  const more = { 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding', 'Content-Length': compressed.length };
+  await exchange.send(code, { ...headers, ...more }, bodyOf(compressed));
+  return compressed.length;
 }
 
 const acceptsGzip = (header: string | undefined): boolean =>
@@ -208,11 +215,21 @@ const acceptsGzip = (header: string | undefined): boolean =>
 const warningBudget = 4_096;
 const shortened = 256;
 
-/** `299 - "<text>"` each; if together they are too long, each is cut. RFC 7234 section 5.5. */
+/** `299 - "<text>"` each; if together they are too long, each is cut, and what is too much even so is left out. RFC 7234 section 5.5. */
 function warningHeaders(texts: readonly string[]): readonly string[] {
-  const total = texts.reduce((sum, text) => sum + [...text].length, 0);
-  const kept = total > warningBudget ? texts.map((text) => [...text].slice(0, shortened).join('')) : texts;
-  return kept
+  let total = 0;
+  const tooMuch = texts.findIndex((text) => {
+    total += [...text].length;
+    return total > warningBudget;
+  });
+  let told = 0;
+  const cut = (text: string, at: number): readonly string[] => {
+    if (at > tooMuch && told >= warningBudget) return [];
+    const kept = [...text].slice(0, shortened);
+    told += kept.length;
+    return [kept.join('')];
+  };
+  return (tooMuch < 0 ? texts : texts.flatMap(cut))
     .map((text) => `299 - "${text.replace(/[\\"]/g, '\\$&')}"`)
     .map((text) => Buffer.from(text, 'utf8').toString('latin1'));
 }

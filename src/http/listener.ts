@@ -99,13 +99,13 @@ export class Listener {
     this.#server.on('session', (session) => {
       this.#sessions.set(session, this.#newState());
       session.once('close', () => this.#sessions.delete(session));
-      session.on('error', () => {});
+      session.on('error', ignore);
     });
     // Listening for requests makes Node wrap every HTTP/2 stream for it too, which nobody needs here and takes a
     // tenth of the time of a small answer.
     this.#server.on('request', (request, response) => {
       const plain = response as unknown as ServerResponse;
-      plain.on('error', () => {});
+      plain.on('error', ignore);
       const { socket } = request;
       this.#answering.add(socket);
       this.#run(http1Exchange(request as unknown as IncomingMessage, plain), () => this.#answering.delete(socket));
@@ -114,12 +114,12 @@ export class Listener {
     this.#server.on(
       'stream',
       (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, _flags: number, rawHeaders: string[]) => {
-        stream.on('error', () => {});
+        stream.on('error', ignore);
         const { session } = stream;
         const state = session === undefined ? undefined : this.#sessions.get(session);
         if (session !== undefined && state !== undefined) {
           state.open++;
-          stream.once('close', () => {
+          stream.on('close', () => {
             state.open--;
             if (state.open === 0) state.since = parts.clock.now();
             // Also of requests that were answered before anybody heard that the answer is not wanted.
@@ -178,15 +178,16 @@ export class Listener {
   }
 
   #run(exchange: Exchange, over?: () => void): void {
-    const done = serve(this.#parts, exchange).catch((error: unknown) => {
-      this.#parts.log.error({ err: error }, 'exchange failed');
-      exchange.cut();
-    });
-    this.#running.add(done);
-    void done.then(() => {
+    const end = (): void => {
       this.#running.delete(done);
       over?.();
+    };
+    const done = serve(this.#parts, exchange).then(end, (error: unknown) => {
+      this.#parts.log.error({ err: error }, 'exchange failed');
+      exchange.cut();
+      end();
     });
+    this.#running.add(done);
   }
 
   /** Resolves with the port once connections are accepted; rejects if it cannot be had. */
@@ -233,6 +234,8 @@ export class Listener {
     while (this.#running.size > 0) await Promise.allSettled([...this.#running]);
   }
 }
+
+const ignore = (): void => {};
 
 const isHttp2 = (socket: Socket): boolean => 'alpnProtocol' in socket && socket.alpnProtocol === 'h2';
 

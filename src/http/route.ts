@@ -23,11 +23,11 @@ const byNameOnly = /(?:^|,)metadata\.name==?([^,\\]+)(?:,|$)/;
 
 /** Reads a path into what it asks for. Whether it exists is somebody else's question. */
 export function routeOf(method: string, path: string, query: Query): RequestInfo {
-  const nonResource: RequestInfo = { ...none, isResource: false, path, verb: method.toLowerCase() };
   const parts = segments(path);
-  if (parts.length < 3 || (parts[0] !== 'api' && parts[0] !== 'apis')) return nonResource;
-  if (parts[0] === 'apis' && parts.length < 4) return nonResource;
   const grouped = parts[0] === 'apis';
+  if (parts.length < (grouped ? 4 : 3) || (!grouped && parts[0] !== 'api')) {
+    return { ...none, isResource: false, path, verb: method.toLowerCase() };
+  }
   let at = grouped ? 3 : 2;
   let verb = verbs[method] ?? '';
   const special = parts[at];

@@ -48,20 +48,15 @@ export const fillSystemFields = <T extends ApiObject>(
 /** Keeps of the stored object what an update cannot change. */
 export function keepSystemFields<T extends ApiObject>(next: T, previous: ApiObject): T {
   const old = previous.metadata;
-  const { creationTimestamp: _created, generation: _generation, selfLink: _link, ...metadata } = next.metadata;
-  return {
-    ...next,
-    metadata: {
-      ...metadata,
-      ...(metadata.uid ? {} : { uid: old.uid }),
-      ...(old.creationTimestamp === undefined ? {} : { creationTimestamp: old.creationTimestamp }),
-      ...(old.generation === undefined ? {} : { generation: old.generation }),
-      ...(old.deletionTimestamp === undefined ? {} : { deletionTimestamp: old.deletionTimestamp }),
-      ...(old.deletionGracePeriodSeconds === undefined || metadata.deletionGracePeriodSeconds !== undefined
-        ? {}
-        : { deletionGracePeriodSeconds: old.deletionGracePeriodSeconds }),
-    } as Meta,
-  };
+  const { creationTimestamp: _created, generation: _generation, selfLink: _link, ...kept } = next.metadata;
+  const metadata: { -readonly [Member in keyof Meta]: Meta[Member] } = kept;
+  if (!metadata.uid && old.uid !== undefined) metadata.uid = old.uid;
+  if (old.creationTimestamp !== undefined) metadata.creationTimestamp = old.creationTimestamp;
+  if (old.generation !== undefined) metadata.generation = old.generation;
+  if (old.deletionTimestamp !== undefined) metadata.deletionTimestamp = old.deletionTimestamp;
+  if (old.deletionGracePeriodSeconds !== undefined)
+    metadata.deletionGracePeriodSeconds ??= old.deletionGracePeriodSeconds;
+  return { ...next, metadata };
 }
 
 /** Identical owner references written twice count once. Answers the UIDs that were repeated. */
@@ -117,36 +112,22 @@ export function validateMetadata(
     ...validateLabels(metadata.labels, child(base, 'labels')),
     ...validateAnnotations(metadata.annotations),
     ...validateOwners(metadata.ownerReferences),
-    ...validateFinalizers(metadata.finalizers, rules.strictFinalizers),
+    ...validateFinalizers(metadata.finalizers),
     ...validateManagedFields(metadata),
+    ...(rules.strictFinalizers ? validateFinalizerNames(metadata) : []),
   ];
 }
 
 /** What an update of metadata must not do, and the rules about maps and lists once more, as Kubernetes reports them. */
 export function validateMetadataUpdate(next: ApiObject, previous: ApiObject): readonly Violation[] {
   const [now, old] = [next.metadata, previous.metadata];
-  const immutable = (member: keyof Meta): readonly Violation[] =>
-    now[member] === old[member] ? [] : [invalid(child(base, member), now[member], 'field is immutable')];
-  const before = new Set(old.finalizers);
-  const added = (now.finalizers ?? []).filter((name) => !before.has(name));
+  const changed = immutableMembers.filter((member) => now[member] !== old[member]);
   return [
-    ...(old.deletionTimestamp !== undefined && added.length
-      ? [
-          forbiddenField(
-            child(base, 'finalizers'),
-            `no new finalizers can be added if the object is being deleted, found new finalizers []string{${added.map((name) => JSON.stringify(name)).join(', ')}}`,
-          ),
-        ]
-      : []),
+    ...(old.deletionTimestamp === undefined ? nothing : validateFinalizersOfTerminating(now, old)),
     ...(now.generation !== undefined && now.generation < (old.generation ?? 0)
       ? [invalid(child(base, 'generation'), now.generation, 'must not be decremented')]
       : []),
-    ...immutable('name'),
-    ...immutable('namespace'),
-    ...immutable('uid'),
-    ...immutable('creationTimestamp'),
-    ...immutable('deletionTimestamp'),
-    ...immutable('deletionGracePeriodSeconds'),
+    ...changed.map((member) => invalid(child(base, member), now[member], 'field is immutable')),
     ...validateLabels(now.labels, child(base, 'labels')),
     ...validateAnnotations(now.annotations),
     ...validateOwners(now.ownerReferences),
@@ -154,17 +135,43 @@ export function validateMetadataUpdate(next: ApiObject, previous: ApiObject): re
   ];
 }
 
+const immutableMembers = [
+  'name',
+  'namespace',
+  'uid',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+] as const;
+
+function validateFinalizersOfTerminating(now: Meta, old: Meta): readonly Violation[] {
+  const before = new Set(old.finalizers);
+  const added = (now.finalizers ?? []).filter((name) => !before.has(name));
+  if (added.length === 0) return nothing;
+  const shown = added.map((name) => JSON.stringify(name)).join(', ');
+  return [
+    forbiddenField(
+      child(base, 'finalizers'),
+      `no new finalizers can be added if the object is being deleted, found new finalizers []string{${shown}}`,
+    ),
+  ];
+}
+
 /** Keys and values of labels, also those of selectors. */
 const validateLabels = (labels: Meta['labels'], path: string): readonly Violation[] =>
-  ofEach(Object.entries(labels ?? {}), ([key, value]) => [
-    ...qualifiedName(key).map((text) => invalid(path, key, text)),
-    ...labelValue(value).map((text) => invalid(path, value, text)),
-  ]);
+  labels === undefined
+    ? nothing
+    : ofEach(Object.entries(labels), ([key, value]) => [
+        ...qualifiedName(key).map((text) => invalid(path, key, text)),
+        ...labelValue(value).map((text) => invalid(path, value, text)),
+      ]);
+const nothing: readonly Violation[] = [];
 
 const annotationLimit = 256 * 1024;
 function validateAnnotations(annotations: Meta['annotations']): readonly Violation[] {
+  if (annotations === undefined) return nothing;
   const path = child(base, 'annotations');
-  const entries = Object.entries(annotations ?? {});
+  const entries = Object.entries(annotations);
   const size = entries.reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0);
   return [
     ...ofEach(entries, ([key]) => qualifiedName(key.toLowerCase()).map((text) => invalid(path, key, text))),
@@ -174,12 +181,13 @@ function validateAnnotations(annotations: Meta['annotations']): readonly Violati
 
 const maxShownSize = 1_048_576;
 function validateOwners(owners: readonly OwnerReference[] | undefined): readonly Violation[] {
+  if (owners === undefined) return nothing;
   const path = child(base, 'ownerReferences');
   const found: Violation[] = [];
   let controller: string | undefined;
   // Every one of these complaints shows the whole list.
   let shownSize = 0;
-  for (const owner of owners ?? []) {
+  for (const owner of owners) {
     if (found.length >= maxViolations || shownSize > maxShownSize) break;
     const parts = owner.apiVersion.split('/');
     const version = parts.at(-1) ?? '';
@@ -209,39 +217,44 @@ function validateOwners(owners: readonly OwnerReference[] | undefined): readonly
   return found;
 }
 
-const standardFinalizers = new Set(['orphan', 'foregroundDeletion', 'kubernetes']);
-function validateFinalizers(finalizers: readonly string[] | undefined, strict: boolean): readonly Violation[] {
+function validateFinalizers(list: readonly string[] | undefined): readonly Violation[] {
+  if (list === undefined) return nothing;
   const path = child(base, 'finalizers');
-  const list = finalizers ?? [];
   return [
     ...ofEach(list, (name) => qualifiedName(name).map((text) => invalid(path, name, text))),
-    ...(strict
-      ? ofEach(list, (name, at) =>
-          !name.includes('/') && !standardFinalizers.has(name)
-            ? [invalid(index(path, at), name, 'name is neither a standard finalizer name nor is it fully qualified')]
-            : [],
-        )
-      : []),
     ...(list.includes('orphan') && list.includes('foregroundDeletion')
       ? [invalid(path, list, 'finalizer orphan and foregroundDeletion cannot be both set')]
       : []),
   ];
 }
 
+const standardFinalizers = new Set(['orphan', 'foregroundDeletion', 'kubernetes']);
+/** Finalizers of most built-in kinds are standard ones or have a domain. */
+export const validateFinalizerNames = ({ finalizers }: Meta): readonly Violation[] =>
+  ofEach(finalizers ?? [], (name, at) =>
+    !name.includes('/') && !standardFinalizers.has(name)
+      ? [
+          invalid(
+            index(child(base, 'finalizers'), at),
+            name,
+            'name is neither a standard finalizer name nor is it fully qualified',
+          ),
+        ]
+      : [],
+  );
+
 const managerLimit = 128;
 function validateManagedFields({ managedFields }: Meta): readonly Violation[] {
-  const path = child(base, 'managedFields');
-  return ofEach(managedFields ?? [], (entry, at) => {
-    const here = index(path, at);
-    return [
-      ...(Buffer.byteLength(entry.manager ?? '') > managerLimit ? [tooLong(child(here, 'manager'), managerLimit)] : []),
-      ...(entry.operation === 'Apply' || entry.operation === 'Update'
-        ? []
-        : [invalid(child(here, 'operation'), entry.operation ?? '', 'must be `Apply` or `Update`')]),
-      ...(entry.fieldsType === undefined || entry.fieldsType === '' || entry.fieldsType === 'FieldsV1'
-        ? []
-        : [invalid(child(here, 'fieldsType'), entry.fieldsType, 'must be `FieldsV1`')]),
-    ];
+  if (managedFields === undefined) return nothing;
+  return ofEach(managedFields, ({ manager = '', operation = '', fieldsType = '' }, at) => {
+    const wrong: Violation[] = [];
+    const path = (member: string): string => child(base, index('managedFields', at), member);
+    if (Buffer.byteLength(manager) > managerLimit) wrong.push(tooLong(path('manager'), managerLimit));
+    if (operation !== 'Apply' && operation !== 'Update')
+      wrong.push(invalid(path('operation'), operation, 'must be `Apply` or `Update`'));
+    if (fieldsType !== '' && fieldsType !== 'FieldsV1')
+      wrong.push(invalid(path('fieldsType'), fieldsType, 'must be `FieldsV1`'));
+    return wrong;
   });
 }
 

@@ -1,4 +1,5 @@
 import type { ApiObject, JsonObject, ObjectKey, ResourceType } from '../api/object.js';
+import type { DeletionPolicy } from '../api/options.js';
 import type { UserInfo } from '../api/user.js';
 import type { Violation } from '../api/violations.js';
 import type { Schema } from '../schema/schema.js';
@@ -15,8 +16,12 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Res
   readonly verbs?: readonly Verb[];
   /** Rule for `metadata.name`; also for `generateName`, then with `prefix`. Answers what is wrong with it. Default: DNS subdomain. */
   readonly nameRule?: NameRule;
-  /** The kind's own rules leave metadata to the generic ones: its causes stand once on updates instead of twice. */
-  readonly checksMetadataOnce?: boolean;
+  /**
+   * When the kind's own rules look at metadata, which the generic ones do for every kind: what is wrong on an update
+   * then stands twice among the causes. Where they never do, metadata is looked at once the rest is found valid.
+   * Default: `always`.
+   */
+  readonly checksMetadata?: 'always' | 'on create' | 'never';
   /** Finalizers need not be qualified by a domain. Always so for custom resources. */
   readonly anyFinalizer?: boolean;
   /** PUT of an absent object creates it. */
@@ -68,6 +73,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Res
   answer?(request: T, context: RequestContext): Promise<T>;
   /** For kinds whose deletion is more than finalizers of metadata (Namespace, CustomResourceDefinition). */
   readonly deletion?: {
+    /** What the first request asks of the garbage collector, where that is not what was sent. Pure. */
+    policy?(sent: DeletionPolicy): DeletionPolicy;
     /** The object once deletion has been asked for; deletionTimestamp is already set. Pure. */
     mark(object: T, context: RequestContext): T;
     /** What asking for the deletion once more does to it, if anything. Pure. */
@@ -138,7 +145,7 @@ export interface SubresourceAction<T extends ApiObject> {
 /** Another kind computed from the object and written back into it, such as scale. */
 export interface SubresourceProjection<T extends ApiObject> {
   readonly type: 'projection';
-  readonly of: { readonly group: string; readonly version: string; readonly kind: string; readonly schema: Schema };
+  readonly of: Pick<ResourceDefinition, 'group' | 'version' | 'kind' | 'schema' | 'columns'>;
   /** Default: get, patch, update. */
   readonly verbs?: readonly Verb[];
   /**

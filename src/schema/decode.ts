@@ -9,13 +9,14 @@ import {
   type ReadText,
   RepeatedMembers,
   setMember,
+  sortedObject,
 } from '../api/json-text.js';
 import type { Json } from '../api/object.js';
 import { canonicalQuantity } from '../api/quantity.js';
 import { goType, itemsOf, structName, valuesOf, type WireShape, wireShape } from './go-types.js';
 import { isEmpty, omitsEmpty, presenceOf, zeroOf } from './presence.js';
 import type { Schema } from './schema.js';
-import { sortMembers } from './sorted.js';
+import { isSorted } from './sorted.js';
 
 /**
  * Decodes built-in kinds as Go's strict JSON decoder does, driven by the schema and its wire facts. The result is the
@@ -127,20 +128,23 @@ class DecodeState {
   readonly path: (string | number)[] = [];
   readonly #strict: string[] | undefined;
   readonly #prefix: string;
+  readonly #around: DecodeState | undefined;
 
-  constructor(report: DecodeReport | undefined) {
+  /** `around` is where a value stands that a Go type decodes on its own. */
+  constructor(report: DecodeReport | undefined, around?: DecodeState) {
     this.#strict = report?.strict;
     this.#prefix = report?.path ?? '';
+    this.#around = around;
   }
 
   /** Remembers a value of a wrong type and goes on. */
   wrongType(value: string, type: string): undefined {
-    this.failure ??= { value, type, at: this.#place() };
+    this.failure ??= { value, type, at: this.place() };
   }
 
   /** Gives up because of a value of a wrong type. */
   refuse(value: string, type: string): never {
-    throw new DecodeError(typeText(value, this.#place(), type));
+    throw new DecodeError(typeText(value, this.place(), type));
   }
 
   failureText(): string {
@@ -148,8 +152,10 @@ class DecodeState {
     return typeof failure === 'string' ? failure : typeText(failure.value, failure.at, failure.type);
   }
 
-  #place(): string {
-    return this.fields.length === 0 ? '' : `${this.struct}.${this.fields.join('.')}`;
+  /** `Struct.field.field`; empty at the root. */
+  place(): string {
+    const around = this.#around?.place();
+    return this.fields.length === 0 ? (around ?? '') : [around ?? this.struct, ...this.fields].join('.');
   }
 
   strict(what: 'unknown' | 'duplicate', name: string): void {
@@ -315,19 +321,24 @@ const makers: Readonly<Record<WireShape, MakeNode>> = {
         if (!isMembers(value)) return state.wrongType(described(value), type);
         values ??= nodeOf(valuesOf(schema));
         const { path } = state;
-        const out: Record<string, Json> = {};
-        const decodeValue = (name: string, given: ExactJson): void => {
+        const decodeValue = (name: string, given: ExactJson): Json => {
           path.push(name);
-          setMember(out, name, (isAbsent(given) ? undefined : values?.decode(given, state)) ?? values?.zero() ?? null);
+          const decoded = (isAbsent(given) ? undefined : values?.decode(given, state)) ?? values?.zero() ?? null;
           path.pop();
+          return decoded;
         };
-        if (value instanceof RepeatedMembers) {
-          for (const [name, given] of value.members) {
-            if (Object.hasOwn(out, name)) state.strict('duplicate', name);
-            decodeValue(name, given);
-          }
-        } else for (const name in value) decodeValue(name, value[name] as ExactJson);
-        return sortMembers(out);
+        if (!(value instanceof RepeatedMembers) && isSorted(value)) {
+          const out: Record<string, Json> = {};
+          for (const name in value) setMember(out, name, decodeValue(name, value[name] as ExactJson));
+          return out;
+        }
+        // Objects of many members are slow to make, so that only one is made of them.
+        const decoded = new Map<string, Json>();
+        for (const [name, given] of membersOf(value)) {
+          if (decoded.has(name)) state.strict('duplicate', name);
+          decoded.set(name, decodeValue(name, given));
+        }
+        return sortedObject(decoded);
       },
     };
   },
@@ -345,9 +356,8 @@ const makers: Readonly<Record<WireShape, MakeNode>> = {
           if (alternatives.some(({ shape }) => shape === 'boolean')) throw new DecodeError(schemaOrBoolean);
           return null;
         }
-        const inner = new DecodeState(undefined);
+        const inner = new DecodeState(undefined, state);
         const decoded = fitting.decode(value, inner);
-        if (typeof inner.failure === 'object') state.refuse(inner.failure.value, inner.failure.type);
         if (inner.failure !== undefined) throw new DecodeError(inner.failureText());
         return decoded;
       },
@@ -368,6 +378,8 @@ function takes(shape: WireShape, value: ExactJson): boolean {
 interface Field {
   readonly name: string;
   readonly node: Node;
+  /** The embedded struct it is in. */
+  readonly within: string | undefined;
   readonly always: boolean;
   /** Left out when empty. */
   readonly omitEmpty: boolean;
@@ -386,6 +398,7 @@ function makeStruct(schema: Schema): Node {
       return {
         name: member,
         node,
+        within: of.wire?.within?.struct,
         always: presenceOf(of) === 'always',
         omitEmpty: omitsEmpty(of),
       };
@@ -424,10 +437,12 @@ function makeStruct(schema: Schema): Node {
       const decodeField = (at: number, given: ExactJson): Json | undefined => {
         const field = fields[at] as Field;
         path.push(field.name);
+        const { length } = fieldPath;
+        if (field.within !== undefined) fieldPath.push(field.within);
         fieldPath.push(field.name);
         const decoded = field.node.decode(given, state);
         path.pop();
-        fieldPath.pop();
+        fieldPath.length = length;
         return decoded;
       };
       const decodeUnknown = (member: string, given: ExactJson): void => {

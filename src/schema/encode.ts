@@ -73,9 +73,10 @@ function spliceable(object: JsonObject): EncodedObject {
   const found = text.indexOf(standText);
   // Quotes within strings are escaped, so only another member of this name and value can look the same.
   const at = (text.indexOf(standText, found + 1) < 0 ? found : placeOf(object)) + standText.length - stand.length - 1;
-  const bytes = Buffer.from(text.slice(0, at) + text.slice(at + stand.length));
-  const ascii = bytes.length === text.length - stand.length;
-  return { bytes, revisionAt: ascii ? at : Buffer.byteLength(text.slice(0, at)) };
+  const bytes = Buffer.from(text);
+  const revisionAt = bytes.length === text.length ? at : Buffer.byteLength(text.slice(0, at));
+  bytes.copyWithin(revisionAt, revisionAt + stand.length);
+  return { bytes: bytes.subarray(0, -stand.length), revisionAt };
 }
 
 /** Where metadata.resourceVersion stands in the text of an object: behind the text of everything before it. */

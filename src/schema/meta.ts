@@ -77,7 +77,7 @@ export const objectMeta = struct(
     finalizers: field(14, list(string(), { listType: 'set', patchStrategy: 'merge' }), {
       description: 'Names that must be removed before the object goes.',
     }),
-    managedFields: field(17, list(managedFieldsEntry), {
+    managedFields: field(17, list(managedFieldsEntry, { listType: 'atomic' }), {
       description: 'Who manages which fields; kept by the server.',
     }),
   },
@@ -121,7 +121,7 @@ export const deleteOptions = struct(
     propagationPolicy: optional(4, string({ go: 'v1.DeletionPropagation' }), {
       description: 'Orphan, Background or Foreground.',
     }),
-    dryRun: field(5, list(string()), { description: 'All: do everything but store.' }),
+    dryRun: field(5, list(string(), { listType: 'atomic' }), { description: 'All: do everything but store.' }),
     ignoreStoreReadErrorWithClusterBreakingPotential: optional(6, boolean(), {
       description: 'Delete even what cannot be read.',
     }),
@@ -137,7 +137,7 @@ export const labelSelectorRequirement = struct(
       presence: 'always',
       description: 'In, NotIn, Exists or DoesNotExist.',
     }),
-    values: field(3, list(string()), { description: 'Values for In and NotIn.' }),
+    values: field(3, list(string(), { listType: 'atomic' }), { description: 'Values for In and NotIn.' }),
   },
   {
     required: ['key', 'operator'],
@@ -150,7 +150,9 @@ export const labelSelector = struct(
   'v1.LabelSelector',
   {
     matchLabels: field(1, map(string()), { description: 'Labels that must have exactly these values.' }),
-    matchExpressions: field(2, list(labelSelectorRequirement), { description: 'Requirements that must all hold.' }),
+    matchExpressions: field(2, list(labelSelectorRequirement, { listType: 'atomic' }), {
+      description: 'Requirements that must all hold.',
+    }),
   },
   { mapType: 'atomic', description: 'Selects objects by their labels.', ...component('LabelSelector') },
 );

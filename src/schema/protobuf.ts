@@ -266,9 +266,9 @@ function embeddedFields(schema: Schema): readonly Field[] {
     const within = of.wire?.within;
     if (within === undefined) continue;
     const { within: _, ...wire } = of.wire ?? {};
-    const group = groups.get(within) ?? [];
+    const group = groups.get(within.number) ?? [];
     group.push([member, { ...of, wire }]);
-    groups.set(within, group);
+    groups.set(within.number, group);
   }
   return [...groups].map(([number, members]) => {
     const embedded = structMessage({ ...schema, properties: new Map(members) });
@@ -439,7 +439,10 @@ function union(schema: Schema): Codec {
 }
 
 const text = (value: Json | undefined, zero = ''): string => (typeof value === 'string' ? value : zero);
-const number = (value: Json | undefined): number => (typeof value === 'number' && Number.isFinite(value) ? value : 0);
+const number = (value: Json | undefined): number => {
+  const given = typeof value === 'bigint' ? Number(value) : value;
+  return typeof given === 'number' && Number.isFinite(given) ? given : 0;
+};
 
 const varint = (read: (reader: WireReader) => Json, write: (value: Json | undefined) => number | bigint): Codec => ({
   type: wireTypes.varint,

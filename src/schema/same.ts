@@ -1,13 +1,14 @@
 /** Are two JSON values equal? Order of members does not matter. Nesting is no danger: there is no recursion. */
 export function same(left: unknown, right: unknown): boolean {
-  const waiting: [unknown, unknown][] = [[left, right]];
-  for (let pair = waiting.pop(); pair !== undefined; pair = waiting.pop()) {
-    const [a, b] = pair;
+  const waiting: unknown[] = [left, right];
+  while (waiting.length > 0) {
+    const b = waiting.pop();
+    const a = waiting.pop();
     if (a === b) continue;
     if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
     if (Array.isArray(a) || Array.isArray(b)) {
       if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
-      for (let i = 0; i < a.length; i++) waiting.push([a[i], b[i]]);
+      for (let i = 0; i < a.length; i++) waiting.push(a[i], b[i]);
       continue;
     }
     const ours = a as Readonly<Record<string, unknown>>;
@@ -16,7 +17,7 @@ export function same(left: unknown, right: unknown): boolean {
     if (names.length !== Object.keys(theirs).length) return false;
     for (const name of names) {
       if (!Object.hasOwn(theirs, name)) return false;
-      waiting.push([ours[name], theirs[name]]);
+      waiting.push(ours[name], theirs[name]);
     }
   }
   return true;

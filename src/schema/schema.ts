@@ -97,10 +97,11 @@ export interface WireFacts {
   /** Do not write on output; e.g. `stringData`. */
   readonly writeOnly?: boolean;
   /**
-   * Protobuf number of the embedded message that carries this field, where Go embeds a struct whose fields JSON shows
-   * inline: `webhooks[].rules[].apiGroups` travels as field 1 of the message in field 2.
+   * The embedded struct that carries this field, where Go embeds one whose fields JSON shows inline, and its protobuf
+   * number: `webhooks[].rules[].apiGroups` travels as field 1 of the message in field 2, and Go's errors name it
+   * `webhooks.rules.Rule.apiGroups`.
    */
-  readonly within?: number;
+  readonly within?: { readonly number: number; readonly struct: string };
   /** Of a list: in protobuf it is a message of its own with the items in field 1 (`ExtraValue`). */
   readonly wrapped?: boolean;
 }

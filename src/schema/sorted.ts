@@ -1,20 +1,21 @@
 import { setMember } from '../api/json-text.js';
 import type { Json, JsonObject } from '../api/object.js';
 
+/** Are the members in alphabetical order? */
+export function isSorted(object: object): boolean {
+  let previous: string | undefined;
+  for (const name in object) {
+    if (previous !== undefined && name < previous) return false;
+    previous = name;
+  }
+  return true;
+}
+
 /** The same members in alphabetical order; the object itself if they already are. */
 export function sortMembers<T extends Json>(object: {
   readonly [member: string]: T;
 }): { readonly [member: string]: T } {
-  let previous: string | undefined;
-  let sorted = true;
-  for (const name in object) {
-    if (previous !== undefined && name < previous) {
-      sorted = false;
-      break;
-    }
-    previous = name;
-  }
-  if (sorted) return object;
+  if (isSorted(object)) return object;
   const out: Record<string, T> = {};
   for (const name of Object.keys(object).sort()) setMember(out, name, object[name] as T);
   return out;

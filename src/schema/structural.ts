@@ -46,8 +46,10 @@ const alike = [
 /** The schema that the rest of the server works with. Keywords that cannot be structural are left out. */
 export function toSchema(props: SchemaProps): Schema {
   const { type, listType, mapType, items, allOf, anyOf, oneOf, not, properties, additionalProperties } = props;
+  const kept: Partial<Record<(typeof alike)[number], unknown>> = {};
+  for (const name of alike) if (props[name] !== undefined) kept[name] = props[name];
   return {
-    ...Object.fromEntries(alike.flatMap((name) => (props[name] === undefined ? [] : [[name, props[name]]]))),
+    ...(kept as Schema),
     ...(isType(type) ? { type } : {}),
     ...(properties && properties.size > 0
       ? { properties: new Map([...properties].map(([name, inner]) => [name, toSchema(inner)])) }
@@ -300,6 +302,8 @@ function nested(of: SchemaProps, path: string, prefix: string, skipAnyOf: boolea
   return found;
 }
 
+const junctorNames = ['not', 'allOf', 'anyOf', 'oneOf'] as const;
+
 /** Fields named by junctors at the root of the schema must exist in the schema proper. */
 function completeness(
   inside: SchemaProps,
@@ -323,6 +327,7 @@ function nestedCompleteness(
   insidePath: string,
 ): readonly Violation[] {
   if (core === undefined) return [required(corePath, `because it is defined in ${insidePath}`)];
+  if (!junctorNames.some((word) => inside[word] !== undefined) && !inside.items && !inside.properties) return [];
   const items = inside.items?.schema;
   return [
     ...completeness(inside, core, corePath, insidePath),

@@ -11,7 +11,7 @@ const truncated = 'unexpected EOF';
 const overflow = 'proto: integer overflow';
 
 /** Most fields of one message, those of the messages in it not counted. */
-const maxFields = 100_000;
+const maxFields = 50_000;
 
 /** Reads one message from front to back. */
 export class WireReader {

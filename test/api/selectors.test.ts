@@ -183,6 +183,13 @@ describe('label selector objects', () => {
     expect(messageOf(() => labelSelectorFrom(spec))).toBe(message);
   });
 
+  test('of many violations the first thousand are told', () => {
+    const matchLabels = Object.fromEntries(Array.from({ length: 2_000 }, (_, at) => [`!${at}`, '']));
+    expect(validateLabelSelector({ matchLabels }, '')).toHaveLength(1_000);
+    const matchExpressions = Array.from({ length: 2_000 }, () => ({ key: 'a', operator: 'In' }));
+    expect(validateLabelSelector({ matchExpressions }, '')).toHaveLength(1_000);
+  });
+
   test('violations carry paths', () => {
     const violations = validateLabelSelector(
       {

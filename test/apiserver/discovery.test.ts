@@ -72,6 +72,18 @@ test('a custom resource changes the tag, and what was known of others stays', as
   const items = (await get('/apis', v2)).json().items as readonly Tree[];
   expect(items.at(-1)).toMatchObject({
     metadata: { name: 'example.com' },
-    versions: [{ version: 'v1', resources: [{ resource: 'widgets', scope: 'Cluster' }], freshness: 'Current' }],
+    versions: [
+      {
+        version: 'v1',
+        resources: [
+          {
+            resource: 'widgets',
+            responseKind: { group: 'example.com', version: 'v1', kind: 'Widget' },
+            scope: 'Cluster',
+          },
+        ],
+        freshness: 'Current',
+      },
+    ],
   });
 });

@@ -78,6 +78,19 @@ test('whoever scales owns the replicas, under their name in the version written 
   expect(await owners('a')).toEqual(['maker Update v1 .,f:other,f:size']);
 });
 
+test('a scale is shown as a table', async () => {
+  await send('POST', 'v1/parts', 'maker', part('v1', 'shown', { size: 5 }));
+  const accept = 'application/json;as=Table;g=meta.k8s.io;v=v1';
+  const table = (await it.ask('GET', `/apis/${group}/v1/parts/shown/scale`, { headers: { accept } })).json();
+  expect(table.columnDefinitions.map(({ name }: { name: string }) => name)).toEqual([
+    'Name',
+    'Desired',
+    'Available',
+    'Age',
+  ]);
+  expect(table.rows[0].cells.slice(0, 3)).toEqual(['shown', 5, 0]);
+});
+
 test('applying a scale conflicts with who owns the replicas', async () => {
   await apply('v1/parts/b', 'maker', part('v1', 'b', { size: 1 }));
   const refused = await apply('v1/parts/b/scale', 'scaler', scale('b', 2));

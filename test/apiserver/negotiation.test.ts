@@ -51,6 +51,11 @@ describe('one object', () => {
     ['application/json;q=0.1,application/yaml', 'application/yaml', 'application/yaml'],
     ['text/html,application/json', 'application/json', 'application/json'],
     ['application/json;charset=utf-8', 'application/json', 'application/json'],
+    ['application/json;as=;stream=watch;sv=v1', 'application/json', 'application/json'],
+    ['application/json;stream=other,application/yaml', 'application/yaml', 'application/yaml'],
+    ['application/yaml;stream=watch,application/json', 'application/json', 'application/json'],
+    ['application/json;v=v1,application/yaml', 'application/yaml', 'application/yaml'],
+    ['application/json;sv=v2,application/yaml', 'application/yaml', 'application/yaml'],
     [`${as('Nonsense')},application/yaml`, 'application/yaml', 'application/yaml'],
     [`${as('Table', 'v2')},application/json`, 'application/json', 'application/json'],
     ['application/json;as=Table;v=v1;g=other.io,application/json', 'application/json', 'application/json'],
@@ -193,6 +198,8 @@ describe('a list', () => {
     expect((await get(custom, as('Table', 'v1', 'application/yaml'))).text).toContain('kind: Table');
     const empty = (await get(`${custom}?labelSelector=l%3Dnone`, as('Table'))).json();
     expect(empty.rows).toEqual([]);
+    const roles = '/apis/rbac.authorization.k8s.io/v1/roles?labelSelector=l%3Dnone';
+    expect((await get(roles, as('Table'))).json().rows).toBe(null);
     const wrong = await get(`${builtIn}?includeObject=x`, as('Table'));
     expect([wrong.code, wrong.json().message]).toEqual([
       400,

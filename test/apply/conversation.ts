@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { ApiError } from '../../src/api/errors.js';
 import type { ApiObject, Json, JsonObject, ManagedFieldsEntry } from '../../src/api/object.js';
+import { atOnce, type Steps } from '../../src/api/steps.js';
 import { applied, readConfiguration } from '../../src/apiserver/patch/apply.js';
-import { patched, patchTypeOf, readPatch } from '../../src/apiserver/patch/index.js';
+import { type Decoded, patched, patchTypeOf, readPatch } from '../../src/apiserver/patch/index.js';
 import { recordUpdate, withoutIdleTimes } from '../../src/apply/ownership.js';
-import { atOnce } from '../../src/apply/steps.js';
 import { configMapSchema } from '../../src/resources/configmaps/definition.js';
 import { mutatingWebhookConfigurations } from '../../src/resources/mutatingwebhookconfigurations/definition.js';
 import { serviceAccountSchema } from '../../src/resources/serviceaccounts/definition.js';
@@ -147,6 +147,11 @@ function decode(kind: Kind, value: JsonObject, report: DecodeReport = { strict: 
   return defaults?.(object) ?? object;
 }
 
+function* decoded(kind: Kind, value: JsonObject): Steps<Decoded> {
+  const strict: string[] = [];
+  return { object: decode(kind, value, { strict }), strict };
+}
+
 const apiVersionOf = ({ group, version }: Kind): string => (group === '' ? version : `${group}/${version}`);
 
 async function write(kind: Kind, step: Step, live: ApiObject | undefined, now: number): Promise<ApiObject> {
@@ -160,7 +165,7 @@ async function write(kind: Kind, step: Step, live: ApiObject | undefined, now: n
     const { config } = await readConfiguration(body);
     const { object } = await applied(
       { ...writing, live, config, kind, force: step.force ?? false },
-      { isBuiltIn: kind.origin === 'built-in', decode: (value) => decode(kind, value) },
+      { isBuiltIn: kind.origin === 'built-in', decode: (value) => decoded(kind, value) },
     );
     if (object.metadata.name !== step.name) {
       throw new ApiError({
@@ -172,17 +177,14 @@ async function write(kind: Kind, step: Step, live: ApiObject | undefined, now: n
   }
   const type = patchTypeOf(mediaTypes[step.do], kind.origin);
   if (type === 'apply' || live === undefined) throw new Error('nothing to patch');
-  const { object } = patched(readPatch(type, body, { fieldValidation: 'Warn' }), {
+  const steps = patched(readPatch(type, body, { fieldValidation: 'Warn' }), {
     current: live as unknown as JsonObject,
     schema: kind.schema,
     fieldValidation: 'Warn',
     converts: step.do === 'strategic',
-    decode: (value) => {
-      const strict: string[] = [];
-      return { object: decode(kind, value, { strict }), strict };
-    },
+    decode: (value) => decoded(kind, value),
   });
-  return recorded({ ...writing, live, next: object });
+  return recorded({ ...writing, live, next: atOnce(steps).object });
 }
 
 function settled(kind: Kind, step: Step, live: ApiObject | undefined, written: ApiObject): ApiObject {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { ApiObject, Json, JsonObject, ManagedFieldsEntry } from '../../src/api/object.js';
+import { atOnce } from '../../src/api/steps.js';
 import { timestamp } from '../../src/api/time.js';
 import { type Applied, type Applying, applyConfiguration } from '../../src/apply/apply-configuration.js';
 import { managedFieldsProblem } from '../../src/apply/managed-fields.js';
 import { recordUpdate, type Versions, type Writing, withoutIdleTimes } from '../../src/apply/ownership.js';
-import { atOnce } from '../../src/apply/steps.js';
 import { field, list, listMap, map, string, struct } from '../../src/schema/builder.js';
 import { objectMeta, typeMeta } from '../../src/schema/meta.js';
 import type { Schema } from '../../src/schema/schema.js';
@@ -121,6 +121,13 @@ describe('recordUpdate', () => {
     expect(sent([{ ...entry, operation: 'Steal' as 'Apply' }])).toEqual(kept);
     expect(sent([{ ...entry, fieldsType: 'FieldsV9' }])).toEqual(kept);
     expect(sent([], { subresource: 'status' })).toEqual(kept);
+  });
+
+  test('owners that come with a new object keep what nobody writes', () => {
+    const fieldsV1 = { 'f:data': { 'f:a': {}, 'f:b': {} } };
+    const sent = [{ manager: 'x', operation: 'Update', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1 }] as const;
+    const made = recorded({ ...writing(), live: undefined, next: object({ data: { a: '1' } }, sent) });
+    expect(fieldsOf(made)).toEqual({ x: { 'f:data': { 'f:b': {} } }, m: { 'f:data': { '.': {}, 'f:a': {} } } });
   });
 
   test('of more than ten updating managers the oldest become one', () => {

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ApiError } from '../../src/api/errors.js';
 import type { ApiObject, Json, JsonObject } from '../../src/api/object.js';
+import { atOnce } from '../../src/api/steps.js';
 import { type Applied, type Applying, applyConfiguration } from '../../src/apply/apply-configuration.js';
 import { compare } from '../../src/apply/compare.js';
 import { equalSets, type FieldSet, has, intersection, type Path, paths, union } from '../../src/apply/field-set.js';
@@ -12,7 +13,6 @@ import { recordUpdate, type Writing, withoutIdleTimes } from '../../src/apply/ow
 import { printPath } from '../../src/apply/path-element.js';
 import { remove } from '../../src/apply/remove.js';
 import { shapeOfObject } from '../../src/apply/shape.js';
-import { atOnce } from '../../src/apply/steps.js';
 import { same } from '../../src/schema/same.js';
 import type { Schema } from '../../src/schema/schema.js';
 

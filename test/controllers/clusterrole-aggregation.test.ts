@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { aggregatedRules } from '../../controllers/clusterrole-aggregation/aggregate.js';
 import { clusterRoleAggregation } from '../../controllers/clusterrole-aggregation/clusterrole-aggregation.js';
 import { type ClusterRole, ClusterRoles } from '../../src/api/kinds/role.js';
+import { atOnce } from '../../src/api/steps.js';
 import { settled } from '../../src/testing/fake-clock.js';
 import { runControllers } from './run-controllers.js';
 
@@ -31,7 +32,19 @@ test('rules come selector by selector, by name, each once, none of its own', () 
     role('other', { to: 'admin' }, ['delete']),
     role('sum', { to: 'edit' }, ['escalate']),
   ];
-  expect(verbsOf(aggregatedRules(aggregated('sum', 'view', 'edit'), all))).toEqual(['list', 'get', 'patch', 'update']);
+  expect(verbsOf(atOnce(aggregatedRules(aggregated('sum', 'view', 'edit'), all)))).toEqual([
+    'list',
+    'get',
+    'patch',
+    'update',
+  ]);
+});
+
+test('selectors are looked at one step at a time', () => {
+  const selectors = Array.from({ length: 5_000 }, (_, at) => `v${at}`);
+  expect([...aggregatedRules(aggregated('sum', ...selectors), [role('a', { to: 'edit' }, ['get'])])]).toHaveLength(
+    5_000,
+  );
 });
 
 describe('clusterrole-aggregation', () => {

@@ -7,6 +7,7 @@ import { bombs } from './bombs.js';
 import { requestsFor } from './generate.js';
 import { complaints, type FuzzAnswer } from './judge.js';
 import { attackedKinds } from './kinds.js';
+import { largeRequests } from './large.js';
 import { mutated } from './mutate.js';
 import { type Random, randomFrom } from './random.js';
 import { type FuzzRequest, readCorpus, shown } from './request.js';
@@ -69,7 +70,9 @@ export async function campaign({
   report = () => {},
 }: CampaignOptions): Promise<Outcome> {
   const corpus = readCorpus(`${import.meta.dirname}/corpus`);
-  const arbitrary = requestsFor(attackedKinds());
+  const kinds = attackedKinds();
+  const arbitrary = requestsFor(kinds);
+  const large = largeRequests(kinds);
   const finds: Find[] = [];
   const codes: Record<string, number> = {};
   const heaps: number[] = [];
@@ -107,7 +110,8 @@ export async function campaign({
           await new Promise(setImmediate);
         }
         const choice = random.below(100);
-        if (withBombs && choice === 0 && random.oneIn(10)) last = bombs[random.pick(names)]?.() as FuzzRequest;
+        if (withBombs && choice === 0 && random.oneIn(5))
+          last = random.oneIn(2) ? large(random) : (bombs[random.pick(names)]?.() as FuzzRequest);
         else if (choice < 45) last = mutated(random.pick(corpus), random, corpus);
         else {
           const [next, ...rest] = generated;
@@ -194,11 +198,11 @@ async function attack(request: FuzzRequest, ways: Ways): Promise<void> {
 }
 
 /**
- * How long the event loop may be kept from turning by a request. Bodies beyond a quarter of a megabyte, which only
- * somebody who may write can send, get more time in proportion.
+ * How long the event loop may be kept from turning by a request. Bodies beyond a megabyte, which only somebody who may
+ * write can send, get half as much again.
  */
 export const patienceFor = ({ body }: FuzzRequest, maxBlockedMs: number): number =>
-  maxBlockedMs * Math.max(1, body.length / 262_144);
+  maxBlockedMs * (body.length > 1_048_576 ? 1.5 : 1);
 
 /** A time between turns may be somebody else's: what takes that long takes it again. */
 async function confirmBlocked(

@@ -243,6 +243,7 @@ function inProcess(
       });
       return out;
     },
+    last: () => {},
     cut: () => {
       answered ??= { code: 0, headers: {}, body: Buffer.alloc(0), stream: false };
     },

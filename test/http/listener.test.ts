@@ -224,3 +224,13 @@ describe('HTTP/2', () => {
     await closed;
   });
 });
+
+test('of many warnings as many are sent as fit, each cut', async () => {
+  const warnings = Array.from({ length: 20_000 }, (_, at) => `${at} ${'x'.repeat(400)}`);
+  const { raw } = await listening({}, { warnings });
+  const { send, all } = await raw('http/1.1');
+  send('GET /a HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n');
+  const sent = (await all).toString().match(/299 - "\d+ x+"/g) ?? [];
+  expect(sent).toHaveLength(16);
+  expect(sent.map((text) => text.length)).toEqual(sent.map(() => '299 - ""'.length + 256));
+});

@@ -5,7 +5,7 @@ import type { Json } from '../../src/api/object.js';
 import { compileDecoder, decodeText, typeMetaOf } from '../../src/schema/decode.js';
 import { objectMeta } from '../../src/schema/meta.js';
 import type { Schema } from '../../src/schema/schema.js';
-import { configMap, everything, props, signingRequest } from './kinds.js';
+import { configMap, everything, props, ruleWithOperations, signingRequest } from './kinds.js';
 
 const decode = (schema: Schema, text: string): Json => decodeText(schema, readJson(text)).value;
 const strict = (schema: Schema, text: string): readonly string[] => decodeText(schema, readJson(text)).strict;
@@ -105,7 +105,17 @@ describe('wrong types are refused in the words of Go', () => {
     [
       props,
       '{"properties":{"a":{"items":{"type":1}}}}',
-      field('number into Go struct field JSONSchemaProps.properties.items of type string'),
+      field('number into Go struct field JSONSchemaProps.properties.items.type of type string'),
+    ],
+    [
+      props,
+      '{"items":{"additionalProperties":{"items":[{"type":1}]}}}',
+      field('number into Go struct field JSONSchemaProps.items.additionalProperties.items.type of type string'),
+    ],
+    [
+      ruleWithOperations,
+      '{"apiGroups":[1]}',
+      field('number into Go struct field RuleWithOperations.Rule.apiGroups of type string'),
     ],
     [props, '{"additionalProperties":1}', 'boolean or JSON schema expected'],
     [configMap, '{"binaryData":{"k":"***"}}', 'illegal base64 data at input byte 0'],

@@ -15,6 +15,14 @@ export const configMap = b.struct(
   { component: 'io.k8s.api.core.v1.ConfigMap', description: 'Text and bytes by key.' },
 );
 
+const rule = { within: { number: 2, struct: 'Rule' } };
+
+export const ruleWithOperations = b.struct('v1.RuleWithOperations', {
+  operations: b.field(1, b.list(b.string())),
+  apiGroups: b.field(1, b.list(b.string()), rule),
+  scope: b.optional(4, b.string(), rule),
+});
+
 const condition = b.struct('v1.CertificateSigningRequestCondition', {
   type: b.field(1, b.string({ go: 'v1.RequestConditionType' }), { presence: 'always' }),
   status: b.field(6, b.string({ go: 'v1.ConditionStatus' }), { presence: 'always' }),

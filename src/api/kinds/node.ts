@@ -1,8 +1,8 @@
-import { type ApiObject, type Json, resourceType } from '../object.js';
+import { type ApiObject, type Json, type JsonObject, resourceType } from '../object.js';
 
 /** A machine. Here only as something that identities and tokens refer to. */
 export interface Node extends ApiObject {
-  readonly spec?: Json;
+  readonly spec?: JsonObject;
   readonly status?: Json;
 }
 

@@ -1,10 +1,10 @@
 import { defaultDomains } from '../domains.js';
-import { type ApiObject, type Json, resourceType } from '../object.js';
+import { type ApiObject, type Json, type JsonObject, resourceType } from '../object.js';
 
 /** A group of containers. Here only as something that tokens can be bound to: nothing runs it. */
 export interface Pod extends ApiObject {
   readonly spec?: PodSpec;
-  readonly status?: Json;
+  readonly status?: JsonObject;
 }
 
 export interface PodSpec {

@@ -38,6 +38,7 @@ export interface Described {
   readonly listKind?: string;
   readonly schema: Schema;
   readonly origin: ResourceDefinition['origin'];
+  readonly selectableFields?: Readonly<Record<string, unknown>>;
 }
 
 export type QueryParameter = keyof typeof queryParameters;
@@ -112,6 +113,7 @@ export function operationsOf(definition: ResourceDefinition): readonly Operation
   const list = { type: 'list', schema: self } as const;
   const make = maker(definition);
   const namespacedKind = `${namespaced ? 'Namespaced' : ''}${kind}`;
+  const isCustom = definition.origin === 'custom';
 
   return [
     ...(verbs.has('list')
@@ -139,13 +141,15 @@ export function operationsOf(definition: ResourceDefinition): readonly Operation
             `deleteCollection${namespacedKind}`,
             `delete collection of ${kind}`,
             { type: 'status' },
-            [...selection.filter((name) => name !== 'allowWatchBookmarks' && name !== 'watch'), ...deletion],
-            { type: 'delete-options' },
+            isCustom
+              ? selection
+              : [...selection.filter((name) => name !== 'allowWatchBookmarks' && name !== 'watch'), ...deletion],
+            isCustom ? undefined : { type: 'delete-options' },
           ),
         ]
       : []),
     ...(verbs.has('get')
-      ? [make(item, 'get', 'get', `read${namespacedKind}`, `read the specified ${kind}`, object, [])]
+      ? [make(item, 'get', 'get', `read${namespacedKind}`, `read the specified ${kind}`, object, readQuery(definition))]
       : []),
     ...(verbs.has('update')
       ? [make(item, 'put', 'put', `replace${namespacedKind}`, `replace the specified ${kind}`, object, write, object)]
@@ -201,6 +205,10 @@ type Make = (
   of?: Described,
 ) => Operation;
 
+/** What a read of one object takes is only told of custom resources. */
+const readQuery = ({ origin }: Pick<Described, 'origin'>): readonly QueryParameter[] =>
+  origin === 'custom' ? ['resourceVersion'] : [];
+
 const codesOf: Partial<Record<Operation['action'], Operation['codes']>> = {
   post: [200, 201, 202],
   put: [200, 201],
@@ -209,7 +217,8 @@ const codesOf: Partial<Record<Operation['action'], Operation['codes']>> = {
 };
 
 function maker(definition: ResourceDefinition): Make {
-  const { group, version, origin } = definition;
+  const { group, version, kind, origin } = definition;
+  const own = { group, version, kind };
   const name = groupName(group);
   const qualified = `${capital(name)}${capital(version)}`;
   const tag = `${name}_${version}`;
@@ -220,11 +229,11 @@ function maker(definition: ResourceDefinition): Make {
     id: id.replace(/^[a-z]+(?=[A-Z])/, (verb) => verb + qualified),
     tag,
     description,
-    gvk: { group: of.group, version: of.version, kind: of.kind },
+    gvk: origin === 'custom' ? own : { group: of.group, version: of.version, kind: of.kind },
     origin,
     ...(body === undefined ? {} : { body }),
     answer,
-    codes: codesOf[action] ?? [200],
+    codes: (origin === 'custom' && action === 'patch' ? undefined : codesOf[action]) ?? [200],
     query,
   });
 }
@@ -256,7 +265,9 @@ function subresourceOperations(
   const object = { type: 'object', schema } as const;
   const verbs = new Set(subresource.verbs ?? doorVerbs);
   return [
-    ...(verbs.has('get') ? [make(path, 'get', 'get', `read${id}`, `read ${what}`, object, [], undefined, schema)] : []),
+    ...(verbs.has('get')
+      ? [make(path, 'get', 'get', `read${id}`, `read ${what}`, object, readQuery(self), undefined, schema)]
+      : []),
     ...(verbs.has('update')
       ? [make(path, 'put', 'put', `replace${id}`, `replace ${what}`, object, write, object, schema)]
       : []),

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../../api/object.js';
 import type { ResourceDefinition } from '../../registry/resource-definition.js';
 import { Components, extensionPrefix } from './components.js';
 import { v2 } from './dialect.js';
-import { answerComponent, answerMediaTypes, bodyComponent, patchMediaTypes } from './kinds.js';
+import { answerComponent, answerMediaTypes, bodyComponent, bodyMediaTypes } from './kinds.js';
 import { type Operation, operationsOf, type QueryParameter, queryParameters } from './operations.js';
 import { type DocumentInfo, documentInfo, pathParameters, statusTexts } from './v3.js';
 
@@ -76,7 +76,7 @@ function operationObject(components: Components, operation: Operation): JsonObje
   const schema = components.reference(answerComponent(components, answer));
   return {
     description: operation.description,
-    consumes: body?.type === 'patch' ? patchMediaTypes(origin) : ['*/*'],
+    consumes: bodyMediaTypes(origin, body),
     produces: answerMediaTypes(origin, answer),
     schemes: ['https'],
     tags: [operation.tag],

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../../api/object.js';
 import type { ResourceDefinition } from '../../registry/resource-definition.js';
 import { Components, extensionPrefix } from './components.js';
 import { v3 } from './dialect.js';
-import { answerComponent, answerMediaTypes, bodyComponent, patchMediaTypes } from './kinds.js';
+import { answerComponent, answerMediaTypes, bodyComponent, bodyMediaTypes } from './kinds.js';
 import { type Operation, operationsOf, type QueryParameter, queryParameters } from './operations.js';
 
 /** OpenAPI 3: one document for each group and version, and an index of them. */
@@ -103,10 +103,7 @@ function operationObject(components: Components, operation: Operation): JsonObje
       ? {}
       : {
           requestBody: {
-            content: content(
-              body.type === 'patch' ? patchMediaTypes(origin) : ['*/*'],
-              bodyComponent(components, body),
-            ),
+            content: content(bodyMediaTypes(origin, body), bodyComponent(components, body)),
             ...(body.type === 'delete-options' ? {} : { required: true }),
           },
         }),

@@ -4,11 +4,6 @@ import type { Query } from '../../api/options.js';
 import { noLongerNeeded } from '../../runtime/abort.js';
 import type { Clock } from '../../runtime/clock.js';
 
-/** A request was not answered in its time. */
-export class RequestExpired extends Error {
-  override readonly name = 'RequestExpired';
-}
-
 /**
  * The time a request may take, in milliseconds: what the caller asks for with `timeout=`, if that is positive and
  * shorter than what everybody has. Throws BadRequest for what is no duration.
@@ -48,13 +43,13 @@ export class Deadlines {
     return this.#longest;
   }
 
-  /** What the work comes to, or RequestExpired once its time is over. The work itself is not stopped by it. */
-  within<T>(milliseconds: number, work: Promise<T>): Promise<T> {
+  /** What the work comes to, or what `late` answers once its time is over. The work itself is not stopped by it. */
+  within<T>(milliseconds: number, work: Promise<T>, late: () => T): Promise<T> {
     return new Promise((resolve, reject) => {
       const stopped = milliseconds < this.#longest ? new AbortController() : undefined;
       const waiting: Waiting = {
         at: this.#clock.now() + milliseconds,
-        expire: () => reject(new RequestExpired(`not answered within ${milliseconds} ms`)),
+        expire: () => resolve(late()),
       };
       const done = (): void => {
         if (stopped === undefined) this.#waiting.delete(waiting);

@@ -42,7 +42,8 @@ export class Passage {
   authenticated({ user, annotations = {} }: Pick<Authenticated, 'user' | 'annotations'>): void {
     this.#operations.metrics?.authenticated('success', this.#seconds(), user.username);
     this.#begin(user);
-    for (const [key, value] of Object.entries(annotations)) this.#record?.annotate(key, value);
+    if (this.#record === undefined) return;
+    for (const [key, value] of Object.entries(annotations)) this.#record.annotate(key, value);
   }
 
   /** This process vouches for the user. */

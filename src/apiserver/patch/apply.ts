@@ -2,13 +2,15 @@ import { badRequest } from '../../api/errors.js';
 import type { ReadText } from '../../api/json-text.js';
 import type { ApiObject, JsonObject } from '../../api/object.js';
 import type { FieldValidation } from '../../api/options.js';
+import type { Steps } from '../../api/steps.js';
 import { readYaml, YamlError } from '../../api/yaml.js';
 import { type Applied, type Applying, applyConfiguration, unconvertible } from '../../apply/apply-configuration.js';
 import { asJson, isObject } from '../../apply/json-value.js';
+import { inTurns, TurnTaking } from '../../runtime/turn-taking.js';
 import { DecodeError } from '../../schema/decode.js';
 import type { RequestBody } from '../request.js';
-import { inTurns, TurnTaking } from '../turn-taking.js';
 import { typeName } from './go-decoding.js';
+import type { Decoded } from './index.js';
 import { conversionProblem, inConverter } from './unstructured.js';
 
 /** The body of an apply request. */
@@ -48,7 +50,7 @@ async function readText(body: RequestBody): Promise<Pick<ReadText, 'value' | 'du
  */
 export async function applied(
   applying: Applying,
-  { isBuiltIn, decode }: { readonly isBuiltIn: boolean; readonly decode: (object: JsonObject) => ApiObject },
+  { isBuiltIn, decode }: { readonly isBuiltIn: boolean; readonly decode: (object: JsonObject) => Steps<Decoded> },
 ): Promise<Applied> {
   const turns = new TurnTaking();
   const made = await inTurns(applyConfiguration(applying), turns);
@@ -57,12 +59,12 @@ export async function applied(
   const problem = isBuiltIn ? conversionProblem(applying.schema, object, 'float') : undefined;
   if (problem !== undefined) throw unconvertible(applying.config, problem);
   if (turns.isDue) await turns.next();
-  return { ...made, object: decodedBy(decode, object, applying.config) };
+  return { ...made, object: await inTurns(decodedBy(decode(object), applying.config), turns) };
 }
 
-function decodedBy(decode: (object: JsonObject) => ApiObject, object: JsonObject, config: JsonObject): ApiObject {
+function* decodedBy(decoding: Steps<Decoded>, config: JsonObject): Steps<ApiObject> {
   try {
-    return decode(object);
+    return (yield* decoding).object;
   } catch (error) {
     if (error instanceof DecodeError) throw unconvertible(config, inConverter(error.message));
     throw error;

@@ -2,6 +2,7 @@ import { type ApiError, invalidObject, unsupportedMediaType } from '../../api/er
 import { type ReadText, readJson } from '../../api/json-text.js';
 import type { ApiObject, Json, JsonObject } from '../../api/object.js';
 import type { FieldValidation } from '../../api/options.js';
+import type { Steps } from '../../api/steps.js';
 import { invalid } from '../../api/violations.js';
 import { DecodeError } from '../../schema/decode.js';
 import type { Schema } from '../../schema/schema.js';
@@ -52,6 +53,12 @@ function textOf(body: RequestBody): ReadText {
   return { value, exact: value, duplicates: [] };
 }
 
+/** What a body or the result of a patch says, and what of it nobody knows. */
+export interface Decoded {
+  readonly object: ApiObject;
+  readonly strict: readonly string[];
+}
+
 /** A patched object, and what fieldValidation has to say about it. */
 export interface Patched {
   readonly object: ApiObject;
@@ -65,7 +72,7 @@ export interface Patched {
  * @throws ApiError when the patch does not apply, its result does not decode, or fieldValidation is strict and
  * something is unknown or repeated.
  */
-export function patched(
+export function* patched(
   patch: ReadPatch,
   given: {
     readonly current: JsonObject;
@@ -73,16 +80,18 @@ export function patched(
     readonly fieldValidation: FieldValidation;
     /** Strategic merge patch converts its result instead of decoding it, with complaints of its own. */
     readonly converts: boolean;
-    readonly decode: (result: JsonObject) => { readonly object: ApiObject; readonly strict: readonly string[] };
+    readonly decode: (result: JsonObject) => Steps<Decoded>;
   },
-): Patched {
+): Steps<Patched> {
   const result = patch.apply(given.current, given.schema);
+  yield;
   const refuse = (why: string): ApiError => undecodable(patch.shown(result), why);
   const problem = given.converts ? conversionProblem(given.schema, result, 'int') : undefined;
   if (problem !== undefined) throw refuse(problem);
-  let decoded: ReturnType<typeof given.decode>;
+  yield;
+  let decoded: Decoded;
   try {
-    decoded = given.decode(result);
+    decoded = yield* given.decode(result);
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     throw refuse(given.converts ? inConverter(error.message) : error.message);

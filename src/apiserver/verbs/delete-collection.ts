@@ -2,10 +2,10 @@ import { isReason } from '../../api/errors.js';
 import { keyOf } from '../../api/object.js';
 import type { DeleteParameters, ListParameters } from '../../api/options.js';
 import type { RequestContext } from '../../registry/resource-definition.js';
+import { TurnTaking } from '../../runtime/turn-taking.js';
 import { stored } from '../forms.js';
 import type { Parts } from '../parts.js';
 import type { Result } from '../request.js';
-import { TurnTaking } from '../turn-taking.js';
 import { deleteObject } from './delete.js';
 import { type ListTarget, listObjects } from './list.js';
 

@@ -2,7 +2,7 @@ import type { AdmissionAttributes } from '../../admission/admission-step.js';
 import { runValidating } from '../../admission/chain.js';
 import { ApiError, conflict, notFound, type Status } from '../../api/errors.js';
 import { type ApiObject, groupKind, type ObjectKey } from '../../api/object.js';
-import type { DeleteParameters } from '../../api/options.js';
+import type { DeleteParameters, DeletionPolicy } from '../../api/options.js';
 import { timestamp } from '../../api/time.js';
 import { storageKey } from '../../registry/keys.js';
 import type { RequestContext, ResourceDefinition } from '../../registry/resource-definition.js';
@@ -79,17 +79,19 @@ async function deleteOnce(
 function markDeleted(
   definition: ResourceDefinition,
   object: ApiObject,
-  parameters: Pick<DeleteParameters, 'propagationPolicy' | 'orphanDependents'>,
+  sent: DeletionPolicy,
   context: RequestContext,
 ): ApiObject | undefined {
-  const finalizers = collectorFinalizers(definition, object.metadata.finalizers ?? [], parameters);
+  const first = object.metadata.deletionTimestamp === undefined;
+  const policy = (first ? definition.deletion?.policy?.(sent) : undefined) ?? sent;
+  const finalizers = collectorFinalizers(definition, object.metadata.finalizers ?? [], policy);
   const changedFinalizers = finalizers.join() !== (object.metadata.finalizers ?? []).join();
   const { finalizers: _old, ...bare } = object.metadata;
   const withFinalizers: ApiObject = changedFinalizers
     ? { ...object, metadata: { ...bare, ...(finalizers.length ? { finalizers } : {}) } }
     : object;
   const special = definition.deletion;
-  if (object.metadata.deletionTimestamp !== undefined) {
+  if (!first) {
     const held = finalizers.length > 0 || (special?.held(withFinalizers) ?? false);
     return held ? (special?.again?.(withFinalizers) ?? withFinalizers) : undefined;
   }
@@ -113,7 +115,7 @@ function markDeleted(
 function collectorFinalizers(
   { collected }: ResourceDefinition,
   finalizers: readonly string[],
-  { propagationPolicy, orphanDependents }: Pick<DeleteParameters, 'propagationPolicy' | 'orphanDependents'>,
+  { propagationPolicy, orphanDependents }: DeletionPolicy,
 ): readonly string[] {
   if (collected === false) return finalizers;
   if (propagationPolicy === undefined && orphanDependents === undefined) return finalizers;

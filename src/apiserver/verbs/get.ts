@@ -1,4 +1,5 @@
-import { notFound } from '../../api/errors.js';
+import { badRequest, notFound } from '../../api/errors.js';
+import { type Query, readBoolean } from '../../api/options.js';
 import { storageKey } from '../../registry/keys.js';
 import type { ResourceDefinition } from '../../registry/resource-definition.js';
 import type { Entry } from '../../store/store.js';
@@ -6,16 +7,26 @@ import { stored } from '../forms.js';
 import type { Parts } from '../parts.js';
 import type { ApiRequest, Result } from '../request.js';
 import { readVersion, waitForRevision } from '../revisions.js';
+import { projectedDefinition } from './projection.js';
 
 /** GET of one object, also through a subresource. */
 export async function getObject(parts: Parts, request: ApiRequest, definition: ResourceDefinition): Promise<Result> {
+  refuseExport(request.query);
   const version = request.query.get('resourceVersion');
   if (version)
     await waitForRevision(parts.store, readVersion(version, 'get'), { clock: parts.clock, signal: request.signal });
   const entry = await existing(parts, definition, request.info);
   const subresource = request.info.subresource === '' ? undefined : definition.subresources?.[request.info.subresource];
   if (subresource?.type !== 'projection') return { type: 'entry', code: 200, definition, entry };
-  return { type: 'object', code: 200, object: subresource.read(stored(definition, entry)) };
+  const object = subresource.read(stored(definition, entry));
+  return { type: 'object', code: 200, definition: projectedDefinition(definition, subresource), object };
+}
+
+/** Kubernetes up to 1.20 could leave out what only the server sets, and tells those who still ask. */
+function refuseExport(query: Query): void {
+  const given = query.get('export');
+  if (given === undefined || !readBoolean(given)) return;
+  throw badRequest('the export parameter, deprecated since v1.14, is no longer supported');
 }
 
 /** The live entry of a name, or NotFound. */

@@ -2,6 +2,7 @@ import { badRequest } from '../../api/errors.js';
 import { checkListParameters, type ListParameters } from '../../api/options.js';
 import { relativeKey, storageKey, storagePrefix } from '../../registry/keys.js';
 import type { ResourceDefinition } from '../../registry/resource-definition.js';
+import { TurnTaking } from '../../runtime/turn-taking.js';
 import { type Entry, HistoryCompacted, type Revision, type Scan } from '../../store/store.js';
 import { continueExpired, readContinue, writeContinue } from '../continue-token.js';
 import type { Parts } from '../parts.js';
@@ -9,7 +10,6 @@ import type { ListResult } from '../request.js';
 import { readVersion, storeFailure, waitForRevision } from '../revisions.js';
 import { isSelected } from '../selected.js';
 import { readSelection, type Selection } from '../selection.js';
-import { TurnTaking } from '../turn-taking.js';
 
 /** What a list reads from where. */
 export interface ListTarget {

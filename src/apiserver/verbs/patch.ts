@@ -1,19 +1,21 @@
 import { goJson } from '../../api/go-text.js';
 import { type ApiObject, groupVersion, type JsonObject } from '../../api/object.js';
 import { readWriteParameters, type WriteParameters } from '../../api/options.js';
+import type { Steps } from '../../api/steps.js';
 import type { RequestContext, ResourceDefinition } from '../../registry/resource-definition.js';
-import { DecodeError, decodeText } from '../../schema/decode.js';
-import { decodeWithCodec, mediaTypeOf, withDefaults } from '../bodies.js';
+import { inTurns, TurnTaking } from '../../runtime/turn-taking.js';
+import { DecodeError, decodeText, typeMetaOf } from '../../schema/decode.js';
+import { checkedVersion, decodeWithCodec, kindComplaint, mediaTypeOf, withDefaults } from '../bodies.js';
 import type { Parts } from '../parts.js';
 import { applied, checkRepeated, readConfiguration } from '../patch/apply.js';
-import { patched, patchTypeOf, readPatch } from '../patch/index.js';
+import { type Decoded, patched, patchTypeOf, readPatch } from '../patch/index.js';
 import type { PatchType } from '../patch/patch-type.js';
 import type { ApiRequest, Result } from '../request.js';
 import { mayCreate, resultOf, writeRequest } from '../resource-request.js';
 import type { Target } from '../target.js';
 import { type Update, updateObject, type WriteRequest } from '../write.js';
-import { projectedWrite } from './projection.js';
-import { checkName, projectedDefinition } from './put.js';
+import { projectedDefinition, projectedWrite } from './projection.js';
+import { checkName } from './put.js';
 
 /** PATCH, in any of its types: the change is made to the fresh object, again after a lost race. */
 export async function patchObject(
@@ -63,24 +65,36 @@ async function patchChange(
 ): Promise<Change> {
   const body = await request.body();
   return async (current) => {
+    const turns = new TurnTaking();
     const patch = readPatch(type, body, { fieldValidation });
-    const { object, warnings } = patched(patch, {
+    if (turns.isDue) await turns.next();
+    const steps = patched(patch, {
       current: current as unknown as JsonObject,
       schema: definition.schema,
       fieldValidation,
       converts: type.for === 'built-in',
-      decode: (result) => decodeResult(definition, result),
+      decode: (result) => {
+        if (type.for === 'all') checkKind(definition, result);
+        return decodeResult(definition, result);
+      },
     });
+    const { object, warnings } = await inTurns(steps, turns);
     for (const text of warnings) context.warn(text);
     return { object, managed: false };
   };
 }
 
+/** A patch that knows nothing of the kind may have made another of it. */
+function checkKind(definition: ResourceDefinition, result: JsonObject): void {
+  if (definition.codec !== undefined) return;
+  const meta = checkedVersion(typeMetaOf(result));
+  const given = { apiVersion: meta.apiVersion || groupVersion(definition), kind: meta.kind || definition.kind };
+  const complaint = kindComplaint(definition, given, 'pkg/runtime/scheme.go:111');
+  if (complaint !== undefined) throw new DecodeError(complaint);
+}
+
 /** The result of a patch as an object of the kind, and what of it nobody knows. */
-function decodeResult(
-  definition: ResourceDefinition,
-  result: JsonObject,
-): { readonly object: ApiObject; readonly strict: readonly string[] } {
+function* decodeResult(definition: ResourceDefinition, result: JsonObject): Steps<Decoded> {
   if (definition.codec !== undefined) {
     if (typeof result['kind'] !== 'string' || result['kind'] === '') {
       throw new DecodeError(`Object 'Kind' is missing in '${goJson(result)}'`);
@@ -90,7 +104,7 @@ function decodeResult(
   }
   const { value, strict } = decodeText(definition.schema, { value: result, exact: result, duplicates: [] });
   const object = { ...(value as unknown as ApiObject), kind: definition.kind, apiVersion: groupVersion(definition) };
-  return { object: withDefaults(definition, object), strict };
+  return { object: yield* withDefaults(definition, object), strict };
 }
 
 /** Server-side apply (KEP-555). */
@@ -100,7 +114,10 @@ async function applyChange(
   write: WriteRequest,
   { fieldValidation, force }: WriteParameters,
 ): Promise<Change> {
-  const configuration = await readConfiguration(await request.body());
+  const body = await request.body();
+  const turns = new TurnTaking();
+  const configuration = await readConfiguration(body);
+  if (turns.isDue) await turns.next();
   return async (current) => {
     const { object } = await applied(
       {
@@ -116,7 +133,7 @@ async function applyChange(
         versions: definition.versions,
         force: force ?? false,
       },
-      { isBuiltIn: definition.origin === 'built-in', decode: (result) => decodeResult(definition, result).object },
+      { isBuiltIn: definition.origin === 'built-in', decode: (result) => decodeResult(definition, result) },
     );
     checkRepeated(configuration, fieldValidation, (text) => write.context.warn(text));
     return { object, managed: true };

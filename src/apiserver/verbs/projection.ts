@@ -1,9 +1,9 @@
 import { invalidObject } from '../../api/errors.js';
 import { type ApiObject, groupVersion, type ObjectKey } from '../../api/object.js';
+import { atOnce } from '../../api/steps.js';
 import { recordUpdate } from '../../apply/ownership.js';
 import { fromScale, toScale } from '../../apply/scale-ownership.js';
-import { atOnce } from '../../apply/steps.js';
-import type { SubresourceProjection } from '../../registry/resource-definition.js';
+import type { ResourceDefinition, SubresourceProjection } from '../../registry/resource-definition.js';
 import type { Parts } from '../parts.js';
 import type { Result } from '../request.js';
 import { type Changed, updateObject, type WriteRequest } from '../write.js';
@@ -49,7 +49,13 @@ export async function projectedWrite(
           ...written.object,
           metadata: { ...written.object.metadata, resourceVersion: String(written.entry.revision) },
         };
-  return { type: 'object', code: 200, object: projection.read(object) };
+  const { definition } = write;
+  return {
+    type: 'object',
+    code: 200,
+    definition: projectedDefinition(definition, projection),
+    object: projection.read(object),
+  };
 }
 
 const own = (
@@ -69,3 +75,16 @@ const own = (
       now: context.now,
     }),
   );
+
+/** The kind seen through a projection, as something that is read and shown. */
+export const projectedDefinition = (
+  definition: ResourceDefinition,
+  { of }: SubresourceProjection<ApiObject>,
+): ResourceDefinition => ({
+  ...of,
+  plural: definition.plural,
+  singular: '',
+  listKind: '',
+  namespaced: definition.namespaced,
+  origin: 'built-in',
+});

@@ -1,14 +1,15 @@
 import { badRequest } from '../../api/errors.js';
 import type { ApiObject } from '../../api/object.js';
 import { readWriteParameters } from '../../api/options.js';
-import type { RequestContext, ResourceDefinition, SubresourceProjection } from '../../registry/resource-definition.js';
+import type { RequestContext } from '../../registry/resource-definition.js';
 import { readObject } from '../bodies.js';
+import { dedupeOwners } from '../given-object.js';
 import type { Parts } from '../parts.js';
 import type { ApiRequest, Result } from '../request.js';
 import { mayCreate, resultOf, writeRequest } from '../resource-request.js';
 import type { Target } from '../target.js';
 import { updateObject } from '../write.js';
-import { projectedWrite } from './projection.js';
+import { projectedDefinition, projectedWrite } from './projection.js';
 
 /** PUT: the object becomes what was sent. Creates it where the kind allows that. */
 export async function putObject(
@@ -27,7 +28,7 @@ export async function putObject(
     checkName(sent, key.name);
     return projectedWrite(parts, write, key, subresource, async () => ({ object: sent, managed: false }));
   }
-  const sent = await readObject(request, definition, parameters, context);
+  const sent = dedupeOwners(await readObject(request, definition, parameters, context), context, 'request');
   checkName(sent, key.name);
   const written = await updateObject(
     parts,
@@ -52,16 +53,3 @@ export function checkName({ metadata }: ApiObject, name: string): void {
     throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${name})`);
   }
 }
-
-/** The kind seen through a projection, as something a body can be read as. */
-export const projectedDefinition = (
-  definition: ResourceDefinition,
-  { of }: SubresourceProjection<ApiObject>,
-): ResourceDefinition => ({
-  ...of,
-  plural: definition.plural,
-  singular: '',
-  listKind: '',
-  namespaced: definition.namespaced,
-  origin: 'built-in',
-});

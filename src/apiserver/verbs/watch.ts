@@ -2,6 +2,7 @@ import { expired } from '../../api/errors.js';
 import { checkListParameters, type ListParameters } from '../../api/options.js';
 import { storagePrefix } from '../../registry/keys.js';
 import { Observable, type Subscriber, type Subscription } from '../../runtime/observable.js';
+import { TurnTaking } from '../../runtime/turn-taking.js';
 import { atRevision } from '../../store/document.js';
 import {
   type Change,
@@ -17,7 +18,6 @@ import type { WatchItem, WatchResult } from '../request.js';
 import { readVersion, waitForRevision } from '../revisions.js';
 import { isSelected } from '../selected.js';
 import { readSelection, type Selection } from '../selection.js';
-import { TurnTaking } from '../turn-taking.js';
 import type { ListTarget } from './list.js';
 
 /**

@@ -1,3 +1,4 @@
+import { keyUsages } from '../../api/kinds/certificate-signing-request.js';
 import {
   bytes,
   extraValue,
@@ -31,7 +32,7 @@ const spec = struct(
     expirationSeconds: optional(8, integer32(), {
       description: 'Lifetime asked for; at least 600. The signer may grant another.',
     }),
-    usages: field(5, list(string({ go: 'v1.KeyUsage' }), { listType: 'atomic' }), {
+    usages: field(5, list(string({ go: 'v1.KeyUsage', enum: keyUsages }), { listType: 'atomic' }), {
       description: 'What the certificate is to be used for.',
     }),
     username: field(2, string(), { description: 'Who made the request; set by the server.' }),

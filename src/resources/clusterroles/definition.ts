@@ -30,7 +30,7 @@ export const clusterRoleSchema = struct(
       { description: 'Whose rules the role takes over; a controller then keeps its rules.' },
     ),
   },
-  { required: ['rules'], description: 'What may be done everywhere.', ...component('ClusterRole') },
+  { description: 'What may be done everywhere.', ...component('ClusterRole') },
 );
 
 function validateAggregation(rule: AggregationRule | null | undefined): readonly Violation[] {

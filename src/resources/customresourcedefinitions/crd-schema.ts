@@ -23,10 +23,12 @@ const names = struct(
   {
     plural: field(1, string(), { presence: always, description: 'Name in URLs, lower case.' }),
     singular: field(2, string(), { description: 'Name of one, lower case; by default that of the kind.' }),
-    shortNames: field(3, list(string()), { description: 'Abbreviations, lower case.' }),
+    shortNames: field(3, list(string(), { listType: 'atomic' }), { description: 'Abbreviations, lower case.' }),
     kind: field(4, string(), { presence: always, description: 'Kind of the objects, in CamelCase.' }),
     listKind: field(5, string(), { description: 'Kind of lists of them; by default the kind and List.' }),
-    categories: field(6, list(string()), { description: 'Groups of resources to list it with, such as all.' }),
+    categories: field(6, list(string(), { listType: 'atomic' }), {
+      description: 'Groups of resources to list it with, such as all.',
+    }),
   },
   {
     required: ['plural', 'kind'],
@@ -111,8 +113,12 @@ const version = (jsonSchemaProps: Schema): Schema =>
         ),
       ),
       subresources: optional(5, subresources),
-      additionalPrinterColumns: field(6, list(column), { description: 'What tables show; by default the age.' }),
-      selectableFields: field(9, list(selectableField), { description: 'What field selectors may name.' }),
+      additionalPrinterColumns: field(6, list(column, { listType: 'atomic' }), {
+        description: 'What tables show; by default the age.',
+      }),
+      selectableFields: field(9, list(selectableField, { listType: 'atomic' }), {
+        description: 'What field selectors may name.',
+      }),
     },
     {
       required: ['name', 'served', 'storage'],
@@ -155,7 +161,7 @@ const conversion = struct(
         'v1.WebhookConversion',
         {
           clientConfig: optional(2, clientConfig),
-          conversionReviewVersions: field(3, list(string()), {
+          conversionReviewVersions: field(3, list(string(), { listType: 'atomic' }), {
             presence: always,
             description: 'Versions of ConversionReview the webhook reads, best first.',
           }),
@@ -206,7 +212,7 @@ const status = struct(
       description: 'Established, NamesAccepted, Terminating.',
     }),
     acceptedNames: field(2, names, { description: 'The names it is served under.' }),
-    storedVersions: field(3, list(string()), {
+    storedVersions: field(3, list(string(), { listType: 'atomic' }), {
       presence: always,
       description: 'Every version objects were ever stored in.',
     }),
@@ -226,7 +232,7 @@ export const customResourceDefinitionSchema = (prefixes: readonly string[]): Sch
         presence: always,
         description: 'Cluster or Namespaced.',
       }),
-      versions: field(7, list(version(jsonSchemaPropsSchema(prefixes))), {
+      versions: field(7, list(version(jsonSchemaPropsSchema(prefixes)), { listType: 'atomic' }), {
         presence: always,
         description: 'All versions.',
       }),

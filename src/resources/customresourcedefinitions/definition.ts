@@ -1,6 +1,7 @@
 import { setCondition } from '../../api/conditions.js';
 import { type Domains, defaultDomains } from '../../api/domains.js';
 import {
+  type CustomResourceConversion,
   type CustomResourceDefinition,
   customResourceCleanupFinalizer,
   customResourceDefinitionsIn,
@@ -40,7 +41,6 @@ export function customResourceDefinitions({
     origin: 'built-in',
     anyFinalizer: true,
     schema: customResourceDefinitionSchema(domains.extensions),
-    answersDeleted: true,
     newGeneration: (next, previous) => !same(next.spec, previous.spec),
     columns: [createdAt],
     resetFields: [['status']],
@@ -63,6 +63,7 @@ export function customResourceDefinitions({
       },
     },
     deletion: {
+      policy: () => ({}),
       mark: (crd, { now }) => terminating(crd, timestamp(now)),
       again: (crd) => ({ ...crd, metadata: { ...crd.metadata, deletionGracePeriodSeconds: 0 } }),
       held: () => false,
@@ -93,10 +94,14 @@ function defaults(crd: Crd): Crd {
         kind,
         ...(listKind === '' ? {} : { listKind }),
       },
-      conversion: conversion ?? { strategy: 'None' },
+      conversion: conversion === undefined ? { strategy: 'None' } : withoutEmptyWebhook(conversion),
     },
   };
   return (named.status?.storedVersions ?? []).length > 0 ? named : withStorageVersion(named);
+}
+
+function withoutEmptyWebhook({ webhook, ...conversion }: CustomResourceConversion): CustomResourceConversion {
+  return webhook?.clientConfig || webhook?.conversionReviewVersions ? { ...conversion, webhook } : conversion;
 }
 
 /** The version that objects are stored in counts as stored. */

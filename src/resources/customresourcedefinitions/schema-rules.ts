@@ -107,7 +107,7 @@ function visit(schema: SchemaProps, path: string, place: Place, walk: Walk): voi
   add(mapTypeViolations(schema, path, options));
   add(listTypeViolations(schema, path, options));
   if (options.mapListKeys) add(mapListKeyViolations(schema, path, options.prefix));
-  add(ruleViolations(schema, child(path, `${options.prefix}validations`)));
+  if (schema.validations) add(ruleViolations(schema, child(path, `${options.prefix}validations`)));
   if (schema.validations && place.above && violations.length === before) {
     walk.sites.push({ schema, path, above: place.above, uncorrelatable: place.uncorrelatable });
   }
@@ -116,20 +116,18 @@ function visit(schema: SchemaProps, path: string, place: Place, walk: Walk): voi
 /** The schemas within, in the order in which the server walks them. */
 function visitInner(schema: SchemaProps, path: string, place: Place, walk: Walk): void {
   const { additionalProperties, properties, items } = schema;
-  const inner: Place = { ...place, root: false };
-  const below = (step: Omit<RuleAncestor, 'schema'>): Pick<Place, 'above'> => ({
-    above: place.above && [...place.above, { schema, ...step }],
-  });
+  const { insideMeta, noDefaults, uncorrelatable } = place;
+  const below = (to: RuleAncestor['to'], name?: string): Place['above'] =>
+    place.above && [...place.above, name === undefined ? { schema, to } : { schema, to, name }];
   if (additionalProperties) {
     const at = child(path, 'additionalProperties');
     if (properties?.size && (!additionalProperties.allows || additionalProperties.schema)) {
       walk.violations.push(forbiddenField(at, 'additionalProperties and properties are mutual exclusive'));
     }
     if (additionalProperties.schema) {
-      const noDefaults = place.insideMeta
-        ? 'inside additionalProperties applying to object metadata'
-        : place.noDefaults;
-      visit(additionalProperties.schema, at, { ...inner, noDefaults, ...below({ to: 'additionalProperties' }) }, walk);
+      const why = insideMeta ? 'inside additionalProperties applying to object metadata' : noDefaults;
+      const inside = { root: false, insideMeta, noDefaults: why, uncorrelatable, above: below('additionalProperties') };
+      visit(additionalProperties.schema, at, inside, walk);
     }
   }
   for (const [name, property] of properties ?? []) {
@@ -138,16 +136,16 @@ function visitInner(schema: SchemaProps, path: string, place: Place, walk: Walk)
       property,
       mapKey(child(path, 'properties'), name),
       {
-        ...inner,
-        ...(schema.mapType === 'atomic' ? { uncorrelatable: place.uncorrelatable ?? path } : {}),
-        ...(isMeta ? { insideMeta: true } : {}),
-        ...(isMeta && place.root ? { noDefaults: `in top-level ${name}` } : {}),
-        ...below({ to: 'property', name }),
+        root: false,
+        insideMeta: insideMeta || isMeta,
+        noDefaults: isMeta && place.root ? `in top-level ${name}` : noDefaults,
+        uncorrelatable: schema.mapType === 'atomic' ? (uncorrelatable ?? path) : uncorrelatable,
+        above: below('property', name),
       },
       walk,
     );
   }
-  const unruled: Place = { ...inner, above: undefined };
+  const unruled: Place = { root: false, insideMeta, noDefaults, uncorrelatable, above: undefined };
   if (schema.not) visit(schema.not, child(path, 'not'), unruled, walk);
   for (const word of ['allOf', 'oneOf', 'anyOf'] as const) {
     schema[word]?.forEach((branch, at) => {
@@ -159,9 +157,11 @@ function visitInner(schema: SchemaProps, path: string, place: Place, walk: Walk)
   }
   if (items) {
     const inItems: Place = {
-      ...inner,
-      ...(schema.listType === 'map' ? {} : { uncorrelatable: place.uncorrelatable ?? path }),
-      ...below({ to: 'items' }),
+      root: false,
+      insideMeta,
+      noDefaults,
+      uncorrelatable: schema.listType === 'map' ? uncorrelatable : (uncorrelatable ?? path),
+      above: below('items'),
     };
     if (items.schema) visit(items.schema, child(path, 'items'), inItems, walk);
     items.schemas?.forEach((item, at) => {

@@ -11,7 +11,9 @@ import {
   index,
   invalid,
   mapKey,
+  maxViolations,
   notSupported,
+  ofEach,
   required,
   type Violation,
 } from '../../api/violations.js';
@@ -141,16 +143,14 @@ function specViolations(raw: CustomResourceDefinitionSpec, spec: InternalSpec, r
     ...(hasDefaults && preserves
       ? [invalid('spec.preserveUnknownFields', true, 'must be false in order to use defaults in the schema')]
       : []),
-    ...spec.versions.flatMap(inVersions),
+    ...ofEach(spec.versions, inVersions),
     ...versionListViolations(spec, raw.versions),
     ...firstVersionViolations(spec),
     ...missingNames(raw.names),
     ...nameFormViolations(raw.names, 'spec.names'),
     ...schemaViolations(spec, 'spec.validation', anyStatus, { ...rules, mustBeStructural }),
     ...subresourceViolations(spec.subresources, 'spec.subresources'),
-    ...(spec.columns ?? []).flatMap((column, at) =>
-      columnViolations(column, index('spec.additionalPrinterColumns', at)),
-    ),
+    ...ofEach(spec.columns ?? [], (column, at) => columnViolations(column, index('spec.additionalPrinterColumns', at))),
     ...topSelectableFieldViolations(spec, rules),
     ...(raw.conversion && raw.conversion.strategy !== 'None' && preserves
       ? [
@@ -195,7 +195,7 @@ const isMissing = ({ schema, tooDeep }: VersionParts): boolean => schema === und
 
 function missingSchemas(spec: InternalSpec, preserves: boolean, { noSchema }: Waivers): readonly Violation[] {
   if (!isMissing(spec) || (noSchema && preserves)) return [];
-  return spec.versions.flatMap((version, at) => {
+  return ofEach(spec.versions, (version, at) => {
     if (!isMissing(version)) return [];
     const path = child(index('spec.versions', at), 'schema', 'openAPIV3Schema');
     if (!noSchema) return [required(path)];
@@ -220,7 +220,7 @@ function versionViolations(
     ...deprecationWarningViolations(version.deprecated, version.deprecationWarning, child(path, 'deprecationWarning')),
     ...schemaViolations(version, child(path, 'schema'), status, rules),
     ...subresourceViolations(version.subresources, child(path, 'subresources')),
-    ...(version.columns ?? []).flatMap((column, at) =>
+    ...ofEach(version.columns ?? [], (column, at) =>
       columnViolations(column, index(child(path, 'additionalPrinterColumns'), at)),
     ),
     ...versionSelectableFieldViolations(version, path, rules),
@@ -271,7 +271,10 @@ function versionListViolations(
   given: CustomResourceDefinitionSpec['versions'] | null | undefined,
 ): readonly Violation[] {
   const names = spec.versions.map(({ name }) => name);
-  const wrong = (why: string): Violation => invalid('spec.versions', given ? internalVersions(spec) : null, why);
+  // More than anybody looks at are not shown.
+  const versions = spec.versions.slice(0, maxViolations);
+  const wrong = (why: string): Violation =>
+    invalid('spec.versions', given ? internalVersions({ ...spec, versions }) : null, why);
   return [
     ...(new Set(names).size === names.length ? [] : [wrong('must contain unique version names')]),
     ...(spec.versions.filter(({ storage }) => storage).length === 1
@@ -301,7 +304,7 @@ function nameFormViolations(names: CustomResourceDefinitionNames | undefined, pa
     return wrong.length > 0 ? [invalid(child(path, field), value, why)] : [];
   };
   const each = (field: string, values: readonly string[] | undefined): readonly Violation[] =>
-    (values ?? []).flatMap((value, at) => {
+    ofEach(values ?? [], (value, at) => {
       const wrong = dns1035Label(value);
       return wrong.length > 0 ? [invalid(index(child(path, field), at), value, wrong.join())] : [];
     });
@@ -387,22 +390,18 @@ function immutableViolations(
 function storedVersionViolations({ spec, status }: CustomResourceDefinition, path: string): readonly Violation[] {
   const stored = status?.storedVersions ?? [];
   if (stored.length === 0) return [invalid(path, null, 'must have at least one stored version')];
-  const versions = spec.versions ?? [];
-  const names = new Set(versions.map(({ name }) => name));
+  // A version counts once: of two with one name the second finds nothing stored.
+  const missing = new Map(stored.map((name, at) => [name, at]));
   return [
-    ...versions.flatMap(({ name, storage }) =>
-      storage && !stored.includes(name) ? [invalid(path, stored, `must have the storage version ${name}`)] : [],
+    ...(spec.versions ?? []).flatMap(({ name, storage }) =>
+      !missing.delete(name) && storage ? [invalid(path, stored, `must have the storage version ${name}`)] : [],
     ),
-    ...stored.flatMap((name, at) =>
-      names.has(name) || stored.lastIndexOf(name) !== at
-        ? []
-        : [
-            invalid(
-              index(path, at),
-              name,
-              `missing from spec.versions; ${name} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${name} and removes ${name} from status.storedVersions`,
-            ),
-          ],
+    ...[...missing].map(([name, at]) =>
+      invalid(
+        index(path, at),
+        name,
+        `missing from spec.versions; ${name} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${name} and removes ${name} from status.storedVersions`,
+      ),
     ),
   ];
 }

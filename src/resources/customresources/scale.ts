@@ -6,9 +6,16 @@ import type { ApiObject, Json, JsonObject } from '../../api/object.js';
 import { invalid, type Violation } from '../../api/violations.js';
 import type { SubresourceProjection } from '../../registry/resource-definition.js';
 import { put } from '../../schema/prune.js';
+import { age, column } from '../columns.js';
 import { scaleSchema } from '../scale-schema.js';
 
 /** `/scale`: a custom resource as autoscaling/v1 Scale. Its paths are `.a.b.c`, without brackets. */
+
+const scaleColumns = [
+  column('Desired', 'Number of desired replicas', ({ spec }: Scale) => spec?.replicas ?? 0, { type: 'integer' }),
+  column('Available', 'Number of actual replicas', ({ status }: Scale) => status?.replicas ?? 0, { type: 'integer' }),
+  { ...age, type: 'date' },
+];
 
 const steps = (path: string): readonly string[] => path.replace(/^\./, '').split('.');
 const isObject = (value: unknown): value is JsonObject =>
@@ -117,7 +124,7 @@ export function scaleProjection(
   };
   return {
     type: 'projection',
-    of: { group: 'autoscaling', version: 'v1', kind: 'Scale', schema: scaleSchema },
+    of: { group: 'autoscaling', version: 'v1', kind: 'Scale', schema: scaleSchema, columns: scaleColumns },
     replicas: new Map(
       spec.versions.map(({ name, subresources }) => [
         `${spec.group}/${name}`,

@@ -6,8 +6,8 @@ const standard: ReadonlySet<string> = new Set(['orphan', 'foregroundDeletion', '
 
 /** Warnings about finalizers that are new on an object and that others might use for something else. */
 export function finalizerWarnings(next: ApiObject, previous: ApiObject | undefined): readonly string[] {
-  const before = previous?.metadata.finalizers ?? [];
-  const added = [...new Set(next.metadata.finalizers ?? [])].filter((name) => !before.includes(name)).sort();
+  const before = new Set(previous?.metadata.finalizers);
+  const added = [...new Set(next.metadata.finalizers)].filter((name) => !before.has(name)).sort();
   return added.flatMap((name) => aboutName(name).map((text) => `metadata.finalizers: ${quote(name)}: ${text}`));
 }
 

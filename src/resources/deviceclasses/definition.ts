@@ -62,7 +62,10 @@ const deviceClassConfiguration = struct(
           ...component('OpaqueDeviceConfiguration'),
         },
       ),
-      { within: 1, description: 'Parameters that only one driver understands.' },
+      {
+        within: { number: 1, struct: 'DeviceConfiguration' },
+        description: 'Parameters that only one driver understands.',
+      },
     ),
   },
   { description: 'Configuration of the devices of a class.', ...component('DeviceClassConfiguration') },
@@ -181,16 +184,12 @@ const quotaPrefix = 'requests.';
 
 function validateExtendedResourceName(name: string | null | undefined, path: string): readonly Violation[] {
   if (name === undefined || name === null) return [];
-  const domain = `${defaultDomains.signer}/`;
-  return [
-    ...(name.includes('/')
-      ? name.includes(domain)
-        ? [invalid(path, name, `must not have "${domain}" domain`)]
-        : []
-      : [invalid(path, name, "a name must be a domain-prefixed path, such as 'example.com/my-prop'")]),
-    ...(name.startsWith(quotaPrefix) ? [invalid(path, name, `must not have "${quotaPrefix}" prefix`)] : []),
-    ...qualifiedName(quotaPrefix + name).map((text) => invalid(path, name, text)),
-  ];
+  const extended =
+    name.includes('/') &&
+    !name.includes(`${defaultDomains.signer}/`) &&
+    !name.startsWith(quotaPrefix) &&
+    qualifiedName(quotaPrefix + name).length === 0;
+  return extended ? [] : [invalid(path, name, 'must be a valid extended resource name')];
 }
 
 /** `checkSelector` compiles the expressions of selectors. */

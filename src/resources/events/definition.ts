@@ -1,5 +1,5 @@
 import { type Event, Events } from '../../api/kinds/event.js';
-import { dnsSubdomain, nameRules, qualifiedName } from '../../api/names.js';
+import { dnsSubdomain, qualifiedName } from '../../api/names.js';
 import { invalid, required, type Violation } from '../../api/violations.js';
 import { type Column, defineResource } from '../../registry/resource-definition.js';
 import { field, integer32, microTime, optional, string, struct, time } from '../../schema/builder.js';
@@ -157,7 +157,7 @@ export const events = defineResource<Event>({
   ...Events,
   origin: 'built-in',
   schema: eventSchema,
-  nameRule: nameRules.dnsSubdomain,
+  checksMetadata: 'never',
   createOnUpdate: true,
   unconditionalUpdate: true,
   selectableFields: {

@@ -56,12 +56,12 @@ export const mutatingWebhookConfigurations = (parts: {
     anyFinalizer: true,
     schema: mutatingWebhookConfigurationSchema,
     nameRule: nameRules.dnsSubdomain,
-    checksMetadataOnce: true,
+    checksMetadata: 'on create',
     newGeneration: (next, previous) => !isDeepStrictEqual(next.webhooks ?? [], previous.webhooks ?? []),
     columns: [
       column(
         'Webhooks',
-        'webhooks is a list of webhooks and the affected resources and operations.',
+        'Webhooks indicates the number of webhooks registered in this configuration',
         ({ webhooks }: MutatingWebhookConfiguration) => webhooks?.length ?? 0,
         { type: 'integer' },
       ),

@@ -1,7 +1,7 @@
 import { type Domains, defaultDomains, signerKeyIn } from '../../api/domains.js';
 import { type Namespace, Namespaces, namespaceFinalizer, namespaceNameLabel } from '../../api/kinds/namespace.js';
 import { nameRules, qualifiedName } from '../../api/names.js';
-import { index, invalid, type Violation } from '../../api/violations.js';
+import { index, invalid, ofEach, type Violation } from '../../api/violations.js';
 import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
 import { field, list, listMap, string, struct, time } from '../../schema/builder.js';
 import { objectMeta, typeMeta } from '../../schema/meta.js';
@@ -113,8 +113,8 @@ export function namespaceDefinition(domains: Domains = defaultDomains): Resource
     schema: namespaceSchema,
     verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
     nameRule: nameRules.dnsLabel,
-    unconditionalUpdate: true,
     answersDeleted: true,
+    unconditionalUpdate: true,
     selectableFields: { 'status.phase': ({ status }) => status?.phase ?? '' },
     columns: [column('Status', 'The status of the namespace', ({ status }: Namespace) => status?.phase ?? ''), age],
     resetFields: [['status']],
@@ -135,7 +135,7 @@ export function namespaceDefinition(domains: Domains = defaultDomains): Resource
 
     validate: ({ spec }, previous) =>
       previous === undefined
-        ? (spec?.finalizers ?? []).flatMap((name) => validateFinalizer(name, 'spec.finalizers'))
+        ? ofEach(spec?.finalizers ?? [], (name) => validateFinalizer(name, 'spec.finalizers'))
         : [],
 
     subresources: {
@@ -151,11 +151,12 @@ export function namespaceDefinition(domains: Domains = defaultDomains): Resource
         resetFields: [['status']],
         prepare: (next, previous) => ({ ...withNameLabel(next, label), status: { ...previous.status } }),
         validate: ({ spec }) =>
-          (spec?.finalizers ?? []).flatMap((name, at) => validateFinalizer(name, index('spec.finalizers', at))),
+          ofEach(spec?.finalizers ?? [], (name, at) => validateFinalizer(name, index('spec.finalizers', at))),
       },
     },
 
     deletion: {
+      policy: (sent) => (sent.orphanDependents === false ? { propagationPolicy: 'Foreground' } : sent),
       mark: (namespace) => ({ ...namespace, status: { ...namespace.status, phase: 'Terminating' } }),
       held: ({ spec }) => (spec?.finalizers ?? []).length > 0,
     },

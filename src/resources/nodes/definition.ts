@@ -49,7 +49,7 @@ export const nodes = defineResource<Node>({
   schema: nodeSchema,
   nameRule: nameRules.dnsSubdomain,
   unconditionalUpdate: true,
-  answersDeleted: true,
+  selectableFields: { 'spec.unschedulable': ({ spec }) => String(spec?.['unschedulable'] === true) },
   columns: [age],
   resetFields: [['status']],
 

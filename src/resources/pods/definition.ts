@@ -74,6 +74,10 @@ const changeable = [
   '`spec.terminationGracePeriodSeconds`',
 ].join(',');
 
+const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+/** Also under the name that the field had in the first versions. */
+const nodeName = ({ spec }: Pod): string => text(spec?.nodeName);
+
 export const pods = defineResource<Pod>({
   ...Pods,
   origin: 'built-in',
@@ -82,8 +86,16 @@ export const pods = defineResource<Pod>({
   unconditionalUpdate: true,
   answersDeleted: true,
   selectableFields: {
-    'spec.nodeName': ({ spec }) => spec?.nodeName ?? '',
-    'spec.serviceAccountName': ({ spec }) => spec?.serviceAccountName ?? '',
+    'spec.nodeName': nodeName,
+    'spec.host': nodeName,
+    'spec.serviceAccountName': ({ spec }) => text(spec?.serviceAccountName),
+    'spec.restartPolicy': ({ spec }) => text(spec?.['restartPolicy']) || 'Always',
+    'spec.schedulerName': ({ spec }) => text(spec?.['schedulerName']) || 'default-scheduler',
+    'spec.hostNetwork': ({ spec }) => String(spec?.['hostNetwork'] === true),
+    'status.phase': ({ status }) => text(status?.['phase']),
+    'status.podIP': ({ status }) => text(status?.['podIP']),
+    'status.podIPs': () => '',
+    'status.nominatedNodeName': ({ status }) => text(status?.['nominatedNodeName']),
   },
   columns: [age],
   resetFields: [['status']],

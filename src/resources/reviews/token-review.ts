@@ -30,7 +30,7 @@ const schema = struct(
             description: 'Names the asking server goes by; none: those of the API server.',
           }),
         },
-        { description: 'The token and whom it should be for.', ...component('TokenReviewSpec') },
+        { required: ['token'], description: 'The token and whom it should be for.', ...component('TokenReviewSpec') },
       ),
       { description: 'The token and whom it should be for.' },
     ),

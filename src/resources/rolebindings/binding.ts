@@ -41,7 +41,7 @@ export const roleRef = struct(
     name: field(3, string(), { presence: 'always', description: 'Name of the role.' }),
   },
   {
-    required: ['apiGroup', 'kind', 'name'],
+    required: ['kind', 'name'],
     mapType: 'atomic',
     description: 'What is granted.',
     ...component('RoleRef'),

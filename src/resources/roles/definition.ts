@@ -13,7 +13,7 @@ export const roleSchema = struct(
     metadata: field(1, objectMeta, { description: 'Names, labels, versions and times.' }),
     rules: field(2, policyRules, { presence: 'always', description: 'What the role allows.' }),
   },
-  { required: ['rules'], description: 'What may be done in one namespace.', component: 'io.k8s.api.rbac.v1.Role' },
+  { description: 'What may be done in one namespace.', component: 'io.k8s.api.rbac.v1.Role' },
 );
 
 export const roles = defineResource<Role>({

@@ -62,5 +62,5 @@ export const tokenRequestSchema = struct(
       { description: 'Filled by the server.' },
     ),
   },
-  { required: ['spec'], description: 'Asks for a token of a service account.', ...component('TokenRequest') },
+  { description: 'Asks for a token of a service account.', ...component('TokenRequest') },
 );

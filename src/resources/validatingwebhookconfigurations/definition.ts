@@ -44,12 +44,12 @@ export const validatingWebhookConfigurations = (parts: {
     anyFinalizer: true,
     schema: validatingWebhookConfigurationSchema,
     nameRule: nameRules.dnsSubdomain,
-    checksMetadataOnce: true,
+    checksMetadata: 'on create',
     newGeneration: (next, previous) => !isDeepStrictEqual(next.webhooks ?? [], previous.webhooks ?? []),
     columns: [
       column(
         'Webhooks',
-        'webhooks is a list of webhooks and the affected resources and operations.',
+        'Webhooks indicates the number of webhooks registered in this configuration',
         ({ webhooks }: ValidatingWebhookConfiguration) => webhooks?.length ?? 0,
         { type: 'integer' },
       ),

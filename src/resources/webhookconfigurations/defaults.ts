@@ -1,28 +1,29 @@
 import type { MutatingWebhook, ValidatingWebhook } from '../../api/kinds/webhook-configuration.js';
 
+const everything = {};
+
 /** Every default of a webhook; those of the mutating sort besides. */
 export function withWebhookDefaults<W extends ValidatingWebhook>(webhook: W): W {
-  const { service } = webhook.clientConfig ?? {};
-  return {
-    ...webhook,
+  const { clientConfig, rules } = webhook;
+  const service = clientConfig?.service;
+  // Webhooks and rules may be many, and V8 is ten times slower at adding members to a spread.
+  const filled = Object.assign({}, webhook, {
     failurePolicy: webhook.failurePolicy ?? 'Fail',
     matchPolicy: webhook.matchPolicy ?? 'Equivalent',
-    namespaceSelector: webhook.namespaceSelector ?? {},
-    objectSelector: webhook.objectSelector ?? {},
+    namespaceSelector: webhook.namespaceSelector ?? everything,
+    objectSelector: webhook.objectSelector ?? everything,
     timeoutSeconds: webhook.timeoutSeconds ?? 10,
-    ...(service === undefined || service === null
-      ? {}
-      : { clientConfig: { ...webhook.clientConfig, service: { ...service, port: service.port ?? 443 } } }),
-    ...(webhook.rules === undefined || webhook.rules === null
-      ? {}
-      : { rules: webhook.rules.map((rule) => ({ ...rule, scope: rule.scope ?? '*' })) }),
-  };
+  });
+  if (service) {
+    Object.assign(filled, { clientConfig: { ...clientConfig, service: { ...service, port: service.port ?? 443 } } });
+  }
+  if (rules)
+    Object.assign(filled, { rules: rules.map((rule) => Object.assign({}, rule, { scope: rule.scope ?? '*' })) });
+  return filled;
 }
 
-export const withMutatingWebhookDefaults = (webhook: MutatingWebhook): MutatingWebhook => ({
-  ...withWebhookDefaults(webhook),
-  reinvocationPolicy: webhook.reinvocationPolicy ?? 'Never',
-});
+export const withMutatingWebhookDefaults = (webhook: MutatingWebhook): MutatingWebhook =>
+  Object.assign(withWebhookDefaults(webhook), { reinvocationPolicy: webhook.reinvocationPolicy ?? 'Never' });
 
 /** The configuration with every webhook's defaults; no webhooks at all are left out. */
 export function withWebhooks<W, T extends { readonly webhooks?: readonly W[] }>(

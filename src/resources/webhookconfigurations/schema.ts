@@ -36,7 +36,7 @@ const clientConfig = struct(
 );
 
 /** Field of the embedded Rule: one message further in on the wire. */
-const ofRule = { within: 2 } as const;
+const ofRule = { within: { number: 2, struct: 'Rule' } };
 
 const ruleWithOperations = struct(
   'v1.RuleWithOperations',

@@ -49,6 +49,7 @@ const widgets = of(properties({ spec }), {
   origin: 'custom',
   group: 'example.com',
   namespaced: false,
+  selectableFields: { 'spec.size': () => '' },
   subresources: { status: { type: 'view', prepare: (next) => next } },
 });
 
@@ -122,7 +123,10 @@ describe('OpenAPI 3', () => {
   test('a custom resource keeps all of its schema', () => {
     const metadata = [{ $ref: '#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta' }];
     const widget = at(custom, 'components', 'schemas', 'com.example.v1.Widget');
-    expect(widget).toMatchObject({ properties: { metadata: { allOf: metadata } } });
+    expect(widget).toMatchObject({
+      properties: { metadata: { allOf: metadata } },
+      'x-kubernetes-selectable-fields': [{ fieldPath: 'spec.size' }],
+    });
     expect(at(widget as JsonObject, 'properties', 'spec')).toMatchObject({
       anyOf: [{ required: ['port'] }],
       required: ['size', 'when'],
@@ -197,6 +201,12 @@ describe('OpenAPI 3', () => {
     ]);
     const customPatch = at(custom, 'paths', '/apis/example.com/v1/widgets/{name}', 'patch') as JsonObject;
     expect(at(customPatch, 'requestBody', 'content')).not.toHaveProperty('application/strategic-merge-patch+json');
+    expect(at(customPatch, 'responses')).not.toHaveProperty('201');
+    const all = at(custom, 'paths', '/apis/example.com/v1/widgets', 'delete') as JsonObject;
+    expect((all['parameters'] as readonly JsonObject[]).map(({ name }) => name)).toContain('watch');
+    expect(all).not.toHaveProperty('requestBody');
+    const made = at(custom, 'paths', '/apis/example.com/v1/widgets', 'post', 'requestBody', 'content');
+    expect(Object.keys(made as object)).toEqual(['application/json', 'application/yaml']);
     const actions = Object.entries(core['paths'] as JsonObject).flatMap(([path, methods]) =>
       Object.entries(methods as JsonObject)
         .filter(([method]) => method !== 'parameters')

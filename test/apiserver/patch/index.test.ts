@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { ApiError } from '../../../src/api/errors.js';
 import type { ApiObject, JsonObject } from '../../../src/api/object.js';
 import type { FieldValidation } from '../../../src/api/options.js';
+import { atOnce } from '../../../src/api/steps.js';
 import { readConfiguration } from '../../../src/apiserver/patch/apply.js';
 import { patched, patchTypeOf, readPatch } from '../../../src/apiserver/patch/index.js';
 import { configMapSchema } from '../../../src/resources/configmaps/definition.js';
@@ -52,16 +53,18 @@ describe('patched', () => {
   const run = (name: 'merge' | 'json' | 'strategic-merge', body: string, fieldValidation: FieldValidation = 'Warn') => {
     const type = patchTypeOf(`application/${name}-patch+json`, 'built-in');
     if (type === 'apply') throw new Error('no');
-    return patched(readPatch(type, { bytes: Buffer.from(body), contentType: undefined }, { fieldValidation }), {
+    const patch = readPatch(type, { bytes: Buffer.from(body), contentType: undefined }, { fieldValidation });
+    const steps = patched(patch, {
       current,
       schema: configMapSchema,
       fieldValidation,
       converts: name === 'strategic-merge',
-      decode: (result) => {
+      *decode(result) {
         const strict: string[] = [];
         return { object: compileDecoder(configMapSchema)(result, { strict }) as unknown as ApiObject, strict };
       },
     });
+    return atOnce(steps);
   };
 
   test.each([

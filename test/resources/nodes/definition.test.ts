@@ -9,3 +9,8 @@ test('a node tells its state when it registers and through the door for it', () 
   expect(write(nodes, after, before).object).toMatchObject({ spec: after.spec, status: before.status });
   expect(writeView(nodes, 'status', after, before).object).toMatchObject({ spec: before.spec, status: after.status });
 });
+
+test('a list can be narrowed to nodes that take no pods', () => {
+  const select = nodes.selectableFields?.['spec.unschedulable'];
+  expect(select?.({ apiVersion: 'v1', kind: 'Node', metadata: {}, spec: { unschedulable: true } })).toBe('true');
+});

@@ -46,3 +46,14 @@ describe('an update', () => {
     ]);
   });
 });
+
+test.each<[string, object, string]>([
+  ['spec.host', { spec }, 'n'],
+  ['spec.restartPolicy', { spec }, 'Always'],
+  ['spec.schedulerName', { spec: { schedulerName: 's' } }, 's'],
+  ['spec.hostNetwork', { spec: { hostNetwork: true } }, 'true'],
+  ['status.phase', { status: { phase: 'Failed' } }, 'Failed'],
+  ['status.podIP', { status: { podIP: 7 } }, ''],
+])('a list can be narrowed by %s', (field, body, value) => {
+  expect(pods.selectableFields?.[field]?.({ apiVersion: 'v1', kind: 'Pod', metadata: {}, ...body })).toBe(value);
+});

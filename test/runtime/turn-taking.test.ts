@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { TurnTaking } from '../../src/apiserver/turn-taking.js';
+import { TurnTaking } from '../../src/runtime/turn-taking.js';
 
 const work = (ms: number): void => {
   for (const end = performance.now() + ms; performance.now() < end; );

@@ -1,5 +1,4 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Steps } from '../apply/steps.js';
 
 /** Steps of work that took this long together, in milliseconds, are followed by a turn for everybody else. */
 const longMs = 8;
@@ -23,7 +22,7 @@ export class TurnTaking {
 }
 
 /** Goes through the steps of some work with turns for others in between. */
-export async function inTurns<R>(steps: Steps<R>, turns: TurnTaking): Promise<R> {
+export async function inTurns<R>(steps: Generator<void, R, void>, turns = new TurnTaking()): Promise<R> {
   for (;;) {
     const { done, value } = steps.next();
     if (done) return value;

@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type AskOptions, type Served, serve } from './served.js';
+
+/** Parameters and bodies as kube-apiserver reads them, one request each. */
+
+const configMaps = '/api/v1/namespaces/default/configmaps';
+const merge = { 'content-type': 'application/merge-patch+json' };
+const table = { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' };
+
+let it: Served;
+beforeAll(async () => {
+  it = await serve();
+  for (const name of ['a', 'b']) await it.ask('POST', configMaps, { body: { metadata: { name, labels: { name } } } });
+});
+afterAll(() => it.stop());
+
+test.each<[string, string, AskOptions, number, string]>([
+  ['GET', '/b?export=true', {}, 400, 'the export parameter, deprecated since v1.14, is no longer supported'],
+  ['GET', '/b?export=false', {}, 200, ''],
+  // Numbers and selectors are read before they are held against each other.
+  ['GET', '?limit=', {}, 400, 'strconv.ParseInt: parsing "": invalid syntax'],
+  ['GET', '?timeoutSeconds=&labelSelector=(', {}, 400, 'strconv.ParseInt: parsing "": invalid syntax'],
+  ['GET', '?resourceVersionMatch=x&labelSelector=(', {}, 400, "found '(', expected: !, identifier, or 'end of string'"],
+  ['GET', '?resourceVersionMatch=x&fieldSelector=a', {}, 400, "invalid selector: 'a'; can't understand 'a'"],
+  // What a row holds is asked last: of what is not there, and of what was written.
+  ['GET', '/absent?includeObject=x', { headers: table }, 404, 'configmaps "absent" not found'],
+  [
+    'POST',
+    '?includeObject=x',
+    { headers: table, body: { metadata: { name: 'written' } } },
+    400,
+    "Unable to convert to Table as requested: includeObject: Invalid value: \"x\": must be 'Metadata', 'Object', 'None', or empty",
+  ],
+  ['GET', '/written', {}, 200, ''],
+  // Of a deletion without a body the query says everything.
+  [
+    'DELETE',
+    '/b?propagationPolicy=',
+    {},
+    422,
+    'DeleteOptions.meta.k8s.io "" is invalid: propagationPolicy: Unsupported value: "": supported values: "Foreground", "Background", "Orphan", "nil"',
+  ],
+  ['DELETE', '/b?gracePeriodSeconds=', {}, 400, 'strconv.ParseInt: parsing "": invalid syntax'],
+  ['DELETE', '/b?uid=1', {}, 409, 'the UID in the precondition (1) does not match the UID in record'],
+  ['DELETE', '/b?resourceVersion=1', {}, 409, 'the ResourceVersion in the precondition (1) does not match'],
+  ['DELETE', '?labelSelector=name%3Db&uid=1', {}, 409, 'the UID in the precondition (1) does not match'],
+  // Kinds that options cannot be read from.
+  [
+    'DELETE',
+    '/b',
+    { body: { kind: 'ConfigMap' } },
+    400,
+    'no kind "ConfigMap" is registered for version "meta.k8s.io/v1" in scheme "pkg/runtime/scheme.go:111"',
+  ],
+  [
+    'DELETE',
+    '/b',
+    { body: { kind: 'Status', apiVersion: 'v1' } },
+    400,
+    'converting (v1.Status) to (v1.DeleteOptions): unknown conversion',
+  ],
+  ['DELETE', '/b', { body: { apiVersion: 'a/b/c' } }, 400, 'unexpected GroupVersion string: a/b/c'],
+  [
+    'DELETE',
+    '/b',
+    { body: { dryRun: 'All' } },
+    400,
+    'json: cannot unmarshal string into Go struct field DeleteOptions.dryRun of type []string',
+  ],
+  ['GET', '/b', {}, 200, ''],
+  // Status is of every version, and an empty group is the core group.
+  [
+    'POST',
+    '',
+    { body: { kind: 'Status', apiVersion: 'X' } },
+    400,
+    'Status in version "X" cannot be handled as a ConfigMap: converting (v1.Status) to (core.ConfigMap): unknown conversion',
+  ],
+  [
+    'POST',
+    '',
+    { body: { kind: 'ConfigMap', apiVersion: '/x' } },
+    400,
+    'ConfigMap in version "x" cannot be handled as a ConfigMap: no kind "ConfigMap" is registered for version "x"',
+  ],
+  // The character before the last dash of a prefix is not looked at, and a dash alone is none.
+  ['PATCH', '/a', { headers: merge, body: { metadata: { generateName: 'A-' } } }, 200, ''],
+  [
+    'PATCH',
+    '/a',
+    { headers: merge, body: { metadata: { generateName: '-' } } },
+    422,
+    'metadata.generateName: Invalid value: "-"',
+  ],
+  // That a version was sent is found out last.
+  ['POST', '', { body: { metadata: { name: 'A', resourceVersion: '7' } } }, 422, 'metadata.name: Invalid value: "A"'],
+  [
+    'POST',
+    '',
+    { body: { metadata: { name: 'c', resourceVersion: '7' } } },
+    500,
+    'resourceVersion should not be set on objects to be created',
+  ],
+])('%s %s %j', async (method, path, options, code, message) => {
+  const answer = await it.ask(method, configMaps + path, options);
+  expect([answer.code, answer.json().message ?? '']).toEqual([code, expect.stringContaining(message)]);
+});
+
+test('updates tell of a wrong finalizer twice, as the rules of the kind look once more', async () => {
+  const body = { metadata: { finalizers: ['unqualified'] } };
+  const { causes } = (await it.ask('PATCH', `${configMaps}/a`, { headers: merge, body })).json().details;
+  expect(causes.map(({ field }: { readonly field: string }) => field)).toEqual([
+    'metadata.finalizers[0]',
+    'metadata.finalizers[0]',
+  ]);
+});
+
+test('metadata of events is looked at once the rest is right, and names may be any', async () => {
+  const events = '/api/v1/namespaces/default/events';
+  const event = (metadata: object, namespace: string) => ({ metadata, involvedObject: { kind: 'Pod', namespace } });
+  const wrong = (await it.ask('POST', events, { body: event({ name: 'a', labels: { 'a b': '' } }, 'other') })).json();
+  expect(wrong.details.causes.map(({ field }: { readonly field: string }) => field)).toEqual([
+    'involvedObject.namespace',
+  ]);
+  const labelled = await it.ask('POST', events, { body: event({ name: 'a', labels: { 'a b': '' } }, 'default') });
+  expect(labelled.json().message).toContain('metadata.labels: Invalid value: "a b"');
+  expect((await it.ask('POST', events, { body: event({ name: 'Any_Name' }, 'default') })).code).toBe(201);
+});
+
+test('deleting a namespace without orphans waits for what it owns', async () => {
+  await it.ask('POST', '/api/v1/namespaces', { body: { metadata: { name: 'n' } } });
+  const answer = await it.ask('DELETE', '/api/v1/namespaces/n?orphanDependents=false');
+  expect([answer.code, answer.json().metadata.finalizers]).toEqual([202, ['foregroundDeletion']]);
+});
