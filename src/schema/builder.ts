@@ -99,10 +99,10 @@ export const field = (
   schema: Schema,
   more: Partial<Omit<Schema, 'wire'>> & { readonly default?: Json } & Pick<
       WireFacts,
-      'presence' | 'writeOnly' | 'go' | 'within'
+      'presence' | 'keepsEmpty' | 'writeOnly' | 'go' | 'within'
     > = {},
 ): Schema => {
-  const { presence, writeOnly, go, within, ...rest } = more;
+  const { presence, keepsEmpty, writeOnly, go, within, ...rest } = more;
   return {
     ...schema,
     ...rest,
@@ -110,6 +110,7 @@ export const field = (
       ...schema.wire,
       number,
       ...(presence === undefined ? {} : { presence }),
+      ...(keepsEmpty === undefined ? {} : { keepsEmpty }),
       ...(writeOnly === undefined ? {} : { writeOnly }),
       ...(go === undefined ? {} : { go }),
       ...(within === undefined ? {} : { within }),

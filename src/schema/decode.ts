@@ -400,7 +400,7 @@ function makeStruct(schema: Schema): Node {
         node,
         within: of.wire?.within?.struct,
         always: presenceOf(of) === 'always',
-        omitEmpty: omitsEmpty(of),
+        omitEmpty: omitsEmpty(of) && of.wire?.keepsEmpty !== true,
       };
     });
     return new Map(fields.map((field, at) => [field.name, at]));

@@ -78,7 +78,8 @@ export const objectMeta = struct(
       description: 'Names that must be removed before the object goes.',
     }),
     managedFields: field(17, list(managedFieldsEntry, { listType: 'atomic' }), {
-      description: 'Who manages which fields; kept by the server.',
+      keepsEmpty: true,
+      description: 'Who manages which fields; kept by the server. An empty list has it forget them all.',
     }),
   },
   { description: 'What every stored object has: names, labels, versions and times.', ...component('ObjectMeta') },

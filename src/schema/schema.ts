@@ -94,6 +94,8 @@ export interface WireFacts {
    * written as null when absent.
    */
   readonly presence?: 'omitempty' | 'pointer' | 'always' | 'null';
+  /** No items, if sent, are something else than nothing: kept by decoding, though never written. */
+  readonly keepsEmpty?: boolean;
   /** Do not write on output; e.g. `stringData`. */
   readonly writeOnly?: boolean;
   /**

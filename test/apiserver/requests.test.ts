@@ -132,3 +132,21 @@ test('deleting a namespace without orphans waits for what it owns', async () => 
   const answer = await it.ask('DELETE', '/api/v1/namespaces/n?orphanDependents=false');
   expect([answer.code, answer.json().metadata.finalizers]).toEqual([202, ['foregroundDeletion']]);
 });
+
+test('an empty list of managedFields has the server forget all managers, and note none until something is applied', async () => {
+  const created = await it.ask('POST', `${configMaps}?fieldManager=m`, {
+    body: { metadata: { name: 'f' }, data: { k: '1' } },
+  });
+  expect(created.json().metadata.managedFields).toHaveLength(1);
+  const change = (body: object) => it.ask('PATCH', `${configMaps}/f?fieldManager=m`, { headers: merge, body });
+  expect((await change({ metadata: { managedFields: [] } })).json().metadata.managedFields).toBeUndefined();
+  expect((await change({ data: { l: '2' } })).json().metadata.managedFields).toBeUndefined();
+});
+
+test.each([
+  [{ kind: 'Pod' }, 'converting (v1.Pod) to (core.ConfigMap): unknown conversion'],
+  [{ apiVersion: 'v2' }, 'no kind "ConfigMap" is registered for version "v2" in scheme "pkg/runtime/scheme.go:111"'],
+])('a merge patch that makes another kind of it: %j', async (body, why) => {
+  const answer = await it.ask('PATCH', `${configMaps}/a`, { headers: merge, body });
+  expect([answer.code, answer.json().message]).toEqual([422, expect.stringContaining(why)]);
+});

@@ -148,6 +148,7 @@ function decode(kind: Kind, value: JsonObject, report: DecodeReport = { strict: 
 }
 
 function* decoded(kind: Kind, value: JsonObject): Steps<Decoded> {
+  yield;
   const strict: string[] = [];
   return { object: decode(kind, value, { strict }), strict };
 }

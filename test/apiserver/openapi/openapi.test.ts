@@ -49,7 +49,6 @@ const widgets = of(properties({ spec }), {
   origin: 'custom',
   group: 'example.com',
   namespaced: false,
-  selectableFields: { 'spec.size': () => '' },
   subresources: { status: { type: 'view', prepare: (next) => next } },
 });
 
@@ -123,10 +122,7 @@ describe('OpenAPI 3', () => {
   test('a custom resource keeps all of its schema', () => {
     const metadata = [{ $ref: '#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta' }];
     const widget = at(custom, 'components', 'schemas', 'com.example.v1.Widget');
-    expect(widget).toMatchObject({
-      properties: { metadata: { allOf: metadata } },
-      'x-kubernetes-selectable-fields': [{ fieldPath: 'spec.size' }],
-    });
+    expect(widget).toMatchObject({ properties: { metadata: { allOf: metadata } } });
     expect(at(widget as JsonObject, 'properties', 'spec')).toMatchObject({
       anyOf: [{ required: ['port'] }],
       required: ['size', 'when'],

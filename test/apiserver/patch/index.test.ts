@@ -60,6 +60,7 @@ describe('patched', () => {
       fieldValidation,
       converts: name === 'strategic-merge',
       *decode(result) {
+        yield;
         const strict: string[] = [];
         return { object: compileDecoder(configMapSchema)(result, { strict }) as unknown as ApiObject, strict };
       },
