@@ -138,7 +138,7 @@ function validateWebhook(
 function validateName(name: string | undefined, path: string): readonly Violation[] {
   if (!name) return [required(path)];
   const wrong = dnsSubdomain(name);
-  if (wrong.length > 0) return wrong.map((text) => invalid(path, name, text));
+  if (wrong.length > 0) return [invalid(path, name, wrong.join())];
   return name.split('.').length < 3
     ? [invalid(path, name, 'should be a domain with at least three segments separated by dots')]
     : [];

@@ -44,6 +44,8 @@ test('no webhooks are left out', () => {
 const one1123 =
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 
+const longName = `${'A'.repeat(254)}.b.c`;
+
 test.each<[object, readonly string[]]>([
   [{}, []],
   [{ name: '' }, ['name: Required value']],
@@ -52,6 +54,7 @@ test.each<[object, readonly string[]]>([
     ['name: Invalid value: "one.two": should be a domain with at least three segments separated by dots'],
   ],
   [{ name: 'A.b.c' }, [`name: Invalid value: "A.b.c": ${one1123}`]],
+  [{ name: longName }, [`name: Invalid value: "${longName}": must be no more than 253 characters,${one1123}`]],
   [{ failurePolicy: 'fail' }, ['failurePolicy: Unsupported value: "fail": supported values: "Fail", "Ignore"']],
   [{ matchPolicy: '' }, ['matchPolicy: Unsupported value: "": supported values: "Equivalent", "Exact"']],
   [{ sideEffects: null }, ['sideEffects: Required value: must specify one of None, NoneOnDryRun']],
