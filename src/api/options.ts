@@ -78,6 +78,8 @@ export function checkListParameters(options: ListParameters, { watch }: { readon
   if (found.length) throw invalidObject({ group: 'meta.k8s.io', kind: 'ListOptions' }, found);
 }
 
+const withContinue = forbiddenField(match, 'resourceVersionMatch is forbidden when continue is provided');
+
 function listViolations(options: ListParameters): readonly Violation[] {
   const { resourceVersionMatch: given, resourceVersion, continue: token, sendInitialEvents } = options;
   const found: Violation[] = [];
@@ -87,7 +89,7 @@ function listViolations(options: ListParameters): readonly Violation[] {
   if (given === undefined) return found;
   if (resourceVersion === '')
     found.push(forbiddenField(match, 'resourceVersionMatch is forbidden unless resourceVersion is provided'));
-  if (token) found.push(forbiddenField(match, 'resourceVersionMatch is forbidden when continue is provided'));
+  if (token) found.push(withContinue);
   if (!matches.includes(given)) found.push(notSupported(match, given, matches));
   if (given === 'Exact' && resourceVersion === '0') {
     found.push(forbiddenField(match, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'));
@@ -96,7 +98,7 @@ function listViolations(options: ListParameters): readonly Violation[] {
 }
 
 function watchViolations(options: ListParameters): readonly Violation[] {
-  const { resourceVersionMatch: given, sendInitialEvents } = options;
+  const { resourceVersionMatch: given, continue: token, sendInitialEvents } = options;
   const found: Violation[] = [];
   if (sendInitialEvents !== undefined && given !== 'NotOlderThan') {
     found.push(forbiddenField(match, 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'));
@@ -107,6 +109,7 @@ function watchViolations(options: ListParameters): readonly Violation[] {
     );
   }
   if (given !== undefined && given !== 'NotOlderThan') found.push(notSupported(match, given, ['NotOlderThan']));
+  if (given !== undefined && token) found.push(withContinue);
   return found;
 }
 

@@ -62,7 +62,14 @@ export async function readYaml(source: string | Uint8Array): Promise<ReadYaml> {
   const lineAt = (offset: number): number => lines.linePos(offset).line;
   const document = await firstDocument(yaml, text, lines);
   const [wrong] = document?.errors ?? [];
-  if (wrong !== undefined) throw new YamlError(complaint(wrong.code, wrong.message, lineAt(wrong.pos[0])));
+  if (wrong !== undefined) {
+    const { pos, message } = wrong;
+    // What follows a complete map or list in braces or brackets is never looked at.
+    const before = /at node end$|in YAML stream/.test(message) && beginsFlow.test(text) ? text.slice(0, pos[0]) : '';
+    const complete = before === '' ? undefined : await readYaml(before).catch(() => undefined);
+    if (complete !== undefined) return complete;
+    throw new YamlError(complaint(wrong, text, lineAt(pos[0])));
+  }
   const isLong = text.length > longText;
   if (isLong) await setImmediate();
   const reader = new TreeReader({ lineAt, isMap: yaml.isMap, isAlias: yaml.isAlias, isPair: yaml.isPair });
@@ -106,6 +113,7 @@ const finished = (exact: ExactJson, repeated: readonly string[]): ReadYaml => ({
   duplicates: repeated.length === 0 ? [] : [strictHead + repeated.join('\n  ')],
 });
 
+const beginsFlow = /^\s*[{[]/;
 const controlCharacters = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
 
 function textOf(source: string | Uint8Array): string {
@@ -123,6 +131,9 @@ interface Complaint {
   readonly text: string;
   readonly scanner?: true;
 }
+const noContent = 'did not find expected node content';
+const noNextItem = "did not find expected '-' indicator";
+const noEndOfMap = "did not find expected ',' or '}'";
 const complaints: Readonly<Record<string, Complaint>> = {
   BLOCK_AS_IMPLICIT_KEY: { text: 'mapping values are not allowed in this context', scanner: true },
   TAB_AS_INDENT: { text: 'found character that cannot start any token', scanner: true },
@@ -131,28 +142,55 @@ const complaints: Readonly<Record<string, Complaint>> = {
   KEY_OVER_1024_CHARS: { text: "could not find expected ':'", scanner: true },
   BAD_DQ_ESCAPE: { text: 'found unknown escape character', scanner: true },
   BAD_DIRECTIVE: { text: 'found unknown directive name', scanner: true },
-  MULTIPLE_TAGS: { text: 'did not find expected node content' },
-  MULTIPLE_ANCHORS: { text: 'did not find expected node content' },
+  MULTIPLE_TAGS: { text: noContent },
+  MULTIPLE_ANCHORS: { text: noContent },
 };
 const byMessage: readonly (Complaint & { readonly begins: string })[] = [
   { begins: 'Missing closing', text: 'found unexpected end of stream', scanner: true },
-  { begins: 'Flow map', text: "did not find expected ',' or '}'" },
+  { begins: 'Unexpected ,', text: noContent },
+  { begins: 'Unexpected scalar token', text: noEndOfMap },
+  { begins: 'Missing , or :', text: noEndOfMap },
+  { begins: 'Flow map', text: noEndOfMap },
   { begins: 'Flow seq', text: "did not find expected ',' or ']'" },
-  { begins: 'All sequence items', text: "did not find expected '-' indicator" },
+  { begins: 'All sequence items', text: noNextItem },
 ];
 
-function complaint(code: string, message: string, line: number): string {
+/** go-yaml leaves the first line, counted from zero, unsaid. */
+const complaintAt = (text: string, line: number): string =>
+  line === 0 ? `yaml: ${text}` : `yaml: line ${line}: ${text}`;
+
+/** A map or list in braces or brackets at whose end there is no more text; go-yaml counts the end as a line. */
+function cutOffFlow(text: string, at: number, isList: boolean): string | undefined {
+  const written = text.trimEnd();
+  if (at < written.length - 1) return undefined;
+  const last = written.at(-1) ?? '';
+  if (last === (isList ? '}' : ']')) return undefined;
+  const lines = text.split('\n').length - (text.endsWith('\n') ? 1 : 0);
+  const end = isList ? "did not find expected ',' or ']'" : noEndOfMap;
+  return complaintAt('{[,:'.includes(last) ? noContent : end, lines);
+}
+
+function complaint(
+  { code, message, pos }: { readonly code: string; readonly message: string; readonly pos: readonly [number, number] },
+  text: string,
+  line: number,
+): string {
   if (code === 'RESOURCE_EXHAUSTION') return tooDeep;
+  const cutOff = message.startsWith('Flow ') && cutOffFlow(text, pos[0], message.startsWith('Flow seq'));
+  if (cutOff) return cutOff;
+  const inFlow = beginsFlow.test(text);
+  if (code === 'UNEXPECTED_TOKEN' && /^\s*-\s/.test(text)) return complaintAt(noNextItem, line - 1);
+  if (code === 'MULTILINE_IMPLICIT_KEY' && inFlow) return complaintAt(noEndOfMap, line);
   const found: Complaint = complaints[code] ??
-    byMessage.find(({ begins }) => message.startsWith(begins)) ?? { text: 'did not find expected key' };
-  const { text, scanner = false } = found;
-  const shown = scanner ? line : line - 1;
-  return line === 1 ? `yaml: ${text}` : `yaml: line ${shown}: ${text}`;
+    byMessage.find(({ begins }) => message.startsWith(begins)) ?? {
+      text: inFlow ? noEndOfMap : 'did not find expected key',
+    };
+  return complaintAt(found.text, line === 1 ? 0 : found.scanner ? line : line - 1);
 }
 
 /** Bodies sent as YAML are JSON more often than not, and reading JSON is much faster. */
 async function readAsJson(text: string): Promise<ReadYaml | undefined> {
-  if (!/^\s*[{[]/.test(text)) return undefined;
+  if (!beginsFlow.test(text)) return undefined;
   try {
     const read = readJson(text);
     if (read.duplicates.length > 0) return undefined;

@@ -54,12 +54,21 @@ async function parse(
     const text = await readYaml(bytes);
     return { text: { ...text, format: 'yaml' }, dump: dumpBody(bytes), raw: bytes.toString('utf8') };
   }
-  if (type !== json) {
-    throw unsupportedMediaType(
-      `the body of the request was in an unknown format - accepted media types include: ${offers.listed}`,
-    );
-  }
+  if (type !== json) throw unknownFormat(offers.listed);
   return { text: readJson(bytes), dump: dumpBody(bytes), raw: bytes.toString('utf8') };
+}
+
+const unknownFormat = (listed: string): ApiError =>
+  unsupportedMediaType(`the body of the request was in an unknown format - accepted media types include: ${listed}`);
+
+const takesProtobuf = ({ origin, schema }: ResourceDefinition): boolean =>
+  origin === 'built-in' && !hasOpenStructs(schema);
+
+/** Refuses a body that nobody could read, before anything else is said of the request: of a create, that comes first. */
+export function checkMediaType(contentType: string | undefined, definition: ResourceDefinition): void {
+  const type = mediaTypeOf(contentType) || json;
+  if (type === json || type === yaml || (type === protobuf && takesProtobuf(definition))) return;
+  throw unknownFormat(mediaTypesOf(definition.origin === 'custom' || takesProtobuf(definition)));
 }
 
 /** Reads the body of a create or update. Reports unknown and repeated fields as the request asks. */
@@ -76,10 +85,10 @@ export async function readObject(
   const turns = new TurnTaking();
   let parsed: Parsed;
   try {
-    const whole = definition.origin === 'custom' || !hasOpenStructs(definition.schema);
+    const withProtobuf = takesProtobuf(definition);
     parsed = await parse(body, {
-      protobuf: definition.origin === 'built-in' && whole ? definition.schema : undefined,
-      listed: mediaTypesOf(whole),
+      protobuf: withProtobuf ? definition.schema : undefined,
+      listed: mediaTypesOf(definition.origin === 'custom' || withProtobuf),
     });
   } catch (error) {
     if (error instanceof ApiError) throw error;

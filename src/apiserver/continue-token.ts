@@ -1,5 +1,5 @@
 import { badRequest, expired } from '../api/errors.js';
-import { quote } from '../api/go-text.js';
+import { JsonSyntaxError, readJson } from '../api/json-text.js';
 import type { Revision } from '../store/store.js';
 
 /** Where a list goes on: the snapshot it reads, and the last key it has seen. Kubernetes' format, so that either can read it. */
@@ -19,23 +19,23 @@ const bad = (why: string): never => {
   throw badRequest(`invalid continue token: continue key is not valid: ${why}`);
 };
 
+/** Where Go's decoder of unpadded base64url stops; undefined if it does not. */
+function illegalBase64(text: string): number | undefined {
+  const at = Buffer.from(text).findIndex((byte) => !/[A-Za-z0-9_-]/.test(String.fromCharCode(byte)));
+  if (at >= 0) return at;
+  return text.length % 4 === 1 ? text.length - 1 : undefined;
+}
+
 /** Throws BadRequest for anything this server would not have written. */
 export function readContinue(text: string): ContinueToken {
-  if (!/^[A-Za-z0-9_-]+$/.test(text)) {
-    const at = [...text].findIndex((character) => !/[A-Za-z0-9_-]/.test(character));
-    return bad(`illegal base64 data at input byte ${at}`);
-  }
+  const illegal = illegalBase64(text);
+  if (illegal !== undefined) return bad(`illegal base64 data at input byte ${illegal}`);
   let parsed: unknown;
   try {
-    parsed = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
-  } catch {
-    // Go names the byte as if it were a character.
-    const first = Buffer.from(text, 'base64url').toString('latin1')[0] ?? '';
-    return bad(
-      first === ''
-        ? 'unexpected end of JSON input'
-        : `invalid character ${quote(first).replace(/^"|"$/g, "'")} looking for beginning of value`,
-    );
+    parsed = readJson(Buffer.from(text, 'base64url')).value;
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return bad(error.message);
+    throw error;
   }
   const { v, rv, start } = (typeof parsed === 'object' && parsed !== null ? parsed : {}) as Record<string, unknown>;
   if (v !== version) return bad(`server does not recognize this encoded version ${typeof v === 'string' ? v : ''}`);

@@ -7,7 +7,7 @@ import { managerName } from '../apply/manager-name.js';
 import type { RequestContext, ResourceDefinition, SubresourceAction } from '../registry/resource-definition.js';
 import { hasOpenStructs } from '../schema/open-structs.js';
 import { accessOf, requireAccess } from './access.js';
-import { readDeleteBody, readObject } from './bodies.js';
+import { checkMediaType, readDeleteBody, readObject } from './bodies.js';
 import { pageNotFound } from './health.js';
 import { negotiate, readIncludeObject } from './negotiate.js';
 import type { Parts } from './parts.js';
@@ -131,6 +131,7 @@ async function create(
   definition: ResourceDefinition,
   context: RequestContext,
 ): Promise<Result> {
+  checkMediaType(request.header('content-type'), definition);
   const parameters = readWriteParameters(request.query, { kind: 'CreateOptions' });
   const object = await readObject(request, definition, parameters, context);
   const written = await createObject(

@@ -94,6 +94,8 @@ test('repeated names are reported with the line of the value', async () => {
     'unknown field "x"',
   ]);
   expect(read.value).toMatchObject({ spec: { a: 'two', b: [{ x: { w: 2 } }] } });
+  // Nobody looks at what follows.
+  for (const text of ['{"a":1}}', '{"a":1}x', '{"a":1},']) expect((await readYaml(text)).value).toEqual({ a: 1 });
   expect((await readYaml('{"a": 1, "a": 2}')).duplicates).toEqual([
     'yaml: unmarshal errors:\n  line 1: key "a" already set in map',
   ]);
@@ -103,7 +105,16 @@ test.each([
   ['a: b: c', 'yaml: mapping values are not allowed in this context'],
   ['x: 1\na: b: c', 'yaml: line 2: mapping values are not allowed in this context'],
   ['a: @b', 'yaml: found character that cannot start any token'],
-  ['x: 1\ny: [a,', "yaml: line 1: did not find expected ',' or ']'"],
+  ['x: 1\ny: [a,', 'yaml: line 2: did not find expected node content'],
+  ['{"a":1', "yaml: line 1: did not find expected ',' or '}'"],
+  ['{', 'yaml: line 1: did not find expected node content'],
+  ['[1,2\n', "yaml: line 1: did not find expected ',' or ']'"],
+  ['{"a":1]', "yaml: did not find expected ',' or '}'"],
+  ['{"a":"b"c"}', "yaml: did not find expected ',' or '}'"],
+  ['{"a":{"b":1}x}', "yaml: did not find expected ',' or '}'"],
+  ['{\n "a": 1\n "b": 2\n}', "yaml: line 2: did not find expected ',' or '}'"],
+  ['{"a":1,,"b":2}', 'yaml: did not find expected node content'],
+  ['- a\nb: c', "yaml: line 1: did not find expected '-' indicator"],
   ['x: {{ .Values.y }}', 'yaml: invalid map key: map[interface {}]interface {}{".Values.y":interface {}(nil)}'],
   ['a: *nope', "yaml: unknown anchor 'nope' referenced"],
   ['a: &x [*x]', "yaml: anchor 'x' value contains itself"],

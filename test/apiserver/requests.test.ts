@@ -22,6 +22,38 @@ test.each<[string, string, AskOptions, number, string]>([
   ['GET', '?timeoutSeconds=&labelSelector=(', {}, 400, 'strconv.ParseInt: parsing "": invalid syntax'],
   ['GET', '?resourceVersionMatch=x&labelSelector=(', {}, 400, "found '(', expected: !, identifier, or 'end of string'"],
   ['GET', '?resourceVersionMatch=x&fieldSelector=a', {}, 400, "invalid selector: 'a'; can't understand 'a'"],
+  [
+    'GET',
+    '?continue=x',
+    {},
+    400,
+    'invalid continue token: continue key is not valid: illegal base64 data at input byte 0',
+  ],
+  [
+    'GET',
+    '?continue=e30',
+    {},
+    400,
+    'invalid continue token: continue key is not valid: server does not recognize this encoded version ',
+  ],
+  [
+    'GET',
+    '?continue=ez0',
+    {},
+    400,
+    "invalid continue token: continue key is not valid: invalid character '=' looking for beginning of object key string",
+  ],
+  ['GET', '?continue=x&resourceVersion=-1', {}, 400, 'specifying resource version is not allowed when using continue'],
+  [
+    'GET',
+    '?watch=1&continue=x&sendInitialEvents=true&resourceVersionMatch=NotOlderThan',
+    {},
+    422,
+    'resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when continue is provided',
+  ],
+  // Of a create, what the body is comes before the options; of an update after them.
+  ['POST', '?dryRun=x', { headers: { 'content-type': 'text/plain' }, body: 'x' }, 415, 'unknown format'],
+  ['PUT', '/b?dryRun=x', { headers: { 'content-type': 'text/plain' }, body: 'x' }, 422, 'dryRun'],
   // What a row holds is asked last: of what is not there, and of what was written.
   ['GET', '/absent?includeObject=x', { headers: table }, 404, 'configmaps "absent" not found'],
   [

@@ -52,10 +52,11 @@ interface ReadPlan {
 async function planRead(parts: Parts, target: ListTarget, parameters: ListParameters): Promise<ReadPlan> {
   const { resourceVersion: text, resourceVersionMatch: match } = parameters;
   const limit = parameters.limit !== undefined && parameters.limit > 0 ? parameters.limit : undefined;
+  if (parameters.continue !== undefined && text !== '' && text !== '0') {
+    throw badRequest('specifying resource version is not allowed when using continue');
+  }
   const version = text === '' ? undefined : readVersion(text, 'list');
   if (parameters.continue !== undefined) {
-    if (version !== undefined && version !== 0n)
-      throw badRequest('specifying resource version is not allowed when using continue');
     const token = readContinue(parameters.continue);
     const atLatest = token.revision < 0n;
     return {
