@@ -102,6 +102,11 @@ export function* patched(
   return { object: decoded.object, warnings: strict };
 }
 
+/** Most characters of a result that an answer quotes, twice and escaped twice. */
+const maxShown = 65_536;
+
 /** The answer to a patch whose result is no object of the kind. */
 const undecodable = (shown: string, why: string): ApiError =>
-  invalidObject({ group: '', kind: '' }, [invalid('patch', shown, why)]);
+  invalidObject({ group: '', kind: '' }, [
+    invalid('patch', shown.length > maxShown ? `${shown.slice(0, maxShown)}...` : shown, why),
+  ]);

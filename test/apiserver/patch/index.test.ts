@@ -92,6 +92,12 @@ describe('patched', () => {
     });
   });
 
+  test('of a large result a refusal quotes the beginning', async () => {
+    const { message } = await failure(() => run('merge', JSON.stringify({ data: 'x'.repeat(1_000_000) })));
+    expect(message).toContain('xxx...": json: cannot unmarshal string');
+    expect(message.length).toBeLessThan(70_000);
+  });
+
   test.each([
     ['merge', '{"unknown":1,"data":{"k":"1","k":"2"}}', ['duplicate field "data.k"', 'unknown field "unknown"']],
     [
