@@ -119,6 +119,7 @@ async function start(options: ServerOptions, given: Start): Promise<OpenedServer
     serverAddress: () => address,
     signerAnchors: () => clientAnchors(),
     secretTokenUsed: recordTokenUse({ client: () => clientOf(apiserver, 'kube-apiserver'), domains, clock, log }),
+    certificateLifetimeLeft: (seconds) => operations.onClientCertificate(seconds),
   });
   const { definitions, admission } = openDefinitions({
     authentication,
@@ -130,6 +131,7 @@ async function start(options: ServerOptions, given: Start): Promise<OpenedServer
     nodeRestriction,
     maxTokenSeconds: options.serviceAccountMaxTokenSeconds,
     extendTokens: options.extendServiceAccountTokens,
+    metrics,
   });
   const catalogue = new Catalogue(definitions);
   const parts: Parts = {

@@ -98,7 +98,7 @@ function listViolations(options: ListParameters): readonly Violation[] {
 }
 
 function watchViolations(options: ListParameters): readonly Violation[] {
-  const { resourceVersionMatch: given, continue: token, sendInitialEvents } = options;
+  const { resourceVersionMatch: given, continue: token, sendInitialEvents, resourceVersion } = options;
   const found: Violation[] = [];
   if (sendInitialEvents !== undefined && given !== 'NotOlderThan') {
     found.push(forbiddenField(match, 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'));
@@ -109,7 +109,9 @@ function watchViolations(options: ListParameters): readonly Violation[] {
     );
   }
   if (given !== undefined && given !== 'NotOlderThan') found.push(notSupported(match, given, ['NotOlderThan']));
-  if (given !== undefined && token) found.push(withContinue);
+  // A watch that names no version begins with the present state, as if it had asked so.
+  const impliesMatch = sendInitialEvents === undefined && (resourceVersion === '' || resourceVersion === '0');
+  if (token && (given !== undefined || impliesMatch)) found.push(withContinue);
   return found;
 }
 

@@ -181,13 +181,13 @@ function* decodeCustom(
 ): Steps<ApiObject> {
   const { text, dump, raw } = parsed;
   const meta = checkedTypeMeta(parsed, unrecognized);
-  if (meta.kind === '') throw unrecognized(`Object 'Kind' is missing in '${raw || goJson(text.value)}'`, dump);
+  // Unlike the fields of built-in kinds, these have one spelling.
+  const { kind, apiVersion } = (text.value ?? {}) as JsonObject;
+  if (meta.kind === '' || !kind) throw unrecognized(`Object 'Kind' is missing in '${raw || goJson(text.value)}'`, dump);
   const expected = groupVersion(definition);
-  if (meta.apiVersion === '')
-    throw unrecognized(`Object 'apiVersion' is missing in '${raw || goJson(text.value)}'`, dump);
-  if (meta.apiVersion !== expected) {
+  if (apiVersion !== expected) {
     throw badRequest(
-      `the API version in the data (${meta.apiVersion}) does not match the expected API version (${expected})`,
+      `the API version in the data (${apiVersion ?? ''}) does not match the expected API version (${expected})`,
     );
   }
   const cannot = (why: string): ApiError => cannotHandle(meta, definition.kind, why);

@@ -1,4 +1,5 @@
 import { quote } from '../api/go-text.js';
+import type { Metrics } from '../runtime/metrics.js';
 import type { TextResult } from './request.js';
 
 /** A named condition of a healthy server. Answers nothing when it holds, what is wrong otherwise. */
@@ -7,6 +8,27 @@ export interface HealthCheck {
   /** Part of /readyz alone. Default: of all three. */
   readonly onlyReady?: boolean;
   check(): Promise<string | undefined>;
+}
+
+/** Told of every check made for one of the three paths. */
+export type HealthObserver = (check: string, endpoint: string, holds: boolean) => void;
+
+/** Counts health checks, by name and by the path they were made for. */
+export function healthMetrics(metrics: Metrics): HealthObserver {
+  const last = metrics.gauge({
+    name: 'kubernetes_healthcheck',
+    help: '1 if the health check held when it was last made, 0 if not.',
+    labels: ['name', 'type'],
+  });
+  const total = metrics.counter({
+    name: 'kubernetes_healthchecks_total',
+    help: 'Health checks made, by how they ended.',
+    labels: ['name', 'type', 'status'],
+  });
+  return (name, type, holds) => {
+    last.set({ name, type }, holds ? 1 : 0);
+    total.add({ name, type, status: holds ? 'success' : 'error' });
+  };
 }
 
 const headers = { 'X-Content-Type-Options': 'nosniff' };
@@ -19,6 +41,7 @@ export async function health(
   checks: readonly HealthCheck[],
   path: string,
   query: { all(name: string): readonly string[]; get(name: string): string | undefined },
+  observed: HealthObserver = () => {},
 ): Promise<TextResult> {
   const [endpoint = '', ...below] = path.slice(1).split('/');
   const one = below.join('/');
@@ -43,6 +66,7 @@ export async function health(
       continue;
     }
     const wrong = problems[at];
+    observed(name, endpoint, wrong === undefined);
     failed ||= wrong !== undefined;
     lines.push(wrong === undefined ? `[+]${name} ok` : `[-]${name} failed: reason withheld`);
   }

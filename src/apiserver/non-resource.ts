@@ -4,9 +4,10 @@ import { goJson } from '../api/go-text.js';
 import type { UserInfo } from '../api/user.js';
 import { discoveryMaxAge, keySetPath, openIdConfigurationPath } from '../auth/discovery-documents.js';
 import type { Clock } from '../runtime/clock.js';
+import { openMetrics } from '../runtime/metrics.js';
 import type { Catalogue, Served } from './catalogue.js';
 import { apiGroup, apiGroupList, apiResourceList, apiVersions, groupDiscoveryList } from './discovery.js';
-import { type HealthCheck, health, pageNotFound } from './health.js';
+import { type HealthCheck, health, healthMetrics, pageNotFound } from './health.js';
 import { negotiate, wantsAggregatedDiscovery } from './negotiate.js';
 import type { ApiRequest, Headers, Representation, Result } from './request.js';
 import { serverVersion } from './version.js';
@@ -38,15 +39,24 @@ const plain: Representation = { mediaType: 'json', pretty: false };
 
 export function nonResourceRoutes(parts: NonResourceParts): NonResourceRoutes {
   const aggregated = new AggregatedDiscovery();
+  const slis = openMetrics();
+  const observed = healthMetrics(slis);
+  const scrapes = new Map(
+    parts.metrics && [
+      ['/metrics', parts.metrics],
+      ['/metrics/slis', () => slis.expose()],
+    ],
+  );
   return {
     async run(request) {
       const path = request.info.path.length > 1 ? request.info.path.replace(/\/+$/, '') : request.info.path;
       if (/^\/(?:healthz|livez|readyz)(?:\/|$)/.test(path)) {
-        return { result: await health(parts.checks, path, request.query), representation: plain };
+        return { result: await health(parts.checks, path, request.query, observed), representation: plain };
       }
       if (path.startsWith('/openapi/')) return openApi(parts, request, path);
-      if (path === '/metrics' && parts.metrics !== undefined) {
-        const { text, contentType } = await parts.metrics();
+      const scrape = scrapes.get(path);
+      if (scrape !== undefined) {
+        const { text, contentType } = await scrape();
         return { result: { type: 'bytes', code: 200, bytes: Buffer.from(text), contentType }, representation: plain };
       }
       const keys = openIdAnswer(parts, request, path);
@@ -110,6 +120,7 @@ const fixedPaths = [
   '/healthz',
   '/livez',
   '/metrics',
+  '/metrics/slis',
   '/openapi/v2',
   '/openapi/v3',
   '/openapi/v3/',

@@ -114,8 +114,11 @@ export interface WatchResult {
 }
 
 export type WatchItem =
-  /** `entry` carries the revision of the event; for an object leaving a selection, its previous content. */
-  | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly entry: Entry }
+  /**
+   * `entry` carries the revision of the event; for an object leaving a selection, its previous content. `initial`: it is
+   * part of the present state.
+   */
+  | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly entry: Entry; readonly initial?: true }
   | { readonly type: 'BOOKMARK'; readonly resourceVersion: string; readonly initialEventsEnd: boolean }
   | { readonly type: 'ERROR'; readonly error: unknown };
 
@@ -129,7 +132,16 @@ export interface ApiResponse {
   /** The caller is nobody in particular: an HTTP/2 connection ends with this answer, as Kubernetes has it. */
   readonly unknownCaller?: boolean;
   /** To be told once: the answer was sent, or will not be. Watches tell of their end themselves. */
-  readonly settled?: (outcome: { readonly code: number; readonly bytes: number }) => void;
+  readonly settled?: (outcome: Outcome) => void;
+}
+
+/** What became of an answer. */
+export interface Outcome {
+  readonly code: number;
+  /** Size of the body, where there is one. */
+  readonly bytes: number;
+  /** It was broken off after it had begun. */
+  readonly isAborted?: boolean;
 }
 
 /** The form the caller accepts. */

@@ -255,7 +255,9 @@ async function updateOnce(
   const document = encode(definition, next);
   if (sameDocument(document, entry)) return { created: false, entry, object: previous };
   if (context.dryRun) return { created: false, entry: undefined, object: withVersion(next, entry) };
-  return { created: false, entry: await commitOver(parts, entry, document), object: next };
+  const committed = await commitOver(parts, entry, document);
+  definition.updated?.(next, previous);
+  return { created: false, entry: committed, object: next };
 }
 
 const commitOver = ({ store }: Parts, entry: Entry, document: Document): Promise<Entry> =>

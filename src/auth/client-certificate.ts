@@ -17,6 +17,8 @@ export function clientCertificate(options: {
   readonly bundle: () => string;
   readonly clock: Clock;
   readonly domains: Domains;
+  /** Told how long the certificate of every request is still valid, whether it counts or not; negative: it was. */
+  readonly lifetimeLeft?: ((seconds: number) => void) | undefined;
 }): Authenticator {
   const verifier = new PeerVerifier(options);
   return {

@@ -26,6 +26,7 @@ export interface AuthenticationOptions extends ServiceAccountTokenOptions {
   /** Tokens that others answer for, asked last, in this order. They judge audiences themselves. */
   readonly foreignTokens?: readonly TokenAuthenticator[] | undefined;
   readonly secretTokenUsed?: SecretTokenOptions['used'];
+  readonly certificateLifetimeLeft?: ((seconds: number) => void) | undefined;
   /** Whom to take for `system:anonymous` of those who present nothing; as it is at the moment. */
   readonly anonymous: () => AnonymousPolicy;
 }
@@ -48,7 +49,12 @@ export function defaultAuthenticator(options: AuthenticationOptions): Authentica
     ...(options.frontProxy === undefined
       ? []
       : [requestForApiAudiences(frontProxy({ ...options.frontProxy, clock }), apiAudiences)]),
-    clientCertificate({ bundle: options.clientBundle, clock, domains }),
+    clientCertificate({
+      bundle: options.clientBundle,
+      clock,
+      domains,
+      lifetimeLeft: options.certificateLifetimeLeft,
+    }),
     bearerToken(tokens, apiAudiences),
     webSocketToken(tokens, { apiAudiences, apiDomain: domains.api }),
   );

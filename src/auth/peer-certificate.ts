@@ -26,15 +26,24 @@ export class PeerVerifier {
   readonly #bundle: () => string;
   readonly #clock: Clock;
   readonly #limit: number;
+  readonly #lifetimeLeft: (seconds: number) => void;
   readonly #known = new Map<string, Remembered>();
   #text: string | undefined;
   #anchors: readonly Certificate[] = [];
 
-  /** `bundle` answers the PEM text of the CAs that count now. */
-  constructor(options: { readonly bundle: () => string; readonly clock: Clock; readonly limit?: number }) {
+  /**
+   * `bundle` answers the PEM text of the CAs that count now. `lifetimeLeft` is told of every certificate, good or not.
+   */
+  constructor(options: {
+    readonly bundle: () => string;
+    readonly clock: Clock;
+    readonly limit?: number;
+    readonly lifetimeLeft?: ((seconds: number) => void) | undefined;
+  }) {
     this.#bundle = options.bundle;
     this.#clock = options.clock;
     this.#limit = options.limit ?? 10_000;
+    this.#lifetimeLeft = options.lifetimeLeft ?? (() => {});
   }
 
   /** The leaf, once it is known to be good. Throws AuthenticationError. `chain` is DER, leaf first, never empty. */
@@ -44,10 +53,11 @@ export class PeerVerifier {
     const fingerprint = createHash('sha256').update(leaf).digest('hex');
     const now = this.#clock.now();
     const known = this.#known.get(fingerprint);
+    const certificate = known?.peer.certificate ?? readLeaf(leaf);
+    this.#lifetimeLeft((certificate.notAfter - now) / 1_000);
     if (known !== undefined && now <= known.until) return known.peer;
     this.#known.delete(fingerprint);
 
-    const certificate = readLeaf(leaf);
     const verdict = verifyClientChain(certificate, {
       intermediates: others.flatMap(readIntermediate),
       anchors: this.#anchors,

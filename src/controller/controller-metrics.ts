@@ -5,12 +5,15 @@ export type ReconcileOutcome = 'done' | 'requeue' | 'retry' | 'terminal';
 
 /** What controllers count, by the controller's name. */
 export interface ControllerMetrics {
-  reconciled(controller: string, outcome: ReconcileOutcome, seconds: number): void;
+  /** `error`: why it ended badly. */
+  reconciled(controller: string, outcome: ReconcileOutcome, seconds: number, error?: unknown): void;
   queueDepth(controller: string, depth: number): void;
   /** A key was put into the queue, or was there already. */
   added?(controller: string): void;
   /** A key had waited so long for a worker. */
   waited?(controller: string, seconds: number): void;
+  /** A worker took a key, `age` seconds ago. Answers whom to tell that it is done with it. */
+  took?(controller: string, age: () => number): () => void;
 }
 
 const results: Readonly<Record<ReconcileOutcome, string>> = {
@@ -60,6 +63,29 @@ export function controllerMetrics(metrics: Metrics): ControllerMetrics {
     labels: queue,
     buckets,
   });
+  /** How long workers have had their keys. */
+  const ages = new Map<string, Set<() => number>>();
+  const measured = (of: (seconds: readonly number[]) => number) => async () =>
+    [...ages].map(([controller, taken]) => ({
+      labels: { controller, name: controller },
+      value: of([...taken].map((age) => age())),
+    }));
+  metrics.measured(
+    {
+      name: 'workqueue_unfinished_work_seconds',
+      help: 'How long workers have had the keys they have, together.',
+      labels: queue,
+    },
+    measured((seconds) => seconds.reduce((sum, one) => sum + one, 0)),
+  );
+  metrics.measured(
+    {
+      name: 'workqueue_longest_running_processor_seconds',
+      help: 'How long the slowest worker has had its key.',
+      labels: queue,
+    },
+    measured((seconds) => Math.max(0, ...seconds)),
+  );
   return {
     reconciled(controller, outcome, seconds) {
       total.add({ controller, result: results[outcome] });
@@ -72,5 +98,10 @@ export function controllerMetrics(metrics: Metrics): ControllerMetrics {
     queueDepth: (controller, value) => depth.set({ controller, name: controller }, value),
     added: (controller) => adds.add({ controller, name: controller }),
     waited: (controller, seconds) => waits.observe({ controller, name: controller }, seconds),
+    took(controller, age) {
+      const taken = ages.get(controller) ?? new Set();
+      ages.set(controller, taken.add(age));
+      return () => void taken.delete(age);
+    },
   };
 }

@@ -38,9 +38,11 @@ export async function runKeys<K>(work: KeyedWork<K>, context: ReconcileContext):
     metrics?.queueDepth(name, queue.depth);
     const startedAt = clock.now();
     if (woken !== undefined) metrics?.waited?.(name, (startedAt - woken.since) / 1_000);
+    const done = metrics?.took?.(name, () => (clock.now() - startedAt) / 1_000);
     const report = (result: ReconcileOutcome, err?: unknown): void => {
       const durationMs = clock.now() - startedAt;
-      metrics?.reconciled(name, result, durationMs / 1_000);
+      done?.();
+      metrics?.reconciled(name, result, durationMs / 1_000, err);
       const fields = { object, cause, attempt, durationMs, result, ...(err === undefined ? {} : { err }) };
       if (result === 'terminal') log.error(fields, 'reconcile failed for good');
       else if (result !== 'retry') log.info(fields, 'reconciled');

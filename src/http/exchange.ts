@@ -22,6 +22,8 @@ export interface Exchange {
   /** Calls back when the caller has gone before the answer was given. */
   onClosed(listener: () => void): void;
   readonly answered: boolean;
+  /** The answer was broken off, because nobody took it. */
+  readonly stuck: boolean;
   /** Sends a whole answer; if that takes a while, resolves when the last of it was handed over, or nobody reads any more. */
   send(code: number, headers: OutgoingHeaders, body: Body): Promise<void> | undefined;
   /** Begins an answer that goes on; headers are sent at once. */
@@ -55,6 +57,7 @@ function peerCertificates(owner: object, socket: Pick<TLSSocket, 'getPeerCertifi
 
 export function http1Exchange(request: IncomingMessage, response: ServerResponse): Exchange {
   const { socket } = request;
+  let stuck = false;
   return {
     version: 1,
     method: request.method ?? 'GET',
@@ -75,11 +78,14 @@ export function http1Exchange(request: IncomingMessage, response: ServerResponse
     get answered() {
       return response.headersSent;
     },
+    get stuck() {
+      return stuck;
+    },
     send: (code, headers, body) => {
       // What is still to come of a large body would have to be read to its end before the next request.
       if (!request.complete && !hasSmallBody(request)) response.setHeader('Connection', 'close');
       response.writeHead(code, headers as Record<string, string | number | string[]>);
-      return write(body, response);
+      return write(body, response, () => (stuck = true));
     },
     stream: (code, headers) => {
       response.writeHead(code, headers as Record<string, string | number | string[]>);
@@ -98,6 +104,7 @@ export function http2Exchange(
 ): Exchange {
   const session = stream.session;
   let isLast = false;
+  let stuck = false;
   return {
     version: 2,
     method: headers[':method'] ?? 'GET',
@@ -118,6 +125,9 @@ export function http2Exchange(
     get answered() {
       return stream.headersSent;
     },
+    get stuck() {
+      return stuck;
+    },
     send: (code, outgoing, body) => {
       if (stream.destroyed || stream.closed) return undefined;
       stream.respond({ ':status': code, ...outgoing } as OutgoingHttpHeaders);
@@ -125,7 +135,7 @@ export function http2Exchange(
       if (!stream.endAfterHeaders && !stream.readableEnded) {
         stream.once('finish', () => stream.close(constants.NGHTTP2_NO_ERROR));
       }
-      const written = write(body, stream);
+      const written = write(body, stream, () => (stuck = true));
       if (isLast) session?.close();
       return written;
     },
@@ -153,13 +163,20 @@ const stuckMs = 60_000;
  * Of a long answer no more is made and kept than its reader takes. Whoever asks for much and does not read it loses the
  * answer after a while in which nothing moved.
  */
-function write({ length, chunks }: Body, out: ServerResponse | ServerHttp2Stream): Promise<void> | undefined {
+function write(
+  { length, chunks }: Body,
+  out: ServerResponse | ServerHttp2Stream,
+  onStuck: () => void,
+): Promise<void> | undefined {
   if (length <= longAnswer) {
     const [first = Buffer.alloc(0), ...others] = chunks;
     out.end(others.length === 0 ? first : Buffer.concat([first, ...others]));
     return undefined;
   }
-  out.setTimeout(stuckMs, () => out.destroy());
+  out.setTimeout(stuckMs, () => {
+    onStuck();
+    out.destroy();
+  });
   return new Promise((resolve) => {
     const coming = chunks[Symbol.iterator]();
     const proceed = (): void => {

@@ -6,7 +6,7 @@ import { quote } from '../api/go-text.js';
 import { errorForm } from '../apiserver/negotiate.js';
 import { passedHeader } from '../apiserver/passed-headers.js';
 import { type Body, bodyOf, type EventEncoder, eventEncoder, represent } from '../apiserver/represent.js';
-import type { ApiRequest, ApiResponse, RequestInfo, WatchResult } from '../apiserver/request.js';
+import type { ApiRequest, ApiResponse, Outcome, RequestInfo, WatchResult } from '../apiserver/request.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
 import { readBody } from './body.js';
@@ -42,7 +42,7 @@ export async function serve(parts: FacadeParts, exchange: Exchange): Promise<voi
     try {
       outcome = await answer(parts, exchange, request, response, base);
     } finally {
-      response.settled?.(outcome);
+      response.settled?.(exchange.stuck ? { ...outcome, isAborted: true } : outcome);
     }
   } catch (error) {
     if (error instanceof UnroutablePath) {
@@ -156,8 +156,6 @@ async function answer(
     }
   }
 }
-
-type Outcome = Parameters<NonNullable<ApiResponse['settled']>>[0];
 
 /** Does the connection end with this answer? That of a caller nobody knows only if it can carry many at a time. */
 const isLast = ({ stopping }: FacadeParts, { version }: Exchange, { unknownCaller }: ApiResponse): boolean =>

@@ -69,6 +69,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Res
   validate?(next: T, previous: T | undefined, context: RequestContext): readonly Violation[];
   /** Warnings for the client about an accepted object. Pure. */
   warnings?(next: T, previous: T | undefined): readonly string[];
+  /** Told of every update that was stored. Must not throw. */
+  updated?(next: T, previous: T): void;
   /** For kinds that are answered at once and never stored, such as TokenReview. `verbs` is then `['create']`. */
   answer?(request: T, context: RequestContext): Promise<T>;
   /** For kinds whose deletion is more than finalizers of metadata (Namespace, CustomResourceDefinition). */

@@ -38,6 +38,7 @@ export async function openAccess(
     /** PEM of CAs of signers whose certificates say who is calling. */
     signerAnchors(): string;
     secretTokenUsed(secret: Secret): void;
+    certificateLifetimeLeft(seconds: number): void;
   },
 ): Promise<Access> {
   const { credentials, objects, domains, log } = given;
@@ -60,6 +61,7 @@ export async function openAccess(
       anonymous: options.anonymous ?? true,
       configuration: options.authenticationConfiguration,
       secretTokenUsed: given.secretTokenUsed,
+      certificateLifetimeLeft: given.certificateLifetimeLeft,
     },
     given,
   );

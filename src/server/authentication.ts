@@ -72,6 +72,8 @@ export interface AuthenticationOptions {
   /** Gets documents of issuers; default: over HTTPS. */
   readonly fetch?: FetchText | undefined;
   readonly secretTokenUsed?: ((secret: Secret) => void) | undefined;
+  /** Told how many seconds the client certificate of every request is still valid. */
+  readonly certificateLifetimeLeft?: ((seconds: number) => void) | undefined;
 }
 
 interface Surroundings {
@@ -104,6 +106,7 @@ export async function openAuthentication(options: AuthenticationOptions, given: 
     frontProxy: proxy,
     foreignTokens: [foreign.tokens, ...(options.webhook === undefined ? [] : [options.webhook])],
     secretTokenUsed: options.secretTokenUsed,
+    certificateLifetimeLeft: options.certificateLifetimeLeft,
     anonymous: foreign.anonymous,
   });
   const keySetUri = (): string => options.keySetUri ?? `https://${options.serverAddress()}${keySetPath}`;

@@ -1,7 +1,10 @@
 import type { LedgerRecord } from '../api/certificate-ledger.js';
+import type { Domains } from '../api/domains.js';
 import { CertificateLedgerEntries } from '../api/kinds/certificate-ledger-entry.js';
+import type { CertificateSigningRequest } from '../api/kinds/certificate-signing-request.js';
 import type { Client } from '../client/client.js';
-import { readPemCertificates } from '../pki/certificate.js';
+import { readCertificates, readPemCertificates } from '../pki/certificate.js';
+import { pemBlocks } from '../pki/pem.js';
 import type { Signer } from '../pki/signer.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Metrics } from '../runtime/metrics.js';
@@ -64,6 +67,39 @@ export function certificateMetrics(
     ends.add(record);
   };
 }
+
+/**
+ * Counts how often those who asked for a duration were issued a certificate, and how often one of that duration, by
+ * well-known signer. Answers whom to tell of updates of requests.
+ */
+export function requestedDurations(
+  metrics: Metrics,
+  domains: Domains,
+): (next: CertificateSigningRequest, previous: CertificateSigningRequest) => void {
+  const requested = metrics.counter({
+    name: 'apiserver_certificates_registry_csr_requested_duration_total',
+    help: 'Certificates issued to those who asked for a duration.',
+    labels: ['signerName'],
+  });
+  const honored = metrics.counter({
+    name: 'apiserver_certificates_registry_csr_honored_duration_total',
+    help: 'Certificates issued with the duration that was asked for.',
+    labels: ['signerName'],
+  });
+  return ({ spec, status }, previous) => {
+    const { signerName: signer = '', expirationSeconds: wanted } = spec;
+    if (!status?.certificate || previous.status?.certificate || !wanted) return;
+    const signerName = signer.startsWith(`${domains.signer}/`) ? signer : 'other';
+    requested.add({ signerName });
+    const [block] = pemBlocks(Buffer.from(status.certificate, 'base64'));
+    const [issued] = block === undefined ? [] : readCertificates(block.bytes);
+    if (issued !== undefined && isAbout((issued.notAfter - issued.notBefore) / 1_000, wanted))
+      honored.add({ signerName });
+  };
+}
+
+/** Signers date certificates back by minutes. */
+const isAbout = (seconds: number, wanted: number): boolean => Math.abs(seconds - wanted) < 300 + wanted / 20;
 
 async function readLedger(client: Client, take: (record: LedgerRecord) => void): Promise<void> {
   let next: string | undefined;

@@ -15,7 +15,9 @@ import { builtinDefinitions } from '../resources/index.js';
 import { authenticationReviews, authorizationReviews } from '../resources/reviews/index.js';
 import { serviceAccountToken } from '../resources/serviceaccounts/token.js';
 import type { Clock } from '../runtime/clock.js';
+import type { Metrics } from '../runtime/metrics.js';
 import type { Authentication } from './authentication.js';
+import { requestedDurations } from './certificate-metrics.js';
 
 export interface DefinitionParts {
   readonly authentication: Authentication;
@@ -27,6 +29,7 @@ export interface DefinitionParts {
   readonly nodeRestriction: boolean;
   readonly maxTokenSeconds: number | undefined;
   readonly extendTokens: boolean | undefined;
+  readonly metrics: Metrics | undefined;
 }
 
 /** The built-in kinds with the services they answer from, and the policies on their way to the store. */
@@ -34,7 +37,7 @@ export function openDefinitions(parts: DefinitionParts): {
   readonly definitions: readonly ResourceDefinition[];
   readonly admission: readonly AdmissionStep[];
 } {
-  const { authentication, authorizer, roles, objects, domains } = parts;
+  const { authentication, authorizer, roles, objects, domains, metrics } = parts;
   const { apiAudiences, authenticator, issuer } = authentication;
   const definitions: readonly ResourceDefinition[] = builtinDefinitions({
     domains,
@@ -49,7 +52,10 @@ export function openDefinitions(parts: DefinitionParts): {
     authenticationReviews: authenticationReviews({ authenticator, apiAudiences }),
     authorizationReviews: authorizationReviews({ authorizer, domains }),
     certificates: [
-      certificateSigningRequestDefinition(domains) as object as ResourceDefinition,
+      certificateSigningRequestDefinition(
+        domains,
+        metrics && requestedDurations(metrics, domains),
+      ) as object as ResourceDefinition,
       clusterTrustBundleDefinition({ domains }) as object as ResourceDefinition,
       certificateLedgerEntries as object as ResourceDefinition,
     ],

@@ -5,6 +5,7 @@ import { Deadlines } from '../apiserver/operations/deadlines.js';
 import { defaultInFlightLimits, InFlight } from '../apiserver/operations/in-flight.js';
 import type { Operations } from '../apiserver/operations/operations.js';
 import { measureInFlight, RequestMetrics } from '../apiserver/operations/request-metrics.js';
+import { serverVersion } from '../apiserver/version.js';
 import { type ControllerMetrics, controllerMetrics } from '../controller/controller-metrics.js';
 import { storagePrefix } from '../registry/keys.js';
 import type { Clock } from '../runtime/clock.js';
@@ -14,6 +15,7 @@ import { type LineSink, openRotatingFile, streamSink } from '../runtime/rotating
 import { followText, type TextSource } from '../runtime/text-source.js';
 import { meteredStore } from '../store/metered-store.js';
 import type { Store } from '../store/store.js';
+import { withSyncMetrics } from './sync-metrics.js';
 
 /** Where the audit log goes, and what it says. */
 export interface AuditOptions {
@@ -47,6 +49,8 @@ export interface OpenedOperations {
   /** For requests about what the catalogue serves. */
   over(catalogue: Catalogue, closing: () => boolean): Operations;
   onHandshakeFailed(): void;
+  /** A request came with a client certificate that is valid for so many seconds more. */
+  onClientCertificate(seconds: number): void;
   /** Writes what is still to be written. */
   close(): Promise<void>;
 }
@@ -69,11 +73,19 @@ export async function openOperations(
   const handshakes = metrics
     .counter({ name: 'apiserver_tls_handshake_errors_total', help: 'TLS handshakes that failed.' })
     .of({});
+  const lifetimes = metrics
+    .histogram({
+      name: 'apiserver_client_certificate_expiration_seconds',
+      help: 'How much longer client certificates are valid, by request.',
+      buckets: lifetimeSeconds,
+    })
+    .of({});
+  tellBuild(metrics);
   measureInFlight(metrics, inFlight, () => clock.now());
   return {
     store: counted ? meteredStore(given.store, { metrics, clock }) : given.store,
     metrics: counted ? metrics : undefined,
-    controllers: counted ? controllerMetrics(metrics) : undefined,
+    controllers: counted ? withSyncMetrics(metrics, controllerMetrics(metrics)) : undefined,
     over(catalogue, closing) {
       if (counted) measureObjects(metrics, given.store, catalogue);
       return {
@@ -86,11 +98,42 @@ export async function openOperations(
       };
     },
     onHandshakeFailed: () => handshakes.add(),
+    onClientCertificate: (seconds) => lifetimes.observe(seconds),
     async close() {
       over.abort();
       await audit?.close();
     },
   };
+}
+
+const hour = 3_600;
+const day = 24 * hour;
+const lifetimeSeconds = [
+  ...[0, hour / 2, hour, 2 * hour, 6 * hour, 12 * hour],
+  ...[1, 2, 4, 7, 30, 90, 180, 360].map((days) => days * day),
+];
+
+/** What /version answers, as labels. */
+function tellBuild(metrics: Metrics): void {
+  const { major, minor, gitVersion, gitCommit, gitTreeState, buildDate, goVersion, compiler, platform } = serverVersion;
+  const labels = {
+    major,
+    minor,
+    git_version: gitVersion,
+    git_commit: gitCommit,
+    git_tree_state: gitTreeState,
+    build_date: buildDate,
+    go_version: goVersion,
+    compiler,
+    platform,
+  };
+  metrics
+    .gauge({
+      name: 'kubernetes_build_info',
+      help: 'Always 1; the labels say what the server is.',
+      labels: Object.keys(labels) as (keyof typeof labels)[],
+    })
+    .set(labels, 1);
 }
 
 interface AuditParts {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type HealthCheck, health } from '../../src/apiserver/health.js';
+import { type HealthCheck, type HealthObserver, health } from '../../src/apiserver/health.js';
 import { queryOf } from '../../src/http/route.js';
 
 const checks: readonly HealthCheck[] = [
@@ -17,9 +17,9 @@ const broken: readonly HealthCheck[] = [
   },
 ];
 
-const ask = (url: string, given = checks) => {
+const ask = (url: string, given = checks, observed?: HealthObserver) => {
   const [path = '', query = ''] = url.split('?');
-  return health(given, path, queryOf(query));
+  return health(given, path, queryOf(query), observed);
 };
 
 describe('the three paths', () => {
@@ -54,5 +54,16 @@ describe('the three paths', () => {
   test('a check that cannot be made has failed', async () => {
     expect((await ask('/livez', broken)).text).toContain('[-]broken failed: reason withheld\n');
     expect((await ask('/livez/broken', broken)).text).toBe('internal server error: no answer\n');
+  });
+
+  test('checks made together are told of, one alone and those left out are not', async () => {
+    const seen: unknown[] = [];
+    const observed: HealthObserver = (...given) => void seen.push(given);
+    await ask('/readyz?exclude=hook/first', checks, observed);
+    await ask('/livez/ping', checks, observed);
+    expect(seen).toEqual([
+      ['ping', 'readyz', true],
+      ['leaving', 'readyz', false],
+    ]);
   });
 });

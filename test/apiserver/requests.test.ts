@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type AskOptions, type Served, serve } from './served.js';
+import { type AskOptions, type Served, serve, served, widgets } from './served.js';
 
 /** Parameters and bodies as kube-apiserver reads them, one request each. */
 
@@ -9,7 +9,7 @@ const table = { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' };
 
 let it: Served;
 beforeAll(async () => {
-  it = await serve();
+  it = await serve({ controllers: 'all' });
   for (const name of ['a', 'b']) await it.ask('POST', configMaps, { body: { metadata: { name, labels: { name } } } });
 });
 afterAll(() => it.stop());
@@ -47,6 +47,13 @@ test.each<[string, string, AskOptions, number, string]>([
   [
     'GET',
     '?watch=1&continue=x&sendInitialEvents=true&resourceVersionMatch=NotOlderThan',
+    {},
+    422,
+    'resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when continue is provided',
+  ],
+  [
+    'GET',
+    '?watch=1&continue=x',
     {},
     422,
     'resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when continue is provided',
@@ -181,4 +188,21 @@ test.each([
 ])('a merge patch that makes another kind of it: %j', async (body, why) => {
   const answer = await it.ask('PATCH', `${configMaps}/a`, { headers: merge, body });
   expect([answer.code, answer.json().message]).toEqual([422, expect.stringContaining(why)]);
+});
+
+test('bodies of custom resources spell kind and apiVersion in one way', async () => {
+  const gadgets = '/apis/example.com/v1/widgets';
+  await it.ask('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', { body: widgets({}) });
+  await served(it, gadgets);
+  const refusal = async (body: string) => (await it.ask('POST', gadgets, { body })).json().message;
+  const named = '"metadata":{"name":"a"}';
+  expect(await refusal(`{"KIND":"Widget","apiVersion":"example.com/v1",${named}}`)).toContain(
+    "Object 'Kind' is missing in '{",
+  );
+  expect(await refusal('null')).toContain("Object 'Kind' is missing in 'null'");
+  for (const body of [`{"kind":"Widget",${named}}`, `{"kind":"Widget","APIVERSION":"example.com/v1",${named}}`]) {
+    expect(await refusal(body)).toBe(
+      'the API version in the data () does not match the expected API version (example.com/v1)',
+    );
+  }
 });

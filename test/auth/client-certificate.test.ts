@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { defaultDomains } from '../../src/api/domains.js';
 import { AuthenticationError } from '../../src/auth/authenticator.js';
 import { clientCertificate } from '../../src/auth/client-certificate.js';
+import { readCertificate } from '../../src/pki/certificate.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
 import { credentials } from './credentials.js';
 import { attributes, extensions, type Forged, forge, usages, type Wanted } from './forge.js';
@@ -73,6 +74,25 @@ test.each([
 test('a name cannot smuggle another one', async () => {
   const found = await authenticate([client({ subject: [[commonName, 'a\nO=system:masters,CN=root']] })]);
   expect(found?.user).toMatchObject({ username: 'a\nO=system:masters,CN=root', groups: [] });
+});
+
+test('how long a certificate is still valid is told with every request, of those that count no more too', async () => {
+  const left: number[] = [];
+  const at = new FakeClock();
+  const authenticator = clientCertificate({
+    ...{ bundle: () => root.pem, clock: at, domains: defaultDomains },
+    lifetimeLeft: (seconds) => void left.push(seconds),
+  });
+  const leaf = client();
+  const ask = () => authenticator.authenticate(credentials({}, { certificates: [leaf.der] }));
+  const { notAfter } = readCertificate(leaf.der);
+  await ask();
+  await at.advance(1_000);
+  await ask();
+  await at.advance(notAfter - at.now() + 1_000);
+  await expect(ask()).rejects.toThrow('has expired');
+  const first = (notAfter - now) / 1_000;
+  expect(left).toEqual([first, first - 1, -1]);
 });
 
 const stranger = forge({ subject: [[commonName, 'root']], extensions: [extensions.authority()] });

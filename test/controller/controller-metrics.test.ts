@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest';
 import { controllerMetrics } from '../../src/controller/controller-metrics.js';
+import { runKeys } from '../../src/controller/run-keys.js';
+import { silentLogger } from '../../src/runtime/logger.js';
 import { openMetrics } from '../../src/runtime/metrics.js';
+import { FakeClock } from '../../src/testing/fake-clock.js';
+import { FakeClient } from '../fake-client.js';
 
 test('controllers count under the usual names', async () => {
   const metrics = openMetrics();
@@ -27,6 +31,44 @@ test('controllers count under the usual names', async () => {
   ]) {
     expect(text).toContain(line);
   }
+});
+
+test('what workers are at is told of by its age', async () => {
+  const clock = new FakeClock();
+  const metrics = openMetrics();
+  const stop = new AbortController();
+  const finish = new Map<string, () => void>();
+  const running = runKeys<string>(
+    {
+      name: 'c',
+      identity: (key) => key,
+      concurrency: 2,
+      start: (wake) => {
+        wake('a', 'start');
+        wake('b', 'start', 3_000);
+      },
+      reconcile: (key) => new Promise((resolve) => finish.set(key, resolve)),
+    },
+    {
+      client: new FakeClient(clock),
+      log: silentLogger,
+      clock,
+      signal: stop.signal,
+      metrics: controllerMetrics(metrics),
+    },
+  );
+  const ages = async () =>
+    (await metrics.expose()).text.match(/(?<=^workqueue_(?:unfinished|longest)\w*_seconds\{.*\} )\d+$/gm);
+  await clock.advance(5_000);
+  expect(await ages()).toEqual(['7', '5']);
+  finish.get('a')?.();
+  await clock.advance(1_000);
+  expect(await ages()).toEqual(['3', '3']);
+  finish.get('b')?.();
+  await clock.advance(1);
+  expect(await ages()).toEqual(['0', '0']);
+  stop.abort();
+  await running;
 });
 
 test('every set of metrics is its own', async () => {

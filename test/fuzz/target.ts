@@ -221,6 +221,7 @@ function inProcess(
     get answered() {
       return answered !== undefined;
     },
+    stuck: false,
     send: async (code, headers, { chunks }) => {
       answered = { code, headers, body: Buffer.concat([...chunks]), stream: false };
     },

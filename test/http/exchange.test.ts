@@ -1,8 +1,16 @@
 import { connect, createServer, type ServerHttp2Stream } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
+import { Catalogue } from '../../src/apiserver/catalogue.js';
+import { Passage } from '../../src/apiserver/operations/passage.js';
+import { RequestMetrics } from '../../src/apiserver/operations/request-metrics.js';
 import type { Body } from '../../src/apiserver/represent.js';
-import { http2Exchange } from '../../src/http/exchange.js';
+import type { ApiRequest, ApiResponse } from '../../src/apiserver/request.js';
+import { type Exchange, http2Exchange } from '../../src/http/exchange.js';
+import { serve } from '../../src/http/facade.js';
+import { silentLogger } from '../../src/runtime/logger.js';
+import { openMetrics } from '../../src/runtime/metrics.js';
+import { FakeClock } from '../../src/testing/fake-clock.js';
 
 const chunkBytes = 65_536;
 
@@ -20,12 +28,17 @@ afterEach(() => {
   for (const stop of stops.splice(0)) stop();
 });
 
-async function asked(body: Body) {
+const asked = (body: Body) =>
+  answered((exchange) => exchange.send(200, { 'Content-Length': body.length }, body) ?? Promise.resolve());
+
+async function answered(answer: (exchange: Exchange) => Promise<void>) {
   const server = createServer();
   let sent: Promise<void> | undefined;
+  let outgoing: ServerHttp2Stream | undefined;
   server.on('stream', (stream: ServerHttp2Stream, headers) => {
     stream.on('error', () => {});
-    sent = http2Exchange(stream, headers, []).send(200, { 'Content-Length': body.length }, body);
+    outgoing = stream;
+    sent = answer(http2Exchange(stream, headers, []));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const session = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
@@ -35,7 +48,7 @@ async function asked(body: Body) {
   });
   const stream = session.request({ ':path': '/' });
   await new Promise((resolve) => stream.once('response', resolve));
-  return { stream, session, sent: () => sent ?? Promise.reject(new Error('nothing was sent')) };
+  return { stream, session, outgoing, sent: () => sent ?? Promise.reject(new Error('nothing was sent')) };
 }
 
 describe('a long answer', () => {
@@ -57,5 +70,24 @@ describe('a long answer', () => {
     session.destroy();
     await sent();
     expect(body.made()).toBeLessThan(50);
+  });
+
+  test('is broken off and counted when nobody takes it', async () => {
+    const metrics = openMetrics();
+    const clock = new FakeClock();
+    const operations = { clock, metrics: new RequestMetrics(metrics, new Catalogue([])), closing: () => false };
+    const response: ApiResponse = {
+      result: { type: 'bytes', code: 200, bytes: Buffer.alloc(400 * chunkBytes), contentType: 'text/plain' },
+      warnings: [],
+      representation: { mediaType: 'json', pretty: false },
+    };
+    const parts = {
+      handle: async (request: ApiRequest) => new Passage(operations, request).followed(response),
+      ...{ clock, log: silentLogger, stopping: new AbortController().signal },
+    };
+    const { outgoing, sent } = await answered((exchange) => serve(parts, exchange));
+    outgoing?.emit('timeout');
+    await sent();
+    expect((await metrics.expose()).text).toMatch(/^apiserver_request_aborts_total\{verb="GET",.*\} 1$/m);
   });
 });

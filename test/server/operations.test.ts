@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { Secrets } from '../../src/api/kinds/secret.js';
 import { ServiceAccounts } from '../../src/api/kinds/service-account.js';
+import { type Certificate, readPemCertificates } from '../../src/pki/certificate.js';
 import type { ServerOptions } from '../../src/server/options.js';
+import { testSigningRequest } from '../../src/testing/certificates.js';
 import { eventually, until } from '../../src/testing/until.js';
 import { configMap, configMaps, keyOfConfigMap, runningServer } from './running-server.js';
 
@@ -53,6 +55,7 @@ describe('metrics', () => {
       'GET,,,,/version,,apiserver,,401 1',
     ]);
     expect(counted('apiserver_watch_events_total')).toEqual(['coordination.k8s.io,v1,leases 1']);
+    expect(counted('apiserver_init_events_total')).toEqual(['coordination.k8s.io,leases 1']);
     expect(counted('apiserver_longrunning_requests')).toEqual([`WATCH,${about},namespace,apiserver 0`]);
     expect(counted('authentication_attempts')).toEqual(['success 14', 'failure 0', 'error 1']);
     expect(counted('apiserver_resource_objects')).toContain(',namespaces 4');
@@ -67,11 +70,55 @@ describe('metrics', () => {
     ]) {
       expect(answer.text).toContain(name);
     }
+    expect(counted('kubernetes_build_info')).toEqual([expect.stringMatching(/^1,36,v1\.36\..*\/.* 1$/)]);
+    const { text } = await ask('root', 'GET /metrics/slis');
+    expect(seriesIn(text, 'kubernetes_healthcheck')).toContain('etcd-readiness,readyz 1');
+    expect(seriesIn(text, 'kubernetes_healthchecks_total')).toContain('ping,readyz,success 1');
+    expect(text).not.toContain('livez');
+  });
+
+  test('client certificates are counted by their end, those issued by whether they last as long as asked for', async () => {
+    await using running = await runningServer();
+    const { ask, server } = running;
+    const [cert = '', key = ''] = ['certificate', 'key'].map((name) =>
+      Buffer.from(
+        new RegExp(`client-${name}-data: (\\S+)`).exec(server.adminKubeconfig)?.[1] ?? '',
+        'base64',
+      ).toString(),
+    );
+    const [{ notBefore, notAfter }] = readPemCertificates(cert) as [Certificate];
+    const lifetime = (notAfter - notBefore) / 1_000;
+    const patch = { status: { certificate: Buffer.from(cert).toString('base64') } };
+    const requests = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
+    for (const options of [
+      { name: 'a', signerName: 'kubernetes.io/kube-apiserver-client', expirationSeconds: lifetime },
+      { name: 'b', signerName: 'example.test/own', expirationSeconds: 600 },
+      { name: 'c', signerName: 'kubernetes.io/kube-apiserver-client' },
+    ]) {
+      expect((await ask('alice', `POST ${requests}`, await testSigningRequest(options))).code).toBe(201);
+      const headers = { 'content-type': 'application/merge-patch+json' };
+      expect((await ask('root', `PATCH ${requests}/${options.name}/status`, patch, { headers })).code).toBe(200);
+    }
+    const own = { agent: false, rejectUnauthorized: false, cert, key } as const;
+    const { code, text } = await ask('nobody', 'GET /metrics', undefined, own);
+    expect(code).toBe(200);
+    const name = 'apiserver_certificates_registry_csr';
+    expect(seriesIn(text, `${name}_requested_duration_total`)).toEqual([
+      'kubernetes.io/kube-apiserver-client 1',
+      'other 1',
+    ]);
+    expect(seriesIn(text, `${name}_honored_duration_total`)).toEqual(['kubernetes.io/kube-apiserver-client 1']);
+    expect(seriesIn(text, 'apiserver_client_certificate_expiration_seconds_bucket')).toEqual(
+      [0, 1_800, 3_600, 7_200, 21_600, 43_200, 86_400, 172_800, 345_600, 604_800]
+        .concat([2_592_000, 7_776_000, 15_552_000, 31_104_000])
+        .map((limit) => `${limit} ${limit < lifetime ? 0 : 1}`)
+        .concat('+Inf 1'),
+    );
   });
 
   test('they can be left out', async () => {
     await using server = await runningServer({ operations: { metrics: false } });
-    expect((await server.ask('root', 'GET /metrics')).code).toBe(404);
+    for (const path of ['/metrics', '/metrics/slis']) expect((await server.ask('root', `GET ${path}`)).code).toBe(404);
   });
 });
 

@@ -4,18 +4,11 @@ import type { Authenticated, AuthenticationError, Credentials } from '../../auth
 import type { Decision } from '../../auth/authorizer.js';
 import type { Impersonated } from '../../auth/impersonation.js';
 import { Observable } from '../../runtime/observable.js';
-import type { ApiRequest, ApiResponse, Result, WatchResult } from '../request.js';
+import type { ApiRequest, ApiResponse, Outcome, Result, WatchResult } from '../request.js';
 import type { AuditRecord } from './audit-log.js';
 import { isLongRunning, kindOf } from './in-flight.js';
 import type { Operations } from './operations.js';
 import { scopeOf } from './request-metrics.js';
-
-/** What became of an answer. */
-export interface Outcome {
-  readonly code: number;
-  /** Size of the body, where there is one. */
-  readonly bytes: number;
-}
 
 /** One request on its way: who looks after requests is told of it here, step by step, and at the end once. */
 export class Passage {
@@ -123,7 +116,7 @@ export class Passage {
         ? {}
         : {
             sent: (item, bytes) => {
-              series.event(bytes);
+              series.event(bytes, 'initial' in item);
               if (item.type === 'BOOKMARK' && item.initialEventsEnd) {
                 series.initialised((clock.now() - this.#received) / 1_000);
               }
@@ -132,11 +125,13 @@ export class Passage {
     };
   }
 
-  #settle({ code, bytes }: Outcome): void {
+  #settle({ code, bytes, isAborted }: Outcome): void {
     if (this.#over) return;
     this.#over = true;
     this.#leave?.();
-    this.#operations.metrics?.of(this.#request).answered(code, this.#seconds(), bytes);
+    const series = this.#operations.metrics?.of(this.#request);
+    series?.answered(code, this.#seconds(), bytes);
+    if (isAborted) series?.aborted();
     if (this.#record === undefined) return;
     if (this.#panic !== undefined) this.#record.panicked(this.#panic);
     else void this.#record.complete(code);

@@ -26,13 +26,16 @@ export interface RequestSeries {
   answered(code: number, seconds: number, bytes: number): void;
   /** The server gave it up to protect itself. */
   terminated(code: number): void;
+  /** The answer was broken off after it had begun. */
+  aborted(): void;
   /** A long-running request began; answers how to count its end. */
   running(): () => void;
 }
 
 /** Events of the watches of a resource. */
 export interface WatchSeries {
-  event(bytes: number): void;
+  /** `initial`: it told of the present state. */
+  event(bytes: number, initial: boolean): void;
   /** The present state was sent. */
   initialised(seconds: number): void;
 }
@@ -76,13 +79,15 @@ export class RequestMetrics {
     const key = `${group}/${version}/${resource}/${scope}`;
     const known = this.#watches.get(key);
     if (known !== undefined) return known;
-    const { watchEvents, watchSizes, watchLists } = this.#families;
+    const { watchEvents, watchSizes, watchLists, initEvents } = this.#families;
     const events = watchEvents.of({ group, version, resource });
     const sizes = watchSizes.of({ group, version, resource });
     const lists = watchLists.of({ group, version, resource, scope });
+    const initials = initEvents.of({ group, resource });
     const made: WatchSeries = {
-      event: (bytes) => {
+      event: (bytes, initial) => {
         events.add();
+        if (initial) initials.add();
         sizes.observe(bytes);
       },
       initialised: (seconds) => lists.observe(seconds),
@@ -137,7 +142,7 @@ export class RequestMetrics {
   }
 
   #make(dryRun: string, labels: About, definition: ResourceDefinition | undefined): RequestSeries {
-    const { totals, durations, slis, sizes, terminations, longRunning, deprecated } = this.#families;
+    const { totals, durations, slis, sizes, terminations, aborts, longRunning, deprecated } = this.#families;
     const codes = new Map<number, { add(): void }>();
     const duration = durations.of({ ...labels, dry_run: dryRun });
     const sli = dryRun === '' ? slis.of(labels) : undefined;
@@ -159,6 +164,7 @@ export class RequestMetrics {
         size?.observe(bytes);
       },
       terminated: (code) => terminations.add({ ...labels, code: String(code) }),
+      aborted: () => aborts.add(labels),
       running: () => {
         const gauge = longRunning.of(labels);
         gauge.add(1);
@@ -253,6 +259,11 @@ function requestFamilies(metrics: Metrics) {
       help: 'Requests given up to protect the server.',
       labels: [...about, 'code'],
     }),
+    aborts: metrics.counter({
+      name: 'apiserver_request_aborts_total',
+      help: 'Requests whose answers were broken off.',
+      labels: about.filter((name) => name !== 'component'),
+    }),
     longRunning: metrics.gauge({
       name: 'apiserver_longrunning_requests',
       help: 'Long-running requests under way.',
@@ -273,6 +284,11 @@ function requestFamilies(metrics: Metrics) {
       help: 'Bytes of events sent to watchers.',
       labels: ['group', 'version', 'resource'],
       buckets: exponentialBuckets(1_024, 2, 8),
+    }),
+    initEvents: metrics.counter({
+      name: 'apiserver_init_events_total',
+      help: 'Events that told watchers the present state.',
+      labels: ['group', 'resource'],
     }),
     watchLists: metrics.histogram({
       name: 'apiserver_watch_list_duration_seconds',
@@ -327,6 +343,7 @@ const paths = new Set([
   '/healthz',
   '/livez',
   '/metrics',
+  '/metrics/slis',
   '/openapi/v2',
   '/openapi/v3',
   '/readyz',

@@ -133,7 +133,7 @@ class Watch {
       if (turns.isDue) await turns.next();
       if (this.#out.closed) return revision;
       if (!this.#selects(entry)) continue;
-      this.#out.next({ type: 'ADDED', entry });
+      this.#out.next({ type: 'ADDED', entry, initial: true });
       const wait = this.#pace.wait();
       if (wait !== undefined) await wait;
     }

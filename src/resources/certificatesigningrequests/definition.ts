@@ -80,9 +80,10 @@ function certificateViolations(
   return [invalid('status.certificate', '<certificate data>', problem)];
 }
 
-/** CertificateSigningRequest, its groups and well-known signers named by these domains. */
+/** CertificateSigningRequest, its groups and well-known signers named by these domains. `updated`: told of updates. */
 export function certificateSigningRequestDefinition(
   domains: Domains = defaultDomains,
+  updated: (next: CertificateSigningRequest, previous: CertificateSigningRequest) => void = () => {},
 ): ResourceDefinition<CertificateSigningRequest> {
   const [legacyUnknown] = wellKnownSigners(domains)['legacy-unknown'];
 
@@ -121,6 +122,7 @@ export function certificateSigningRequestDefinition(
     selectableFields: { 'spec.signerName': ({ spec }) => spec?.signerName ?? '' },
     columns,
     resetFields: [['spec'], ['status']],
+    updated,
 
     prepare: (next, previous, { user }) =>
       previous === undefined
