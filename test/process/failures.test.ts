@@ -49,7 +49,7 @@ describe('a bad configuration ends with 1', () => {
     [
       'not YAML',
       () => ['--config', file('bad.yaml', '[')],
-      /^kedge: .*bad\.yaml: yaml: .*did not find expected ',' or '\]'$/m,
+      /^kedge: .*bad\.yaml: yaml: .*did not find expected node content$/m,
     ],
     [
       'not a mapping',
