@@ -134,6 +134,7 @@ interface Complaint {
 const noContent = 'did not find expected node content';
 const noNextItem = "did not find expected '-' indicator";
 const noEndOfMap = "did not find expected ',' or '}'";
+const noEndOfList = "did not find expected ',' or ']'";
 const complaints: Readonly<Record<string, Complaint>> = {
   BLOCK_AS_IMPLICIT_KEY: { text: 'mapping values are not allowed in this context', scanner: true },
   TAB_AS_INDENT: { text: 'found character that cannot start any token', scanner: true },
@@ -151,7 +152,7 @@ const byMessage: readonly (Complaint & { readonly begins: string })[] = [
   { begins: 'Unexpected scalar token', text: noEndOfMap },
   { begins: 'Missing , or :', text: noEndOfMap },
   { begins: 'Flow map', text: noEndOfMap },
-  { begins: 'Flow seq', text: "did not find expected ',' or ']'" },
+  { begins: 'Flow seq', text: noEndOfList },
   { begins: 'All sequence items', text: noNextItem },
 ];
 
@@ -166,7 +167,7 @@ function cutOffFlow(text: string, at: number, isList: boolean): string | undefin
   const last = written.at(-1) ?? '';
   if (last === (isList ? '}' : ']')) return undefined;
   const lines = text.split('\n').length - (text.endsWith('\n') ? 1 : 0);
-  const end = isList ? "did not find expected ',' or ']'" : noEndOfMap;
+  const end = isList ? noEndOfList : noEndOfMap;
   return complaintAt('{[,:'.includes(last) ? noContent : end, lines);
 }
 

@@ -11,10 +11,9 @@ import { DecodeError, decodeText, typeMetaOf } from '../schema/decode.js';
 import { applyDefaults } from '../schema/default.js';
 import { inOrder } from '../schema/encode.js';
 import { deleteOptions } from '../schema/meta.js';
-import { hasOpenStructs } from '../schema/open-structs.js';
 import type { Schema } from '../schema/schema.js';
-import { mediaTypesOf } from './negotiate.js';
-import { isOptionsKind, isRegistered, isUnversioned, optionsVersion } from './registered-kinds.js';
+import { existsInProtobuf, mediaTypesOf } from './negotiate.js';
+import { isOptionsKind, isRegistered, isUnversioned, optionsVersion, type TypeMeta } from './registered-kinds.js';
 import type { ApiRequest, RequestBody } from './request.js';
 
 /** From the bytes of a request to an object of the kind the URL names, with Kubernetes' words for everything wrong on the way. */
@@ -34,41 +33,54 @@ interface Parsed {
 export const mediaTypeOf = (contentType: string | undefined): string =>
   (contentType ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
 
-async function parse(
-  body: RequestBody,
-  offers: { readonly protobuf?: Schema | undefined; readonly listed: string },
-): Promise<Parsed> {
+/** In which forms a body is read. */
+interface Forms {
+  /** Absent where protobuf is not. */
+  readonly protobuf?: Schema | undefined;
+  /** Media types that a refusal lists. */
+  readonly listed: string;
+}
+
+const formsOf = (definition: ResourceDefinition): Forms => {
+  const listsProtobuf = existsInProtobuf(definition);
+  return {
+    // A custom resource is refused in it all the same.
+    protobuf: listsProtobuf && definition.origin === 'built-in' ? definition.schema : undefined,
+    listed: mediaTypesOf(listsProtobuf),
+  };
+};
+
+type Format = typeof json | typeof yaml | typeof protobuf;
+function formatOf(contentType: string | undefined, forms: Forms): Format {
+  const type = mediaTypeOf(contentType) || json;
+  if (type === json || type === yaml || (type === protobuf && forms.protobuf !== undefined)) return type;
+  throw unsupportedMediaType(
+    `the body of the request was in an unknown format - accepted media types include: ${forms.listed}`,
+  );
+}
+
+/** Refuses a body that nobody could read, before anything else is said of the request: of a create, that comes first. */
+export const checkMediaType = (contentType: string | undefined, definition: ResourceDefinition): void =>
+  void formatOf(contentType, formsOf(definition));
+
+async function parse(body: RequestBody, forms: Forms): Promise<Parsed> {
   if ('object' in body) {
     const value = body.object as JsonObject;
     return { text: { value, exact: value, duplicates: [] }, dump: '', raw: '' };
   }
   const { bytes } = body;
-  const type = mediaTypeOf(body.contentType) || json;
-  if (type === protobuf && offers.protobuf !== undefined) {
+  const format = formatOf(body.contentType, forms);
+  if (format === protobuf) {
     const { decodeEnvelope } = await import('../schema/protobuf.js');
-    const value = decodeEnvelope(offers.protobuf, bytes);
+    const value = decodeEnvelope(forms.protobuf as Schema, bytes);
     return { text: { value, exact: value, duplicates: [] }, dump: dumpBody(bytes), raw: '' };
   }
-  if (type === yaml) {
+  if (format === yaml) {
     const { readYaml } = await import('../api/yaml.js');
     const text = await readYaml(bytes);
     return { text: { ...text, format: 'yaml' }, dump: dumpBody(bytes), raw: bytes.toString('utf8') };
   }
-  if (type !== json) throw unknownFormat(offers.listed);
   return { text: readJson(bytes), dump: dumpBody(bytes), raw: bytes.toString('utf8') };
-}
-
-const unknownFormat = (listed: string): ApiError =>
-  unsupportedMediaType(`the body of the request was in an unknown format - accepted media types include: ${listed}`);
-
-const takesProtobuf = ({ origin, schema }: ResourceDefinition): boolean =>
-  origin === 'built-in' && !hasOpenStructs(schema);
-
-/** Refuses a body that nobody could read, before anything else is said of the request: of a create, that comes first. */
-export function checkMediaType(contentType: string | undefined, definition: ResourceDefinition): void {
-  const type = mediaTypeOf(contentType) || json;
-  if (type === json || type === yaml || (type === protobuf && takesProtobuf(definition))) return;
-  throw unknownFormat(mediaTypesOf(definition.origin === 'custom' || takesProtobuf(definition)));
 }
 
 /** Reads the body of a create or update. Reports unknown and repeated fields as the request asks. */
@@ -85,11 +97,7 @@ export async function readObject(
   const turns = new TurnTaking();
   let parsed: Parsed;
   try {
-    const withProtobuf = takesProtobuf(definition);
-    parsed = await parse(body, {
-      protobuf: withProtobuf ? definition.schema : undefined,
-      listed: mediaTypesOf(definition.origin === 'custom' || withProtobuf),
-    });
+    parsed = await parse(body, formsOf(definition));
   } catch (error) {
     if (error instanceof ApiError) throw error;
     const message = error instanceof Error ? error.message : String(error);
@@ -113,11 +121,6 @@ function checkedTypeMeta({ text, dump }: Parsed, unrecognized: Complain): TypeMe
     if (error instanceof DecodeError) throw unrecognized(error.message, dump);
     throw error;
   }
-}
-
-export interface TypeMeta {
-  readonly apiVersion: string;
-  readonly kind: string;
 }
 
 /** What an object says it is. */

@@ -1,5 +1,7 @@
 import { type ApiError, badRequest, notAcceptable } from '../api/errors.js';
 import type { Query } from '../api/options.js';
+import type { ResourceDefinition } from '../registry/resource-definition.js';
+import { hasOpenStructs } from '../schema/open-structs.js';
 import type { Representation } from './request.js';
 
 /** Content negotiation: from an Accept header to the form of the answer. */
@@ -53,6 +55,10 @@ const builtInForms: Readonly<Record<string, Representation['mediaType']>> = {
   'application/yaml': 'yaml',
   'application/vnd.kubernetes.protobuf': 'protobuf',
 };
+/** Do objects of this kind lose nothing in protobuf? Custom resources never travel in it, and are said to. */
+export const existsInProtobuf = ({ origin, schema }: ResourceDefinition): boolean =>
+  origin === 'custom' || !hasOpenStructs(schema);
+
 /** What bodies and answers may be; `protobuf` false for kinds that lose something in it. */
 export const mediaTypesOf = (protobuf = true): string =>
   ['application/json', 'application/yaml', ...(protobuf ? ['application/vnd.kubernetes.protobuf'] : [])].join(', ');

@@ -39,14 +39,12 @@ const plain: Representation = { mediaType: 'json', pretty: false };
 
 export function nonResourceRoutes(parts: NonResourceParts): NonResourceRoutes {
   const aggregated = new AggregatedDiscovery();
-  const slis = openMetrics();
-  const observed = healthMetrics(slis);
-  const scrapes = new Map(
-    parts.metrics && [
-      ['/metrics', parts.metrics],
-      ['/metrics/slis', () => slis.expose()],
-    ],
-  );
+  const slis = parts.metrics && openMetrics();
+  const observed = slis && healthMetrics(slis);
+  const scrapes = new Map([
+    ['/metrics', parts.metrics],
+    ['/metrics/slis', slis && (() => slis.expose())],
+  ]);
   return {
     async run(request) {
       const path = request.info.path.length > 1 ? request.info.path.replace(/\/+$/, '') : request.info.path;
@@ -88,12 +86,12 @@ export function nonResourceRoutes(parts: NonResourceParts): NonResourceRoutes {
   };
 }
 
-const fixedDocuments: Readonly<Record<string, (served: Served, parts: NonResourceParts) => object>> = {
-  '/': (served, parts) => ({ paths: allPaths(served, parts) }),
-  '/version': () => serverVersion,
-  '/api': (served, parts) => apiVersions(served, parts.serverAddress()),
-  '/apis': apiGroupList,
-};
+const fixedDocuments = new Map<string, (served: Served, parts: NonResourceParts) => object>([
+  ['/', (served, parts) => ({ paths: allPaths(served, parts) })],
+  ['/version', () => serverVersion],
+  ['/api', (served, parts) => apiVersions(served, parts.serverAddress())],
+  ['/apis', apiGroupList],
+]);
 
 interface Found {
   readonly document: object;
@@ -102,7 +100,7 @@ interface Found {
 }
 
 function documentAt(parts: NonResourceParts, served: Served, path: string): Found | 'unknown-version' | undefined {
-  const fixed = fixedDocuments[path]?.(served, parts);
+  const fixed = fixedDocuments.get(path)?.(served, parts);
   if (fixed !== undefined) return { document: fixed, anyMethod: false };
   const [root, first = '', second, ...more] = path.slice(1).split('/');
   if (more.length > 0 || (root !== 'api' && root !== 'apis') || (root === 'api' && second !== undefined))

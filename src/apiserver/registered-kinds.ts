@@ -79,7 +79,8 @@ const known = new Set(
   ),
 );
 
-interface TypeMeta {
+/** What an object says it is. */
+export interface TypeMeta {
   readonly apiVersion: string;
   readonly kind: string;
 }

@@ -5,11 +5,10 @@ import { readDeleteParameters, readListParameters, readWriteParameters, type Wri
 import type { UserInfo } from '../api/user.js';
 import { managerName } from '../apply/manager-name.js';
 import type { RequestContext, ResourceDefinition, SubresourceAction } from '../registry/resource-definition.js';
-import { hasOpenStructs } from '../schema/open-structs.js';
 import { accessOf, requireAccess } from './access.js';
 import { checkMediaType, readDeleteBody, readObject } from './bodies.js';
 import { pageNotFound } from './health.js';
-import { negotiate, readIncludeObject } from './negotiate.js';
+import { existsInProtobuf, negotiate, readIncludeObject } from './negotiate.js';
 import type { Parts } from './parts.js';
 import type { ApiRequest, Representation, Result } from './request.js';
 import { locate, type Target } from './target.js';
@@ -47,7 +46,7 @@ export async function runResourceRequest(
     collection: info.verb === 'list' || info.verb === 'watch',
     query: request.query,
     userAgent: request.header('user-agent'),
-    protobuf: definition.origin === 'custom' || !hasOpenStructs(definition.schema),
+    protobuf: existsInProtobuf(definition),
     tables:
       subresource?.type === 'view'
         ? subresource.tables !== false

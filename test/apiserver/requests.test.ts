@@ -206,3 +206,43 @@ test('bodies of custom resources spell kind and apiVersion in one way', async ()
     );
   }
 });
+
+test('groups of custom resources are told of whatever the method, others are only read', async () => {
+  for (const path of ['/apis/example.com', '/apis/example.com/v1']) expect((await it.ask('PUT', path)).code).toBe(200);
+  for (const path of ['/apis', '/apis/rbac.authorization.k8s.io/v1']) {
+    expect((await it.ask('PUT', path)).code).toBe(405);
+  }
+});
+
+test('deleting a definition leaves the finalizers of the garbage collector alone', async () => {
+  const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.example.com';
+  const answer = await it.ask('DELETE', `${path}?propagationPolicy=Orphan&dryRun=All`);
+  expect(answer.json().metadata.finalizers).toEqual(['customresourcecleanup.apiextensions.k8s.io']);
+});
+
+test('nodes leave a Status behind', async () => {
+  await it.ask('POST', '/api/v1/nodes', { body: { metadata: { name: 'n' } } });
+  expect((await it.ask('DELETE', '/api/v1/nodes/n')).json()).toMatchObject({ kind: 'Status', status: 'Success' });
+});
+
+test('a PUT is looked at before it is known whether the object is there', async () => {
+  const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'a', uid: 'u' };
+  const body = { metadata: { name: 'absent', ownerReferences: [owner, owner] } };
+  const repeated = await it.ask('PUT', `${configMaps}/absent`, { body });
+  expect([repeated.code, repeated.headers['warning']]).toEqual([404, expect.stringContaining('observed: u')]);
+  const lease = { metadata: { name: 'l', resourceVersion: 'x' } };
+  const unread = await it.ask('PUT', '/apis/coordination.k8s.io/v1/namespaces/default/leases/l', { body: lease });
+  expect([unread.code, unread.json().message]).toEqual([500, 'strconv.ParseUint: parsing "x": invalid syntax']);
+});
+
+test('the list of paths is for people, and a path that cannot be routed is told with its query', async () => {
+  expect((await it.ask('GET', '/')).text).toMatch(/^\{\n {2}"paths": \[\n/);
+  expect((await it.ask('GET', '/api/v1/watch?a=b')).text).toContain('namespace from url, /api/v1/watch?a=b\n');
+});
+
+test('a list that can only have one name is a list all the same', async () => {
+  const answer = await it.ask('GET', `${configMaps}?fieldSelector=metadata.name%3Da`, {
+    headers: { accept: 'text/plain' },
+  });
+  expect(answer.json().message).toContain('application/json;stream=watch');
+});
