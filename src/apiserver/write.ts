@@ -188,6 +188,7 @@ export async function updateObject(
       if (!update.create || request.view !== undefined) throw notFound(subject(definition, key.name));
       await update.mayCreate?.();
       const { object, managed } = await update.change(undefined);
+      // One that is no version is refused, although there is nothing to compare it with.
       readGivenVersion(object);
       const { uid } = object.metadata;
       if (uid) throw update.checkUid ? uidMismatch(definition, key, at, uid, '') : uidOfNothing(definition, key, uid);

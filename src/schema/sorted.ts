@@ -1,4 +1,4 @@
-import { setMember } from '../api/json-text.js';
+import { setMember, sortedObject } from '../api/json-text.js';
 import type { Json, JsonObject } from '../api/object.js';
 
 /** Are the members in alphabetical order? */
@@ -15,10 +15,7 @@ export function isSorted(object: object): boolean {
 export function sortMembers<T extends Json>(object: {
   readonly [member: string]: T;
 }): { readonly [member: string]: T } {
-  if (isSorted(object)) return object;
-  const out: Record<string, T> = {};
-  for (const name of Object.keys(object).sort()) setMember(out, name, object[name] as T);
-  return out;
+  return isSorted(object) ? object : sortedObject(new Map(Object.entries<T>(object)));
 }
 
 /** The same value with the members of every object in alphabetical order; unchanged parts are shared. */
