@@ -121,17 +121,21 @@ export const labelValue = (text: string): readonly string[] => [
 ];
 
 /** Key of a ConfigMap or Secret. */
-export const configKey = (text: string): readonly string[] => [
-  ...(byteLength(text) > 253 ? [maxCharacters(253)] : []),
-  ...(patterns.configKey.test(text) ? [] : [texts.configKey]),
-  ...(text === '.'
-    ? ["must not be '.'"]
-    : text === '..'
-      ? ["must not be '..'"]
-      : text.startsWith('..')
-        ? ["must not start with '..'"]
-        : []),
-];
+export function configKey(text: string): readonly string[] {
+  if (ordinaryKey.test(text)) return [];
+  return [
+    ...(byteLength(text) > 253 ? [maxCharacters(253)] : []),
+    ...(patterns.configKey.test(text) ? [] : [texts.configKey]),
+    ...(text === '.'
+      ? ["must not be '.'"]
+      : text === '..'
+        ? ["must not be '..'"]
+        : text.startsWith('..')
+          ? ["must not start with '..'"]
+          : []),
+  ];
+}
+const ordinaryKey = /^[-_a-zA-Z0-9][-._a-zA-Z0-9]{0,252}$/;
 
 /**
  * Applies a name rule to `generateName`: a trailing `-` will be followed by more, so it is taken as a letter. As in

@@ -10,6 +10,7 @@ import {
   plainJson,
   type ReadText,
   readJson,
+  setMember,
   sortedObject,
 } from './json-text.js';
 import { goFloat, resolveScalar, type YamlScalar } from './yaml-scalar.js';
@@ -212,7 +213,9 @@ function converted(exact: ExactJson): ExactJson {
   }
   if (Array.isArray(exact)) return (exact as readonly ExactJson[]).map(converted);
   const members = exact as { readonly [member: string]: ExactJson };
-  return sortedObject(new Map(Object.keys(members).map((name) => [name, converted(members[name] ?? null)])));
+  const out: Record<string, ExactJson> = {};
+  for (const name of Object.keys(members).sort()) setMember(out, name, converted(members[name] ?? null));
+  return out;
 }
 
 const largestUnsigned = 2n ** 64n - 1n;

@@ -3,9 +3,9 @@ import { goJson } from '../api/go-text.js';
 import { dumpBody, JsonSyntaxError, type ReadText, readJson } from '../api/json-text.js';
 import { type ApiObject, groupVersion, type JsonObject } from '../api/object.js';
 import type { DeleteBody, FieldValidation, WriteParameters } from '../api/options.js';
-import type { Steps } from '../api/steps.js';
+import { atOnce, type Steps } from '../api/steps.js';
 import { strictWarnings } from '../api/yaml.js';
-import type { RequestContext, ResourceDefinition } from '../registry/resource-definition.js';
+import type { Codec, RequestContext, ResourceDefinition } from '../registry/resource-definition.js';
 import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
 import { DecodeError, decodeText, typeMetaOf } from '../schema/decode.js';
 import { applyDefaults } from '../schema/default.js';
@@ -152,7 +152,7 @@ function* decodeBuiltIn(
       `the API version in the data (${meta.apiVersion}) does not match the expected API version (${expected})`,
     );
   }
-  const { value, strict } = decoded(cannot, () => decodeText(definition.schema, parsed.text));
+  const { value, strict } = yield* decoded(cannot, decodeText(definition.schema, parsed.text));
   report(strict, validation, context, cannot);
   const object = { ...(value as unknown as ApiObject), kind: definition.kind, apiVersion: expected };
   return yield* withDefaults(definition, object);
@@ -195,7 +195,10 @@ function* decodeCustom(
   }
   const cannot = (why: string): ApiError => cannotHandle(meta, definition.kind, why);
   if (text.numberError !== undefined) throw cannot(text.numberError);
-  const { object, unknownFields } = decoded(cannot, () => decodeWithCodec(definition, text.value as JsonObject, false));
+  const { object, unknownFields } = yield* decoded(
+    cannot,
+    decodeWithCodec(definition, text.value as JsonObject, false),
+  );
   yield;
   report(
     [...text.duplicates, ...unknownFields.map((path) => `unknown field ${JSON.stringify(path)}`)],
@@ -211,7 +214,7 @@ export function decodeWithCodec(
   definition: ResourceDefinition,
   body: JsonObject,
   applied: boolean,
-): { readonly object: ApiObject; readonly unknownFields: readonly string[] } {
+): ReturnType<Codec<ApiObject>['decode']> {
   if (definition.codec === undefined) throw new Error(`${definition.kind} has no codec`);
   return definition.codec.decode(body, { applied });
 }
@@ -221,9 +224,9 @@ const cannotHandle = (meta: TypeMeta, kind: string, why: string): ApiError =>
     `${meta.kind} in version ${JSON.stringify(shortVersion(meta.apiVersion))} cannot be handled as a ${kind}: ${why}`,
   );
 
-function decoded<T>(cannot: (why: string) => ApiError, run: () => T): T {
+function* decoded<T>(cannot: (why: string) => ApiError, decoding: Steps<T>): Steps<T> {
   try {
-    return run();
+    return yield* decoding;
   } catch (error) {
     if (error instanceof DecodeError) throw cannot(error.message);
     throw error;
@@ -269,7 +272,7 @@ export async function readDeleteBody(request: ApiRequest): Promise<DeleteBody | 
       error instanceof JsonSyntaxError ? `couldn't get version/kind; json parse error: ${message}` : message,
     );
   }
-  const { value } = decoded(badRequest, () => decodeText(deleteOptions, parsed.text));
+  const { value } = atOnce(decoded(badRequest, decodeText(deleteOptions, parsed.text)));
   request.record?.sent({ kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1', ...(value as JsonObject) }, goJson);
   return value as DeleteBody;
 }

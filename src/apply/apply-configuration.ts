@@ -124,7 +124,7 @@ function* appliedAs(applying: Applying): Steps<Applied> {
 
 /** The first apply to an object without owners books what is there to a manager of its own. */
 function* ownersBeforeApply(applying: Applying, live: JsonObject): Steps<Owners> {
-  const owners = storedOwners(applying.live && asJson(applying.live));
+  const owners = yield* storedOwners(applying.live && asJson(applying.live));
   if (owners.size > 0 || !hasUid(applying.live && asJson(applying.live))) return owners;
   return yield* ownersAfterUpdate(
     { ...applying, manager: beforeFirstApply },
@@ -157,11 +157,11 @@ function* apply(applying: Applying, live: JsonObject, stored: Owners, force: boo
   const fields = recursiveDifference(fieldSetOf(shape, config), resetSet(applying.resetFields));
   const owners = new Map(fitting).set(identity, { ...bare, time: previous?.time, fields });
   yield;
-  const merged = objectOr(merge(shape, live, config), live);
+  const merged = objectOr(yield* merge(shape, live, config), live);
   yield;
   const object = yield* pruned(applying, merged, owners, previous);
   yield;
-  const kept = afterChange(owners, comparisons(applying, { live, next: object }), { self: identity, force });
+  const kept = yield* afterChange(owners, comparisons(applying, { live, next: object }), { self: identity, force });
   yield;
   const changed = !same(live, object);
   const own = ownable(fields);

@@ -1,6 +1,7 @@
+import { goNumber } from '../api/go-text.js';
 import type { Json } from '../api/object.js';
 import { goSyntax, goTypeName, goValue } from './go-print.js';
-import { compareText, isList, isObject } from './json-value.js';
+import { isList, isObject, sortTexts } from './json-value.js';
 import { elementOf, UnidentifiedItem } from './list-items.js';
 import { fieldElement, indexElement, type PathElement, printPath } from './path-element.js';
 import { deepest, formOf, type ListShape, type MapShape, type ScalarKind, type Shape } from './shape.js';
@@ -20,7 +21,7 @@ export function checkShape(
   const errors: string[] = [];
   const path: PathElement[] = [];
   const report = (text: string): void => {
-    if (errors.length < most) errors.push(path.length === 0 ? text : `${printPath(path)}: ${text}`);
+    if (errors.length < most) errors.push(path.length === 0 ? text : `${printPath(path, goNumber)}: ${text}`);
   };
   const below = (element: PathElement, inner: Shape, item: Json): void => {
     path.push(element);
@@ -42,7 +43,7 @@ export function checkShape(
       report(`expected map, got &{${goValue(item)}}`);
       return;
     }
-    for (const name of Object.keys(item).sort(compareText)) {
+    for (const name of sortTexts(Object.keys(item))) {
       const inner = map.fields.get(name) ?? map.others;
       if (inner === undefined) {
         path.push(fieldElement(name));
@@ -68,7 +69,8 @@ export function checkShape(
       }
       const element = identify(list, entry, index);
       if (element === undefined) return;
-      if (seen.has(element) && !options.duplicates) report(`duplicate entries for key ${printPath([element])}`);
+      if (seen.has(element) && !options.duplicates)
+        report(`duplicate entries for key ${printPath([element], goNumber)}`);
       seen.add(element);
       below(element, list.items, entry);
     }

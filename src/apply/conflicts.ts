@@ -1,7 +1,7 @@
 import { ApiError } from '../api/errors.js';
 import { quote } from '../api/go-text.js';
 import { type FieldSet, type Path, paths } from './field-set.js';
-import { compareText } from './json-value.js';
+import { compareText, sortTexts } from './json-value.js';
 import { identityOf, type Owner } from './managed-fields.js';
 import { printPath } from './path-element.js';
 
@@ -50,7 +50,7 @@ function conflictMessage(conflicts: readonly FieldConflict[]): string {
     if (same === undefined) byOwner.set(identity, [conflict]);
     else same.push(conflict);
   }
-  const lines = [...byOwner.keys()].sort(compareText).flatMap((identity) => {
+  const lines = sortTexts([...byOwner.keys()]).flatMap((identity) => {
     const same = byOwner.get(identity) ?? [];
     const heading = same[0] === undefined ? [] : [`conflicts with ${printOwner(same[0].owner)}:`];
     return [...heading, ...same.map(({ path }) => `- ${printPath(path)}`)];

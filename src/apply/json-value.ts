@@ -30,6 +30,12 @@ export function withoutMember(object: JsonObject, name: string): JsonObject {
   return copy;
 }
 
+/** Sorts names, in place, as Go does. */
+export const sortTexts = (texts: string[]): string[] =>
+  // Code units order as bytes do, short of surrogates.
+  texts.some((text) => surrogate.test(text)) ? texts.sort(compareText) : texts.sort();
+const surrogate = /[\ud800-\udfff]/;
+
 /** Order of UTF-8 bytes, which is Go's order of strings. */
 export function compareText(left: string, right: string): number {
   if (left === right) return 0;

@@ -1,10 +1,11 @@
 import { goJson } from '../api/go-text.js';
 import type { ApiObject, Json, JsonObject } from '../api/object.js';
+import { atOnce } from '../api/steps.js';
 import { checkShape } from './check.js';
 import { compare } from './compare.js';
 import { difference, type FieldSet } from './field-set.js';
 import { fieldSetOf } from './field-set-of.js';
-import { compareText, isList, isObject, withMember, withoutMember } from './json-value.js';
+import { isList, isObject, sortTexts, withMember, withoutMember } from './json-value.js';
 import type { Shape } from './shape.js';
 
 /** The annotation in which `kubectl apply` keeps, on the client side, what it applied. */
@@ -20,7 +21,7 @@ export function lastAppliedFields(live: JsonObject, shape: Shape, apiVersion: st
   const config = parsed(text);
   if (config === undefined || config['apiVersion'] !== apiVersion) return undefined;
   if (checkShape(shape, config).length > 0) return undefined;
-  const { added, modified, removed } = compare(shape, config, live);
+  const { added, modified, removed } = atOnce(compare(shape, config, live));
   return [modified, added, removed].reduce(difference, fieldSetOf(shape, config));
 }
 
@@ -63,6 +64,6 @@ function parsed(text: string): JsonObject | undefined {
 function sortedJson(value: Json): string {
   if (isList(value)) return `[${value.map(sortedJson).join(',')}]`;
   if (!isObject(value)) return goJson(value);
-  const names = Object.keys(value).sort(compareText);
+  const names = sortTexts(Object.keys(value));
   return `{${names.map((name) => `${goJson(name)}:${sortedJson(value[name] ?? null)}`).join(',')}}`;
 }

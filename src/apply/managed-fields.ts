@@ -1,5 +1,6 @@
 import { goJson, quote } from '../api/go-text.js';
 import type { Json, ManagedFieldsEntry } from '../api/object.js';
+import { atOnce, type Steps } from '../api/steps.js';
 import { emptySet, type FieldSet, readFieldSet, writeFieldSet } from './field-set.js';
 import { compareText, isList, isObject } from './json-value.js';
 
@@ -39,12 +40,16 @@ export function identityOf(owner: Pick<Owner, 'manager' | 'operation' | 'apiVers
  *
  * @throws Error with Kubernetes' text for entries it cannot make sense of.
  */
-export function readManagedFields(entries: Json | undefined, options: { readonly stored?: boolean } = {}): Owners {
+export function* readManagedFields(
+  entries: Json | undefined,
+  options: { readonly stored?: boolean } = {},
+): Steps<Owners> {
   if (!isList(entries) || entries.length === 0) return noOwners;
   const owners = new Map<string, Owner>();
   for (const [index, entry] of entries.entries()) {
     const owner = readEntry(isObject(entry) ? (entry as ManagedFieldsEntry) : {}, index, options.stored === true);
     owners.set(identityOf(owner), owner);
+    yield;
   }
   return owners;
 }
@@ -105,7 +110,7 @@ export const isReset = (entries: Json | undefined): boolean =>
 /** What is wrong with entries, in Kubernetes' words; undefined when they can be read. */
 export function managedFieldsProblem(entries: readonly ManagedFieldsEntry[] | undefined): string | undefined {
   try {
-    readManagedFields(entries as Json | undefined);
+    atOnce(readManagedFields(entries as Json | undefined));
     return undefined;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);

@@ -1,4 +1,5 @@
 import type { ApiObject } from '../api/object.js';
+import { atOnce } from '../api/steps.js';
 import { difference, has, type Path, setOf } from './field-set.js';
 import { asJson } from './json-value.js';
 import { identityOf, type Owner } from './managed-fields.js';
@@ -22,7 +23,7 @@ const pathIn = (paths: ReplicasPaths, apiVersion: string): Path | undefined => p
 /** The Scale with those owners of the object that own its replicas. */
 export function toScale(object: ApiObject, scale: ApiObject, paths: ReplicasPaths): ApiObject {
   const kept = new Map<string, Owner>();
-  for (const [identity, owner] of storedOwners(asJson(object))) {
+  for (const [identity, owner] of atOnce(storedOwners(asJson(object)))) {
     const path = pathIn(paths, owner.apiVersion);
     if (path === undefined || !has(owner.fields, path)) continue;
     kept.set(identity, { ...owner, apiVersion: scaleVersion, fields: setOf(replicas) });
@@ -39,12 +40,12 @@ export function fromScale(
   written: ApiObject,
   { paths, apiVersion }: { readonly paths: ReplicasPaths; readonly apiVersion: string },
 ): ApiObject {
-  const scale = new Map([...storedOwners(asJson(written)).values()].map((owner) => [ownerKey(owner), owner]));
+  const scale = new Map([...atOnce(storedOwners(asJson(written))).values()].map((owner) => [ownerKey(owner), owner]));
   const kept = new Map<string, Owner>();
   const keep = (owner: Owner): void => {
     if (owner.fields.size > 0) kept.set(identityOf(owner), owner);
   };
-  for (const owner of storedOwners(asJson(object)).values()) {
+  for (const owner of atOnce(storedOwners(asJson(object))).values()) {
     if (!paths.has(owner.apiVersion)) continue;
     const path = pathIn(paths, owner.apiVersion);
     const isStill = path === undefined || !has(owner.fields, path) || scale.delete(ownerKey(owner));

@@ -1,5 +1,6 @@
 import type { ApiObject, JsonObject, ObjectKey, ResourceType } from '../api/object.js';
 import type { DeletionPolicy } from '../api/options.js';
+import type { Steps } from '../api/steps.js';
 import type { UserInfo } from '../api/user.js';
 import type { Violation } from '../api/violations.js';
 import type { Schema } from '../schema/schema.js';
@@ -92,7 +93,7 @@ export interface Codec<T extends ApiObject> {
   decode(
     body: JsonObject,
     options: { readonly applied: boolean },
-  ): { readonly object: T; readonly unknownFields: readonly string[] };
+  ): Steps<{ readonly object: T; readonly unknownFields: readonly string[] }>;
   /** The object in this version of what is stored, in whatever version that is. */
   read(stored: JsonObject): T;
   /** The object in the version it is stored in. */

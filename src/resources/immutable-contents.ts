@@ -1,5 +1,6 @@
-import { isDeepStrictEqual } from 'node:util';
 import { forbiddenField, type Violation } from '../api/violations.js';
+import { same } from '../schema/same.js';
+import { inOrderOfNames } from '../schema/sorted.js';
 
 /** The rules that ConfigMaps and Secrets share: marks that cannot be taken back, and the size of the contents. */
 
@@ -19,14 +20,16 @@ export function validateImmutableContents<T extends Markable>(
   if (previous?.immutable !== true) return [];
   const broken = [
     ...(next.immutable === true ? [] : ['immutable']),
-    ...members.filter((member) => !isDeepStrictEqual(next[member] ?? {}, previous[member] ?? {})),
+    ...members.filter((member) => !same(next[member] ?? {}, previous[member] ?? {})),
   ];
   return broken.map((member) => forbiddenField(member, 'field is immutable when `immutable` is set'));
 }
 
 /** Entries of a map in the order of their keys, so that errors come in the same order every time. */
-export const sortedEntries = <V>(map: Readonly<Record<string, V>> | undefined): readonly (readonly [string, V])[] =>
-  Object.entries(map ?? {}).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+export function sortedEntries<V>(map: Readonly<Record<string, V>> | undefined): readonly (readonly [string, V])[] {
+  const entries = Object.entries(map ?? {});
+  return inOrderOfNames(entries) ? entries : entries.sort(([a], [b]) => (a < b ? -1 : 1));
+}
 
 /** Bytes that a base64 text stands for. */
 export function base64Bytes(text: string): number {

@@ -9,14 +9,14 @@ import {
   type ReadText,
   RepeatedMembers,
   setMember,
-  sortedObject,
 } from '../api/json-text.js';
 import type { Json } from '../api/object.js';
 import { canonicalQuantity } from '../api/quantity.js';
+import { atOnce, itemsInStep, type Steps } from '../api/steps.js';
 import { goType, itemsOf, structName, valuesOf, type WireShape, wireShape } from './go-types.js';
 import { isEmpty, omitsEmpty, presenceOf, zeroOf } from './presence.js';
 import type { Schema } from './schema.js';
-import { isSorted } from './sorted.js';
+import { inOrderOfNames } from './sorted.js';
 
 /**
  * Decodes built-in kinds as Go's strict JSON decoder does, driven by the schema and its wire facts. The result is the
@@ -24,7 +24,8 @@ import { isSorted } from './sorted.js';
  * sorted, times, base64 and quantities normalised.
  *
  * Of wrong types the first in document order is reported, after the whole value was looked at; a text that does not
- * parse (a time, a quantity) is reported at once, before any wrong type. That is Go's order.
+ * parse (a time, a quantity) is reported at once, before any wrong type. That is Go's order. What is in lists and maps
+ * of thousands comes after all else, in steps.
  *
  * A union (`oneOf` without `type`) takes the alternative that fits the JSON type of the value. Its alternatives carry
  * the field numbers of the union's own message; unknown fields below a union are not reported, as in Go.
@@ -51,26 +52,29 @@ export function compileDecoder(schema: Schema): Decoder {
   const known = compiled.get(schema);
   if (known !== undefined) return known;
   const root = nodeOf(schema);
-  const decoder: Decoder = (value, report) => {
-    const state = new DecodeState(report);
-    const decoded = value === null ? undefined : root.decode(value, state);
-    if (state.failure !== undefined) throw new DecodeError(state.failureText());
-    return decoded ?? root.zero() ?? null;
-  };
+  const decoder: Decoder = (value, report) => atOnce(decodeRoot(root, value, report));
   compiled.set(schema, decoder);
   return decoder;
+}
+
+function* decodeRoot(root: Node, value: ExactJson, report: DecodeReport | undefined): Steps<Json> {
+  const state = new DecodeState(report);
+  const decoded = value === null ? undefined : root.decode(value, state);
+  yield* state.rest();
+  if (state.failure !== undefined) throw new DecodeError(state.failureText());
+  return decoded ?? root.zero() ?? null;
 }
 
 /**
  * Decodes a whole body. `strict` holds what fieldValidation is about: repeated members of YAML first, then unknown and
  * repeated ones in document order. Throws DecodeError.
  */
-export function decodeText(
+export function* decodeText(
   schema: Schema,
   text: ReadText & { readonly format?: 'json' | 'yaml' },
-): { readonly value: Json; readonly strict: readonly string[] } {
+): Steps<{ readonly value: Json; readonly strict: readonly string[] }> {
   const report: DecodeReport = { strict: text.format === 'yaml' ? [...text.duplicates] : [] };
-  return { value: compileDecoder(schema)(text.exact, report), strict: report.strict };
+  return { value: yield* decodeRoot(nodeOf(schema), text.exact, report), strict: report.strict };
 }
 
 const anonymous =
@@ -102,7 +106,7 @@ const typeMetaNames = new Map<string, 'apiVersion' | 'kind'>([
 ]);
 
 type Members = RepeatedMembers | { readonly [member: string]: ExactJson };
-const membersOf = (value: Members): Iterable<readonly [string, ExactJson]> =>
+const membersOf = (value: Members): readonly (readonly [string, ExactJson])[] =>
   value instanceof RepeatedMembers ? value.members : Object.entries(value);
 
 /** A JSON value as Go's errors name it. */
@@ -117,6 +121,17 @@ function described(value: ExactJson): string {
 /** A value of a wrong type, or a complaint in its own words. */
 type Failure = { readonly value: string; readonly type: string; readonly at: string } | string;
 
+/** A large container that is still to be filled, and where it stands. */
+interface Waiting {
+  readonly container: Json;
+  readonly count: number;
+  decode(at: number): void;
+  readonly done: (() => void) | undefined;
+  readonly struct: string;
+  readonly fields: readonly string[];
+  readonly path: readonly (string | number)[];
+}
+
 /** What decoding one value remembers: where it is, and what was wrong first. */
 class DecodeState {
   failure: Failure | undefined;
@@ -129,12 +144,44 @@ class DecodeState {
   readonly #strict: string[] | undefined;
   readonly #prefix: string;
   readonly #around: DecodeState | undefined;
+  readonly #waiting: Waiting[] = [];
 
   /** `around` is where a value stands that a Go type decodes on its own. */
   constructor(report: DecodeReport | undefined, around?: DecodeState) {
     this.#strict = report?.strict;
     this.#prefix = report?.path ?? '';
     this.#around = around;
+  }
+
+  /** Fills a container with so many items, now, or in steps at the end if they are many. */
+  fill<C extends Json>(container: C, count: number, decode: (at: number) => void, done?: () => void): C {
+    if (count <= itemsInStep) {
+      for (let at = 0; at < count; at++) decode(at);
+      done?.();
+    } else {
+      const { struct, fields, path } = this;
+      this.#waiting.push({ container, count, decode, done, struct, fields: [...fields], path: [...path] });
+    }
+    return container;
+  }
+
+  isWaiting(container: Json): boolean {
+    return this.#waiting.some((waiting) => waiting.container === container);
+  }
+
+  /** What has been left for the end. */
+  *rest(): Steps<void> {
+    for (const { count, decode, done, struct, fields, path } of this.#waiting) {
+      this.struct = struct;
+      this.fields.splice(0, this.fields.length, ...fields);
+      this.path.splice(0, this.path.length, ...path);
+      for (let at = 0; at < count; at++) {
+        if (at % itemsInStep === 0) yield;
+        decode(at);
+      }
+      yield;
+      done?.();
+    }
   }
 
   /** Remembers a value of a wrong type and goes on. */
@@ -298,15 +345,15 @@ const makers: Readonly<Record<WireShape, MakeNode>> = {
       decode: (value, state) => {
         if (!isList(value)) return state.wrongType(described(value), type);
         item ??= nodeOf(itemsOf(schema));
+        const of = item;
         const { path } = state;
         const out: Json[] = [];
-        for (let at = 0; at < value.length; at++) {
+        return state.fill(out, value.length, (at) => {
           const given = value[at] as ExactJson;
           path.push(at);
-          out.push((isAbsent(given) ? undefined : item.decode(given, state)) ?? item.zero());
+          out.push((isAbsent(given) ? undefined : of.decode(given, state)) ?? of.zero());
           path.pop();
-        }
-        return out;
+        });
       },
     };
   },
@@ -320,25 +367,30 @@ const makers: Readonly<Record<WireShape, MakeNode>> = {
       decode: (value, state) => {
         if (!isMembers(value)) return state.wrongType(described(value), type);
         values ??= nodeOf(valuesOf(schema));
+        const of = values;
         const { path } = state;
-        const decodeValue = (name: string, given: ExactJson): Json => {
+        const members = membersOf(value);
+        const out: Record<string, Json> = {};
+        const decodeMember = (at: number): Json => {
+          const [name, given] = members[at] as readonly [string, ExactJson];
           path.push(name);
-          const decoded = (isAbsent(given) ? undefined : values?.decode(given, state)) ?? values?.zero() ?? null;
+          const decoded = (isAbsent(given) ? undefined : of.decode(given, state)) ?? of.zero();
           path.pop();
           return decoded;
         };
-        if (!(value instanceof RepeatedMembers) && isSorted(value)) {
-          const out: Record<string, Json> = {};
-          for (const name in value) setMember(out, name, decodeValue(name, value[name] as ExactJson));
-          return out;
+        const nameOf = (at: number): string => (members[at] as readonly [string, ExactJson])[0];
+        if (inOrderOfNames(members)) {
+          return state.fill(out, members.length, (at) => setMember(out, nameOf(at), decodeMember(at)));
         }
         // Objects of many members are slow to make, so that only one is made of them.
-        const decoded = new Map<string, Json>();
-        for (const [name, given] of membersOf(value)) {
-          if (decoded.has(name)) state.strict('duplicate', name);
-          decoded.set(name, decodeValue(name, given));
-        }
-        return sortedObject(decoded);
+        const unsorted = new Map<string, Json>();
+        const add = (at: number): void => {
+          if (unsorted.has(nameOf(at))) state.strict('duplicate', nameOf(at));
+          unsorted.set(nameOf(at), decodeMember(at));
+        };
+        return state.fill(out, members.length, add, () => {
+          for (const name of [...unsorted.keys()].sort()) setMember(out, name, unsorted.get(name) ?? null);
+        });
       },
     };
   },
@@ -358,6 +410,7 @@ const makers: Readonly<Record<WireShape, MakeNode>> = {
         }
         const inner = new DecodeState(undefined, state);
         const decoded = fitting.decode(value, inner);
+        atOnce(inner.rest());
         if (inner.failure !== undefined) throw new DecodeError(inner.failureText());
         return decoded;
       },
@@ -373,6 +426,14 @@ function takes(shape: WireShape, value: ExactJson): boolean {
   if (typeof value === 'string') return shape === 'string';
   if (isList(value)) return shape === 'list';
   return isMembers(value) && (shape === 'struct' || shape === 'map');
+}
+
+/** What has been looked at before, as a whole. */
+function decodeAgain(node: Node, value: ExactJson): Json | undefined {
+  const state = new DecodeState(undefined);
+  const decoded = node.decode(value, state);
+  atOnce(state.rest());
+  return decoded;
 }
 
 interface Field {
@@ -407,14 +468,14 @@ function makeStruct(schema: Schema): Node {
   };
 
   /** Members in declared order; `slots` holds what was decoded. */
-  const assemble = (slots: readonly (Json | undefined)[]): Record<string, Json> => {
+  const assemble = (slots: readonly (Json | undefined)[], state?: DecodeState): Record<string, Json> => {
     const out: Record<string, Json> = {};
     for (let at = 0; at < fields.length; at++) {
       const field = fields[at] as Field;
       const value = slots[at];
       if (value === undefined) {
         if (field.always) out[field.name] = field.node.zero();
-      } else if (!field.omitEmpty || !isEmpty(value)) out[field.name] = value;
+      } else if (!field.omitEmpty || !isEmpty(value) || state?.isWaiting(value)) out[field.name] = value;
     }
     return out;
   };
@@ -466,7 +527,7 @@ function makeStruct(schema: Schema): Node {
             const { node } = fields[at] as Field;
             const merged = mergeRepeated(node.schema, seen[at], given);
             seen[at] = merged;
-            slots[at] = merged === null ? undefined : node.decode(merged, new DecodeState(undefined));
+            slots[at] = merged === null ? undefined : decodeAgain(node, merged);
           }
         }
       } else {
@@ -478,7 +539,7 @@ function makeStruct(schema: Schema): Node {
         }
       }
       state.struct = outer;
-      const out = assemble(slots);
+      const out = assemble(slots, state);
       if (unknown !== undefined)
         for (const member of Object.keys(unknown)) setMember(out, member, unknown[member] as Json);
       return out;

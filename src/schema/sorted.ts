@@ -11,6 +11,10 @@ export function isSorted(object: object): boolean {
   return true;
 }
 
+/** Is each name after the one before it, so that none is repeated? */
+export const inOrderOfNames = (members: readonly (readonly [string, unknown])[]): boolean =>
+  members.every(([name], at) => at === 0 || (members[at - 1]?.[0] ?? '') < name);
+
 /** The same members in alphabetical order; the object itself if they already are. */
 export function sortMembers<T extends Json>(object: {
   readonly [member: string]: T;

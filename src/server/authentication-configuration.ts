@@ -1,5 +1,6 @@
 import type { Domains } from '../api/domains.js';
 import type { JsonObject } from '../api/object.js';
+import { atOnce } from '../api/steps.js';
 import { readYaml } from '../api/yaml.js';
 import { checkAuthenticationConfiguration } from '../auth/jwt/check-configuration.js';
 import type { AuthenticationConfiguration } from '../auth/jwt/jwt-issuer.js';
@@ -98,7 +99,7 @@ function decoded(read: Awaited<ReturnType<typeof readYaml>>, { api }: Domains): 
         `must be an AuthenticationConfiguration of ${known[0]}, not ${kind || 'nothing'} of ${apiVersion || 'nothing'}`,
       );
     }
-    const { value, strict } = decodeText(schema, read);
+    const { value, strict } = atOnce(decodeText(schema, read));
     if (strict.length > 0) throw new Error(`strict decoding error: ${strict.join(', ')}`);
     return value as JsonObject as object as AuthenticationConfiguration;
   } catch (error) {

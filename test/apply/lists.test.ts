@@ -1,16 +1,19 @@
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../../src/api/object.js';
+import { atOnce } from '../../src/api/steps.js';
 import { checkShape, joinErrors } from '../../src/apply/check.js';
 import { compare } from '../../src/apply/compare.js';
 import { type FieldSet, paths, setOf } from '../../src/apply/field-set.js';
 import { fieldSetOf } from '../../src/apply/field-set-of.js';
-import { merge } from '../../src/apply/merge.js';
+import { merge as mergeInSteps } from '../../src/apply/merge.js';
 import { printPath } from '../../src/apply/path-element.js';
 import { reconcile } from '../../src/apply/reconcile.js';
 import { remove } from '../../src/apply/remove.js';
 import { shapeOfObject } from '../../src/apply/shape.js';
 import { field, intOrString, list, listMap, quantity, string, struct, time } from '../../src/schema/builder.js';
 import type { Schema } from '../../src/schema/schema.js';
+
+const merge = (...given: Parameters<typeof mergeInSteps>): Json => atOnce(mergeInSteps(...given));
 
 const items: Schema = {
   type: 'object',
@@ -30,7 +33,7 @@ const schema: Schema = {
   ]),
 };
 const shape = shapeOfObject(schema);
-const printed = (set: FieldSet): readonly string[] => [...paths(set)].map(printPath);
+const printed = (set: FieldSet): readonly string[] => [...paths(set)].map((path) => printPath(path));
 
 describe('order of merged lists', () => {
   test.each([
@@ -71,7 +74,7 @@ describe('order of merged lists', () => {
 
 describe('comparison', () => {
   const changes = (before: Json, after: Json): Record<string, readonly string[]> => {
-    const { added, modified, removed } = compare(shape, before, after);
+    const { added, modified, removed } = atOnce(compare(shape, before, after));
     return { added: printed(added), modified: printed(modified), removed: printed(removed) };
   };
 

@@ -3,6 +3,7 @@ import { defaultDomains } from '../../src/api/domains.js';
 import { goJson } from '../../src/api/go-text.js';
 import { readJson } from '../../src/api/json-text.js';
 import type { Json, JsonObject } from '../../src/api/object.js';
+import { atOnce } from '../../src/api/steps.js';
 import { readYaml } from '../../src/api/yaml.js';
 import { writeYaml } from '../../src/api/yaml-writer.js';
 import { certificateSigningRequestDefinition } from '../../src/resources/certificatesigningrequests/definition.js';
@@ -104,7 +105,7 @@ describe.each(kinds.map((one) => [structName(one.schema), one] as const))('%s', 
   const decoded = (
     text: Parameters<typeof decodeText>[1],
   ): { readonly json: string; readonly strict: readonly string[] } => {
-    const { value, strict } = decodeText(schema, text);
+    const { value, strict } = atOnce(decodeText(schema, text));
     return { json: goJson(arrange(schema, value)), strict };
   };
 

@@ -1,6 +1,7 @@
 import { readJson } from '../../src/api/json-text.js';
 import type { ApiObject, JsonObject } from '../../src/api/object.js';
 import { groupVersion } from '../../src/api/object.js';
+import { atOnce } from '../../src/api/steps.js';
 import type { RequestContext, ResourceDefinition, SubresourceView } from '../../src/registry/resource-definition.js';
 import { decodeText } from '../../src/schema/decode.js';
 import { applyDefaults } from '../../src/schema/default.js';
@@ -34,7 +35,7 @@ const shown = <T extends ApiObject>(definition: ResourceDefinition<T>, object: T
 /** The body as a server reads it: decoded by the schema, with defaults. */
 export function read<T extends ApiObject>(definition: ResourceDefinition<T>, body: object): T {
   const whole = { apiVersion: groupVersion(definition), kind: definition.kind, metadata: { name: 'x' }, ...body };
-  const { value } = decodeText(definition.schema, readJson(JSON.stringify(whole)));
+  const { value } = atOnce(decodeText(definition.schema, readJson(JSON.stringify(whole))));
   const filled = applyDefaults(value, definition.schema) as unknown as T;
   return definition.defaults?.(filled) ?? filled;
 }

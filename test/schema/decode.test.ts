@@ -2,13 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readJson } from '../../src/api/json-text.js';
 import type { Json } from '../../src/api/object.js';
+import { atOnce } from '../../src/api/steps.js';
 import { compileDecoder, decodeText, typeMetaOf } from '../../src/schema/decode.js';
 import { objectMeta } from '../../src/schema/meta.js';
 import type { Schema } from '../../src/schema/schema.js';
 import { configMap, everything, props, ruleWithOperations, signingRequest } from './kinds.js';
 
-const decode = (schema: Schema, text: string): Json => decodeText(schema, readJson(text)).value;
-const strict = (schema: Schema, text: string): readonly string[] => decodeText(schema, readJson(text)).strict;
+const decode = (schema: Schema, text: string): Json => atOnce(decodeText(schema, readJson(text))).value;
+const strict = (schema: Schema, text: string): readonly string[] => atOnce(decodeText(schema, readJson(text))).strict;
 const textOf = (schema: Schema, text: string): string => JSON.stringify(decode(schema, text));
 
 describe('wrong types are refused in the words of Go', () => {
@@ -389,5 +390,41 @@ describe('kind and apiVersion of a body', () => {
     ['{"kind":5}', 'json: cannot unmarshal number into Go struct field .kind of type string'],
   ])('%s is refused', (text, message) => {
     expect(() => typeMetaOf(readJson(text).exact)).toThrow(`couldn't get version/kind; json parse error: ${message}`);
+  });
+});
+
+describe('lists and maps of thousands', () => {
+  const names = Array.from({ length: 5_000 }, (_, at) => `k${at}`);
+  const texts = Object.fromEntries(names.map((name) => [name, 'x']));
+  const inOrder = Object.fromEntries(Object.entries(texts).sort(([a], [b]) => (a < b ? -1 : 1)));
+  const stepsOf = (object: Json): { readonly steps: number; readonly text: string } => {
+    const decoding = decodeText(configMap, readJson(JSON.stringify(object)));
+    for (let steps = 1; ; steps++) {
+      const { done, value } = decoding.next();
+      if (done) return { steps, text: JSON.stringify(value.value) };
+    }
+  };
+
+  test('are decoded in steps', () => {
+    const decoded = stepsOf({ data: texts, immutable: true });
+    expect(decoded.steps).toBe(5);
+    expect(decoded.text === JSON.stringify({ metadata: {}, data: inOrder, immutable: true })).toBe(true);
+    expect(stepsOf({ data: inOrder }).text === JSON.stringify({ metadata: {}, data: inOrder })).toBe(true);
+    expect(stepsOf({ data: { k: 'x' } }).steps).toBe(1);
+    const lists = { metadata: { finalizers: names } };
+    expect(stepsOf(lists).text === JSON.stringify(lists)).toBe(true);
+  });
+
+  test('what is wrong inside has its place', () => {
+    expect(() => stepsOf({ data: { ...texts, k4999: 5 } })).toThrow(
+      'json: cannot unmarshal number into Go struct field ConfigMap.data of type string',
+    );
+    const owners = names.map((name) => ({ name, uid: name, x: name }));
+    const found = strict(configMap, JSON.stringify({ metadata: { ownerReferences: owners }, data: {} }));
+    expect(found).toHaveLength(100);
+    expect(found[99]).toBe('unknown field "metadata.ownerReferences[99].x"');
+    const repeated = `{"data":{${names.map((name) => `"${name}":"x"`).join()},"k7":"y"}}`;
+    expect(strict(configMap, repeated)).toEqual(['duplicate field "data.k7"']);
+    expect(decode(configMap, repeated)).toMatchObject({ data: { k7: 'y', k8: 'x' } });
   });
 });

@@ -2,7 +2,7 @@ import { badRequest, entityTooLarge, unprocessable } from '../../api/errors.js';
 import { goJson } from '../../api/go-text.js';
 import { JsonSyntaxError, maxDepth, parseJson, setMember } from '../../api/json-text.js';
 import type { Json, JsonObject } from '../../api/object.js';
-import { isList, isObject } from '../../apply/json-value.js';
+import { isList, isObject, sortTexts } from '../../apply/json-value.js';
 import { same } from '../../schema/same.js';
 import { typeName } from './go-decoding.js';
 import type { PatchType, ReadPatchText } from './patch-type.js';
@@ -16,14 +16,17 @@ export const jsonPatch: PatchType = {
   for: 'all',
   read(text, { fieldValidation }) {
     const { operations, strict } = readOperations(text, fieldValidation !== 'Ignore');
+    const canNest = operations.some(nests);
+    let patching: Patching | undefined;
     return {
       strict,
       apply(current) {
-        const result = new Patching(current).run(operations);
-        if (!isObject(result) || isDeeperThan(maxDepth, result)) throw unprocessable();
+        patching = new Patching(current);
+        const result = patching.run(operations);
+        if (!isObject(result) || (canNest && isDeeperThan(maxDepth, result))) throw unprocessable();
         return result;
       },
-      shown: goJson,
+      shown: (result) => goJson(patching?.ordered(result) ?? result),
     };
   },
 };
@@ -107,6 +110,8 @@ type Container = Record<string, Json> | Json[];
 class Patching {
   #root: Json;
   readonly #own = new WeakSet<object>();
+  /** Every container that an operation went through. */
+  readonly #walked = new WeakSet<object>();
   #copied = 0;
   #moved = 0;
 
@@ -137,7 +142,11 @@ class Patching {
     const keys = keysOf(path);
     const key = keys.pop() ?? '';
     let at = this.#root;
-    for (const step of keys) at = child(at, step);
+    this.#walk(at);
+    for (const step of keys) {
+      at = child(at, step);
+      this.#walk(at);
+    }
     if (!isList(at) && !isObject(at)) throw unprocessable();
     return { container: at, key };
   }
@@ -170,12 +179,26 @@ class Patching {
     if (this.#moved > maxMoved) throw unprocessable();
   }
 
+  /** The value as refusals show it: what was walked through has its members in order. */
+  ordered(value: Json): Json {
+    if (typeof value !== 'object' || value === null || !this.#walked.has(value)) return value;
+    if (isList(value)) return value.map((item) => this.ordered(item));
+    const out: Record<string, Json> = {};
+    for (const name of sortTexts(Object.keys(value))) setMember(out, name, this.ordered(value[name] ?? null));
+    return out;
+  }
+
+  #walk(value: Json): void {
+    if (typeof value === 'object' && value !== null) this.#walked.add(value);
+  }
+
   #owned(value: Json): Container {
     if (!isList(value) && !isObject(value)) throw unprocessable();
     if (this.#own.has(value)) return value as Container;
     const copy: Container = isList(value) ? [...value] : { ...value };
     if (isList(value)) this.moving(value.length);
     this.#own.add(copy);
+    this.#walk(copy);
     return copy;
   }
 }
@@ -298,6 +321,10 @@ function jsonText(value: Json): string {
     throw unprocessable();
   }
 }
+
+/** May what an operation puts somewhere have others inside? */
+const nests = ({ op, value }: Operation): boolean =>
+  op === 'copy' || op === 'move' || (typeof value === 'object' && value !== null);
 
 /** Operations can nest what was read one below the other. */
 function isDeeperThan(limit: number, value: Json): boolean {

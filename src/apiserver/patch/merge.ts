@@ -2,7 +2,7 @@ import { badRequest } from '../../api/errors.js';
 import { goJson } from '../../api/go-text.js';
 import { JsonSyntaxError, setMember } from '../../api/json-text.js';
 import type { Json, JsonObject } from '../../api/object.js';
-import { isList, isObject } from '../../apply/json-value.js';
+import { isList, isObject, sortTexts } from '../../apply/json-value.js';
 import { typeName } from './go-decoding.js';
 import type { PatchType, ReadPatchText } from './patch-type.js';
 
@@ -43,21 +43,13 @@ function readPatch(
   return { patch: value, strict: isStrict ? duplicates : [] };
 }
 
-/** Depth is bounded where texts are read. */
+/** Depth is bounded where texts are read. What was merged has its members in order, as refusals show. */
 export function merged(target: JsonObject, patch: JsonObject): JsonObject {
   const out: Record<string, Json> = {};
-  for (const name of Object.keys(target)) {
-    const live = target[name] ?? null;
-    if (!Object.hasOwn(patch, name)) {
-      setMember(out, name, live);
-      continue;
-    }
-    const given = patch[name] ?? null;
-    if (given !== null) setMember(out, name, mergedValue(live, given));
-  }
-  for (const name of Object.keys(patch)) {
-    const given = patch[name] ?? null;
-    if (given !== null && !Object.hasOwn(target, name)) setMember(out, name, withoutNulls(given));
+  for (const name of sortTexts(Object.keys({ ...target, ...patch }))) {
+    const live = Object.hasOwn(target, name) ? (target[name] ?? null) : null;
+    const given = Object.hasOwn(patch, name) ? (patch[name] ?? null) : undefined;
+    if (given !== null) setMember(out, name, given === undefined ? live : mergedValue(live, given));
   }
   return out;
 }
@@ -71,7 +63,7 @@ function withoutNulls(value: Json): Json {
   if (isList(value)) return value.map((item) => (item === null ? null : withoutNulls(item)));
   if (!isObject(value)) return value;
   const out: Record<string, Json> = {};
-  for (const name of Object.keys(value)) {
+  for (const name of sortTexts(Object.keys(value))) {
     const item = value[name] ?? null;
     if (item !== null) setMember(out, name, withoutNulls(item));
   }

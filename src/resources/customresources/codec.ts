@@ -1,4 +1,5 @@
 import type { ApiObject, Json, JsonObject } from '../../api/object.js';
+import type { Steps } from '../../api/steps.js';
 import type { Codec } from '../../registry/resource-definition.js';
 import { DecodeError } from '../../schema/decode.js';
 import { applyDefaults, dropNulls } from '../../schema/default.js';
@@ -61,18 +62,20 @@ const apiVersionOf = ({ group }: CodecParts, version: string): string => `${grou
  * of an `applied` configuration, where they speak), embedded resources are brought into shape, defaults are filled in.
  * Throws DecodeError for metadata that cannot be read.
  */
-export function decodeCustom(
+export function* decodeCustom(
   body: JsonObject,
   parts: Pick<CodecParts, 'version' | 'schemaOf' | 'preserveUnknownFields'>,
   { applied }: { readonly applied: boolean },
-): { readonly object: ApiObject; readonly unknownFields: readonly string[] } {
+): Steps<{ readonly object: ApiObject; readonly unknownFields: readonly string[] }> {
   const schema = parts.schemaOf(parts.version) ?? nothing;
   const { apiVersion, kind, metadata } = body;
   const meta = decodeMetadata(metadata ?? null);
   const { value: pruned, unknownFields } = parts.preserveUnknownFields
     ? { value: body, unknownFields: [] }
     : prune(body, schema, { resource: true });
+  yield;
   const shaped = applied || parts.preserveUnknownFields ? pruned : dropNulls(pruned, schema);
+  yield;
   const { value: coerced, unknownFields: inEmbedded, refused } = coerceEmbedded(shaped, schema);
   if (refused !== undefined) throw new DecodeError(`${refused.field}: ${refused.body}`);
   const object = {
@@ -81,6 +84,7 @@ export function decodeCustom(
     kind: kind ?? '',
     metadata: meta.metadata,
   };
+  yield;
   return {
     // `apiVersion`, `kind` and `metadata` have just been set.
     object: applyDefaults(object, schema) as unknown as ApiObject,
