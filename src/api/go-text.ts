@@ -76,12 +76,20 @@ function writeJson(value: unknown, indent: number, lineBreak: string): string | 
   return joined('{', members, '}');
 }
 
-/** A number that is no int64 as Go's `%v` prints it. */
+/** A float as Go's `%v` prints it. */
 export function goFloatText(value: number): string {
   const size = Math.abs(value);
-  if (size === 0 || (size >= 1e-4 && size < 1e21)) return String(value);
+  if (size === 0 || (size >= 1e-4 && size < 1e6)) return String(value);
   return value.toExponential().replace(/e([+-])(\d)$/, 'e$10$2');
 }
+
+/** A number as Go's `%v` prints it: whole ones are int64. */
+export const goNumber = (value: number | bigint): string =>
+  typeof value === 'bigint' || Number.isSafeInteger(value) ? String(value) : goFloatText(value);
+
+/** A float as an int64: cut off, and the smallest one where it has no place among them, as on amd64. */
+export const goInt64 = (value: number): bigint =>
+  Math.abs(value) < 2 ** 63 ? BigInt(Math.trunc(value)) : -(2n ** 63n);
 
 /** A list of strings as Go's `%q` prints a slice: `["a" "b"]`. */
 export const quoteList = (items: readonly string[]): string => `[${items.map(quote).join(' ')}]`;

@@ -1,4 +1,4 @@
-import { goFloatText, goJson, quote } from './go-text.js';
+import { goJson, goNumber, quote } from './go-text.js';
 
 /**
  * One broken rule of one field. A list of them becomes a 422 Status (see `errors.ts`);
@@ -33,8 +33,8 @@ const plural = (count: number, one: string): string => (count === 1 ? one : `${o
 export function shown(value: unknown): string {
   if (value === undefined || value === null) return 'null';
   if (typeof value === 'string') return quote(value);
-  if (typeof value === 'number') return goFloatText(value);
-  if (typeof value === 'bigint' || typeof value === 'boolean') return String(value);
+  if (typeof value === 'number' || typeof value === 'bigint') return goNumber(value);
+  if (typeof value === 'boolean') return String(value);
   return goJson(value);
 }
 

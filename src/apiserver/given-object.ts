@@ -2,6 +2,7 @@ import { type ApiError, badRequest, conflict, invalidObject, untyped } from '../
 import type { ApiObject, ObjectKey } from '../api/object.js';
 import { parseVersion } from '../api/options.js';
 import { invalid } from '../api/violations.js';
+import { storageKey } from '../registry/keys.js';
 import { withoutRepeatedOwners } from '../registry/metadata-rules.js';
 import type { RequestContext, ResourceDefinition } from '../registry/resource-definition.js';
 
@@ -57,17 +58,11 @@ export function dedupeOwners(object: ApiObject, context: RequestContext, when: '
   return deduped;
 }
 
-/** Of a PUT with the uid of another object; `at` is the key in the store. */
-export const uidMismatch = (
-  definition: ResourceDefinition,
-  { name }: ObjectKey,
-  at: string,
-  given: string,
-  actual: string,
-): ApiError =>
+/** Of a PUT with the uid of another object. */
+export const uidMismatch = (definition: ResourceDefinition, key: ObjectKey, given: string, actual: string): ApiError =>
   conflict(
-    subject(definition, name),
-    `StorageError: invalid object, Code: 4, Key: /registry/${at}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${given}, UID in object meta: ${actual}`,
+    subject(definition, key.name),
+    `StorageError: invalid object, Code: 4, Key: /registry/${storageKey(definition, key)}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${given}, UID in object meta: ${actual}`,
   );
 
 export const uidOfNothing = (definition: ResourceDefinition, { name }: ObjectKey, uid: string): ApiError =>

@@ -197,10 +197,12 @@ function transformed(result: Bodied, form: Representation, now: number): unknown
       ? `*unstructured.Unstructured${list ? 'List' : ''}`
       : `*${internalPackage(definition.group)}.${definition.kind}${list ? 'List' : ''}`;
   if (as.kind === 'PartialObjectMetadataList') {
-    if (!isList)
+    if (!isList) {
+      if (definition.origin === 'custom') throw untyped('content is not a list');
       throw notAcceptable(
         `you requested PartialObjectMetadataList, but the requested object is not a list (${goType(false)})`,
       );
+    }
     const items = result.entries.map((entry) => partialObject(stored(definition, entry), as.version));
     return {
       kind: 'PartialObjectMetadataList',

@@ -10,6 +10,7 @@ import { checkMediaType, readDeleteBody, readObject } from './bodies.js';
 import { pageNotFound } from './health.js';
 import { existsInProtobuf, negotiate, readIncludeObject } from './negotiate.js';
 import type { Parts } from './parts.js';
+import { patchTypeOf } from './patch/index.js';
 import type { ApiRequest, Representation, Result } from './request.js';
 import { locate, type Target } from './target.js';
 import { deleteObject } from './verbs/delete.js';
@@ -34,12 +35,14 @@ export async function runResourceRequest(
   warn: (text: string) => void,
 ): Promise<Answer> {
   const { info } = request;
-  const target = locate(parts.catalogue.current(), info, request.method);
+  const target = locate(parts.catalogue.current(), info, request.method, warn);
   if (target === 'page-not-found')
     return { result: pageNotFound, representation: { mediaType: 'json', pretty: false } };
   checkPathName(info.name);
   const { definition, subresource } = target;
-  warnOfDeprecation(definition, warn);
+  // Routes of built-in kinds ask for the form of the body before that of the answer.
+  if (info.verb === 'patch' && definition.origin === 'built-in')
+    patchTypeOf(request.header('content-type'), 'built-in');
   const representation = negotiate(request.header('accept'), {
     origin: definition.origin,
     verb: info.verb,
@@ -218,10 +221,6 @@ function checkPathName(name: string): void {
   const [wrong] = name === '' ? [] : pathSegment(name);
   if (wrong !== undefined) throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: ${wrong}`);
 }
-
-const warnOfDeprecation = ({ deprecation }: ResourceDefinition, warn: (text: string) => void): void => {
-  if (deprecation !== undefined) warn(deprecation);
-};
 
 /** Creating through PUT or apply needs the right to create as well. */
 export const mayCreate = (parts: Parts, request: ApiRequest, user: UserInfo) => (): Promise<void> =>

@@ -12,17 +12,22 @@ export interface Target {
 }
 
 /**
- * Finds the definition behind a URL. Built-in and custom groups answer the same mistakes differently, and
- * clients can tell: 'page-not-found' stands for the plain-text 404 of custom groups.
+ * Finds the definition behind a URL, and warns of a deprecated one. Built-in and custom groups answer the same mistakes
+ * differently, and clients can tell: 'page-not-found' stands for the plain-text 404 of custom groups.
  */
-export function locate(served: Served, info: RequestInfo, method: string): Target | 'page-not-found' {
+export function locate(
+  served: Served,
+  info: RequestInfo,
+  method: string,
+  warn: (text: string) => void,
+): Target | 'page-not-found' {
   const definition = served.find(info.group, info.version, info.resource);
   if (definition === undefined) {
     if (!served.isBuiltIn(info.group)) return 'page-not-found';
     throw noSuchResource();
   }
   return definition.origin === 'custom'
-    ? locateCustom(definition, info, method)
+    ? locateCustom(definition, info, method, warn)
     : locateBuiltIn(definition, info, method);
 }
 
@@ -76,11 +81,17 @@ function locateBuiltIn(definition: ResourceDefinition, info: RequestInfo, method
   return { definition, subresource: undefined };
 }
 
-function locateCustom(definition: ResourceDefinition, info: RequestInfo, method: string): Target | 'page-not-found' {
+function locateCustom(
+  definition: ResourceDefinition,
+  info: RequestInfo,
+  method: string,
+  warn: (text: string) => void,
+): Target | 'page-not-found' {
   const namespaced = info.namespace !== '';
   if (namespaced && !definition.namespaced) return 'page-not-found';
   const reads = info.verb === 'list' || info.verb === 'watch';
   if (definition.namespaced && !namespaced && !reads) return 'page-not-found';
+  if (definition.deprecation !== undefined) warn(definition.deprecation);
   if (info.subresource !== '') {
     const subresource = ownSubresource(definition, info.subresource);
     if (subresource === undefined) throw notFound({ ...definition, name: info.name });

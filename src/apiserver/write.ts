@@ -191,7 +191,7 @@ export async function updateObject(
       // One that is no version is refused, although there is nothing to compare it with.
       readGivenVersion(object);
       const { uid } = object.metadata;
-      if (uid) throw update.checkUid ? uidMismatch(definition, key, at, uid, '') : uidOfNothing(definition, key, uid);
+      if (uid) throw update.checkUid ? uidMismatch(definition, key, uid, '') : uidOfNothing(definition, key, uid);
       return createObject(parts, request, object, { managed, byUpdate: true });
     }
     try {
@@ -221,7 +221,7 @@ async function updateOnce(
   let next = inNamespace(definition, context, changed.object);
   const givenUid = next.metadata.uid;
   if (update.checkUid && givenUid && givenUid !== previous.metadata.uid) {
-    throw uidMismatch(definition, key, entry.key, givenUid, previous.metadata.uid ?? '');
+    throw uidMismatch(definition, key, givenUid, previous.metadata.uid ?? '');
   }
   const version = readGivenVersion(next);
   next = dedupeOwners(next, context, 'admission');
@@ -242,7 +242,11 @@ async function updateOnce(
   if (view === undefined) next = withGeneration(definition, next, previous);
   if (turns.isDue) await turns.next();
   const violations = await inTurns(updateViolations(request, next, previous), turns);
-  if (violations.length) throw invalidObject({ ...definition, kind: next.kind, name: key.name }, violations);
+  if (violations.length) {
+    // A patched object may say that it is of another group or kind.
+    const group = next.apiVersion.replace(/\/?[^/]*$/, '');
+    throw invalidObject({ group, kind: next.kind, name: key.name }, violations);
+  }
   if (view === undefined) for (const text of definition.warnings?.(next, previous) ?? []) context.warn(text);
   await runValidating(parts.admission, attributesOf(request, 'UPDATE', next, previous));
 

@@ -80,7 +80,7 @@ export function* recordUpdate(
 ): Steps<ApiObject> {
   const live = writing.live === undefined ? undefined : asJson(writing.live);
   const next = asJson(writing.next);
-  const before = ownersBefore(live, next, writing.subresource !== undefined);
+  const before = yield* ownersBefore(live, next, writing.subresource !== undefined);
   yield;
   const isTracked = before.size > 0 || !hasUid(live);
   if (!isTracked) return withOwners(next, noOwners);
@@ -111,13 +111,13 @@ export function misfit(schema: Schema, object: JsonObject): string | undefined {
 }
 
 /** What the client sent as owners counts only through the main door, and if it makes sense. */
-function ownersBefore(live: JsonObject | undefined, next: JsonObject, isSubresource: boolean): Owners {
-  const kept = storedOwners(live);
+function* ownersBefore(live: JsonObject | undefined, next: JsonObject, isSubresource: boolean): Steps<Owners> {
+  const kept = yield* storedOwners(live);
   const sent = managedFieldsOf(next);
   if (isSubresource || sent === undefined || same(sent, live && managedFieldsOf(live))) return kept;
   if (isReset(sent)) return noOwners;
   try {
-    const owners = readManagedFields(sent);
+    const owners = yield* readManagedFields(sent);
     return owners.size === 0 ? kept : owners;
   } catch {
     return kept;
@@ -125,9 +125,9 @@ function ownersBefore(live: JsonObject | undefined, next: JsonObject, isSubresou
 }
 
 /** The owners an object came from the store with; none if they cannot be read. */
-export function storedOwners(object: JsonObject | undefined): Owners {
+export function* storedOwners(object: JsonObject | undefined): Steps<Owners> {
   try {
-    return object === undefined ? noOwners : readManagedFields(managedFieldsOf(object), { stored: true });
+    return object === undefined ? noOwners : yield* readManagedFields(managedFieldsOf(object), { stored: true });
   } catch {
     return noOwners;
   }
@@ -161,19 +161,23 @@ interface Changes {
 }
 
 /** Compares two objects in whatever version an owner names its fields in; undefined where there is no such version. */
+type Compare = (apiVersion: string) => Steps<Changes | undefined>;
+
 export function comparisons(
   writing: Writing,
   { live, next }: { readonly live: JsonObject; readonly next: JsonObject },
-): (apiVersion: string) => Changes | undefined {
+): Compare {
   const known = new Map<string, Changes | undefined>();
-  return (apiVersion) => {
+  return function* (apiVersion) {
     if (known.has(apiVersion)) return known.get(apiVersion);
     const before = inVersion(writing, live, apiVersion);
     const after = inVersion(writing, next, apiVersion);
     let found: Changes | undefined;
     if (before !== undefined && after !== undefined) {
-      const compared = compare(before.shape, before.object, after.object);
-      const hidden = apiVersion === writing.apiVersion ? resetSet(writing.resetFields) : emptySet;
+      const compared = yield* compare(before.shape, before.object, after.object);
+      // The main door resets fields of its own version only, a subresource those of all.
+      const resets = apiVersion === writing.apiVersion || writing.subresource !== undefined;
+      const hidden = resets ? resetSet(writing.resetFields) : emptySet;
       const { added, modified, removed } = without(compared, hidden);
       found = { written: union(modified, added), removed };
     }
@@ -212,11 +216,11 @@ export function* ownersAfterUpdate(
   { owners, live, next }: { readonly owners: Owners; readonly live: JsonObject; readonly next: JsonObject },
 ): Steps<Owners> {
   const compareIn = comparisons(writing, { live, next });
-  compareIn(writing.apiVersion);
+  const changes = yield* compareIn(writing.apiVersion);
   yield;
-  const kept = new Map(afterChange(fittingSchema(writing, live, owners), compareIn, { self: undefined, force: true }));
+  const fitting = fittingSchema(writing, live, owners);
+  const kept = yield* afterChange(fitting, compareIn, { self: undefined, force: true });
   yield;
-  const changes = compareIn(writing.apiVersion);
   const own = changes === undefined ? emptySet : ownable(changes.written);
   if (isEmpty(own)) return capped(kept);
 
@@ -234,11 +238,11 @@ export function* ownersAfterUpdate(
  *
  * @throws FieldConflicts unless `force`, when somebody owns what was changed.
  */
-export function afterChange(
+export function* afterChange(
   owners: Owners,
-  compareIn: (apiVersion: string) => Changes | undefined,
+  compareIn: Compare,
   { self, force }: { readonly self: string | undefined; readonly force: boolean },
-): Map<string, Owner> {
+): Steps<Map<string, Owner>> {
   const kept = new Map<string, Owner>();
   const conflicts: FieldConflict[] = [];
   for (const [identity, owner] of owners) {
@@ -246,12 +250,14 @@ export function afterChange(
       if (!isEmpty(owner.fields)) kept.set(identity, owner);
       continue;
     }
-    const changes = compareIn(owner.apiVersion);
+    const changes = yield* compareIn(owner.apiVersion);
     if (changes === undefined) continue;
     const taken = intersection(owner.fields, changes.written);
+    yield;
     if (!isEmpty(taken) && !force) conflicts.push(...conflictsOf(owner, taken));
     const fields = difference(difference(owner.fields, taken), changes.removed);
     if (!isEmpty(fields)) kept.set(identity, fields === owner.fields ? owner : { ...owner, fields });
+    yield;
   }
   if (conflicts.length > 0) throw new FieldConflicts(conflicts);
   return kept;

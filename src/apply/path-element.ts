@@ -1,8 +1,7 @@
-import { goJson, quote } from '../api/go-text.js';
+import { goFloatText, goJson, quote } from '../api/go-text.js';
 import { parseJson, readJson } from '../api/json-text.js';
 import type { Json, JsonObject } from '../api/object.js';
-import { goNumber } from './go-print.js';
-import { compareText, isList, isObject } from './json-value.js';
+import { compareText, isList, isObject, sortTexts } from './json-value.js';
 
 /**
  * One step of a field path, in the spelling of FieldsV1 (KEP-555), which also serves as its key:
@@ -59,15 +58,15 @@ export function readPathElement(text: string): PathElement | undefined {
 }
 
 /** As error texts spell a step: `.data`, `[name="x"]`, `[="v"]`, `[0]`. */
-function printPathElement(element: PathElement): string {
+function printPathElement(element: PathElement, printNumber: PrintNumber): string {
   const rest = element.slice(2);
   switch (element[0]) {
     case 'k': {
       const keys = Object.entries(parseJson(rest) as JsonObject);
-      return `[${keys.map(([name, value]) => `${name}=${printed(value)}`).join(',')}]`;
+      return `[${keys.map(([name, value]) => `${name}=${printed(value, printNumber)}`).join(',')}]`;
     }
     case 'v':
-      return `[=${printed(parseJson(rest))}]`;
+      return `[=${printed(parseJson(rest), printNumber)}]`;
     case 'i':
       return `[${rest}]`;
     default:
@@ -75,16 +74,22 @@ function printPathElement(element: PathElement): string {
   }
 }
 
-export const printPath = (path: readonly PathElement[]): string => path.map(printPathElement).join('');
+type PrintNumber = (value: number | bigint) => string;
 
-function printed(value: Json): string {
+/** A path in texts. In applied objects whole numbers are integers; what FieldsV1 says is read as floats. */
+export const printPath = (
+  path: readonly PathElement[],
+  printNumber: PrintNumber = (value) => goFloatText(Number(value)),
+): string => path.map((element) => printPathElement(element, printNumber)).join('');
+
+function printed(value: Json, printNumber: PrintNumber): string {
   if (value === null) return 'null';
   if (typeof value === 'string') return quote(value);
-  if (typeof value === 'number' || typeof value === 'bigint') return goNumber(value, 'float');
-  if (isList(value)) return `[${value.map(printed).join(',')}]`;
+  if (typeof value === 'number' || typeof value === 'bigint') return printNumber(value);
+  if (isList(value)) return `[${value.map((item) => printed(item, printNumber)).join(',')}]`;
   if (isObject(value))
     return Object.entries(value)
-      .map(([key, item]) => `${key}=${printed(item)}`)
+      .map(([key, item]) => `${key}=${printed(item, printNumber)}`)
       .join('');
   return String(value);
 }
@@ -93,14 +98,12 @@ function printed(value: Json): string {
 export function sortPathElements(elements: Iterable<PathElement>): PathElement[] {
   const sorted = [...elements];
   if (sorted.length < 2) return sorted;
-  // Code units order as bytes do, short of surrogates.
-  if (sorted.every((element) => element.startsWith('f:') && !surrogate.test(element))) return sorted.sort();
+  if (sorted.every((element) => element.startsWith('f:'))) return sortTexts(sorted);
   return sorted
     .map((element) => ({ element, rank: ranks[element[0] ?? ''] ?? 0, content: contentOf(element) }))
     .sort((a, b) => a.rank - b.rank || compareContent(a.content, b.content))
     .map(({ element }) => element);
 }
-const surrogate = /[\ud800-\udfff]/;
 const ranks: Readonly<Record<string, number>> = { f: 0, k: 1, v: 2, i: 3 };
 
 function contentOf(element: PathElement): Json {

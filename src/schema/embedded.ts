@@ -128,7 +128,9 @@ function coerceMember(member: Json, name: string, path: string, { drop, unknownF
   try {
     const { metadata, unknownFields: unknown } = decodeMetadata(member, at);
     unknownFields.push(...unknown);
-    return metadata;
+    const { managedFields, ...rest } = metadata;
+    // An empty list of them says something in a request only.
+    return managedFields !== undefined && isList(managedFields) && managedFields.length === 0 ? rest : metadata;
   } catch (error) {
     if (error instanceof DecodeError) throw new Refused(invalid(at, printable(member), error.message));
     throw error;

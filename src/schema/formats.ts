@@ -85,21 +85,19 @@ function isCidr(text: string): boolean {
   return isIP(address) === 6 && !address.includes('%') && Number(length) <= 128;
 }
 
-/** 48, 64 or 160 bits in groups of one byte (`:` or `-`) or two (`.`). */
+const longestMac = 20 * 2 + 19;
+
+/** 48, 64 or 160 bits in groups of one byte (`:` or `-`) or two (`.`), or without separators. */
 function isMac(text: string): boolean {
-  for (const { separator, digits, groups } of [
-    { separator: ':', digits: 2, groups: [6, 8, 20] },
-    { separator: '-', digits: 2, groups: [6, 8, 20] },
-    { separator: '.', digits: 4, groups: [3, 4, 10] },
-  ]) {
-    const parts = text.split(separator, 21);
-    if (parts.length > 1) {
-      return (
-        groups.includes(parts.length) && parts.every((part) => part.length === digits && /^[0-9a-fA-F]+$/.test(part))
-      );
-    }
-  }
-  return false;
+  if (text.length > longestMac) return false;
+  const separator = /[:.-]/.exec(text)?.[0];
+  const parts = separator === undefined ? (text.match(/.{2}/gs) ?? []) : text.split(separator, 21);
+  const digits = separator === '.' ? 4 : 2;
+  return (
+    (separator !== undefined || text.length % 2 === 0) &&
+    [6, 8, 20].includes((parts.length * digits) / 2) &&
+    parts.every((part) => part.length === digits && /^[0-9a-fA-F]+$/.test(part))
+  );
 }
 
 const withoutSpaces = (text: string): string => text.replace(/[\t\n\f\r -]+/g, '');

@@ -1,12 +1,11 @@
 import { goJson } from '../api/go-text.js';
-import { keysOf } from './list-types.js';
 import { same } from './same.js';
 import type { Schema } from './schema.js';
 
 /**
  * Ratcheting (KEP-4008): what was already stored is not held against an update that leaves it alone. A value is
- * compared with the stored one at the same place: the same member, the item with the same keys in a map list, the
- * item at the same place in a list without a type. Items of set and atomic lists have no counterpart.
+ * compared with the stored one at the same place: the same member of a known name, the item with the same keys in a
+ * map list. Items of other lists have no counterpart.
  */
 
 /** Stands where the stored object has no counterpart. */
@@ -22,20 +21,39 @@ export const oldMember = (old: Old, name: string): Old =>
   isObject(old) && Object.hasOwn(old, name) ? old[name] : absent;
 
 /** Finds the stored counterparts of the items of one list. */
-export function oldItems(old: Old, schema: Schema): (item: unknown, at: number) => Old {
-  if (!Array.isArray(old) || schema.listType === 'set' || schema.listType === 'atomic') return () => absent;
-  const present = (value: unknown): Old => (value === undefined || value === null ? absent : value);
-  if (schema.listType !== 'map') return (_, at) => present(old[at]);
-  const keys = schema.listMapKeys ?? [];
+export function oldItems(old: Old, { listType, listMapKeys = [] }: Schema): (item: unknown) => Old {
+  if (!Array.isArray(old) || listType !== 'map') return () => absent;
   const byKeys = new Map<string, unknown>();
   for (const item of old) {
-    const key = keyText(item, keys);
-    if (!byKeys.has(key)) byKeys.set(key, item);
+    const key = keyText(item, listMapKeys);
+    if (key !== undefined && !byKeys.has(key)) byKeys.set(key, item);
   }
-  return (item) => present(byKeys.get(keyText(item, keys)));
+  return (item) => {
+    const key = keyText(item, listMapKeys);
+    return key !== undefined && byKeys.has(key) ? byKeys.get(key) : absent;
+  };
 }
 
-const keyText = (item: unknown, keys: readonly string[]): string => goJson(Object.entries(keysOf(item, keys)));
+/** undefined for an item without all of its keys. */
+function keyText(item: unknown, keys: readonly string[]): string | undefined {
+  if (!isObject(item)) return undefined;
+  const values = keys.map((key) => (Object.hasOwn(item, key) ? item[key] : null));
+  return values.some((value) => typeof value === 'object') ? undefined : goJson(values);
+}
 
-/** Is the value what was stored? */
-export const unchanged = (value: unknown, old: Old): boolean => old !== absent && same(value, old);
+/** Is the value what was stored? What has no counterpart is not, nor is what is around it; other lists are compared as a whole. */
+export function unchanged(value: unknown, old: Old, schema: Schema): boolean {
+  if (old === absent) return false;
+  const { items, properties, additionalProperties, listType } = schema;
+  if (Array.isArray(value) && Array.isArray(old) && items !== undefined && listType === 'map') {
+    const oldItem = oldItems(old, schema);
+    return value.length === old.length && value.every((item) => unchanged(item, oldItem(item), items));
+  }
+  if (!isObject(value) || !isObject(old)) return same(value, old);
+  const names = Object.keys(value);
+  if (names.length !== Object.keys(old).length) return false;
+  return names.every((name) => {
+    const inner = properties?.get(name) ?? additionalProperties;
+    return typeof inner === 'object' && unchanged(value[name], oldMember(old, name), inner);
+  });
+}

@@ -1,4 +1,4 @@
-import { goFloatText, goJson, quote } from '../api/go-text.js';
+import { goFloatText, goInt64, goJson, quote } from '../api/go-text.js';
 import type { Json } from '../api/object.js';
 import {
   type CauseReason,
@@ -32,8 +32,8 @@ import type { Schema } from './schema.js';
 export type Validator = (value: Json, field?: string, previous?: Json) => readonly Violation[];
 
 export interface ValidatorOptions {
-  /** Values beside int-or-string may have any type; so it is for defaults. */
-  readonly anyTypeBesideIntOrString?: boolean;
+  /** Defaults: values beside int-or-string may have any type, and formats count beside any type. */
+  readonly forDefaults?: boolean;
 }
 
 /** Compiles a schema. Extensions but int-or-string and those that order ratcheting are not looked at. */
@@ -116,10 +116,9 @@ function kindOf(value: unknown): Kind {
   return typeof value === 'boolean' ? 'boolean' : 'object';
 }
 
-/** Largest double below 2^63: one of that size is no int64 any more. */
-const int64 = { min: -(2 ** 63), max: 2 ** 63 - 1_024 };
 const int32 = { min: -(2 ** 31), max: 2 ** 31 - 1 };
-const isInt64 = (value: number): boolean => Number.isInteger(value) && value >= int64.min && value <= int64.max;
+/** Up to the largest double below 2^63: one of that size is no int64 any more, of either sign. */
+const isInt64 = (value: number): boolean => Number.isInteger(value) && Math.abs(value) < 2 ** 63;
 
 interface Session extends ValidatorOptions {
   /** Nodes compiled already or being compiled: a schema may contain itself. */
@@ -139,7 +138,7 @@ function compileNode(schema: Schema, session: Session): Check {
 function buildNode(schema: Schema, options: Session): Check {
   const types = typesOf(schema, options);
   const type = types.length === 1 ? (types[0] ?? '') : '';
-  const format = schema.format && isKnownFormat(type, schema.format) ? schema.format : '';
+  const format = schema.format && (options.forDefaults || isKnownFormat(type, schema.format)) ? schema.format : '';
   const checkType = compileType(types, format, schema.nullable === true);
   const checkEnum = compileEnum(schema);
   const checkJunctors = compileJunctors(schema, options);
@@ -151,11 +150,11 @@ function buildNode(schema: Schema, options: Session): Check {
   const run: Check = (value, at, old) => {
     const kind = kindOf(value);
     if (kind === 'null') {
-      const matched = checkType(kind, at);
+      const matched = checkType(value, at, old);
       checkEnum?.(value, at, old);
       return matched;
     }
-    let matched = types.length > 0 || format !== '' ? checkType(kind, at) + 1 : 0;
+    let matched = types.length > 0 || format !== '' ? checkType(value, at, old) + 1 : 0;
     matched += checkJunctors === undefined ? 2 : checkJunctors(value, at, old) + 1;
     if (kind === 'string') matched += checkString(value, at, old);
     else if (kind === 'integer' || kind === 'number') matched += checkNumber(value, at, old) + 1;
@@ -168,29 +167,32 @@ function buildNode(schema: Schema, options: Session): Check {
   return (value, at, old) => {
     const before = at.failures.length;
     const matched = run(value, at, old);
-    if (at.failures.length > before && unchanged(value, old)) at.failures.length = before;
+    if (at.failures.length > before && unchanged(value, old, schema)) at.failures.length = before;
     return matched;
   };
 }
 
-function typesOf(schema: Schema, { anyTypeBesideIntOrString }: ValidatorOptions): readonly string[] {
-  if (schema.intOrString && !anyTypeBesideIntOrString) return ['integer', 'string'];
+function typesOf(schema: Schema, { forDefaults }: ValidatorOptions): readonly string[] {
+  if (schema.intOrString && !forDefaults) return ['integer', 'string'];
   return schema.type === undefined ? [] : [schema.type];
 }
 
 const goTypes: Partial<Record<Kind, string>> = { integer: 'int64', number: 'float64' };
 
-function compileType(types: readonly string[], format: string, nullable: boolean): (kind: Kind, at: Place) => number {
+function compileType(types: readonly string[], format: string, nullable: boolean): Check {
   const numeric = types.includes('number') || types.includes('integer');
   const wrong = (at: Place, expected: string, actual: string): number => {
     fail(at, (path) => typeInvalid(path, actual, `${path} in body must be of type ${expected}: ${quote(actual)}`));
     return 0;
   };
-  const fits = (kind: Kind): boolean =>
-    types.includes(kind) || (kind === 'integer' && numeric && types.includes('number'));
-  return (kind, at) => {
+  const fits = (kind: Kind, value: unknown): boolean =>
+    types.includes(kind) ||
+    (kind === 'integer' && types.includes('number')) ||
+    (kind === 'number' && types.includes('integer') && isNearlyWhole(Number(value)));
+  return (value, at) => {
+    const kind = kindOf(value);
     if (kind === 'null') return types.length > 0 && !nullable ? wrong(at, types.join(), 'null') : 1;
-    if (fits(kind)) return 1;
+    if (fits(kind, value)) return 1;
     const goType = goTypes[kind] ?? '';
     const isText = kind === 'string' || kind === 'array';
     if (format !== '' && !isText && goType !== format) return wrong(at, format, goType);
@@ -199,13 +201,20 @@ function compileType(types: readonly string[], format: string, nullable: boolean
   };
 }
 
+/** Go converts a number to the type of what it is compared with: a fraction is cut off, an integer is a character. */
+function converted(value: unknown): unknown {
+  if (typeof value !== 'number') return value;
+  if (!Number.isSafeInteger(value)) return Math.trunc(value);
+  return value >= 0 && value <= 0x10ffff ? String.fromCodePoint(value) : '\ufffd';
+}
+
 function compileEnum({ enum: allowed }: Schema): Check | undefined {
   if (allowed === undefined || allowed.length === 0) return undefined;
   const shown = allowed.map((value) => (typeof value === 'string' ? value : goJson(printable(value))));
   const scalars = new Set<unknown>(allowed.filter((value) => typeof value !== 'object'));
   const others = allowed.filter((value) => typeof value === 'object' && value !== null);
   return (value, at) => {
-    if (scalars.has(value) || others.some((other) => same(other, value))) return 1;
+    if (scalars.has(value) || scalars.has(converted(value)) || others.some((other) => same(other, value))) return 1;
     fail(at, (path) => notSupported(path, typeof value === 'object' ? printable(value as Json) : value, shown));
     return 0;
   };
@@ -337,27 +346,29 @@ function isNearlyWhole(value: number): boolean {
   return whole !== 0 && Math.abs(value - whole) / (value + whole) < 1e-9;
 }
 
-interface Bound {
-  readonly limit: number;
-  readonly exclusive: boolean;
+/** A limit as it is and as an int64. */
+interface Limit {
+  readonly float: number;
+  readonly whole: bigint;
+  readonly inRange: boolean;
 }
 
 function compileNumber(schema: Schema, type: string, format: string): Check {
-  const { multipleOf } = schema;
-  const bound = (limit: number | undefined, exclusive: boolean | undefined): Bound | undefined =>
-    limit === undefined ? undefined : { limit, exclusive: exclusive === true };
-  const minimum = bound(schema.minimum, schema.exclusiveMinimum);
-  const maximum = bound(schema.maximum, schema.exclusiveMaximum);
   const inRange = rangeOf(type, format);
+  const limitOf = (float: number | undefined): Limit | undefined =>
+    float === undefined ? undefined : { float, whole: goInt64(float), inRange: inRange(float) };
+  const multipleOf = limitOf(schema.multipleOf);
+  const minimum = limitOf(schema.minimum);
+  const maximum = limitOf(schema.maximum);
   const named = `of type ${type}${format === '' ? ' (default format)' : ` with format ${format}`}`;
   const outOfRange = (at: Place, what: string): void => {
     failWithoutField(at, (path) => `${what} value must be ${named} in ${path}`);
   };
   /** Integers are compared with the integer part of a limit, unless the limit does not fit the type. */
-  const limitFor = (value: number | bigint, limit: number, at: Place, what: string): number => {
-    if (!inRange(limit)) outOfRange(at, what);
-    else if (kindOf(value) === 'integer') return Math.trunc(limit);
-    return limit;
+  const limitFor = (value: number | bigint, limit: Limit, at: Place, what: string): number | bigint => {
+    if (!limit.inRange) outOfRange(at, what);
+    else if (kindOf(value) === 'integer') return limit.whole;
+    return limit.float;
   };
   return (given, at) => {
     const value = typeof given === 'bigint' ? given : Number(given);
@@ -366,38 +377,38 @@ function compileNumber(schema: Schema, type: string, format: string): Check {
       checkMultiple(value, limitFor(value, multipleOf, at, 'MultipleOf'), at);
     }
     if (minimum) {
-      const limit = limitFor(value, minimum.limit, at, 'Minimum boundary');
-      if (minimum.exclusive ? value <= limit : value < limit) {
-        const than = minimum.exclusive ? 'greater than' : 'greater than or equal to';
-        fail(at, (path) => badNumber(path, value, `${path} in body should be ${than} ${goFloatText(limit)}`));
+      const limit = limitFor(value, minimum, at, 'Minimum boundary');
+      if (schema.exclusiveMinimum ? value <= limit : value < limit) {
+        const than = schema.exclusiveMinimum ? 'greater than' : 'greater than or equal to';
+        fail(at, (path) => badNumber(path, value, `${path} in body should be ${than} ${limitText(limit)}`));
       }
     }
     if (maximum) {
-      const limit = limitFor(value, maximum.limit, at, 'Maximum boundary');
-      if (maximum.exclusive ? value >= limit : value > limit) {
-        const than = maximum.exclusive ? 'less than' : 'less than or equal to';
-        fail(at, (path) => badNumber(path, value, `${path} in body should be ${than} ${goFloatText(limit)}`));
+      const limit = limitFor(value, maximum, at, 'Maximum boundary');
+      if (schema.exclusiveMaximum ? value >= limit : value > limit) {
+        const than = schema.exclusiveMaximum ? 'less than' : 'less than or equal to';
+        fail(at, (path) => badNumber(path, value, `${path} in body should be ${than} ${limitText(limit)}`));
       }
     }
     return 1;
   };
 }
 
-function checkMultiple(value: number | bigint, factor: number, at: Place): void {
+const limitText = (limit: number | bigint): string => (typeof limit === 'bigint' ? String(limit) : goFloatText(limit));
+
+function checkMultiple(value: number | bigint, factor: number | bigint, at: Place): void {
   if (factor <= 0) {
     fail(at, (path) =>
-      badNumber(path, factor, `factor MultipleOf declared for ${path} must be positive: ${goFloatText(factor)}`),
+      badNumber(path, factor, `factor MultipleOf declared for ${path} must be positive: ${limitText(factor)}`),
     );
     return;
   }
   if (isMultiple(value, factor)) return;
-  fail(at, (path) => badNumber(path, value, `${path} in body should be a multiple of ${goFloatText(factor)}`));
+  fail(at, (path) => badNumber(path, value, `${path} in body should be a multiple of ${limitText(factor)}`));
 }
 
-function isMultiple(value: number | bigint, factor: number): boolean {
-  if (kindOf(value) === 'integer' && Number.isInteger(factor)) {
-    return typeof value === 'bigint' ? value % BigInt(factor) === 0n : value % factor === 0;
-  }
+function isMultiple(value: number | bigint, factor: number | bigint): boolean {
+  if (typeof factor === 'bigint') return BigInt(value) % factor === 0n;
   const number = Number(value);
   return isNearlyWhole(factor < 1 ? (1 / factor) * number : number / factor);
 }
@@ -419,10 +430,10 @@ function compileArray(schema: Schema, options: Session): Check {
     if (!Array.isArray(value)) return 0;
     let matched = 1;
     if (checkItem) {
-      const oldItem = old === absent ? () => absent : oldItems(old, schema);
+      const oldItem = oldItems(old, schema);
       for (let i = 0; i < value.length; i++) {
         at.path.push(i);
-        matched += checkItem(value[i], at, oldItem(value[i], i));
+        matched += checkItem(value[i], at, oldItem(value[i]));
         at.path.pop();
       }
     }

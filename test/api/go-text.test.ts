@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { quote } from '../../src/api/go-text.js';
+import { goInt64, goNumber, quote } from '../../src/api/go-text.js';
 
 test.each([
   ['', '""'],
@@ -19,4 +19,24 @@ test('megabytes are quoted in no time', () => {
   const started = performance.now();
   for (let round = 0; round < 10; round++) quote('-.'.repeat(500_000));
   expect(performance.now() - started).toBeLessThan(2_000);
+});
+
+test.each<[number | bigint, string]>([
+  [100_000, '100000'],
+  [1_000_000, '1000000'],
+  [9_007_199_254_740_993n, '9007199254740993'],
+  [2 ** 63, '9.223372036854776e+18'],
+  [1_234_567.5, '1.2345675e+06'],
+  [0.0001, '0.0001'],
+  [-2.5e-10, '-2.5e-10'],
+])('%d', (value, printed) => {
+  expect(goNumber(value)).toBe(printed);
+});
+
+test.each<[number, bigint]>([
+  [1.9, 1n],
+  [-1.9, -1n],
+  [2 ** 63, -(2n ** 63n)],
+])('%d as an int64', (value, whole) => {
+  expect(goInt64(value)).toBe(whole);
 });

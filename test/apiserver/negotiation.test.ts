@@ -112,10 +112,11 @@ describe('one object', () => {
       });
     }
     const wrong = await get(`${path}/a`, as('PartialObjectMetadataList'));
-    expect(wrong.json()).toMatchObject({
-      code: 406,
-      message: `you requested PartialObjectMetadataList, but the requested object is not a list (${path === builtIn ? '*core.ConfigMap' : '*unstructured.Unstructured'})`,
-    });
+    expect([wrong.code, wrong.json().message]).toEqual(
+      path === builtIn
+        ? [406, 'you requested PartialObjectMetadataList, but the requested object is not a list (*core.ConfigMap)']
+        : [500, 'content is not a list'],
+    );
   });
 
   test.each(either)('as a table, whatever was done to it: %s', async (_, path) => {

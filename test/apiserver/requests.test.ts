@@ -43,7 +43,23 @@ test.each<[string, string, AskOptions, number, string]>([
     400,
     "invalid continue token: continue key is not valid: invalid character '=' looking for beginning of object key string",
   ],
-  ['GET', '?continue=x&resourceVersion=-1', {}, 400, 'specifying resource version is not allowed when using continue'],
+  ['GET', '?continue=x&resourceVersion=-1', {}, 400, 'continue key is not valid: illegal base64 data at input byte 0'],
+  [
+    'GET',
+    `?continue=${Buffer.from('{"v":"meta.k8s.io/v1","rv":1,"start":"a"}').toString('base64url')}&resourceVersion=x`,
+    {},
+    400,
+    'specifying resource version is not allowed when using continue',
+  ],
+  // In which form a patch comes is asked before the form of the answer.
+  ['PATCH', '/a', { headers: { accept: 'image/png' }, body: {} }, 415, '415: Unsupported Media Type'],
+  [
+    'PATCH',
+    '/a',
+    { headers: { 'content-type': 'application/strategic-merge-patch+json' }, body: { $patch: false } },
+    500,
+    'unknown patch type: %!s(bool=false) in map: map[$patch:false]',
+  ],
   [
     'GET',
     '?watch=1&continue=x&sendInitialEvents=true&resourceVersionMatch=NotOlderThan',
@@ -192,7 +208,10 @@ test.each([
 
 test('bodies of custom resources spell kind and apiVersion in one way', async () => {
   const gadgets = '/apis/example.com/v1/widgets';
-  await it.ask('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', { body: widgets({}) });
+  const scale = { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' };
+  await it.ask('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
+    body: widgets({ properties: { replicas: { type: 'integer' } } }, { deprecated: true, subresources: { scale } }),
+  });
   await served(it, gadgets);
   const refusal = async (body: string) => (await it.ask('POST', gadgets, { body })).json().message;
   const named = '"metadata":{"name":"a"}';
@@ -204,6 +223,36 @@ test('bodies of custom resources spell kind and apiVersion in one way', async ()
     expect(await refusal(body)).toBe(
       'the API version in the data () does not match the expected API version (example.com/v1)',
     );
+  }
+});
+
+test('doors of custom resources', async () => {
+  const widget = { kind: 'Widget', apiVersion: 'example.com/v1', metadata: { name: 'w' }, spec: { replicas: 1 } };
+  const at = '/apis/example.com/v1/widgets';
+  expect((await it.ask('POST', at, { body: widget })).code).toBe(201);
+  const asked = async (method: string, door: string, options?: AskOptions) => {
+    const { code, headers, json } = await it.ask(method, `${at}/w${door}`, options);
+    expect(headers['warning']).toBe('299 - "example.com/v1 Widget is deprecated"');
+    return [code, json().message];
+  };
+  const metadata = { name: 'w', uid: 'x' };
+  expect(await asked('GET', '/nope')).toEqual([404, 'widgets.example.com "w" not found']);
+  expect(await asked('PUT', '/scale', { body: '{' })).toEqual([
+    400,
+    'no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:111"',
+  ]);
+  expect(await asked('PUT', '/scale', { body: { metadata } })).toEqual([
+    409,
+    expect.stringContaining('UID in precondition: x'),
+  ]);
+  expect((await asked('PATCH', '/scale', { headers: merge, body: { metadata } }))[0]).toBe(200);
+  expect((await asked('PUT', '/scale', { body: { metadata: { name: 'w' }, spec: { replicas: 2 } } }))[0]).toBe(200);
+  for (const [body, code, why] of [
+    [{ apiVersion: 'other/v1' }, 422, 'Widget.other "w" is invalid: apiVersion: Invalid value: "other/v1"'],
+    [{ apiVersion: null }, 500, "Object 'apiVersion' is missing in 'object has no apiVersion field'"],
+    [{ kind: 1 }, 422, 'json: cannot unmarshal number into Go struct field .kind of type string'],
+  ] as const) {
+    expect(await asked('PATCH', '', { headers: merge, body })).toEqual([code, expect.stringContaining(why)]);
   }
 });
 

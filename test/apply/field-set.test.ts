@@ -136,7 +136,7 @@ describe('the FieldsV1 form', () => {
     ['null is a leaf', { 'f:a': null }, '.a'],
     ['only a dot', { 'f:a': { '.': {} } }, '.a'],
   ])('%s', (_, fields, printed) => {
-    expect([...paths(readFieldSet(fields))].map(printPath)).toEqual([printed]);
+    expect([...paths(readFieldSet(fields))].map((path) => printPath(path))).toEqual([printed]);
   });
 
   test.each<[JsonObject]>([

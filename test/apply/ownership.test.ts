@@ -73,6 +73,16 @@ describe('recordUpdate', () => {
     });
   });
 
+  test.each([
+    ['status', { 'f:spec': { 'f:host': {} } }],
+    [undefined, undefined],
+  ])('what a door resets is nobody’s to take in other versions: %s', (subresource, kept) => {
+    const versions: Versions = { convert: (given) => ({ object: given, schema: thing }) };
+    const live = created({ spec: { host: 'h' } }, { manager: 'o' });
+    const door = writing({ apiVersion: 'v2', versions, subresource, resetFields: [['spec']] });
+    expect(fieldsOf(recorded({ ...door, live, next: object({ spec: { host: 'i' } }) }))['o']).toEqual(kept);
+  });
+
   test('what is changed moves, what is removed leaves everybody, owners of nothing go', () => {
     const first = created({ data: { a: '1', b: '1' } });
     const second = recorded({

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { goNumber } from '../../src/api/go-text.js';
 import { keyElement, printPath, valueElement } from '../../src/apply/path-element.js';
 
 test.each<[readonly string[], string]>([
@@ -28,6 +29,10 @@ test.each<[readonly string[], string]>([
   [['i:0'], '[0]'],
 ])('%j is printed as %s', (path, printed) => {
   expect(printPath(path)).toBe(printed);
+});
+
+test('whole numbers of applied objects are integers', () => {
+  expect(printPath([keyElement([['k', 1_000_000]])], goNumber)).toBe('[k=1000000]');
 });
 
 test('keys are spelt sorted, and escaped as Go escapes', () => {

@@ -12,6 +12,13 @@ const object = (properties: Record<string, Schema>, more: Partial<Schema> = {}):
   ...more,
 });
 
+const keyed: Schema = {
+  type: 'array',
+  listType: 'map',
+  listMapKeys: ['k'],
+  items: object({ k: { type: 'string', maxLength: 2 }, v: { type: 'integer' } }, { required: ['k'] }),
+};
+
 describe('what is wrong is said in Kubernetes\u2019 words', () => {
   test.each<[string, Schema, Json, readonly string[]]>([
     [
@@ -87,6 +94,29 @@ describe('what is wrong is said in Kubernetes\u2019 words', () => {
       ['<nil>: Invalid value: 1e-07:  in body should be greater than or equal to 1'],
     ],
     [
+      'large floats as Go prints them, limits too',
+      { type: 'number', maximum: 1e20 },
+      1e30,
+      ['<nil>: Invalid value: 1e+30:  in body should be less than or equal to 1e+20'],
+    ],
+    [
+      'limits of integers that are no int64 are the smallest one',
+      { type: 'number', maximum: 1e20 },
+      1,
+      ['<nil>: Invalid value: 1:  in body should be less than or equal to -9223372036854775808'],
+    ],
+    [
+      'what is nearly whole is an integer, and not in its range',
+      { intOrString: true, anyOf: [{ type: 'integer' }] },
+      1.0000000001,
+      [
+        '<nil>: Invalid value: "": "" must validate at least one schema (anyOf)',
+        '<nil>: Invalid value: "": Checked value must be of type integer (default format) in ',
+      ],
+    ],
+    ['numbers become what an enum has: fractions are cut', { enum: [1] }, 1.5, []],
+    ['numbers become what an enum has: characters', { enum: ['a'] }, 97, []],
+    [
       'items',
       { type: 'array', items: { type: 'string' }, maxItems: 1 },
       ['a', 1],
@@ -149,6 +179,14 @@ test('what stands before the fields does not stand in the texts', () => {
   ]);
 });
 
+test.each<[Schema, Json, string[]]>([
+  [{ intOrString: true }, true, []],
+  [{ type: 'boolean', format: 'any' }, 'x', []],
+  [{ type: 'object', format: 'date' }, 'x', ['Invalid value: "x":  in body must be of type date: "x"']],
+])('defaults: any type beside int-or-string, formats beside any type: %j', (schema, value, expected) => {
+  expect(compileValidator(schema, { forDefaults: true })(value).map(({ body }) => body)).toEqual(expected);
+});
+
 test('a failure is told once', () => {
   const schema: Schema = { type: 'string', pattern: '^a', allOf: [{ pattern: '^a' }] };
   expect(texts(schema, 'b').filter((text) => text.includes('should match'))).toHaveLength(1);
@@ -163,10 +201,11 @@ test('a schema may contain itself', () => {
   ]);
 });
 
+const scalar = fc.jsonValue({ maxDepth: 0 });
 test('stored values pass, and what changed does not, whatever stood there', () => {
   const schema = object({ a: { type: 'string', maxLength: 1 }, b: { type: 'string', maxLength: 1 } });
   fc.assert(
-    fc.property(fc.dictionary(fc.constantFrom('a', 'b'), fc.jsonValue()), (value) => {
+    fc.property(fc.dictionary(fc.constantFrom('a', 'b'), fc.oneof(scalar, fc.array(fc.jsonValue()))), (value) => {
       expect(compileValidator(schema)(value as Json, '', value as Json)).toEqual([]);
       const changed = { ...value, a: 'long' } as Json;
       const found = compileValidator(schema)(changed, '', value as Json);
@@ -174,4 +213,27 @@ test('stored values pass, and what changed does not, whatever stood there', () =
     }),
     { numRuns: 100 },
   );
+});
+
+test.each<[string, Schema, Json, Json, readonly string[]]>([
+  [
+    'items of a list without a type have no counterpart',
+    { type: 'array', items: { type: 'string', maxLength: 1 } },
+    ['ab', 'c'],
+    ['ab'],
+    ['[0]: Too long: may not be more than 1 byte'],
+  ],
+  [
+    'a map list is the same in any order',
+    { ...keyed, maxItems: 1 },
+    [{ k: 'a' }, { k: 'b' }],
+    [{ k: 'b' }, { k: 'a' }],
+    [],
+  ],
+  ['items of a map list have one', keyed, [{ k: 'abc' }], [{ k: 'a' }, { k: 'abc' }], []],
+  ['but for those without a key', keyed, [{ v: 1 }], [{ v: 1 }], ['[0].k: Required value']],
+  ['and members that nobody knows', object({}, { required: ['a'] }), { b: 1 }, { b: 1 }, ['a: Required value']],
+])('what was stored: %s', (_, schema, previous, value, expected) => {
+  const found = compileValidator(schema)(value, '', previous);
+  expect(found.map(({ field, body }) => `${field}: ${body}`)).toEqual(expected);
 });

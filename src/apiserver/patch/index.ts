@@ -6,6 +6,7 @@ import type { Steps } from '../../api/steps.js';
 import { invalid } from '../../api/violations.js';
 import { DecodeError } from '../../schema/decode.js';
 import type { Schema } from '../../schema/schema.js';
+import { mediaTypeOf } from '../bodies.js';
 import type { RequestBody } from '../request.js';
 import { jsonPatch } from './json.js';
 import { mergePatch } from './merge.js';
@@ -23,11 +24,12 @@ export const patchTypes = {
 } as const satisfies Readonly<Record<string, PatchType | 'apply'>>;
 
 /**
- * The patch type of a request; `mediaType` without parameters, lower case.
+ * The patch type of a request.
  *
  * @throws ApiError 415 when the kind takes no patch of that type.
  */
-export function patchTypeOf(mediaType: string, origin: 'built-in' | 'custom'): PatchType | 'apply' {
+export function patchTypeOf(contentType: string | undefined, origin: 'built-in' | 'custom'): PatchType | 'apply' {
+  const mediaType = mediaTypeOf(contentType);
   const type = Object.entries<PatchType | 'apply'>(patchTypes).find(([name]) => name === mediaType)?.[1];
   if (type !== undefined && serves(type, origin)) return type;
   if (origin === 'built-in') throw unsupportedMediaType('415: Unsupported Media Type', {});

@@ -2,8 +2,8 @@ import { type ApiError, badRequest, unprocessable, untyped } from '../../api/err
 import { quote } from '../../api/go-text.js';
 import { JsonSyntaxError, setMember } from '../../api/json-text.js';
 import type { Json, JsonObject } from '../../api/object.js';
-import { goValue, isWhole } from '../../apply/go-print.js';
-import { isList, isObject, member } from '../../apply/json-value.js';
+import { goTypeName, goValue, isWhole } from '../../apply/go-print.js';
+import { isList, isObject, member, withoutMember } from '../../apply/json-value.js';
 import { structName, wireShape } from '../../schema/go-types.js';
 import type { Schema } from '../../schema/schema.js';
 import { typeName } from './go-decoding.js';
@@ -21,7 +21,7 @@ export const strategicPatch: PatchType = {
     return {
       strict,
       apply: (current, schema) => mergeMaps(current, patch, schema),
-      shown: () => goValue(patch, 'int'),
+      shown: () => goValue(patch),
     };
   },
 };
@@ -89,7 +89,7 @@ function fieldOf(schema: Schema, name: string): Schema {
 
 function mergeMaps(original: JsonObject, patch: JsonObject, schema: Schema): JsonObject {
   if (Object.hasOwn(patch, directive)) return directed(patch);
-  const out = new Map(Object.entries(retained(original, patch)));
+  const out = { ...retained(original, patch) };
   const handled = new Set<string>([retainKeys]);
   for (const name of Object.keys(patch)) {
     if (!name.startsWith(setOrder)) continue;
@@ -100,25 +100,26 @@ function mergeMaps(original: JsonObject, patch: JsonObject, schema: Schema): Jso
   for (const [name, value] of Object.entries(patch)) {
     if (!handled.has(name)) mergeMember(out, name, value, schema);
   }
-  return objectOf(out);
-}
-
-function objectOf(members: ReadonlyMap<string, Json>): JsonObject {
-  const out: Record<string, Json> = {};
-  for (const [name, value] of members) setMember(out, name, value);
   return out;
 }
 
 /** `$patch` in a map. */
 function directed(patch: JsonObject): JsonObject {
   const word = patch[directive] ?? null;
-  if (word === 'replace') return objectOf(new Map(Object.entries(patch).filter(([name]) => name !== directive)));
+  if (word === 'replace') return withoutMember(patch, directive);
   if (word === 'delete') return {};
   throw badDirective(word, patch);
 }
 
+/** `%s` of what should be a text. */
+function asText(value: Json): string {
+  if (value === null) return '%!s(<nil>)';
+  if (typeof value === 'string' || typeof value === 'object') return goValue(value);
+  return `%!s(${goTypeName(value)}=${goValue(value)})`;
+}
+
 const badDirective = (word: Json, item: JsonObject): ApiError =>
-  untyped(`unknown patch type: ${goValue(word, 'int')} in map: ${goValue(item, 'int')}`);
+  untyped(`unknown patch type: ${asText(word)} in map: ${goValue(item)}`);
 
 /** What `$retainKeys` leaves of the live map. */
 function retained(original: JsonObject, patch: JsonObject): JsonObject {
@@ -131,15 +132,15 @@ function retained(original: JsonObject, patch: JsonObject): JsonObject {
     if (value === null || name === retainKeys || name.startsWith(deleteFrom) || name.startsWith(setOrder)) continue;
     if (!kept.has(name)) throw bad();
   }
-  return objectOf(new Map(Object.entries(original).filter(([name]) => kept.has(name))));
+  return Object.fromEntries(Object.entries(original).filter(([name]) => kept.has(name)));
 }
 
 /** `$setElementOrder/<list>`: merges the list and puts it in order. Answers the list it dealt with. */
-function orderList(out: Map<string, Json>, patch: JsonObject, name: string, schema: Schema): string | undefined {
+function orderList(out: Record<string, Json>, patch: JsonObject, name: string, schema: Schema): string | undefined {
   const order = patch[name] ?? null;
   if (!isList(order)) throw wrongType('[]interface {}', order);
   const target = targetOf(name, badOrder);
-  const live = out.get(target);
+  const live = member(out, target);
   const given = member(patch, target);
   if (live !== undefined && !isList(live)) throw wrongType('[]interface {}', live);
   if (given !== undefined && !isList(given)) throw wrongType('[]interface {}', given);
@@ -156,7 +157,7 @@ function orderList(out: Map<string, Json>, patch: JsonObject, name: string, sche
   const isMap = isObject((live ?? [])[0] ?? (given ?? [])[0] ?? null);
   const key = isMap && how.key !== '' ? how.key : undefined;
   if (key !== undefined) for (const place of order) identity(place, key);
-  out.set(target, sortInto(merged, { order, live: live ?? [], key }));
+  setMember(out, target, sortInto(merged, { order, live: live ?? [], key }));
   return target;
 }
 
@@ -169,34 +170,32 @@ function checkOrder(given: readonly Json[], order: readonly Json[], key: string)
     if (at < items.length && identity(items[at] ?? null, key) === identity(place, key)) at++;
   }
   if (at < items.length) {
-    throw untyped(
-      `The order in patch list:\n${goValue(given, 'int')}\n doesn't match ${setOrder} list:\n${goValue(order, 'int')}\n`,
-    );
+    throw untyped(`The order in patch list:\n${goValue(given)}\n doesn't match ${setOrder} list:\n${goValue(order)}\n`);
   }
 }
 
-function mergeMember(out: Map<string, Json>, given: string, value: Json, schema: Schema): void {
+function mergeMember(out: Record<string, Json>, given: string, value: Json, schema: Schema): void {
   const isDeletion = given.startsWith(deleteFrom);
   const name = isDeletion ? targetOf(given, () => badRequest('invalid patch format of primitive list')) : given;
   if (value === null) {
-    out.delete(name);
+    delete out[name];
     return;
   }
-  const live = out.get(name);
+  const live = member(out, name);
   if (live === undefined || kindOf(live) !== kindOf(value)) {
     if (!isDeletion) put(out, name, fresh(value));
   } else if (isObject(live) && isObject(value)) {
     const how = strategyOf(schema, name);
-    out.set(name, how.strategy === 'replace' ? value : mergeMaps(live, value, how.schema));
+    setMember(out, name, how.strategy === 'replace' ? value : mergeMaps(live, value, how.schema));
   } else if (isList(live) && isList(value)) {
     const how = strategyOf(schema, name);
-    out.set(name, how.strategy === 'merge' || isDeletion ? mergeLists(live, value, how, isDeletion) : value);
+    setMember(out, name, how.strategy === 'merge' || isDeletion ? mergeLists(live, value, how, isDeletion) : value);
   } else put(out, name, value);
 }
 
-function put(out: Map<string, Json>, name: string, value: Json | undefined): void {
-  if (value === undefined) out.delete(name);
-  else out.set(name, value);
+function put(out: Record<string, Json>, name: string, value: Json | undefined): void {
+  if (value === undefined) delete out[name];
+  else setMember(out, name, value);
 }
 
 /** JSON types as Go's decoder tells them apart. */
@@ -298,7 +297,7 @@ function identity(item: Json, key: string): Json {
   if (!isObject(item)) throw wrongType('map[string]interface {}', item);
   const value = member(item, key);
   if (value !== undefined) return value;
-  throw untyped(`map: ${goValue(item, 'int')} does not contain declared merge key: ${key}`);
+  throw untyped(`map: ${goValue(item)} does not contain declared merge key: ${key}`);
 }
 
 /** Items of merged lists are of one type, and not lists. */
@@ -308,7 +307,7 @@ function checkAlike(lists: readonly (readonly Json[])[]): void {
   if (first === undefined) throw untyped('no elements in any of the given slices');
   if (isList(first)) throw unprocessable();
   if (first === null || items.some((item) => kindOf(item) !== kindOf(first))) {
-    throw untyped(`list element types are not identical: ${goValue(lists, 'int')}`);
+    throw untyped(`list element types are not identical: ${goValue(lists)}`);
   }
 }
 

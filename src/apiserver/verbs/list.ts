@@ -52,21 +52,21 @@ interface ReadPlan {
 async function planRead(parts: Parts, target: ListTarget, parameters: ListParameters): Promise<ReadPlan> {
   const { resourceVersion: text, resourceVersionMatch: match } = parameters;
   const limit = parameters.limit !== undefined && parameters.limit > 0 ? parameters.limit : undefined;
-  if (parameters.continue !== undefined && text !== '' && text !== '0') {
-    throw badRequest('specifying resource version is not allowed when using continue');
-  }
-  const version = text === '' ? undefined : readVersion(text, 'list');
   if (parameters.continue !== undefined) {
     const token = readContinue(parameters.continue);
+    if (text !== '' && text !== '0') {
+      throw badRequest('specifying resource version is not allowed when using continue');
+    }
     const atLatest = token.revision < 0n;
     return {
       at: atLatest ? undefined : token.revision,
       after: storagePrefix(target.definition, target.namespace) + token.after,
-      limit: version === 0n ? undefined : limit,
+      limit: text === '0' ? undefined : limit,
       atLatest,
       continued: true,
     };
   }
+  const version = text === '' ? undefined : readVersion(text, 'list');
   const plain: ReadPlan = { at: undefined, after: undefined, limit, atLatest: false, continued: false };
   if (version === undefined) return plain;
   if (version === 0n) return { ...plain, limit: undefined };

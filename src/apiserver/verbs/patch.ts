@@ -1,3 +1,4 @@
+import { internalError } from '../../api/errors.js';
 import { goJson } from '../../api/go-text.js';
 import { type ApiObject, groupVersion, type JsonObject } from '../../api/object.js';
 import { readWriteParameters, type WriteParameters } from '../../api/options.js';
@@ -5,7 +6,7 @@ import type { Steps } from '../../api/steps.js';
 import type { RequestContext, ResourceDefinition } from '../../registry/resource-definition.js';
 import { inTurns, TurnTaking } from '../../runtime/turn-taking.js';
 import { DecodeError, decodeText, typeMetaOf } from '../../schema/decode.js';
-import { checkedVersion, decodeWithCodec, kindComplaint, mediaTypeOf, withDefaults } from '../bodies.js';
+import { checkedVersion, decodeWithCodec, kindComplaint, withDefaults } from '../bodies.js';
 import type { Parts } from '../parts.js';
 import { applied, checkRepeated, readConfiguration } from '../patch/apply.js';
 import { type Decoded, patched, patchTypeOf, readPatch } from '../patch/index.js';
@@ -25,7 +26,7 @@ export async function patchObject(
   context: RequestContext,
 ): Promise<Result> {
   const { definition, subresource } = target;
-  const type = patchTypeOf(mediaTypeOf(request.header('content-type')), definition.origin);
+  const type = patchTypeOf(request.header('content-type'), definition.origin);
   const parameters = readWriteParameters(request.query, { kind: 'PatchOptions', apply: type === 'apply' });
   const acting = { ...context, dryRun: parameters.dryRun };
   const key = { namespace: context.key.namespace, name: context.key.name ?? '' };
@@ -43,7 +44,8 @@ export async function patchObject(
     checkName(made.object, key.name);
     return made;
   };
-  if (projection !== undefined) return projectedWrite(parts, write, key, projection, named);
+  if (projection !== undefined)
+    return projectedWrite(parts, write, key, projection, { change: named, checkUid: false });
   const written = await updateObject(parts, write, key, {
     change: named,
     checkUid: false,
@@ -96,13 +98,16 @@ function checkKind(definition: ResourceDefinition, result: JsonObject): void {
 /** The result of a patch as an object of the kind, and what of it nobody knows. */
 function* decodeResult(definition: ResourceDefinition, result: JsonObject): Steps<Decoded> {
   if (definition.codec !== undefined) {
-    if (typeof result['kind'] !== 'string' || result['kind'] === '') {
-      throw new DecodeError(`Object 'Kind' is missing in '${goJson(result)}'`);
-    }
-    const { object, unknownFields } = decodeWithCodec(definition, result, false);
-    return { object, strict: unknownFields.map((path) => `unknown field ${JSON.stringify(path)}`) };
+    const { apiVersion, kind } = checkedVersion(typeMetaOf(result));
+    if (kind === '') throw new DecodeError(`Object 'Kind' is missing in '${goJson(result)}'`);
+    const { object, unknownFields } = yield* decodeWithCodec(definition, result, false);
+    if (apiVersion === '') throw internalError("Object 'apiVersion' is missing in 'object has no apiVersion field'");
+    return {
+      object: { ...object, apiVersion },
+      strict: unknownFields.map((path) => `unknown field ${JSON.stringify(path)}`),
+    };
   }
-  const { value, strict } = decodeText(definition.schema, { value: result, exact: result, duplicates: [] });
+  const { value, strict } = yield* decodeText(definition.schema, { value: result, exact: result, duplicates: [] });
   const object = { ...(value as unknown as ApiObject), kind: definition.kind, apiVersion: groupVersion(definition) };
   return { object: yield* withDefaults(definition, object), strict };
 }

@@ -1,9 +1,11 @@
-import { invalidObject } from '../../api/errors.js';
+import { ApiError, badRequest, invalidObject } from '../../api/errors.js';
 import { type ApiObject, groupVersion, type ObjectKey } from '../../api/object.js';
 import { atOnce } from '../../api/steps.js';
 import { recordUpdate } from '../../apply/ownership.js';
 import { fromScale, toScale } from '../../apply/scale-ownership.js';
 import type { ResourceDefinition, SubresourceProjection } from '../../registry/resource-definition.js';
+import { readObject } from '../bodies.js';
+import { uidMismatch } from '../given-object.js';
 import type { Parts } from '../parts.js';
 import type { Result } from '../request.js';
 import { type Changed, updateObject, type WriteRequest } from '../write.js';
@@ -17,7 +19,7 @@ export async function projectedWrite(
   write: WriteRequest,
   key: ObjectKey,
   projection: SubresourceProjection<ApiObject>,
-  change: (current: ApiObject) => Promise<Changed>,
+  { change, checkUid }: { readonly change: (current: ApiObject) => Promise<Changed>; readonly checkUid: boolean },
 ): Promise<Result> {
   const written = await updateObject(parts, write, key, {
     change: async (current) => {
@@ -25,17 +27,17 @@ export async function projectedWrite(
       const paths = projection.replicas;
       const live = toScale(current, (projection.readForWrite ?? projection.read)(current), paths);
       const changed = await change(live);
+      const { resourceVersion, uid } = changed.object.metadata;
+      if (checkUid && uid && uid !== current.metadata.uid) {
+        throw uidMismatch(write.definition, key, uid, current.metadata.uid ?? '');
+      }
       const projected = changed.managed ? changed.object : own(write, projection, live, changed.object);
       const violations = projection.validate?.(projected) ?? [];
       if (violations.length) throw invalidObject({ ...projection.of, name: key.name }, violations);
       const apiVersion = groupVersion(write.definition);
       const next = fromScale(projection.write(current, projected), projected, { paths, apiVersion });
-      const { resourceVersion, uid } = projected.metadata;
       return {
-        object: {
-          ...next,
-          metadata: { ...next.metadata, resourceVersion: resourceVersion ?? '', ...(uid === undefined ? {} : { uid }) },
-        },
+        object: { ...next, metadata: { ...next.metadata, resourceVersion: resourceVersion ?? '' } },
         managed: true,
       };
     },
@@ -75,6 +77,16 @@ const own = (
       now: context.now,
     }),
   );
+
+/** The body of a PUT. In Kubernetes nobody knows what to call its type, so that no fault of it is told. */
+export async function readProjected(...given: Parameters<typeof readObject>): Promise<ApiObject> {
+  try {
+    return await readObject(...given);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 400) throw error;
+    throw badRequest(`no kind is registered for the type v1.${given[1].kind} in scheme "pkg/runtime/scheme.go:111"`);
+  }
+}
 
 /** The kind seen through a projection, as something that is read and shown. */
 export const projectedDefinition = (

@@ -9,7 +9,7 @@ import type { ApiRequest, Result } from '../request.js';
 import { mayCreate, resultOf, writeRequest } from '../resource-request.js';
 import type { Target } from '../target.js';
 import { updateObject } from '../write.js';
-import { projectedDefinition, projectedWrite } from './projection.js';
+import { projectedDefinition, projectedWrite, readProjected } from './projection.js';
 
 /** PUT: the object becomes what was sent. Creates it where the kind allows that. */
 export async function putObject(
@@ -24,9 +24,10 @@ export async function putObject(
   const key = { namespace: context.key.namespace, name: context.key.name ?? '' };
   const write = writeRequest(request, definition, acting, parameters);
   if (subresource?.type === 'projection') {
-    const sent = await readObject(request, projectedDefinition(definition, subresource), parameters, context);
+    const sent = await readProjected(request, projectedDefinition(definition, subresource), parameters, context);
     checkName(sent, key.name);
-    return projectedWrite(parts, write, key, subresource, async () => ({ object: sent, managed: false }));
+    const change = async () => ({ object: sent, managed: false });
+    return projectedWrite(parts, write, key, subresource, { change, checkUid: true });
   }
   const sent = dedupeOwners(await readObject(request, definition, parameters, context), context, 'request');
   checkName(sent, key.name);

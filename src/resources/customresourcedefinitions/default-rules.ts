@@ -77,7 +77,7 @@ function check(
   options: DefaultRuleOptions,
 ): readonly Violation[] {
   const bySchema = (): readonly Violation[] => {
-    const violations = compileValidator(schema, { anyTypeBesideIntOrString: true })(value, path);
+    const violations = compileValidator(schema, { forDefaults: true })(value, path);
     return violations.length > 0 ? violations : (options.checkDefault?.(schema, value, path) ?? []);
   };
   if (place.insideMeta) return inMetadata(value, path, place, options) ?? bySchema();

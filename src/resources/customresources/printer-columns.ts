@@ -1,4 +1,4 @@
-import { goJson } from '../../api/go-text.js';
+import { goInt64, goJson, goNumber } from '../../api/go-text.js';
 import type { CustomResourceColumnDefinition } from '../../api/kinds/custom-resource-definition.js';
 import type { ApiObject } from '../../api/object.js';
 import { humanDuration } from '../../api/time.js';
@@ -44,7 +44,7 @@ function cellOf(type: string, value: unknown, now: number): unknown {
   if (type === 'string') return printed(value);
   if (typeof value === 'bigint') return type === 'integer' || type === 'number' ? value : null;
   if (typeof value === 'number') {
-    if (type === 'integer') return Math.trunc(value);
+    if (type === 'integer') return Number.isSafeInteger(value) ? value : goInt64(value);
     return type === 'number' ? value : null;
   }
   if (type === 'boolean') return typeof value === 'boolean' ? value : null;
@@ -53,15 +53,8 @@ function cellOf(type: string, value: unknown, now: number): unknown {
 
 function printed(value: unknown): string {
   if (value === null || value === undefined) return '<no value>';
-  if (typeof value === 'number') return printedNumber(value);
+  if (typeof value === 'number') return goNumber(value);
   return typeof value === 'object' ? goJson(value) : String(value);
-}
-
-/** Integers as they are, others as Go's `%v`. */
-function printedNumber(value: number): string {
-  const size = Math.abs(value);
-  if (Number.isSafeInteger(value) || (size >= 1e-4 && size < 1e21)) return String(value);
-  return value.toExponential().replace(/e([+-])(\d)$/, 'e$10$2');
 }
 
 const rfc3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:[.,]\d+)?(?:Z|[+-]\d{2}:\d{2})$/;

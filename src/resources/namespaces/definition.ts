@@ -119,7 +119,11 @@ export function namespaceDefinition(domains: Domains = defaultDomains): Resource
     columns: [column('Status', 'The status of the namespace', ({ status }: Namespace) => status?.phase ?? ''), age],
     resetFields: [['status']],
 
-    defaults: (namespace) => withNameLabel(namespace, label),
+    defaults: (namespace) =>
+      withNameLabel(
+        { ...namespace, status: { ...namespace.status, phase: namespace.status?.phase || 'Active' } },
+        label,
+      ),
 
     prepare(next, previous) {
       const labelled = withNameLabel(next, label);

@@ -73,8 +73,14 @@ describe('patched', () => {
     [
       'merge',
       '{"data":"x"}',
-      '{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a"},"data":"x"}',
+      '{"apiVersion":"v1","data":"x","kind":"ConfigMap","metadata":{"name":"a"}}',
       'json: cannot unmarshal string into Go struct field ConfigMap.data of type map[string]string',
+    ],
+    [
+      'json',
+      '[{"op":"add","path":"/data","value":{"z":1,"a":1}}]',
+      '{"apiVersion":"v1","data":{"z":1,"a":1},"kind":"ConfigMap","metadata":{"name":"a"}}',
+      'json: cannot unmarshal number into Go struct field ConfigMap.data of type string',
     ],
     [
       'strategic-merge',

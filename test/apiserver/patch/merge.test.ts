@@ -25,7 +25,7 @@ test.each<[string, JsonObject, JsonObject, JsonObject]>([
 test('prototype members are members', () => {
   const patch = JSON.parse('{"__proto__":{"polluted":true},"a":{"__proto__":1}}') as JsonObject;
   const result = merged({ a: {} }, patch);
-  expect(JSON.stringify(result)).toBe('{"a":{"__proto__":1},"__proto__":{"polluted":true}}');
+  expect(JSON.stringify(result)).toBe('{"__proto__":{"polluted":true},"a":{"__proto__":1}}');
   expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
 });
 

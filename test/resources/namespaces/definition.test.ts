@@ -59,6 +59,7 @@ test('finalize takes finalizers and metadata, and keeps the status', () => {
 
 test.each([
   [undefined, 'Active', []],
+  [undefined, undefined, []],
   [undefined, 'Terminating', ["may only be 'Active' if `deletionTimestamp` is empty"]],
   [undefined, 'x', ["may only be 'Active' if `deletionTimestamp` is empty"]],
   ['2024-01-01T00:00:00Z', 'Terminating', []],
