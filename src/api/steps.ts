@@ -1,16 +1,49 @@
 /** Work on an object that may be large, in steps between which others can have their turn. */
 export type Steps<R> = Generator<void, R, void>;
 
-/** So many items of lists and members of objects are a step of their own. */
-export const itemsInStep = 2_048;
+/** So many items of a list or members of an object are a step of their own. */
+const itemsInStep = 2_048;
 
-/** Counts what a pass over a large value has dealt with. */
-export class StepCount {
-  #passed = 0;
+interface Job {
+  readonly count: number;
+  act(at: number): void;
+  /** Goes back to where the job was found. */
+  enter(): void;
+  readonly done: (() => void) | undefined;
+}
 
-  /** Counts one more item or member. Is it the last of a step? */
-  endsStep(): boolean {
-    return ++this.#passed % itemsInStep === 0;
+/**
+ * What a recursion finds too large to be dealt with on the way: it comes at the end, in steps. Recursing through
+ * generators would take several times as long for all the small values.
+ */
+export class Postponed {
+  readonly #jobs: Job[] = [];
+
+  /**
+   * Calls `act` for so many items, then `done`: now, or at the end if they are many, which is what it answers.
+   * `keepPlace` answers how to come back to the place where this is called.
+   */
+  each(count: number, act: (at: number) => void, keepPlace: () => () => void, done?: () => void): boolean {
+    if (count > itemsInStep) {
+      this.#jobs.push({ count, act, enter: keepPlace(), done });
+      return true;
+    }
+    for (let at = 0; at < count; at++) act(at);
+    done?.();
+    return false;
+  }
+
+  *rest(): Steps<void> {
+    // Jobs may add jobs.
+    for (const { count, act, enter, done } of this.#jobs) {
+      for (let begin = 0; begin < count; begin += itemsInStep) {
+        yield;
+        enter();
+        for (let at = begin; at < Math.min(begin + itemsInStep, count); at++) act(at);
+      }
+      yield;
+      done?.();
+    }
   }
 }
 

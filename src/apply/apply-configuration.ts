@@ -157,7 +157,7 @@ function* apply(applying: Applying, live: JsonObject, stored: Owners, force: boo
   const fields = recursiveDifference(fieldSetOf(shape, config), resetSet(applying.resetFields));
   const owners = new Map(fitting).set(identity, { ...bare, time: previous?.time, fields });
   yield;
-  const merged = objectOr(yield* merge(shape, live, config), live);
+  const merged = objectOr(merge(shape, live, config), live);
   yield;
   const object = yield* pruned(applying, merged, owners, previous);
   yield;

@@ -1,5 +1,5 @@
 import type { Json } from '../api/object.js';
-import { StepCount, type Steps } from '../api/steps.js';
+import { Postponed, type Steps } from '../api/steps.js';
 import { same } from '../schema/same.js';
 import { type FieldSet, FieldSetBuilder, recursiveDifference } from './field-set.js';
 import { wholeNode } from './field-set-of.js';
@@ -34,36 +34,41 @@ export function* compare(shape: Shape, before: Json, after: Json): Steps<Compari
   const modified = new FieldSetBuilder();
   const removed = new FieldSetBuilder();
   const path: PathElement[] = [];
-  const passed = new StepCount();
+  const postponed = new Postponed();
+  const keepPlace = (): (() => void) => {
+    const place = [...path];
+    return () => void path.splice(0, path.length, ...place);
+  };
 
-  /** Compares scalars at once, and answers how to go on with what has others inside. */
-  function both(at: Shape, left: Json, right: Json): Steps<void> | undefined {
-    if (left === right) return undefined;
-    if (path.length >= deepest) return whole(left, right);
+  function both(at: Shape, left: Json, right: Json): void {
+    if (left === right) return;
+    if (path.length >= deepest) {
+      whole(left, right);
+      return;
+    }
     const leftForm = formOf(at, left);
     const rightForm = formOf(at, right);
     // A null, or a value of no form, stands for all forms; next to one of a certain form it counts as different.
     const alike = leftForm === rightForm && (isCertain(at, left) === isCertain(at, right) || isSingle(at));
-    if (alike || leftForm === rightForm) return as(rightForm, at, left, right);
-    return inTwoForms(as(leftForm, at, left, right), as(rightForm, at, left, right));
+    if (alike) {
+      as(rightForm, at, left, right);
+      return;
+    }
+    as(leftForm, at, left, right);
+    if (leftForm !== rightForm) as(rightForm, at, left, right);
   }
 
-  function* inTwoForms(one: Steps<void> | undefined, other: Steps<void> | undefined): Steps<void> {
-    if (one !== undefined) yield* one;
-    if (other !== undefined) yield* other;
+  function as(form: Form, at: Shape, left: Json, right: Json): void {
+    if (form === 'map' && at.map !== undefined) members(at.map, left, right);
+    else if (form === 'list' && at.list !== undefined) items(at.list, left, right);
+    else whole(left, right);
   }
 
-  function as(form: Form, at: Shape, left: Json, right: Json): Steps<void> | undefined {
-    if (form === 'map' && at.map !== undefined) return members(at.map, left, right);
-    if (form === 'list' && at.list !== undefined) return items(at.list, left, right);
-    return whole(left, right);
-  }
-
-  function whole(left: Json, right: Json): undefined {
+  function whole(left: Json, right: Json): void {
     if (!same(left, right)) modified.add(path);
   }
 
-  function* members(map: MapShape, left: Json, right: Json): Steps<void> {
+  function members(map: MapShape, left: Json, right: Json): void {
     const l = isObject(left) ? left : {};
     const r = isObject(right) ? right : {};
     const names = Object.keys(l);
@@ -72,27 +77,24 @@ export function* compare(shape: Shape, before: Json, after: Json): Steps<Compari
       whole(left, right);
       return;
     }
-    for (const name of names) {
-      if (passed.endsStep()) yield;
+    const old = (at: number): void => {
+      const name = names[at] ?? '';
       const element = fieldElement(name);
       const value = l[name] ?? null;
-      if (!Object.hasOwn(r, name)) {
+      if (!Object.hasOwn(r, name))
         removed.graft(path, element, wholeNode(shapeOfMember(map, name), value, path.length));
-        continue;
-      }
-      path.push(element);
-      const deeper = both(shapeOfMember(map, name), value, r[name] ?? null);
-      if (deeper !== undefined) yield* deeper;
-      path.pop();
-    }
-    for (const name of newNames) {
-      if (Object.hasOwn(l, name)) continue;
-      if (passed.endsStep()) yield;
+      else below(element, shapeOfMember(map, name), value, r[name] ?? null);
+    };
+    const now = (at: number): void => {
+      const name = newNames[at] ?? '';
+      if (Object.hasOwn(l, name)) return;
       added.graft(path, fieldElement(name), wholeNode(shapeOfMember(map, name), r[name] ?? null, path.length));
-    }
+    };
+    postponed.each(names.length, old, keepPlace);
+    postponed.each(newNames.length, now, keepPlace);
   }
 
-  function* items(list: ListShape, left: Json, right: Json): Steps<void> {
+  function items(list: ListShape, left: Json, right: Json): void {
     const l = isList(left) ? left : [];
     const r = isList(right) ? right : [];
     if (list.type === 'atomic' || (l.length === 0 && r.length === 0)) {
@@ -101,19 +103,16 @@ export function* compare(shape: Shape, before: Json, after: Json): Steps<Compari
     }
     const old = itemsByElement(list, l);
     const now = itemsByElement(list, r);
-    for (const [element, before] of old) {
-      if (passed.endsStep()) yield;
-      yield* item(list, element, before, now.get(element) ?? []);
-    }
-    for (const [element, after] of now) {
-      if (old.has(element)) continue;
-      if (passed.endsStep()) yield;
-      yield* item(list, element, [], after);
-    }
+    const elements = [...old.keys(), ...[...now.keys()].filter((element) => !old.has(element))];
+    const compareItem = (at: number): void => {
+      const element = elements[at] ?? '';
+      item(list, element, old.get(element) ?? [], now.get(element) ?? []);
+    };
+    postponed.each(elements.length, compareItem, keepPlace);
   }
 
   /** Repeated items count as one value; turning into one, or ceasing to be one, replaces what was there. */
-  function* item(list: ListShape, element: PathElement, before: readonly Json[], after: readonly Json[]): Steps<void> {
+  function item(list: ListShape, element: PathElement, before: readonly Json[], after: readonly Json[]): void {
     const [was] = before;
     const [is] = after;
     if (before.length > 1 && after.length > 1) {
@@ -133,16 +132,17 @@ export function* compare(shape: Shape, before: Json, after: Json): Steps<Compari
     if (was === undefined && is !== undefined) added.graft(path, element, wholeNode(list.items, is, path.length));
     else if (was !== undefined && is === undefined)
       removed.graft(path, element, wholeNode(list.items, was, path.length));
-    else if (was !== undefined && is !== undefined) {
-      path.push(element);
-      const deeper = both(list.items, was, is);
-      if (deeper !== undefined) yield* deeper;
-      path.pop();
-    }
+    else if (was !== undefined && is !== undefined) below(element, list.items, was, is);
   }
 
-  const all = both(shape, before, after);
-  if (all !== undefined) yield* all;
+  function below(element: PathElement, inner: Shape, left: Json, right: Json): void {
+    path.push(element);
+    both(inner, left, right);
+    path.pop();
+  }
+
+  both(shape, before, after);
+  yield* postponed.rest();
   return { added: added.set(), modified: modified.set(), removed: removed.set() };
 }
 

@@ -1,6 +1,5 @@
 import { setMember } from '../api/json-text.js';
 import type { Json } from '../api/object.js';
-import { StepCount, type Steps } from '../api/steps.js';
 import { isEmpty } from '../schema/presence.js';
 import { isList, isObject, member } from './json-value.js';
 import { elementOf } from './list-items.js';
@@ -13,41 +12,31 @@ import { deepest, formOf, type ListShape, type MapShape, type Shape, shapeOfMemb
  *
  * @throws UnidentifiedItem for a list item without identity.
  */
-export function* merge(shape: Shape, live: Json, config: Json): Steps<Json> {
-  return (yield* merged(shape, live, config, { depth: 0, passed: new StepCount() })) ?? null;
-}
+export const merge = (shape: Shape, live: Json, config: Json): Json => merged(shape, live, config, 0) ?? null;
 
-interface At {
-  readonly depth: number;
-  readonly passed: StepCount;
-}
-const below = ({ depth, passed }: At): At => ({ depth: depth + 1, passed });
-
-function* merged(shape: Shape, live: Json | undefined, config: Json | undefined, at: At): Steps<Json | undefined> {
+function merged(shape: Shape, live: Json | undefined, config: Json | undefined, depth: number): Json | undefined {
   if (config === undefined) return live;
-  if (live === undefined || at.depth >= deepest) return config;
+  if (live === undefined || depth >= deepest) return config;
   const form = formOf(shape, config);
-  if (form === 'map' && shape.map !== undefined) return yield* mergedMembers(shape.map, live, config, at);
-  if (form === 'list' && shape.list !== undefined) return yield* mergedItems(shape.list, live, config, at);
+  if (form === 'map' && shape.map !== undefined) return mergedMembers(shape.map, live, config, depth);
+  if (form === 'list' && shape.list !== undefined) return mergedItems(shape.list, live, config, depth);
   return config;
 }
 
-function* mergedMembers(map: MapShape, live: Json, config: Json, at: At): Steps<Json | undefined> {
+function mergedMembers(map: MapShape, live: Json, config: Json, depth: number): Json | undefined {
   const l = isObject(live) ? live : {};
   const c = isObject(config) ? config : {};
   if (map.atomic || (isEmpty(l) && isEmpty(c))) return config;
   const out: Record<string, Json> = { ...l };
-  const inner = below(at);
   for (const name of Object.keys(c)) {
-    if (at.passed.endsStep()) yield;
-    const value = yield* merged(shapeOfMember(map, name), member(l, name), c[name] ?? null, inner);
+    const value = merged(shapeOfMember(map, name), member(l, name), c[name] ?? null, depth + 1);
     if (value === undefined) delete out[name];
     else setMember(out, name, value);
   }
   return isEmpty(out) ? undefined : out;
 }
 
-function* mergedItems(list: ListShape, live: Json, config: Json, at: At): Steps<Json | undefined> {
+function mergedItems(list: ListShape, live: Json, config: Json, depth: number): Json | undefined {
   const l = isList(live) ? live : [];
   const c = isList(config) ? config : [];
   if (list.type === 'atomic' || (l.length === 0 && c.length === 0)) return config;
@@ -61,12 +50,10 @@ function* mergedItems(list: ListShape, live: Json, config: Json, at: At): Steps<
   for (const item of c) configItems.set(elementOf(list, item), item);
 
   const out: Json[] = [];
-  const inner = below(at);
   for (const { element, live: place } of mergeOrder(liveElements, [...configItems.keys()])) {
-    if (at.passed.endsStep()) yield;
     const value =
       place === undefined
-        ? yield* merged(list.items, liveItems.get(element), configItems.get(element), inner)
+        ? merged(list.items, liveItems.get(element), configItems.get(element), depth + 1)
         : (l[place] ?? null);
     if (value !== undefined) out.push(value);
   }

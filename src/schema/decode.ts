@@ -12,7 +12,7 @@ import {
 } from '../api/json-text.js';
 import type { Json } from '../api/object.js';
 import { canonicalQuantity } from '../api/quantity.js';
-import { atOnce, itemsInStep, type Steps } from '../api/steps.js';
+import { atOnce, Postponed, type Steps } from '../api/steps.js';
 import { goType, itemsOf, structName, valuesOf, type WireShape, wireShape } from './go-types.js';
 import { isEmpty, omitsEmpty, presenceOf, zeroOf } from './presence.js';
 import type { Schema } from './schema.js';
@@ -52,13 +52,12 @@ export function compileDecoder(schema: Schema): Decoder {
   const known = compiled.get(schema);
   if (known !== undefined) return known;
   const root = nodeOf(schema);
-  const decoder: Decoder = (value, report) => atOnce(decodeRoot(root, value, report));
+  const decoder: Decoder = (value, report) => atOnce(decodeRoot(root, value, new DecodeState(report)));
   compiled.set(schema, decoder);
   return decoder;
 }
 
-function* decodeRoot(root: Node, value: ExactJson, report: DecodeReport | undefined): Steps<Json> {
-  const state = new DecodeState(report);
+function* decodeRoot(root: Node, value: ExactJson, state: DecodeState): Steps<Json> {
   const decoded = value === null ? undefined : root.decode(value, state);
   yield* state.rest();
   if (state.failure !== undefined) throw new DecodeError(state.failureText());
@@ -74,7 +73,8 @@ export function* decodeText(
   text: ReadText & { readonly format?: 'json' | 'yaml' },
 ): Steps<{ readonly value: Json; readonly strict: readonly string[] }> {
   const report: DecodeReport = { strict: text.format === 'yaml' ? [...text.duplicates] : [] };
-  return { value: yield* decodeRoot(nodeOf(schema), text.exact, report), strict: report.strict };
+  const state = new DecodeState(report, { isPlain: text.exact === text.value });
+  return { value: yield* decodeRoot(nodeOf(schema), text.exact, state), strict: report.strict };
 }
 
 const anonymous =
@@ -121,17 +121,6 @@ function described(value: ExactJson): string {
 /** A value of a wrong type, or a complaint in its own words. */
 type Failure = { readonly value: string; readonly type: string; readonly at: string } | string;
 
-/** A large container that is still to be filled, and where it stands. */
-interface Waiting {
-  readonly container: Json;
-  readonly count: number;
-  decode(at: number): void;
-  readonly done: (() => void) | undefined;
-  readonly struct: string;
-  readonly fields: readonly string[];
-  readonly path: readonly (string | number)[];
-}
-
 /** What decoding one value remembers: where it is, and what was wrong first. */
 class DecodeState {
   failure: Failure | undefined;
@@ -144,45 +133,47 @@ class DecodeState {
   readonly #strict: string[] | undefined;
   readonly #prefix: string;
   readonly #around: DecodeState | undefined;
-  readonly #waiting: Waiting[] = [];
+  readonly #postponed = new Postponed();
+  readonly #unfilled = new Set<Json>();
+
+  /** Nothing in the value is but JSON's. */
+  readonly isPlain: boolean;
 
   /** `around` is where a value stands that a Go type decodes on its own. */
-  constructor(report: DecodeReport | undefined, around?: DecodeState) {
+  constructor(
+    report: DecodeReport | undefined,
+    { around, isPlain = around?.isPlain ?? false }: { readonly around?: DecodeState; readonly isPlain?: boolean } = {},
+  ) {
     this.#strict = report?.strict;
     this.#prefix = report?.path ?? '';
     this.#around = around;
+    this.isPlain = isPlain;
   }
 
   /** Fills a container with so many items, now, or in steps at the end if they are many. */
   fill<C extends Json>(container: C, count: number, decode: (at: number) => void, done?: () => void): C {
-    if (count <= itemsInStep) {
-      for (let at = 0; at < count; at++) decode(at);
-      done?.();
-    } else {
-      const { struct, fields, path } = this;
-      this.#waiting.push({ container, count, decode, done, struct, fields: [...fields], path: [...path] });
-    }
+    if (this.#postponed.each(count, decode, this.#keepPlace, done)) this.#unfilled.add(container);
     return container;
   }
 
-  isWaiting(container: Json): boolean {
-    return this.#waiting.some((waiting) => waiting.container === container);
+  isUnfilled(container: Json): boolean {
+    return this.#unfilled.has(container);
   }
 
   /** What has been left for the end. */
-  *rest(): Steps<void> {
-    for (const { count, decode, done, struct, fields, path } of this.#waiting) {
+  rest(): Steps<void> {
+    return this.#postponed.rest();
+  }
+
+  readonly #keepPlace = (): (() => void) => {
+    const { struct } = this;
+    const [fields, path] = [[...this.fields], [...this.path]];
+    return () => {
       this.struct = struct;
       this.fields.splice(0, this.fields.length, ...fields);
       this.path.splice(0, this.path.length, ...path);
-      for (let at = 0; at < count; at++) {
-        if (at % itemsInStep === 0) yield;
-        decode(at);
-      }
-      yield;
-      done?.();
-    }
-  }
+    };
+  };
 
   /** Remembers a value of a wrong type and goes on. */
   wrongType(value: string, type: string): undefined {
@@ -334,7 +325,7 @@ const makers: Readonly<Record<WireShape, MakeNode>> = {
     const number = typeof value === 'number' ? String(value) : literalOf(value);
     return state.refuse(number === undefined ? described(value) : `number ${number}`, 'int32');
   }),
-  raw: scalar('raw', (value) => plainJson(value)),
+  raw: scalar('raw', (value, { isPlain }) => (isPlain ? (value as Json) : plainJson(value))),
   list: (schema) => {
     const type = goType(schema);
     let item: Node | undefined;
@@ -408,7 +399,7 @@ const makers: Readonly<Record<WireShape, MakeNode>> = {
           if (alternatives.some(({ shape }) => shape === 'boolean')) throw new DecodeError(schemaOrBoolean);
           return null;
         }
-        const inner = new DecodeState(undefined, state);
+        const inner = new DecodeState(undefined, { around: state });
         const decoded = fitting.decode(value, inner);
         atOnce(inner.rest());
         if (inner.failure !== undefined) throw new DecodeError(inner.failureText());
@@ -475,7 +466,7 @@ function makeStruct(schema: Schema): Node {
       const value = slots[at];
       if (value === undefined) {
         if (field.always) out[field.name] = field.node.zero();
-      } else if (!field.omitEmpty || !isEmpty(value) || state?.isWaiting(value)) out[field.name] = value;
+      } else if (!field.omitEmpty || !isEmpty(value) || state?.isUnfilled(value)) out[field.name] = value;
     }
     return out;
   };

@@ -5,15 +5,13 @@ import { checkShape, joinErrors } from '../../src/apply/check.js';
 import { compare } from '../../src/apply/compare.js';
 import { type FieldSet, paths, setOf } from '../../src/apply/field-set.js';
 import { fieldSetOf } from '../../src/apply/field-set-of.js';
-import { merge as mergeInSteps } from '../../src/apply/merge.js';
+import { merge } from '../../src/apply/merge.js';
 import { printPath } from '../../src/apply/path-element.js';
 import { reconcile } from '../../src/apply/reconcile.js';
 import { remove } from '../../src/apply/remove.js';
 import { shapeOfObject } from '../../src/apply/shape.js';
 import { field, intOrString, list, listMap, quantity, string, struct, time } from '../../src/schema/builder.js';
 import type { Schema } from '../../src/schema/schema.js';
-
-const merge = (...given: Parameters<typeof mergeInSteps>): Json => atOnce(mergeInSteps(...given));
 
 const items: Schema = {
   type: 'object',

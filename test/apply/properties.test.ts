@@ -8,15 +8,13 @@ import { compare } from '../../src/apply/compare.js';
 import { equalSets, type FieldSet, has, intersection, type Path, paths, union } from '../../src/apply/field-set.js';
 import { fieldSetOf, wholeNode } from '../../src/apply/field-set-of.js';
 import { readManagedFields } from '../../src/apply/managed-fields.js';
-import { merge as mergeInSteps } from '../../src/apply/merge.js';
+import { merge } from '../../src/apply/merge.js';
 import { recordUpdate, type Writing, withoutIdleTimes } from '../../src/apply/ownership.js';
 import { printPath } from '../../src/apply/path-element.js';
 import { remove } from '../../src/apply/remove.js';
 import { shapeOfObject } from '../../src/apply/shape.js';
 import { same } from '../../src/schema/same.js';
 import type { Schema } from '../../src/schema/schema.js';
-
-const merge = (...given: Parameters<typeof mergeInSteps>): Json => atOnce(mergeInSteps(...given));
 
 const recorded = (writing: Parameters<typeof recordUpdate>[0]): ApiObject => atOnce(recordUpdate(writing));
 

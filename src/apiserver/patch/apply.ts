@@ -56,6 +56,7 @@ export async function applied(
   const made = await inTurns(applyConfiguration(applying), turns);
   if (!made.changed) return made;
   const object = asJson(made.object);
+  if (turns.isDue) await turns.next();
   const problem = isBuiltIn ? conversionProblem(applying.schema, object, 'float') : undefined;
   if (problem !== undefined) throw unconvertible(applying.config, problem);
   if (turns.isDue) await turns.next();
