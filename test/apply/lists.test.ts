@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Json } from '../../src/api/object.js';
+import type { Json, JsonObject } from '../../src/api/object.js';
 import { atOnce } from '../../src/api/steps.js';
 import { checkShape, joinErrors } from '../../src/apply/check.js';
 import { compare } from '../../src/apply/compare.js';
@@ -75,6 +75,23 @@ describe('comparison', () => {
     const { added, modified, removed } = atOnce(compare(shape, before, after));
     return { added: printed(added), modified: printed(modified), removed: printed(removed) };
   };
+
+  test('thousands of members and items are compared in steps, with their paths', () => {
+    const many = Array.from({ length: 5_000 }, (_, at) => `k${at}`);
+    const open = (value: (at: number) => Json): JsonObject =>
+      Object.fromEntries(many.map((name, at) => [name, value(at)]));
+    const before = { set: many, open: { in: open(() => 1) } };
+    const after = { set: ['new', ...many.slice(1)], open: { in: { ...open((at) => (at === 4_321 ? 2 : 1)), new: 1 } } };
+    const comparing = compare(shape, before, after);
+    let steps = 1;
+    while (!comparing.next().done) steps++;
+    expect(steps).toBeGreaterThan(5);
+    expect(changes(before, after)).toEqual({
+      added: ['.open.in.new', '.set[="new"]'],
+      modified: ['.open.in.k4321'],
+      removed: ['.set[="k0"]'],
+    });
+  });
 
   test.each<[string, Json, Json, Partial<Record<'added' | 'modified' | 'removed', string[]>>]>([
     ['order does not count', { set: ['a', 'b'] }, { set: ['b', 'a'] }, {}],
