@@ -160,9 +160,10 @@ interface Changes {
   readonly removed: FieldSet;
 }
 
-/** Compares two objects in whatever version an owner names its fields in; undefined where there is no such version. */
+/** What changed, in the version an owner names its fields in; undefined where there is no such version. */
 type Compare = (apiVersion: string) => Steps<Changes | undefined>;
 
+/** Compares two objects, once in each version that is asked for. */
 export function comparisons(
   writing: Writing,
   { live, next }: { readonly live: JsonObject; readonly next: JsonObject },
