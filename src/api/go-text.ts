@@ -16,15 +16,8 @@ const quoted = /["\\\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
 
 /** A string as Go's `%q` quotes it. */
 export function quote(text: string): string {
-  if (plain.test(text)) return `"${text}"`;
-  if (text === latest.text) return latest.inQuotes;
-  const inQuotes = `"${text.replace(quoted, escaped)}"`;
-  latest = { text, inQuotes };
-  return inQuotes;
+  return plain.test(text) ? `"${text}"` : `"${text.replace(quoted, escaped)}"`;
 }
-
-/** Several complaints in a row are about one text, which may be long. */
-let latest = { text: '', inQuotes: '""' };
 
 function escaped(character: string): string {
   const known = escapes[character];

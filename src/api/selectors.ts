@@ -1,7 +1,7 @@
 import { badRequest } from './errors.js';
 import { quote } from './go-text.js';
 import { labelValue, qualifiedName } from './names.js';
-import { forbiddenField, invalid, ofEach, required, type Violation } from './violations.js';
+import { eachInvalid, forbiddenField, invalid, ofEach, required, type Violation } from './violations.js';
 
 /**
  * Label and field selectors: parse, match, print. Grammar and error texts are those of kube-apiserver;
@@ -81,17 +81,17 @@ export function validateLabelSelector(
 ): readonly Violation[] {
   if (spec === undefined || spec === null) return [];
   const labels = ofEach(Object.entries(spec.matchLabels ?? {}), ([key, value]) => [
-    ...qualifiedName(key).map((text) => invalid(`${path}.matchLabels`, key, text)),
-    ...labelValue(value).map((text) => invalid(`${path}.matchLabels`, value, text)),
+    ...eachInvalid(`${path}.matchLabels`, key, qualifiedName(key)),
+    ...eachInvalid(`${path}.matchLabels`, value, labelValue(value)),
   ]);
   const expressions = ofEach(spec.matchExpressions ?? [], ({ key = '', operator = '', values = [] }, at) => {
     const base = `${path}.matchExpressions[${at}]`;
     return [
       ...validateOperator(operator, values, base),
-      ...qualifiedName(key).map((text) => invalid(`${base}.key`, key, text)),
+      ...eachInvalid(`${base}.key`, key, qualifiedName(key)),
       ...(options.allowInvalidValues
         ? []
-        : ofEach(values, (value, i) => labelValue(value).map((text) => invalid(`${base}.values[${i}]`, value, text)))),
+        : ofEach(values, (value, i) => eachInvalid(`${base}.values[${i}]`, value, labelValue(value)))),
     ];
   });
   return [...labels, ...expressions];

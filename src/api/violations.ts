@@ -50,6 +50,13 @@ export const invalid = (field: string, value: unknown, detail?: string): Violati
   body: `Invalid value: ${shown(value)}${tail(detail)}`,
 });
 
+/** What several rules say of one value; it may be long, and is quoted once. */
+export function eachInvalid(field: string, value: unknown, details: readonly string[]): readonly Violation[] {
+  if (details.length === 0) return [];
+  const body = `Invalid value: ${shown(value)}`;
+  return details.map((detail) => ({ reason: 'FieldValueInvalid', field, body: `${body}${tail(detail)}` }));
+}
+
 /** Like `invalid`, for a value of the wrong type. */
 export const typeInvalid = (field: string, value: unknown, detail?: string): Violation => ({
   ...invalid(field, value, detail),

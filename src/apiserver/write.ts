@@ -104,6 +104,7 @@ export async function createObject(
     const next = definition.prepare?.(filled, undefined, context) ?? filled;
     if (turns.isDue) await turns.next();
     const violations = await inTurns(createViolations(request, next), turns);
+    if (turns.isDue) await turns.next();
     if (violations.length)
       throw invalidObject({ ...definition, kind: next.kind, name: next.metadata.name }, violations);
     for (const text of definition.warnings?.(next, undefined) ?? []) context.warn(text);
@@ -242,6 +243,7 @@ async function updateOnce(
   if (view === undefined) next = withGeneration(definition, next, previous);
   if (turns.isDue) await turns.next();
   const violations = await inTurns(updateViolations(request, next, previous), turns);
+  if (turns.isDue) await turns.next();
   if (violations.length) {
     // A patched object may say that it is of another group or kind.
     const group = next.apiVersion.replace(/\/?[^/]*$/, '');

@@ -3,6 +3,7 @@ import type { ApiObject, ObjectMeta, OwnerReference } from '../api/object.js';
 import { timestamp } from '../api/time.js';
 import {
   child,
+  eachInvalid,
   forbiddenField,
   index,
   invalid,
@@ -95,7 +96,7 @@ export function validateMetadata(
   const { name, generateName, namespace, generation } = metadata;
   const found: Violation[] = [];
   const wrong = (field: string, value: string, texts: readonly string[]): void => {
-    for (const text of texts) found.push(invalid(child(base, field), value, text));
+    found.push(...eachInvalid(child(base, field), value, texts));
   };
   if (generateName) wrong('generateName', generateName, rules.nameRule(generateName, { prefix: true }));
   if (!name) found.push(required(child(base, 'name'), 'name or generateName is required'));
@@ -162,8 +163,8 @@ const validateLabels = (labels: Meta['labels'], path: string): readonly Violatio
   labels === undefined
     ? nothing
     : ofEach(Object.entries(labels), ([key, value]) => [
-        ...qualifiedName(key).map((text) => invalid(path, key, text)),
-        ...labelValue(value).map((text) => invalid(path, value, text)),
+        ...eachInvalid(path, key, qualifiedName(key)),
+        ...eachInvalid(path, value, labelValue(value)),
       ]);
 const nothing: readonly Violation[] = [];
 
@@ -174,7 +175,7 @@ function validateAnnotations(annotations: Meta['annotations']): readonly Violati
   const entries = Object.entries(annotations);
   const size = entries.reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0);
   return [
-    ...ofEach(entries, ([key]) => qualifiedName(key.toLowerCase()).map((text) => invalid(path, key, text))),
+    ...ofEach(entries, ([key]) => eachInvalid(path, key, qualifiedName(key.toLowerCase()))),
     ...(size >= annotationLimit ? [tooLong(path, annotationLimit)] : []),
   ];
 }
@@ -221,7 +222,7 @@ function validateFinalizers(list: readonly string[] | undefined): readonly Viola
   if (list === undefined) return nothing;
   const path = child(base, 'finalizers');
   return [
-    ...ofEach(list, (name) => qualifiedName(name).map((text) => invalid(path, name, text))),
+    ...ofEach(list, (name) => eachInvalid(path, name, qualifiedName(name))),
     ...(list.includes('orphan') && list.includes('foregroundDeletion')
       ? [invalid(path, list, 'finalizer orphan and foregroundDeletion cannot be both set')]
       : []),

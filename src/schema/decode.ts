@@ -400,8 +400,7 @@ const makers: Readonly<Record<WireShape, MakeNode>> = {
           return null;
         }
         const inner = new DecodeState(undefined, { around: state });
-        const decoded = fitting.decode(value, inner);
-        atOnce(inner.rest());
+        const decoded = decodeWhole(fitting, value, inner);
         if (inner.failure !== undefined) throw new DecodeError(inner.failureText());
         return decoded;
       },
@@ -419,9 +418,8 @@ function takes(shape: WireShape, value: ExactJson): boolean {
   return isMembers(value) && (shape === 'struct' || shape === 'map');
 }
 
-/** What has been looked at before, as a whole. */
-function decodeAgain(node: Node, value: ExactJson): Json | undefined {
-  const state = new DecodeState(undefined);
+/** Leaves nothing for later. */
+function decodeWhole(node: Node, value: ExactJson, state: DecodeState): Json | undefined {
   const decoded = node.decode(value, state);
   atOnce(state.rest());
   return decoded;
@@ -518,7 +516,7 @@ function makeStruct(schema: Schema): Node {
             const { node } = fields[at] as Field;
             const merged = mergeRepeated(node.schema, seen[at], given);
             seen[at] = merged;
-            slots[at] = merged === null ? undefined : decodeAgain(node, merged);
+            slots[at] = merged === null ? undefined : decodeWhole(node, merged, new DecodeState(undefined));
           }
         }
       } else {

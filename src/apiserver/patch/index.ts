@@ -30,7 +30,7 @@ export const patchTypes = {
  */
 export function patchTypeOf(contentType: string | undefined, origin: 'built-in' | 'custom'): PatchType | 'apply' {
   const mediaType = mediaTypeOf(contentType);
-  const type = Object.entries<PatchType | 'apply'>(patchTypes).find(([name]) => name === mediaType)?.[1];
+  const type = Object.hasOwn(patchTypes, mediaType) ? patchTypes[mediaType as keyof typeof patchTypes] : undefined;
   if (type !== undefined && serves(type, origin)) return type;
   if (origin === 'built-in') throw unsupportedMediaType('415: Unsupported Media Type', {});
   const accepted = Object.entries<PatchType | 'apply'>(patchTypes).filter(([, each]) => serves(each, origin));

@@ -1,6 +1,6 @@
 import { bundleNamePrefix, type ClusterTrustBundle } from '../../api/kinds/cluster-trust-bundle.js';
 import { nameRules } from '../../api/names.js';
-import { invalid, type Violation } from '../../api/violations.js';
+import { eachInvalid, type Violation } from '../../api/violations.js';
 
 type Prefix = { readonly prefix: boolean };
 
@@ -23,7 +23,7 @@ export function nameViolations({ metadata, spec }: ClusterTrustBundle): readonly
   const check = (member: 'generateName' | 'name', options: Prefix): readonly Violation[] => {
     const name = metadata[member];
     if (!name) return [];
-    return wrongName(name, signerName, options).map((text) => invalid(`metadata.${member}`, name, text));
+    return eachInvalid(`metadata.${member}`, name, wrongName(name, signerName, options));
   };
   return [...check('generateName', { prefix: true }), ...check('name', { prefix: false })];
 }

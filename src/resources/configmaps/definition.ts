@@ -1,6 +1,6 @@
 import { type ConfigMap, ConfigMaps } from '../../api/kinds/config-map.js';
 import { configKey, nameRules } from '../../api/names.js';
-import { invalid, mapKey, ofEach, tooLong, type Violation } from '../../api/violations.js';
+import { eachInvalid, invalid, mapKey, ofEach, tooLong, type Violation } from '../../api/violations.js';
 import { defineResource } from '../../registry/resource-definition.js';
 import { boolean, bytes, field, map, optional, string, struct } from '../../schema/builder.js';
 import { objectMeta, typeMeta } from '../../schema/meta.js';
@@ -27,7 +27,7 @@ export const configMapSchema = struct(
 
 function validateContents({ data, binaryData }: ConfigMap): readonly Violation[] {
   const wrongKey = (member: string, key: string): readonly Violation[] =>
-    configKey(key).map((text) => invalid(mapKey(member, key), key, text));
+    eachInvalid(mapKey(member, key), key, configKey(key));
   const isBinary = (key: string): boolean => binaryData !== undefined && Object.hasOwn(binaryData, key);
   const [texts, binaries] = [sortedEntries(data), sortedEntries(binaryData)];
   const size =

@@ -1,6 +1,15 @@
 import type { CustomResourceConversion } from '../../api/kinds/custom-resource-definition.js';
 import { dns1035Label } from '../../api/names.js';
-import { child, forbiddenField, index, invalid, notSupported, required, type Violation } from '../../api/violations.js';
+import {
+  child,
+  eachInvalid,
+  forbiddenField,
+  index,
+  invalid,
+  notSupported,
+  required,
+  type Violation,
+} from '../../api/violations.js';
 import { validateWebhookService, validateWebhookUrl } from '../webhook-client-rules.js';
 import { validateCaBundle } from './ca-bundle.js';
 
@@ -77,7 +86,7 @@ function reviewVersionViolations(
   const found = versions.flatMap((version, at) =>
     versions.indexOf(version) < at
       ? [invalid(index(path, at), version, 'duplicate version')]
-      : dns1035Label(version).map((text) => invalid(index(path, at), version, text)),
+      : eachInvalid(index(path, at), version, dns1035Label(version)),
   );
   if (knownReviewVersion && !versions.some((version) => reviewVersions.includes(version))) {
     found.push(invalid(path, versions, `must include at least one of ${reviewVersions.join(', ')}`));

@@ -9,7 +9,17 @@ import {
   type OpaqueDeviceConfiguration,
 } from '../../api/kinds/device-class.js';
 import { dnsSubdomain, nameRules, qualifiedName } from '../../api/names.js';
-import { child, index, invalid, ofEach, required, tooLong, tooMany, type Violation } from '../../api/violations.js';
+import {
+  child,
+  eachInvalid,
+  index,
+  invalid,
+  ofEach,
+  required,
+  tooLong,
+  tooMany,
+  type Violation,
+} from '../../api/violations.js';
 import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
 import { anyJson, field, list, optional, string, struct } from '../../schema/builder.js';
 import { objectMeta, typeMeta } from '../../schema/meta.js';
@@ -162,7 +172,7 @@ function validateDriver(driver: string, path: string): readonly Violation[] {
   if (driver === '') return [required(path)];
   return [
     ...(Buffer.byteLength(driver) > maxDriverBytes ? [tooLong(path, maxDriverBytes)] : []),
-    ...dnsSubdomain(driver.toLowerCase()).map((text) => invalid(path, driver, text)),
+    ...eachInvalid(path, driver, dnsSubdomain(driver.toLowerCase())),
   ];
 }
 

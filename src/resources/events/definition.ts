@@ -1,6 +1,6 @@
 import { type Event, Events } from '../../api/kinds/event.js';
 import { dnsSubdomain, qualifiedName } from '../../api/names.js';
-import { invalid, required, type Violation } from '../../api/violations.js';
+import { eachInvalid, invalid, required, type Violation } from '../../api/violations.js';
 import { type Column, defineResource } from '../../registry/resource-definition.js';
 import { field, integer32, microTime, optional, string, struct, time } from '../../schema/builder.js';
 import { objectMeta, typeMeta } from '../../schema/meta.js';
@@ -68,7 +68,7 @@ function validateEvent(event: Event): readonly Violation[] {
   return [
     ...(agrees ? [] : [invalid('involvedObject.namespace', involved, mismatch)]),
     ...(isNew ? validateReport(event) : []),
-    ...dnsSubdomain(namespace).map((text) => invalid('namespace', namespace, text)),
+    ...eachInvalid('namespace', namespace, dnsSubdomain(namespace)),
   ];
 }
 
@@ -80,7 +80,7 @@ function validateReport(event: Event): readonly Violation[] {
     text === '' ? [required(path)] : atMost(path, text, maxNameLength);
   return [
     ...(reportingComponent === '' ? [required('reportingComponent')] : []),
-    ...qualifiedName(reportingComponent).map((text) => invalid('reportingComponent', reportingComponent, text)),
+    ...eachInvalid('reportingComponent', reportingComponent, qualifiedName(reportingComponent)),
     ...needed('reportingInstance', reportingInstance),
     ...needed('action', action),
     ...needed('reason', reason),

@@ -1,7 +1,7 @@
 import { type Domains, defaultDomains, signerKeyIn } from '../../api/domains.js';
 import { type Namespace, Namespaces, namespaceFinalizer, namespaceNameLabel } from '../../api/kinds/namespace.js';
 import { nameRules, qualifiedName } from '../../api/names.js';
-import { index, invalid, ofEach, type Violation } from '../../api/violations.js';
+import { eachInvalid, index, invalid, ofEach, type Violation } from '../../api/violations.js';
 import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
 import { field, list, listMap, string, struct, time } from '../../schema/builder.js';
 import { objectMeta, typeMeta } from '../../schema/meta.js';
@@ -71,7 +71,7 @@ export const namespaceSchema = struct(
 const standardFinalizers: readonly string[] = [namespaceFinalizer, 'orphan', 'foregroundDeletion'];
 
 const validateFinalizer = (name: string, path: string): readonly Violation[] => [
-  ...qualifiedName(name).map((text) => invalid(path, name, text)),
+  ...eachInvalid(path, name, qualifiedName(name)),
   ...(name.includes('/') || standardFinalizers.includes(name)
     ? []
     : [invalid(path, name, 'name is neither a standard finalizer name nor is it fully qualified')]),

@@ -1,7 +1,16 @@
 import type { RoleRef, Subject } from '../../api/kinds/role-binding.js';
 import { dnsSubdomain, pathSegment } from '../../api/names.js';
 import type { ApiObject } from '../../api/object.js';
-import { child, index, invalid, notSupported, ofEach, required, type Violation } from '../../api/violations.js';
+import {
+  child,
+  eachInvalid,
+  index,
+  invalid,
+  notSupported,
+  ofEach,
+  required,
+  type Violation,
+} from '../../api/violations.js';
 import type { Column } from '../../registry/resource-definition.js';
 import { field, list, string, struct } from '../../schema/builder.js';
 import { age, column } from '../columns.js';
@@ -85,7 +94,7 @@ function validateRoleRef(
   return [
     ...(apiGroup === group ? [] : [notSupported('roleRef.apiGroup', apiGroup ?? '', [group])]),
     ...(roles.includes(kind) ? [] : [notSupported('roleRef.kind', kind ?? '', roles)]),
-    ...(name ? pathSegment(name).map((text) => invalid('roleRef.name', name, text)) : [required('roleRef.name')]),
+    ...(name ? eachInvalid('roleRef.name', name, pathSegment(name)) : [required('roleRef.name')]),
   ];
 }
 
@@ -102,7 +111,7 @@ function validateSubject(
     case 'ServiceAccount':
       return [
         ...unnamed,
-        ...(name ? dnsSubdomain(name).map((text) => invalid(child(path, 'name'), name, text)) : []),
+        ...(name ? eachInvalid(child(path, 'name'), name, dnsSubdomain(name)) : []),
         ...groupIs(''),
         ...(namespaced || namespace ? [] : [required(child(path, 'namespace'))]),
       ];

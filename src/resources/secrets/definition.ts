@@ -2,7 +2,7 @@ import { type Domains, defaultDomains, signerKeyIn } from '../../api/domains.js'
 import { JsonSyntaxError, readJson } from '../../api/json-text.js';
 import { type Secret, Secrets, secretTypes, serviceAccountNameAnnotation } from '../../api/kinds/secret.js';
 import { configKey, nameRules } from '../../api/names.js';
-import { invalid, mapKey, ofEach, required, tooLong, type Violation } from '../../api/violations.js';
+import { eachInvalid, invalid, mapKey, ofEach, required, tooLong, type Violation } from '../../api/violations.js';
 import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
 import { boolean, bytes, field, map, optional, string, struct } from '../../schema/builder.js';
 import { objectMeta, typeMeta } from '../../schema/meta.js';
@@ -115,7 +115,7 @@ function validateContents(secret: Secret, typeRules: TypeRules): readonly Violat
   const entries = sortedEntries(secret.data);
   const size = entries.reduce((sum, [, value]) => sum + base64Bytes(value), 0);
   return [
-    ...ofEach(entries, ([key]) => configKey(key).map((text) => invalid(mapKey('data', key), key, text))),
+    ...ofEach(entries, ([key]) => eachInvalid(mapKey('data', key), key, configKey(key))),
     ...(size > maxContentBytes ? [tooLong('data', maxContentBytes)] : []),
     ...(typeRules.get(secret.type ?? '')?.(secret) ?? []),
   ];

@@ -7,6 +7,7 @@ import { validateLabelSelector } from '../../api/selectors.js';
 import {
   child,
   duplicate,
+  eachInvalid,
   index,
   invalid,
   notSupported,
@@ -173,7 +174,7 @@ function validateReviewVersions(versions: readonly string[], path: string, lenie
   const wrong = ofEach(versions, (version, at) => {
     if (seen.has(version)) return [invalid(index(path, at), version, 'duplicate version')];
     seen.add(version);
-    return dns1035Label(version).map((text) => invalid(index(path, at), version, text));
+    return eachInvalid(index(path, at), version, dns1035Label(version));
   });
   return leniency.reviewVersions || reviewVersions.some((version) => seen.has(version))
     ? wrong
@@ -195,8 +196,8 @@ function validateMatchConditions(
       return [
         ...(expression.trim() === ''
           ? [required(expressionAt)]
-          : check(expression).map((text) => invalid(expressionAt, expression, text))),
-        ...(name === '' ? [required(nameAt)] : qualifiedName(name).map((text) => invalid(nameAt, name, text))),
+          : eachInvalid(expressionAt, expression, check(expression))),
+        ...(name === '' ? [required(nameAt)] : eachInvalid(nameAt, name, qualifiedName(name))),
         ...(repeated ? [duplicate(nameAt, name)] : []),
       ];
     }),
