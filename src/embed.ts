@@ -106,7 +106,7 @@ async function start(options: ServerOptions, given: Start): Promise<OpenedServer
     clock,
   });
 
-  const objects = new StoredObjects(store);
+  const objects = new StoredObjects(store, clock);
   let address = 'localhost';
   let clientAnchors = (): string => '';
   const { authentication, authorizer, roles, nodeRestriction } = await openAccess(options, {
@@ -215,7 +215,12 @@ async function start(options: ServerOptions, given: Start): Promise<OpenedServer
           onHandshakeFailed: () => operations.onHandshakeFailed(),
         });
   address = listening?.address ?? address;
-  if (listening !== undefined) await options.onListening?.(listening);
+  try {
+    if (listening !== undefined) await options.onListening?.(listening);
+  } catch (error) {
+    await listening?.stop(0);
+    throw error;
+  }
   const controllers = runControllers({
     names: options.controllers ?? 'all',
     clientOf,

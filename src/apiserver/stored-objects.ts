@@ -1,7 +1,11 @@
 import type { ApiObject, ObjectKey, ResourceType } from '../api/object.js';
 import type { ObjectSource } from '../auth/object-source.js';
 import { storageKey, storagePrefix } from '../registry/keys.js';
+import { type Clock, systemClock } from '../runtime/clock.js';
 import { type Change, type Store, StoreClosed } from '../store/store.js';
+
+/** Between tries to read a collection again. */
+const retryMs = 1_000;
 
 /**
  * The server's own view of stored objects of built-in kinds: read once, kept current by the change stream, so that
@@ -9,10 +13,12 @@ import { type Change, type Store, StoreClosed } from '../store/store.js';
  */
 export class StoredObjects implements ObjectSource {
   readonly #store: Store;
+  readonly #clock: Clock;
   readonly #collections = new Map<string, Promise<Collection>>();
 
-  constructor(store: Store) {
+  constructor(store: Store, clock = systemClock) {
     this.#store = store;
+    this.#clock = clock;
   }
 
   async get<T extends ApiObject>(type: ResourceType<T>, key: ObjectKey): Promise<T | undefined> {
@@ -39,7 +45,7 @@ export class StoredObjects implements ObjectSource {
     const prefix = storagePrefix(type);
     const known = this.#collections.get(prefix);
     if (known !== undefined) return known;
-    const made = Collection.open(this.#store, prefix);
+    const made = Collection.open(this.#store, prefix, this.#clock);
     this.#collections.set(prefix, made);
     // A failed read must not be remembered.
     made.catch(() => this.#collections.delete(prefix));
@@ -50,6 +56,7 @@ export class StoredObjects implements ObjectSource {
 class Collection {
   readonly #store: Store;
   readonly #prefix: string;
+  readonly #clock: Clock;
   /** In order, each at the place of its object. */
   #keys: string[] = [];
   #objects: ApiObject[] = [];
@@ -57,13 +64,14 @@ class Collection {
   #shared = false;
   readonly #listeners = new Set<() => void>();
 
-  private constructor(store: Store, prefix: string) {
+  private constructor(store: Store, prefix: string, clock: Clock) {
     this.#store = store;
     this.#prefix = prefix;
+    this.#clock = clock;
   }
 
-  static async open(store: Store, prefix: string): Promise<Collection> {
-    const collection = new Collection(store, prefix);
+  static async open(store: Store, prefix: string, clock: Clock): Promise<Collection> {
+    const collection = new Collection(store, prefix, clock);
     await collection.#load();
     return collection;
   }
@@ -77,11 +85,19 @@ class Collection {
     this.#tell();
     this.#store.changes(this.#prefix, revision).subscribe({
       next: (change) => this.#apply(change),
-      error: (error: unknown) => {
-        // Cut off as too slow: read everything again. A closed store has nothing more to tell.
-        if (!(error instanceof StoreClosed)) this.#load().catch(() => {});
-      },
+      error: (error: unknown) => void this.#loadAgain(error),
     });
+  }
+
+  /** What is known stays until everything could be read again. A closed store has nothing more to tell. */
+  async #loadAgain(why: unknown): Promise<void> {
+    for (let error = why; !(error instanceof StoreClosed); await this.#clock.sleep(retryMs)) {
+      try {
+        return await this.#load();
+      } catch (failure) {
+        error = failure;
+      }
+    }
   }
 
   #apply(change: Change): void {

@@ -1,3 +1,4 @@
+import { isReason } from '../api/errors.js';
 import { type Event, Events } from '../api/kinds/event.js';
 import { dnsSubdomain } from '../api/names.js';
 import { type ApiObject, groupVersion } from '../api/object.js';
@@ -45,9 +46,14 @@ export function eventRecorder(
     if (before !== undefined) {
       const again = { ...before, count: before.count + 1 };
       const body = { count: again.count, lastTimestamp: now };
-      await resource.patch({ namespace: before.namespace, name: before.name }, { type: 'merge', body });
-      remember(known, id, again);
-      return;
+      try {
+        await resource.patch({ namespace: before.namespace, name: before.name }, { type: 'merge', body });
+        remember(known, id, again);
+        return;
+      } catch (error) {
+        // Deleted meanwhile: it is written anew.
+        if (!isReason(error, 'NotFound')) throw error;
+      }
     }
     const namespace = object.metadata.namespace ?? 'default';
     const name = eventName(object, clock.now(), serial++);

@@ -63,8 +63,12 @@ class Candidate {
 
   async run(runnables: readonly Runnable[]): Promise<void> {
     const { signal, log } = this.#context;
-    while (!signal.aborted && !(await this.#tryHold())) await this.#pause();
-    if (signal.aborted) return;
+    let holds = false;
+    while (!signal.aborted && !holds) {
+      holds = await this.#tryHold();
+      if (!holds) await this.#pause();
+    }
+    if (signal.aborted) return holds ? this.#release() : undefined;
     log.info({ lease: this.#options.lease, identity: this.#identity }, 'became leader');
 
     const stop = new AbortController();
@@ -94,10 +98,14 @@ class Candidate {
       await this.#pause(signal);
       if (signal.aborted) return;
       const askedAt = clock.now();
-      const leftMs = renewedAt + this.#options.renewDeadlineMs - askedAt;
-      // A server that does not answer must not keep us leading beyond the deadline.
-      if (await orFalseAfter(clock, leftMs, this.#tryHold())) renewedAt = askedAt;
-      else if (clock.now() - renewedAt >= this.#options.renewDeadlineMs) {
+      // Neither a server that does not answer nor a clock that is set back must keep us leading beyond the deadline.
+      const leftMs = Math.min(0, renewedAt - askedAt) + this.#options.renewDeadlineMs;
+      if (await orFalseAfter(clock, leftMs, this.#tryHold())) {
+        renewedAt = askedAt;
+        continue;
+      }
+      const sinceMs = clock.now() - renewedAt;
+      if (sinceMs < 0 || sinceMs >= this.#options.renewDeadlineMs) {
         log.error({ lease: this.#options.lease, identity: this.#identity }, 'stopped leading');
         throw new LeadershipLost(`the lease ${this.#options.lease.name} could not be renewed`);
       }

@@ -4,9 +4,13 @@ import { entityTooLarge } from '../api/errors.js';
 /** Kubernetes' limit of a request body, in bytes. */
 export const bodyLimit = 3_145_728;
 
+const brokenOff = (): Error => new Error('the connection was closed before the body was complete');
+
 /** The whole body, or RequestEntityTooLarge as soon as the limit is passed; what follows is not kept. */
 export function readBody(stream: Readable, declaredLength: string | undefined, limit = bodyLimit): Promise<Buffer> {
   return new Promise((resolve, reject) => {
+    // One that is closed already says nothing more.
+    if (stream.destroyed) return reject(brokenOff());
     const tooLarge = (): void => {
       stream.resume();
       reject(entityTooLarge(`limit is ${limit}`));
@@ -36,7 +40,7 @@ export function readBody(stream: Readable, declaredLength: string | undefined, l
     stream.once('error', reject);
     stream.once('close', () => {
       // An error is slow to make, and every stream closes.
-      if (!ended) reject(new Error('the connection was closed before the body was complete'));
+      if (!ended) reject(brokenOff());
     });
   });
 }

@@ -19,8 +19,9 @@ export class Cancellation {
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
-      this.#stopping.addEventListener('abort', this.#onStop);
+      // Work may go on after the request was given up, and nobody releases it then.
       if (this.#aborted || this.#stopping.aborted) this.#controller.abort(gone);
+      else this.#stopping.addEventListener('abort', this.#onStop);
     }
     return this.#controller.signal;
   }

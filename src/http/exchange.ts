@@ -147,7 +147,8 @@ export function http2Exchange(
     last: () => {
       isLast = true;
     },
-    cut: () => void stream.close(),
+    // Closing would wait for a reader that may never come.
+    cut: () => void stream.destroy(),
   };
 }
 

@@ -12,7 +12,7 @@ import type { Logger } from '../runtime/logger.js';
 import { readBody } from './body.js';
 import { Cancellation } from './cancellation.js';
 import type { Exchange, OutgoingHeaders } from './exchange.js';
-import { decodePath, queryOf, routeOf, UnroutablePath } from './route.js';
+import { decodePath, queryOf, routeOf, UnreadablePath, UnroutablePath } from './route.js';
 import { writeWatch } from './watch-writer.js';
 
 /** The REST facade: an exchange becomes an ApiRequest, the answer becomes bytes and headers. */
@@ -52,6 +52,10 @@ export async function serve(parts: FacadeParts, exchange: Exchange): Promise<voi
         { 'Audit-Id': auditId, 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' },
         bodyOf(Buffer.from(text)),
       );
+      return;
+    }
+    if (error instanceof UnreadablePath) {
+      await exchange.send(400, { 'Content-Type': 'text/plain; charset=utf-8' }, bodyOf(Buffer.from('400 Bad Request')));
       return;
     }
     parts.log.error({ err: error, method: exchange.method, url: exchange.url }, 'answer failed');

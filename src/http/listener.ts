@@ -152,7 +152,8 @@ export class Listener {
   /** Ends connections of callers who take back too many requests (CVE-2023-44487). */
   #countTakenBack(state: SessionState, session: Http2Session): void {
     const now = this.#parts.clock.now();
-    const forgiven = ((now - state.forgiven) / 1_000) * takenBack.perSecond;
+    // A clock may be set back.
+    const forgiven = (Math.max(0, now - state.forgiven) / 1_000) * takenBack.perSecond;
     state.takenBack = Math.max(0, state.takenBack - forgiven) + 1;
     state.forgiven = now;
     if (state.takenBack <= takenBack.atOnce || session.destroyed) return;

@@ -82,21 +82,38 @@ function segments(path: string): readonly string[] {
   return start === end ? [] : path.slice(start, end).split('/');
 }
 
+const badEscape = /%(?![\dA-Fa-f]{2})/;
+/** What Go leaves out of a query: a parameter with a semicolon or a bad escape. */
+const unreadable = new RegExp(`;|${badEscape.source}`);
+
 /** A query string, decoded once when first asked. */
 export function queryOf(text: string): Query {
   if (text === '') return noQuery;
   let parameters: URLSearchParams | undefined;
   const read = (): URLSearchParams => {
-    parameters ??= new URLSearchParams(text);
+    parameters ??= new URLSearchParams(
+      unreadable.test(text)
+        ? text
+            .split('&')
+            .filter((pair) => !unreadable.test(pair))
+            .join('&')
+        : text,
+    );
     return parameters;
   };
   return { get: (name) => read().get(name) ?? undefined, all: (name) => read().getAll(name) };
 }
 const noQuery: Query = { get: () => undefined, all: () => [] };
 
-/** Percent-decoded path; a bad escape leaves it as it is. `%2F` becomes a separator like any other. */
+/** A path with a bad escape. */
+export class UnreadablePath extends Error {
+  override readonly name = 'UnreadablePath';
+}
+
+/** Percent-decoded path, left as it is if that is not UTF-8. `%2F` becomes a separator like any other. */
 export function decodePath(path: string): string {
   if (!path.includes('%')) return path;
+  if (badEscape.test(path)) throw new UnreadablePath(path);
   try {
     return decodeURIComponent(path);
   } catch {

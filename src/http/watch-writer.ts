@@ -12,7 +12,7 @@ const patienceMs = 30_000;
 
 /**
  * Writes the events of a watch to its caller as they come, no faster than it reads. The stream ends with the watch; a
- * caller that goes away, or does not read, ends the watch.
+ * caller that goes away, or does not read, ends the watch. Rejects if an event cannot be encoded.
  */
 export function writeWatch(
   { events, pace }: Pick<WatchResult, 'events' | 'pace'>,
@@ -20,7 +20,7 @@ export function writeWatch(
   out: Writable,
   { cut, clock }: { cut(): void; readonly clock: Clock },
 ): Promise<void> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     // Made before subscribing: a watch may be over before it has begun.
     const subscription = new Subscription();
     const finish = (): void => {
@@ -30,7 +30,13 @@ export function writeWatch(
     pace.limit(() => (out.writableLength > restAbove && !out.destroyed ? taken(out, clock, cut) : undefined));
     const running = events.subscribe({
       next: (item) => {
-        if (!out.destroyed && !out.writableEnded) out.write(encode(item));
+        if (out.destroyed || out.writableEnded) return;
+        try {
+          out.write(encode(item));
+        } catch (error) {
+          subscription.unsubscribe();
+          reject(error);
+        }
       },
       error: () => {
         cut();
@@ -38,6 +44,7 @@ export function writeWatch(
       },
       complete: () => {
         out.end();
+        if (out.writableLength > 0) void taken(out, clock, cut);
         finish();
       },
     });

@@ -61,9 +61,10 @@ export async function followFiles(
   void (async () => {
     while (!signal.aborted) {
       // Watched before it is read, so that no change falls between the two.
-      const changed = watched(directories, signal);
+      const { changed, stop } = watched(directories, signal);
       await look();
       await clock.sleep(lookAgainMs, changed);
+      stop();
       await clock.sleep(settleMs, signal);
     }
   })();
@@ -75,10 +76,11 @@ const lookAgainMs = 60_000;
 const settleMs = 50;
 
 /**
- * Aborted at the first change in one of the directories, or with the signal. Directories and not files are watched,
- * because files are replaced by renaming; where one cannot be watched, the regular look finds the change.
+ * `changed` is aborted at the first change in one of the directories, with the signal, or by `stop`. Directories and not
+ * files are watched, because files are replaced by renaming; where one cannot be watched, the regular look finds the
+ * change.
  */
-function watched(directories: readonly string[], signal: AbortSignal): AbortSignal {
+function watched(directories: readonly string[], signal: AbortSignal): { readonly changed: AbortSignal; stop(): void } {
   const changed = new AbortController();
   const watchers: FSWatcher[] = [];
   const stop = (): void => {
@@ -94,5 +96,5 @@ function watched(directories: readonly string[], signal: AbortSignal): AbortSign
       // Told above.
     }
   }
-  return changed.signal;
+  return { changed: changed.signal, stop };
 }

@@ -3,8 +3,12 @@ import { expect, test } from 'vitest';
 import { ConfigMaps } from '../../src/api/kinds/config-map.js';
 import { StoredObjects } from '../../src/apiserver/stored-objects.js';
 import { storageKey } from '../../src/registry/keys.js';
+import { Observable, type Subscriber } from '../../src/runtime/observable.js';
 import { document } from '../../src/store/document.js';
 import { MemoryStore } from '../../src/store/memory/memory-store.js';
+import { type Change, HistoryCompacted, type Revision, type Store, StoreClosed } from '../../src/store/store.js';
+import { StoreUnavailable } from '../../src/store/store-unavailable.js';
+import { FakeClock } from '../../src/testing/fake-clock.js';
 
 test('a list is that of the latest write, in order; one handed out does not change', async () => {
   const change = fc.record({ name: fc.constantFrom('a', 'b', 'c', 'd'), isPut: fc.boolean(), isAsked: fc.boolean() });
@@ -36,4 +40,32 @@ test('a list is that of the latest write, in order; one handed out does not chan
       await store.close();
     }),
   );
+});
+
+test('what was cut off from the changes of a store that cannot be read is read again once it can be', async () => {
+  const clock = new FakeClock();
+  const store = new MemoryStore();
+  const put = (at: string, expect: Revision | 'absent') =>
+    store.commit({ key: storageKey(ConfigMaps, { namespace: 'ns', name: 'a' }), document: document({ at }), expect });
+  const streams: Subscriber<Change>[] = [];
+  let failures = 0;
+  const shaky = {
+    async scan(prefix: string) {
+      if (failures-- > 0) throw new StoreUnavailable('away');
+      return store.scan(prefix);
+    },
+    changes: () => new Observable<Change>((subscriber) => void streams.push(subscriber)),
+  } as object as Store;
+  const first = await put('1', 'absent');
+  const told: unknown[] = [];
+  await new StoredObjects(shaky, clock).follow(ConfigMaps, (objects) => told.push(objects));
+  failures = 2;
+  await put('2', first.revision);
+  streams[0]?.error(new HistoryCompacted(1n, 2n));
+  await clock.advance(2_000);
+  expect(told).toEqual([[{ at: '1' }], [{ at: '2' }]]);
+  expect(streams).toHaveLength(2);
+  streams[1]?.error(new StoreClosed('closed'));
+  await clock.advance(0);
+  expect(clock.sleeping).toBe(0);
 });

@@ -8,6 +8,7 @@ import { bootstrapTokens } from '../../src/auth/bootstrap-token.js';
 import { staticTokens } from '../../src/auth/static-tokens.js';
 import { TokenCache } from '../../src/auth/token-cache.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
+import { SetBackClock } from '../set-back.js';
 import { FixedObjects } from './fixed-objects.js';
 
 const userOf = async (tokens: TokenAuthenticator, token: string) =>
@@ -96,7 +97,7 @@ describe('bootstrap tokens', () => {
 });
 
 describe('the cache', () => {
-  const clock = new FakeClock();
+  const clock = new SetBackClock();
   let calls: string[];
   let cache: TokenCache;
   beforeEach(() => {
@@ -120,6 +121,15 @@ describe('the cache', () => {
     await clock.advance(10_000);
     await ask('a');
     expect(calls).toHaveLength(3);
+  });
+
+  test('remembers for no longer when the clock is set back', async () => {
+    await ask('a');
+    clock.setBack(3_600_000);
+    await ask('a');
+    await clock.advance(10_000);
+    await ask('a');
+    expect(calls).toEqual(['a', 'a']);
   });
 
   test('remembers no failures', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { Events } from '../../src/api/kinds/event.js';
-import type { ApiObject } from '../../src/api/object.js';
+import { type Event, Events } from '../../src/api/kinds/event.js';
+import { type ApiObject, keyOf } from '../../src/api/object.js';
 import { eventRecorder } from '../../src/controller/events.js';
 import { silentLogger } from '../../src/runtime/logger.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
@@ -48,6 +48,16 @@ describe('an event recorder', () => {
     expect(await events()).toMatchObject([
       { count: 3, firstTimestamp: '2026-01-01T00:00:00Z', lastTimestamp: '2026-01-01T00:00:02Z' },
     ]);
+  });
+
+  test('writes an event anew that was deleted', async () => {
+    const { client, recorder, events } = world();
+    for (let i = 0; i < 2; i++) {
+      recorder.record(object('a', 'n'), event);
+      await recorder.flush();
+      expect(await events()).toMatchObject([{ count: 1 }]);
+      await client.resource(Events).delete(keyOf((await events())[0] as Event));
+    }
   });
 
   test('of a cluster-scoped object go to the default namespace, under a name an event may have', async () => {

@@ -2,15 +2,15 @@ import { describe, expect, test } from 'vitest';
 import { serviceUnavailable } from '../../src/api/errors.js';
 import { Leases } from '../../src/api/kinds/lease.js';
 import { LeadershipLost, whileLeading } from '../../src/controller/leader.js';
-import { systemClock } from '../../src/runtime/clock.js';
+import { type Clock, systemClock } from '../../src/runtime/clock.js';
 import { silentLogger } from '../../src/runtime/logger.js';
 import { FakeClock, settled } from '../../src/testing/fake-clock.js';
 import { FakeClient } from '../fake-client.js';
+import { SetBackClock } from '../set-back.js';
 
 const key = { namespace: 'kube-system', name: 'lock' };
 
-function world() {
-  const clock = new FakeClock();
+function world<C extends Clock = FakeClock>(clock: C = new FakeClock() as Clock as C) {
   const client = new FakeClient(clock);
   const leading = new Set<string>();
   const candidate = (identity: string) => {
@@ -67,6 +67,21 @@ describe('leader election', () => {
     expect(await lease()).toMatchObject({ holderIdentity: 'b', leaseTransitions: 1 });
   });
 
+  test('one that is stopped while it takes the lease gives it back', async () => {
+    const { client, leading, candidate, lease } = world();
+    const leases = client.resource(Leases);
+    const create: typeof leases.create = async (...given) => {
+      const created = await leases.create(...given);
+      a.stop();
+      return created;
+    };
+    client.resource = () => ({ ...leases, create }) as never;
+    const a = candidate('a');
+    await a.running;
+    expect(await lease()).toMatchObject({ holderIdentity: '' });
+    expect([...leading]).toEqual([]);
+  });
+
   test('the other waits out the lease of a leader that is gone', async () => {
     const { clock, client, leading, candidate } = world();
     await client.resource(Leases).create({
@@ -107,6 +122,17 @@ describe('leader election', () => {
     await clock.advance(9_999);
     expect([...leading]).toEqual(['a']);
     await clock.advance(1);
+    expect([...leading]).toEqual([]);
+    await expect(a.running).rejects.toBeInstanceOf(LeadershipLost);
+  });
+
+  test('nor does a clock that is set back', async () => {
+    const { clock, client, leading, candidate } = world(new SetBackClock());
+    const a = candidate('a');
+    await settled();
+    client.fail = () => serviceUnavailable('gone');
+    clock.setBack(3_600_000);
+    await clock.advance(9_999);
     expect([...leading]).toEqual([]);
     await expect(a.running).rejects.toBeInstanceOf(LeadershipLost);
   });

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { defaultBackoff, exponentialBackoff, tokenBucket } from '../../src/controller/backoff.js';
 import { createWorkQueue, type Lease, type WorkQueue } from '../../src/controller/work-queue.js';
 import { FakeClock, settled } from '../../src/testing/fake-clock.js';
+import { SetBackClock } from '../set-back.js';
 
 const setUp = (): { readonly clock: FakeClock; readonly queue: WorkQueue<string> } => {
   const clock = new FakeClock(0);
@@ -63,6 +64,16 @@ describe('work queue', () => {
     await clock.advance(1_000);
     expect(queue.depth).toBe(0);
     expect(clock.sleeping).toBe(0);
+  });
+
+  test('a delay ends although the clock is set back', async () => {
+    const clock = new SetBackClock();
+    const queue = createWorkQueue<string>({ clock, identity: (key) => key });
+    queue.add('a', 1_000);
+    await clock.advance(500);
+    clock.setBack(3_600_000);
+    await clock.advance(1_500);
+    expect(queue.depth).toBe(1);
   });
 
   test('retries grow apart and a success forgets them', async () => {

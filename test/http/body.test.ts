@@ -16,3 +16,9 @@ test('one byte more is refused, whether it was announced or not', async () => {
   await expect(readBody(streamOf(...over), undefined)).rejects.toMatchObject(refusal);
   await expect(readBody(streamOf(Buffer.alloc(1)), String(bodyLimit + 1))).rejects.toMatchObject(refusal);
 });
+
+test('of a stream that is closed already nothing is waited for', async () => {
+  const stream = streamOf(mebibyte).destroy();
+  await new Promise((resolve) => stream.once('close', resolve));
+  await expect(readBody(stream, undefined)).rejects.toThrow('closed before the body was complete');
+});

@@ -31,3 +31,12 @@ test('nothing is left with the server of requests that are over', () => {
   ignored.release();
   expect(getEventListeners(stopping, 'abort')).toHaveLength(0);
 });
+
+test('nothing is left with the server of a request that was given up before anybody looked', () => {
+  const { signal: stopping } = new AbortController();
+  const cancellation = new Cancellation(stopping);
+  cancellation.abort();
+  cancellation.release();
+  expect(cancellation.signal.aborted).toBe(true);
+  expect(getEventListeners(stopping, 'abort')).toHaveLength(0);
+});

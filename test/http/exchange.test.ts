@@ -91,3 +91,14 @@ describe('a long answer', () => {
     expect((await metrics.expose()).text).toMatch(/^apiserver_request_aborts_total\{verb="GET",.*\} 1$/m);
   });
 });
+
+test.each(['goes on', 'has ended'])('an answer that %s can be broken off although nobody reads it', async (state) => {
+  const { outgoing } = await answered(async (exchange) => {
+    const out = exchange.stream(200, {});
+    out.write(Buffer.alloc(400 * chunkBytes));
+    if (state === 'has ended') out.end();
+    setImmediate(() => exchange.cut());
+  });
+  if (!outgoing?.closed) await new Promise((resolve) => outgoing?.once('close', resolve));
+  expect(outgoing?.destroyed).toBe(true);
+});

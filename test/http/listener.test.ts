@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ApiResponse } from '../../src/apiserver/request.js';
 import type { ConnectionLimits } from '../../src/http/connection-limits.js';
 import { Listener } from '../../src/http/listener.js';
-import { systemClock } from '../../src/runtime/clock.js';
+import { type Clock, systemClock } from '../../src/runtime/clock.js';
 import { silentLogger } from '../../src/runtime/logger.js';
 import { openCredentials } from '../../src/server/credentials.js';
 import { eventually } from '../../src/testing/until.js';
@@ -22,7 +22,11 @@ afterAll(async () => {
 });
 
 /** Answers every request with its path; reads bodies of those that have one. */
-async function listening(limits: Partial<ConnectionLimits> = {}, answer: Partial<ApiResponse> = {}) {
+async function listening(
+  limits: Partial<ConnectionLimits> = {},
+  answer: Partial<ApiResponse> = {},
+  clock: Clock = systemClock,
+) {
   let failedHandshakes = 0;
   const listener = new Listener(
     {
@@ -31,7 +35,7 @@ async function listening(limits: Partial<ConnectionLimits> = {}, answer: Partial
         const representation = { mediaType: 'json', pretty: false } as const;
         return { result: { type: 'text', code: 200, text: info.path }, warnings: [], representation, ...answer };
       },
-      clock: systemClock,
+      clock,
       log: silentLogger,
     },
     { ...serving, limits, onHandshakeFailed: () => failedHandshakes++ },
@@ -75,6 +79,9 @@ const frame = (type: number, flags: number, stream: number, payload: Buffer = Bu
   head.writeUInt32BE(stream, 5);
   return Buffer.concat([head, payload]);
 };
+/** :method GET, :scheme https, :path /, :authority a */
+const getRoot = Buffer.from([0x82, 0x87, 0x84, 0x41, 0x01, 0x61]);
+const cancel = Buffer.from([0, 0, 0, 8]);
 const preface = Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(4, 0, 0)]);
 /** Code of the GOAWAY in what a server sent. */
 function goawayIn(bytes: Buffer): number | undefined {
@@ -196,14 +203,33 @@ describe('HTTP/2', () => {
     const { raw } = await listening();
     const connection = await raw('h2');
     connection.send(preface);
-    // :method GET, :scheme https, :path /, :authority a
-    const headers = Buffer.from([0x82, 0x87, 0x84, 0x41, 0x01, 0x61]);
-    const cancel = Buffer.from([0, 0, 0, 8]);
     for (let stream = 1; stream < 6_000 && !connection.socket.destroyed; stream += 2) {
-      connection.send(Buffer.concat([frame(1, 5, stream, headers), frame(3, 0, stream, cancel)]));
+      connection.send(Buffer.concat([frame(1, 5, stream, getRoot), frame(3, 0, stream, cancel)]));
     }
     await connection.all;
     expect(connection.socket.destroyed).toBe(true);
+  });
+
+  test('a few requests that are taken back end no connection, not even when the clock is set back', async () => {
+    let setBack = 0;
+    const { raw } = await listening({}, {}, { ...systemClock, now: () => Date.now() - setBack });
+    const connection = await raw('h2');
+    connection.send(preface);
+    const ping = frame(6, 0, 0, randomBytes(8));
+    const answered = async (): Promise<void> => {
+      connection.send(ping);
+      const isAnswer = (data: Buffer): boolean => data.includes(ping.subarray(9));
+      await new Promise<void>((resolve) => {
+        connection.socket.on('data', (data) => isAnswer(data) && resolve()).once('close', resolve);
+      });
+    };
+    for (const stream of [1, 3]) {
+      connection.send(Buffer.concat([frame(1, 5, stream, getRoot), frame(3, 0, stream, cancel)]));
+      await answered();
+      await answered();
+      setBack = 3_600_000;
+    }
+    expect(connection.socket.destroyed).toBe(false);
   });
 
   test.each([

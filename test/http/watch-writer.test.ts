@@ -112,3 +112,32 @@ test('a reader that goes away ends its watch, resting or not', async () => {
   expect(clock.sleeping).toBe(0);
   await store.close();
 });
+
+test('a watch that is over does not wait for its reader any longer than before', async () => {
+  const { clock, api, store, start } = await watching({ resourceVersion: '0' });
+  const { out, over } = start();
+  await settled();
+  await api.put('n', 'a', {}, large);
+  await store.close();
+  await over;
+  expect([out.writableEnded, out.destroyed]).toEqual([true, false]);
+  await clock.advance(30_000);
+  expect(out.destroyed).toBe(true);
+  await settled();
+  expect(clock.sleeping).toBe(0);
+});
+
+test('an event that cannot be encoded ends the watch', async () => {
+  const { clock, api, store } = await watching({});
+  const events = api.watch({ resourceVersion: '0' });
+  const broken = (): never => {
+    throw new Error('broken');
+  };
+  const over = writeWatch(events, broken, new Socket(), { cut: () => {}, clock });
+  await settled();
+  await api.put('n', 'a');
+  await expect(over).rejects.toThrow('broken');
+  await settled();
+  expect(clock.sleeping).toBe(0);
+  await store.close();
+});

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -85,6 +86,19 @@ test('a change nobody tells of is found in a minute', async () => {
     await settled();
   }
   expect(taken).toEqual(['one', 'two']);
+});
+
+test('nothing is left behind of looks that found no change', async () => {
+  writeFileSync(file, 'one');
+  const clock = new FakeClock();
+  await follow({ file }, clock);
+  await expect.poll(() => clock.sleeping).toBe(1);
+  const listening = getEventListeners(stopping.signal, 'abort').length;
+  for (let minute = 0; minute < 3; minute++) {
+    await clock.advance(60_050);
+    await expect.poll(() => clock.sleeping).toBe(1);
+  }
+  expect(getEventListeners(stopping.signal, 'abort')).toHaveLength(listening);
 });
 
 test('at the beginning it must be there, and good', async () => {

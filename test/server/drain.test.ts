@@ -1,6 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ClientHttp2Session, ClientHttp2Stream } from 'node:http2';
+import { connect } from 'node:net';
 import { expect, test } from 'vitest';
+import { createServer } from '../../src/embed.js';
 import { systemClock } from '../../src/runtime/clock.js';
 import { eventually } from '../../src/testing/until.js';
 import { configMaps, keyOfConfigMap, runningServer } from './running-server.js';
@@ -132,3 +134,16 @@ async function rawConnection(url: string) {
   await new Promise((resolve) => socket.once('secureConnect', resolve));
   return { send: (bytes: string) => void socket.write(bytes), text: () => text };
 }
+
+test('a server whose start fails after its port was opened leaves none behind', async () => {
+  let port = '';
+  const onListening = async ({ url }: { readonly url: string }): Promise<never> => {
+    ({ port } = new URL(url));
+    throw new Error('no space left');
+  };
+  await expect(createServer({ controllers: [], listen: {}, onListening })).rejects.toThrow('no space left');
+  const refused = await new Promise<NodeJS.ErrnoException>((resolve) =>
+    connect(Number(port), '127.0.0.1').once('error', resolve),
+  );
+  expect(refused.code).toBe('ECONNREFUSED');
+});

@@ -1,4 +1,4 @@
-import { Client, type ClientDuplexStream, credentials, type ServiceError, status } from '@grpc/grpc-js';
+import { Client, type ClientDuplexStream, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js';
 import { StoreUnavailable } from '../store-unavailable.js';
 import {
   decodeRange,
@@ -63,6 +63,10 @@ export interface EtcdClient {
 const keepAlive = { 'grpc.keepalive_time_ms': 10_000, 'grpc.keepalive_timeout_ms': 5_000 };
 const channelOptions = { ...keepAlive, 'grpc.max_receive_message_length': -1, 'grpc.max_send_message_length': -1 };
 
+/** A member that has lost the others ends the watch, instead of saying nothing for as long as that lasts. */
+const needsLeader = new Metadata();
+needsLeader.set('hasleader', 'true');
+
 export function createEtcdClient({ endpoints, tls, timeoutMs = 10_000 }: EtcdClientOptions): EtcdClient {
   const secrets =
     tls === undefined
@@ -106,6 +110,7 @@ export function createEtcdClient({ endpoints, tls, timeoutMs = 10_000 }: EtcdCli
         '/etcdserverpb.Watch/Watch',
         asBuffer,
         decodeWatch,
+        needsLeader,
       );
       let over = false;
       const end = (error: ServiceError | null): void => {
@@ -140,6 +145,7 @@ function failure(error: ServiceError | null, where: string): Error {
   if (error.code === status.OUT_OF_RANGE) {
     return new RevisionOutOfRange(error.details.includes('compacted') ? 'compacted' : 'future');
   }
-  if (error.code === status.INVALID_ARGUMENT) return new RangeError(`etcd refused the request: ${error.details}`);
+  // A document that is too large, say.
+  if (error.code === status.INVALID_ARGUMENT) return new Error(error.details, { cause: error });
   return new StoreUnavailable(`etcd at ${where} does not answer: ${error.details}`, { cause: error });
 }

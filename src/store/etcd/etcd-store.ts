@@ -245,13 +245,15 @@ export class EtcdStore implements Store {
     });
   }
 
-  /** Somebody waits for a revision that no event told yet. */
+  /** Somebody waits for a revision that no event told yet. One heartbeat serves all who come while it is due. */
   async #hurry(revision: Revision): Promise<void> {
-    if (this.#hurrying >= revision) return;
-    this.#hurrying = revision;
+    const isWaiting = this.#hurrying > 0n;
+    if (revision > this.#hurrying) this.#hurrying = revision;
+    if (isWaiting) return;
     await this.#clock.sleep(impatienceMs, this.#stop.signal);
+    const upTo = this.#hurrying;
     this.#hurrying = 0n;
-    if (this.#stop.signal.aborted || this.#history.newest >= revision) return;
+    if (this.#stop.signal.aborted || this.#history.newest >= upTo) return;
     await this.#beat().catch((error: unknown) => this.#log.warn({ error }, 'cannot write a heartbeat to etcd'));
   }
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { Deadlines, requestTimeout } from '../../../src/apiserver/operations/deadlines.js';
 import { queryOf } from '../../../src/http/route.js';
 import { FakeClock } from '../../../src/testing/fake-clock.js';
+import { SetBackClock } from '../../set-back.js';
 
 describe('the time of a request', () => {
   test.each([
@@ -63,6 +64,15 @@ describe('waiting ends', () => {
     await clock.advance(30_000);
     expect(second.value).toEqual('late');
     expect(clock.sleeping).toBe(0);
+  });
+
+  test('also when the clock is set back', async () => {
+    const clock = new SetBackClock();
+    const waiting = outcome(new Deadlines(clock, 60_000, new AbortController().signal).within(60_000, never(), late));
+    await clock.advance(30_000);
+    clock.setBack(3_600_000);
+    await clock.advance(90_000);
+    expect(waiting.value).toBe('late');
   });
 
   test('and nothing sleeps for requests with a time of their own that were answered', async () => {

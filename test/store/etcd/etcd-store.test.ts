@@ -1,7 +1,10 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { createServer } from 'node:http2';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { changeBatches } from '../../../src/store/change-batches.js';
 import { document } from '../../../src/store/document.js';
-import { createEtcdClient } from '../../../src/store/etcd/etcd-client.js';
+import { createEtcdClient, type EtcdClient } from '../../../src/store/etcd/etcd-client.js';
 import { type EtcdStore, type EtcdStoreOptions, openEtcdStore } from '../../../src/store/etcd/etcd-store.js';
 import type { WatchResponse } from '../../../src/store/etcd/messages.js';
 import { HistoryCompacted, type Revision, type Store, WriteConflict } from '../../../src/store/store.js';
@@ -253,6 +256,22 @@ describe.skipIf(!etcdInstalled)('when the answer to a write is lost', () => {
   });
 });
 
+test('a watch wants a member that has not lost the others', async () => {
+  let headers: IncomingHttpHeaders = {};
+  const member = createServer().on('stream', (stream, received) => {
+    headers = received;
+    stream.respond({ 'content-type': 'application/grpc', 'grpc-status': '14' }, { endStream: true });
+  });
+  await new Promise<void>((resolve) => member.listen(0, '127.0.0.1', resolve));
+  const client = createEtcdClient({ endpoints: [`127.0.0.1:${(member.address() as AddressInfo).port}`] });
+  const request = { key: '/a', rangeEnd: Buffer.from('/b'), startRevision: 1n };
+  const error = await new Promise((ended) => client.watch(request, { response: () => {}, ended }));
+  expect(error).toBeInstanceOf(StoreUnavailable);
+  expect(headers['hasleader']).toBe('true');
+  client.close();
+  member.close();
+});
+
 test('an etcd that is not there is refused with one sentence', async () => {
   const opening = openEtcdStore({ endpoints: ['127.0.0.1:1'], timeoutMs: 1_000 });
   await expect(opening).rejects.toThrow(StoreUnavailable);
@@ -263,4 +282,33 @@ test.skipIf(!etcdInstalled)('another member is asked when the first does not ans
   const client = createEtcdClient({ endpoints: ['127.0.0.1:1', etcd.endpoint], timeoutMs: 2_000 });
   expect((await client.range({ key: '/none' })).count).toBe(0);
   client.close();
+});
+
+test.skipIf(!etcdInstalled)(
+  'what is larger than etcd takes is refused in its words, which is no fault of ours',
+  async () => {
+    const store = await open();
+    const writing = store.commit({ key: '/large', document: document('x'.repeat(1_600_000)), expect: 'absent' });
+    await expect(writing).rejects.toMatchObject({ name: 'Error', message: 'etcdserver: request is too large' });
+    await store.close();
+  },
+);
+
+test.skipIf(!etcdInstalled)('for all who wait for what has not happened yet one heartbeat is written', async () => {
+  let beats = 0;
+  const counting = (client: EtcdClient): EtcdClient => ({
+    ...client,
+    txn: (request) => {
+      beats++;
+      return client.txn(request);
+    },
+  });
+  const store = await open({ wrapClient: counting });
+  beats = 0;
+  const now = await store.revision();
+  const readers = Array.from({ length: 20 }, (_, at) => reader(store, now + BigInt(at + 1)));
+  await readers[0]?.progress(now + 1n);
+  expect(beats).toBe(1);
+  for (const each of readers) void each.stop();
+  await store.close();
 });
