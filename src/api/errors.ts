@@ -1,5 +1,5 @@
 import { quote } from './go-text.js';
-import { type CauseReason, maxViolations, type Violation } from './violations.js';
+import { type CauseReason, type Violation, withinReason } from './violations.js';
 
 /**
  * Every failure the API reports. One maker per reason; codes and texts are those of kube-apiserver,
@@ -259,19 +259,6 @@ export function invalidObject(
         : {}),
     },
   });
-}
-
-/** Bytes of text that the violations of one answer may have together; the first is told whatever its size. */
-const maxToldSize = 1_048_576;
-
-/** The first of them, as many as one answer can hold. */
-function withinReason(violations: readonly Violation[]): readonly Violation[] {
-  let size = 0;
-  const end = violations.findIndex(({ field, body }, at) => {
-    size += field.length + body.length;
-    return at > 0 && (size > maxToldSize || at >= maxViolations);
-  });
-  return end < 0 ? violations : violations.slice(0, end);
 }
 
 /** The server's general 422, without a cause. */

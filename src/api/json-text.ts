@@ -1,3 +1,4 @@
+import { Complaints } from './complaints.js';
 import { quote } from './go-text.js';
 import type { Json, JsonObject } from './object.js';
 
@@ -253,17 +254,9 @@ export function sortedObject<T>(members: ReadonlyMap<string, T>): { readonly [me
   return out;
 }
 
-/** At most so many complaints are kept of one text. */
-const maxStrictErrors = 100;
-
-/** Adds a complaint once, as long as there is room. */
-export function addStrictError(errors: string[], error: string): void {
-  if (errors.length < maxStrictErrors && !errors.includes(error)) errors.push(error);
-}
-
 /** Reads a text known to be JSON, keeping what `JSON.parse` loses. */
 function readExactly(text: string): ReadText {
-  const duplicates: string[] = [];
+  const duplicates = new Complaints();
   const path: string[] = [];
   let at = 0;
   let numberError: string | undefined;
@@ -340,7 +333,7 @@ function readExactly(text: string): ReadText {
         at++;
         if (Object.hasOwn(value, name)) {
           repeated = true;
-          addStrictError(duplicates, `duplicate field ${quote(path.length ? `${path.join('')}.${name}` : name)}`);
+          duplicates.add(() => `duplicate field ${quote(path.length ? `${path.join('')}.${name}` : name)}`);
         }
         path.push(path.length ? `.${name}` : name);
         const member = readValue();
@@ -373,7 +366,7 @@ function readExactly(text: string): ReadText {
   };
 
   const { value, exact } = readValue();
-  return { value, exact, duplicates, ...(numberError === undefined ? {} : { numberError }) };
+  return { value, exact, duplicates: duplicates.texts, ...(numberError === undefined ? {} : { numberError }) };
 }
 
 interface Pair {

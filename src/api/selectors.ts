@@ -126,42 +126,68 @@ const objectOperators: Readonly<Record<string, LabelOperator>> = {
 function selectorOf(given: readonly LabelRequirement[]): LabelSelector {
   if (given.length === 0) return everything;
   const requirements = [...given].sort((a, b) => compare(a.key, b.key));
-  const tests = requirements.map(testOf);
   return {
     requirements,
     empty: false,
     text: requirements.map(printRequirement).join(','),
-    matches: (labels = {}) => tests.every((test) => test(labels)),
+    matches:
+      requirements.length > few
+        ? matchesAll(requirements)
+        : (labels = {}) => requirements.every((one) => holds(one, labels)),
   };
 }
 
-type Test = (labels: Labels) => boolean;
+/** More requirements than this are looked up by the labels that an object has, of which there are few. */
+const few = 16;
 
-function testOf({ key, operator, values }: LabelRequirement): Test {
-  const read = (labels: Labels): string | undefined => (Object.hasOwn(labels, key) ? labels[key] : undefined);
-  const only = values[0] ?? '';
-  const wanted = new Set(values);
-  const bound = toInt64(only);
-  const tests: Readonly<Record<LabelOperator, (value: string | undefined) => boolean>> = {
-    in: (value) => value !== undefined && wanted.has(value),
-    notin: (value) => value === undefined || !wanted.has(value),
-    '=': (value) => value === only,
-    '==': (value) => value === only,
-    '!=': (value) => value !== only,
-    '>': (value) => {
-      const number = toInt64(value);
-      return number !== undefined && bound !== undefined && number > bound;
-    },
-    '<': (value) => {
-      const number = toInt64(value);
-      return number !== undefined && bound !== undefined && number < bound;
-    },
-    exists: (value) => value !== undefined,
-    '!': (value) => value === undefined,
+/** `requirements` are sorted by key. What asks for a label fails at the first that is missing. */
+function matchesAll(requirements: readonly LabelRequirement[]): LabelSelector['matches'] {
+  const asking = requirements.filter(({ operator }) => !tests[operator](undefined, []));
+  const refusing = requirements.filter(({ operator }) => tests[operator](undefined, []));
+  const keys = refusing.map(({ key }) => key);
+  const refuses = (labels: Labels, key: string): boolean => {
+    for (let at = firstAtLeast(keys, key); keys[at] === key; at++) {
+      const one = refusing[at];
+      if (one !== undefined && !holds(one, labels)) return true;
+    }
+    return false;
   };
-  const test = tests[operator];
-  return (labels) => test(read(labels));
+  return (labels = {}) =>
+    asking.every((one) => holds(one, labels)) && !Object.keys(labels).some((key) => refuses(labels, key));
 }
+
+/** Index of the first of sorted texts that is not before this one. */
+function firstAtLeast(texts: readonly string[], text: string): number {
+  let [low, high] = [0, texts.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (compare(texts[middle] ?? '', text) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Does a label meet what a requirement's operator says of these values, which are sorted? */
+const tests: Readonly<Record<LabelOperator, (value: string | undefined, wanted: readonly string[]) => boolean>> = {
+  in: (value, wanted) => value !== undefined && wanted[firstAtLeast(wanted, value)] === value,
+  notin: (value, wanted) => value === undefined || wanted[firstAtLeast(wanted, value)] !== value,
+  '=': (value, [only = '']) => value === only,
+  '==': (value, [only = '']) => value === only,
+  '!=': (value, [only = '']) => value !== only,
+  '>': (value, [only]) => {
+    const [number, bound] = [toInt64(value), toInt64(only)];
+    return number !== undefined && bound !== undefined && number > bound;
+  },
+  '<': (value, [only]) => {
+    const [number, bound] = [toInt64(value), toInt64(only)];
+    return number !== undefined && bound !== undefined && number < bound;
+  },
+  exists: (value) => value !== undefined,
+  '!': (value) => value === undefined,
+};
+
+const holds = ({ key, operator, values }: LabelRequirement, labels: Labels): boolean =>
+  tests[operator](Object.hasOwn(labels, key) ? labels[key] : undefined, values);
 
 const int64 = { least: -(2n ** 63n), greatest: 2n ** 63n - 1n };
 

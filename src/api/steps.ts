@@ -1,6 +1,14 @@
 /** Work on an object that may be large, in steps between which others can have their turn. */
 export type Steps<R> = Generator<void, R, void>;
 
+/** Goes on with what is a list already or comes in steps. */
+export function* listFrom<T>(work: readonly T[] | Steps<readonly T[]>): Steps<readonly T[]> {
+  return isList(work) ? work : yield* work;
+}
+
+// Array.isArray does not tell read-only lists from other things.
+const isList = (work: unknown): work is readonly unknown[] => Array.isArray(work);
+
 /** So many items of a list or members of an object are a step of their own. */
 const itemsInStep = 2_048;
 

@@ -1,4 +1,5 @@
 import { goJson, goNumber, quote } from './go-text.js';
+import { atOnce, listFrom, type Steps } from './steps.js';
 
 /**
  * One broken rule of one field. A list of them becomes a 422 Status (see `errors.ts`);
@@ -11,6 +12,9 @@ export interface Violation {
   /** The text after `<field>: `, and the `message` of the cause. */
   readonly body: string;
 }
+
+/** What is wrong: at once, or in steps where finding it can take long. */
+export type Findings = readonly Violation[] | Steps<readonly Violation[]>;
 
 export type CauseReason =
   | 'FieldValueRequired'
@@ -51,10 +55,16 @@ export const invalid = (field: string, value: unknown, detail?: string): Violati
 });
 
 /** What several rules say of one value; it may be long, and is quoted once. */
-export function eachInvalid(field: string, value: unknown, details: readonly string[]): readonly Violation[] {
-  if (details.length === 0) return [];
-  const body = `Invalid value: ${shown(value)}`;
-  return details.map((detail) => ({ reason: 'FieldValueInvalid', field, body: `${body}${tail(detail)}` }));
+export const eachInvalid = (field: string, value: unknown, details: readonly string[]): readonly Violation[] =>
+  details.map(invalidOnce(field, value));
+
+/** Like `invalid`, for what will be said of one value again and again. */
+export function invalidOnce(field: string, value: unknown): (detail: string) => Violation {
+  let body: string | undefined;
+  return (detail) => {
+    body ??= `Invalid value: ${shown(value)}`;
+    return { reason: 'FieldValueInvalid', field, body: `${body}${tail(detail)}` };
+  };
 }
 
 /** Like `invalid`, for a value of the wrong type. */
@@ -107,16 +117,38 @@ export const mapKey = (path: string, key: string): string => `${path}[${key}]`;
  */
 export const maxViolations = 1_000;
 
+/** Characters of text that the violations of one answer may have together; the first is told whatever its size. */
+export const maxToldSize = 1_048_576;
+
+/** The first of them, as many as one answer can hold. */
+export function withinReason(violations: readonly Violation[]): readonly Violation[] {
+  let size = 0;
+  const end = violations.findIndex(({ field, body }, at) => {
+    size += field.length + body.length;
+    return at > 0 && (size > maxToldSize || at >= maxViolations);
+  });
+  return end < 0 ? violations : violations.slice(0, end);
+}
+
 /** The violations of each item, in order; items beyond the first `maxViolations` violations are not looked at. */
 export function ofEach<T>(
   items: Iterable<T>,
   check: (item: T, at: number) => readonly Violation[],
 ): readonly Violation[] {
+  return atOnce(ofEachInSteps(items, check));
+}
+
+/** The same where an item alone can take long. */
+export function* ofEachInSteps<T>(
+  items: Iterable<T>,
+  check: (item: T, at: number) => Findings,
+): Steps<readonly Violation[]> {
   const found: Violation[] = [];
   let at = 0;
   for (const item of items) {
     if (found.length >= maxViolations) break;
-    for (const violation of check(item, at++)) found.push(violation);
+    for (const violation of yield* listFrom(check(item, at++))) found.push(violation);
+    yield;
   }
   return found;
 }

@@ -1,4 +1,5 @@
 import { type ApiError, badRequest, conflict, invalidObject, untyped } from '../api/errors.js';
+import { pathSegment } from '../api/names.js';
 import type { ApiObject, ObjectKey } from '../api/object.js';
 import { parseVersion } from '../api/options.js';
 import { invalid } from '../api/violations.js';
@@ -14,6 +15,12 @@ export const subject = (definition: ResourceDefinition, name: string | undefined
   plural: definition.plural,
   name: name ?? '',
 });
+
+/** The name in a URL must be one that an object can have. Asked once the object is looked for. */
+export function checkPathName(name: string): void {
+  const [wrong] = pathSegment(name);
+  if (wrong !== undefined) throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: ${wrong}`);
+}
 
 /** The object in the namespace of the URL; cluster-scoped objects are in none. */
 export function inNamespace(definition: ResourceDefinition, { key }: RequestContext, object: ApiObject): ApiObject {
@@ -58,11 +65,23 @@ export function dedupeOwners(object: ApiObject, context: RequestContext, when: '
   return deduped;
 }
 
+/** Where Kubernetes keeps an object. Groups of its own do without their name, the one of definitions apart. */
+function keptAt(definition: ResourceDefinition, key: ObjectKey, dryRun: boolean): string {
+  const path = storageKey(definition, key);
+  const grouped = definition.origin === 'custom' || definition.group.startsWith('apiextensions.');
+  return `${dryRun ? '' : '/registry'}${grouped ? `/${path}` : path.slice(path.indexOf('/'))}`;
+}
+
 /** Of a PUT with the uid of another object. */
-export const uidMismatch = (definition: ResourceDefinition, key: ObjectKey, given: string, actual: string): ApiError =>
+export const uidMismatch = (
+  definition: ResourceDefinition,
+  key: ObjectKey,
+  { dryRun }: RequestContext,
+  [given, actual]: readonly [given: string, actual: string],
+): ApiError =>
   conflict(
     subject(definition, key.name),
-    `StorageError: invalid object, Code: 4, Key: /registry/${storageKey(definition, key)}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${given}, UID in object meta: ${actual}`,
+    `StorageError: invalid object, Code: 4, Key: ${keptAt(definition, key, dryRun)}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${given}, UID in object meta: ${actual}`,
   );
 
 export const uidOfNothing = (definition: ResourceDefinition, { name }: ObjectKey, uid: string): ApiError =>

@@ -3,7 +3,7 @@ import { runValidating } from '../admission/chain.js';
 import { alreadyExists, invalidObject, nameNotGenerated, notFound, staleWrite, timeout } from '../api/errors.js';
 import { generatedName, nameRules } from '../api/names.js';
 import type { ApiObject, ObjectKey } from '../api/object.js';
-import type { Steps } from '../api/steps.js';
+import { listFrom, type Steps } from '../api/steps.js';
 import type { Violation } from '../api/violations.js';
 import { recordUpdate, withoutIdleTimes } from '../apply/ownership.js';
 import { storageKey } from '../registry/keys.js';
@@ -23,6 +23,7 @@ import { type Entry, WriteConflict } from '../store/store.js';
 import { encode, sameDocument, stored } from './forms.js';
 import {
   checkNoVersion,
+  checkPathName,
   dedupeOwners,
   inNamespace,
   readGivenVersion,
@@ -67,13 +68,22 @@ const nameAttempts = 8;
 
 /**
  * Creates an object. `managed`: its managedFields were computed already (apply). `byUpdate`: a PUT or an apply found
- * nothing to change, and the version it names means nothing.
+ * nothing to change, and the version it names means nothing; if there is something by now, it fails with WriteConflict.
+ * `mayCreate`: its caller is asked for the right to create once the object is known to be one.
  */
 export async function createObject(
   parts: Parts,
   request: WriteRequest,
   given: ApiObject,
-  { managed = false, byUpdate = false }: { readonly managed?: boolean; readonly byUpdate?: boolean } = {},
+  {
+    managed = false,
+    byUpdate = false,
+    mayCreate,
+  }: {
+    readonly managed?: boolean;
+    readonly byUpdate?: boolean;
+    readonly mayCreate?: Update['mayCreate'] | undefined;
+  } = {},
 ): Promise<Written> {
   const { definition, context } = request;
   const turns = new TurnTaking();
@@ -109,6 +119,7 @@ export async function createObject(
       throw invalidObject({ ...definition, kind: next.kind, name: next.metadata.name }, violations);
     for (const text of definition.warnings?.(next, undefined) ?? []) context.warn(text);
     if (turns.isDue) await turns.next();
+    await mayCreate?.();
     await runValidating(parts.admission, attributesOf(request, 'CREATE', next, undefined));
 
     checkNoVersion(given, context.dryRun || byUpdate);
@@ -122,7 +133,7 @@ export async function createObject(
       const entry = await parts.store.commit({ key, document: encode(definition, next), expect: 'absent' });
       return { created: true, entry, object: next };
     } catch (error) {
-      if (!(error instanceof WriteConflict)) throw error;
+      if (byUpdate || !(error instanceof WriteConflict)) throw error;
       if (generates && attempt < nameAttempts) continue;
       if (object.metadata.generateName) throw nameNotGenerated(subject(definition, next.metadata.name));
       throw alreadyExists(subject(definition, next.metadata.name), {
@@ -169,7 +180,7 @@ export interface Update {
   readonly checkUid: boolean;
   /** Creates the object if there is none. */
   readonly create: boolean;
-  /** Checked before creating; throws if the caller may not. */
+  /** Asked of an object that could be created; throws if the caller may not. */
   mayCreate?(): Promise<void>;
 }
 
@@ -181,22 +192,15 @@ export async function updateObject(
   update: Update,
 ): Promise<Written> {
   const { definition } = request;
+  checkPathName(key.name);
   const at = storageKey(definition, key);
   const deadline = parts.clock.now() + deadlineMs;
   for (;;) {
     const entry = await parts.store.get(at);
-    if (entry === undefined) {
-      if (!update.create || request.view !== undefined) throw notFound(subject(definition, key.name));
-      await update.mayCreate?.();
-      const { object, managed } = await update.change(undefined);
-      // One that is no version is refused, although there is nothing to compare it with.
-      readGivenVersion(object);
-      const { uid } = object.metadata;
-      if (uid) throw update.checkUid ? uidMismatch(definition, key, uid, '') : uidOfNothing(definition, key, uid);
-      return createObject(parts, request, object, { managed, byUpdate: true });
-    }
     try {
-      return await updateOnce(parts, request, key, update, entry);
+      return entry === undefined
+        ? await createByUpdate(parts, request, key, update)
+        : await updateOnce(parts, request, key, update, entry);
     } catch (error) {
       if (!(error instanceof WriteConflict)) throw error;
       if (parts.clock.now() >= deadline || request.abandoned()) {
@@ -204,6 +208,20 @@ export async function updateObject(
       }
     }
   }
+}
+
+async function createByUpdate(parts: Parts, request: WriteRequest, key: ObjectKey, update: Update): Promise<Written> {
+  const { definition } = request;
+  if (!update.create || request.view !== undefined) throw notFound(subject(definition, key.name));
+  const { object, managed } = await update.change(undefined);
+  // One that is no version is refused, although there is nothing to compare it with.
+  readGivenVersion(object);
+  const { uid } = object.metadata;
+  if (uid)
+    throw update.checkUid
+      ? uidMismatch(definition, key, request.context, [uid, ''])
+      : uidOfNothing(definition, key, uid);
+  return createObject(parts, request, object, { managed, byUpdate: true, mayCreate: update.mayCreate });
 }
 
 async function updateOnce(
@@ -222,7 +240,7 @@ async function updateOnce(
   let next = inNamespace(definition, context, changed.object);
   const givenUid = next.metadata.uid;
   if (update.checkUid && givenUid && givenUid !== previous.metadata.uid) {
-    throw uidMismatch(definition, key, givenUid, previous.metadata.uid ?? '');
+    throw uidMismatch(definition, key, context, [givenUid, previous.metadata.uid ?? '']);
   }
   const version = readGivenVersion(next);
   next = dedupeOwners(next, context, 'admission');
@@ -231,7 +249,7 @@ async function updateOnce(
   const mutable = attributesOf(request, 'UPDATE', next, previous);
   next = await mutated(parts, mutable);
 
-  if (version === 0n && !definition.unconditionalUpdate && update.checkUid) throw versionMissing(definition, key);
+  if (version === 0n && !definition.unconditionalUpdate) throw versionMissing(definition, key);
   if (version !== 0n && version !== entry.revision) throw staleWrite(subject(definition, key.name));
 
   // Generic rules see the object as sent; the kind's own see it with what this door may not change restored.
@@ -281,10 +299,12 @@ export async function replaceStored(
 }
 
 function* createViolations({ definition, context }: WriteRequest, next: ApiObject): Steps<readonly Violation[]> {
-  const kind = definition.validate?.(next, undefined, context) ?? [];
+  const kind = yield* listFrom(definition.validate?.(next, undefined, context) ?? []);
   yield;
-  if (definition.checksMetadata !== 'never') return [...validateMetadata(next, metadataRules(definition)), ...kind];
-  return kind.length > 0 ? kind : validateMetadata(next, genericRules(definition));
+  const own =
+    definition.checksMetadata === 'never' ? kind : [...validateMetadata(next, metadataRules(definition)), ...kind];
+  const checksName = definition.checksMetadata !== 'never' && definition.nameRule !== nameRules.any;
+  return checksName || own.length > 0 ? own : validateMetadata(next, genericRules(definition));
 }
 
 function* updateViolations(
@@ -304,9 +324,9 @@ function* updateViolations(
   // What passes these passes the general ones: the name is that of the URL, which has been looked at.
   const generic = own.length === 0 ? own : validateMetadata(next, genericRules(definition));
   const repeated = (definition.checksMetadata ?? 'always') === 'always' ? [...updated, ...own] : [];
-  const kind =
-    view === undefined ? definition.validate?.(next, previous, context) : view.validate?.(next, previous, context);
-  return [...generic, ...updated, ...repeated, ...(kind ?? [])];
+  const door = view ?? definition;
+  const kind = yield* listFrom(door.validate?.(next, previous, context) ?? []);
+  return [...generic, ...updated, ...repeated, ...kind];
 }
 
 /** What holds for every kind: the name can stand in a URL. */

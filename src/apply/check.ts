@@ -1,3 +1,4 @@
+import { Complaints } from '../api/complaints.js';
 import { goNumber } from '../api/go-text.js';
 import type { Json } from '../api/object.js';
 import { goSyntax, goTypeName, goValue } from './go-print.js';
@@ -5,9 +6,6 @@ import { isList, isObject, sortTexts } from './json-value.js';
 import { elementOf, UnidentifiedItem } from './list-items.js';
 import { fieldElement, indexElement, type PathElement, printPath } from './path-element.js';
 import { deepest, formOf, type ListShape, type MapShape, type ScalarKind, type Shape } from './shape.js';
-
-/** How many errors are told at most: a hostile body has one in every field. */
-const most = 100;
 
 /**
  * What keeps a value from having this shape, in Kubernetes' words, each with its path (`.spec.x: ...`); nothing
@@ -18,10 +16,11 @@ export function checkShape(
   value: Json,
   options: { readonly duplicates?: boolean } = {},
 ): readonly string[] {
-  const errors: string[] = [];
+  // A hostile body has an error in every field.
+  const errors = new Complaints();
   const path: PathElement[] = [];
   const report = (text: string): void => {
-    if (errors.length < most) errors.push(path.length === 0 ? text : `${printPath(path, goNumber)}: ${text}`);
+    errors.add(() => (path.length === 0 ? text : `${printPath(path, goNumber)}: ${text}`));
   };
   const below = (element: PathElement, inner: Shape, item: Json): void => {
     path.push(element);
@@ -30,7 +29,7 @@ export function checkShape(
   };
 
   function check(at: Shape, item: Json): void {
-    if (path.length > deepest || errors.length >= most) return;
+    if (path.length > deepest || errors.isFull) return;
     const form = formOf(at, item);
     if (form === 'map' && at.map !== undefined) checkMap(at.map, item);
     else if (form === 'list' && at.list !== undefined) checkList(at.list, item);
@@ -87,7 +86,7 @@ export function checkShape(
   }
 
   check(shape, value);
-  return errors;
+  return errors.texts;
 }
 
 function checkScalar(kind: ScalarKind, value: Json, report: (text: string) => void): void {

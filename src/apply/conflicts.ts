@@ -1,5 +1,6 @@
 import { ApiError } from '../api/errors.js';
 import { quote } from '../api/go-text.js';
+import { maxToldSize } from '../api/violations.js';
 import { type FieldSet, type Path, paths } from './field-set.js';
 import { compareText, sortTexts } from './json-value.js';
 import { identityOf, type Owner } from './managed-fields.js';
@@ -22,8 +23,17 @@ export class FieldConflicts extends Error {
   }
 }
 
-export const conflictsOf = (owner: Owner, fields: FieldSet): readonly FieldConflict[] =>
-  [...paths(fields)].map((path) => ({ owner, path }));
+/** The fields among them, as many as an answer tells. */
+export function conflictsOf(owner: Owner, fields: FieldSet): readonly FieldConflict[] {
+  const found: FieldConflict[] = [];
+  let told = 0;
+  for (const path of paths(fields)) {
+    found.push({ owner, path });
+    told += printPath(path).length;
+    if (told > maxToldSize) break;
+  }
+  return found;
+}
 
 /** The answer to an apply without force: 409 with one cause for each field and owner. */
 export function conflictError(conflicts: readonly FieldConflict[]): ApiError {

@@ -2,7 +2,7 @@ import type { ApiObject, JsonObject, ObjectKey, ResourceType } from '../api/obje
 import type { DeletionPolicy } from '../api/options.js';
 import type { Steps } from '../api/steps.js';
 import type { UserInfo } from '../api/user.js';
-import type { Violation } from '../api/violations.js';
+import type { Findings, Violation } from '../api/violations.js';
 import type { Schema } from '../schema/schema.js';
 
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
@@ -66,8 +66,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Res
   defaults?(object: T): T;
   /** Fills server-owned fields and drops what this door may not set. Pure. `previous` is absent on create. */
   prepare?(next: T, previous: T | undefined, context: RequestContext): T;
-  /** Every rule the object breaks, beyond schema and metadata. Pure. */
-  validate?(next: T, previous: T | undefined, context: RequestContext): readonly Violation[];
+  /** Every rule the object breaks, beyond schema and metadata; in steps where that can take long. Pure. */
+  validate?(next: T, previous: T | undefined, context: RequestContext): Findings;
   /** Warnings for the client about an accepted object. Pure. */
   warnings?(next: T, previous: T | undefined): readonly string[];
   /** Told of every update that was stored. Must not throw. */
@@ -127,7 +127,7 @@ export interface SubresourceView<T extends ApiObject> {
   readonly tables?: boolean;
   /** Keeps everything of `previous` that this door may not change. Pure. */
   prepare(next: T, previous: T, context: RequestContext): T;
-  validate?(next: T, previous: T, context: RequestContext): readonly Violation[];
+  validate?(next: T, previous: T, context: RequestContext): Findings;
 }
 
 /** A request put to an object and answered at once, such as token. */

@@ -1,6 +1,6 @@
 import { parseGoUrl } from '../api/go-url.js';
 import { dnsSubdomain } from '../api/names.js';
-import { child, invalid, required, type Violation } from '../api/violations.js';
+import { child, invalid, invalidOnce, ofEach, required, type Violation } from '../api/violations.js';
 
 /** Where a webhook may be: the rules that webhook configurations and conversion webhooks share. */
 
@@ -49,12 +49,13 @@ function validateUrlPath(path: string, urlPath: string): readonly Violation[] {
   if (urlPath === '//') return [invalid(path, urlPath, 'segment[0] may not be empty')];
   const inner = urlPath.slice(1);
   const segments = (inner.endsWith('/') ? inner.slice(0, -1) : inner).split('/');
+  const wrong = invalidOnce(path, urlPath);
   return [
-    ...(urlPath.startsWith('/') ? [] : [invalid(path, urlPath, "must start with a '/'")]),
-    ...segments.flatMap((segment, at) =>
+    ...(urlPath.startsWith('/') ? [] : [wrong("must start with a '/'")]),
+    ...ofEach(segments, (segment, at) =>
       segment === ''
-        ? [invalid(path, urlPath, `segment[${at}] may not be empty`)]
-        : dnsSubdomain(segment).map((text) => invalid(path, urlPath, `segment[${at}]: ${text}`)),
+        ? [wrong(`segment[${at}] may not be empty`)]
+        : dnsSubdomain(segment).map((text) => wrong(`segment[${at}]: ${text}`)),
     ),
   ];
 }

@@ -1,15 +1,8 @@
 import { canonicalBase64 } from '../api/base64.js';
+import { Complaints } from '../api/complaints.js';
 import { goJson, quote } from '../api/go-text.js';
 import { canonicalMicroTime, canonicalTime } from '../api/go-time.js';
-import {
-  addStrictError,
-  type ExactJson,
-  NumberText,
-  plainJson,
-  type ReadText,
-  RepeatedMembers,
-  setMember,
-} from '../api/json-text.js';
+import { type ExactJson, NumberText, plainJson, type ReadText, RepeatedMembers, setMember } from '../api/json-text.js';
 import type { Json } from '../api/object.js';
 import { canonicalQuantity } from '../api/quantity.js';
 import { atOnce, Postponed, type Steps } from '../api/steps.js';
@@ -34,8 +27,8 @@ export type Decoder = (value: ExactJson, report?: DecodeReport) => Json;
 
 /** Collects what a strict decoder would refuse, in document order. */
 export interface DecodeReport {
-  /** `unknown field "spec.a[0].b"`, `duplicate field "spec.x"`; each once, at most 100. */
-  readonly strict: string[];
+  /** `unknown field "spec.a[0].b"`, `duplicate field "spec.x"`. */
+  readonly strict: Complaints;
   /** Where the value stands, in front of every path; absent at the root. */
   readonly path?: string;
 }
@@ -72,9 +65,10 @@ export function* decodeText(
   schema: Schema,
   text: ReadText & { readonly format?: 'json' | 'yaml' },
 ): Steps<{ readonly value: Json; readonly strict: readonly string[] }> {
-  const report: DecodeReport = { strict: text.format === 'yaml' ? [...text.duplicates] : [] };
-  const state = new DecodeState(report, { isPlain: text.exact === text.value });
-  return { value: yield* decodeRoot(nodeOf(schema), text.exact, state), strict: report.strict };
+  const strict = new Complaints();
+  if (text.format === 'yaml') for (const repeated of text.duplicates) strict.add(() => repeated);
+  const state = new DecodeState({ strict }, { isPlain: text.exact === text.value });
+  return { value: yield* decodeRoot(nodeOf(schema), text.exact, state), strict: strict.texts };
 }
 
 const anonymous =
@@ -130,7 +124,7 @@ class DecodeState {
   readonly fields: string[] = [];
   /** The same with list indexes and map keys, for unknown and repeated fields. */
   readonly path: (string | number)[] = [];
-  readonly #strict: string[] | undefined;
+  readonly #strict: Complaints | undefined;
   readonly #prefix: string;
   readonly #around: DecodeState | undefined;
   readonly #postponed = new Postponed();
@@ -197,10 +191,11 @@ class DecodeState {
   }
 
   strict(what: 'unknown' | 'duplicate', name: string): void {
-    if (this.#strict === undefined) return;
-    let text = this.#prefix;
-    for (const part of this.path) text += typeof part === 'number' ? `[${part}]` : text === '' ? part : `.${part}`;
-    addStrictError(this.#strict, `${what} field ${quote(text === '' ? name : `${text}.${name}`)}`);
+    this.#strict?.add(() => {
+      let text = this.#prefix;
+      for (const part of this.path) text += typeof part === 'number' ? `[${part}]` : text === '' ? part : `.${part}`;
+      return `${what} field ${quote(text === '' ? name : `${text}.${name}`)}`;
+    });
   }
 }
 

@@ -10,41 +10,84 @@ const isList = (value: Json): value is readonly Json[] => Array.isArray(value);
 const missing = (value: Json | undefined, schema: Schema): boolean =>
   value === undefined || (value === null && schema.nullable !== true);
 
-/**
- * Fills in defaults: absent members, and nulls where null is not a value, get theirs, and so does what the default
- * leaves out itself. Parents are never made up. The same value when nothing is missing.
- */
-export function applyDefaults<T extends Json>(value: T, schema: Schema): T {
-  // Objects stay objects, lists stay lists, the rest is returned as it is.
-  return fill(value, schema) as T;
+/** So many values the defaults of one custom resource may add; each item of a list may lack many. */
+export const maxDefaulted = 50_000;
+
+/** How many values more may be added; negative once there were too many. */
+export interface Room {
+  left: number;
 }
 
-function fill(value: Json, schema: Schema): Json {
-  if (typeof value !== 'object' || value === null || !hasDefaults(schema)) return value;
+/**
+ * Fills in defaults: absent members, and nulls where null is not a value, get theirs, and so does what the default
+ * leaves out itself. Parents are never made up. What finds no room is left as it is. The same value when nothing is
+ * missing.
+ */
+export function applyDefaults<T extends Json>(value: T, schema: Schema, room: Room = { left: Infinity }): T {
+  // Objects stay objects, lists stay lists, the rest is returned as it is.
+  return fill(value, schema, room) as T;
+}
+
+function fill(value: Json, schema: Schema, room: Room): Json {
+  if (typeof value !== 'object' || value === null || room.left < 0 || !hasDefaults(schema)) return value;
+  const filled = (inner: Json, of: Schema): Json =>
+    missing(inner, of) ? (defaultOf(of, room) ?? inner) : fill(inner, of, room);
   if (isList(value)) {
     const { items } = schema;
-    if (items === undefined) return value;
-    return mapList(value, (item) => fill(missing(item, items) ? (items.default ?? item) : item, items));
+    return items === undefined ? value : mapList(value, (item) => filled(item, items));
   }
   if (!isObject(value)) return value;
   const { properties, additionalProperties } = schema;
   const others = typeof additionalProperties === 'object' ? additionalProperties : undefined;
-  const filled = mapObject(value, (member, name) => {
+  const present = mapObject(value, (member, name) => {
     const inner = properties?.get(name) ?? others;
-    if (inner === undefined) return member;
-    return fill(missing(member, inner) ? (inner.default ?? member) : member, inner);
+    return inner === undefined ? member : filled(member, inner);
   });
-  return withAbsent(filled, properties);
+  return withAbsent(present, schema, room);
 }
 
-function withAbsent(object: JsonObject, properties: Schema['properties']): JsonObject {
+function withAbsent(object: JsonObject, schema: Schema, room: Room): JsonObject {
   let out: Record<string, Json> | undefined;
-  for (const [name, inner] of properties ?? []) {
-    if (inner.default === undefined || inner.default === null || Object.hasOwn(object, name)) continue;
+  for (const [name, inner] of propertiesWithDefault(schema)) {
+    if (Object.hasOwn(object, name)) continue;
+    const value = defaultOf(inner, room);
+    if (value === undefined) break;
     out ??= copy(object);
-    put(out, name, fill(inner.default, inner));
+    put(out, name, value);
   }
   return out ?? object;
+}
+
+/** The default of a value, with what it leaves out itself, if there is one and room for it. */
+function defaultOf(schema: Schema, room: Room): Json | undefined {
+  if (!hasDefault(schema)) return undefined;
+  const { value, size } = wholeDefault(schema);
+  room.left -= size;
+  return room.left < 0 ? undefined : value;
+}
+
+interface WholeDefault {
+  readonly value: Json;
+  /** How many values that is. */
+  readonly size: number;
+}
+
+const wholeDefaults = new WeakMap<Schema, WholeDefault>();
+
+function wholeDefault(schema: Schema): WholeDefault {
+  const known = wholeDefaults.get(schema);
+  if (known !== undefined) return known;
+  const given = schema.default ?? null;
+  const room = { left: maxDefaulted };
+  const value = fill(given, schema, room);
+  const whole = { value, size: room.left < 0 ? Infinity : countValues(given) + maxDefaulted - room.left };
+  wholeDefaults.set(schema, whole);
+  return whole;
+}
+
+function countValues(value: Json): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  return Object.values(value).reduce((sum: number, inner: Json) => sum + countValues(inner), 1);
 }
 
 function copy(object: JsonObject): Record<string, Json> {
@@ -77,6 +120,16 @@ function drop(value: Json, schema: Schema): Json {
 }
 
 const hasDefault = (schema: Schema): boolean => schema.default !== undefined && schema.default !== null;
+
+const propertyLists = new WeakMap<Schema, readonly (readonly [string, Schema])[]>();
+
+function propertiesWithDefault(schema: Schema): readonly (readonly [string, Schema])[] {
+  const known = propertyLists.get(schema);
+  if (known !== undefined) return known;
+  const found = [...(schema.properties ?? [])].filter(([, property]) => hasDefault(property));
+  propertyLists.set(schema, found);
+  return found;
+}
 
 const answers = new WeakMap<Schema, boolean>();
 

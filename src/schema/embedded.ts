@@ -1,7 +1,8 @@
+import { Complaints } from '../api/complaints.js';
 import { dns1035Label } from '../api/names.js';
 import type { Json, JsonObject, ObjectMeta } from '../api/object.js';
 import { child, index, invalid, mapKey, required, type Violation } from '../api/violations.js';
-import { compileDecoder, DecodeError, type DecodeReport } from './decode.js';
+import { compileDecoder, DecodeError } from './decode.js';
 import { objectMeta } from './meta.js';
 import { printable } from './printable.js';
 import { mapList, mapObject } from './prune.js';
@@ -18,9 +19,9 @@ export function decodeMetadata(
   metadata: Json,
   path = 'metadata',
 ): { readonly metadata: JsonObject; readonly unknownFields: readonly string[] } {
-  const report: DecodeReport = { strict: [], path };
-  const decoded = compileDecoder(objectMeta)(metadata, report);
-  const unknownFields = report.strict.map((text) => text.replace(/^\w+ field "([\s\S]*)"$/, '$1'));
+  const strict = new Complaints();
+  const decoded = compileDecoder(objectMeta)(metadata, { strict, path });
+  const unknownFields = strict.texts.map((text) => text.replace(/^\w+ field "([\s\S]*)"$/, '$1'));
   return { metadata: isObject(decoded) ? decoded : {}, unknownFields };
 }
 
@@ -49,7 +50,7 @@ export interface Coerced {
 
 interface Coercion {
   readonly drop: boolean;
-  readonly unknownFields: string[];
+  readonly unknownFields: Complaints;
 }
 class Refused extends Error {
   readonly violation: Violation;
@@ -73,10 +74,10 @@ export function coerceEmbedded(
   }: { readonly path?: string; readonly resource?: boolean; readonly drop?: boolean } = {},
 ): Coerced {
   const root = resource && !schema.embeddedResource ? { ...schema, embeddedResource: true } : schema;
-  const coercion: Coercion = { drop, unknownFields: [] };
+  const coercion: Coercion = { drop, unknownFields: new Complaints({ most: Infinity }) };
   try {
     const coerced = coerce(value, root, path, coercion);
-    return { value: coerced, unknownFields: coercion.unknownFields.sort() };
+    return { value: coerced, unknownFields: coercion.unknownFields.texts.toSorted() };
   } catch (error) {
     if (error instanceof Refused) return { value, unknownFields: [], refused: error.violation };
     throw error;
@@ -127,7 +128,7 @@ function coerceMember(member: Json, name: string, path: string, { drop, unknownF
   if (drop) return isObject(member) ? readableMetadata(member) : member;
   try {
     const { metadata, unknownFields: unknown } = decodeMetadata(member, at);
-    unknownFields.push(...unknown);
+    for (const field of unknown) unknownFields.add(() => field);
     const { managedFields, ...rest } = metadata;
     // An empty list of them says something in a request only.
     return managedFields !== undefined && isList(managedFields) && managedFields.length === 0 ? rest : metadata;

@@ -38,7 +38,7 @@ function visit(value: unknown, schema: Schema, path: string, found: Violation[])
       for (const at of repeats(value.map(identity))) found.push(duplicate(index(path, at), printable(value[at])));
     }
     if (schema.listType === 'map') {
-      for (const violation of repeatedKeys(value, schema.listMapKeys ?? [], path)) found.push(violation);
+      for (const violation of repeatedKeys(value, new Set(schema.listMapKeys), path)) found.push(violation);
     }
     const { items } = schema;
     if (items) {
@@ -89,13 +89,13 @@ function* repeats(identities: readonly unknown[]): Generator<number> {
 const noKey = Symbol('no key');
 
 /** What is equal for items with equal keys. */
-function keyIdentity(item: unknown, keys: readonly string[]): unknown {
+function keyIdentity(item: unknown, keys: ReadonlySet<string>): unknown {
   const [key] = keys;
-  if (keys.length !== 1 || key === undefined) return canonical(keysOf(item, keys));
+  if (keys.size !== 1 || key === undefined) return canonical(keysOf(item, keys));
   return isObject(item) && Object.hasOwn(item, key) ? identity(item[key]) : noKey;
 }
 
-function repeatedKeys(items: readonly unknown[], keys: readonly string[], path: string): readonly Violation[] {
+function repeatedKeys(items: readonly unknown[], keys: ReadonlySet<string>, path: string): readonly Violation[] {
   const wrong = items.findIndex((item) => item !== null && !isObject(item));
   if (wrong >= 0) {
     return [
@@ -108,7 +108,7 @@ function repeatedKeys(items: readonly unknown[], keys: readonly string[], path: 
 }
 
 /** The members of an item that tell it apart; absent ones are left out. */
-export const keysOf = (item: unknown, keys: readonly string[]): JsonObject =>
-  isObject(item)
-    ? Object.fromEntries(keys.flatMap((key) => (Object.hasOwn(item, key) ? [[key, item[key] ?? null] as const] : [])))
-    : {};
+function keysOf(item: unknown, keys: ReadonlySet<string>): JsonObject {
+  if (!isObject(item)) return {};
+  return Object.fromEntries(Object.entries(item).filter(([name]) => keys.has(name)));
+}

@@ -2,6 +2,7 @@ import { goJson } from '../api/go-text.js';
 import { JsonSyntaxError, readJson, setMember } from '../api/json-text.js';
 import type { Json, JsonObject } from '../api/object.js';
 import { microTimestamp, timestamp } from '../api/time.js';
+import { DecodeError } from './decode.js';
 import { itemsOf, structName, valuesOf, type WireShape, wireShape } from './go-types.js';
 import { listMeta } from './meta.js';
 import { presenceOf } from './presence.js';
@@ -51,6 +52,7 @@ export function readEnvelope(bytes: Uint8Array): Envelope {
       `provided data does not appear to be a protobuf message, expected prefix [${[...prefix].join(' ')}]`,
     );
   }
+  if (bytes.length === prefix.length) throw new ProtobufError('empty body');
   const found: { -readonly [member in keyof Envelope]: Envelope[member] } = {
     apiVersion: '',
     kind: '',
@@ -80,13 +82,17 @@ function readTypeMeta(bytes: Buffer): Partial<Envelope> {
 
 /**
  * An object in its envelope, as plain JSON. If the envelope is of another kind than the schema, only `kind` and
- * `apiVersion` are answered. Throws ProtobufError.
+ * `apiVersion` are answered. Throws ProtobufError if the envelope cannot be read, and DecodeError if what is in it cannot.
  */
 export function decodeEnvelope(schema: Schema, bytes: Uint8Array): JsonObject {
   const { apiVersion, kind, raw } = readEnvelope(bytes);
   const typeMeta = { ...(apiVersion === '' ? {} : { apiVersion }), ...(kind === '' ? {} : { kind }) };
   if (kind !== '' && kind !== structName(schema)) return typeMeta;
-  return { ...decodeProtobuf(schema, raw), ...typeMeta };
+  try {
+    return { ...decodeProtobuf(schema, raw), ...typeMeta };
+  } catch (error) {
+    throw error instanceof ProtobufError ? new DecodeError(error.message) : error;
+  }
 }
 
 /** Puts a message into its envelope. */

@@ -1,3 +1,4 @@
+import { Complaints } from '../api/complaints.js';
 import type { Json, JsonObject } from '../api/object.js';
 import type { Schema } from './schema.js';
 
@@ -21,11 +22,11 @@ export function prune<T extends Json>(
   schema: Schema,
   { resource }: { readonly resource: boolean } = { resource: false },
 ): Pruned<T> {
-  const unknownFields: string[] = [];
+  const unknownFields = new Complaints({ most: Infinity });
   const root = resource && !schema.embeddedResource ? { ...schema, embeddedResource: true } : schema;
   const pruned = visit(value, root, '', unknownFields);
   // A value keeps its kind: objects stay objects, lists stay lists, the rest is returned as it is.
-  return { value: pruned as T, unknownFields: unknownFields.sort() };
+  return { value: pruned as T, unknownFields: unknownFields.texts.toSorted() };
 }
 
 const isObject = (value: Json): value is JsonObject =>
@@ -34,7 +35,7 @@ const isList = (value: Json): value is readonly Json[] => Array.isArray(value);
 const join = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`);
 const nothing: Schema = {};
 
-function visit(value: Json, schema: Schema, path: string, unknown: string[]): Json {
+function visit(value: Json, schema: Schema, path: string, unknown: Complaints): Json {
   if (typeof value !== 'object' || value === null) return value;
   if (isList(value)) {
     if (schema === nothing) return visitUntyped(value, path, unknown, 0);
@@ -56,7 +57,7 @@ function visit(value: Json, schema: Schema, path: string, unknown: string[]): Js
       return visit(member, others, join(path, name), unknown);
     }
     if (preserveUnknownFields) return member;
-    if (!metaFields.has(name) || path !== '') unknown.push(join(path, name));
+    if (!metaFields.has(name) || path !== '') unknown.add(() => join(path, name));
     return undefined;
   });
 }
@@ -65,7 +66,7 @@ function visit(value: Json, schema: Schema, path: string, unknown: string[]): Js
 const deepestLists = 1_000;
 
 /** A list that no schema describes: its lists stay, its objects lose their members. */
-function visitUntyped(items: readonly Json[], path: string, unknown: string[], depth: number): readonly Json[] {
+function visitUntyped(items: readonly Json[], path: string, unknown: Complaints, depth: number): readonly Json[] {
   if (depth >= deepestLists) return [];
   return mapList(items, (item, at) =>
     isList(item)

@@ -37,23 +37,45 @@ export function oldItems(old: Old, { listType, listMapKeys = [] }: Schema): (ite
 /** undefined for an item without all of its keys. */
 function keyText(item: unknown, keys: readonly string[]): string | undefined {
   if (!isObject(item)) return undefined;
-  const values = keys.map((key) => (Object.hasOwn(item, key) ? item[key] : null));
-  return values.some((value) => typeof value === 'object') ? undefined : goJson(values);
+  const values: unknown[] = [];
+  for (const key of keys) {
+    const value = Object.hasOwn(item, key) ? item[key] : null;
+    if (typeof value === 'object') return undefined;
+    values.push(value);
+  }
+  return goJson(values);
 }
 
-/** Is the value what was stored? What has no counterpart is not, nor is what is around it; other lists are compared as a whole. */
-export function unchanged(value: unknown, old: Old, schema: Schema): boolean {
-  if (old === absent) return false;
-  const { items, properties, additionalProperties, listType } = schema;
-  if (Array.isArray(value) && Array.isArray(old) && items !== undefined && listType === 'map') {
-    const oldItem = oldItems(old, schema);
-    return value.length === old.length && value.every((item) => unchanged(item, oldItem(item), items));
+/** Compares values with what was stored. What has been compared once counts when what is around it is. */
+export class Ratchet {
+  readonly #known = new Map<object, { readonly old: Old; readonly schema: Schema; readonly answer: boolean }>();
+
+  /**
+   * Is the value what was stored? What has no counterpart is not, nor is what is around it; other lists are compared
+   * as a whole.
+   */
+  unchanged(value: unknown, old: Old, schema: Schema): boolean {
+    if (old === absent) return false;
+    if (typeof value !== 'object' || value === null) return same(value, old);
+    const known = this.#known.get(value);
+    if (known !== undefined && known.old === old && known.schema === schema) return known.answer;
+    const answer = this.#compare(value, old, schema);
+    this.#known.set(value, { old, schema, answer });
+    return answer;
   }
-  if (!isObject(value) || !isObject(old)) return same(value, old);
-  const names = Object.keys(value);
-  if (names.length !== Object.keys(old).length) return false;
-  return names.every((name) => {
-    const inner = properties?.get(name) ?? additionalProperties;
-    return typeof inner === 'object' && unchanged(value[name], oldMember(old, name), inner);
-  });
+
+  #compare(value: object, old: unknown, schema: Schema): boolean {
+    const { items, properties, additionalProperties, listType } = schema;
+    if (Array.isArray(value) && Array.isArray(old) && items !== undefined && listType === 'map') {
+      const oldItem = oldItems(old, schema);
+      return value.length === old.length && value.every((item) => this.unchanged(item, oldItem(item), items));
+    }
+    if (!isObject(value) || !isObject(old)) return same(value, old);
+    const names = Object.keys(value);
+    if (names.length !== Object.keys(old).length) return false;
+    return names.every((name) => {
+      const inner = properties?.get(name) ?? additionalProperties;
+      return typeof inner === 'object' && this.unchanged(value[name], oldMember(old, name), inner);
+    });
+  }
 }

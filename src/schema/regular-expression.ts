@@ -8,7 +8,12 @@ import { patternSize } from './pattern-size.js';
 export interface RegularExpression {
   /** Does any part of the text match? */
   test(text: string): boolean;
+  /** The most that matching can cost, in instructions and characters: ten of them take about 150 ns. */
+  cost(text: string): number;
 }
+
+/** A text that costs more, together with the pattern, would keep everybody else waiting: nothing can come in between. */
+export const maxMatchingCost = 25_000_000;
 
 export type Compiled =
   | { readonly expression: RegularExpression; readonly error?: undefined }
@@ -40,7 +45,7 @@ export function compile(pattern: string): Compiled {
   }
   const size = Math.max(1, patternSize(pattern), pattern.length / 10);
   if (size > maxInstructions) return { error: 'error parsing regexp: expression too large' };
-  const compiled = parse(pattern);
+  const compiled = parse(pattern, size);
   cache.set(pattern, { compiled, size });
   kept += size;
   for (const [oldest, { size: freed }] of cache) {
@@ -51,10 +56,10 @@ export function compile(pattern: string): Compiled {
   return compiled;
 }
 
-function parse(pattern: string): Compiled {
+function parse(pattern: string, size: number): Compiled {
   try {
     const expression = load().RE2JS.compile(pattern);
-    return { expression: { test: (text) => expression.test(text) } };
+    return { expression: { test: (text) => expression.test(text), cost: ({ length }) => size * length } };
   } catch (cause) {
     return { error: cause instanceof Error ? cause.message : String(cause) };
   }

@@ -1,4 +1,13 @@
-import { child, forbiddenField, index, invalid, mapKey, required, type Violation } from '../api/violations.js';
+import {
+  child,
+  forbiddenField,
+  index,
+  invalid,
+  mapKey,
+  required,
+  type Violation,
+  withinReason,
+} from '../api/violations.js';
 import { everySchema, type SchemaProps } from './json-schema-props.js';
 import { patternSize } from './pattern-size.js';
 import { compile, keptInstructions } from './regular-expression.js';
@@ -109,7 +118,7 @@ export function structuralViolations(schema: SchemaProps, path: string, prefix: 
   }
   const found = [...invariants(schema, 'root', path, prefix), ...completeness(schema, schema, path, path)];
   const text = ({ field, body }: Violation): string => `${field}: ${body}`;
-  return found
+  return withinReason(found)
     .map((violation) => ({ violation, text: text(violation) }))
     .sort((a, b) => (a.text < b.text ? -1 : a.text > b.text ? 1 : 0))
     .map(({ violation }) => violation);

@@ -1,10 +1,9 @@
 import { goFloatText, goInt64, goJson, quote } from '../api/go-text.js';
 import type { Json } from '../api/object.js';
+import type { Steps } from '../api/steps.js';
 import {
-  type CauseReason,
   child,
   invalid,
-  maxViolations,
   notSupported,
   required,
   tooLong,
@@ -13,9 +12,10 @@ import {
   type Violation,
 } from '../api/violations.js';
 import { isKnownFormat, stringFormat } from './formats.js';
+import { type Failure, Place } from './place.js';
 import { printable } from './printable.js';
-import { absent, type Old, oldItems, oldMember, unchanged } from './ratchet.js';
-import { compile } from './regular-expression.js';
+import { absent, type Old, oldItems, oldMember } from './ratchet.js';
+import { compile, maxMatchingCost } from './regular-expression.js';
 import { same } from './same.js';
 import type { Schema } from './schema.js';
 
@@ -27,9 +27,10 @@ import type { Schema } from './schema.js';
 
 /**
  * Every rule of the schema that the value breaks. `field` stands before the fields of the violations; the texts name
- * paths relative to the value. With `previous`, what is as it was stored passes.
+ * paths relative to the value. With `previous`, what is as it was stored passes. In steps, because each of many
+ * branches may be about each of many items.
  */
-export type Validator = (value: Json, field?: string, previous?: Json) => readonly Violation[];
+export type Validator = (value: Json, field?: string, previous?: Json) => Steps<readonly Violation[]>;
 
 export interface ValidatorOptions {
   /** Defaults: values beside int-or-string may have any type, and formats count beside any type. */
@@ -38,36 +39,26 @@ export interface ValidatorOptions {
 
 /** Compiles a schema. Extensions but int-or-string and those that order ratcheting are not looked at. */
 export function compileValidator(schema: Schema, options: ValidatorOptions = {}): Validator {
-  let check: Check | undefined;
-  return (value, field = '', previous) => {
+  let check: NodeCheck | undefined;
+  return function* (value, field = '', previous) {
     check ??= compileNode(schema, { ...options, nodes: new Map() });
-    const first: Place = { path: [], failures: [] };
-    check(value, first, absent);
+    const first = new Place();
+    yield* whole(check(value, first, absent));
     if (first.failures.length === 0) return [];
     if (previous === undefined) return violations(first.failures, field);
     // Only what fails is worth comparing with what was stored.
-    const again: Place = { path: [], failures: [] };
-    check(value, again, previous);
+    const again = new Place();
+    yield* whole(check(value, again, previous));
     return violations(again.failures, field);
   };
 }
 
-/** A failure before it is known what stands before its field. */
-interface Failure {
-  /** Relative path; absent for failures that carry no field. */
-  readonly field: string | undefined;
-  readonly reason: CauseReason;
-  readonly body: string;
-}
-
-/** Where a check is, and what has failed so far. */
-interface Place {
-  readonly path: (string | number)[];
-  failures: Failure[];
-}
-
 /** Notes failures and answers the number of checks that were made and succeeded. */
-type Check = (value: unknown, at: Place, old: Old) => number;
+type Check = (value: unknown, at: Place) => number;
+/** The same for a container with all within it; `earlier` so many succeeded. */
+type Descent = (value: unknown, at: Place, old: Old, earlier: number) => Steps<number>;
+/** One or the other: most values are scalars, and a generator for each would take most of the time. */
+type NodeCheck = (value: unknown, at: Place, old: Old) => number | Steps<number>;
 
 function violations(failures: readonly Failure[], prefix: string): readonly Violation[] {
   const seen = new Set<string>();
@@ -81,28 +72,10 @@ function violations(failures: readonly Failure[], prefix: string): readonly Viol
   });
 }
 
-const text = ({ path }: Place): string => {
-  let out = '';
-  for (const segment of path) {
-    if (typeof segment === 'number') out += `[${segment}]`;
-    else out += out === '' ? segment : `.${segment}`;
-  }
-  return out;
-};
-
-/** Notes a failure of the value at this place, unless there are enough; `make` gets the place's path. */
-const fail = (at: Place, make: (path: string) => Violation): void => {
-  if (at.failures.length >= maxViolations) return;
-  const path = text(at);
-  const { reason, body } = make(path);
-  at.failures.push({ field: path, reason, body });
-};
-/** Notes a failure that carries no field, only a text. */
-const failWithoutField = (at: Place, detail: (path: string) => string): void => {
-  if (at.failures.length >= maxViolations) return;
-  const { reason, body } = invalid('', '', detail(text(at)));
-  at.failures.push({ field: undefined, reason, body });
-};
+/** What a check found, now or in steps. */
+function* whole(found: number | Steps<number>): Steps<number> {
+  return typeof found === 'number' ? found : yield* found;
+}
 
 type Kind = 'null' | 'boolean' | 'string' | 'integer' | 'number' | 'array' | 'object';
 
@@ -121,21 +94,27 @@ const int32 = { min: -(2 ** 31), max: 2 ** 31 - 1 };
 const isInt64 = (value: number): boolean => Number.isInteger(value) && Math.abs(value) < 2 ** 63;
 
 interface Session extends ValidatorOptions {
-  /** Nodes compiled already or being compiled: a schema may contain itself. */
-  readonly nodes: Map<Schema, Check>;
+  /** A schema may contain itself. */
+  readonly nodes: Map<Schema, NodeCheck>;
 }
 
-function compileNode(schema: Schema, session: Session): Check {
+/** Compiled when it is first asked: of many branches and members few may ever be. */
+function compileNode(schema: Schema, session: Session): NodeCheck {
   const known = session.nodes.get(schema);
   if (known !== undefined) return known;
-  let compiled: Check | undefined;
-  session.nodes.set(schema, (value, at, old) => compiled?.(value, at, old) ?? 0);
-  compiled = buildNode(schema, session);
-  session.nodes.set(schema, compiled);
-  return compiled;
+  let compiled: NodeCheck | undefined;
+  const check: NodeCheck = (value, at, old) => {
+    if (compiled === undefined) {
+      compiled = buildNode(schema, session);
+      at.spend(50);
+    }
+    return compiled(value, at, old);
+  };
+  session.nodes.set(schema, check);
+  return check;
 }
 
-function buildNode(schema: Schema, options: Session): Check {
+function buildNode(schema: Schema, options: Session): NodeCheck {
   const types = typesOf(schema, options);
   const type = types.length === 1 ? (types[0] ?? '') : '';
   const format = schema.format && (options.forDefaults || isKnownFormat(type, schema.format)) ? schema.format : '';
@@ -147,28 +126,44 @@ function buildNode(schema: Schema, options: Session): Check {
   const checkArray = compileArray(schema, options);
   const checkObject = compileObject(schema, options);
 
-  const run: Check = (value, at, old) => {
-    const kind = kindOf(value);
-    if (kind === 'null') {
-      const matched = checkType(value, at, old);
-      checkEnum?.(value, at, old);
-      return matched;
-    }
-    let matched = types.length > 0 || format !== '' ? checkType(value, at, old) + 1 : 0;
-    matched += checkJunctors === undefined ? 2 : checkJunctors(value, at, old) + 1;
-    if (kind === 'string') matched += checkString(value, at, old);
-    else if (kind === 'integer' || kind === 'number') matched += checkNumber(value, at, old) + 1;
-    else if (kind === 'array') matched += checkArray(value, at, old) + 1;
-    checkEnum?.(value, at, old);
-    if (kind === 'object') matched += checkObject(value, at, old) + 1;
-    return matched + 2;
+  const ofType: Check = (value, at) => (types.length > 0 || format !== '' ? checkType(value, at) + 1 : 0);
+  const ofScalar = (kind: Kind, value: unknown, at: Place): number => {
+    if (kind === 'string') return checkString(value, at);
+    return kind === 'integer' || kind === 'number' ? checkNumber(value, at) + 1 : 0;
+  };
+  /** What was so before is not held against the value. */
+  const ratchet = (before: number, value: unknown, at: Place, old: Old): void => {
+    if (at.failures.length > before && at.ratchet.unchanged(value, old, schema)) at.forget(before);
   };
 
-  return (value, at, old) => {
+  const checkFlat = (kind: Kind, value: unknown, at: Place, old: Old): number => {
     const before = at.failures.length;
-    const matched = run(value, at, old);
-    if (at.failures.length > before && unchanged(value, old, schema)) at.failures.length = before;
+    const matched = kind === 'null' ? checkType(value, at) : ofType(value, at) + 2 + ofScalar(kind, value, at) + 2;
+    checkEnum?.(value, at);
+    ratchet(before, value, at, old);
     return matched;
+  };
+  function* checkWhole(kind: Kind, value: unknown, at: Place, old: Old): Steps<number> {
+    const before = at.failures.length;
+    let matched = ofType(value, at);
+    matched += checkJunctors === undefined ? 2 : (yield* checkJunctors(value, at)) + 1;
+    matched += ofScalar(kind, value, at) + 2;
+    if (kind === 'array') matched = yield* checkArray(value, at, old, matched);
+    checkEnum?.(value, at);
+    if (kind === 'object') matched = yield* checkObject(value, at, old, matched);
+    ratchet(before, value, at, old);
+    return matched;
+  }
+  return (value, at, old) => {
+    const kind = kindOf(value);
+    if (kind === 'null') return checkFlat(kind, value, at, old);
+    if (checkJunctors !== undefined) return checkWhole(kind, value, at, old);
+    if (kind !== 'array' && kind !== 'object') return checkFlat(kind, value, at, old);
+    // Nothing comes after what is within.
+    if (checkEnum === undefined && old === absent) {
+      return (kind === 'array' ? checkArray : checkObject)(value, at, old, ofType(value, at) + 4);
+    }
+    return checkWhole(kind, value, at, old);
   };
 }
 
@@ -182,7 +177,7 @@ const goTypes: Partial<Record<Kind, string>> = { integer: 'int64', number: 'floa
 function compileType(types: readonly string[], format: string, nullable: boolean): Check {
   const numeric = types.includes('number') || types.includes('integer');
   const wrong = (at: Place, expected: string, actual: string): number => {
-    fail(at, (path) => typeInvalid(path, actual, `${path} in body must be of type ${expected}: ${quote(actual)}`));
+    at.fail((path) => typeInvalid(path, actual, `${path} in body must be of type ${expected}: ${quote(actual)}`));
     return 0;
   };
   const fits = (kind: Kind, value: unknown): boolean =>
@@ -214,78 +209,84 @@ function compileEnum({ enum: allowed }: Schema): Check | undefined {
   const scalars = new Set<unknown>(allowed.filter((value) => typeof value !== 'object'));
   const others = allowed.filter((value) => typeof value === 'object' && value !== null);
   return (value, at) => {
+    at.spend(others.length);
     if (scalars.has(value) || scalars.has(converted(value)) || others.some((other) => same(other, value))) return 1;
-    fail(at, (path) => notSupported(path, typeof value === 'object' ? printable(value as Json) : value, shown));
+    at.fail((path) => notSupported(path, typeof value === 'object' ? printable(value as Json) : value, shown));
     return 0;
   };
 }
 
-/** Runs a check whose failures are looked at before they are told. */
-function apart(check: Check, value: unknown, at: Place): { readonly matched: number; readonly failures: Failure[] } {
-  const outer = at.failures;
-  at.failures = [];
-  const matched = check(value, at, absent);
-  const { failures } = at;
-  at.failures = outer;
-  return { matched, failures };
+interface Attempt {
+  readonly matched: number;
+  readonly failures: readonly Failure[];
 }
 
-function compileJunctors({ anyOf, oneOf, allOf, not }: Schema, options: Session): Check | undefined {
+/** Runs a check whose failures are looked at before they are told. */
+function* apart(check: NodeCheck, value: unknown, at: Place): Steps<Attempt> {
+  if (at.isStep()) yield;
+  const end = at.setApart();
+  const found = check(value, at, absent);
+  const matched = typeof found === 'number' ? found : yield* found;
+  return { matched, failures: end() };
+}
+
+function compileJunctors(
+  { anyOf, oneOf, allOf, not }: Schema,
+  options: Session,
+): ((value: unknown, at: Place) => Steps<number>) | undefined {
   if (!anyOf && !oneOf && !allOf && !not) return undefined;
-  const branches = (schemas: readonly Schema[] | undefined): readonly Check[] =>
+  const branches = (schemas: readonly Schema[] | undefined): readonly NodeCheck[] =>
     (schemas ?? []).map((schema) => compileNode(schema, options));
   const [any, one, all] = [branches(anyOf), branches(oneOf), branches(allOf)];
   const never = not && compileNode(not, options);
-  return (value, at) => {
+  return function* (value, at) {
     let matched = 1;
-    const tell = (failures: readonly Failure[]): void => {
-      for (const failure of failures) at.failures.push(failure);
-    };
     if (any.length > 0) {
-      const { best, valid } = attempt(any, value, at, { stopAtFirst: true });
-      if (valid === 0) failWithoutField(at, (path) => `${quote(path)} must validate at least one schema (anyOf)`);
-      tell(best.failures);
+      const { best, valid } = yield* attempt(any, value, at, { stopAtFirst: true });
+      if (valid === 0) at.failWithoutField((path) => `${quote(path)} must validate at least one schema (anyOf)`);
+      at.tell(best.failures);
       matched += best.matched;
     }
     if (one.length > 0) {
-      const { best, valid } = attempt(one, value, at, { stopAtFirst: false });
+      const { best, valid } = yield* attempt(one, value, at, { stopAtFirst: false });
       if (valid !== 1) {
         const found = valid === 0 ? 'Found none valid' : `Found ${valid} valid alternatives`;
-        failWithoutField(at, (path) => `${quote(path)} must validate one and only one schema (oneOf). ${found}`);
+        at.failWithoutField((path) => `${quote(path)} must validate one and only one schema (oneOf). ${found}`);
       }
-      if (valid === 0) tell(best.failures);
+      if (valid === 0) at.tell(best.failures);
       if (valid < 2) matched += best.matched;
     }
     if (all.length > 0) {
-      const results = all.map((check) => apart(check, value, at));
-      for (const result of results) {
-        tell(result.failures);
+      let valid = 0;
+      for (const check of all) {
+        const result = yield* apart(check, value, at);
+        at.tell(result.failures);
         matched += result.matched;
+        if (result.failures.length === 0) valid++;
       }
-      const valid = results.filter(({ failures }) => failures.length === 0).length;
       if (valid < all.length) {
         const none = valid === 0 ? '. None validated' : '';
-        failWithoutField(at, (path) => `${quote(path)} must validate all the schemas (allOf)${none}`);
+        at.failWithoutField((path) => `${quote(path)} must validate all the schemas (allOf)${none}`);
       }
     }
-    if (never && apart(never, value, at).failures.length === 0) {
-      failWithoutField(at, (path) => `${quote(path)} must not validate the schema (not)`);
+    if (never && (yield* apart(never, value, at)).failures.length === 0) {
+      at.failWithoutField((path) => `${quote(path)} must not validate the schema (not)`);
     }
     return matched;
   };
 }
 
 /** The first branch that holds, or else the one that came furthest; and how many hold. */
-function attempt(
-  branches: readonly Check[],
+function* attempt(
+  branches: readonly NodeCheck[],
   value: unknown,
   at: Place,
   { stopAtFirst }: { readonly stopAtFirst: boolean },
-): { readonly best: { readonly matched: number; readonly failures: readonly Failure[] }; readonly valid: number } {
-  let best: { readonly matched: number; readonly failures: readonly Failure[] } | undefined;
+): Steps<{ readonly best: Attempt; readonly valid: number }> {
+  let best: Attempt | undefined;
   let valid = 0;
   for (const branch of branches) {
-    const result = apart(branch, value, at);
+    const result = yield* apart(branch, value, at);
     if (result.failures.length === 0) {
       if (valid === 0) best = result;
       valid++;
@@ -314,14 +315,20 @@ function compileString({ minLength, maxLength, pattern }: Schema, format: string
   const isFormat = format === '' ? undefined : stringFormat(format);
   const first = (value: string, at: Place): void => {
     if (maxLength !== undefined && value.length > maxLength && codePoints(value) > maxLength) {
-      fail(at, (path) => tooLong(path, maxLength));
+      at.fail((path) => tooLong(path, maxLength));
     } else if (minLength !== undefined && (value.length < minLength || codePoints(value) < minLength)) {
-      fail(at, (path) => invalid(path, value, `${path} in body should be at least ${minLength} chars long`));
+      at.fail((path) => invalid(path, value, `${path} in body should be at least ${minLength} chars long`));
     } else if (pattern) {
       const { expression, error } = compile(pattern);
+      const cost = expression?.cost(value) ?? 0;
+      at.spend(cost / 10);
+      if (cost > maxMatchingCost) {
+        at.fail((path) => invalid(path, '', `${path} in body is too long to be matched against '${pattern}'`));
+        return;
+      }
       if (error === undefined && expression.test(value)) return;
       const why = error === undefined ? '' : `, but pattern is invalid: ${error}`;
-      fail(at, (path) => invalid(path, value, `${path} in body should match '${pattern}${why}'`));
+      at.fail((path) => invalid(path, value, `${path} in body should match '${pattern}${why}'`));
     }
   };
   return (given, at) => {
@@ -329,7 +336,7 @@ function compileString({ minLength, maxLength, pattern }: Schema, format: string
     first(value, at);
     if (isFormat === undefined) return 1;
     if (!isFormat(value)) {
-      fail(at, (path) => typeInvalid(path, value, `${path} in body must be of type ${format}: ${quote(value)}`));
+      at.fail((path) => typeInvalid(path, value, `${path} in body must be of type ${format}: ${quote(value)}`));
     }
     return 2;
   };
@@ -362,7 +369,7 @@ function compileNumber(schema: Schema, type: string, format: string): Check {
   const maximum = limitOf(schema.maximum);
   const named = `of type ${type}${format === '' ? ' (default format)' : ` with format ${format}`}`;
   const outOfRange = (at: Place, what: string): void => {
-    failWithoutField(at, (path) => `${what} value must be ${named} in ${path}`);
+    at.failWithoutField((path) => `${what} value must be ${named} in ${path}`);
   };
   /** Integers are compared with the integer part of a limit, unless the limit does not fit the type. */
   const limitFor = (value: number | bigint, limit: Limit, at: Place, what: string): number | bigint => {
@@ -380,14 +387,14 @@ function compileNumber(schema: Schema, type: string, format: string): Check {
       const limit = limitFor(value, minimum, at, 'Minimum boundary');
       if (schema.exclusiveMinimum ? value <= limit : value < limit) {
         const than = schema.exclusiveMinimum ? 'greater than' : 'greater than or equal to';
-        fail(at, (path) => badNumber(path, value, `${path} in body should be ${than} ${limitText(limit)}`));
+        at.fail((path) => badNumber(path, value, `${path} in body should be ${than} ${limitText(limit)}`));
       }
     }
     if (maximum) {
       const limit = limitFor(value, maximum, at, 'Maximum boundary');
       if (schema.exclusiveMaximum ? value >= limit : value > limit) {
         const than = schema.exclusiveMaximum ? 'less than' : 'less than or equal to';
-        fail(at, (path) => badNumber(path, value, `${path} in body should be ${than} ${limitText(limit)}`));
+        at.fail((path) => badNumber(path, value, `${path} in body should be ${than} ${limitText(limit)}`));
       }
     }
     return 1;
@@ -398,13 +405,13 @@ const limitText = (limit: number | bigint): string => (typeof limit === 'bigint'
 
 function checkMultiple(value: number | bigint, factor: number | bigint, at: Place): void {
   if (factor <= 0) {
-    fail(at, (path) =>
+    at.fail((path) =>
       badNumber(path, factor, `factor MultipleOf declared for ${path} must be positive: ${limitText(factor)}`),
     );
     return;
   }
   if (isMultiple(value, factor)) return;
-  fail(at, (path) => badNumber(path, value, `${path} in body should be a multiple of ${limitText(factor)}`));
+  at.fail((path) => badNumber(path, value, `${path} in body should be a multiple of ${limitText(factor)}`));
 }
 
 function isMultiple(value: number | bigint, factor: number | bigint): boolean {
@@ -423,29 +430,32 @@ function rangeOf(type: string, format: string): (value: number | bigint) => bool
   return () => true;
 }
 
-function compileArray(schema: Schema, options: Session): Check {
+function compileArray(schema: Schema, options: Session): Descent {
   const { minItems, maxItems } = schema;
   const checkItem = schema.items && compileNode(schema.items, options);
-  return (value, at, old) => {
-    if (!Array.isArray(value)) return 0;
-    let matched = 1;
+  return function* (given, at, old, earlier) {
+    // Called for lists only.
+    const value = given as readonly unknown[];
+    let matched = earlier + 2;
     if (checkItem) {
       const oldItem = oldItems(old, schema);
       for (let i = 0; i < value.length; i++) {
+        if (at.isStep()) yield;
         at.path.push(i);
-        matched += checkItem(value[i], at, oldItem(value[i]));
+        const found = checkItem(value[i], at, oldItem(value[i]));
+        matched += typeof found === 'number' ? found : yield* found;
         at.path.pop();
       }
     }
     if (minItems !== undefined && value.length < minItems) {
-      fail(at, (path) => invalid(path, value.length, `${path} in body should have at least ${minItems} items`));
+      at.fail((path) => invalid(path, value.length, `${path} in body should have at least ${minItems} items`));
     }
-    if (maxItems !== undefined && value.length > maxItems) fail(at, (path) => tooMany(path, value.length, maxItems));
+    if (maxItems !== undefined && value.length > maxItems) at.fail((path) => tooMany(path, value.length, maxItems));
     return matched;
   };
 }
 
-function compileObject(schema: Schema, options: Session): Check {
+function compileObject(schema: Schema, options: Session): Descent {
   const { minProperties, maxProperties, additionalProperties } = schema;
   const mustHave = schema.required ?? [];
   const properties = [...(schema.properties ?? [])].map(([name, inner]) => ({
@@ -459,43 +469,52 @@ function compileObject(schema: Schema, options: Session): Check {
     checkOther !== undefined ||
     minProperties !== undefined ||
     maxProperties !== undefined;
-  const step = (check: Check, value: unknown, name: string, segment: string, at: Place, old: Old): number => {
+  const oldOf = (name: string, at: Place, old: Old): Old => {
     const isTypeMeta = at.path.length === 0 && (name === 'apiVersion' || name === 'kind');
-    at.path.push(segment);
-    const matched = check(value, at, old === absent || isTypeMeta ? absent : oldMember(old, name));
-    at.path.pop();
-    return matched;
+    return old === absent || isTypeMeta ? absent : oldMember(old, name);
   };
-  return (given, at, old) => {
+  return function* (given, at, old, earlier) {
     // Called for objects only.
     const value = given as Readonly<Record<string, unknown>>;
-    let matched = 0;
+    let matched = earlier + 1;
     if (needsNames) {
       const names = Object.keys(value);
       if (minProperties !== undefined && names.length < minProperties) {
-        fail(at, (path) =>
+        at.fail((path) =>
           invalid(path, names.length, `${path} in body should have at least ${minProperties} properties`),
         );
       }
       if (maxProperties !== undefined && names.length > maxProperties) {
-        fail(at, (path) => tooMany(path, names.length, maxProperties));
+        at.fail((path) => tooMany(path, names.length, maxProperties));
       }
       for (const name of names) {
+        if (at.isStep()) yield;
         if (isDeclared(name)) continue;
         if (additionalProperties === false) {
-          fail(at, (path) => invalid(path, name, `${path}.${name} in body is a forbidden property`));
+          at.fail((path) => invalid(path, name, `${path}.${name} in body is a forbidden property`));
         } else if (checkOther) {
-          matched += step(checkOther, value[name], name, at.path.length === 0 ? `.${name}` : name, at, old);
+          const before = oldOf(name, at, old);
+          at.path.push(at.path.length === 0 ? `.${name}` : name);
+          const found = checkOther(value[name], at, before);
+          matched += typeof found === 'number' ? found : yield* found;
+          at.path.pop();
         }
       }
     }
     for (const { name, check } of properties) {
-      if (Object.hasOwn(value, name)) matched += step(check, value[name], name, name, at, old);
+      if (at.isStep()) yield;
+      if (!Object.hasOwn(value, name)) continue;
+      const before = oldOf(name, at, old);
+      at.path.push(name);
+      const found = check(value[name], at, before);
+      matched += typeof found === 'number' ? found : yield* found;
+      at.path.pop();
     }
     for (const name of mustHave) {
+      if (at.isStep()) yield;
       if (Object.hasOwn(value, name)) continue;
       at.path.push(at.path.length === 0 ? `.${name}` : name);
-      fail(at, (path) => required(path));
+      at.fail((path) => required(path));
       at.path.pop();
     }
     return matched;

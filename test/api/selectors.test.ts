@@ -25,6 +25,31 @@ test('selectors longer than any URL are refused before they are split', () => {
   expect(messageOf(() => parseFieldSelector('a=b,'.repeat(50_000)))).toContain('longer than 131072 characters');
 });
 
+test('a selector of many requirements selects what each of them does', () => {
+  const key = fc.constantFrom('a', 'b', 'c', 'd', 'constructor');
+  const value = fc.constantFrom('1', '2', '3', '');
+  const values = fc.array(fc.constantFrom('1', '2', '3'), { minLength: 1, maxLength: 3 }).map((some) => some.join());
+  const one = fc.oneof(
+    key,
+    key.map((name) => `!${name}`),
+    fc.tuple(key, fc.constantFrom('=', '!='), value).map((parts) => parts.join('')),
+    fc
+      .tuple(key, fc.constantFrom('in', 'notin'), values)
+      .map(([name, operator, some]) => `${name} ${operator} (${some})`),
+    fc.tuple(key, fc.constantFrom('<', '>'), fc.constantFrom('1', '2')).map((parts) => parts.join('')),
+  );
+  // Most lists hold something that nothing meets; those that any object without labels meets are worth as much.
+  const lists = fc.oneof(fc.array(one), fc.array(one.filter((text) => parseLabelSelector(text).matches({}))));
+  fc.assert(
+    fc.property(lists, fc.dictionary(key, value), (some, labels) => {
+      const all = [...some, ...Array.from({ length: 20 }, (_, at) => `!other${at}`)];
+      const expected = some.every((text) => parseLabelSelector(text).matches(labels));
+      expect(parseLabelSelector(all.join()).matches(labels)).toBe(expected);
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
 describe('label selectors', () => {
   const labels = { env: 'prod', n: '7', empty: '', 'example.com/team': 'blue' };
 

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { Complaints } from '../../src/api/complaints.js';
 import { ApiError } from '../../src/api/errors.js';
 import type { ApiObject, Json, JsonObject, ManagedFieldsEntry } from '../../src/api/object.js';
 import { atOnce, type Steps } from '../../src/api/steps.js';
@@ -137,7 +138,7 @@ export async function hold(conversation: Conversation): Promise<readonly Outcome
   return outcomes;
 }
 
-function decode(kind: Kind, value: JsonObject, report: DecodeReport = { strict: [] }): ApiObject {
+function decode(kind: Kind, value: JsonObject, report: DecodeReport = { strict: new Complaints() }): ApiObject {
   const { schema, origin, defaults } = kind;
   const decoded =
     origin === 'built-in'
@@ -149,8 +150,8 @@ function decode(kind: Kind, value: JsonObject, report: DecodeReport = { strict: 
 
 function* decoded(kind: Kind, value: JsonObject): Steps<Decoded> {
   yield;
-  const strict: string[] = [];
-  return { object: decode(kind, value, { strict }), strict };
+  const strict = new Complaints();
+  return { object: decode(kind, value, { strict }), strict: strict.texts };
 }
 
 const apiVersionOf = ({ group, version }: Kind): string => (group === '' ? version : `${group}/${version}`);

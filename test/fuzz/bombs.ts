@@ -7,6 +7,7 @@ import { type FuzzRequest, requestTo } from './request.js';
 
 const maps = '/api/v1/namespaces/default/configmaps';
 const widgets = '/apis/fuzz.example.com/v1/widgets';
+const mazes = '/apis/fuzz.example.com/v1/mazes';
 const crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const csrs = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
 const bindings = '/apis/rbac.authorization.k8s.io/v1/clusterroles';
@@ -22,6 +23,7 @@ const many = <T>(count: number, make: (at: number) => T): readonly T[] =>
   Array.from({ length: count }, (_, at) => make(at));
 const members = (count: number, value: (at: number) => unknown = () => 'v'): object =>
   Object.fromEntries(many(count, (at) => [`k${at}`, value(at)]));
+const longName = 'a'.repeat(1_000_000);
 const configMap = (more: object): object => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',
@@ -33,6 +35,12 @@ const widget = (spec: unknown): object => ({
   kind: 'Widget',
   metadata: { name: 'bomb' },
   spec,
+});
+const maze = (more: object): object => ({
+  apiVersion: 'fuzz.example.com/v1',
+  kind: 'Maze',
+  metadata: { name: 'bomb' },
+  ...more,
 });
 const clusterRole = (rules: unknown): object => ({
   apiVersion: 'rbac.authorization.k8s.io/v1',
@@ -114,7 +122,7 @@ export const bombs: Readonly<Record<string, () => FuzzRequest>> = {
   'deep merge patch': () => requestTo('PATCH', `${widgets}/o`, { body: { spec: { any: nested(900) } }, type: merge }),
   'deep strategic patch': () => requestTo('PATCH', `${maps}/o`, { body: { data: nested(900) }, type: strategic }),
   'deep apply': () =>
-    requestTo('PATCH', `${widgets}/deep?fieldManager=f`, { body: widget({ any: nested(900) }), type: apply }),
+    requestTo('PATCH', `${widgets}/bomb?fieldManager=f`, { body: widget({ any: nested(900) }), type: apply }),
   'deep JSON patch': () =>
     requestTo('PATCH', `${widgets}/o`, { body: [{ op: 'add', path: '/spec/any', value: nested(900) }], type: json }),
   'deep JSON patch path': () =>
@@ -336,17 +344,17 @@ export const bombs: Readonly<Record<string, () => FuzzRequest>> = {
       type: strategic,
     }),
   'apply of 10,000 list items': () =>
-    requestTo('PATCH', `${widgets}/items?fieldManager=f&force=true`, {
+    requestTo('PATCH', `${widgets}/bomb?fieldManager=f&force=true`, {
       body: widget({ ports: many(10_000, (at) => ({ port: at, protocol: 'TCP' })) }),
       type: apply,
     }),
   'apply of 30,000 set members': () =>
-    requestTo('PATCH', `${widgets}/items?fieldManager=f&force=true`, {
+    requestTo('PATCH', `${widgets}/bomb?fieldManager=f&force=true`, {
       body: widget({ tags: many(30_000, (at) => `t${at}`) }),
       type: apply,
     }),
   'apply with hostile keys': () =>
-    requestTo('PATCH', `${widgets}/keys?fieldManager=f&force=true`, {
+    requestTo('PATCH', `${widgets}/bomb?fieldManager=f&force=true`, {
       body: JSON.stringify(widget({ any: 1 })).replace(
         '"any":1',
         `"any":{${hostileNames.map((name) => `${JSON.stringify(name)}:{"a":1}`).join(',')}}`,
@@ -537,6 +545,73 @@ export const bombs: Readonly<Record<string, () => FuzzRequest>> = {
     }),
   'a schema with a pattern against 1 MB': () =>
     requestTo('POST', widgets, { body: widget({ pattern: 'a'.repeat(1_000_000) }) }),
+  '5,000 items against 1,000 branches': () =>
+    requestTo('POST', mazes, { body: maze({ branches: many(5_000, (at) => at + 1) }) }),
+  '5,000 items against an enumeration of 1,000 objects': () =>
+    requestTo('POST', mazes, { body: maze({ choices: many(5_000, () => ({ a: -1 })) }) }),
+  '5,000 items that lack 1,000 keys': () => requestTo('POST', mazes, { body: maze({ wide: many(5_000, () => ({})) }) }),
+  '20,000 items that lack 1,000 defaults': () =>
+    requestTo('POST', mazes, { body: maze({ filled: many(20_000, () => ({})) }) }),
+  'a text that takes many states': () => requestTo('POST', mazes, { body: maze({ text: 'ab'.repeat(500_000) }) }),
+  '49,000 items that columns multiply': () =>
+    requestTo('POST', `${mazes}?dryRun=All`, {
+      body: maze({ lists: [many(49_000, (at) => at)] }),
+      headers: [['accept', 'application/json;as=Table;v=v1;g=meta.k8s.io']],
+    }),
+  '40,000 keys that items have not': () =>
+    requestTo('POST', crds, {
+      body: definition({
+        type: 'array',
+        'x-kubernetes-list-type': 'map',
+        'x-kubernetes-list-map-keys': many(40_000, (at) => `k${at}`),
+        items: { type: 'object' },
+      }),
+    }),
+  '40,000 versions of reviews': () => {
+    const made = definition({ type: 'object' }) as { spec: object };
+    const webhook = { clientConfig: { url: 'https://a.b' }, conversionReviewVersions: many(40_000, (at) => `v${at}`) };
+    return requestTo('POST', `${crds}?dryRun=All`, {
+      body: { ...made, spec: { ...made.spec, conversion: { strategy: 'Webhook', webhook } } },
+    });
+  },
+  'a path of a webhook with 500,000 segments': () =>
+    requestTo('POST', '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations?dryRun=All', {
+      body: {
+        apiVersion: 'admissionregistration.k8s.io/v1',
+        kind: 'ValidatingWebhookConfiguration',
+        metadata: { name: 'bomb' },
+        webhooks: [
+          { name: 'a.b.c', clientConfig: { service: { namespace: 'a', name: 'b', path: '/'.repeat(500_000) } } },
+        ],
+      },
+    }),
+  '40,000 unknown fields under a name of 1 MB': () =>
+    requestTo('POST', `${mazes}?dryRun=All`, { body: maze({ map: { [longName]: members(40_000) } }) }),
+  '40,000 unknown fields under a name of 1 MB, strictly': () =>
+    requestTo('POST', `${mazes}?fieldValidation=Strict`, { body: maze({ map: { [longName]: members(40_000) } }) }),
+  '40,000 repeated fields under a name of 900 kB': () =>
+    requestTo('POST', `${mazes}?dryRun=All`, {
+      body: JSON.stringify(maze({ map: { name: 1 } })).replace(
+        '"name":1',
+        `"${'a'.repeat(900_000)}":{${'"a":1,'.repeat(40_000)}"a":1}`,
+      ),
+    }),
+  '40,000 wrong items under a name of 1 MB': () =>
+    requestTo('POST', mazes, { body: maze({ map: { [longName]: { texts: many(40_000, () => 1) } } }) }),
+  '20,000 faults of a schema under a name of 1 MB': () =>
+    requestTo('POST', crds, {
+      body: definition({ type: 'object', properties: { [longName]: { properties: members(20_000, () => ({})) } } }),
+    }),
+  'an apply under a name of 1 MB': () =>
+    requestTo('PATCH', `${widgets}/bomb?fieldManager=f&force=true`, {
+      body: widget({ any: { [longName]: members(20_000) } }),
+      type: apply,
+    }),
+  '20,000 conflicts under a name of 1 MB': () =>
+    requestTo('PATCH', `${widgets}/bomb?fieldManager=g`, {
+      body: widget({ any: { [longName]: members(20_000, () => 'w') } }),
+      type: apply,
+    }),
   'a definition with 2,000 versions': () =>
     definitionWith((version) => many(2_000, (at) => ({ ...version, name: `v${at + 1}`, storage: at === 0 }))),
   'a definition with 10,000 columns': () =>

@@ -88,6 +88,74 @@ export const widgetDefinition = {
   },
 };
 
+const many = <T>(count: number, make: (at: number) => T): readonly T[] =>
+  Array.from({ length: count }, (_, at) => make(at));
+const names = many(1_000, (at) => `p${at}`);
+const properties = (property: object): object => Object.fromEntries(names.map((name) => [name, property]));
+
+/** A definition of which each rule is about each item of a list. */
+const mazeDefinition = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'mazes.fuzz.example.com' },
+  spec: {
+    group: 'fuzz.example.com',
+    scope: 'Cluster',
+    names: { plural: 'mazes', kind: 'Maze' },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: {
+          openAPIV3Schema: {
+            type: 'object',
+            properties: {
+              branches: {
+                type: 'array',
+                items: { type: 'integer' },
+                anyOf: many(1_000, (at) => ({ items: { maximum: -at } })),
+              },
+              choices: {
+                type: 'array',
+                items: {
+                  type: 'object',
+                  'x-kubernetes-preserve-unknown-fields': true,
+                  enum: many(1_000, (a) => ({ a })),
+                },
+              },
+              wide: {
+                type: 'array',
+                'x-kubernetes-list-type': 'map',
+                'x-kubernetes-list-map-keys': names,
+                items: { type: 'object', properties: properties({ type: 'string' }), required: names },
+              },
+              filled: {
+                type: 'array',
+                items: { type: 'object', properties: properties({ type: 'string', default: 'x' }) },
+              },
+              lists: { type: 'array', items: { type: 'array', items: { type: 'integer' } } },
+              text: { type: 'string', pattern: 'a[ab]{900}[cd]' },
+              map: {
+                type: 'object',
+                additionalProperties: {
+                  type: 'object',
+                  properties: { texts: { type: 'array', items: { type: 'string' } } },
+                },
+              },
+            },
+          },
+        },
+        additionalPrinterColumns: [
+          { name: 'Repeated', type: 'string', jsonPath: `.lists[${many(3_000, () => 0).join()}][*]` },
+          { name: 'Deep', type: 'string', jsonPath: `${'..*'.repeat(1_000)}.x` },
+          ...many(1_000, (at) => ({ name: `c${at}`, type: 'string', jsonPath: '.lists' })),
+        ],
+      },
+    ],
+  },
+};
+
 const collections = {
   configmaps: '/api/v1/namespaces/default/configmaps',
   secrets: '/api/v1/namespaces/default/secrets',
@@ -104,6 +172,7 @@ const collections = {
   mutatingwebhookconfigurations: '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations',
   deviceclasses: '/apis/resource.k8s.io/v1/deviceclasses',
   widgets: '/apis/fuzz.example.com/v1/widgets',
+  mazes: '/apis/fuzz.example.com/v1/mazes',
 } as const;
 const kept = [
   '/api/v1/namespaces',
@@ -115,6 +184,7 @@ const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
 const start: readonly FuzzRequest[] = [
   requestTo('POST', definitions, { body: widgetDefinition }),
+  requestTo('POST', definitions, { body: mazeDefinition }),
   ...['o', 'x'].flatMap((name) => [
     requestTo('POST', collections.configmaps, { body: { metadata: { name }, data: { a: '1' } } }),
     requestTo('POST', collections.serviceaccounts, { body: { metadata: { name }, secrets: [{ name: 'a' }] } }),

@@ -1,7 +1,8 @@
 import { readJson } from '../../src/api/json-text.js';
 import type { ApiObject, JsonObject } from '../../src/api/object.js';
 import { groupVersion } from '../../src/api/object.js';
-import { atOnce } from '../../src/api/steps.js';
+import { atOnce, listFrom } from '../../src/api/steps.js';
+import type { Findings, Violation } from '../../src/api/violations.js';
 import type { RequestContext, ResourceDefinition, SubresourceView } from '../../src/registry/resource-definition.js';
 import { decodeText } from '../../src/schema/decode.js';
 import { applyDefaults } from '../../src/schema/default.js';
@@ -25,9 +26,12 @@ export const context: RequestContext = {
   warn: () => {},
 };
 
-const violationTexts = (
-  found: readonly { readonly field: string; readonly body: string }[] | undefined,
-): readonly string[] => (found ?? []).map(({ field, body }) => `${field}: ${body}`);
+/** What rules found, after all their steps. */
+export const found = (findings: Findings | undefined): readonly Violation[] => atOnce(listFrom(findings ?? []));
+
+/** The same as `field: text`. */
+export const texts = (findings: Findings | undefined): readonly string[] =>
+  found(findings).map(({ field, body }) => `${field}: ${body}`);
 
 const shown = <T extends ApiObject>(definition: ResourceDefinition<T>, object: T): ApiObject =>
   arrange(definition.schema, object as unknown as JsonObject) as unknown as ApiObject;
@@ -50,7 +54,7 @@ export function write<T extends ApiObject>(
   const next = prepared(definition, read(definition, body), before);
   return {
     object: shown(definition, next),
-    violations: violationTexts(definition.validate?.(next, before, context)),
+    violations: texts(definition.validate?.(next, before, context)),
     warnings: definition.warnings?.(next, before) ?? [],
   };
 }
@@ -70,7 +74,7 @@ export function writeView<T extends ApiObject>(
   const next = view.prepare(read(definition, body), before, context);
   return {
     object: shown(definition, next),
-    violations: violationTexts(view.validate?.(next, before, context)),
+    violations: texts(view.validate?.(next, before, context)),
     warnings: [],
   };
 }

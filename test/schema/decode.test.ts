@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { Complaints } from '../../src/api/complaints.js';
 import { readJson } from '../../src/api/json-text.js';
 import type { Json } from '../../src/api/object.js';
 import { atOnce } from '../../src/api/steps.js';
@@ -185,9 +186,9 @@ describe('unknown and repeated members', () => {
   });
 
   test('paths may begin elsewhere', () => {
-    const report = { strict: [], path: 'metadata' };
+    const report = { strict: new Complaints(), path: 'metadata' };
     compileDecoder(objectMeta)({ zebra: 1 }, report);
-    expect(report.strict).toEqual(['unknown field "metadata.zebra"']);
+    expect(report.strict.texts).toEqual(['unknown field "metadata.zebra"']);
   });
 
   test('a struct given twice adds up', () => {

@@ -38,6 +38,15 @@ test.each<[string, Schema, Json, Json]>([
   expect(dropNulls(value, schema)).toEqual(expected);
 });
 
+test('what finds no room stays absent', () => {
+  const list = object({ list: { items: object({ a, b: { default: [1, 2, 3] } }) } });
+  const room = { left: 7 };
+  expect(applyDefaults({ list: [{}, {}, {}] }, list, room)).toEqual({
+    list: [{ a: 'A', b: [1, 2, 3] }, { a: 'A' }, {}],
+  });
+  expect(room.left).toBeLessThan(0);
+});
+
 test('what lacks nothing is the same value', () => {
   const value = { a: 'x', o: [{}] };
   expect(applyDefaults(value, object({ a }))).toBe(value);

@@ -1,11 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../../src/api/object.js';
+import { atOnce } from '../../src/api/steps.js';
 import type { Schema } from '../../src/schema/schema.js';
-import { compileValidator } from '../../src/schema/validate.js';
+import { compileValidator, type ValidatorOptions } from '../../src/schema/validate.js';
 
+const failures = (schema: Schema, value: Json, previous?: Json, options?: ValidatorOptions) =>
+  atOnce(compileValidator(schema, options)(value, '', previous));
 const texts = (schema: Schema, value: Json, field?: string): readonly string[] =>
-  compileValidator(schema)(value, field).map((violation) => `${violation.field}: ${violation.body}`);
+  atOnce(compileValidator(schema)(value, field)).map((violation) => `${violation.field}: ${violation.body}`);
 const object = (properties: Record<string, Schema>, more: Partial<Schema> = {}): Schema => ({
   type: 'object',
   properties: new Map(Object.entries(properties)),
@@ -184,7 +187,47 @@ test.each<[Schema, Json, string[]]>([
   [{ type: 'boolean', format: 'any' }, 'x', []],
   [{ type: 'object', format: 'date' }, 'x', ['Invalid value: "x":  in body must be of type date: "x"']],
 ])('defaults: any type beside int-or-string, formats beside any type: %j', (schema, value, expected) => {
-  expect(compileValidator(schema, { forDefaults: true })(value).map(({ body }) => body)).toEqual(expected);
+  expect(failures(schema, value, undefined, { forDefaults: true }).map(({ body }) => body)).toEqual(expected);
+});
+
+test.each<[string, Schema]>([
+  ['branches', { items: {}, anyOf: Array.from({ length: 500 }, (_, i) => ({ items: { maximum: -i } })) }],
+  ['choices', { items: { enum: Array.from({ length: 500 }, (_, a) => ({ a })) } }],
+  ['members', { items: object({}, { required: Array.from({ length: 500 }, (_, i) => `m${i}`) }) }],
+])('where each of many %s is about each of many items, others have their turn', (_, schema) => {
+  const items = Array.from({ length: 200 }, (_item, at) => ({ n: at }));
+  const numbers = items.map(({ n }) => n + 1);
+  const steps = [...compileValidator(schema)(schema.anyOf ? numbers : items)];
+  expect(steps.length).toBeGreaterThan(100);
+});
+
+test('a text that would take seconds to match is refused', () => {
+  const schema: Schema = { type: 'string', pattern: 'a[ab]{900}[cd]' };
+  expect(texts(schema, 'ab'.repeat(20_000))).toEqual([
+    '<nil>: Invalid value: "":  in body is too long to be matched against \'a[ab]{900}[cd]\'',
+  ]);
+});
+
+test('what is large and unchanged is compared once, however deep it lies', () => {
+  let looks = 0;
+  const big = new Proxy(Array.from({ length: 1_000 }, (_, at) => at) as readonly Json[], {
+    get: (target, name) => {
+      if (name === '999') looks++;
+      return Reflect.get(target, name);
+    },
+  });
+  let schema = object({ big: { type: 'array', items: { type: 'integer' } }, text: { type: 'string', maxLength: 1 } });
+  let [value, previous]: readonly Json[] = [
+    { big, text: 'new' },
+    { big: [...big], text: 'old' },
+  ];
+  looks = 0;
+  for (let level = 0; level < 50; level++) {
+    schema = object({ a: schema });
+    [value, previous] = [{ a: value ?? null }, { a: previous ?? null }];
+  }
+  expect(failures(schema, value ?? null, previous).map(({ field }) => field)).toEqual([`${'a.'.repeat(50)}text`]);
+  expect(looks).toBeLessThan(10);
 });
 
 test('a failure is told once', () => {
@@ -206,9 +249,9 @@ test('stored values pass, and what changed does not, whatever stood there', () =
   const schema = object({ a: { type: 'string', maxLength: 1 }, b: { type: 'string', maxLength: 1 } });
   fc.assert(
     fc.property(fc.dictionary(fc.constantFrom('a', 'b'), fc.oneof(scalar, fc.array(fc.jsonValue()))), (value) => {
-      expect(compileValidator(schema)(value as Json, '', value as Json)).toEqual([]);
+      expect(failures(schema, value as Json, value as Json)).toEqual([]);
       const changed = { ...value, a: 'long' } as Json;
-      const found = compileValidator(schema)(changed, '', value as Json);
+      const found = failures(schema, changed, value as Json);
       expect(found.map(({ field }) => field)).toEqual(value['a'] === 'long' ? [] : ['a']);
     }),
     { numRuns: 100 },
@@ -234,6 +277,6 @@ test.each<[string, Schema, Json, Json, readonly string[]]>([
   ['but for those without a key', keyed, [{ v: 1 }], [{ v: 1 }], ['[0].k: Required value']],
   ['and members that nobody knows', object({}, { required: ['a'] }), { b: 1 }, { b: 1 }, ['a: Required value']],
 ])('what was stored: %s', (_, schema, previous, value, expected) => {
-  const found = compileValidator(schema)(value, '', previous);
+  const found = failures(schema, value, previous);
   expect(found.map(({ field, body }) => `${field}: ${body}`)).toEqual(expected);
 });

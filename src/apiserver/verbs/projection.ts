@@ -29,7 +29,7 @@ export async function projectedWrite(
       const changed = await change(live);
       const { resourceVersion, uid } = changed.object.metadata;
       if (checkUid && uid && uid !== current.metadata.uid) {
-        throw uidMismatch(write.definition, key, uid, current.metadata.uid ?? '');
+        throw uidMismatch(write.definition, key, write.context, [uid, current.metadata.uid ?? '']);
       }
       const projected = changed.managed ? changed.object : own(write, projection, live, changed.object);
       const violations = projection.validate?.(projected) ?? [];
@@ -37,7 +37,10 @@ export async function projectedWrite(
       const apiVersion = groupVersion(write.definition);
       const next = fromScale(projection.write(current, projected), projected, { paths, apiVersion });
       return {
-        object: { ...next, metadata: { ...next.metadata, resourceVersion: resourceVersion ?? '' } },
+        object: {
+          ...next,
+          metadata: { ...next.metadata, resourceVersion: resourceVersion || (current.metadata.resourceVersion ?? '') },
+        },
         managed: true,
       };
     },

@@ -43,15 +43,14 @@ export function withTimes(
 ): CertificateSigningRequestStatus {
   if (!status.conditions?.length) return status;
   const present = timestamp(now);
-  const before = conditionsOf(previous);
+  const identity = (one: Partial<Condition>): string => `${typeOf(one)}\u0000${one.status ?? ''}`;
+  const times = new Map<string, string | undefined>();
+  for (const one of conditionsOf(previous)) {
+    if (isSet(one.lastTransitionTime) && !times.has(identity(one))) times.set(identity(one), one.lastTransitionTime);
+  }
   const conditions = status.conditions.map((given) => {
     const condition: Partial<Condition> = given ?? {};
-    const since = before.find(
-      (one) =>
-        typeOf(one) === typeOf(condition) &&
-        (one.status ?? '') === (condition.status ?? '') &&
-        isSet(one.lastTransitionTime),
-    )?.lastTransitionTime;
+    const since = times.get(identity(condition));
     return {
       ...condition,
       type: typeOf(condition),

@@ -7,6 +7,7 @@ import {
   index,
   invalid,
   notSupported,
+  ofEach,
   required,
   type Violation,
 } from '../../api/violations.js';
@@ -83,15 +84,15 @@ function reviewVersionViolations(
   { knownReviewVersion }: ConversionRuleOptions,
 ): readonly Violation[] {
   if (versions.length === 0) return [required(path)];
-  const found = versions.flatMap((version, at) =>
-    versions.indexOf(version) < at
-      ? [invalid(index(path, at), version, 'duplicate version')]
-      : eachInvalid(index(path, at), version, dns1035Label(version)),
-  );
-  if (knownReviewVersion && !versions.some((version) => reviewVersions.includes(version))) {
-    found.push(invalid(path, versions, `must include at least one of ${reviewVersions.join(', ')}`));
-  }
-  return found;
+  const seen = new Set<string>();
+  const found = ofEach(versions, (version, at) => {
+    if (seen.has(version)) return [invalid(index(path, at), version, 'duplicate version')];
+    seen.add(version);
+    return eachInvalid(index(path, at), version, dns1035Label(version));
+  });
+  return !knownReviewVersion || versions.some((version) => reviewVersions.includes(version))
+    ? found
+    : [...found, invalid(path, versions, `must include at least one of ${reviewVersions.join(', ')}`)];
 }
 
 /** Were the review versions of a stored definition acceptable? An empty list counts as such. */

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../../api/object.js';
+import type { Steps } from '../../api/steps.js';
 import { child, invalid, mapKey, type Violation } from '../../api/violations.js';
 import { type CheckMetadata, coerceEmbedded, embeddedViolations } from '../../schema/embedded.js';
 import { printable } from '../../schema/printable.js';
@@ -32,9 +33,13 @@ const resourceRoot: Surround = (value) => ({
 const metaFields: ReadonlySet<string> = new Set(['metadata', 'apiVersion', 'kind']);
 
 /** Every rule that defaults in the schema break. */
-export function defaultViolations(schema: Schema, path: string, options: DefaultRuleOptions): readonly Violation[] {
+export function* defaultViolations(
+  schema: Schema,
+  path: string,
+  options: DefaultRuleOptions,
+): Steps<readonly Violation[]> {
   const root = schema.embeddedResource ? schema : { ...schema, embeddedResource: true };
-  return visit(root, path, { resource: root, surround: resourceRoot, insideMeta: false }, options);
+  return yield* visit(root, path, { resource: root, surround: resourceRoot, insideMeta: false }, options);
 }
 
 interface Place {
@@ -44,7 +49,7 @@ interface Place {
   readonly insideMeta: boolean;
 }
 
-function visit(schema: Schema, path: string, outer: Place, options: DefaultRuleOptions): readonly Violation[] {
+function* visit(schema: Schema, path: string, outer: Place, options: DefaultRuleOptions): Steps<readonly Violation[]> {
   const place: Place = schema.embeddedResource
     ? { resource: schema, surround: resourceRoot, insideMeta: false }
     : outer;
@@ -55,32 +60,34 @@ function visit(schema: Schema, path: string, outer: Place, options: DefaultRuleO
     for (const violation of violations) found.push(violation);
   };
   if (schema.default !== undefined && schema.default !== null) {
-    add(check(schema, schema.default, child(path, 'default'), place, options));
+    yield;
+    add(yield* check(schema, schema.default, child(path, 'default'), place, options));
   }
-  if (items) add(visit(items, child(path, 'items'), { ...place, surround: (value) => surround([value]) }, options));
+  if (items)
+    add(yield* visit(items, child(path, 'items'), { ...place, surround: (value) => surround([value]) }, options));
   for (const [name, property] of properties ?? []) {
     const inner: Place = {
       ...place,
       insideMeta: place.insideMeta || (schema.embeddedResource === true && metaFields.has(name)),
       surround: (value) => surround(Object.fromEntries([[name, value]])),
     };
-    add(visit(property, mapKey(child(path, 'properties'), name), inner, options));
+    add(yield* visit(property, mapKey(child(path, 'properties'), name), inner, options));
   }
   return found;
 }
 
-function check(
+function* check(
   schema: Schema,
   value: Json,
   path: string,
   place: Place,
   options: DefaultRuleOptions,
-): readonly Violation[] {
-  const bySchema = (): readonly Violation[] => {
-    const violations = compileValidator(schema, { forDefaults: true })(value, path);
+): Steps<readonly Violation[]> {
+  function* bySchema(): Steps<readonly Violation[]> {
+    const violations = yield* compileValidator(schema, { forDefaults: true })(value, path);
     return violations.length > 0 ? violations : (options.checkDefault?.(schema, value, path) ?? []);
-  };
-  if (place.insideMeta) return inMetadata(value, path, place, options) ?? bySchema();
+  }
+  if (place.insideMeta) return inMetadata(value, path, place, options) ?? (yield* bySchema());
   const resource = schema.embeddedResource === true;
   const found: Violation[] = [];
   if (options.pruned && !same(prune(value, schema, { resource }).value, value)) {
@@ -89,7 +96,7 @@ function check(
   const { refused, value: coerced } = coerceEmbedded(value, schema, { path, resource });
   if (refused !== undefined) return [...found, refused];
   const embedded = embeddedViolations(coerced, schema, options.checkMetadata, { path, resource });
-  return [...found, ...(embedded.length > 0 ? embedded : bySchema())];
+  return [...found, ...(embedded.length > 0 ? embedded : yield* bySchema())];
 }
 
 /** What is wrong with metadata that has this default; undefined if nothing is. */

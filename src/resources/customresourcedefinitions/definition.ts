@@ -46,14 +46,17 @@ export function customResourceDefinitions({
     resetFields: [['status']],
     defaults,
     prepare: (next, previous) => withStorageVersion({ ...next, status: previous?.status ?? emptyStatus }),
-    validate: (next, previous) => [
-      ...validateCrd(next, previous, context),
-      ...(previous === undefined ? builtIn(next, 'spec.names.plural', next.spec.names?.plural) : []),
-    ],
+    *validate(next, previous) {
+      return [
+        ...(yield* validateCrd(next, previous, context)),
+        ...(previous === undefined ? builtIn(next, 'spec.names.plural', next.spec.names?.plural) : []),
+      ];
+    },
     warnings: (next, previous) => crdWarnings(next, previous, domains.extensions),
     subresources: {
       status: {
         type: 'view',
+        tables: false,
         resetFields: [['spec']],
         prepare: (next, previous) => ({ ...next, spec: previous.spec }),
         validate: (next) => [

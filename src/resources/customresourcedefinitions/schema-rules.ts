@@ -3,8 +3,10 @@ import {
   forbiddenField,
   index,
   invalid,
+  invalidOnce,
   mapKey,
   notSupported,
+  ofEach,
   required,
   type Violation,
 } from '../../api/violations.js';
@@ -299,11 +301,12 @@ function nonAtomicItems(schema: SchemaProps, path: string, prefix: string): read
 
 function keyViolations(item: SchemaProps, keys: readonly string[], path: string, prefix: string): readonly Violation[] {
   const at = child(path, `${prefix}list-map-keys`);
+  const wrong = invalidOnce(at, keys);
   const seen = new Set<string>();
-  const found: Violation[] = [];
-  for (const key of keys) {
+  return ofEach(keys, (key) => {
+    const found: Violation[] = [];
     const property = item.properties?.get(key);
-    if (property === undefined) found.push(invalid(at, keys, 'entries must all be names of item properties'));
+    if (property === undefined) found.push(wrong('entries must all be names of item properties'));
     else if (property.type === 'array' || property.type === 'object') {
       found.push(
         invalid(
@@ -313,10 +316,10 @@ function keyViolations(item: SchemaProps, keys: readonly string[], path: string,
         ),
       );
     }
-    if (seen.has(key)) found.push(invalid(at, keys, 'must not contain duplicate entries'));
+    if (seen.has(key)) found.push(wrong('must not contain duplicate entries'));
     seen.add(key);
-  }
-  return found;
+    return found;
+  });
 }
 
 /** Items of sets and map lists, and their keys, must be there. */
@@ -331,11 +334,12 @@ export function mapListKeyViolations(schema: SchemaProps, path: string, prefix: 
   }
   if (listType === 'set') return found;
   const inKeys = `this property is in ${prefix}list-map-keys, so it`;
+  const mustBeThere = new Set(item.required);
   for (const key of schema.listMapKeys ?? []) {
     const property = item.properties?.get(key);
     if (property === undefined) continue;
     const propertyAt = mapKey(child(at, 'properties'), key);
-    if (!item.required?.includes(key) && property.default === undefined) {
+    if (!mustBeThere.has(key) && property.default === undefined) {
       found.push(required(child(propertyAt, 'default'), `${inKeys} must have a default or be a required property`));
     }
     if (property.nullable) found.push(forbiddenField(child(propertyAt, 'nullable'), `${inKeys} cannot be nullable`));

@@ -5,15 +5,18 @@ import type {
   CustomResourceDefinitionSpec,
 } from '../../api/kinds/custom-resource-definition.js';
 import { dns1035Label, dnsSubdomain } from '../../api/names.js';
+import type { Steps } from '../../api/steps.js';
 import {
   child,
   forbiddenField,
   index,
   invalid,
+  invalidOnce,
   mapKey,
   maxViolations,
   notSupported,
   ofEach,
+  ofEachInSteps,
   required,
   type Violation,
 } from '../../api/violations.js';
@@ -93,17 +96,17 @@ interface Rules extends CrdRuleContext {
   readonly waivers: Waivers;
 }
 
-export function validateCrd(
+export function* validateCrd(
   next: CustomResourceDefinition,
   previous: CustomResourceDefinition | undefined,
   context: CrdRuleContext,
-): readonly Violation[] {
+): Steps<readonly Violation[]> {
   const spec = internalSpec(next.spec, context.prefixes);
   const waivers = previous === undefined ? nothingWaived : waiversOf(next, previous, context);
   const rules: Rules = { ...context, prefix: context.prefixes[0] ?? '', waivers };
   return [
     ...(previous === undefined ? nameViolations(next) : []),
-    ...specViolations(next.spec, spec, rules),
+    ...(yield* specViolations(next.spec, spec, rules)),
     ...(previous === undefined ? [] : immutableViolations(next, previous)),
     ...validateCrdStatus(next),
     ...storedVersionViolations(next, 'status.storedVersions'),
@@ -126,14 +129,18 @@ function nameViolations({ metadata, spec }: CustomResourceDefinition): readonly 
   return [...wrong('generateName', generateName), ...wrong('name', name)];
 }
 
-function specViolations(raw: CustomResourceDefinitionSpec, spec: InternalSpec, rules: Rules): readonly Violation[] {
+function* specViolations(
+  raw: CustomResourceDefinitionSpec,
+  spec: InternalSpec,
+  rules: Rules,
+): Steps<readonly Violation[]> {
   const { waivers } = rules;
   const preserves = raw.preserveUnknownFields === true;
   const schemas = [spec, ...spec.versions].flatMap(({ schema }) => (schema ? [schema] : []));
   const hasDefaults = schemas.some((schema) => hasSchema(schema, (inner) => inner.default !== undefined));
   const mustBeStructural =
     !waivers.notStructural || !preserves || hasDefaults || schemas.some((schema) => hasSchema(schema, hasExtensions));
-  const inVersions = (version: InternalVersion, at: number): readonly Violation[] =>
+  const ofVersion = (version: InternalVersion, at: number): Steps<readonly Violation[]> =>
     versionViolations(version, index('spec.versions', at), spec, { ...rules, mustBeStructural });
   const anyStatus = [spec, ...spec.versions].some(hasStatus);
   return [
@@ -143,12 +150,12 @@ function specViolations(raw: CustomResourceDefinitionSpec, spec: InternalSpec, r
     ...(hasDefaults && preserves
       ? [invalid('spec.preserveUnknownFields', true, 'must be false in order to use defaults in the schema')]
       : []),
-    ...ofEach(spec.versions, inVersions),
+    ...(yield* ofEachInSteps(spec.versions, ofVersion)),
     ...versionListViolations(spec, raw.versions),
     ...firstVersionViolations(spec),
     ...missingNames(raw.names),
     ...nameFormViolations(raw.names, 'spec.names'),
-    ...schemaViolations(spec, 'spec.validation', anyStatus, { ...rules, mustBeStructural }),
+    ...(yield* schemaViolations(spec, 'spec.validation', anyStatus, { ...rules, mustBeStructural })),
     ...subresourceViolations(spec.subresources, 'spec.subresources'),
     ...ofEach(spec.columns ?? [], (column, at) => columnViolations(column, index('spec.additionalPrinterColumns', at))),
     ...topSelectableFieldViolations(spec, rules),
@@ -207,18 +214,18 @@ interface SchemaRules extends Rules {
   readonly mustBeStructural: boolean;
 }
 
-function versionViolations(
+function* versionViolations(
   version: InternalVersion,
   path: string,
   spec: InternalSpec,
   rules: SchemaRules,
-): readonly Violation[] {
+): Steps<readonly Violation[]> {
   const wrongName = dns1035Label(version.name);
   const status = spec.subresources === undefined ? hasStatus(version) : hasStatus(spec);
   return [
     ...(wrongName.length > 0 ? [invalid(child(path, 'name'), version.name, wrongName.join())] : []),
     ...deprecationWarningViolations(version.deprecated, version.deprecationWarning, child(path, 'deprecationWarning')),
-    ...schemaViolations(version, child(path, 'schema'), status, rules),
+    ...(yield* schemaViolations(version, child(path, 'schema'), status, rules)),
     ...subresourceViolations(version.subresources, child(path, 'subresources')),
     ...ofEach(version.columns ?? [], (column, at) =>
       columnViolations(column, index(child(path, 'additionalPrinterColumns'), at)),
@@ -321,17 +328,18 @@ function nameFormViolations(names: CustomResourceDefinitionNames | undefined, pa
   ];
 }
 
-function schemaViolations(
+function* schemaViolations(
   { schema, tooDeep }: VersionParts,
   base: string,
   status: boolean,
   rules: SchemaRules,
-): readonly Violation[] {
+): Steps<readonly Violation[]> {
   const path = child(base, 'openAPIV3Schema');
   if (tooDeep !== undefined) return [forbiddenField(path, tooDeep)];
   if (schema === undefined) return [];
   const { waivers, prefix } = rules;
-  const structure = structureViolations(schema, path, rules);
+  const structure = yield* structureViolations(schema, path, rules);
+  yield;
   const { violations: keywords, sites } = checkKeywords(schema, path, {
     prefix,
     validTypes: !waivers.anyType,
@@ -357,13 +365,14 @@ interface Structure {
   readonly sound: boolean;
 }
 
-function structureViolations(schema: SchemaProps, path: string, rules: SchemaRules): Structure {
+function* structureViolations(schema: SchemaProps, path: string, rules: SchemaRules): Steps<Structure> {
   if (!rules.mustBeStructural) return { violations: [], sound: false };
   const unreadableBecause = notStructural(schema);
   if (unreadableBecause !== undefined) return { violations: [], unreadable: unreadableBecause, sound: false };
   const structural = structuralViolations(schema, path, rules.prefix);
   if (structural.length > 0) return { violations: structural, sound: false };
-  const defaults = defaultViolations(toSchema(schema), path, {
+  yield;
+  const defaults = yield* defaultViolations(toSchema(schema), path, {
     pruned: !rules.waivers.unprunedDefaults,
     checkMetadata: rules.checkMetadata,
     checkDefault: rules.checkDefault,
@@ -392,9 +401,10 @@ function storedVersionViolations({ spec, status }: CustomResourceDefinition, pat
   if (stored.length === 0) return [invalid(path, null, 'must have at least one stored version')];
   // A version counts once: of two with one name the second finds nothing stored.
   const missing = new Map(stored.map((name, at) => [name, at]));
+  const wrong = invalidOnce(path, stored);
   return [
     ...(spec.versions ?? []).flatMap(({ name, storage }) =>
-      !missing.delete(name) && storage ? [invalid(path, stored, `must have the storage version ${name}`)] : [],
+      !missing.delete(name) && storage ? [wrong(`must have the storage version ${name}`)] : [],
     ),
     ...[...missing].map(([name, at]) =>
       invalid(
@@ -448,6 +458,7 @@ function waiversOf(
   const somewhere = (test: (schema: SchemaProps) => boolean): boolean =>
     schemas.some((schema) => hasSchema(schema, test));
   const { clientConfig } = previous.spec.conversion?.webhook ?? {};
+  const oldVersions = new Map(old.versions.map((version) => [version.name, version]));
   const unchangedFields = (parts: VersionParts | undefined, before: VersionParts | undefined): boolean =>
     (before?.selectableFields?.length ?? 0) > maxSelectableFields &&
     same(parts?.selectableFields, before?.selectableFields);
@@ -467,12 +478,7 @@ function waiversOf(
     anyNumberOfFields: [
       ...(unchangedFields(now, old) ? [''] : []),
       ...now.versions.flatMap((version) =>
-        unchangedFields(
-          version,
-          old.versions.find(({ name }) => name === version.name),
-        )
-          ? [version.name]
-          : [],
+        unchangedFields(version, oldVersions.get(version.name)) ? [version.name] : [],
       ),
     ],
   };

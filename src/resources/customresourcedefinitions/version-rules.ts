@@ -1,3 +1,4 @@
+import { goJson } from '../../api/go-text.js';
 import type {
   CustomResourceColumnDefinition,
   CustomResourceSubresources,
@@ -112,22 +113,20 @@ export function deprecationWarningViolations(
   path: string,
 ): readonly Violation[] {
   if (warning === undefined) return [];
-  if (!deprecated) return [invalid(path, warning, 'can only be set for deprecated versions')];
-  const unprintable = unprintableAt(warning);
+  // Behind a pointer, so that Go prints it as JSON.
+  const wrong = (why: string): Violation => ({
+    reason: 'FieldValueInvalid',
+    field: path,
+    body: `Invalid value: ${goJson(warning)}: ${why}`,
+  });
+  if (!deprecated) return [wrong('can only be set for deprecated versions')];
+  const at = unprintableAt(warning);
   return [
-    ...(Buffer.byteLength(warning) > longestWarning
-      ? [invalid(path, warning, `must be <= ${longestWarning} characters long`)]
-      : []),
-    ...(warning === '' ? [invalid(path, warning, 'must not be an empty string')] : []),
-    ...(unprintable === undefined
+    ...(Buffer.byteLength(warning) > longestWarning ? [wrong(`must be <= ${longestWarning} characters long`)] : []),
+    ...(warning === '' ? [wrong('must not be an empty string')] : []),
+    ...(at === undefined
       ? []
-      : [
-          invalid(
-            path,
-            warning,
-            `must only contain printable UTF-8 characters; non-printable character found at index ${unprintable}`,
-          ),
-        ]),
+      : [wrong(`must only contain printable UTF-8 characters; non-printable character found at index ${at}`)]),
   ];
 }
 

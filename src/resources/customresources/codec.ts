@@ -1,8 +1,9 @@
+import { badRequest } from '../../api/errors.js';
 import type { ApiObject, Json, JsonObject } from '../../api/object.js';
 import type { Steps } from '../../api/steps.js';
 import type { Codec } from '../../registry/resource-definition.js';
 import { DecodeError } from '../../schema/decode.js';
-import { applyDefaults, dropNulls } from '../../schema/default.js';
+import { applyDefaults, dropNulls, maxDefaulted } from '../../schema/default.js';
 import { coerceEmbedded, decodeMetadata } from '../../schema/embedded.js';
 import { prune } from '../../schema/prune.js';
 import type { Schema } from '../../schema/schema.js';
@@ -41,7 +42,8 @@ export function codecOf(parts: CodecParts): Codec<ApiObject> {
     decode: (body, { applied }) => decodeCustom(body, parts, { applied }),
     read: (object) => {
       const schema = ofVersion(object['apiVersion']);
-      const shaped = applyDefaults(reshape(object, schema, parts), schema);
+      // Whatever defaults a definition has got since, what is stored can be read.
+      const shaped = applyDefaults(reshape(object, schema, parts), schema, { left: maxDefaulted });
       const converted = convert(withGeneration(shaped), served);
       const readable =
         converted['apiVersion'] === object['apiVersion'] ? converted : reshape(converted, ofVersion(served), parts);
@@ -60,7 +62,7 @@ const apiVersionOf = ({ group }: CodecParts, version: string): string => `${grou
 /**
  * A body as sent: members that the schema does not name are dropped and reported, nulls that mean nothing too (but not
  * of an `applied` configuration, where they speak), embedded resources are brought into shape, defaults are filled in.
- * Throws DecodeError for metadata that cannot be read.
+ * Throws DecodeError for metadata that cannot be read, BadRequest for more defaults than an object may have.
  */
 export function* decodeCustom(
   body: JsonObject,
@@ -85,9 +87,12 @@ export function* decodeCustom(
     metadata: meta.metadata,
   };
   yield;
+  const room = { left: maxDefaulted };
+  const filled = applyDefaults(object, schema, room);
+  if (room.left < 0) throw badRequest(`the defaults of the schema add more than ${maxDefaulted} values`);
   return {
     // `apiVersion`, `kind` and `metadata` have just been set.
-    object: applyDefaults(object, schema) as unknown as ApiObject,
+    object: filled as unknown as ApiObject,
     unknownFields: [...meta.unknownFields, ...unknownFields, ...inEmbedded],
   };
 }

@@ -10,16 +10,32 @@ export interface JsonPath {
   find(root: unknown): readonly unknown[] | undefined;
 }
 
-type Step = (values: readonly unknown[]) => readonly unknown[];
+type Step = (values: readonly unknown[], work: Work) => readonly unknown[];
 
 class Impassable extends Error {}
 class Unreadable extends Error {}
 
-/** Values found are at most so many; more than anybody shows. */
-const mostValues = 100_000;
+/**
+ * Values that are touched on the way: each costs some 50 ns. Paths that lead through more lead nowhere. Of `shares`
+ * paths that are followed through the same object each may touch its part.
+ */
+export const mostValues = (shares = 1): number => Math.max(500_000 / shares, 1_000);
+
+class Work {
+  #left: number;
+
+  constructor(most: number) {
+    this.#left = most;
+  }
+
+  spend(values: number): void {
+    this.#left -= values;
+    if (this.#left < 0) throw new Impassable();
+  }
+}
 
 /** Reads a path; undefined if it cannot be read. */
-export function parseJsonPath(text: string): JsonPath | undefined {
+export function parseJsonPath(text: string, most = mostValues()): JsonPath | undefined {
   let steps: readonly Step[];
   try {
     steps = parse(text, 0);
@@ -30,7 +46,7 @@ export function parseJsonPath(text: string): JsonPath | undefined {
   return {
     find: (root) => {
       try {
-        return follow(steps, [root]);
+        return follow(steps, [root], new Work(most));
       } catch (error) {
         if (error instanceof Impassable) return undefined;
         throw error;
@@ -39,8 +55,11 @@ export function parseJsonPath(text: string): JsonPath | undefined {
   };
 }
 
-const follow = (steps: readonly Step[], values: readonly unknown[]): readonly unknown[] =>
-  steps.reduce((found, step) => step(found), values);
+const follow = (steps: readonly Step[], values: readonly unknown[], work: Work): readonly unknown[] =>
+  steps.reduce((found, step) => {
+    work.spend(1 + found.length);
+    return step(found, work);
+  }, values);
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -161,36 +180,36 @@ const field =
 
 const children = (value: unknown): readonly unknown[] =>
   Array.isArray(value) ? value : isObject(value) ? Object.keys(value).map((name) => value[name]) : [];
-const all: Step = (values) => bounded(values.flatMap(children));
+const all: Step = (values, work) =>
+  values.flatMap((value) => {
+    const inner = children(value);
+    work.spend(inner.length);
+    return inner;
+  });
 
-const descend: Step = (values) => {
+const descend: Step = (values, work) => {
   const found: unknown[] = [];
   const waiting = [...values].reverse();
   for (let value = waiting.pop(); value !== undefined || waiting.length > 0; value = waiting.pop()) {
     const inner = children(value);
     if (inner.length === 0) continue;
     found.push(value);
+    work.spend(inner.length);
     for (let i = inner.length - 1; i >= 0; i--) waiting.push(inner[i]);
-    bounded(found);
   }
   return found;
 };
-
-function bounded<T>(values: readonly T[]): readonly T[] {
-  if (values.length > mostValues) throw new Impassable();
-  return values;
-}
 
 function bracket(text: string, depth: number): Step {
   const parts = text.split(',');
   if (parts.length > 1) {
     const branches = parts.map((part) => parse(`[${part.replace(/^ +| +$/g, '')}]`, depth + 1));
-    return (values) => bounded(branches.flatMap((steps) => follow(steps, values)));
+    return (values, work) => branches.flatMap((steps) => follow(steps, values, work));
   }
   const [, key] = /^'([^']*)'$/.exec(text) ?? [];
   if (key !== undefined) {
     const steps = parse(`.${key}`, depth + 1);
-    return (values) => follow(steps, values);
+    return (values, work) => follow(steps, values, work);
   }
   const slice = /^(-?\d*)(?::(-?\d*))?(?::(-?\d*))?$/.exec(text === '*' ? ':' : text);
   if (slice === null) throw new Unreadable();
@@ -206,7 +225,7 @@ function ofSlice([, from, to, by]: RegExpExecArray): Step {
   };
   const [start, end, step] = [number(from), number(to), number(by)];
   const single = to === undefined;
-  return (values) =>
+  return (values, work) =>
     values.flatMap((value) => {
       if (isNil(value)) return [];
       if (!Array.isArray(value)) throw new Impassable();
@@ -218,11 +237,12 @@ function ofSlice([, from, to, by]: RegExpExecArray): Step {
       if (first === last) return [];
       if (first < 0 || first >= length || last < 0 || last > length || first > last) throw new Impassable();
       if (step !== undefined && step <= 0) throw new Impassable();
+      work.spend(last - first);
       return value.slice(first, last).filter((_, at) => at % (step ?? 1) === 0);
     });
 }
 
-type Comparison = (left: unknown, right: unknown) => boolean;
+type Comparison = (left: unknown, right: unknown, work: Work) => boolean;
 const ordered =
   (test: (order: number) => boolean): Comparison =>
   (left, right) => {
@@ -240,15 +260,16 @@ const equal: Comparison = (left, right) => {
 const kindOf = (value: unknown): string => (typeof value === 'bigint' ? 'number' : typeof value);
 const comparisons: Readonly<Record<string, Comparison>> = {
   '==': equal,
-  '!=': (left, right) => !equal(left, right),
+  '!=': (left, right, work) => !equal(left, right, work),
   '<': ordered((order) => order < 0),
   '>': ordered((order) => order > 0),
   '<=': ordered((order) => order <= 0),
   '>=': ordered((order) => order >= 0),
-  '=~': (left, right) => {
+  '=~': (left, right, work) => {
     if (typeof left !== 'string' || typeof right !== 'string') throw new Impassable();
     const { expression } = compile(right);
     if (expression === undefined) throw new Impassable();
+    work.spend(expression.cost(left) / 10);
     return expression.test(left);
   },
 };
@@ -256,30 +277,31 @@ const comparisons: Readonly<Record<string, Comparison>> = {
 function filter(text: string, depth: number): Step {
   const [, before, operator, after] = /^([^!<>=]+)([!<>=~]+)([\s\S]+)$/.exec(text) ?? [];
   const left = parse(before ?? text, depth + 1);
-  const items = (values: readonly unknown[]): readonly unknown[] =>
+  const items = (values: readonly unknown[], work: Work): readonly unknown[] =>
     values.flatMap((value) => {
       if (!Array.isArray(value)) throw new Impassable();
+      work.spend(value.length);
       return value;
     });
   if (operator === undefined) {
-    return (values) => items(values).filter((item) => (parsedFind(left, item)?.length ?? 0) > 0);
+    return (values, work) => items(values, work).filter((item) => (parsedFind(left, item, work)?.length ?? 0) > 0);
   }
   const right = parse(after ?? '', depth + 1);
-  return (values) =>
-    items(values).filter((item) => {
-      const lefts = follow(left, [item]);
+  return (values, work) =>
+    items(values, work).filter((item) => {
+      const lefts = follow(left, [item], work);
       if (lefts.length === 0) return false;
-      const rights = follow(right, [item]);
+      const rights = follow(right, [item], work);
       if (rights.length === 0) return false;
       const compare = Object.hasOwn(comparisons, operator) ? comparisons[operator] : undefined;
       if (lefts.length > 1 || rights.length > 1 || compare === undefined) throw new Impassable();
-      return compare(lefts[0], rights[0]);
+      return compare(lefts[0], rights[0], work);
     });
 }
 
-function parsedFind(steps: readonly Step[], root: unknown): readonly unknown[] | undefined {
+function parsedFind(steps: readonly Step[], root: unknown, work: Work): readonly unknown[] | undefined {
   try {
-    return follow(steps, [root]);
+    return follow(steps, [root], work);
   } catch (error) {
     if (error instanceof Impassable) return undefined;
     throw error;

@@ -4,7 +4,7 @@ import type { ApiObject } from '../../api/object.js';
 import { humanDuration } from '../../api/time.js';
 import type { Column } from '../../registry/resource-definition.js';
 import { age } from '../columns.js';
-import { type JsonPath, parseJsonPath } from './json-path.js';
+import { type JsonPath, mostValues, parseJsonPath } from './json-path.js';
 
 const ageColumn: CustomResourceColumnDefinition = {
   name: age.name,
@@ -16,10 +16,12 @@ const ageColumn: CustomResourceColumnDefinition = {
 /** What tables of custom resources show. A path that cannot be read ends the list; no columns: the age. */
 export function printerColumns(declared: readonly CustomResourceColumnDefinition[] | undefined): readonly Column[] {
   const columns: Column[] = [];
-  for (const column of declared?.length ? declared : [ageColumn]) {
-    const path = parseJsonPath(column.jsonPath);
+  const wanted = declared?.length ? declared : [ageColumn];
+  const most = mostValues(wanted.length);
+  for (const column of wanted) {
+    const path = parseJsonPath(column.jsonPath, most);
     if (path === undefined) break;
-    columns.push(columnOf(column, path));
+    columns.push(columnOf(column, path, most));
   }
   return columns;
 }
@@ -27,6 +29,7 @@ export function printerColumns(declared: readonly CustomResourceColumnDefinition
 const columnOf = (
   { name, type, format, description, priority, jsonPath }: CustomResourceColumnDefinition,
   path: JsonPath,
+  most: number,
 ): Column => ({
   name,
   type,
@@ -35,10 +38,32 @@ const columnOf = (
   ...(priority ? { priority } : {}),
   cell: (object: ApiObject, now) => {
     const found = path.find(object);
-    if (found === undefined || found.length === 0) return null;
+    if (found === undefined || found.length === 0 || sizeOf(found[0]) > most) return null;
     return cellOf(type, found[0], now);
   },
 });
+
+const sizes = new WeakMap<object, number>();
+
+/** The work that printing it is: a value counts as one, and so do 64 characters. Kept, because columns are many. */
+function sizeOf(value: unknown): number {
+  if (typeof value === 'string') return 1 + value.length / 64;
+  if (typeof value !== 'object' || value === null) return 1;
+  const known = sizes.get(value);
+  if (known !== undefined) return known;
+  let size = 0;
+  const waiting: unknown[] = [value];
+  while (waiting.length > 0) {
+    const next = waiting.pop();
+    if (typeof next !== 'object' || next === null) size += sizeOf(next);
+    else {
+      size++;
+      for (const inner of Object.values(next)) waiting.push(inner);
+    }
+  }
+  sizes.set(value, size);
+  return size;
+}
 
 function cellOf(type: string, value: unknown, now: number): unknown {
   if (type === 'string') return printed(value);

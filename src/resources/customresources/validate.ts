@@ -1,10 +1,11 @@
 import type { CustomResourceScale } from '../../api/kinds/custom-resource-definition.js';
 import type { ApiObject, Json, JsonObject } from '../../api/object.js';
+import type { Steps } from '../../api/steps.js';
 import { type CauseReason, invalid, type Violation } from '../../api/violations.js';
 import { embeddedViolations } from '../../schema/embedded.js';
 import { listTypeViolations } from '../../schema/list-types.js';
 import type { Schema } from '../../schema/schema.js';
-import { compileValidator, type Validator } from '../../schema/validate.js';
+import { compileValidator } from '../../schema/validate.js';
 import { checkEmbeddedMetadata } from './embedded-metadata.js';
 import { scaleSpecViolations, scaleStatusViolations } from './scale.js';
 
@@ -20,8 +21,8 @@ export type EvaluateRules = (
 export type CompileRules = (schema: Schema) => EvaluateRules;
 
 export interface CustomResourceRules {
-  validate(next: ApiObject, previous: ApiObject | undefined, warn: (text: string) => void): readonly Violation[];
-  validateStatus(next: ApiObject, previous: ApiObject, warn: (text: string) => void): readonly Violation[];
+  validate(next: ApiObject, previous: ApiObject | undefined, warn: (text: string) => void): Steps<readonly Violation[]>;
+  validateStatus(next: ApiObject, previous: ApiObject, warn: (text: string) => void): Steps<readonly Violation[]>;
 }
 
 export function customResourceRules(given: {
@@ -35,7 +36,7 @@ export function customResourceRules(given: {
   const { schema, scale } = given;
   const status = schema.properties?.get('status');
   const bySchema = compileValidator(schema);
-  const statusBySchema: Validator = status === undefined ? () => [] : compileValidator(status);
+  const statusBySchema = status && compileValidator(status);
   const ruled = hasRules(schema);
   let evaluate: EvaluateRules | undefined;
 
@@ -55,14 +56,14 @@ export function customResourceRules(given: {
   };
 
   return {
-    validate: (next, previous, warn) => {
+    *validate(next, previous, warn) {
       const value = asJson(next);
       const wrongType = typeMetaViolations(next, given);
       const found = [
         ...(wrongType.length > 0
           ? wrongType
           : [
-              ...bySchema(value, '', previous === undefined ? undefined : asJson(previous)),
+              ...(yield* bySchema(value, '', previous === undefined ? undefined : asJson(previous))),
               ...scaleSpecViolations(next, scale),
               ...scaleStatusViolations(next, scale),
             ]),
@@ -71,7 +72,7 @@ export function customResourceRules(given: {
       ];
       return withRules(found, next, previous, warn);
     },
-    validateStatus: (next, previous, warn) => {
+    *validateStatus(next, previous, warn) {
       const wrongType = typeMetaViolations(next, given);
       const value = asJson(next);
       const now = value['status'];
@@ -79,7 +80,9 @@ export function customResourceRules(given: {
         ...(wrongType.length > 0
           ? wrongType
           : [
-              ...(now === undefined ? [] : statusBySchema(now, 'status', asJson(previous)['status'])),
+              ...(now === undefined || statusBySchema === undefined
+                ? []
+                : yield* statusBySchema(now, 'status', asJson(previous)['status'])),
               ...scaleStatusViolations(next, scale),
             ]),
         ...newListTypeViolations(value, previous, schema),

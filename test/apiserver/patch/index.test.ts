@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { Complaints } from '../../../src/api/complaints.js';
 import { ApiError } from '../../../src/api/errors.js';
 import type { ApiObject, JsonObject } from '../../../src/api/object.js';
 import type { FieldValidation } from '../../../src/api/options.js';
@@ -61,8 +62,9 @@ describe('patched', () => {
       converts: name === 'strategic-merge',
       *decode(result) {
         yield;
-        const strict: string[] = [];
-        return { object: compileDecoder(configMapSchema)(result, { strict }) as unknown as ApiObject, strict };
+        const strict = new Complaints();
+        const object = compileDecoder(configMapSchema)(result, { strict }) as unknown as ApiObject;
+        return { object, strict: strict.texts };
       },
     });
     return atOnce(steps);
@@ -81,6 +83,12 @@ describe('patched', () => {
       '[{"op":"add","path":"/data","value":{"z":1,"a":1}}]',
       '{"apiVersion":"v1","data":{"z":1,"a":1},"kind":"ConfigMap","metadata":{"name":"a"}}',
       'json: cannot unmarshal number into Go struct field ConfigMap.data of type string',
+    ],
+    [
+      'strategic-merge',
+      '{"$retainKeys":["metadata","data"],"metadata":{"$setElementOrder/finalizers":["a"],"labels":{"x":null}},"data":7}',
+      'map[data:7 metadata:map[labels:map[]]]',
+      'cannot restore map from int64',
     ],
     [
       'strategic-merge',

@@ -6,11 +6,11 @@ import type {
   CertificateSigningRequestStatus,
 } from '../../../src/api/kinds/certificate-signing-request.js';
 import type { UserInfo } from '../../../src/api/user.js';
-import type { Violation } from '../../../src/api/violations.js';
 import { encodePem, firstPemBlock } from '../../../src/pki/pem.js';
 import type { RequestContext, SubresourceView } from '../../../src/registry/resource-definition.js';
 import { certificateSigningRequestDefinition } from '../../../src/resources/certificatesigningrequests/definition.js';
 import { testAuthority, testRequest } from '../../../src/testing/certificates.js';
+import { texts } from '../write.js';
 
 const certificateSigningRequests = certificateSigningRequestDefinition();
 
@@ -39,9 +39,6 @@ const csr = (
   spec: { ...spec, ...changed },
   status,
 });
-
-const texts = (violations: readonly Violation[] | undefined): readonly string[] =>
-  (violations ?? []).map(({ field, body }) => `${field}: ${body}`);
 
 const door = (name: 'approval' | 'status'): SubresourceView<CertificateSigningRequest> => {
   const view = certificateSigningRequests.subresources?.[name];

@@ -9,7 +9,7 @@ import type { RequestContext } from '../../../src/registry/resource-definition.j
 import { customResourceDefinitions } from '../../../src/resources/customresourcedefinitions/definition.js';
 import { compileDecoder, DecodeError } from '../../../src/schema/decode.js';
 import { decodeProtobuf, encodeProtobuf } from '../../../src/schema/protobuf.js';
-import { context, read } from '../write.js';
+import { context, found, read } from '../write.js';
 
 const crds = customResourceDefinitions();
 
@@ -32,7 +32,7 @@ function create(body: object): {
   readonly causes: readonly (readonly string[])[];
 } {
   const crd = crds.prepare?.(read(crds, body), undefined, context) as CustomResourceDefinition;
-  const violations = [...validateMetadata(crd, metadataRules), ...(crds.validate?.(crd, undefined, context) ?? [])];
+  const violations = [...validateMetadata(crd, metadataRules), ...found(crds.validate?.(crd, undefined, context))];
   return { crd, causes: violations.map(({ reason, field, body: text }) => [reason, field, text]) };
 }
 
@@ -76,6 +76,13 @@ test('names, conversion and the stored version are filled in', () => {
   expect(crd.status).toEqual({ conditions: null, acceptedNames: { plural: '', kind: '' }, storedVersions: ['v1'] });
 });
 
+test('a warning is quoted as JSON', () => {
+  const versions = [version('v1', { storage: true, deprecated: true, deprecationWarning: 'a\u0000' })];
+  expect(create(body(undefined, { versions })).causes).toEqual([
+    ['FieldValueInvalid', expect.any(String), expect.stringMatching(/^Invalid value: "a\\u0000": must only contain/)],
+  ]);
+});
+
 test('a conversion webhook of which nothing is said is none', () => {
   const { crd } = create(body(undefined, { conversion: { strategy: 'None', webhook: {} } }));
   expect(crd.spec.conversion).toEqual({ strategy: 'None' });
@@ -88,7 +95,7 @@ test('a status that is sent along is not taken', () => {
 });
 
 const update = (next: CustomResourceDefinition, previous: CustomResourceDefinition): readonly (readonly string[])[] =>
-  (crds.validate?.(crds.prepare?.(next, previous, context) ?? next, previous, context) ?? []).map(
+  found(crds.validate?.(crds.prepare?.(next, previous, context) ?? next, previous, context)).map(
     ({ field, body: text }) => [field, text],
   );
 const established = (crd: CustomResourceDefinition): CustomResourceDefinition => ({
@@ -155,7 +162,7 @@ test('the status door keeps the specification and checks accepted names', () => 
     context,
   );
   expect(next.spec.scope).toBe('Namespaced');
-  expect(door.validate?.(next, crd, context).map(({ field }) => field)).toEqual(['status.acceptedNames.plural']);
+  expect(found(door.validate?.(next, crd, context)).map(({ field }) => field)).toEqual(['status.acceptedNames.plural']);
 });
 
 test('deletion marks the definition and keeps it with a finalizer', () => {
@@ -216,7 +223,7 @@ test('expressions go to the engine, if there is one, with what is above them', (
   const schema = { type: 'object', properties: { a: { type: 'array', items: item } }, ...rules('root') };
   const crd = withEngine.prepare?.(read(withEngine, body(schema)), undefined, context) as CustomResourceDefinition;
   const base = 'spec.validation.openAPIV3Schema';
-  expect(withEngine.validate?.(crd, undefined, context).map(({ field }) => field)).toEqual([base]);
+  expect(found(withEngine.validate?.(crd, undefined, context)).map(({ field }) => field)).toEqual([base]);
   expect(seen).toEqual([
     [`${base}.properties[a].items.properties[b]`, ['a', 'items', 'b'], `${base}.properties[a]`, 'deep'],
     [`${base}.properties[a].items`, ['a', 'items'], `${base}.properties[a]`, 'item'],
@@ -282,8 +289,8 @@ test('nothing that looks like a schema makes the rules throw', () => {
           spec: { ...spec(), versions: [version('v1', { schema: { openAPIV3Schema: schema } })] },
         }) as unknown as CustomResourceDefinition;
       const next = crds.defaults?.(crd(first)) as CustomResourceDefinition;
-      expect(Array.isArray(crds.validate?.(next, undefined, silent))).toBe(true);
-      expect(Array.isArray(crds.validate?.(next, crd(second), silent))).toBe(true);
+      expect(Array.isArray(found(crds.validate?.(next, undefined, silent)))).toBe(true);
+      expect(Array.isArray(found(crds.validate?.(next, crd(second), silent)))).toBe(true);
       crds.warnings?.(next, crd(second));
     }),
     { numRuns: 300 },
@@ -311,7 +318,7 @@ test('nothing that looks like a definition gets past decoding and makes the rule
         return;
       }
       const next = crds.prepare?.(crds.defaults?.(decoded) ?? decoded, undefined, silent) ?? decoded;
-      expect(Array.isArray(crds.validate?.(next, undefined, silent))).toBe(true);
+      expect(Array.isArray(found(crds.validate?.(next, undefined, silent)))).toBe(true);
     }),
     { numRuns: 200 },
   );

@@ -11,7 +11,7 @@ import { customResourceDefinitions } from '../../../src/resources/customresource
 import { customResourcesOf } from '../../../src/resources/customresources/definition.js';
 import type { CompileRules } from '../../../src/resources/customresources/validate.js';
 import { DecodeError } from '../../../src/schema/decode.js';
-import { context, read } from '../write.js';
+import { context, found, read } from '../write.js';
 
 const crds = customResourceDefinitions();
 const namesAccepted = (body: object): CustomResourceDefinition => {
@@ -50,7 +50,7 @@ function create(definition: ResourceDefinition, body: JsonObject) {
   const inNamespace = namespaced ? { ...next, metadata: { ...next.metadata, namespace: 'x' } } : next;
   const violations = [
     ...validateMetadata(inNamespace, { namespaced, nameRule: nameRules.dnsSubdomain, strictFinalizers: false }),
-    ...(definition.validate?.(next, undefined, context) ?? []),
+    ...found(definition.validate?.(next, undefined, context)),
   ];
   return {
     object: next,
@@ -108,7 +108,7 @@ const ofSpec = (properties: JsonObject): JsonObject => ({
   properties: { spec: { type: 'object', properties } },
 });
 const fieldsOf = (definition: ResourceDefinition, next: JsonObject, previous?: JsonObject): readonly string[] =>
-  (definition.validate?.(asObject(next), previous && asObject(previous), context) ?? []).map(({ field }) => field);
+  found(definition.validate?.(asObject(next), previous && asObject(previous), context)).map(({ field }) => field);
 
 test('the definition of a version has the accepted names and what every resource has', () => {
   const definition = one(ofSpec({ a: { type: 'string' } }));
@@ -199,7 +199,7 @@ describe('the status door', () => {
   test('fields are named under status, texts are relative to it', () => {
     const stored = asObject(widget({}));
     const sent = asObject(widget({ status: { a: 1 } }));
-    expect(door.validate?.(sent, stored, context)).toEqual([
+    expect(found(door.validate?.(sent, stored, context))).toEqual([
       {
         reason: 'FieldValueTypeInvalid',
         field: 'status.a',
@@ -311,6 +311,24 @@ test('tables show what the definition says, and end where a path cannot be read'
   expect(one({ type: 'object' }).columns?.map(({ name, type }) => [name, type])).toEqual([['Age', 'date']]);
 });
 
+test('of many columns none shows what would be much for each of them', () => {
+  const definition = one(
+    { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+    {
+      additionalPrinterColumns: ['.spec.large', '.spec.text', ...Array(998).fill('.spec.small')].map(
+        (jsonPath, at) => ({
+          name: `C${at}`,
+          type: 'string',
+          jsonPath,
+        }),
+      ),
+    },
+  );
+  const spec = { large: Array.from({ length: 2_000 }, () => 1), text: 'x'.repeat(100_000), small: 'x'.repeat(100) };
+  const cells = (definition.columns ?? []).map(({ cell }) => cell(asObject(widget({ spec })), context.now));
+  expect(cells.slice(0, 3)).toEqual([null, null, spec.small]);
+});
+
 describe('scale', () => {
   const definition = one(
     { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
@@ -357,13 +375,13 @@ describe('expressions', () => {
     const warn = (text: string): void => {
       warnings.push(text);
     };
-    const found = definition?.validate?.(asObject(widget({})), undefined, { ...context, warn });
-    expect([found?.map(({ body }) => body), warnings]).toEqual([['no x'], ['careful']]);
+    const violations = found(definition?.validate?.(asObject(widget({})), undefined, { ...context, warn }));
+    expect([violations.map(({ body }) => body), warnings]).toEqual([['no x'], ['careful']]);
   });
 
   test('it is not asked about others, and the answer says so', () => {
-    const found = definition?.validate?.(asObject(widget({ spec: 1 })), undefined, context);
-    expect(found?.map(({ field }) => field)).toEqual(['spec', '<nil>']);
+    const violations = found(definition?.validate?.(asObject(widget({ spec: 1 })), undefined, context));
+    expect(violations.map(({ field }) => field)).toEqual(['spec', '<nil>']);
   });
 });
 
@@ -421,7 +439,7 @@ test('any JSON is refused or comes out as something that can be stored and read'
         return;
       }
       const previous = codec.read(widget({ spec: old }));
-      expect(Array.isArray(strict.validate?.(object, previous, context))).toBe(true);
+      expect(Array.isArray(found(strict.validate?.(object, previous, context)))).toBe(true);
       const stored = codec.store(object);
       expect(codec.store(codec.read(stored))).toEqual(codec.store(codec.read(codec.store(codec.read(stored)))));
       expect(decode(strict, stored).unknownFields).toEqual([]);

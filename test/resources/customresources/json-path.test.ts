@@ -49,6 +49,15 @@ test.each(['.spec[', '.spec[x]', '.a[?(@.b=="c"]', '....', '{.a}', '.a[1:2:3:4]'
   },
 );
 
+test.each([`.l[${Array(400).fill('0:').join()}][*]`, `${'..*'.repeat(300)}.x`, '.l[?(@=~"a[ab]{900}[cd]")]'])(
+  'a path that leads through too many values leads nowhere: %.30s',
+  (path) => {
+    const l = Array.from({ length: 2_000 }, () => 'ab'.repeat(100));
+    const nested = Array.from({ length: 200 }).reduce((inner) => ({ a: inner, b: inner }), l);
+    expect(parseJsonPath(path)?.find({ l, nested })).toBeUndefined();
+  },
+);
+
 test('no path and no object make it throw', () => {
   const piece = fc.constantFrom(
     '.',
