@@ -150,7 +150,13 @@ const asPrefix =
 export const nameRules = {
   dnsLabel: asPrefix(dnsLabel),
   dnsSubdomain: asPrefix(dnsSubdomain),
-  pathSegment,
+  /** Also of prefixes: `.` is none, whatever follows. */
+  pathSegment: (text: string) => pathSegment(text),
+  /** A subdomain in the words of Kubernetes' newer rules, which do not look at prefixes. */
+  longName: (text: string, { prefix }: { readonly prefix: boolean }): readonly string[] =>
+    prefix ? [] : dnsSubdomain(text).map((wrong) => (wrong === maxCharacters(253) ? maxBytes(253) : wrong)),
+  /** Whatever can stand in a URL, which is asked of all names where nothing else is wrong. */
+  any: (): readonly string[] => [],
 } as const;
 
 const alphabet = 'bcdfghjklmnpqrstvwxz2456789';

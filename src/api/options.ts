@@ -72,9 +72,9 @@ export function readListParameters(query: Query): ListParameters {
 }
 
 const match = 'resourceVersionMatch';
-/** The combinations of list parameters that mean nothing. */
-export function checkListParameters(options: ListParameters, { watch }: { readonly watch: boolean }): void {
-  const found = watch ? watchViolations(options) : listViolations(options);
+/** The combinations of list parameters that mean nothing: of a watch only where a parameter asks for it, not the path. */
+export function checkListParameters(options: ListParameters): void {
+  const found = options.watch ? watchViolations(options) : listViolations(options);
   if (found.length) throw invalidObject({ group: 'meta.k8s.io', kind: 'ListOptions' }, found);
 }
 
@@ -83,16 +83,17 @@ const withContinue = forbiddenField(match, 'resourceVersionMatch is forbidden wh
 function listViolations(options: ListParameters): readonly Violation[] {
   const { resourceVersionMatch: given, resourceVersion, continue: token, sendInitialEvents } = options;
   const found: Violation[] = [];
+  if (given !== undefined) {
+    if (resourceVersion === '')
+      found.push(forbiddenField(match, 'resourceVersionMatch is forbidden unless resourceVersion is provided'));
+    if (token) found.push(withContinue);
+    if (!matches.includes(given)) found.push(notSupported(match, given, matches));
+    if (given === 'Exact' && resourceVersion === '0') {
+      found.push(forbiddenField(match, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'));
+    }
+  }
   if (sendInitialEvents !== undefined) {
     found.push(forbiddenField('sendInitialEvents', 'sendInitialEvents is forbidden for list'));
-  }
-  if (given === undefined) return found;
-  if (resourceVersion === '')
-    found.push(forbiddenField(match, 'resourceVersionMatch is forbidden unless resourceVersion is provided'));
-  if (token) found.push(withContinue);
-  if (!matches.includes(given)) found.push(notSupported(match, given, matches));
-  if (given === 'Exact' && resourceVersion === '0') {
-    found.push(forbiddenField(match, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'));
   }
   return found;
 }

@@ -62,14 +62,14 @@ export async function readYaml(source: string | Uint8Array): Promise<ReadYaml> {
   const lines = new yaml.LineCounter();
   const lineAt = (offset: number): number => lines.linePos(offset).line;
   const document = await firstDocument(yaml, text, lines);
-  const [wrong] = document?.errors ?? [];
+  const [wrong, ...more] = document?.errors ?? [];
   if (wrong !== undefined) {
     const { pos, message } = wrong;
     // What follows a complete map or list in braces or brackets is never looked at.
     const before = /at node end$|in YAML stream/.test(message) && beginsFlow.test(text) ? text.slice(0, pos[0]) : '';
     const complete = before === '' ? undefined : await readYaml(before).catch(() => undefined);
     if (complete !== undefined) return complete;
-    throw new YamlError(complaint(wrong, text, lineAt(pos[0])));
+    throw new YamlError(complaint(wrong, more, text, lineAt));
   }
   const isLong = text.length > longText;
   if (isLong) await setImmediate();
@@ -136,12 +136,14 @@ const noContent = 'did not find expected node content';
 const noNextItem = "did not find expected '-' indicator";
 const noEndOfMap = "did not find expected ',' or '}'";
 const noEndOfList = "did not find expected ',' or ']'";
+const noColon = "could not find expected ':'";
+const noValueHere = 'mapping values are not allowed in this context';
+const noKey = 'did not find expected key';
 const complaints: Readonly<Record<string, Complaint>> = {
-  BLOCK_AS_IMPLICIT_KEY: { text: 'mapping values are not allowed in this context', scanner: true },
+  BLOCK_AS_IMPLICIT_KEY: { text: noValueHere, scanner: true },
   TAB_AS_INDENT: { text: 'found character that cannot start any token', scanner: true },
   BAD_SCALAR_START: { text: 'found character that cannot start any token', scanner: true },
-  MULTILINE_IMPLICIT_KEY: { text: "could not find expected ':'", scanner: true },
-  KEY_OVER_1024_CHARS: { text: "could not find expected ':'", scanner: true },
+  KEY_OVER_1024_CHARS: { text: noColon, scanner: true },
   BAD_DQ_ESCAPE: { text: 'found unknown escape character', scanner: true },
   BAD_DIRECTIVE: { text: 'found unknown directive name', scanner: true },
   MULTIPLE_TAGS: { text: noContent },
@@ -172,20 +174,69 @@ function cutOffFlow(text: string, at: number, isList: boolean): string | undefin
   return complaintAt('{[,:'.includes(last) ? noContent : end, lines);
 }
 
-function complaint(
-  { code, message, pos }: { readonly code: string; readonly message: string; readonly pos: readonly [number, number] },
+interface ParserError {
+  readonly code: string;
+  readonly message: string;
+  readonly pos: readonly [number, number];
+}
+
+/** The line of the next word or sign; go-yaml counts the end as a line. */
+function lineAfter(text: string, offset: number, lineAt: (offset: number) => number): number {
+  const skipped = /^(?:\s|#.*)*/.exec(text.slice(offset))?.[0].length ?? 0;
+  if (offset + skipped < text.length) return lineAt(offset + skipped);
+  return lineAt(text.length) + (text.endsWith('\n') ? 0 : 1);
+}
+
+/** The closest line above that does not begin further to the right than the one at an offset, and does it begin there? */
+function above(text: string, offset: number): { readonly line: string; readonly aligned: boolean } {
+  const [current = '', ...before] = text
+    .slice(0, offset + 1)
+    .split('\n')
+    .reverse();
+  const column = current.search(/\S/) < 0 ? current.length : current.search(/\S/);
+  const line = before.find((one) => /^[^\s#]/.test(one.trimStart()) && one.search(/\S/) <= column) ?? '';
+  return { line, aligned: line.search(/\S/) === column || /^ *(?:- +)*/.exec(line)?.[0].length === column };
+}
+
+/** What is wrong with a name that is followed by no colon, or by one on a later line; go-yaml sees it at what follows. */
+function keyComplaint(
+  { code, message, pos }: ParserError,
+  more: readonly ParserError[],
   text: string,
-  line: number,
+  lineAt: (offset: number) => number,
+): string | undefined {
+  const [start, end] = pos;
+  if (/^-\s/.test(text.slice(start, start + 2))) return complaintAt(noKey, lineAt(start) - 1);
+  if (code === 'MISSING_CHAR' && message.startsWith('Implicit map keys'))
+    return complaintAt(noColon, lineAfter(text, end, lineAt));
+  if (code === 'MULTILINE_IMPLICIT_KEY')
+    return complaintAt(above(text, start).aligned ? noColon : noValueHere, lineAfter(text, end, lineAt));
+  const later = code === 'BLOCK_AS_IMPLICIT_KEY' && more.find((one) => one.code === 'MULTILINE_IMPLICIT_KEY');
+  if (later && later.pos[0] === start) return complaintAt(noValueHere, lineAfter(text, later.pos[1], lineAt));
+  if (message.startsWith('All mapping items') && /^ *-(?: |$)/.test(above(text, start).line))
+    return complaintAt(noNextItem, lineAt(start) - 1);
+  return undefined;
+}
+
+function complaint(
+  wrong: ParserError,
+  more: readonly ParserError[],
+  text: string,
+  lineAt: (offset: number) => number,
 ): string {
+  const { code, message, pos } = wrong;
+  const line = lineAt(pos[0]);
   if (code === 'RESOURCE_EXHAUSTION') return tooDeep;
   const cutOff = message.startsWith('Flow ') && cutOffFlow(text, pos[0], message.startsWith('Flow seq'));
   if (cutOff) return cutOff;
   const inFlow = beginsFlow.test(text);
   if (code === 'UNEXPECTED_TOKEN' && /^\s*-\s/.test(text)) return complaintAt(noNextItem, line - 1);
   if (code === 'MULTILINE_IMPLICIT_KEY' && inFlow) return complaintAt(noEndOfMap, line);
+  const ofKey = inFlow ? undefined : keyComplaint(wrong, more, text, lineAt);
+  if (ofKey !== undefined) return ofKey;
   const found: Complaint = complaints[code] ??
     byMessage.find(({ begins }) => message.startsWith(begins)) ?? {
-      text: inFlow ? noEndOfMap : 'did not find expected key',
+      text: inFlow ? noEndOfMap : noKey,
     };
   return complaintAt(found.text, line === 1 ? 0 : found.scanner ? line : line - 1);
 }

@@ -29,9 +29,12 @@ interface Parsed {
   readonly raw: string;
 }
 
-/** The media type without its parameters, lower case. */
-export const mediaTypeOf = (contentType: string | undefined): string =>
-  (contentType ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
+const parameter = `;\\s*${token}=(?:${token}|"(?:[^"\\\\]|\\\\.)*")\\s*`;
+const mediaType = new RegExp(`^\\s*(${token}/${token})\\s*(?:${parameter})*(?:;\\s*)?$`);
+
+/** The media type without its parameters, lower case; undefined if it or they cannot be read. */
+const mediaTypeOf = (contentType: string): string | undefined => mediaType.exec(contentType)?.[1]?.toLowerCase();
 
 /** In which forms a body is read. */
 interface Forms {
@@ -52,7 +55,7 @@ const formsOf = (definition: ResourceDefinition): Forms => {
 
 type Format = typeof json | typeof yaml | typeof protobuf;
 function formatOf(contentType: string | undefined, forms: Forms): Format {
-  const type = mediaTypeOf(contentType) || json;
+  const type = contentType ? mediaTypeOf(contentType) : json;
   if (type === json || type === yaml || (type === protobuf && forms.protobuf !== undefined)) return type;
   throw unsupportedMediaType(
     `the body of the request was in an unknown format - accepted media types include: ${forms.listed}`,
@@ -101,6 +104,8 @@ export async function readObject(
   } catch (error) {
     if (error instanceof ApiError) throw error;
     const message = error instanceof Error ? error.message : String(error);
+    const expected = { apiVersion: groupVersion(definition), kind: definition.kind };
+    if (error instanceof DecodeError) throw cannotHandle(expected, definition.kind, message);
     const why = error instanceof JsonSyntaxError ? `couldn't get version/kind; json parse error: ${message}` : message;
     throw unrecognized(why, dumpBody(bytes ?? Buffer.alloc(0)));
   }
@@ -147,13 +152,13 @@ function* decodeBuiltIn(
   const cannot = (why: string): ApiError => cannotHandle(meta, definition.kind, why);
   const otherKind = kindComplaint(definition, meta, 'k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30');
   if (otherKind !== undefined) throw cannot(otherKind);
+  const { value, strict } = yield* decoded(cannot, decodeText(definition.schema, parsed.text));
+  report(strict, validation, context, cannot);
   if (meta.apiVersion !== expected) {
     throw badRequest(
       `the API version in the data (${meta.apiVersion}) does not match the expected API version (${expected})`,
     );
   }
-  const { value, strict } = yield* decoded(cannot, decodeText(definition.schema, parsed.text));
-  report(strict, validation, context, cannot);
   const object = { ...(value as unknown as ApiObject), kind: definition.kind, apiVersion: expected };
   return yield* withDefaults(definition, object);
 }
@@ -161,7 +166,7 @@ function* decodeBuiltIn(
 /** Why an object cannot be of a built-in kind, by what it says it is; another version of the kind can be converted. */
 export function kindComplaint(definition: ResourceDefinition, meta: TypeMeta, scheme: string): string | undefined {
   if (meta.kind === definition.kind && meta.apiVersion === groupVersion(definition)) return undefined;
-  if (!isRegistered(meta)) return notRegistered(meta, scheme);
+  if (!isRegistered(meta, definition.group)) return notRegistered(meta, scheme);
   if (meta.kind === definition.kind) return undefined;
   const version = isUnversioned(meta) ? 'v1' : shortVersion(meta.apiVersion);
   return `converting (${version}.${meta.kind}) to (${packageOf(definition.group)}.${definition.kind}): unknown conversion`;

@@ -7,54 +7,93 @@ import type { Representation } from './request.js';
 /** Content negotiation: from an Accept header to the form of the answer. */
 
 interface Clause {
-  readonly mediaType: string;
+  readonly type: string;
+  readonly subtype: string;
   readonly parameters: ReadonlyMap<string, string>;
   readonly quality: number;
 }
 
 const known = new Map<string, readonly Clause[]>();
 const mostRemembered = 500;
-const longestHeader = 16 * 1024;
+/** What comes after so many characters of a header is not read: putting its clauses in order takes time by their square. */
+const longestHeader = 2 * 1024;
 
-/** Clauses of an Accept header, best first. Headers repeat, so the latest are remembered. */
+/** Clauses of an Accept header, best first, as Go's `goautoneg` reads them. Headers repeat, so the latest are remembered. */
 function parseAccept(header: string): readonly Clause[] {
   const before = known.get(header);
   if (before !== undefined) return before;
-  const clauses = header
-    .slice(0, longestHeader)
-    .split(',')
-    .map((text) => {
-      const [mediaType = '', ...rest] = text.split(';').map((part) => part.trim());
-      const parameters = new Map(
-        rest.map((part) => {
-          const at = part.indexOf('=');
-          return at < 0
-            ? [part, '']
-            : [
-                part.slice(0, at).trim(),
-                part
-                  .slice(at + 1)
-                  .trim()
-                  .replace(/^"|"$/g, ''),
-              ];
-        }),
-      );
-      const quality = Number(parameters.get('q') ?? 1);
-      return { mediaType: mediaType.toLowerCase(), parameters, quality: Number.isFinite(quality) ? quality : 1 };
-    })
-    .filter(({ mediaType }) => mediaType !== '');
-  const sorted = [...clauses].sort((a, b) => b.quality - a.quality);
+  const sorted: Clause[] = [];
+  for (const clause of header.slice(0, longestHeader).split(',').map(parseClause)) {
+    if (clause === undefined) continue;
+    let at = sorted.length;
+    while (at > 0 && precedes(clause, sorted[at - 1] as Clause)) at--;
+    sorted.splice(at, 0, clause);
+  }
+  if (header.length > longestHeader) return sorted;
   if (known.size >= mostRemembered) known.clear();
   known.set(header, sorted);
   return sorted;
 }
 
-const builtInForms: Readonly<Record<string, Representation['mediaType']>> = {
-  'application/json': 'json',
-  '*/*': 'json',
-  'application/yaml': 'yaml',
-  'application/vnd.kubernetes.protobuf': 'protobuf',
-};
+/** Not an order: what names a type goes before what does not, also where it is wanted less. */
+const precedes = (a: Clause, b: Clause): boolean =>
+  a.quality > b.quality || (a.type !== '*' && b.type === '*') || (a.subtype !== '*' && b.subtype === '*');
+
+const withoutSpaces = (text: string): string => text.replace(/^ +| +$/g, '');
+
+function parseClause(text: string): Clause | undefined {
+  const [mediaType = '', ...rest] = withoutSpaces(text).split(';');
+  const [type = '', subtype = type === '*' ? '*' : '', ...more] = mediaType.split('/').map(withoutSpaces);
+  if (subtype === '' || more.length > 0) return undefined;
+  const parameters = new Map<string, string>();
+  for (const parameter of rest) {
+    const [name = '', value = '', ...others] = parameter.split('=');
+    if (value !== '' && others.length === 0) parameters.set(withoutSpaces(name), withoutSpaces(value));
+  }
+  const quality = Number(parameters.get('q') ?? 1);
+  return { type, subtype, parameters, quality: Number.isFinite(quality) ? quality : 0 };
+}
+
+type Form = Representation['mediaType'];
+const builtInForms: readonly (readonly [subtype: string, form: Form])[] = [
+  ['json', 'json'],
+  ['yaml', 'yaml'],
+  ['vnd.kubernetes.protobuf', 'protobuf'],
+];
+
+/** What a clause wants an answer to be turned into. */
+interface Target {
+  readonly kind: string;
+  readonly group: string;
+  readonly version: string;
+}
+
+interface Choice {
+  readonly form: Form;
+  readonly target: Target | undefined;
+  readonly pretty: boolean;
+}
+
+/** The first form that a header names and `allows` lets through. */
+function choose(
+  accept: string,
+  allows: (form: Form, target: Target | undefined) => boolean,
+  serverVersion?: string,
+): Choice | undefined {
+  for (const { type, subtype, parameters } of parseAccept(accept)) {
+    const [stream = '', version = ''] = [parameters.get('stream'), parameters.get('sv')];
+    if ((stream !== '' && stream !== 'watch') || (version !== '' && version !== serverVersion)) continue;
+    const [kind = '', group = '', of = ''] = ['as', 'g', 'v'].map((name) => parameters.get(name));
+    const target = kind || group || of ? { kind, group, version: of } : undefined;
+    for (const [name, form] of builtInForms) {
+      const isNamed = type === 'application' ? subtype === name || subtype === '*' : type === '*' && subtype === '*';
+      if (!isNamed || (stream !== '' && form === 'yaml') || !allows(form, target)) continue;
+      return { form, target, pretty: parameters.get('pretty') === '1' };
+    }
+  }
+  return undefined;
+}
+
 /** Do objects of this kind lose nothing in protobuf? Custom resources never travel in it, and are said to. */
 export const existsInProtobuf = ({ origin, schema }: ResourceDefinition): boolean =>
   origin === 'custom' || !hasOpenStructs(schema);
@@ -100,58 +139,43 @@ export function negotiate(accept: string | undefined, offer: Offer): Representat
   const pretty = !watching && wantsPretty(offer.query, offer.userAgent);
   if (accept === undefined || accept === '' || accept === 'application/json' || accept === '*/*')
     return { mediaType: 'json', pretty };
-  let optionRefused = false;
-  for (const { mediaType, parameters } of parseAccept(accept)) {
-    const form = Object.hasOwn(builtInForms, mediaType)
-      ? builtInForms[mediaType]
-      : offer.origin === 'custom' && mediaType === 'application/*'
-        ? 'json'
-        : undefined;
-    if (form === undefined) continue;
-    const transform = wantedTransform(parameters, form, offer);
-    if (transform === 'refused') {
-      optionRefused = true;
-      continue;
-    }
-    if (transform !== undefined) {
-      return { mediaType: form, as: transform, pretty: pretty || parameters.get('pretty') === '1' };
-    }
-    if (form === 'protobuf' && (offer.origin === 'custom' || offer.protobuf === false)) continue;
-    if (watching && form === 'yaml') throw refusal(streamsOf(offer.protobuf));
-    return { mediaType: form, pretty: pretty || (!watching && parameters.get('pretty') === '1') };
-  }
   const listed = mediaTypesOf(offer.protobuf);
-  if (offer.origin === 'custom' || optionRefused) throw refusal(listed);
-  throw notAcceptable(
-    `406: Not Acceptable\n\nAvailable representations: ${offer.collection ? `${listed}, ${streamsOf(offer.protobuf)}` : listed}`,
-    {},
+  const streams = streamsOf(offer.protobuf);
+  if (offer.origin === 'built-in') requireRoute(accept, offer.collection ? `${listed}, ${streams}` : listed);
+  const chosen = choose(
+    accept,
+    (form, target) => (target === undefined ? existsIn(form, offer) : isAllowed(target, form, offer)),
+    offer.document === true ? undefined : 'v1',
   );
+  if (chosen === undefined) throw refusal(listed);
+  if (watching && chosen.form === 'yaml') throw refusal(streams);
+  return {
+    mediaType: chosen.form,
+    ...(chosen.target === undefined ? {} : { as: chosen.target as NonNullable<Representation['as']> }),
+    pretty: pretty || (!watching && chosen.pretty),
+  };
+}
+
+/** Routes look for one of their media types by its name alone, know no wildcard but one, and refuse what names none. */
+export function requireRoute(accept: string | undefined, produced: string): void {
+  if (!accept) return;
+  const types = new Set(['*/*', ...produced.split(', ')]);
+  if (accept.split(',').some((clause) => types.has(withoutSpaces(clause.split(';', 1)[0] ?? '')))) return;
+  throw notAcceptable(`406: Not Acceptable\n\nAvailable representations: ${produced}`, {});
 }
 
 const refusal = (types: string): ApiError => notAcceptable(`only the following media types are accepted: ${types}`);
 
-/** What the parameters of a media type ask an answer to be turned into, if anything; or that they cannot be met. */
-function wantedTransform(
-  parameters: Clause['parameters'],
-  form: Representation['mediaType'],
-  offer: Offer,
-): Representation['as'] | 'refused' {
-  const stream = parameters.get('stream');
-  if (stream && (stream !== 'watch' || form === 'yaml')) return 'refused';
-  const serverVersion = parameters.get('sv');
-  if (serverVersion && (serverVersion !== 'v1' || offer.document === true)) return 'refused';
-  const [kind, group, version] = [parameters.get('as'), parameters.get('g'), parameters.get('v')];
-  if (!kind && !group && !version) return undefined;
-  const allowed =
-    offer.document !== true &&
-    group === 'meta.k8s.io' &&
-    (version === 'v1' || version === 'v1beta1') &&
-    (kind === 'PartialObjectMetadata' ||
-      kind === 'PartialObjectMetadataList' ||
-      (kind === 'Table' && offer.tables !== false && form !== 'protobuf')) &&
-    !(offer.verb === 'watch' && form === 'yaml');
-  return allowed ? { kind, version } : 'refused';
-}
+const existsIn = (form: Form, { origin, protobuf, document }: Offer): boolean =>
+  form !== 'protobuf' || document === true || (origin === 'built-in' && protobuf !== false);
+
+const isAllowed = ({ kind, group, version }: Target, form: Form, { document, tables }: Offer): boolean =>
+  document !== true &&
+  group === 'meta.k8s.io' &&
+  (version === 'v1' || version === 'v1beta1') &&
+  (kind === 'PartialObjectMetadata' ||
+    kind === 'PartialObjectMetadataList' ||
+    (kind === 'Table' && tables !== false && form !== 'protobuf'));
 
 const inclusions = ['Metadata', 'Object', 'None'] as const;
 /** What the rows of a table hold beside their cells. Asked once all else is done: a write is not undone by it. */
@@ -167,31 +191,23 @@ export function readIncludeObject({ as }: Representation, query: Query): 'Metada
   return found;
 }
 
-/** The form of an error, which is never transformed: what Accept says, JSON if it says nothing usable. */
+/** The form of an error, which is never transformed: what Accept says, JSON in lines if it says nothing usable. */
 export function errorForm(accept: string | undefined, query: Query, userAgent: string | undefined): Representation {
   const pretty = wantsPretty(query, userAgent);
   if (accept === undefined || accept === '') return { mediaType: 'json', pretty };
-  for (const { mediaType, parameters } of parseAccept(accept)) {
-    const form = Object.hasOwn(builtInForms, mediaType) ? builtInForms[mediaType] : undefined;
-    if (form !== undefined && !parameters.has('as')) return { mediaType: form, pretty };
-  }
-  return { mediaType: 'json', pretty: true };
+  const chosen = choose(accept, (_, target) => target === undefined);
+  if (chosen === undefined) return { mediaType: 'json', pretty: true };
+  return { mediaType: chosen.form, pretty: pretty || chosen.pretty };
 }
 
-/** True if the header asks for aggregated discovery (KEP-3352) ahead of anything plainer. */
-export function wantsAggregatedDiscovery(accept: string | undefined): 'yes' | 'no' | 'only-unsupported' {
-  if (accept === undefined || !accept.includes('APIGroupDiscoveryList')) return 'no';
-  let unsupported = false;
-  for (const { mediaType, parameters } of parseAccept(accept)) {
-    if (mediaType !== 'application/json' && mediaType !== '*/*') continue;
-    if (!parameters.has('as')) return 'no';
-    if (
-      parameters.get('as') === 'APIGroupDiscoveryList' &&
-      parameters.get('g') === 'apidiscovery.k8s.io' &&
-      parameters.get('v') === 'v2'
-    )
-      return 'yes';
-    unsupported = true;
-  }
-  return unsupported ? 'only-unsupported' : 'no';
-}
+/** True if the header asks for aggregated discovery (KEP-3352), wherever among plainer wishes. */
+export const wantsAggregatedDiscovery = (accept: string | undefined): boolean =>
+  accept?.includes('APIGroupDiscoveryList') === true &&
+  choose(
+    accept,
+    (form, target) =>
+      form === 'json' &&
+      target?.kind === 'APIGroupDiscoveryList' &&
+      target.group === 'apidiscovery.k8s.io' &&
+      target.version === 'v2',
+  ) !== undefined;

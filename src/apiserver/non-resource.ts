@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { methodNotAllowed, noSuchResource, notAcceptable } from '../api/errors.js';
+import { methodNotAllowed, noSuchResource } from '../api/errors.js';
 import { goJson } from '../api/go-text.js';
 import type { UserInfo } from '../api/user.js';
 import { discoveryMaxAge, keySetPath, openIdConfigurationPath } from '../auth/discovery-documents.js';
@@ -8,7 +8,7 @@ import { openMetrics } from '../runtime/metrics.js';
 import type { Catalogue, Served } from './catalogue.js';
 import { apiGroup, apiGroupList, apiResourceList, apiVersions, groupDiscoveryList } from './discovery.js';
 import { type HealthCheck, health, healthMetrics, pageNotFound } from './health.js';
-import { negotiate, wantsAggregatedDiscovery } from './negotiate.js';
+import { negotiate, requireRoute, wantsAggregatedDiscovery } from './negotiate.js';
 import type { ApiRequest, Headers, Representation, Result } from './request.js';
 import { serverVersion } from './version.js';
 
@@ -48,6 +48,7 @@ export function nonResourceRoutes(parts: NonResourceParts): NonResourceRoutes {
   return {
     async run(request) {
       const path = request.info.path.length > 1 ? request.info.path.replace(/\/+$/, '') : request.info.path;
+      if (path !== request.info.path && exact.test(path)) return { result: pageNotFound, representation: plain };
       if (/^\/(?:healthz|livez|readyz)(?:\/|$)/.test(path)) {
         return { result: await health(parts.checks, path, request.query, observed), representation: plain };
       }
@@ -61,29 +62,37 @@ export function nonResourceRoutes(parts: NonResourceParts): NonResourceRoutes {
       if (keys !== undefined) return keys;
       const served = parts.catalogue.current();
       if (path === '/api' || path === '/apis') {
+        if (path === '/api') requireGet(request);
         const answer = aggregated.answer(served, request, path === '/api');
         if (answer !== undefined) return answer;
       }
       const found = documentAt(parts, served, path);
       if (found === undefined) return { result: pageNotFound, representation: plain };
       if (found === 'unknown-version') throw noSuchResource();
-      const { document, anyMethod } = found;
-      if (!anyMethod && request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed();
-      const pretty = path === '/version' || path === '/';
-      const representation = negotiate(request.header('accept'), {
-        origin: 'built-in',
+      const { document, routed } = found;
+      if (routed) requireGet(request);
+      const accept = request.header('accept');
+      const result: Result = { type: 'object', code: 200, object: document };
+      if (path === '/version') requireRoute(accept, 'application/json');
+      if (path === '/version' || path === '/') return { result, representation: { mediaType: 'json', pretty: true } };
+      const representation = negotiate(accept, {
+        origin: routed ? 'built-in' : 'custom',
         verb: 'get',
         collection: false,
         query: request.query,
         userAgent: request.header('user-agent'),
         document: true,
       });
-      return {
-        result: { type: 'object', code: 200, object: document },
-        representation: pretty ? { mediaType: 'json', pretty: true } : representation,
-      };
+      return { result, representation };
     },
   };
+}
+
+/** Where a slash at the end makes another path of it. */
+const exact = /^\/(?:healthz|livez|readyz|openapi|metrics)(?:\/|$)/;
+
+function requireGet({ method }: ApiRequest): void {
+  if (method !== 'GET') throw methodNotAllowed();
 }
 
 const fixedDocuments = new Map<string, (served: Served, parts: NonResourceParts) => object>([
@@ -95,22 +104,21 @@ const fixedDocuments = new Map<string, (served: Served, parts: NonResourceParts)
 
 interface Found {
   readonly document: object;
-  /** Groups of custom resources are told of whatever the method. */
-  readonly anyMethod: boolean;
+  /** False for what is put together of several groups, and for custom resources: told whatever the method. */
+  readonly routed: boolean;
 }
 
 function documentAt(parts: NonResourceParts, served: Served, path: string): Found | 'unknown-version' | undefined {
   const fixed = fixedDocuments.get(path)?.(served, parts);
-  if (fixed !== undefined) return { document: fixed, anyMethod: false };
+  if (fixed !== undefined) return { document: fixed, routed: path !== '/' && path !== '/apis' };
   const [root, first = '', second, ...more] = path.slice(1).split('/');
   if (more.length > 0 || (root !== 'api' && root !== 'apis') || (root === 'api' && second !== undefined))
     return undefined;
   const group = served.group(root === 'api' ? '' : first);
   if (group === undefined || (root === 'apis' && first === '')) return undefined;
-  const anyMethod = group.origin === 'custom';
-  if (root === 'apis' && second === undefined) return { document: apiGroup(group), anyMethod };
+  if (root === 'apis' && second === undefined) return { document: apiGroup(group), routed: false };
   const version = served.version(group.name, root === 'api' ? first : (second ?? ''));
-  if (version !== undefined) return { document: apiResourceList(version), anyMethod };
+  if (version !== undefined) return { document: apiResourceList(version), routed: group.origin === 'built-in' };
   return group.origin === 'built-in' ? 'unknown-version' : undefined;
 }
 
@@ -142,23 +150,14 @@ function allPaths(served: Served, { checks, openId }: NonResourceParts): readonl
 }
 
 function openIdAnswer({ openId }: NonResourceParts, request: ApiRequest, path: string): NonResourceAnswer | undefined {
-  if (openId === undefined) return undefined;
+  if (openId === undefined || (path !== openIdConfigurationPath && path !== keySetPath)) return undefined;
+  requireGet(request);
+  const [document, contentType] =
+    path === keySetPath ? [openId.keys, 'application/jwk-set+json'] : [openId.configuration, 'application/json'];
+  requireRoute(request.header('accept'), contentType);
   const headers = { 'Cache-Control': `public, max-age=${discoveryMaxAge}` };
-  if (path === openIdConfigurationPath) {
-    const bytes = Buffer.from(goJson(openId.configuration));
-    return {
-      result: { type: 'bytes', code: 200, bytes, contentType: 'application/json', headers },
-      representation: plain,
-    };
-  }
-  if (path !== keySetPath) return undefined;
-  const accept = request.header('accept') ?? '*/*';
-  const type = 'application/jwk-set+json';
-  if (!accept.split(',').some((part) => [type, '*/*', ''].includes(part.split(';', 1)[0]?.trim() ?? ''))) {
-    throw notAcceptable(`406: Not Acceptable\n\nAvailable representations: ${type}`, {});
-  }
   return {
-    result: { type: 'bytes', code: 200, bytes: Buffer.from(goJson(openId.keys)), contentType: type, headers },
+    result: { type: 'bytes', code: 200, bytes: Buffer.from(goJson(document)), contentType, headers },
     representation: plain,
   };
 }
@@ -169,13 +168,7 @@ class AggregatedDiscovery {
 
   /** undefined: the caller wants the plain document. */
   answer(served: Served, request: ApiRequest, core: boolean): NonResourceAnswer | undefined {
-    const wanted = wantsAggregatedDiscovery(request.header('accept'));
-    if (wanted === 'no') return undefined;
-    if (wanted === 'only-unsupported') {
-      throw notAcceptable(
-        'only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf',
-      );
-    }
+    if (!wantsAggregatedDiscovery(request.header('accept'))) return undefined;
     const { bytes, etag } = this.#document(served, core);
     const headers = { ETag: etag, Vary: 'Accept', 'Cache-Control': 'public' };
     const contentType = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';

@@ -12,7 +12,7 @@ import { isLongRunning } from './operations/in-flight.js';
 import { isAlwaysAnswered, overloaded, panicked, shuttingDown, tooLate } from './operations/operations.js';
 import { Passage } from './operations/passage.js';
 import type { Parts } from './parts.js';
-import type { ApiRequest, ApiResponse, Headers, Representation, Result, TextResult } from './request.js';
+import type { ApiRequest, ApiResponse, Headers, Result, TextResult } from './request.js';
 import { runResourceRequest } from './resource-request.js';
 
 /**
@@ -70,8 +70,8 @@ async function run(
 ): Promise<ApiResponse> {
   let warnings: Set<string> | undefined;
   const warn = (text: string): void => {
-    // A line break would end the header.
-    if (/[\r\n]/.test(text)) return;
+    // No header can carry these.
+    if (/\p{Cc}/u.test(text)) return;
     warnings ??= new Set();
     warnings.add(text);
   };
@@ -180,11 +180,10 @@ function failure(
     ...(filtered && isReason(told, 'Forbidden') ? nosniff : {}),
     ...(retry ? { 'Retry-After': String(retry) } : {}),
   };
-  const form: Representation = errorForm(request.header('accept'), request.query, request.header('user-agent'));
   return {
     result,
     warnings,
-    representation: isReason(told, 'NotAcceptable') ? { mediaType: 'json', pretty: true } : form,
+    representation: errorForm(request.header('accept'), request.query, request.header('user-agent')),
     headers,
   };
 }

@@ -9,6 +9,7 @@ const kinds: Readonly<Record<string, readonly string[]>> = {
     'Endpoints',
     'Event',
     'LimitRange',
+    'List',
     'Namespace',
     'Node',
     'PersistentVolume',
@@ -46,6 +47,7 @@ const kinds: Readonly<Record<string, readonly string[]>> = {
     'SubjectAccessReview',
   ],
   'autoscaling/v1': ['Scale', 'HorizontalPodAutoscaler'],
+  'batch/v1': ['CronJob', 'Job'],
   'certificates.k8s.io/v1': ['CertificateSigningRequest'],
   'certificates.k8s.io/v1alpha1': ['ClusterTrustBundle'],
   'certificates.k8s.io/v1beta1': ['CertificateSigningRequest', 'ClusterTrustBundle', 'PodCertificateRequest'],
@@ -53,6 +55,8 @@ const kinds: Readonly<Record<string, readonly string[]>> = {
   'coordination.k8s.io/v1beta1': ['Lease', 'LeaseCandidate'],
   'events.k8s.io/v1': ['Event'],
   'events.k8s.io/v1beta1': ['Event'],
+  'networking.k8s.io/v1': ['Ingress', 'IngressClass', 'NetworkPolicy'],
+  'policy/v1': ['Eviction', 'PodDisruptionBudget'],
   'rbac.authorization.k8s.io/v1': ['ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding'],
   'rbac.authorization.k8s.io/v1alpha1': ['ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding'],
   'rbac.authorization.k8s.io/v1beta1': ['ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding'],
@@ -87,8 +91,10 @@ export interface TypeMeta {
 
 export const isUnversioned = ({ kind }: Pick<TypeMeta, 'kind'>): boolean => unversioned.has(kind);
 
-export const isRegistered = ({ apiVersion, kind }: TypeMeta): boolean =>
-  unversioned.has(kind) || known.has(`${apiVersion} ${kind}`);
+/** Known where objects of a group are read: the extension group knows no other. */
+export const isRegistered = ({ apiVersion, kind }: TypeMeta, group: string): boolean =>
+  unversioned.has(kind) ||
+  (known.has(`${apiVersion} ${kind}`) && (!group.startsWith('apiextensions.') || apiVersion.startsWith(`${group}/`)));
 
 /** Version of options whose body does not say it. */
 export const optionsVersion = 'meta.k8s.io/v1';

@@ -1,7 +1,11 @@
-import { badRequest } from '../api/errors.js';
-import { pathSegment } from '../api/names.js';
 import type { ApiObject } from '../api/object.js';
-import { readDeleteParameters, readListParameters, readWriteParameters, type WriteParameters } from '../api/options.js';
+import {
+  checkListParameters,
+  readDeleteParameters,
+  readListParameters,
+  readWriteParameters,
+  type WriteParameters,
+} from '../api/options.js';
 import type { UserInfo } from '../api/user.js';
 import { managerName } from '../apply/manager-name.js';
 import type { RequestContext, ResourceDefinition, SubresourceAction } from '../registry/resource-definition.js';
@@ -12,6 +16,7 @@ import { existsInProtobuf, negotiate, readIncludeObject } from './negotiate.js';
 import type { Parts } from './parts.js';
 import { patchTypeOf } from './patch/index.js';
 import type { ApiRequest, Representation, Result } from './request.js';
+import { readSelection } from './selection.js';
 import { locate, type Target } from './target.js';
 import { deleteObject } from './verbs/delete.js';
 import { deleteCollection } from './verbs/delete-collection.js';
@@ -38,7 +43,6 @@ export async function runResourceRequest(
   const target = locate(parts.catalogue.current(), info, request.method, warn);
   if (target === 'page-not-found')
     return { result: pageNotFound, representation: { mediaType: 'json', pretty: false } };
-  checkPathName(info.name);
   const { definition, subresource } = target;
   // Routes of built-in kinds ask for the form of the body before that of the answer.
   if (info.verb === 'patch' && definition.origin === 'built-in')
@@ -111,10 +115,15 @@ async function remove(
   context: RequestContext,
 ): Promise<Result> {
   const { info, query } = request;
+  const selected = info.verb === 'deletecollection' ? readListParameters(query) : undefined;
+  if (selected !== undefined) {
+    checkListParameters(selected);
+    readSelection(definition, selected, parts.featureGates);
+  }
   const parameters = readDeleteParameters(query, await readDeleteBody(request));
   const acting = { ...context, dryRun: parameters.dryRun };
-  if (info.verb === 'deletecollection')
-    return deleteCollection(parts, collectionOf(request, definition), readListParameters(query), parameters, acting);
+  if (selected !== undefined)
+    return deleteCollection(parts, collectionOf(request, definition), selected, parameters, acting);
   const key = { namespace: context.key.namespace, name: info.name };
   return deleteObject(parts, definition, key, parameters, acting);
 }
@@ -215,11 +224,6 @@ export function resultOf(definition: ResourceDefinition, { created, entry, objec
   const code = created ? 201 : 200;
   if (entry !== undefined) return { type: 'entry', code, definition, entry };
   return { type: 'object', code, definition, object };
-}
-
-function checkPathName(name: string): void {
-  const [wrong] = name === '' ? [] : pathSegment(name);
-  if (wrong !== undefined) throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: ${wrong}`);
 }
 
 /** Creating through PUT or apply needs the right to create as well. */

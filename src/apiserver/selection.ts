@@ -22,7 +22,7 @@ export interface Selection {
 
 type Getter = (object: ApiObject) => string;
 
-/** The selectors of a request held against what the kind can be selected by. Throws ApiError. */
+/** The selectors of a request held against what the kind can be selected by; `name`: of the object that the path names. Throws ApiError. */
 export function readSelection(
   definition: ResourceDefinition,
   { labels, fields, shardSelector }: Pick<ListParameters, 'labels' | 'fields' | 'shardSelector'>,
@@ -35,8 +35,10 @@ export function readSelection(
     value,
     field,
   }));
-  const shard = gates.ShardedListAndWatch ? readShardSelector(shardSelector) : undefined;
   const byName = terms.find(({ field, wanted }) => field === 'metadata.name' && wanted)?.value;
+  if (name !== undefined && terms.length > 0 && byName !== name)
+    throw badRequest("fieldSelector metadata.name doesn't match requested name");
+  const shard = gates.ShardedListAndWatch ? readShardSelector(shardSelector) : undefined;
   return {
     everything: (labels === undefined || labels.empty) && terms.length === 0 && name === undefined && !shard,
     shard: shard?.text,

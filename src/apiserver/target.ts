@@ -60,6 +60,11 @@ function locateBuiltIn(definition: ResourceDefinition, info: RequestInfo, method
       throw methodNotAllowed();
     return { definition, subresource };
   }
+  if (definition.answer !== undefined) {
+    if (info.name !== '' || info.verb === 'watch') throw noSuchResource();
+    if (method !== 'POST') throw methodNotAllowed();
+    return { definition, subresource: undefined };
+  }
   if (info.verb === 'watch' && method !== 'GET') throw methodNotAllowed();
   const item =
     info.name !== '' &&
@@ -67,11 +72,6 @@ function locateBuiltIn(definition: ResourceDefinition, info: RequestInfo, method
     info.verb !== 'watch' &&
     info.verb !== 'deletecollection' &&
     method !== 'POST';
-  if (definition.answer !== undefined) {
-    if (info.name !== '') throw noSuchResource();
-    if (method !== 'POST') throw methodNotAllowed();
-    return { definition, subresource: undefined };
-  }
   if (item || (info.name !== '' && method === 'POST')) {
     if (!allows(verbs, itemVerbs[method])) throw methodNotAllowed();
     return { definition, subresource: undefined };

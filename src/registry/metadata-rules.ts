@@ -147,7 +147,7 @@ const immutableMembers = [
 
 function validateFinalizersOfTerminating(now: Meta, old: Meta): readonly Violation[] {
   const before = new Set(old.finalizers);
-  const added = (now.finalizers ?? []).filter((name) => !before.has(name));
+  const added = [...new Set(now.finalizers)].filter((name) => !before.has(name)).sort();
   if (added.length === 0) return nothing;
   const shown = added.map((name) => JSON.stringify(name)).join(', ');
   return [

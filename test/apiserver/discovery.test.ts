@@ -30,7 +30,7 @@ test.each(['/api', '/apis'])('%s in one document, which is not sent twice', asyn
 test.each([
   [undefined, 'APIGroupList'],
   ['application/json', 'APIGroupList'],
-  [`application/json,${v2}`, 'APIGroupList'],
+  [`application/json,${v2}`, 'APIGroupDiscoveryList'],
   [`${v2};profile=nopeer,application/json`, 'APIGroupDiscoveryList'],
   ['application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json', 'APIGroupList'],
   [

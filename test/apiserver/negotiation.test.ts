@@ -1,6 +1,7 @@
 import { connect } from 'node:http2';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { errorForm } from '../../src/apiserver/negotiate.js';
 import { configMaps } from '../../src/resources/configmaps/definition.js';
 import { partialMetadataSchema } from '../../src/resources/partial-metadata-schema.js';
 import { decodeEnvelope, readEnvelope } from '../../src/schema/protobuf.js';
@@ -44,7 +45,12 @@ describe('one object', () => {
     [undefined, 'application/json', 'application/json'],
     ['*/*', 'application/json', 'application/json'],
     ['application/json', 'application/json', 'application/json'],
-    ['APPLICATION/JSON', 'application/json', 'application/json'],
+    ['APPLICATION/JSON,application/yaml', 'application/yaml', 'application/yaml'],
+    ['*/*,application/yaml;q=0.1', 'application/yaml', 'application/yaml'],
+    ['application/*,application/yaml;q=0.1', 'application/yaml', 'application/yaml'],
+    ['application/*;q=0.5,application/json;sv=v2', 'application/json', 'application/json'],
+    ['a/b/c,application/yaml;stream;as=Table=x;q=x', 'application/yaml', 'application/yaml'],
+    [`${as('Table', 'v1', '*/*')},application/yaml`, 'application/yaml', 'application/yaml'],
     ['application/yaml', 'application/yaml', 'application/yaml'],
     [`${protobuf},application/json`, protobuf, 'application/json'],
     [`${protobuf}, */*`, protobuf, 'application/json'],
@@ -73,9 +79,9 @@ describe('one object', () => {
 
   test.each([
     ['text/html', builtIn, `406: Not Acceptable\n\nAvailable representations: ${listed}`],
-    ['application/*', builtIn, `406: Not Acceptable\n\nAvailable representations: ${listed}`],
+    ['APPLICATION/JSON', builtIn, `406: Not Acceptable\n\nAvailable representations: ${listed}`],
     ['text/html', custom, `only the following media types are accepted: ${listed}`],
-    [protobuf, custom, `only the following media types are accepted: ${listed}`],
+    ['application', custom, `only the following media types are accepted: ${listed}`],
     [as('Nonsense'), builtIn, `only the following media types are accepted: ${listed}`],
     [as('Nonsense'), custom, `only the following media types are accepted: ${listed}`],
   ])('Accept %s is refused for %s', async (accept, path, message) => {
@@ -87,6 +93,15 @@ describe('one object', () => {
     const refused = await it.ask('POST', path, { headers: { accept }, body: body(path, 'never') });
     expect(refused.code).toBe(406);
     expect((await get(`${path}/never`)).code).toBe(404);
+  });
+
+  test('a refusal comes in the form that was asked for, where that is one', async () => {
+    const refused = await get(`${custom}/a`, protobuf);
+    expect([refused.code, refused.headers['content-type']]).toEqual([406, protobuf]);
+    for (const accept of ['*', 'application/*']) {
+      const { code, text } = await get(`${builtIn}/a`, accept);
+      expect([code, text.split('\n').length]).toEqual([406, 2]);
+    }
   });
 
   test.each(either)('as bare metadata: %s', async (_, path) => {
@@ -216,9 +231,10 @@ describe('a list', () => {
         `406: Not Acceptable\n\nAvailable representations: ${listed}, ${streams}`,
       );
     }
-    expect((await get(`${builtIn}?watch=1`, 'application/yaml')).json().message).toBe(
-      `only the following media types are accepted: ${streams}`,
-    );
+    for (const accept of ['application/yaml', as('Table', 'v1', 'application/yaml')]) {
+      const refused = await get(`${builtIn}?watch=1`, `${accept},application/json`);
+      expect([refused.code, refused.text]).toEqual([406, expect.stringContaining(streams.split(' ')[1] ?? '')]);
+    }
   });
 });
 
@@ -414,7 +430,7 @@ describe('the rest of the wire', () => {
     const session = connect(it.server.url ?? '', it.credentials);
     const ask = (method: string): Promise<number> =>
       new Promise((resolve, reject) => {
-        const stream = session.request({ ':method': method, ':path': '/version' });
+        const stream = session.request({ ':method': method, ':path': '/apis' });
         let status = 0;
         stream.on('response', (headers) => {
           status = Number(headers[':status']);
@@ -427,4 +443,12 @@ describe('the rest of the wire', () => {
     expect([await ask('HEAD'), await ask('GET')]).toEqual([200, 200]);
     session.close();
   });
+});
+
+test('an Accept header takes little time however long it is', () => {
+  const begun = performance.now();
+  for (let at = 0; at < 100; at++) {
+    errorForm(`${'*/*,'.repeat(2_000)}${'a/b,'.repeat(2_000)}x/y${at}`, { get: () => undefined, all: () => [] }, 'x');
+  }
+  expect(performance.now() - begun).toBeLessThan(1_500);
 });

@@ -26,6 +26,7 @@ test.each([
   ['DELETE', '/api/v1/proxy/namespaces/default', 404],
   ['POST', '/api/v1/watch/namespaces/default/configmaps', 405],
   ['DELETE', '/api/v1/watch/namespaces/default', 405],
+  ['GET', '/apis/authentication.k8s.io/v1/watch/tokenreviews', 404],
   ['GET', '/api/v1/watch/namespaces/default/status', 404],
 ])('%s %s: %i', async (method, path, code) => {
   expect((await it.ask(method, path)).code).toBe(code);

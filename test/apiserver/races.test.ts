@@ -45,6 +45,17 @@ test.each(Object.entries(patches))(
   },
 );
 
+test('of those who apply what is not there yet one creates it, and what all of them applied holds', async () => {
+  const everyone = Array.from({ length: 8 }, (_, at) => at);
+  const key = { namespace: 'default', name: 'applied' };
+  const apply = (at: number) => {
+    const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: key.name }, data: { [`k${at}`]: 'x' } };
+    return configMaps.patch(key, { type: 'apply', fieldManager: `manager-${at}`, body });
+  };
+  await Promise.all(everyone.map(apply));
+  expect(Object.keys((await configMaps.get(key))?.data ?? {}).sort()).toEqual(everyone.map((at) => `k${at}`));
+});
+
 test.each([
   ['updates', (seen: ConfigMap, at: number) => configMaps.update({ ...seen, data: { at: String(at) } })],
   [

@@ -5,6 +5,7 @@ import { type AskOptions, type Served, serve, served, widgets } from './served.j
 
 const configMaps = '/api/v1/namespaces/default/configmaps';
 const merge = { 'content-type': 'application/merge-patch+json' };
+const protobuf = { 'content-type': 'application/vnd.kubernetes.protobuf' };
 const table = { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' };
 
 let it: Served;
@@ -73,6 +74,65 @@ test.each<[string, string, AskOptions, number, string]>([
     {},
     422,
     'resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when continue is provided',
+  ],
+  [
+    'GET',
+    '?sendInitialEvents=true&resourceVersionMatch=Exact',
+    {},
+    422,
+    'is invalid: [resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided, sendInitialEvents: Forbidden',
+  ],
+  // Parameters that Go cannot read are not there.
+  ['GET', '?limit=%zz&limit=;&limit=x', {}, 400, 'strconv.ParseInt: parsing "x": invalid syntax'],
+  // Which objects a deletion is about is read before how they are to be deleted.
+  ['DELETE', '?limit=x', { body: '{' }, 400, 'strconv.ParseInt: parsing "x": invalid syntax'],
+  ['DELETE', '?fieldSelector=a%3Db&dryRun=x', {}, 400, '"a" is not a known field selector'],
+  // A name that none can have is told of when the object is looked for.
+  ['PUT', '/a%25', { body: { metadata: { name: 'a' } } }, 400, 'does not match the name on the URL (a%)'],
+  ['PUT', '/a%25', { body: { metadata: { name: 'a%' } } }, 400, `Name parameter invalid: "a%": may not contain '%'`],
+  ['DELETE', '/..', { body: { dryRun: ['x'] } }, 422, 'dryRun: Unsupported value'],
+  // What says what a body is must be readable to its end.
+  [
+    'POST',
+    '?dryRun=All',
+    { headers: { 'content-type': 'application/json;;' }, body: { metadata: { name: 'n' } } },
+    415,
+    '',
+  ],
+  [
+    'POST',
+    '?dryRun=All',
+    { headers: { 'content-type': 'Application/JSON ; charset="utf-8" ;' }, body: { metadata: { name: 'n' } } },
+    201,
+    '',
+  ],
+  [
+    'PATCH',
+    '/a',
+    { headers: { 'content-type': 'Application/Merge-Patch+JSON' }, body: {} },
+    415,
+    '415: Unsupported Media Type',
+  ],
+  [
+    'PATCH',
+    '/a',
+    { headers: { 'content-type': 'application/merge-patch+json, application/json' }, body: {} },
+    415,
+    'the body of the request was in an unknown format - accepted media types include: application/json-patch+json',
+  ],
+  [
+    'POST',
+    '',
+    { headers: protobuf, body: Buffer.from('k8s\0') },
+    400,
+    '(must be of type ConfigMap): empty body (6b387300)',
+  ],
+  [
+    'POST',
+    '',
+    { headers: protobuf, body: Buffer.from('k8s\0\x12\x02\x10\x01') },
+    400,
+    'ConfigMap in version "v1" cannot be handled as a ConfigMap: proto: wrong wireType = 0 for field Data',
   ],
   // Of a create, what the body is comes before the options; of an update after them.
   ['POST', '?dryRun=x', { headers: { 'content-type': 'text/plain' }, body: 'x' }, 415, 'unknown format'],
@@ -256,10 +316,42 @@ test('doors of custom resources', async () => {
   }
 });
 
-test('groups of custom resources are told of whatever the method, others are only read', async () => {
-  for (const path of ['/apis/example.com', '/apis/example.com/v1']) expect((await it.ask('PUT', path)).code).toBe(200);
-  for (const path of ['/apis', '/apis/rbac.authorization.k8s.io/v1']) {
-    expect((await it.ask('PUT', path)).code).toBe(405);
+test('groups and versions of custom resources are told whatever the method, other documents are got', async () => {
+  for (const path of ['/', '/apis', '/apis/', '/apis/rbac.authorization.k8s.io', '/apis/example.com/v1']) {
+    expect((await it.ask('PUT', path)).code).toBe(200);
+  }
+  for (const path of ['/api', '/api/v1/', '/apis/rbac.authorization.k8s.io/v1', '/version', '/openid/v1/jwks']) {
+    for (const method of ['PUT', 'HEAD']) expect((await it.ask(method, path)).code).toBe(405);
+  }
+});
+
+test.each([
+  ['/livez/', '*/*', 404],
+  ['/livez/ping/', '*/*', 404],
+  ['/metrics/', '*/*', 404],
+  ['/openapi/v3/', '*/*', 404],
+  ['/version/', '*/*', 200],
+  ['/version', 'application/yaml', 406],
+  ['/.well-known/openid-configuration', 'application/yaml', 406],
+  ['/openid/v1/jwks', 'application/json', 406],
+  ['/apis', 'application/*', 200],
+  ['/api', 'application/*', 406],
+  ['/openapi/v3/api/v1', 'application/com.github.proto-openapi.spec.v3.v1.0+protobuf', 406],
+])('a document at %s, wanted as %s: %i', async (path, accept, code) => {
+  expect((await it.ask('GET', path, { headers: { accept } })).code).toBe(code);
+});
+
+test('a watch of one object by its path shows no other, and its parameters are those of a list', async () => {
+  const path = '/api/v1/watch/namespaces/default/configmaps/b';
+  const [first] = (await it.ask('GET', `${path}?continue=x`, { lines: 1 })).events();
+  expect(first.object.metadata.name).toBe('b');
+  for (const [query, code, why] of [
+    ['fieldSelector=metadata.name%3Da', 400, "fieldSelector metadata.name doesn't match requested name"],
+    ['fieldSelector=metadata.name!%3Db', 400, "fieldSelector metadata.name doesn't match requested name"],
+    ['sendInitialEvents=true', 422, 'sendInitialEvents is forbidden for list'],
+  ] as const) {
+    const answer = await it.ask('GET', `${path}?${query}`);
+    expect([answer.code, answer.json().message]).toEqual([code, expect.stringContaining(why)]);
   }
 });
 
@@ -267,6 +359,91 @@ test('deleting a definition leaves the finalizers of the garbage collector alone
   const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.example.com';
   const answer = await it.ask('DELETE', `${path}?propagationPolicy=Orphan&dryRun=All`);
   expect(answer.json().metadata.finalizers).toEqual(['customresourcecleanup.apiextensions.k8s.io']);
+});
+
+test.each([
+  [configMaps, 'a', '?dryRun=All', '/configmaps/default/a'],
+  [configMaps, 'a', '', '/registry/configmaps/default/a'],
+  ['/apis/apiextensions.k8s.io/v1/customresourcedefinitions', 'widgets.example.com', '', '/registry/apiextensions.k8s'],
+])('an update of another object names the place of the one there is: %s/%s%s', async (path, name, query, key) => {
+  const object = (await it.ask('GET', `${path}/${name}`)).json();
+  const body = { ...object, metadata: { ...object.metadata, uid: 'x' } };
+  const answer = await it.ask('PUT', `${path}/${name}${query}`, { body });
+  expect([answer.code, answer.json().message]).toEqual([409, expect.stringContaining(`Key: ${key}`)]);
+});
+
+test.each([
+  [
+    'rbac.authorization.k8s.io/v1/clusterroles',
+    { generateName: '.' },
+    422,
+    ': metadata.generateName: Invalid value: ".": may not be \'.\'',
+  ],
+  ['resource.k8s.io/v1/deviceclasses', { name: 'a'.repeat(254) }, 422, ': must be no more than 253 bytes'],
+  ['resource.k8s.io/v1/deviceclasses', { generateName: 'a'.repeat(254) }, 201, ''],
+  ['certificates.k8s.io/v1/certificatesigningrequests', { name: 'a/b' }, 422, '"a/b" is invalid: [spec.request'],
+])('names as %s have them: %j', async (path, metadata, code, why) => {
+  const answer = await it.ask('POST', `/apis/${path}?dryRun=All`, { body: { metadata, spec: {} } });
+  expect([answer.code, answer.json().message ?? '']).toEqual([code, expect.stringContaining(why)]);
+});
+
+test('the group of definitions knows only its own kinds', async () => {
+  const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+  const answer = await it.ask('POST', path, { body: { apiVersion: 'v1', kind: 'Secret' } });
+  expect([answer.code, answer.json().message]).toEqual([
+    400,
+    expect.stringContaining('no kind "Secret" is registered'),
+  ]);
+});
+
+test('an object of another version of its kind is read before it is refused', async () => {
+  const roles = '/apis/rbac.authorization.k8s.io/v1/clusterroles';
+  const body = { apiVersion: 'rbac.authorization.k8s.io/v1beta1', kind: 'ClusterRole', metadata: { name: 'a' }, x: 1 };
+  for (const [fieldValidation, why] of [
+    ['Strict', 'cannot be handled as a ClusterRole: strict decoding error: unknown field "x"'],
+    [
+      'Ignore',
+      'the API version in the data (rbac.authorization.k8s.io/v1beta1) does not match the expected API version',
+    ],
+  ]) {
+    const answer = await it.ask('POST', `${roles}?fieldValidation=${fieldValidation}`, { body });
+    expect([answer.code, answer.json().message]).toEqual([400, expect.stringContaining(why ?? '')]);
+  }
+});
+
+test.each([
+  ['json-patch+json', [{ op: 'replace', path: '/metadata/resourceVersion', value: '' }]],
+  ['merge-patch+json', { metadata: { resourceVersion: null } }],
+])('a patch takes the version away only where updates need none: %s', async (type, body) => {
+  const headers = { 'content-type': `application/${type}` };
+  const lease = '/apis/coordination.k8s.io/v1/namespaces/default/leases';
+  await it.ask('POST', lease, { body: { metadata: { name: 'a' } } });
+  expect((await it.ask('PATCH', `${configMaps}/a`, { headers, body })).code).toBe(200);
+  const refused = await it.ask('PATCH', `${lease}/a`, { headers, body });
+  expect([refused.code, refused.json().message]).toEqual([
+    422,
+    expect.stringContaining('must be specified for an update'),
+  ]);
+});
+
+test('who may not create is told so of what could be created only', async () => {
+  const headers = { 'impersonate-user': 'updater', 'content-type': 'application/apply-patch+yaml' };
+  const roles = '/apis/rbac.authorization.k8s.io/v1/namespaces/default';
+  const body = {
+    metadata: { name: 'updater' },
+    rules: [{ apiGroups: [''], resources: ['configmaps'], verbs: ['patch'] }],
+  };
+  await it.ask('POST', `${roles}/roles`, { body });
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'updater' };
+  const subjects = [{ kind: 'User', name: 'updater' }];
+  await it.ask('POST', `${roles}/rolebindings`, { body: { metadata: { name: 'updater' }, roleRef, subjects } });
+  for (const [key, code] of [
+    ['a b', 422],
+    ['a', 403],
+  ] as const) {
+    const applied = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'new' }, data: { [key]: '' } };
+    expect((await it.ask('PATCH', `${configMaps}/new?fieldManager=u`, { headers, body: applied })).code).toBe(code);
+  }
 });
 
 test('nodes leave a Status behind', async () => {
@@ -287,6 +464,8 @@ test('a PUT is looked at before it is known whether the object is there', async 
 test('the list of paths is for people, and a path that cannot be routed is told with its query', async () => {
   expect((await it.ask('GET', '/')).text).toMatch(/^\{\n {2}"paths": \[\n/);
   expect((await it.ask('GET', '/api/v1/watch?a=b')).text).toContain('namespace from url, /api/v1/watch?a=b\n');
+  const unreadable = await it.ask('GET', '/api/%zz');
+  expect([unreadable.code, unreadable.text]).toEqual([400, '400 Bad Request']);
 });
 
 test('a list that can only have one name is a list all the same', async () => {
@@ -294,4 +473,11 @@ test('a list that can only have one name is a list all the same', async () => {
     headers: { accept: 'text/plain' },
   });
   expect(answer.json().message).toContain('application/json;stream=watch');
+});
+
+test('a warning that no header can carry is left out, and the answer is not lost with it', async () => {
+  const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: 'a\u0007' };
+  const metadata = { name: 'twice-owned', ownerReferences: [owner, owner] };
+  const { code, headers } = await it.ask('POST', configMaps, { body: { metadata } });
+  expect([code, headers['warning']]).toEqual([201, undefined]);
 });

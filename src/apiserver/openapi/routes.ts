@@ -41,6 +41,7 @@ export function openApiAnswer(served: Served, asked: Asked): Result | undefined 
   const path = asked.path.slice('/openapi/v3/'.length);
   const document = asked.path.startsWith('/openapi/v3/') ? documents.byPath.get(path) : undefined;
   if (document === undefined) return undefined;
+  if (formIn(asked.accept) !== 'json') return unacceptable;
   if (asked.hash === undefined) return fresh(document, json, asked, {});
   if (asked.hash !== document.hash) {
     return {
@@ -106,12 +107,14 @@ function v2Document(served: Served, form: V2Form): Document {
 }
 
 function v2Answer(served: Served, asked: Asked): Bytes {
-  const form = v2Form(asked.accept);
-  if (form === undefined) return { type: 'bytes', code: 406, bytes: Buffer.alloc(0), contentType: json };
+  const form = formIn(asked.accept);
+  if (form === undefined) return unacceptable;
   return fresh(v2Document(served, form), form === 'json' ? json : v2ProtobufAnswer, asked, { Vary: 'Accept' });
 }
 
-function v2Form(accept: string | undefined): V2Form | undefined {
+const unacceptable: Bytes = { type: 'bytes', code: 406, bytes: Buffer.alloc(0), contentType: json };
+
+function formIn(accept: string | undefined): V2Form | undefined {
   for (const clause of (accept ?? '*/*').split(',')) {
     const type = clause.split(';', 1)[0]?.trim() ?? '';
     if (type === json || type === '*/*' || type === 'application/*' || type === '') return 'json';

@@ -6,7 +6,6 @@ import type { Steps } from '../../api/steps.js';
 import { invalid } from '../../api/violations.js';
 import { DecodeError } from '../../schema/decode.js';
 import type { Schema } from '../../schema/schema.js';
-import { mediaTypeOf } from '../bodies.js';
 import type { RequestBody } from '../request.js';
 import { jsonPatch } from './json.js';
 import { mergePatch } from './merge.js';
@@ -29,10 +28,12 @@ export const patchTypes = {
  * @throws ApiError 415 when the kind takes no patch of that type.
  */
 export function patchTypeOf(contentType: string | undefined, origin: 'built-in' | 'custom'): PatchType | 'apply' {
-  const mediaType = mediaTypeOf(contentType);
+  const names = (contentType ?? '').split(',').map((one) => one.split(';', 1)[0]?.replace(/^ +| +$/g, '') ?? '');
+  if (origin === 'built-in' && !names.some((name) => Object.hasOwn(patchTypes, name)))
+    throw unsupportedMediaType('415: Unsupported Media Type', {});
+  const [mediaType = ''] = (contentType ?? '').split(';', 1);
   const type = Object.hasOwn(patchTypes, mediaType) ? patchTypes[mediaType as keyof typeof patchTypes] : undefined;
   if (type !== undefined && serves(type, origin)) return type;
-  if (origin === 'built-in') throw unsupportedMediaType('415: Unsupported Media Type', {});
   const accepted = Object.entries<PatchType | 'apply'>(patchTypes).filter(([, each]) => serves(each, origin));
   throw unsupportedMediaType(
     `the body of the request was in an unknown format - accepted media types include: ${accepted.map(([name]) => name).join(', ')}`,

@@ -18,10 +18,14 @@ export const strategicPatch: PatchType = {
   for: 'built-in',
   read(text, { fieldValidation }) {
     const { patch, strict } = readPatch(text, fieldValidation !== 'Ignore');
+    let left = (): JsonObject => patch;
     return {
       strict,
-      apply: (current, schema) => mergeMaps(current, patch, schema),
-      shown: () => goValue(patch),
+      apply: (current, schema) => {
+        left = () => leftOf(patch, current, schema);
+        return mergeMaps(current, patch, schema);
+      },
+      shown: () => goValue(left()),
     };
   },
 };
@@ -298,6 +302,35 @@ function identity(item: Json, key: string): Json {
   const value = member(item, key);
   if (value !== undefined) return value;
   throw untyped(`map: ${goValue(item)} does not contain declared merge key: ${key}`);
+}
+
+/** What Kubernetes has left of a patch when it has applied it; refusals quote that. */
+function leftOf(patch: JsonObject, original: JsonObject, schema: Schema): JsonObject {
+  if (Object.hasOwn(patch, directive)) return patch[directive] === 'replace' ? withoutMember(patch, directive) : patch;
+  const live = retained(original, patch);
+  const dealtWith = new Set([retainKeys]);
+  for (const name of Object.keys(patch)) {
+    if (name.startsWith(setOrder)) dealtWith.add(name).add(targetOf(name, badOrder));
+  }
+  const out: Record<string, Json> = {};
+  for (const [name, value] of Object.entries(patch)) {
+    if (dealtWith.has(name)) continue;
+    const there = member(live, name);
+    if (there === undefined || kindOf(there) !== kindOf(value)) setMember(out, name, withoutNulls(value));
+    else if (isObject(there) && isObject(value)) {
+      const how = strategyOf(schema, name);
+      setMember(out, name, how.strategy === 'replace' ? value : leftOf(value, there, how.schema));
+    } else setMember(out, name, value);
+  }
+  return out;
+}
+
+function withoutNulls(value: Json): Json {
+  if (isList(value)) return value.map(withoutNulls);
+  if (!isObject(value)) return value;
+  const out: Record<string, Json> = {};
+  for (const [name, item] of Object.entries(value)) if (item !== null) setMember(out, name, withoutNulls(item));
+  return out;
 }
 
 /** Items of merged lists are of one type, and not lists. */

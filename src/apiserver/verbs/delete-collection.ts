@@ -21,6 +21,7 @@ export async function deleteCollection(
   const turns = new TurnTaking();
   for (const entry of list.entries) {
     if (turns.isDue) await turns.next();
+    target.signal.throwIfAborted();
     const key = keyOf(stored(target.definition, entry));
     try {
       await deleteObject(parts, target.definition, key, parameters, { ...context, key });

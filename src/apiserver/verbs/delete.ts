@@ -8,6 +8,7 @@ import { storageKey } from '../../registry/keys.js';
 import type { RequestContext, ResourceDefinition } from '../../registry/resource-definition.js';
 import { type Entry, WriteConflict } from '../../store/store.js';
 import { stored } from '../forms.js';
+import { checkPathName } from '../given-object.js';
 import type { Parts } from '../parts.js';
 import type { Result } from '../request.js';
 import { replaceStored } from '../write.js';
@@ -36,6 +37,7 @@ export async function deleteObject(
     warn: (text) => context.warn(text),
     annotate: context.annotate,
   });
+  checkPathName(key.name);
   for (;;) {
     const entry = await parts.store.get(storageKey(definition, key));
     if (entry === undefined) throw notFound({ ...definition, name: key.name });

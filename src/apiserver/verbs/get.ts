@@ -4,6 +4,7 @@ import { storageKey } from '../../registry/keys.js';
 import type { ResourceDefinition } from '../../registry/resource-definition.js';
 import type { Entry } from '../../store/store.js';
 import { stored } from '../forms.js';
+import { checkPathName } from '../given-object.js';
 import type { Parts } from '../parts.js';
 import type { ApiRequest, Result } from '../request.js';
 import { readVersion, waitForRevision } from '../revisions.js';
@@ -35,6 +36,7 @@ export async function existing(
   definition: ResourceDefinition,
   { namespace, name }: { readonly namespace: string; readonly name: string },
 ): Promise<Entry> {
+  checkPathName(name);
   const entry = await store.get(storageKey(definition, { namespace, name }));
   if (entry === undefined) throw notFound({ ...definition, name });
   return entry;

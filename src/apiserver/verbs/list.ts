@@ -22,7 +22,7 @@ export interface ListTarget {
 
 /** GET of a collection: one consistent state, in pages if asked. */
 export async function listObjects(parts: Parts, target: ListTarget, parameters: ListParameters): Promise<ListResult> {
-  checkListParameters(parameters, { watch: false });
+  checkListParameters(parameters);
   const selection = readSelection(target.definition, parameters, parts.featureGates);
   const plan = await planRead(parts, target, parameters);
   const page = await readPage(parts, target, selection, plan);
@@ -113,7 +113,10 @@ async function readPage(parts: Parts, target: ListTarget, selection: Selection, 
     );
     at ??= scan.revision;
     for (const [position, entry] of scan.entries.entries()) {
-      if (turns.isDue) await turns.next();
+      if (turns.isDue) {
+        await turns.next();
+        target.signal.throwIfAborted();
+      }
       if (!isSelected(selection, target.definition, entry)) continue;
       found.push(entry);
       if (found.length === plan.limit) {

@@ -12,6 +12,7 @@ import {
   StoreClosed,
   SubscriberTooSlow,
 } from '../../store/store.js';
+import type { Served } from '../catalogue.js';
 import { Pace } from '../pace.js';
 import type { Parts } from '../parts.js';
 import type { WatchItem, WatchResult } from '../request.js';
@@ -34,8 +35,8 @@ const farewellMs = 2_000;
 const shortestMs = 1_800_000;
 
 export function watchObjects(parts: Parts, target: ListTarget, parameters: ListParameters): WatchResult {
-  checkListParameters(parameters, { watch: true });
-  const selection = readSelection(target.definition, parameters, parts.featureGates);
+  checkListParameters(parameters);
+  const selection = readSelection(target.definition, parameters, parts.featureGates, target.name);
   const version = parameters.resourceVersion === '' ? undefined : readVersion(parameters.resourceVersion, 'watch');
   const fromState = version === undefined || version === 0n;
   const plan: WatchPlan = {
@@ -44,7 +45,8 @@ export function watchObjects(parts: Parts, target: ListTarget, parameters: ListP
     notBefore: version ?? 0n,
     after: fromState ? undefined : version,
     bookmarks: parameters.allowWatchBookmarks,
-    endMark: parameters.allowWatchBookmarks && (parameters.sendInitialEvents ?? fromState),
+    // Only a parameter asks for the mark, never a path that says watch.
+    endMark: parameters.allowWatchBookmarks && parameters.watch && (parameters.sendInitialEvents ?? fromState),
     lifetimeMs: parameters.timeoutSeconds ? parameters.timeoutSeconds * 1_000 : shortestMs * (1 + Math.random()),
   };
   const pace = new Pace();
@@ -150,7 +152,7 @@ class Watch {
       complete: () => this.#end(),
     });
     // It may have called back already.
-    if (this.#resting) changes.unsubscribe();
+    if (this.#resting || this.#out.closed) changes.unsubscribe();
     else this.#changes = changes;
   }
 
@@ -172,7 +174,13 @@ class Watch {
   #onChange(change: Change): void {
     // What comes now comes again later.
     if (this.#resting) return;
-    this.#tell(change);
+    try {
+      this.#tell(change);
+    } catch (error) {
+      // An entry that cannot be read must end this watch, and nothing else.
+      this.#fail(error);
+      return;
+    }
     const wait = this.#pace.wait();
     if (wait !== undefined) this.#restUntil(wait);
   }
@@ -216,10 +224,13 @@ class Watch {
     const { definition } = this.#target;
     if (definition.origin === 'built-in') return;
     const { catalogue } = this.#parts;
-    const stop = catalogue.onChange((served) => {
+    const look = (served: Served): void => {
       if (served.find(definition.group, definition.version, definition.plural) === undefined) this.#end();
-    });
+    };
+    const stop = catalogue.onChange(look);
     this.#ended.signal.addEventListener('abort', stop, { once: true });
+    // It may have gone while the present state was sent.
+    look(catalogue.current());
   }
 
   #fail(error: unknown): void {

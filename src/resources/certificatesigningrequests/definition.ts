@@ -117,7 +117,7 @@ export function certificateSigningRequestDefinition(
     group: `certificates.${domains.api}`,
     origin: 'built-in',
     schema: certificateSigningRequestSchema,
-    nameRule: nameRules.pathSegment,
+    nameRule: nameRules.any,
     unconditionalUpdate: true,
     selectableFields: { 'spec.signerName': ({ spec }) => spec?.signerName ?? '' },
     columns,

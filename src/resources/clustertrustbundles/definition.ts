@@ -1,5 +1,6 @@
 import { type Domains, defaultDomains } from '../../api/domains.js';
 import { type ClusterTrustBundle, ClusterTrustBundles } from '../../api/kinds/cluster-trust-bundle.js';
+import { nameRules } from '../../api/names.js';
 import { signerNameViolations } from '../../api/signer-name.js';
 import { invalid, type Violation } from '../../api/violations.js';
 import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
@@ -80,7 +81,7 @@ export const clusterTrustBundleDefinition = ({
     origin: 'built-in',
     schema: schemaOf(version),
     // What is wrong with a name depends on the signer: see `nameViolations`.
-    nameRule: () => [],
+    nameRule: nameRules.any,
     selectableFields: { 'spec.signerName': ({ spec }) => spec?.signerName ?? '' },
     columns: [
       column(

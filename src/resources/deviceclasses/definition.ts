@@ -210,7 +210,7 @@ export const deviceClasses = (parts: {
     ...DeviceClasses,
     origin: 'built-in',
     schema: deviceClassSchema,
-    nameRule: nameRules.dnsSubdomain,
+    nameRule: nameRules.longName,
     unconditionalUpdate: true,
     answersDeleted: true,
     columns: [age],

@@ -26,15 +26,21 @@ export interface Collection {
 }
 export type Query = Readonly<Record<string, string>>;
 
-export function collection(store: Store, clock: Clock, featureGates = defaultFeatureGates): Collection {
-  const parts = {
+/** What verbs need of a server. */
+export const partsOf = (store: Store, clock: Clock, more: Partial<Parts> = {}): Parts =>
+  ({
     store,
     clock,
     log: silentLogger,
     catalogue: new Catalogue([definition]),
+    admission: [],
     firstRevision: () => 0n,
-    featureGates,
-  } as object as Parts;
+    featureGates: defaultFeatureGates,
+    ...more,
+  }) as object as Parts;
+
+export function collection(store: Store, clock: Clock, featureGates = defaultFeatureGates): Collection {
+  const parts = partsOf(store, clock, { featureGates });
   const target = (namespace: string) => ({ definition, namespace, signal: new AbortController().signal });
   const parameters = (query: Query) =>
     readListParameters({ get: (name) => query[name], all: (name) => (query[name] === undefined ? [] : [query[name]]) });
@@ -54,6 +60,7 @@ export function collection(store: Store, clock: Clock, featureGates = defaultFea
       return true;
     },
     list: (query = {}, namespace = '') => listObjects(parts, target(namespace), parameters(query)),
-    watch: (query = {}, namespace = '') => watchObjects(parts, target(namespace), parameters(query)),
+    watch: (query = {}, namespace = '') =>
+      watchObjects(parts, target(namespace), parameters({ watch: 'true', ...query })),
   };
 }

@@ -1,11 +1,16 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { ApiError } from '../../../src/api/errors.js';
+import { readListParameters } from '../../../src/api/options.js';
 import { stored } from '../../../src/apiserver/forms.js';
 import type { ListResult } from '../../../src/apiserver/request.js';
+import { deleteCollection } from '../../../src/apiserver/verbs/delete-collection.js';
+import { listObjects } from '../../../src/apiserver/verbs/list.js';
+import type { RequestContext } from '../../../src/registry/resource-definition.js';
+import { TurnTaking } from '../../../src/runtime/turn-taking.js';
 import { MemoryStore } from '../../../src/store/memory/memory-store.js';
 import { FakeClock } from '../../../src/testing/fake-clock.js';
-import { collection, definition, type Query } from './collection.js';
+import { collection, definition, partsOf, type Query } from './collection.js';
 
 const labelOf = (list: ListResult): readonly string[] =>
   list.entries.map((entry) => {
@@ -124,4 +129,28 @@ test.each<[string, Query, string, readonly string[]]>([
   }
   const list = await api.list(query, namespace);
   expect([labelOf(list), list.continue, list.remainingItemCount]).toEqual([wanted, undefined, undefined]);
+});
+
+test('what nobody waits for any more is not gone on with', async () => {
+  vi.spyOn(TurnTaking.prototype, 'isDue', 'get').mockReturnValue(true);
+  const store = new MemoryStore();
+  const clock = new FakeClock();
+  for (const name of ['a', 'b', 'c']) await collection(store, clock).put('n', name);
+  const caller = new AbortController();
+  // Whoever asked goes at the second turn for others.
+  let turns = 0;
+  vi.spyOn(TurnTaking.prototype, 'next').mockImplementation(async () => {
+    if (++turns === 2) caller.abort(new Error('gone'));
+  });
+  const target = { definition, namespace: 'n', signal: caller.signal };
+  const parameters = (query: Query) => readListParameters({ get: (key) => query[key], all: () => [] });
+  const parts = partsOf(store, clock);
+  await expect(listObjects(parts, target, parameters({ labelSelector: 'l!=x' }))).rejects.toThrow('gone');
+  expect(turns).toBe(2);
+  const deletion = { dryRun: false, gracePeriodSeconds: undefined, preconditions: undefined };
+  const context = { now: clock.now() } as RequestContext;
+  await expect(deleteCollection(parts, target, parameters({}), deletion, context)).rejects.toThrow('gone');
+  expect((await collection(store, clock).list()).entries).toHaveLength(3);
+  vi.restoreAllMocks();
+  await store.close();
 });

@@ -2,12 +2,17 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ApiError } from '../../../src/api/errors.js';
 import type { ApiObject } from '../../../src/api/object.js';
+import { readListParameters } from '../../../src/api/options.js';
+import { Catalogue } from '../../../src/apiserver/catalogue.js';
 import { stored } from '../../../src/apiserver/forms.js';
-import type { WatchItem } from '../../../src/apiserver/request.js';
+import type { WatchItem, WatchResult } from '../../../src/apiserver/request.js';
+import { watchObjects } from '../../../src/apiserver/verbs/watch.js';
+import { storageKey } from '../../../src/registry/keys.js';
+import type { ResourceDefinition } from '../../../src/registry/resource-definition.js';
 import { MemoryStore } from '../../../src/store/memory/memory-store.js';
-import { type Change, HistoryCompacted, type Revision } from '../../../src/store/store.js';
+import { type Change, HistoryCompacted, type Revision, type Store } from '../../../src/store/store.js';
 import { FakeClock, settled } from '../../../src/testing/fake-clock.js';
-import { type Collection, collection, definition, type Query } from './collection.js';
+import { type Collection, collection, definition, partsOf, type Query } from './collection.js';
 
 /** What a watcher selects, and the same said in code. */
 interface Selector {
@@ -276,10 +281,10 @@ describe('a watch', () => {
     const store = new MemoryStore({ clock, progressMs: 1_000 });
     return { clock, store, api: collection(store, clock) };
   };
-  const follow = (api: Collection, query: Query) => {
+  const follow = ({ events }: WatchResult) => {
     const items: WatchItem[] = [];
     const state = { over: false };
-    const subscription = api.watch(query).events.subscribe({
+    const subscription = events.subscribe({
       next: (item) => items.push(item),
       complete: () => {
         state.over = true;
@@ -321,12 +326,17 @@ describe('a watch', () => {
       { labelSelector: 'l=none', allowWatchBookmarks: '1' },
       ['BOOKMARK 2 end'],
     ],
+    [
+      'of a path that says watch the end is not marked',
+      { watch: 'false', allowWatchBookmarks: '1', labelSelector: 'l=none' },
+      [],
+    ],
     ['from the future', { resourceVersion: '3' }, []],
   ])('%s', async (_, query, expected) => {
     const { store, api } = open();
     await api.put('n', 'a');
     await api.put('n', 'b');
-    const { items, subscription } = follow(api, query);
+    const { items, subscription } = follow(api.watch(query));
     await settled();
     await api.put('n', 'a', {}, 'new');
     await settled();
@@ -338,12 +348,14 @@ describe('a watch', () => {
   test('bookmarks: every minute, two seconds before the end, whatever is selected; then it ends', async () => {
     const { clock, store, api } = open();
     await api.put('n', 'a');
-    const { items, state } = follow(api, {
-      resourceVersion: '1',
-      allowWatchBookmarks: 'true',
-      labelSelector: 'l=x',
-      timeoutSeconds: '100',
-    });
+    const { items, state } = follow(
+      api.watch({
+        resourceVersion: '1',
+        allowWatchBookmarks: 'true',
+        labelSelector: 'l=x',
+        timeoutSeconds: '100',
+      }),
+    );
     await settled();
     await api.put('n', 'b');
     await clock.advance(59_000);
@@ -363,10 +375,42 @@ describe('a watch', () => {
     const { store, api } = open();
     for (const name of ['a', 'b', 'c']) await api.put('n', name);
     await store.compact(2n);
-    const { items, state } = follow(api, { resourceVersion: '1' });
+    const { items, state } = follow(api.watch({ resourceVersion: '1' }));
     await settled();
     expect(brief(items)).toEqual(['ERROR too old resource version: 1 (2)']);
     expect(state.over).toBe(true);
+  });
+
+  test('an entry that cannot be read ends the watches that look into it, and no others', async () => {
+    const { store, api } = open();
+    const all = follow(api.watch({ resourceVersion: '0' }));
+    const some = follow(api.watch({ resourceVersion: '0', labelSelector: 'l=x' }));
+    await settled();
+    const key = storageKey(definition, { namespace: 'n', name: 'a' });
+    await store.commit({ key, document: { bytes: Buffer.from('{'), revisionAt: -1 }, expect: 'absent' });
+    expect(brief(all.items)).toEqual(['ADDED a 1']);
+    expect(some.items).toMatchObject([{ type: 'ERROR' }]);
+    expect([all.state.over, some.state.over]).toEqual([false, true]);
+    await store.close();
+  });
+
+  test('a resource that goes while its state is sent ends the watch', async () => {
+    const { clock, store } = open();
+    const custom: ResourceDefinition = { ...definition, group: 'example.com', origin: 'custom' };
+    const catalogue = new Catalogue([]);
+    catalogue.setCustom([custom]);
+    const scan = async () => {
+      catalogue.setCustom([]);
+      return { entries: [], revision: 0n, remaining: 0 };
+    };
+    const going = { scan, changes: store.changes.bind(store) } as object as Store;
+    const target = { definition: custom, namespace: '', signal: new AbortController().signal };
+    const parameters = readListParameters({ get: (key) => (key === 'watch' ? '1' : undefined), all: () => [] });
+    const watched = watchObjects(partsOf(going, clock, { catalogue }), target, parameters);
+    const { items, state } = follow(watched);
+    await settled();
+    expect([items, state.over, clock.sleeping]).toEqual([[], true, 0]);
+    await store.close();
   });
 
   test('a reader that is overtaken by the end of the history is cut off, and nobody else', async () => {
@@ -388,7 +432,7 @@ describe('a watch', () => {
         over = true;
       },
     });
-    const quick = follow(api, { resourceVersion: '0' });
+    const quick = follow(api.watch({ resourceVersion: '0' }));
     await settled();
     for (let at = 0; at < 10; at++) await api.put('n', 'a', {}, String(at));
     await store.compact(5n);
