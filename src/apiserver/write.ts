@@ -302,9 +302,11 @@ function* createViolations({ definition, context }: WriteRequest, next: ApiObjec
   const kind = yield* listFrom(definition.validate?.(next, undefined, context) ?? []);
   yield;
   const own =
-    definition.checksMetadata === 'never' ? kind : [...validateMetadata(next, metadataRules(definition)), ...kind];
+    definition.checksMetadata === 'never'
+      ? kind
+      : [...(yield* validateMetadata(next, metadataRules(definition))), ...kind];
   const checksName = definition.checksMetadata !== 'never' && definition.nameRule !== nameRules.any;
-  return checksName || own.length > 0 ? own : validateMetadata(next, genericRules(definition));
+  return checksName || own.length > 0 ? own : yield* validateMetadata(next, genericRules(definition));
 }
 
 function* updateViolations(
@@ -314,15 +316,15 @@ function* updateViolations(
 ): Steps<readonly Violation[]> {
   // Kubernetes checks metadata once for all kinds and once more in the kind's own rules; causes keep every copy.
   const rules = metadataRules(definition);
-  const updated = validateMetadataUpdate(next, previous);
+  const updated = yield* validateMetadataUpdate(next, previous);
   yield;
   const own = [
     ...(rules.strictFinalizers ? validateFinalizerNames(next.metadata) : []),
-    ...validateMetadata(next, rules),
+    ...(yield* validateMetadata(next, rules)),
   ];
   yield;
   // What passes these passes the general ones: the name is that of the URL, which has been looked at.
-  const generic = own.length === 0 ? own : validateMetadata(next, genericRules(definition));
+  const generic = own.length === 0 ? own : yield* validateMetadata(next, genericRules(definition));
   const repeated = (definition.checksMetadata ?? 'always') === 'always' ? [...updated, ...own] : [];
   const door = view ?? definition;
   const kind = yield* listFrom(door.validate?.(next, previous, context) ?? []);

@@ -1,6 +1,6 @@
 import { type ApiError, badRequest, untyped } from '../api/errors.js';
 import { type ApiObject, groupVersion, type Json, type JsonObject } from '../api/object.js';
-import type { Steps } from '../api/steps.js';
+import { atOnce, type Steps } from '../api/steps.js';
 import { timestamp } from '../api/time.js';
 import { same } from '../schema/same.js';
 import { checkShape, joinErrors } from './check.js';
@@ -62,7 +62,7 @@ const beforeFirstApply = 'before-first-apply';
  * with managedFields; 500 for one that does not fit the schema (as Kubernetes answers it).
  */
 export function* applyConfiguration(applying: Applying): Steps<Applied> {
-  checkConfiguration(applying);
+  yield* checkConfiguration(applying);
   yield;
   try {
     return yield* appliedAs(applying);
@@ -76,18 +76,18 @@ export function* applyConfiguration(applying: Applying): Steps<Applied> {
 /** An item without identity comes from the live object: the configuration was checked before. */
 function unidentified({ live, schema }: Applying, { message }: UnidentifiedItem): ApiError {
   const stored = live === undefined ? {} : withoutOwners(asJson(live));
-  const errors = checkShape(shapeOfObject(schema), stored, { duplicates: true });
+  const errors = atOnce(checkShape(shapeOfObject(schema), stored, { duplicates: true }));
   return errors.length === 0
     ? untyped(`failed to merge config: ${message}`)
     : untyped(`failed to create typed live object (${objectName(stored)}): ${joinErrors(errors)}`);
 }
 
-function checkConfiguration({ config, kind, schema }: Applying): void {
+function* checkConfiguration({ config, kind, schema }: Applying): Steps<void> {
   const given = kindOf(config);
   if (given !== kindText(kind)) throw badRequest(`invalid object type: ${given}`);
   const metadata = config['metadata'];
   if (isObject(metadata) && isList(metadata['managedFields'])) throw badRequest('metadata.managedFields must be nil');
-  const errors = checkShape(shapeOfObject(schema), config);
+  const errors = yield* checkShape(shapeOfObject(schema), config);
   if (errors.length > 0) {
     throw untyped(`failed to create typed patch object (${objectName(config)}): ${joinErrors(errors)}`);
   }
@@ -112,7 +112,7 @@ const textOf = (value: Json | undefined): string => (typeof value === 'string' ?
 
 function* appliedAs(applying: Applying): Steps<Applied> {
   const live = applying.live === undefined ? zeroObject(applying.schema) : withoutOwners(asJson(applying.live));
-  const problem = misfit(applying.schema, live);
+  const problem = yield* misfit(applying.schema, live);
   if (problem !== undefined) throw untyped(`failed to create typed live object (${objectName(live)}): ${problem}`);
   yield;
   const owners = yield* ownersBeforeApply(applying, live);
@@ -168,7 +168,7 @@ function* apply(applying: Applying, live: JsonObject, stored: Owners, force: boo
   yield;
   if (own.size === 0) kept.delete(identity);
   else kept.set(identity, { ...bare, time: changed ? timestamp(applying.now) : previous?.time, fields: own });
-  return { object: withOwners(changed ? object : live, kept), changed };
+  return { object: yield* withOwners(changed ? object : live, kept), changed };
 }
 
 const objectOr = (value: Json, otherwise: JsonObject): JsonObject => (isObject(value) ? value : otherwise);

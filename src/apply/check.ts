@@ -1,6 +1,7 @@
 import { Complaints } from '../api/complaints.js';
 import { goNumber } from '../api/go-text.js';
 import type { Json } from '../api/object.js';
+import { Postponed, type Steps } from '../api/steps.js';
 import { goSyntax, goTypeName, goValue } from './go-print.js';
 import { isList, isObject, sortTexts } from './json-value.js';
 import { elementOf, UnidentifiedItem } from './list-items.js';
@@ -11,14 +12,19 @@ import { deepest, formOf, type ListShape, type MapShape, type ScalarKind, type S
  * What keeps a value from having this shape, in Kubernetes' words, each with its path (`.spec.x: ...`); nothing
  * wrong: empty. `duplicates` allows items of one identity, as stored objects may have them.
  */
-export function checkShape(
+export function* checkShape(
   shape: Shape,
   value: Json,
   options: { readonly duplicates?: boolean } = {},
-): readonly string[] {
+): Steps<readonly string[]> {
   // A hostile body has an error in every field.
   const errors = new Complaints();
   const path: PathElement[] = [];
+  const later = new Postponed();
+  const keepPlace = (): (() => void) => {
+    const place = [...path];
+    return () => void path.splice(0, path.length, ...place);
+  };
   const report = (text: string): void => {
     errors.add(() => (path.length === 0 ? text : `${printPath(path, goNumber)}: ${text}`));
   };
@@ -42,16 +48,22 @@ export function checkShape(
       report(`expected map, got &{${goValue(item)}}`);
       return;
     }
-    for (const name of sortTexts(Object.keys(item))) {
+    const names = sortTexts(Object.keys(item));
+    let isOver = false;
+    const checkMember = (at: number): void => {
+      const name = names[at] ?? '';
       const inner = map.fields.get(name) ?? map.others;
-      if (inner === undefined) {
-        path.push(fieldElement(name));
-        report('field not declared in schema');
-        path.pop();
+      if (isOver) return;
+      if (inner !== undefined) {
+        below(fieldElement(name), inner, item[name] ?? null);
         return;
       }
-      below(fieldElement(name), inner, item[name] ?? null);
-    }
+      path.push(fieldElement(name));
+      report('field not declared in schema');
+      path.pop();
+      isOver = true;
+    };
+    later.each(names.length, checkMember, keepPlace);
   }
 
   function checkList(list: ListShape, item: Json): void {
@@ -61,18 +73,22 @@ export function checkShape(
       return;
     }
     const seen = new Set<PathElement>();
-    for (const [index, entry] of item.entries()) {
+    let isOver = false;
+    const checkItem = (index: number): void => {
+      const entry = item[index] ?? null;
       if (list.type === 'atomic') {
         below(indexElement(index), list.items, entry);
-        continue;
+        return;
       }
-      const element = identify(list, entry, index);
+      const element = isOver ? undefined : identify(list, entry, index);
+      isOver = element === undefined;
       if (element === undefined) return;
       if (seen.has(element) && !options.duplicates)
         report(`duplicate entries for key ${printPath([element], goNumber)}`);
       seen.add(element);
       below(element, list.items, entry);
-    }
+    };
+    later.each(item.length, checkItem, keepPlace);
   }
 
   function identify(list: ListShape, entry: Json, index: number): PathElement | undefined {
@@ -86,6 +102,7 @@ export function checkShape(
   }
 
   check(shape, value);
+  yield* later.rest();
   return errors.texts;
 }
 

@@ -1,5 +1,6 @@
 import { setMember } from '../api/json-text.js';
 import type { Json, JsonObject } from '../api/object.js';
+import { Postponed, type Steps } from '../api/steps.js';
 import { isObject } from './json-value.js';
 import { type PathElement, readPathElement, sortPathElements } from './path-element.js';
 
@@ -169,15 +170,25 @@ export function* paths(set: FieldSet, prefix: Path = []): Generator<Path> {
 }
 
 /** The FieldsV1 form (KEP-555). */
-export const writeFieldSet = (set: FieldSet): JsonObject => writeNode({ owned: false, below: set });
+export function* writeFieldSet(set: FieldSet): Steps<JsonObject> {
+  const later = new Postponed();
+  const written = writeNode({ owned: false, below: set }, later);
+  yield* later.rest();
+  return written;
+}
 
 const nothing: JsonObject = {};
+const anywhere = () => (): void => {};
 
-function writeNode({ owned, below: deeper }: FieldNode): JsonObject {
+function writeNode({ owned, below: deeper }: FieldNode, later: Postponed): JsonObject {
   if (deeper.size === 0) return nothing;
   const out: Record<string, Json> = owned ? { '.': nothing } : {};
-  for (const element of sortPathElements(deeper.keys()))
-    setMember(out, element, writeNode(deeper.get(element) ?? leaf));
+  const elements = sortPathElements(deeper.keys());
+  const write = (at: number): void => {
+    const element = elements[at] ?? '';
+    setMember(out, element, writeNode(deeper.get(element) ?? leaf, later));
+  };
+  later.each(elements.length, write, anywhere);
   return out;
 }
 

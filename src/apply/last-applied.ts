@@ -20,7 +20,7 @@ export function lastAppliedFields(live: JsonObject, shape: Shape, apiVersion: st
   if (typeof text !== 'string' || text === '') return undefined;
   const config = parsed(text);
   if (config === undefined || config['apiVersion'] !== apiVersion) return undefined;
-  if (checkShape(shape, config).length > 0) return undefined;
+  if (atOnce(checkShape(shape, config)).length > 0) return undefined;
   const { added, modified, removed } = atOnce(compare(shape, config, live));
   return [modified, added, removed].reduce(difference, fieldSetOf(shape, config));
 }

@@ -75,10 +75,13 @@ function readEntry(entry: ManagedFieldsEntry, index: number, stored: boolean): O
 }
 
 /** The entries in Kubernetes' order: appliers first, then by time, manager, version and subresource. */
-export const writeManagedFields = (owners: Owners): readonly ManagedFieldsEntry[] =>
-  [...owners.values()].sort(byRank).map(writeEntry);
+export function* writeManagedFields(owners: Owners): Steps<readonly ManagedFieldsEntry[]> {
+  const entries: ManagedFieldsEntry[] = [];
+  for (const owner of [...owners.values()].sort(byRank)) entries.push(yield* writeEntry(owner));
+  return entries;
+}
 
-function writeEntry(owner: Owner): ManagedFieldsEntry {
+function* writeEntry(owner: Owner): Steps<ManagedFieldsEntry> {
   const { manager, operation, apiVersion, subresource, time, fields, stored } = owner;
   if (stored !== undefined && stored.fields === fields && stored.entry.time === time) return stored.entry;
   const entry: { -readonly [Member in keyof ManagedFieldsEntry]: ManagedFieldsEntry[Member] } = {};
@@ -87,7 +90,7 @@ function writeEntry(owner: Owner): ManagedFieldsEntry {
   entry.apiVersion = apiVersion;
   if (time !== undefined) entry.time = time;
   entry.fieldsType = 'FieldsV1';
-  entry.fieldsV1 = writeFieldSet(fields);
+  entry.fieldsV1 = yield* writeFieldSet(fields);
   if (subresource !== '') entry.subresource = subresource;
   return entry;
 }

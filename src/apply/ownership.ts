@@ -83,20 +83,20 @@ export function* recordUpdate(
   const before = yield* ownersBefore(live, next, writing.subresource !== undefined);
   yield;
   const isTracked = before.size > 0 || !hasUid(live);
-  if (!isTracked) return withOwners(next, noOwners);
+  if (!isTracked) return yield* withOwners(next, noOwners);
   const old = live === undefined ? zeroObject(writing.schema) : withoutOwners(live);
   const bare = withoutOwners(next);
-  if (misfit(writing.schema, old) !== undefined || misfit(writing.schema, bare) !== undefined) {
-    return withOwners(next, noOwners);
+  if ((yield* misfit(writing.schema, old)) !== undefined || (yield* misfit(writing.schema, bare)) !== undefined) {
+    return yield* withOwners(next, noOwners);
   }
   yield;
   try {
     const after = yield* ownersAfterUpdate(writing, { owners: before, live: old, next: bare });
     yield;
-    return withOwners(next, after);
+    return yield* withOwners(next, after);
   } catch (error) {
     if (!(error instanceof UnidentifiedItem)) throw error;
-    return withOwners(next, noOwners);
+    return yield* withOwners(next, noOwners);
   }
 }
 
@@ -104,9 +104,9 @@ export function* recordUpdate(
  * What keeps an object from being compared field by field, in Kubernetes' words. Built-in kinds have been decoded and
  * so fit their schema.
  */
-export function misfit(schema: Schema, object: JsonObject): string | undefined {
+export function* misfit(schema: Schema, object: JsonObject): Steps<string | undefined> {
   if (schema.wire !== undefined) return undefined;
-  const errors = checkShape(shapeOfObject(schema), object, { duplicates: true });
+  const errors = yield* checkShape(shapeOfObject(schema), object, { duplicates: true });
   return errors.length === 0 ? undefined : joinErrors(errors);
 }
 
@@ -148,9 +148,9 @@ export function withoutOwners(object: JsonObject): JsonObject {
   return { ...object, metadata: rest };
 }
 
-export function withOwners(object: JsonObject, owners: Owners): ApiObject {
+export function* withOwners(object: JsonObject, owners: Owners): Steps<ApiObject> {
   if (owners.size === 0) return withoutOwners(object) as unknown as ApiObject;
-  const managedFields = writeManagedFields(owners) as unknown as Json;
+  const managedFields = (yield* writeManagedFields(owners)) as unknown as Json;
   return { ...object, metadata: { ...metadataOf(object), managedFields } } as unknown as ApiObject;
 }
 

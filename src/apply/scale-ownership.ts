@@ -28,7 +28,7 @@ export function toScale(object: ApiObject, scale: ApiObject, paths: ReplicasPath
     if (path === undefined || !has(owner.fields, path)) continue;
     kept.set(identity, { ...owner, apiVersion: scaleVersion, fields: setOf(replicas) });
   }
-  return withOwners(asJson(scale), kept);
+  return atOnce(withOwners(asJson(scale), kept));
 }
 
 /**
@@ -55,7 +55,7 @@ export function fromScale(
   for (const owner of path === undefined ? [] : scale.values()) {
     if (has(owner.fields, replicas)) keep({ ...owner, apiVersion, time: undefined, fields: setOf(path ?? []) });
   }
-  return withOwners(asJson(object), kept);
+  return atOnce(withOwners(asJson(object), kept));
 }
 
 /** The same owner in both: versions differ by nature. */

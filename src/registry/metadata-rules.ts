@@ -1,5 +1,6 @@
 import { labelValue, nameRules, pathSegment, qualifiedName } from '../api/names.js';
 import type { ApiObject, ObjectMeta, OwnerReference } from '../api/object.js';
+import type { Steps } from '../api/steps.js';
 import { timestamp } from '../api/time.js';
 import {
   child,
@@ -7,8 +8,9 @@ import {
   forbiddenField,
   index,
   invalid,
-  maxViolations,
+  invalidOnce,
   ofEach,
+  ofEachInSteps,
   required,
   tooLong,
   type Violation,
@@ -89,10 +91,10 @@ export function withoutRepeatedOwners<T extends ApiObject>(
 }
 
 /** Every rule the metadata of an object breaks, in Kubernetes' order. */
-export function validateMetadata(
+export function* validateMetadata(
   { metadata }: ApiObject,
   rules: { readonly namespaced: boolean; readonly nameRule: NameRule; readonly strictFinalizers: boolean },
-): readonly Violation[] {
+): Steps<readonly Violation[]> {
   const { name, generateName, namespace, generation } = metadata;
   const found: Violation[] = [];
   const wrong = (field: string, value: string, texts: readonly string[]): void => {
@@ -110,17 +112,17 @@ export function validateMetadata(
   }
   return [
     ...found,
-    ...validateLabels(metadata.labels, child(base, 'labels')),
-    ...validateAnnotations(metadata.annotations),
+    ...(yield* validateLabels(metadata.labels, child(base, 'labels'))),
+    ...(yield* validateAnnotations(metadata.annotations)),
     ...validateOwners(metadata.ownerReferences),
-    ...validateFinalizers(metadata.finalizers),
+    ...(yield* validateFinalizers(metadata.finalizers)),
     ...validateManagedFields(metadata),
     ...(rules.strictFinalizers ? validateFinalizerNames(metadata) : []),
   ];
 }
 
 /** What an update of metadata must not do, and the rules about maps and lists once more, as Kubernetes reports them. */
-export function validateMetadataUpdate(next: ApiObject, previous: ApiObject): readonly Violation[] {
+export function* validateMetadataUpdate(next: ApiObject, previous: ApiObject): Steps<readonly Violation[]> {
   const [now, old] = [next.metadata, previous.metadata];
   const changed = immutableMembers.filter((member) => now[member] !== old[member]);
   return [
@@ -129,8 +131,8 @@ export function validateMetadataUpdate(next: ApiObject, previous: ApiObject): re
       ? [invalid(child(base, 'generation'), now.generation, 'must not be decremented')]
       : []),
     ...changed.map((member) => invalid(child(base, member), now[member], 'field is immutable')),
-    ...validateLabels(now.labels, child(base, 'labels')),
-    ...validateAnnotations(now.annotations),
+    ...(yield* validateLabels(now.labels, child(base, 'labels'))),
+    ...(yield* validateAnnotations(now.annotations)),
     ...validateOwners(now.ownerReferences),
     ...validateManagedFields(now),
   ];
@@ -159,37 +161,34 @@ function validateFinalizersOfTerminating(now: Meta, old: Meta): readonly Violati
 }
 
 /** Keys and values of labels, also those of selectors. */
-const validateLabels = (labels: Meta['labels'], path: string): readonly Violation[] =>
-  labels === undefined
-    ? nothing
-    : ofEach(Object.entries(labels), ([key, value]) => [
-        ...eachInvalid(path, key, qualifiedName(key)),
-        ...eachInvalid(path, value, labelValue(value)),
-      ]);
+function* validateLabels(labels: Meta['labels'], path: string): Steps<readonly Violation[]> {
+  if (labels === undefined) return nothing;
+  return yield* ofEachInSteps(Object.entries(labels), ([key, value]) => [
+    ...eachInvalid(path, key, qualifiedName(key)),
+    ...eachInvalid(path, value, labelValue(value)),
+  ]);
+}
 const nothing: readonly Violation[] = [];
 
 const annotationLimit = 256 * 1024;
-function validateAnnotations(annotations: Meta['annotations']): readonly Violation[] {
+function* validateAnnotations(annotations: Meta['annotations']): Steps<readonly Violation[]> {
   if (annotations === undefined) return nothing;
   const path = child(base, 'annotations');
   const entries = Object.entries(annotations);
   const size = entries.reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0);
   return [
-    ...ofEach(entries, ([key]) => eachInvalid(path, key, qualifiedName(key.toLowerCase()))),
+    ...(yield* ofEachInSteps(entries, ([key]) => eachInvalid(path, key, qualifiedName(key.toLowerCase())))),
     ...(size >= annotationLimit ? [tooLong(path, annotationLimit)] : []),
   ];
 }
 
-const maxShownSize = 1_048_576;
 function validateOwners(owners: readonly OwnerReference[] | undefined): readonly Violation[] {
   if (owners === undefined) return nothing;
   const path = child(base, 'ownerReferences');
-  const found: Violation[] = [];
+  const wrong = invalidOnce(path, owners);
   let controller: string | undefined;
-  // Every one of these complaints shows the whole list.
-  let shownSize = 0;
-  for (const owner of owners) {
-    if (found.length >= maxViolations || shownSize > maxShownSize) break;
+  return ofEach(owners, (owner) => {
+    const found: Violation[] = [];
     const parts = owner.apiVersion.split('/');
     const version = parts.at(-1) ?? '';
     const group = parts.length === 2 ? (parts[0] ?? '') : '';
@@ -205,24 +204,22 @@ function validateOwners(owners: readonly OwnerReference[] | undefined): readonly
     if (owner.controller === true) {
       const text = `${owner.kind}/${owner.name}`;
       if (controller !== undefined) {
-        const violation = invalid(
-          path,
-          owners,
-          `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${text}`,
+        found.push(
+          wrong(
+            `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${text}`,
+          ),
         );
-        shownSize += violation.body.length;
-        found.push(violation);
       } else controller = text;
     }
-  }
-  return found;
+    return found;
+  });
 }
 
-function validateFinalizers(list: readonly string[] | undefined): readonly Violation[] {
+function* validateFinalizers(list: readonly string[] | undefined): Steps<readonly Violation[]> {
   if (list === undefined) return nothing;
   const path = child(base, 'finalizers');
   return [
-    ...ofEach(list, (name) => eachInvalid(path, name, qualifiedName(name))),
+    ...(yield* ofEachInSteps(list, (name) => eachInvalid(path, name, qualifiedName(name)))),
     ...(list.includes('orphan') && list.includes('foregroundDeletion')
       ? [invalid(path, list, 'finalizer orphan and foregroundDeletion cannot be both set')]
       : []),

@@ -32,7 +32,10 @@ function create(body: object): {
   readonly causes: readonly (readonly string[])[];
 } {
   const crd = crds.prepare?.(read(crds, body), undefined, context) as CustomResourceDefinition;
-  const violations = [...validateMetadata(crd, metadataRules), ...found(crds.validate?.(crd, undefined, context))];
+  const violations = [
+    ...found(validateMetadata(crd, metadataRules)),
+    ...found(crds.validate?.(crd, undefined, context)),
+  ];
   return { crd, causes: violations.map(({ reason, field, body: text }) => [reason, field, text]) };
 }
 

@@ -49,7 +49,7 @@ function create(definition: ResourceDefinition, body: JsonObject) {
   const { namespaced } = definition;
   const inNamespace = namespaced ? { ...next, metadata: { ...next.metadata, namespace: 'x' } } : next;
   const violations = [
-    ...validateMetadata(inNamespace, { namespaced, nameRule: nameRules.dnsSubdomain, strictFinalizers: false }),
+    ...found(validateMetadata(inNamespace, { namespaced, nameRule: nameRules.dnsSubdomain, strictFinalizers: false })),
     ...found(definition.validate?.(next, undefined, context)),
   ];
   return {
