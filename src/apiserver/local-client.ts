@@ -2,7 +2,7 @@ import { ApiError, isReason, type Status } from '../api/errors.js';
 import { goJson } from '../api/go-text.js';
 import type { ApiObject, JsonObject, List, ObjectKey, ResourceType } from '../api/object.js';
 import type { Query } from '../api/options.js';
-import { parseFieldSelector } from '../api/selectors.js';
+import { selectedName } from '../api/selectors.js';
 import type { UserInfo } from '../api/user.js';
 import type {
   Client,
@@ -82,17 +82,6 @@ interface CallParts {
 }
 type Call = (parts: CallParts) => Promise<Result>;
 
-/** As over HTTP, a list or watch of one name is about that object: rights to it suffice. */
-function selectedName(verb: string, { fieldSelector }: Readonly<Record<string, string | undefined>>): string {
-  if (fieldSelector === undefined || (verb !== 'list' && verb !== 'watch')) return '';
-  try {
-    return parseFieldSelector(fieldSelector).exactly('metadata.name') ?? '';
-  } catch {
-    // The list itself says what is wrong with it.
-    return '';
-  }
-}
-
 function requestOf(
   { verb, method, type, namespace = '', name = '', subresource = '', query = {}, body, contentType }: CallParts,
   { user, agent, signal }: { readonly user: UserInfo; readonly agent: string; readonly signal: AbortSignal },
@@ -108,7 +97,7 @@ function requestOf(
     subresource,
     // As in a URL, a namespace is in itself.
     namespace: type.group === '' && type.plural === 'namespaces' ? name : namespace,
-    name: name || selectedName(verb, query),
+    name: name || (verb === 'list' || verb === 'watch' ? selectedName(query['fieldSelector']) : ''),
     trailing: false,
     ...(query['fieldSelector'] === undefined ? {} : { fieldSelector: query['fieldSelector'] }),
     ...(query['labelSelector'] === undefined ? {} : { labelSelector: query['labelSelector'] }),

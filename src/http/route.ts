@@ -1,4 +1,5 @@
 import { type Query, readBoolean } from '../api/options.js';
+import { selectedName } from '../api/selectors.js';
 import type { RequestInfo } from '../apiserver/request.js';
 
 /** Method and URL of a request as authorization and routing see them. */
@@ -19,7 +20,6 @@ const verbs: Readonly<Record<string, string>> = {
   DELETE: 'delete',
 };
 const namespaceSubresources = new Set(['status', 'finalize']);
-const byNameOnly = /(?:^|,)metadata\.name==?([^,\\]+)(?:,|$)/;
 
 /** Reads a path into what it asks for. Whether it exists is somebody else's question. */
 export function routeOf(method: string, path: string, query: Query): RequestInfo {
@@ -60,12 +60,11 @@ export function routeOf(method: string, path: string, query: Query): RequestInfo
 /** Requests without a name are about the collection. */
 function collection(info: RequestInfo, query: Query): RequestInfo {
   if (info.verb === 'delete') return { ...info, ...selectorsIn(query), verb: 'deletecollection' };
-  if (info.verb !== 'get' && info.verb !== 'watch') return info;
-  const verb = info.verb === 'watch' || readBoolean(query.get('watch')) ? 'watch' : 'list';
-  // A selector of one name lets a rule for that name grant the list.
+  // A path that says watch is granted whatever its selectors.
+  if (info.verb !== 'get') return info;
+  const verb = readBoolean(query.get('watch')) ? 'watch' : 'list';
   const selectors = selectorsIn(query);
-  const name = byNameOnly.exec(selectors.fieldSelector ?? '')?.[1] ?? '';
-  return { ...info, ...selectors, verb, name };
+  return { ...info, ...selectors, verb, name: selectedName(selectors.fieldSelector) };
 }
 
 const selectorsIn = (query: Query): Pick<RequestInfo, 'fieldSelector' | 'labelSelector'> => ({
