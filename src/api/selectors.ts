@@ -1,3 +1,4 @@
+import { firstNotBefore } from './binary-search.js';
 import { badRequest } from './errors.js';
 import { quote } from './go-text.js';
 import { labelValue, pathSegment, qualifiedName } from './names.js';
@@ -157,15 +158,8 @@ function matchesAll(requirements: readonly LabelRequirement[]): LabelSelector['m
 }
 
 /** Index of the first of sorted texts that is not before this one. */
-function firstAtLeast(texts: readonly string[], text: string): number {
-  let [low, high] = [0, texts.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (compare(texts[middle] ?? '', text) < 0) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
+const firstAtLeast = (texts: readonly string[], text: string): number =>
+  firstNotBefore(0, texts.length, (at) => (texts[at] ?? '') < text);
 
 /** Does a label meet what a requirement's operator says of these values, which are sorted? */
 const tests: Readonly<Record<LabelOperator, (value: string | undefined, wanted: readonly string[]) => boolean>> = {

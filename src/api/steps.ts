@@ -16,9 +16,17 @@ interface Job {
   readonly count: number;
   act(at: number): void;
   /** Goes back to where the job was found. */
-  enter(): void;
+  readonly enter: (() => void) | undefined;
   readonly done: (() => void) | undefined;
 }
+
+/** How to come back to where a recursion stands, by the path that it keeps of its way. */
+export const placeIn =
+  <T>(path: T[]) =>
+  (): (() => void) => {
+    const place = [...path];
+    return () => void path.splice(0, path.length, ...place);
+  };
 
 /**
  * What a recursion finds too large to be dealt with on the way: it comes at the end, in steps. Recursing through
@@ -29,11 +37,11 @@ export class Postponed {
 
   /**
    * Calls `act` for so many items, then `done`: now, or at the end if they are many, which is what it answers.
-   * `keepPlace` answers how to come back to the place where this is called.
+   * `keepPlace` answers how to come back to the place where this is called, if that matters.
    */
-  each(count: number, act: (at: number) => void, keepPlace: () => () => void, done?: () => void): boolean {
+  each(count: number, act: (at: number) => void, keepPlace?: () => () => void, done?: () => void): boolean {
     if (count > itemsInStep) {
-      this.#jobs.push({ count, act, enter: keepPlace(), done });
+      this.#jobs.push({ count, act, enter: keepPlace?.(), done });
       return true;
     }
     for (let at = 0; at < count; at++) act(at);
@@ -46,7 +54,7 @@ export class Postponed {
     for (const { count, act, enter, done } of this.#jobs) {
       for (let begin = 0; begin < count; begin += itemsInStep) {
         yield;
-        enter();
+        enter?.();
         for (let at = begin; at < Math.min(begin + itemsInStep, count); at++) act(at);
       }
       yield;

@@ -115,6 +115,7 @@ async function remove(
   context: RequestContext,
 ): Promise<Result> {
   const { info, query } = request;
+  // What is wrong with the selectors is told before the body is read.
   const selected = info.verb === 'deletecollection' ? readListParameters(query) : undefined;
   if (selected !== undefined) {
     checkListParameters(selected);

@@ -1,3 +1,4 @@
+import { firstNotBefore } from '../api/binary-search.js';
 import type { ApiObject, ObjectKey, ResourceType } from '../api/object.js';
 import type { ObjectSource } from '../auth/object-source.js';
 import { storageKey, storagePrefix } from '../registry/keys.js';
@@ -115,13 +116,7 @@ class Collection {
 
   /** Where the key is, or would be. */
   #placeOf(key: string): number {
-    let [low, high] = [0, this.#keys.length];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.#keys[middle] ?? '') < key) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return firstNotBefore(0, this.#keys.length, (at) => (this.#keys[at] ?? '') < key);
   }
 
   #tell(): void {

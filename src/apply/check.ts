@@ -1,7 +1,7 @@
 import { Complaints } from '../api/complaints.js';
 import { goNumber } from '../api/go-text.js';
 import type { Json } from '../api/object.js';
-import { Postponed, type Steps } from '../api/steps.js';
+import { Postponed, placeIn, type Steps } from '../api/steps.js';
 import { goSyntax, goTypeName, goValue } from './go-print.js';
 import { isList, isObject, sortTexts } from './json-value.js';
 import { elementOf, UnidentifiedItem } from './list-items.js';
@@ -21,10 +21,7 @@ export function* checkShape(
   const errors = new Complaints();
   const path: PathElement[] = [];
   const later = new Postponed();
-  const keepPlace = (): (() => void) => {
-    const place = [...path];
-    return () => void path.splice(0, path.length, ...place);
-  };
+  const keepPlace = placeIn(path);
   const report = (text: string): void => {
     errors.add(() => (path.length === 0 ? text : `${printPath(path, goNumber)}: ${text}`));
   };

@@ -1,5 +1,5 @@
 import type { Json } from '../api/object.js';
-import { Postponed, type Steps } from '../api/steps.js';
+import { Postponed, placeIn, type Steps } from '../api/steps.js';
 import { same } from '../schema/same.js';
 import { type FieldSet, FieldSetBuilder, recursiveDifference } from './field-set.js';
 import { wholeNode } from './field-set-of.js';
@@ -35,10 +35,7 @@ export function* compare(shape: Shape, before: Json, after: Json): Steps<Compari
   const removed = new FieldSetBuilder();
   const path: PathElement[] = [];
   const postponed = new Postponed();
-  const keepPlace = (): (() => void) => {
-    const place = [...path];
-    return () => void path.splice(0, path.length, ...place);
-  };
+  const keepPlace = placeIn(path);
 
   function both(at: Shape, left: Json, right: Json): void {
     if (left === right) return;

@@ -178,7 +178,6 @@ export function* writeFieldSet(set: FieldSet): Steps<JsonObject> {
 }
 
 const nothing: JsonObject = {};
-const anywhere = () => (): void => {};
 
 function writeNode({ owned, below: deeper }: FieldNode, later: Postponed): JsonObject {
   if (deeper.size === 0) return nothing;
@@ -188,7 +187,7 @@ function writeNode({ owned, below: deeper }: FieldNode, later: Postponed): JsonO
     const element = elements[at] ?? '';
     setMember(out, element, writeNode(deeper.get(element) ?? leaf, later));
   };
-  later.each(elements.length, write, anywhere);
+  later.each(elements.length, write);
   return out;
 }
 

@@ -5,7 +5,7 @@ import { canonicalMicroTime, canonicalTime } from '../api/go-time.js';
 import { type ExactJson, NumberText, plainJson, type ReadText, RepeatedMembers, setMember } from '../api/json-text.js';
 import type { Json } from '../api/object.js';
 import { canonicalQuantity } from '../api/quantity.js';
-import { atOnce, Postponed, type Steps } from '../api/steps.js';
+import { atOnce, Postponed, placeIn, type Steps } from '../api/steps.js';
 import { goType, itemsOf, structName, valuesOf, type WireShape, wireShape } from './go-types.js';
 import { isEmpty, omitsEmpty, presenceOf, zeroOf } from './presence.js';
 import type { Schema } from './schema.js';
@@ -161,11 +161,10 @@ class DecodeState {
 
   readonly #keepPlace = (): (() => void) => {
     const { struct } = this;
-    const [fields, path] = [[...this.fields], [...this.path]];
+    const ways = [placeIn(this.fields)(), placeIn(this.path)()];
     return () => {
       this.struct = struct;
-      this.fields.splice(0, this.fields.length, ...fields);
-      this.path.splice(0, this.path.length, ...path);
+      for (const back of ways) back();
     };
   };
 

@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../api/object.js';
 import { mapList, mapObject, put } from './prune.js';
 import type { Schema } from './schema.js';
+import { somewhere } from './somewhere.js';
 
 /** What an absent or null value means, as the schema says: its default, nothing, or null itself. */
 
@@ -131,18 +132,4 @@ function propertiesWithDefault(schema: Schema): readonly (readonly [string, Sche
   return found;
 }
 
-const answers = new WeakMap<Schema, boolean>();
-
-/** Is there a default in this schema, or in one within it outside of junctors? Kept, because objects are many. */
-function hasDefaults(schema: Schema): boolean {
-  const answer = answers.get(schema);
-  if (answer !== undefined) return answer;
-  answers.set(schema, false);
-  const found =
-    hasDefault(schema) ||
-    (schema.items !== undefined && hasDefaults(schema.items)) ||
-    (typeof schema.additionalProperties === 'object' && hasDefaults(schema.additionalProperties)) ||
-    [...(schema.properties?.values() ?? [])].some(hasDefaults);
-  answers.set(schema, found);
-  return found;
-}
+const hasDefaults = somewhere(hasDefault);

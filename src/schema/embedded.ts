@@ -7,6 +7,7 @@ import { objectMeta } from './meta.js';
 import { printable } from './printable.js';
 import { mapList, mapObject } from './prune.js';
 import type { Schema } from './schema.js';
+import { somewhere } from './somewhere.js';
 
 /** Resources within resources: nodes with `embeddedResource` have a type and metadata of their own. */
 
@@ -84,20 +85,7 @@ export function coerceEmbedded(
   }
 }
 
-const found = new WeakMap<Schema, boolean>();
-/** Is there an embedded resource anywhere in the schema? */
-function hasEmbedded(schema: Schema): boolean {
-  const known = found.get(schema);
-  if (known !== undefined) return known;
-  found.set(schema, false);
-  const answer =
-    schema.embeddedResource === true ||
-    (schema.items !== undefined && hasEmbedded(schema.items)) ||
-    (typeof schema.additionalProperties === 'object' && hasEmbedded(schema.additionalProperties)) ||
-    [...(schema.properties?.values() ?? [])].some(hasEmbedded);
-  found.set(schema, answer);
-  return answer;
-}
+const hasEmbedded = somewhere(({ embeddedResource }) => embeddedResource === true);
 
 function coerce(value: Json, schema: Schema, path: string, coercion: Coercion): Json {
   if (typeof value !== 'object' || value === null || !hasEmbedded(schema)) return value;

@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '../api/object.js';
 import { child, duplicate, index, invalid, mapKey, type Violation } from '../api/violations.js';
 import { printable } from './printable.js';
 import type { Schema } from './schema.js';
+import { somewhere } from './somewhere.js';
 
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -14,22 +15,7 @@ export function listTypeViolations(value: Json | undefined, schema: Schema, path
   return found;
 }
 
-const known = new WeakMap<Schema, boolean>();
-
-/** Is there a set or map list anywhere in the schema? */
-function hasListTypes(schema: Schema): boolean {
-  const answer = known.get(schema);
-  if (answer !== undefined) return answer;
-  known.set(schema, false);
-  const found =
-    schema.listType === 'set' ||
-    schema.listType === 'map' ||
-    (schema.items !== undefined && hasListTypes(schema.items)) ||
-    (typeof schema.additionalProperties === 'object' && hasListTypes(schema.additionalProperties)) ||
-    [...(schema.properties?.values() ?? [])].some(hasListTypes);
-  known.set(schema, found);
-  return found;
-}
+const hasListTypes = somewhere(({ listType }) => listType === 'set' || listType === 'map');
 
 function visit(value: unknown, schema: Schema, path: string, found: Violation[]): void {
   if (!hasListTypes(schema)) return;

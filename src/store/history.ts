@@ -1,3 +1,4 @@
+import { firstNotBefore } from '../api/binary-search.js';
 import type { Change, Revision } from './store.js';
 
 /** A change that was written, as opposed to a mark of progress. */
@@ -73,14 +74,8 @@ export class History {
 
   /** The position of the first change after a revision. */
   positionAfter(revision: Revision): number {
-    let low = this.#hole;
-    let high = this.#changes.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.#changes[middle]?.change.entry.revision ?? 0n) <= revision) low = middle + 1;
-      else high = middle;
-    }
-    return low - this.#hole + this.#begin;
+    const isTold = (at: number): boolean => (this.#changes[at]?.change.entry.revision ?? 0n) <= revision;
+    return firstNotBefore(this.#hole, this.#changes.length, isTold) - this.#hole + this.#begin;
   }
 
   /** Adds the next change, which happened at `now` (milliseconds), and answers those it pushed out. */

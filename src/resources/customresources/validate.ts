@@ -5,6 +5,7 @@ import { type CauseReason, invalid, type Violation } from '../../api/violations.
 import { embeddedViolations } from '../../schema/embedded.js';
 import { listTypeViolations } from '../../schema/list-types.js';
 import type { Schema } from '../../schema/schema.js';
+import { somewhere } from '../../schema/somewhere.js';
 import { compileValidator } from '../../schema/validate.js';
 import { checkEmbeddedMetadata } from './embedded-metadata.js';
 import { scaleSpecViolations, scaleStatusViolations } from './scale.js';
@@ -130,13 +131,4 @@ const notChecked: Violation = {
   ),
 };
 
-/** Are there expressions anywhere in the schema? */
-function hasRules(schema: Schema): boolean {
-  const { validations, items, additionalProperties, properties } = schema;
-  return (
-    (validations?.length ?? 0) > 0 ||
-    (items !== undefined && hasRules(items)) ||
-    (typeof additionalProperties === 'object' && hasRules(additionalProperties)) ||
-    [...(properties?.values() ?? [])].some(hasRules)
-  );
-}
+const hasRules = somewhere(({ validations = [] }) => validations.length > 0);
