@@ -57,7 +57,7 @@ const confined: Readonly<Record<string, readonly string[]>> = {
   'classic-level': ['src/store/level'],
   '@grpc/grpc-js': ['src/store/etcd'],
   '@bufbuild/protobuf': ['src/store/etcd'],
-  re2js: ['src/schema/regular-expression.ts'],
+  re2js: ['src/api/regular-expression.ts'],
   jose: ['src/auth'],
   yaml: ['src/api/yaml.ts', 'test'],
   commander: ['src/main.ts', 'src/cli'],

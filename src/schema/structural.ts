@@ -1,3 +1,5 @@
+import { patternSize } from '../api/pattern-size.js';
+import { compile, keptInstructions } from '../api/regular-expression.js';
 import {
   child,
   forbiddenField,
@@ -9,8 +11,6 @@ import {
   withinReason,
 } from '../api/violations.js';
 import { everySchema, type SchemaProps } from './json-schema-props.js';
-import { patternSize } from './pattern-size.js';
-import { compile, keptInstructions } from './regular-expression.js';
 import { same } from './same.js';
 import type { Schema } from './schema.js';
 

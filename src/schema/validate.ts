@@ -1,5 +1,6 @@
 import { goFloatText, goInt64, goJson, quote } from '../api/go-text.js';
 import type { Json } from '../api/object.js';
+import { compile, maxMatchingCost } from '../api/regular-expression.js';
 import type { Steps } from '../api/steps.js';
 import {
   child,
@@ -15,7 +16,6 @@ import { isKnownFormat, stringFormat } from './formats.js';
 import { type Failure, Place } from './place.js';
 import { printable } from './printable.js';
 import { absent, type Old, oldItems, oldMember } from './ratchet.js';
-import { compile, maxMatchingCost } from './regular-expression.js';
 import { same } from './same.js';
 import type { Schema } from './schema.js';
 

@@ -1,4 +1,4 @@
-import { compile } from '../../schema/regular-expression.js';
+import { compile } from '../../api/regular-expression.js';
 
 /**
  * JSON paths as kubectl and columns write them (`.status.conditions[?(@.type=="Ready")].status`): fields, indexes,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { patternSize } from '../../src/schema/pattern-size.js';
-import { compile } from '../../src/schema/regular-expression.js';
+import { patternSize } from '../../src/api/pattern-size.js';
+import { compile } from '../../src/api/regular-expression.js';
 
 test('a pattern matches any part of a text', () => {
   expect(compile('b+').expression?.test('abbc')).toBe(true);

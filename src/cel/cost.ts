@@ -1,0 +1,29 @@
+/**
+ * Costs, in units of about 100 ns on Kubernetes' scale: one for a call or a comparison, a tenth for each unit of a text
+ * that is looked through. Estimates are ranges of whole numbers that stop at 2^64.
+ */
+export interface Range {
+  readonly min: number;
+  readonly max: number;
+}
+
+/** An argument of a call whose cost is estimated. */
+export interface EstimatedNode {
+  /** Bytes of a text, items of a list, members of a map; as large as they can be when nothing limits them. */
+  readonly size: Range;
+  /** A literal's value; undefined for other expressions. */
+  readonly literal: unknown;
+}
+
+/** `target` is undefined for a call without one. */
+export type EstimateCall = (
+  target: EstimatedNode | undefined,
+  args: readonly EstimatedNode[],
+) => { readonly cost: Range; readonly resultSize?: Range };
+
+/** What looking through one byte of a text costs. */
+export const perByte = 0.1;
+/** What making a text of so many bytes for a regular expression costs per byte of the pattern. */
+export const perPatternByte = 0.25;
+/** As large as numbers of costs get. */
+export const maxCost = 2 ** 64;

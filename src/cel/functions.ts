@@ -1,0 +1,33 @@
+import type { EstimateCall } from './cost.js';
+import type { Type } from './types.js';
+import type { Value } from './values.js';
+
+/** One way to call a function: what it takes and gives, what it does, what it costs. */
+export interface Overload {
+  /** Unique among all, as Kubernetes names it: `string_split_string`. */
+  readonly id: string;
+  /** Is the first parameter the target: `target.name(...)`? */
+  readonly member: boolean;
+  /** The target first, if there is one. */
+  readonly parameters: readonly Type[];
+  readonly result: Type;
+  /**
+   * Gets values that fit the parameters, or not, when the checker could not know (`dyn`): those were compared with the
+   * parameters before. Never a `Failure`. Answers a `Failure` when it fails and never throws.
+   */
+  readonly evaluate: (...values: never[]) => Value;
+  /** What a call has cost, with its result at hand; 1 if nothing is said. */
+  readonly cost?: (values: readonly Value[], result: Value) => number;
+  /** What a call may cost, and how large its result may be, before anything is known but types and limits. */
+  readonly estimate?: EstimateCall;
+}
+
+export interface FunctionDeclaration {
+  readonly name: string;
+  readonly overloads: readonly Overload[];
+}
+
+/** A family of functions. */
+export interface Library {
+  readonly functions: readonly FunctionDeclaration[];
+}

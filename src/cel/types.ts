@@ -1,0 +1,43 @@
+/** Types of expressions, as the checker knows them. */
+export type Type =
+  | { readonly kind: SimpleKind }
+  | { readonly kind: 'list'; readonly element: Type }
+  | { readonly kind: 'map'; readonly key: Type; readonly value: Type }
+  /** A structure with known fields. Two of one name are the same type. */
+  | { readonly kind: 'struct'; readonly name: string; readonly fields: ReadonlyMap<string, Type> }
+  /** Something only functions can look into: `net.IP`, `kubernetes.URL`, `optional_type(T)`. */
+  | { readonly kind: 'opaque'; readonly name: string; readonly parameters: readonly Type[] }
+  /** The type of a type. */
+  | { readonly kind: 'type'; readonly of: Type | undefined }
+  /** Stands for a type within the declaration of a function. */
+  | { readonly kind: 'parameter'; readonly name: string };
+
+type SimpleKind =
+  | 'dyn'
+  | 'null'
+  | 'bool'
+  | 'int'
+  | 'uint'
+  | 'double'
+  | 'string'
+  | 'bytes'
+  | 'duration'
+  | 'timestamp'
+  /** What an expression that was complained about has; fits everywhere, so that nothing is said twice. */
+  | 'error';
+
+export const dyn: Type = { kind: 'dyn' };
+export const nullType: Type = { kind: 'null' };
+export const bool: Type = { kind: 'bool' };
+export const int: Type = { kind: 'int' };
+export const uint: Type = { kind: 'uint' };
+export const double: Type = { kind: 'double' };
+export const string: Type = { kind: 'string' };
+export const bytes: Type = { kind: 'bytes' };
+export const duration: Type = { kind: 'duration' };
+export const timestamp: Type = { kind: 'timestamp' };
+export const listOf = (element: Type): Type => ({ kind: 'list', element });
+export const mapOf = (key: Type, value: Type): Type => ({ kind: 'map', key, value });
+export const opaque = (name: string, ...parameters: readonly Type[]): Type => ({ kind: 'opaque', name, parameters });
+export const optionalOf = (type: Type): Type => opaque('optional_type', type);
+export const parameter = (name: string): Type => ({ kind: 'parameter', name });

@@ -1,0 +1,105 @@
+/**
+ * What expressions compute with. `int` is a bigint (of 64 bits), `double` a number, `bytes` an Uint8Array; a failure is a
+ * value too, because `false && failure` is false.
+ */
+export type Value =
+  | null
+  | boolean
+  | bigint
+  | Uint
+  | number
+  | string
+  | Uint8Array
+  | Timestamp
+  | Duration
+  | ListValue
+  | MapValue
+  | StructValue
+  | Optional
+  | TypeValue
+  | OpaqueValue
+  | Failure;
+
+/** An evaluation that failed: `no such key: x`. */
+export class Failure {
+  readonly message: string;
+  constructor(message: string) {
+    this.message = message;
+  }
+}
+
+/** An unsigned integer of 64 bits. */
+export class Uint {
+  readonly value: bigint;
+  constructor(value: bigint) {
+    this.value = value;
+  }
+}
+
+/** A moment from 0001-01-01T00:00:00Z to 9999-12-31T23:59:59.999999999Z. */
+export class Timestamp {
+  /** Since 1970, in nanoseconds. */
+  readonly nanoseconds: bigint;
+  constructor(nanoseconds: bigint) {
+    this.nanoseconds = nanoseconds;
+  }
+}
+
+export class Duration {
+  readonly nanoseconds: bigint;
+  constructor(nanoseconds: bigint) {
+    this.nanoseconds = nanoseconds;
+  }
+}
+
+/** Elements may be made when asked for. */
+export interface ListValue {
+  readonly kind: 'list';
+  readonly size: number;
+  /** `index` is within the list. */
+  at(index: number): Value;
+  /** Where a list has an equality of its own (sets, maps by keys). */
+  readonly equals?: (other: ListValue) => boolean;
+  /** Where adding means merging. */
+  readonly plus?: (other: ListValue) => ListValue;
+}
+
+export interface MapValue {
+  readonly kind: 'map';
+  readonly size: number;
+  get(key: Value): Value | undefined;
+  keys(): Iterable<Value>;
+}
+
+/** A structure with declared fields. */
+export interface StructValue {
+  readonly kind: 'struct';
+  /** Name of its type. */
+  readonly name: string;
+  /** undefined: not set, or not declared. */
+  get(field: string): Value | undefined;
+  /** Names of the fields that are set. */
+  fields(): Iterable<string>;
+}
+
+export class Optional {
+  readonly value: Exclude<Value, Failure> | undefined;
+  constructor(value?: Exclude<Value, Failure>) {
+    this.value = value;
+  }
+}
+
+export class TypeValue {
+  readonly name: string;
+  constructor(name: string) {
+    this.name = name;
+  }
+}
+
+/** What only functions can look into. */
+export interface OpaqueValue {
+  readonly kind: 'opaque';
+  /** Name of its type, as in its `Type`. */
+  readonly name: string;
+  equals(other: OpaqueValue): boolean;
+}
