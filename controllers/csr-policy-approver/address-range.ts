@@ -1,4 +1,4 @@
-import { ipBytes } from '../../src/pki/ip-address.js';
+import { ipBytes } from '../../src/api/ip-address.js';
 
 /** Addresses that share their leading bits. */
 export interface AddressRange {

@@ -1,9 +1,11 @@
 import { goTimeQuote } from './go-time.js';
 
 /** A length of time, or what is wrong with the text. */
-export type ParsedDuration = { readonly milliseconds: number; readonly wrong?: undefined } | { readonly wrong: string };
+export type ParsedDuration =
+  | { readonly milliseconds: number; readonly nanoseconds: bigint; readonly wrong?: undefined }
+  | { readonly wrong: string };
 
-const nanoseconds: Readonly<Record<string, bigint>> = {
+const unitNanoseconds: Readonly<Record<string, bigint>> = {
   ns: 1n,
   us: 1_000n,
   '\u00b5s': 1_000n,
@@ -20,7 +22,7 @@ export function parseDuration(text: string): ParsedDuration {
   const invalid: ParsedDuration = { wrong: `time: invalid duration ${goTimeQuote(text)}` };
   const sign = /^[+-]/.exec(text)?.[0] ?? '';
   let rest = text.slice(sign.length);
-  if (rest === '0') return { milliseconds: 0 };
+  if (rest === '0') return { milliseconds: 0, nanoseconds: 0n };
   if (rest === '') return invalid;
   let total = 0n;
   while (rest !== '') {
@@ -30,7 +32,7 @@ export function parseDuration(text: string): ParsedDuration {
     rest = rest.slice(number.length);
     const unitName = /^[^.\d]+/.exec(rest)?.[0];
     if (unitName === undefined) return { wrong: `time: missing unit in duration ${goTimeQuote(text)}` };
-    const unit = Object.hasOwn(nanoseconds, unitName) ? nanoseconds[unitName] : undefined;
+    const unit = Object.hasOwn(unitNanoseconds, unitName) ? unitNanoseconds[unitName] : undefined;
     if (unit === undefined) {
       return { wrong: `time: unknown unit ${goTimeQuote(unitName)} in duration ${goTimeQuote(text)}` };
     }
@@ -41,6 +43,6 @@ export function parseDuration(text: string): ParsedDuration {
     if (total > longest) return invalid;
   }
   if (sign !== '-' && total === longest) return invalid;
-  const milliseconds = Number(total) / 1e6;
-  return { milliseconds: sign === '-' ? -milliseconds : milliseconds };
+  const nanoseconds = sign === '-' ? -total : total;
+  return { milliseconds: Number(nanoseconds) / 1e6, nanoseconds };
 }

@@ -93,3 +93,15 @@ export const goInt64 = (value: number): bigint =>
 
 /** A list of strings as Go's `%q` prints a slice: `["a" "b"]`. */
 export const quoteList = (items: readonly string[]): string => `[${items.map(quote).join(' ')}]`;
+
+const spaces = new Set('\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000');
+const isSpace = (unit = ''): boolean => spaces.has(unit) || (unit >= '\u2000' && unit <= '\u200a');
+
+/** Without white space at both ends, of which Go knows more and less than JavaScript. */
+export function trimSpace(text: string): string {
+  let start = 0;
+  let end = text.length;
+  while (start < end && isSpace(text[start])) start++;
+  while (start < end && isSpace(text[end - 1])) end--;
+  return text.slice(start, end);
+}

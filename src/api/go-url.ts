@@ -1,3 +1,4 @@
+import { parseAddress } from './go-ip.js';
 import { quote } from './go-text.js';
 
 /**
@@ -6,43 +7,85 @@ import { quote } from './go-text.js';
 export interface GoUrl {
   /** Lower case; empty if there is none. */
   readonly scheme: string;
+  /** What follows the scheme where that is no path. */
+  readonly opaque: string;
   /** `user[:password]`, escaped again; absent without an `@`. */
   readonly user?: string;
   /** With the port. */
   readonly host: string;
   readonly path: string;
+  /** As it was written, if that is a way to escape the path. */
+  readonly escapedPath: string;
   /** What follows `?`, not decoded. */
   readonly rawQuery: string;
   readonly fragment: string;
+  /** The whole, written again. */
+  readonly text: string;
 }
 
+type Wrong = { readonly wrong: string };
+
 /** The URL, or the text of Go's error (`parse "...": ...`). */
-export function parseGoUrl(text: string): GoUrl | { readonly wrong: string } {
-  const [before, fragment] = cut(text, '#');
-  try {
-    const url = parseReference(before);
-    return { ...url, fragment: inUrl(text, () => unescaped(fragment, 'other')) };
-  } catch (error) {
-    if (!(error instanceof UrlProblem)) throw error;
-    return { wrong: `parse ${quote(error.url ?? before)}: ${error.message}` };
-  }
+export function parseGoUrl(text: string): GoUrl | Wrong {
+  const [before, fragment] = cut(asBytes(text), '#');
+  const url = attempt(before, () => readReference(before, false));
+  if ('wrong' in url) return url;
+  const read = attempt(asBytes(text), () => ({ fragment: unescaped(fragment, 'fragment') }));
+  return 'wrong' in read ? read : written({ ...url, ...read, escapedFragment: fragment });
 }
+
+/** As the URL of a request: no fragment, an absolute path or a scheme. */
+export function parseGoRequestUrl(text: string): GoUrl | Wrong {
+  const bytes = asBytes(text);
+  const url = attempt(bytes, () => readReference(bytes, true));
+  return 'wrong' in url ? url : written({ ...url, fragment: '', escapedFragment: '' });
+}
+
+/** Name and port (without its colon; empty if there is none) of a host. */
+export function splitHost(host: string): { readonly name: string; readonly port: string } {
+  const colon = host.lastIndexOf(':');
+  const hasPort = colon >= 0 && optionalPort.test(host.slice(colon));
+  const name = hasPort ? host.slice(0, colon) : host;
+  const bare = name.startsWith('[') && name.endsWith(']') ? name.slice(1, -1) : name;
+  return { name: bare, port: hasPort ? host.slice(colon + 1) : '' };
+}
+
+const mostParameters = 10_000;
+
+/** Parameters of a query by name, those that cannot be read left out; none at all where they are more than 10,000. */
+export function queryValues(rawQuery: string): ReadonlyMap<string, readonly string[]> {
+  const values = new Map<string, string[]>();
+  const parts = asBytes(rawQuery).split('&', mostParameters + 1);
+  if (parts.length > mostParameters) return values;
+  for (const part of parts) {
+    if (part === '' || part.includes(';')) continue;
+    const [name, value] = cut(part, '=');
+    const read = attempt(part, () => ({ name: unescaped(name, 'query'), value: unescaped(value, 'query') }));
+    if ('wrong' in read) continue;
+    const key = asText(read.name);
+    const known = values.get(key);
+    if (known === undefined) values.set(key, [asText(read.value)]);
+    else known.push(asText(read.value));
+  }
+  return values;
+}
+
+// Go works on bytes: within this file texts are bytes of UTF-8, one unit each.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: stands for ASCII
+const beyondAscii = /[^\x00-\x7f]/;
+const asBytes = (text: string): string => (beyondAscii.test(text) ? Buffer.from(text).toString('latin1') : text);
+const asText = (bytes: string): string => (beyondAscii.test(bytes) ? Buffer.from(bytes, 'latin1').toString() : bytes);
 
 class UrlProblem extends Error {
   override readonly name = 'UrlProblem';
-  /** The URL to name, if not the one without its fragment. */
-  readonly url: string | undefined;
-  constructor(message: string, url?: string) {
-    super(message);
-    this.url = url;
-  }
 }
 
-function inUrl<T>(url: string, attempt: () => T): T {
+function attempt<T extends object>(url: string, read: () => T): T | Wrong {
   try {
-    return attempt();
+    return read();
   } catch (error) {
-    throw error instanceof UrlProblem ? new UrlProblem(error.message, url) : error;
+    if (!(error instanceof UrlProblem)) throw error;
+    return { wrong: `parse ${quote(asText(url))}: ${error.message}` };
   }
 }
 
@@ -51,22 +94,45 @@ const cut = (text: string, separator: string): readonly [string, string] => {
   return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + separator.length)];
 };
 
-function parseReference(text: string): Omit<GoUrl, 'fragment'> {
+/** A URL without its fragment, in bytes. */
+interface Reference {
+  readonly scheme: string;
+  readonly opaque: string;
+  readonly user?: string | undefined;
+  readonly host: string;
+  readonly path: string;
+  readonly escapedPath: string;
+  readonly rawQuery: string;
+  /** A `?` with nothing behind it. */
+  readonly emptyQuery: boolean;
+  /** A scheme with a path right behind it: `file:/x`. */
+  readonly noHost: boolean;
+}
+
+function readReference(text: string, ofRequest: boolean): Reference {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
   if (/[\x00-\x1f\x7f]/.test(text)) throw new UrlProblem('net/url: invalid control character in URL');
-  const [scheme, afterScheme] = splitScheme(text);
+  if (text === '' && ofRequest) throw new UrlProblem('empty url');
+  const [scheme, afterScheme] = text === '*' ? ['', text] : splitScheme(text);
+  const emptyQuery = afterScheme.indexOf('?') === afterScheme.length - 1 && afterScheme !== '';
   const [rest, rawQuery] = cut(afterScheme, '?');
-  const none = { scheme, host: '', path: '', rawQuery };
+  const none = { scheme, opaque: '', host: '', path: '', escapedPath: '', rawQuery, emptyQuery, noHost: false };
+  if (text === '*') return { ...none, path: '*', escapedPath: '*' };
   if (!rest.startsWith('/')) {
-    if (scheme !== '') return none;
+    if (scheme !== '') return { ...none, opaque: rest };
+    if (ofRequest) throw new UrlProblem('invalid URI for request');
     if (cut(rest, '/')[0].includes(':')) throw new UrlProblem('first path segment in URL cannot contain colon');
   }
-  if (!rest.startsWith('//') || (scheme === '' && rest.startsWith('///'))) {
-    return { ...none, path: unescaped(rest, 'other') };
-  }
+  const hasAuthority = rest.startsWith('//') && (scheme !== '' || (!ofRequest && !rest.startsWith('///')));
+  if (!hasAuthority) return { ...none, ...readPath(rest), noHost: scheme !== '' };
   const slash = rest.indexOf('/', 2);
   const authority = slash < 0 ? rest.slice(2) : rest.slice(2, slash);
-  return { ...none, ...parseAuthority(authority), path: slash < 0 ? '' : unescaped(rest.slice(slash), 'other') };
+  return { ...none, ...readAuthority(scheme, authority), ...readPath(slash < 0 ? '' : rest.slice(slash)) };
+}
+
+function readPath(written: string): { readonly path: string; readonly escapedPath: string } {
+  const path = unescaped(written, 'path');
+  return { path, escapedPath: isEscaped(written, 'path') ? written : escaped(path, 'path') };
 }
 
 function splitScheme(text: string): readonly [string, string] {
@@ -77,51 +143,137 @@ function splitScheme(text: string): readonly [string, string] {
   return [text.slice(0, length).toLowerCase(), text.slice(length + 1)];
 }
 
-function parseAuthority(authority: string): { readonly user?: string; readonly host: string } {
+function readAuthority(scheme: string, authority: string): { readonly user?: string; readonly host: string } {
   const at = authority.lastIndexOf('@');
-  const host = parseHost(authority.slice(at + 1));
+  const host = readHost(scheme, authority.slice(at + 1));
   if (at < 0) return { host };
   const userinfo = authority.slice(0, at);
   if (!/^[A-Za-z0-9\-._:~!$&'()*+,;=%@]*$/.test(userinfo)) throw new UrlProblem('net/url: invalid userinfo');
-  const [name, password] = cut(userinfo, ':').map((part) => escapeUser(unescaped(part, 'other')));
+  const [name, password] = cut(userinfo, ':').map((part) => escaped(unescaped(part, 'user'), 'user'));
   return { host, user: userinfo.includes(':') ? `${name}:${password}` : (name ?? '') };
 }
 
-const escapeUser = (text: string): string =>
-  encodeURIComponent(text)
-    .replace(/%(24|26|2B|2C|3B|3D)/g, (escaped) => decodeURIComponent(escaped))
-    .replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
+const optionalPort = /^(?::[0-9]*)?$/;
 
-function parseHost(host: string): string {
-  const bracket = host.lastIndexOf(']');
-  if (host.startsWith('[') && bracket < 0) throw new UrlProblem("missing ']' in host");
-  const portAt = host.startsWith('[') ? bracket + 1 : host.lastIndexOf(':');
-  const port = portAt < 0 ? '' : host.slice(portAt);
-  if (!/^(:[0-9]*)?$/.test(port)) throw new UrlProblem(`invalid port ${quote(port)} after host`);
+function readHost(scheme: string, host: string): string {
+  const bracket = host.lastIndexOf('[');
+  if (bracket > 0) throw new UrlProblem('invalid IP-literal');
+  if (bracket === 0) return readLiteral(host);
+  const isWeb = scheme === 'http' || scheme === 'https';
+  const colon = isWeb ? host.indexOf(':') : host.lastIndexOf(':');
+  if (colon >= 0) checkPort(host.slice(colon));
   return unescaped(host, 'host');
 }
 
-const hostCharacter = /[A-Za-z0-9\-_.~!$&'()*+,;=:[\]<>"]/;
+function checkPort(port: string): void {
+  if (!optionalPort.test(port)) throw new UrlProblem(`invalid port ${quote(asText(port))} after host`);
+}
 
-/** Decodes `%xx`. A host takes fewer characters, and escapes only of bytes beyond ASCII. */
-function unescaped(text: string, part: 'host' | 'other'): string {
-  if (part === 'host') {
-    for (const character of text) {
-      if (character !== '%' && character.charCodeAt(0) < 0x80 && !hostCharacter.test(character)) {
-        throw new UrlProblem(`invalid character ${quote(character)} in host name`);
-      }
-    }
-  }
-  if (!text.includes('%')) return text;
-  const bytes: Buffer[] = [];
+/** An IPv6 address in brackets, perhaps with a zone behind `%25`. */
+function readLiteral(host: string): string {
+  const close = host.lastIndexOf(']');
+  if (close < 0) throw new UrlProblem("missing ']' in host");
+  const port = host.slice(close + 1);
+  checkPort(port);
+  const inner = host.slice(1, close);
+  const zoneAt = inner.indexOf('%25');
+  const name =
+    zoneAt < 0
+      ? unescaped(inner, 'host')
+      : unescaped(inner.slice(0, zoneAt), 'host') + unescaped(inner.slice(zoneAt), 'zone');
+  const address = parseAddress(asText(name));
+  if ('wrong' in address) throw new UrlProblem(`invalid host: ${address.wrong}`);
+  if (address.bytes.length === 4) throw new UrlProblem('invalid IP-literal');
+  return `[${name}]${port}`;
+}
+
+type Part = 'path' | 'fragment' | 'user' | 'host' | 'zone' | 'query';
+
+/** What needs no escape, beside letters, digits and `-_.~`. */
+const plain: Readonly<Record<Part, string>> = {
+  path: '$&+,/:;=@',
+  fragment: '!$&()*+,/:;=?@',
+  user: '$&+,;=',
+  host: '!"$&\'()*+,:;<=>[\\]',
+  zone: '!"$&\'()*+,:;<=>[\\]',
+  query: '',
+};
+const others = (part: Part, more = ''): RegExp => new RegExp(`[^A-Za-z0-9\\-_.~${plain[part]}${more}]`, 'g');
+const toEscape: Readonly<Record<Part, RegExp>> = {
+  path: others('path'),
+  fragment: others('fragment'),
+  user: others('user'),
+  host: others('host'),
+  zone: others('zone'),
+  query: others('query'),
+};
+/** Hosts take only what they can be written with, and all beyond ASCII. */
+const unusual: Readonly<Record<'host' | 'other', RegExp>> = { host: others('host', '\\x80-\\xff'), other: /%/g };
+/** What may stand unescaped though it would be escaped. */
+const notEscaped: Readonly<Record<'path' | 'fragment', RegExp>> = {
+  path: others('path', "!'()*[\\]%"),
+  fragment: others('fragment', "'[\\]%"),
+};
+
+const isEscaped = (text: string, part: 'path' | 'fragment'): boolean => text.search(notEscaped[part]) < 0;
+
+const escaped = (bytes: string, part: Part): string =>
+  bytes.replace(toEscape[part], (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`);
+
+/** Decodes `%xx`, and in queries `+`. A host takes escapes only of bytes beyond ASCII, a zone of what it can be written with. */
+function unescaped(text: string, part: Part): string {
+  const isHost = part === 'host' || part === 'zone';
+  const parts: string[] = [];
   let done = 0;
-  for (let at = text.indexOf('%'); at >= 0; at = text.indexOf('%', done)) {
-    const escaped = text.slice(at, at + 3);
-    if (!/^%[0-9A-Fa-f]{2}$/.test(escaped) || (part === 'host' && escaped < '%8' && escaped !== '%25')) {
-      throw new UrlProblem(`invalid URL escape ${quote(escaped)}`);
-    }
-    bytes.push(Buffer.from(text.slice(done, at)), Buffer.from(escaped.slice(1), 'hex'));
-    done = at + 3;
+  for (const { index, 0: found } of text.matchAll(unusual[isHost ? 'host' : 'other'])) {
+    if (found !== '%') throw new UrlProblem(`invalid character ${quote(found)} in host name`);
+    const triplet = text.slice(index, index + 3);
+    if (!/^%[0-9A-Fa-f]{2}$/.test(triplet)) throw new UrlProblem(`invalid URL escape ${quoteBytes(triplet)}`);
+    const byte = String.fromCharCode(Number.parseInt(triplet.slice(1), 16));
+    const isAllowed =
+      triplet === '%25' ||
+      (part === 'zone' ? byte === ' ' || byte.search(toEscape.host) < 0 : part !== 'host' || byte >= '\x80');
+    if (!isAllowed) throw new UrlProblem(`invalid URL escape ${quoteBytes(triplet)}`);
+    parts.push(text.slice(done, index), byte);
+    done = index + 3;
   }
-  return Buffer.concat([...bytes, Buffer.from(text.slice(done))]).toString('utf8');
+  parts.push(text.slice(done));
+  if (part !== 'query') return parts.join('');
+  return parts.map((piece, at) => (at % 2 === 0 ? piece.replaceAll('+', ' ') : piece)).join('');
+}
+
+/** As Go quotes bytes of which some may be no text. */
+function quoteBytes(bytes: string): string {
+  const text = asText(bytes);
+  if (!text.includes('\ufffd')) return quote(text);
+  return `"${[...bytes].map((byte) => (byte < '\x80' ? quote(byte).slice(1, -1) : `\\x${byte.charCodeAt(0).toString(16)}`)).join('')}"`;
+}
+
+function written(url: Reference & { readonly fragment: string; readonly escapedFragment: string }): GoUrl {
+  const { scheme, opaque, user, host, path, escapedPath, rawQuery, emptyQuery, noHost, fragment } = url;
+  let text = scheme === '' ? '' : `${scheme}:`;
+  if (opaque !== '') text += opaque;
+  else {
+    if (!noHost && (host !== '' || user !== undefined || (scheme !== '' && path !== ''))) text += '//';
+    if (user !== undefined) text += `${user}@`;
+    text += escaped(host, 'host');
+    if (escapedPath !== '' && !escapedPath.startsWith('/') && host !== '') text += '/';
+    if (text === '' && cut(escapedPath, '/')[0].includes(':')) text += './';
+    text += escapedPath;
+  }
+  if (emptyQuery || rawQuery !== '') text += `?${rawQuery}`;
+  if (fragment !== '') {
+    text += `#${isEscaped(url.escapedFragment, 'fragment') ? url.escapedFragment : escaped(fragment, 'fragment')}`;
+  }
+  return {
+    scheme,
+    opaque: asText(opaque),
+    ...(user === undefined ? {} : { user }),
+    host: asText(host),
+    path: asText(path),
+    escapedPath: asText(escapedPath),
+    rawQuery: asText(rawQuery),
+    fragment: asText(fragment),
+    text: asText(text),
+  };
 }

@@ -150,6 +150,7 @@ const asPrefix =
 export const nameRules = {
   dnsLabel: asPrefix(dnsLabel),
   dnsSubdomain: asPrefix(dnsSubdomain),
+  dns1035Label: asPrefix(dns1035Label),
   /** Also of prefixes: `.` is none, whatever follows. */
   pathSegment: (text: string) => pathSegment(text),
   /** A subdomain in the words of Kubernetes' newer rules, which do not look at prefixes. */

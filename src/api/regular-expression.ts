@@ -8,6 +8,13 @@ import { patternSize } from './pattern-size.js';
 export interface RegularExpression {
   /** Does any part of the text match? */
   test(text: string): boolean;
+  /** The first part of the text that matches. */
+  find(text: string): string | undefined;
+  /**
+   * The parts that match, one behind the other, at most so many; an empty one right behind another does not count.
+   * undefined: it takes too long, which one match after the other may though each of them does not.
+   */
+  findAll(text: string, most?: number): readonly string[] | undefined;
   /** The most that matching can cost, in instructions and characters: ten of them take about 150 ns. */
   cost(text: string): number;
 }
@@ -59,8 +66,55 @@ export function compile(pattern: string): Compiled {
 function parse(pattern: string, size: number): Compiled {
   try {
     const expression = load().RE2JS.compile(pattern);
-    return { expression: { test: (text) => expression.test(text), cost: ({ length }) => size * length } };
+    return {
+      expression: {
+        test: (text) => expression.test(text),
+        find: (text) => {
+          const matcher = expression.matcher(text);
+          return matcher.find() ? text.slice(matcher.start(), matcher.end()) : undefined;
+        },
+        findAll: (text, most = Number.POSITIVE_INFINITY) => findAll(expression, text, most),
+        cost: ({ length }) => size * length,
+      },
+    };
   } catch (cause) {
-    return { error: cause instanceof Error ? cause.message : String(cause) };
+    const error = cause instanceof Error ? cause.message : String(cause);
+    if (error.includes(': duplicate capture group name: ')) {
+      const nameless = withoutNames(pattern);
+      const again = parse(nameless, size);
+      return again.error === undefined
+        ? again
+        : { error: again.error.replace(`\`${nameless}\``, () => `\`${pattern}\``) };
+    }
+    // Go always quotes what it complains about.
+    return { error: error.endsWith('`') ? error : `${error}: \`\`` };
   }
+}
+
+/** Quoted texts, escapes and classes as they are; groups lose their names, of which Go takes two alike. */
+const withoutNames = (pattern: string): string =>
+  pattern.replace(
+    /(\\Q.*?(?:\\E|$)|\\.|\[\^?\]?(?:\\.|\[:\^?\w{1,10}:\]|[^\]])*\]?)|\(\?P?<\w+>/gs,
+    (_, kept: string | undefined) => kept ?? '(',
+  );
+
+/** Milliseconds, after which looking for more matches is given up. */
+const longestFinding = 100;
+
+function findAll(
+  expression: ReturnType<Package['RE2JS']['compile']>,
+  text: string,
+  most: number,
+): string[] | undefined {
+  const matcher = expression.matcher(text);
+  const found: string[] = [];
+  const start = performance.now();
+  let previousEnd = -1;
+  while (found.length < most && matcher.find()) {
+    const [from, to] = [matcher.start(), matcher.end()];
+    if (from < to || from !== previousEnd) found.push(text.slice(from, to));
+    previousEnd = to;
+    if (performance.now() - start > longestFinding) return undefined;
+  }
+  return found;
 }

@@ -64,6 +64,7 @@ export interface StructLiteral extends Node {
   readonly name: string;
   readonly fields: readonly {
     readonly id: number;
+    readonly at: number;
     readonly name: string;
     readonly value: Expr;
     readonly optional: boolean;

@@ -1,3 +1,5 @@
+import type { Type } from './types.js';
+
 /**
  * Costs, in units of about 100 ns on Kubernetes' scale: one for a call or a comparison, a tenth for each unit of a text
  * that is looked through. Estimates are ranges of whole numbers that stop at 2^64.
@@ -13,6 +15,9 @@ export interface EstimatedNode {
   readonly size: Range;
   /** A literal's value; undefined for other expressions. */
   readonly literal: unknown;
+  readonly type: Type;
+  /** Where the type is a list: size of one item, as large as it can be when nothing limits it. */
+  readonly itemSize?: Range;
 }
 
 /** `target` is undefined for a call without one. */

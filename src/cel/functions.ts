@@ -16,8 +16,12 @@ export interface Overload {
    * parameters before. Never a `Failure`. Answers a `Failure` when it fails and never throws.
    */
   readonly evaluate: (...values: never[]) => Value;
+  /** Values that do not fit the parameters are passed all the same; of several such overloads the first one is taken. */
+  readonly unguarded?: boolean;
   /** What a call has cost, with its result at hand; 1 if nothing is said. */
   readonly cost?: (values: readonly Value[], result: Value) => number;
+  /** The same where the checker left other overloads possible, too (`dyn`), if it is not the same: all of them say so. */
+  readonly undecidedCost?: (values: readonly Value[], result: Value) => number;
   /** What a call may cost, and how large its result may be, before anything is known but types and limits. */
   readonly estimate?: EstimateCall;
 }

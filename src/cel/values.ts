@@ -40,8 +40,11 @@ export class Uint {
 export class Timestamp {
   /** Since 1970, in nanoseconds. */
   readonly nanoseconds: bigint;
-  constructor(nanoseconds: bigint) {
+  /** From UTC, in minutes, where the moment was written down: only its text shows it. */
+  readonly offset: number;
+  constructor(nanoseconds: bigint, offset = 0) {
     this.nanoseconds = nanoseconds;
+    this.offset = offset;
   }
 }
 
@@ -69,6 +72,8 @@ export interface MapValue {
   readonly size: number;
   get(key: Value): Value | undefined;
   keys(): Iterable<Value>;
+  /** Where a map has an equality of its own (objects with a schema). */
+  readonly equals?: (other: MapValue) => boolean;
 }
 
 /** A structure with declared fields. */
@@ -101,5 +106,9 @@ export interface OpaqueValue {
   readonly kind: 'opaque';
   /** Name of its type, as in its `Type`. */
   readonly name: string;
+  /** What counts as its size where sizes make costs; 1 if nothing is said. */
+  readonly size?: number;
   equals(other: OpaqueValue): boolean;
+  /** Can `==` tell whether it equals that one of its type? So it can if nothing is said. */
+  isComparable?(other: OpaqueValue): boolean;
 }

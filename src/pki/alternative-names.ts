@@ -1,7 +1,7 @@
 import { quote } from '../api/go-text.js';
+import { ipBytes, ipText } from '../api/ip-address.js';
 import { context, DerCursor, encode, tags } from './der.js';
 import { isAscii } from './directory-string.js';
-import { ipBytes, ipText } from './ip-address.js';
 import { PkiError } from './pki-error.js';
 import { uriProblem } from './uri.js';
 

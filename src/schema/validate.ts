@@ -2,6 +2,7 @@ import { goFloatText, goInt64, goJson, quote } from '../api/go-text.js';
 import type { Json } from '../api/object.js';
 import { compile, maxMatchingCost } from '../api/regular-expression.js';
 import type { Steps } from '../api/steps.js';
+import { isKnownFormat, stringFormat } from '../api/string-formats.js';
 import {
   child,
   invalid,
@@ -12,7 +13,6 @@ import {
   typeInvalid,
   type Violation,
 } from '../api/violations.js';
-import { isKnownFormat, stringFormat } from './formats.js';
 import { type Failure, Place } from './place.js';
 import { printable } from './printable.js';
 import { absent, type Old, oldItems, oldMember } from './ratchet.js';

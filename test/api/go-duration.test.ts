@@ -16,7 +16,10 @@ test.each([
   ['1h1h', 7_200_000],
   ['0.123456789123456789123s', 123.456789],
 ])('%s', (text, milliseconds) => {
-  expect(parseDuration(text)).toEqual({ milliseconds: milliseconds === 0 ? expect.closeTo(0) : milliseconds });
+  expect(parseDuration(text)).toEqual({
+    milliseconds: milliseconds === 0 ? expect.closeTo(0) : milliseconds,
+    nanoseconds: BigInt(Math.round(milliseconds * 1e6)),
+  });
 });
 
 test.each([

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseGoUrl } from '../../src/api/go-url.js';
+import { parseGoRequestUrl, parseGoUrl, queryValues, splitHost } from '../../src/api/go-url.js';
 
 test.each([
   ['https://h.example.com:8443/a/b', { scheme: 'https', host: 'h.example.com:8443', path: '/a/b' }],
@@ -32,4 +32,52 @@ test('a long URL takes linear time', () => {
   const start = performance.now();
   for (const part of ['%41', '/', '@', ':', 'a', '?']) parseGoUrl(`https://${part.repeat(300_000)}`);
   expect(performance.now() - start).toBeLessThan(20_000);
+});
+
+test.each([
+  ['https://h/a%2Fb c', { path: '/a/b c', escapedPath: '/a/b%20c' }],
+  ['https://h/a%2Fb', { path: '/a/b', escapedPath: '/a%2Fb' }],
+  ['*', { path: '*', escapedPath: '*', text: '*' }],
+  ['mailto:a@b', { opaque: 'a@b', text: 'mailto:a@b' }],
+  ['HTTP://u:p%40@h:1/%41?#f g', { text: 'http://u:p%40@h:1/%41?#f%20g' }],
+  ['http://[fe80::1%25en0]:8080/', { host: '[fe80::1%en0]:8080' }],
+  ['http://é/', { host: 'é' }],
+  ['foo://h:1:2/', { host: 'h:1:2' }],
+  ['http://h:1:2/', { wrong: 'parse "http://h:1:2/": invalid port ":1:2" after host' }],
+  ['http://a[b]/', { wrong: 'parse "http://a[b]/": invalid IP-literal' }],
+  ['http://[1.2.3.4]/', { wrong: 'parse "http://[1.2.3.4]/": invalid IP-literal' }],
+  ['http://[x]/', { wrong: 'parse "http://[x]/": invalid host: ParseAddr("x"): unable to parse IP' }],
+  ['http://h/%4é', { wrong: 'parse "http://h/%4é": invalid URL escape "%4\\xc3"' }],
+])('%j', (text, expected) => {
+  expect(parseGoUrl(text)).toMatchObject(expected);
+});
+
+test.each([
+  ['/a#b', { path: '/a#b', fragment: '' }],
+  ['//a', { path: '//a', host: '' }],
+  ['', { wrong: 'parse "": empty url' }],
+  ['a/b', { wrong: 'parse "a/b": invalid URI for request' }],
+])('%j as the URL of a request', (text, expected) => {
+  expect(parseGoRequestUrl(text)).toMatchObject(expected);
+});
+
+test.each([
+  ['h:80', 'h', '80'],
+  ['[::1]:80', '::1', '80'],
+  ['[::1]', '::1', ''],
+  ['h:', 'h', ''],
+  ['h', 'h', ''],
+])('%s is %s at port %j', (host, name, port) => {
+  expect(splitHost(host)).toEqual({ name, port });
+});
+
+test('parameters are read, but not those that cannot be', () => {
+  const values = queryValues('a=1&b&a=2+%2B&%zz=1&x;y=1&&=e&__proto__=p');
+  expect([...values]).toEqual([
+    ['a', ['1', '2 +']],
+    ['b', ['']],
+    ['', ['e']],
+    ['__proto__', ['p']],
+  ]);
+  expect(queryValues('a&'.repeat(10_000)).size).toBe(0);
 });

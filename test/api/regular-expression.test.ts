@@ -9,6 +9,7 @@ test('a pattern matches any part of a text', () => {
 
 test('what cannot be compiled says why, as Go does', () => {
   expect(compile('(').error).toBe('error parsing regexp: missing closing ): `(`');
+  expect(compile('\\').error).toBe('error parsing regexp: trailing backslash at end of expression: ``');
   expect(compile('(?=a)').error).toBe('error parsing regexp: invalid or unsupported Perl syntax: `(?=`');
 });
 
@@ -46,4 +47,28 @@ test('what would take too much to compile is refused unread', () => {
     expect(compile(pattern).error).toMatch(/^error parsing regexp: /);
   }
   expect(performance.now() - start).toBeLessThan(2_000);
+});
+
+test.each([
+  ['a*', 'baaau', ['', 'aaa', '']],
+  ['', 'a\u{1f600}b', ['', '', '', '']],
+  ['.', 'a\u{1f600}b', ['a', '\u{1f600}', 'b']],
+  ['a|ab', 'abab', ['a', 'a']],
+  ['x', 'abc', []],
+])('%s finds all in %j', (pattern, text, found) => {
+  expect(compile(pattern).expression?.findAll(text)).toEqual(found);
+  expect(compile(pattern).expression?.findAll(text, 1)).toEqual(found.slice(0, 1));
+  expect(compile(pattern).expression?.find(text)).toBe(found[0]);
+});
+
+test('groups may have one name, but names are no text', () => {
+  const pattern = String.raw`(?P<n>a)(?<n>b)\Q(?<n>\E[]\](?<n>]+`;
+  expect(compile(pattern).expression?.find('ab(?<n>(<n](')).toBe('ab(?<n>(<n](');
+  expect(compile('(?<n>a)(?<n>b').error).toBe('error parsing regexp: missing closing ): `(?<n>a)(?<n>b`');
+});
+
+test('finding that takes too long is given up', () => {
+  const start = performance.now();
+  expect(compile('a.*b|a').expression?.findAll('a'.repeat(60_000))).toBeUndefined();
+  expect(performance.now() - start).toBeLessThan(5_000);
 });

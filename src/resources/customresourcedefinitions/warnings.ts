@@ -1,6 +1,6 @@
 import { quote } from '../../api/go-text.js';
 import type { CustomResourceDefinition } from '../../api/kinds/custom-resource-definition.js';
-import { isKnownFormat } from '../../schema/formats.js';
+import { isKnownFormat } from '../../api/string-formats.js';
 import { everySchema, type SchemaProps } from '../../schema/json-schema-props.js';
 import { internalSpec } from './internal-spec.js';
 

@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ipBytes, ipText } from '../../src/pki/ip-address.js';
+import { ipBytes, ipText } from '../../src/api/ip-address.js';
 
 test.each([
   ['10.0.0.1', '0a000001', '10.0.0.1'],

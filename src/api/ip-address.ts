@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net';
 
-/** IP addresses as certificates hold them (4 or 16 bytes) and as people write them. */
+/** IP addresses as bytes (4 or 16) and as people write them. */
 
 const mapped = Buffer.from('00000000000000000000ffff', 'hex');
 

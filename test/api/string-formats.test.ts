@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isKnownFormat, stringFormat } from '../../src/schema/formats.js';
+import { isKnownFormat, stringFormat } from '../../src/api/string-formats.js';
 
 const table: Readonly<Record<string, { readonly good: readonly string[]; readonly bad: readonly string[] }>> = {
   uri: {

@@ -1,0 +1,125 @@
+import { quote } from './go-text.js';
+
+/** Reads IP addresses and prefixes as Go's `net/netip` does, with its complaints. */
+
+/** 4 or 16 bytes; IPv4 mapped into IPv6 keeps its 16. */
+export interface GoAddress {
+  readonly bytes: Buffer;
+  /** What follows `%` in IPv6; empty if nothing does. */
+  readonly zone: string;
+}
+
+type Wrong = { readonly wrong: string };
+
+/** An address, or Go's complaint (`ParseAddr("x"): unable to parse IP`). */
+export function parseAddress(text: string): GoAddress | Wrong {
+  const complain = (problem: string, at = ''): Wrong => ({
+    wrong: `ParseAddr(${quote(text)}): ${problem}${at === '' ? '' : ` (at ${quote(at)})`}`,
+  });
+  const telling = /[.:%]/.exec(text)?.[0];
+  if (telling === '.') {
+    const bytes = fourBytes(text);
+    return 'wrong' in bytes ? complain(bytes.wrong, bytes.at) : { bytes: Buffer.from(bytes), zone: '' };
+  }
+  if (telling === '%') return complain('missing IPv6 address');
+  if (telling === undefined) return complain('unable to parse IP');
+  const percent = text.indexOf('%');
+  const zone = percent < 0 ? '' : text.slice(percent + 1);
+  if (percent >= 0 && zone === '') return complain('zone must be a non-empty string');
+  const bytes = sixteenBytes(percent < 0 ? text : text.slice(0, percent));
+  return 'wrong' in bytes ? complain(bytes.wrong, bytes.at) : { bytes, zone };
+}
+
+/** An address and the number of its leading bits that count, or Go's complaint. */
+export function parsePrefix(text: string): { readonly bytes: Buffer; readonly bits: number } | Wrong {
+  const complain = (problem: string): Wrong => ({ wrong: `netip.ParsePrefix(${quote(text)}): ${problem}` });
+  const slash = text.lastIndexOf('/');
+  if (slash < 0) return complain("no '/'");
+  const address = parseAddress(text.slice(0, slash));
+  if ('wrong' in address) return complain(address.wrong);
+  if (address.zone !== '') return complain('IPv6 zones cannot be present in a prefix');
+  const digits = text.slice(slash + 1);
+  if (!/^(?:[0-9]|[1-9][0-9]{1,18})$/.test(digits) || BigInt(digits) >= 2n ** 63n) {
+    return complain(`bad bits after slash: ${quote(digits)}`);
+  }
+  const bits = Number(digits);
+  return bits > address.bytes.length * 8 ? complain('prefix length out of range') : { bytes: address.bytes, bits };
+}
+
+/** What is wrong, and from where on. */
+type Problem = { readonly wrong: string; readonly at?: string };
+
+function fourBytes(text: string): readonly number[] | Problem {
+  const fields: number[] = [];
+  let value = 0;
+  let digits = 0;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at) - 0x30;
+    if (unit >= 0 && unit <= 9) {
+      if (digits === 1 && value === 0) return { wrong: 'IPv4 field has octet with leading zero' };
+      value = value * 10 + unit;
+      digits++;
+      if (value > 255) return { wrong: 'IPv4 field has value >255' };
+    } else if (text[at] !== '.') {
+      return { wrong: 'unexpected character', at: text.slice(at) };
+    } else {
+      if (at === 0 || at === text.length - 1 || text[at - 1] === '.') {
+        return { wrong: 'IPv4 field must have at least one digit', at: text.slice(at) };
+      }
+      if (fields.length === 3) return { wrong: 'IPv4 address too long' };
+      fields.push(value);
+      value = 0;
+      digits = 0;
+    }
+  }
+  return fields.length < 3 ? { wrong: 'IPv4 address too short' } : [...fields, value];
+}
+
+const size = 16;
+
+function sixteenBytes(text: string): Buffer | Problem {
+  const bytes: number[] = [];
+  /** Place of the `::` among the bytes. */
+  let gap: number | undefined;
+  let rest = text;
+  if (rest.startsWith('::')) {
+    gap = 0;
+    rest = rest.slice(2);
+    if (rest === '') return Buffer.alloc(size);
+  }
+  while (bytes.length < size) {
+    const digits = /^[0-9A-Fa-f]{0,5}/.exec(rest)?.[0] ?? '';
+    if (digits.length > 4) return { wrong: 'each group must have 4 or less digits', at: rest };
+    if (digits === '') return { wrong: 'each colon-separated field must have at least one digit', at: rest };
+    if (rest[digits.length] === '.') {
+      if (gap === undefined && bytes.length !== 12) {
+        return { wrong: 'embedded IPv4 address must replace the final 2 fields of the address', at: rest };
+      }
+      if (bytes.length + 4 > size) {
+        return { wrong: 'too many hex fields to fit an embedded IPv4 at the end of the address', at: rest };
+      }
+      const last = fourBytes(rest);
+      if ('wrong' in last) return last;
+      bytes.push(...last);
+      rest = '';
+      break;
+    }
+    const group = Number.parseInt(digits, 16);
+    bytes.push(group >> 8, group & 0xff);
+    rest = rest.slice(digits.length);
+    if (rest === '') break;
+    if (!rest.startsWith(':')) return { wrong: 'unexpected character, want colon', at: rest };
+    if (rest.length === 1) return { wrong: 'colon must be followed by more characters', at: rest };
+    rest = rest.slice(1);
+    if (rest.startsWith(':')) {
+      if (gap !== undefined) return { wrong: 'multiple :: in address', at: rest };
+      gap = bytes.length;
+      rest = rest.slice(1);
+      if (rest === '') break;
+    }
+  }
+  if (rest !== '') return { wrong: 'trailing garbage after address', at: rest };
+  if (gap === undefined) return bytes.length < size ? { wrong: 'address string too short' } : Buffer.from(bytes);
+  if (bytes.length === size) return { wrong: 'the :: must expand to at least one field of zeros' };
+  return Buffer.from([...bytes.slice(0, gap), ...Array<number>(size - bytes.length).fill(0), ...bytes.slice(gap)]);
+}

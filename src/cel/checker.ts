@@ -1,0 +1,436 @@
+import { isSameType, mostGeneral, partsOf, Substitutions, withinOptional, withParts } from './assignability.js';
+import type { Call, Comprehension, Expr, ListLiteral, MapLiteral, Select, StructLiteral } from './ast.js';
+import type { FunctionDeclaration, Overload } from './functions.js';
+import type { Issues } from './issues.js';
+import { nameOfType } from './runtime-types.js';
+import { callText, typeText } from './type-text.js';
+import {
+  bool,
+  bytes,
+  double,
+  dyn,
+  int,
+  listOf,
+  mapOf,
+  nullType,
+  optionalOf,
+  parameter,
+  string,
+  type Type,
+  uint,
+} from './types.js';
+import { Uint, type Value } from './values.js';
+
+/** An expression whose types are known. Names with dots are names, and functions in namespaces have no targets. */
+export interface Checked {
+  readonly expr: Expr;
+  /** By node id. */
+  readonly types: ReadonlyMap<number, Type>;
+  /** By node id: of a name, the variable's full name; of a call, the ids of the overloads that fit. */
+  readonly references: ReadonlyMap<number, Reference>;
+  /** Of the whole expression. */
+  readonly type: Type;
+}
+
+export interface Reference {
+  readonly name?: string;
+  readonly value?: Value;
+  readonly overloads?: readonly string[];
+}
+
+/** What expressions may name. */
+export interface Declarations {
+  /** Variables and names of types. */
+  ident(name: string): Type | undefined;
+  function(name: string): FunctionDeclaration | undefined;
+}
+
+const errorType: Type = { kind: 'error' };
+/** Parts that a type may have: types double where a map has one both for its keys and values. */
+const mostParts = 10_000;
+
+/** Finds the types of all nodes, as cel-go's checker does; what is wrong is added to the issues. */
+export function check(expr: Expr, declarations: Declarations, issues: Issues): Checked {
+  return new Checker(declarations, issues).check(expr);
+}
+
+interface Scope {
+  readonly names: ReadonlyMap<string, Type>;
+  readonly outer: Scope | undefined;
+}
+
+/** A leading dot says that a name is a full one; all names are. */
+const fullName = (name: string): string => (name.startsWith('.') ? name.slice(1) : name);
+
+/** `a.b.c` as one name; undefined for what is more than names and dots. */
+function qualifiedName(expr: Expr): string | undefined {
+  const fields: string[] = [];
+  let inner = expr;
+  while (inner.kind === 'select' && !inner.test) {
+    fields.push(inner.field);
+    inner = inner.operand;
+  }
+  return inner.kind === 'ident' ? [inner.name, ...fields.reverse()].join('.') : undefined;
+}
+
+class Checker {
+  readonly #declarations: Declarations;
+  readonly #issues: Issues;
+  readonly #types = new Map<number, Type>();
+  readonly #references = new Map<number, Reference>();
+  readonly #substitutions = new Substitutions();
+  readonly #sizes = new WeakMap<Type, number>();
+  #scope: Scope | undefined;
+  #variables = 0;
+
+  constructor(declarations: Declarations, issues: Issues) {
+    this.#declarations = declarations;
+    this.#issues = issues;
+  }
+
+  check(root: Expr): Checked {
+    const expr = this.#check(root);
+    for (const [id, type] of this.#types) this.#types.set(id, this.#substitutions.substitute(type, true));
+    return { expr, types: this.#types, references: this.#references, type: this.#typeOf(expr) };
+  }
+
+  #typeOf({ id }: Expr): Type {
+    return this.#types.get(id) ?? errorType;
+  }
+
+  /** Notes the type of a node; parts of it are `dyn` when there are too many of them. */
+  #note<T extends Expr>(expr: T, type: Type): T {
+    if (this.#sizeOf(type) > mostParts) {
+      this.#issues.add(expr.at, `type has more than ${mostParts} parts`);
+      this.#types.set(expr.id, errorType);
+    } else this.#types.set(expr.id, type);
+    return expr;
+  }
+
+  #sizeOf(type: Type): number {
+    const known = this.#sizes.get(type);
+    if (known !== undefined) return known;
+    const size = partsOf(type).reduce((sum, part) => sum + this.#sizeOf(part), 1);
+    this.#sizes.set(type, size);
+    return size;
+  }
+
+  #ident(name: string): Type | undefined {
+    for (let scope = this.#scope; scope !== undefined; scope = scope.outer) {
+      const type = scope.names.get(name);
+      if (type !== undefined) return type;
+    }
+    return this.#declarations.ident(name);
+  }
+
+  #undeclared(at: number, name: string): void {
+    this.#issues.add(at, `undeclared reference to '${name}' (in container '')`);
+  }
+
+  #mismatch(at: number, expected: Type, found: Type): void {
+    this.#issues.add(at, `expected type '${typeText(expected)}' but found '${typeText(found)}'`);
+  }
+
+  #freshVariable(): Type {
+    return parameter(`_var${this.#variables++}`);
+  }
+
+  #check(expr: Expr): Expr {
+    switch (expr.kind) {
+      case 'literal':
+        return this.#note(expr, literalType(expr.value));
+      case 'ident': {
+        const found = this.#named(expr, expr.name);
+        if (found !== undefined) return found;
+        this.#undeclared(expr.at, expr.name);
+        return this.#note(expr, errorType);
+      }
+      case 'select':
+        return this.#select(expr);
+      case 'call':
+        return expr.name === '_?._' ? this.#optionalSelect(expr) : this.#call(expr);
+      case 'list':
+        return this.#list(expr);
+      case 'map':
+        return this.#map(expr);
+      case 'struct':
+        return this.#struct(expr);
+      case 'comprehension':
+        return this.#comprehension(expr);
+    }
+  }
+
+  /** A node as a name of something declared; undefined when there is none of the name. */
+  #named({ id, at }: Expr, name: string): Expr | undefined {
+    const full = fullName(name);
+    const type = this.#ident(full);
+    if (type === undefined) return undefined;
+    this.#references.set(id, { name: full });
+    return this.#note({ kind: 'ident', id, at, name: full }, type);
+  }
+
+  #select(expr: Select): Expr {
+    const name = qualifiedName(expr);
+    const named = name === undefined ? undefined : this.#named(expr, name);
+    if (named !== undefined) return named;
+    const { operand, type } = this.#field(expr, expr.operand, expr.field, false);
+    return this.#note({ ...expr, operand }, this.#substitutions.substitute(expr.test ? bool : type, false));
+  }
+
+  #optionalSelect(expr: Call): Expr {
+    const [target, field] = expr.args as readonly [Expr, Expr];
+    const name = field.kind === 'literal' && typeof field.value === 'string' ? field.value : '';
+    const { operand, type } = this.#field(expr, target, name, true);
+    this.#references.set(expr.id, { overloads: ['select_optional_field'] });
+    return this.#note({ ...expr, args: [operand, field] }, this.#substitutions.substitute(type, false));
+  }
+
+  #field(expr: Expr, target: Expr, field: string, optional: boolean): { readonly operand: Expr; readonly type: Type } {
+    const operand = this.#check(target);
+    const operandType = this.#substitutions.substitute(this.#typeOf(operand), false);
+    const within = withinOptional(operandType);
+    const type = this.#fieldType(expr.at, within ?? operandType, field);
+    return { operand, type: optional || within !== undefined ? optionalOf(type) : type };
+  }
+
+  #fieldType(at: number, target: Type, field: string): Type {
+    switch (target.kind) {
+      case 'map':
+        return target.value;
+      case 'struct': {
+        const type = target.fields.get(field);
+        if (type === undefined) this.#issues.add(at, `undefined field '${field}'`);
+        return type ?? errorType;
+      }
+      case 'parameter':
+        this.#substitutions.isAssignable(dyn, target);
+        return dyn;
+      case 'dyn':
+      case 'error':
+        return dyn;
+      case 'opaque':
+        // Kubernetes declares its own as structures, and their fields nowhere.
+        if (target.name.startsWith('kubernetes.')) return this.#unresolved(at, target.name);
+        break;
+      default:
+    }
+    this.#issues.add(at, `type '${typeText(target)}' does not support field selection`);
+    return dyn;
+  }
+
+  #unresolved(at: number, struct: string): Type {
+    this.#issues.add(at, `unexpected failed resolution of '${struct}'`);
+    return errorType;
+  }
+
+  #call(expr: Call): Expr {
+    const args = expr.args.map((arg) => this.#check(arg));
+    if (expr.target === undefined) {
+      const name = fullName(expr.name);
+      const found = this.#declarations.function(name);
+      if (found !== undefined) return this.#resolve({ ...expr, name, args }, found);
+      this.#undeclared(expr.at, expr.name);
+      return this.#note({ ...expr, args }, errorType);
+    }
+    const prefix = qualifiedName(expr.target);
+    if (prefix !== undefined) {
+      const name = fullName(`${prefix}.${expr.name}`);
+      const found = this.#declarations.function(name);
+      if (found !== undefined) return this.#resolve({ ...expr, name, target: undefined, args }, found);
+    }
+    const target = this.#check(expr.target);
+    const found = this.#declarations.function(expr.name);
+    if (found !== undefined) return this.#resolve({ ...expr, target, args }, found);
+    this.#undeclared(expr.at, expr.name);
+    return this.#note({ ...expr, target, args }, errorType);
+  }
+
+  #resolve(call: Call, { name, overloads }: FunctionDeclaration): Call {
+    const isMember = call.target !== undefined;
+    const given = [...(call.target === undefined ? [] : [call.target]), ...call.args].map((arg) => this.#typeOf(arg));
+    const fitting: string[] = [];
+    let result: Type | undefined;
+    for (const overload of overloads) {
+      if (overload.member !== isMember) continue;
+      if (name === '_&&_' || name === '_||_') return this.#logic(call, overload);
+      const instance = this.#instance(overload);
+      if (!this.#substitutions.areAssignable(given, instance.parameters)) continue;
+      fitting.push(overload.id);
+      const own = this.#substitutions.substitute(instance.result, false);
+      if (result === undefined) result = own;
+      else if (result.kind !== 'dyn' && !isSameType(own, result)) result = dyn;
+    }
+    if (result === undefined) {
+      const told = given.map((type) => this.#substitutions.substitute(type, true));
+      const text = isMember ? callText(told[0], told.slice(1)) : callText(undefined, told);
+      this.#issues.add(call.at, `found no matching overload for '${name}' applied to '${text}'`);
+      return this.#note(call, errorType);
+    }
+    this.#references.set(call.id, { overloads: fitting });
+    return this.#note(call, result);
+  }
+
+  #logic(call: Call, overload: Overload): Call {
+    const wrong = call.args.filter((arg) => {
+      const type = this.#typeOf(arg);
+      if (this.#substitutions.isAssignable(type, bool)) return false;
+      this.#mismatch(arg.at, bool, type);
+      return true;
+    });
+    if (wrong.length > 0) return this.#note(call, errorType);
+    this.#references.set(call.id, { overloads: [overload.id] });
+    return this.#note(call, bool);
+  }
+
+  /** The types of an overload, with new variables in the places of its parameters. */
+  #instance({ parameters, result }: Overload): Pick<Overload, 'parameters' | 'result'> {
+    const variables = new Map<string, Type>();
+    const change = (type: Type): Type => {
+      if (type.kind !== 'parameter') return withParts(type, change);
+      const variable = variables.get(type.name) ?? this.#freshVariable();
+      variables.set(type.name, variable);
+      return variable;
+    };
+    const changedResult = change(result);
+    return { parameters: parameters.map(change), result: changedResult };
+  }
+
+  /** What a list or map of both has for elements: what both fit, or anything. */
+  #join(before: Type | undefined, type: Type): Type {
+    if (before === undefined) return type;
+    return this.#substitutions.isAssignable(before, type) ? mostGeneral(before, type) : dyn;
+  }
+
+  /** The type within an optional that is put into a list, map or structure with `?`. */
+  #unwrapped(value: Expr, optional: boolean): Type {
+    const type = this.#typeOf(value);
+    if (!optional) return type;
+    const within = withinOptional(type);
+    if (within === undefined && type.kind !== 'dyn') this.#mismatch(value.at, optionalOf(type), type);
+    return within ?? type;
+  }
+
+  #list(expr: ListLiteral): Expr {
+    let element: Type | undefined;
+    const elements = expr.elements.map((unchecked, index) => {
+      const checked = this.#check(unchecked);
+      element = this.#join(element, this.#unwrapped(checked, expr.optional.has(index)));
+      return checked;
+    });
+    return this.#note({ ...expr, elements }, listOf(element ?? this.#freshVariable()));
+  }
+
+  #map(expr: MapLiteral): Expr {
+    let keys: Type | undefined;
+    let values: Type | undefined;
+    const entries = expr.entries.map((entry) => {
+      const key = this.#check(entry.key);
+      keys = this.#join(keys, this.#typeOf(key));
+      const value = this.#check(entry.value);
+      values = this.#join(values, this.#unwrapped(value, entry.optional));
+      return { ...entry, key, value };
+    });
+    const key = keys ?? this.#freshVariable();
+    return this.#note({ ...expr, entries }, mapOf(key, values ?? this.#freshVariable()));
+  }
+
+  #struct(expr: StructLiteral): Expr {
+    const name = fullName(expr.name);
+    const ident = this.#ident(name);
+    if (ident === undefined) {
+      this.#undeclared(expr.at, expr.name);
+      return this.#note(expr, errorType);
+    }
+    this.#references.set(expr.id, { name });
+    const type = this.#structType(expr, ident);
+    const fields = expr.fields.map((field) => {
+      const value = this.#check(field.value);
+      const expected = this.#structField(field, name, type);
+      const given = this.#unwrapped(value, field.optional);
+      if (!this.#substitutions.isAssignable(expected, given)) {
+        const texts = `'${typeText(expected)}' but provided type is '${typeText(given)}'`;
+        this.#issues.add(field.at, `expected type of field '${field.name}' is ${texts}`);
+      }
+      return { ...field, value };
+    });
+    return this.#note({ ...expr, name, fields }, type);
+  }
+
+  #structType({ at }: Expr, ident: Type): Type {
+    if (ident.kind === 'error') return errorType;
+    if (ident.kind !== 'type') {
+      this.#issues.add(at, `'${nameOfType(ident)}' is not a type`);
+      return errorType;
+    }
+    if (ident.of?.kind === 'struct') return ident.of;
+    this.#issues.add(at, `'${ident.of === undefined ? 'type' : nameOfType(ident.of)}' is not a message type`);
+    return errorType;
+  }
+
+  #structField({ at, name }: StructLiteral['fields'][number], struct: string, type: Type): Type {
+    if (type.kind === 'struct') return this.#fieldType(at, type, name);
+    return this.#unresolved(at, struct);
+  }
+
+  #comprehension(expr: Comprehension): Expr {
+    const range = this.#check(expr.range);
+    const start = this.#check(expr.start);
+    const accumulated = this.#typeOf(start);
+    const outer = this.#scope;
+    const around: Scope = { names: new Map([[expr.accumulator, accumulated]]), outer };
+    const [first, second] = this.#elementTypes(range, expr.second !== undefined);
+    const names = new Map([[expr.variable, first]]);
+    if (expr.second !== undefined) names.set(expr.second, second);
+
+    this.#scope = { names, outer: around };
+    const condition = this.#check(expr.condition);
+    this.#assert(condition, bool);
+    const step = this.#check(expr.step);
+    this.#assert(step, accumulated);
+    this.#scope = around;
+    const result = this.#check(expr.result);
+    this.#scope = outer;
+    const type = this.#substitutions.substitute(this.#typeOf(result), false);
+    return this.#note({ ...expr, range, start, condition, step, result }, type);
+  }
+
+  #elementTypes(range: Expr, two: boolean): readonly [Type, Type] {
+    const type = this.#substitutions.substitute(this.#typeOf(range), false);
+    switch (type.kind) {
+      case 'list':
+        return two ? [int, type.element] : [type.element, dyn];
+      case 'map':
+        return [type.key, type.value];
+      case 'dyn':
+      case 'error':
+      case 'parameter':
+        this.#substitutions.isAssignable(dyn, type);
+        return [dyn, dyn];
+      default: {
+        const must = 'cannot be range of a comprehension (must be list, map, or dynamic)';
+        this.#issues.add(range.at, `expression of type '${typeText(type)}' ${must}`);
+        return [errorType, errorType];
+      }
+    }
+  }
+
+  #assert(expr: Expr, type: Type): void {
+    if (!this.#substitutions.isAssignable(type, this.#typeOf(expr))) this.#mismatch(expr.at, type, this.#typeOf(expr));
+  }
+}
+
+function literalType(value: unknown): Type {
+  if (value === null) return nullType;
+  if (value instanceof Uint) return uint;
+  if (value instanceof Uint8Array) return bytes;
+  switch (typeof value) {
+    case 'boolean':
+      return bool;
+    case 'bigint':
+      return int;
+    case 'number':
+      return double;
+    default:
+      return string;
+  }
+}

@@ -1,0 +1,213 @@
+import { spend } from './effort.js';
+import { equal } from './equality.js';
+import { Duration, type ListValue, type MapValue, Timestamp, TypeValue, Uint, type Value } from './values.js';
+
+/** A list of values at hand. The array must not change any more. */
+export function listFrom(values: readonly Value[]): ListValue {
+  return { kind: 'list', size: values.length, at: (index) => values[index] as Value };
+}
+
+/**
+ * Two lists, one behind the other, without copying: adding costs one unit however long the lists are. Where the left one
+ * merges, it does.
+ */
+export function joined(left: ListValue, right: ListValue): ListValue {
+  if (left.plus !== undefined) return left.plus(right);
+  if (left instanceof GrowingList) return left.add(right);
+  if (left.size === 0) return right;
+  if (right.size === 0) return left;
+  return new Joined(left, right);
+}
+
+/** A list may be joined with itself over and over: sizes double, and stop here. */
+const largestSize = 2 ** 62;
+/** Lists of more parts than this are walked through for every element. */
+const mostParts = 10_000;
+
+class Joined implements ListValue {
+  readonly kind = 'list';
+  readonly size: number;
+  readonly #left: ListValue;
+  readonly #right: ListValue;
+  /** How many lists that are not joined this is made of. */
+  readonly #count: number;
+  /** Those lists, in order, and where each one begins: made when asked for an element. */
+  #parts: { readonly lists: readonly ListValue[]; readonly starts: readonly number[] } | undefined;
+  /** The part asked last: mostly it is the next one to be asked. */
+  #last = 0;
+
+  constructor(left: ListValue, right: ListValue) {
+    this.#left = left;
+    this.#right = right;
+    this.size = Math.min(largestSize, left.size + right.size);
+    this.#count = Joined.#partsOf(left) + Joined.#partsOf(right);
+  }
+
+  static #partsOf(list: ListValue): number {
+    return list instanceof Joined ? list.#count : 1;
+  }
+
+  at(index: number): Value {
+    if (this.#count === 2 || this.#count > mostParts) return this.#walk(index);
+    this.#parts ??= this.#flattened();
+    const { lists, starts } = this.#parts;
+    let part = this.#last;
+    if (index < (starts[part] as number) || index >= (starts[part + 1] as number)) {
+      let low = 0;
+      let high = lists.length - 1;
+      while (low < high) {
+        const middle = (low + high + 1) >> 1;
+        if ((starts[middle] as number) <= index) low = middle;
+        else high = middle - 1;
+      }
+      part = low;
+      this.#last = part;
+    }
+    return (lists[part] as ListValue).at(index - (starts[part] as number));
+  }
+
+  #walk(index: number): Value {
+    let list: ListValue = this;
+    let place = index;
+    let depth = 0;
+    while (list instanceof Joined) {
+      const { size } = list.#left;
+      if (place < size) list = list.#left;
+      else {
+        place -= size;
+        list = list.#right;
+      }
+      depth++;
+    }
+    spend(depth >> 3);
+    return list.at(place);
+  }
+
+  #flattened(): { readonly lists: readonly ListValue[]; readonly starts: readonly number[] } {
+    const lists: ListValue[] = [];
+    const open: ListValue[] = [this];
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      if (next instanceof Joined) open.push(next.#right, next.#left);
+      else lists.push(next);
+    }
+    const starts = [0];
+    for (const { size } of lists) starts.push((starts.at(-1) as number) + size);
+    return { lists, starts };
+  }
+}
+
+/** A map of the entries, in their order; of entries with one key the last counts. */
+export function mapFrom(entries: Iterable<readonly [Value, Value]>): MapValue {
+  const map = new Map<unknown, readonly [Value, Value]>();
+  for (const entry of entries) map.set(hashOf(entry[0]), entry);
+  return mapOfHashed(map);
+}
+
+/** A map over entries by the `hashOf` of their keys. The entries must not change any more. */
+export const mapOfHashed = (map: ReadonlyMap<unknown, readonly [Value, Value]>): MapValue => ({
+  kind: 'map',
+  size: map.size,
+  get: (key) => (typeof key === 'number' && Number.isNaN(key) ? undefined : map.get(hashOf(key))?.[1]),
+  *keys() {
+    for (const [key] of map.values()) yield key;
+  },
+});
+
+/**
+ * Something of a key that a JavaScript map tells apart exactly as equality does: int 1, uint 1 and double 1.0 are one
+ * key. Keys made of other values (lists, maps) are only themselves.
+ */
+export function hashOf(key: Value): unknown {
+  if (typeof key === 'string') return key.startsWith(mark) ? mark + key : key;
+  if (typeof key === 'bigint') return wholeHash(key);
+  if (key instanceof Uint) return wholeHash(key.value);
+  if (typeof key === 'number') {
+    if (Number.isSafeInteger(key)) return key === 0 ? 0 : key;
+    return Number.isInteger(key) ? BigInt(key) : Number.isNaN(key) ? Symbol('NaN') : key;
+  }
+  if (key instanceof Duration) return `${mark}d${key.nanoseconds}`;
+  if (key instanceof Timestamp) return `${mark}t${key.nanoseconds}`;
+  if (key instanceof TypeValue) return `${mark}y${key.name}`;
+  if (key instanceof Uint8Array) return `${mark}b${Buffer.from(key).toString('base64')}`;
+  return key;
+}
+
+/** Small numbers are found faster than large ones. */
+const wholeHash = (value: bigint): number | bigint => {
+  const small = Number(value);
+  return Number.isSafeInteger(small) ? small : value;
+};
+
+/** Begins the hash of a key that is no text; a text that begins so gets a second one. */
+const mark = '\0';
+
+/** Is there an element equal to the value? */
+export function listContains(list: ListValue, value: Value): boolean {
+  for (let index = 0; index < list.size; index++) if (equal(value, list.at(index))) return true;
+  return false;
+}
+
+/**
+ * A list that grows in place: what a fold gathers in, which would copy everything at every step otherwise. The fold gives
+ * away `finished()`.
+ */
+export class GrowingList implements ListValue {
+  readonly kind = 'list';
+  readonly #values: Value[] = [];
+
+  get size(): number {
+    return this.#values.length;
+  }
+
+  at(index: number): Value {
+    return this.#values[index] as Value;
+  }
+
+  add(other: ListValue): this {
+    const { size } = other;
+    for (let index = 0; index < size; index++) {
+      spend(1);
+      this.#values.push(other.at(index));
+    }
+    return this;
+  }
+
+  finished(): ListValue {
+    return listFrom(this.#values);
+  }
+}
+
+/** A map that grows in place, for the same purpose. */
+export class GrowingMap implements MapValue {
+  readonly kind = 'map';
+  readonly #entries = new Map<unknown, readonly [Value, Value]>();
+  readonly #map = mapOfHashed(this.#entries);
+
+  constructor(start?: MapValue) {
+    if (start !== undefined) for (const key of start.keys()) this.insert(key, start.get(key) as Value);
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  get(key: Value): Value | undefined {
+    return this.#map.get(key);
+  }
+
+  keys(): Iterable<Value> {
+    return this.#map.keys();
+  }
+
+  /** false: there is such a key already. */
+  insert(key: Value, value: Value): boolean {
+    const hash = hashOf(key);
+    if (this.#entries.has(hash)) return false;
+    this.#entries.set(hash, [key, value]);
+    return true;
+  }
+
+  finished(): MapValue {
+    return mapOfHashed(this.#entries);
+  }
+}

@@ -1,0 +1,114 @@
+import { type Checked, check, type Declarations } from './checker.js';
+import type { FunctionDeclaration, Library, Overload } from './functions.js';
+import { type Issue, Issues } from './issues.js';
+import { bindMacros, listMacros, type Macro, optionalMacros, standardMacros, twoVariableMacros } from './macros.js';
+import { parse } from './parser.js';
+import {
+  bool,
+  bytes,
+  double,
+  duration,
+  int,
+  listOf,
+  mapOf,
+  nullType,
+  opaque,
+  parameter,
+  string,
+  type Type,
+  timestamp,
+  uint,
+} from './types.js';
+import { validate } from './validation.js';
+
+export interface EnvironmentParts {
+  /** By full names, which may have dots. */
+  readonly variables: ReadonlyMap<string, Type>;
+  /** Also the functions of the language itself. */
+  readonly libraries: readonly Library[];
+  /** Is there `cel.bind`? */
+  readonly bindings?: boolean;
+}
+
+export type Compiled =
+  | { readonly checked: Checked; readonly issues?: undefined }
+  | { readonly issues: readonly Issue[]; readonly checked?: undefined };
+
+/** What expressions can use: variables, functions and macros. */
+export interface Environment {
+  overload(id: string): Overload | undefined;
+  /** The tree of an expression with its types; or all that is wrong with it, in the words of cel-go. */
+  compile(text: string): Compiled;
+}
+
+const macros: readonly Macro[] = [...standardMacros, ...twoVariableMacros, ...optionalMacros, ...listMacros];
+const macrosWithBindings: readonly Macro[] = [...macros, ...bindMacros];
+
+const namedTypes: readonly (readonly [string, Type])[] = [
+  ['bool', bool],
+  ['bytes', bytes],
+  ['double', double],
+  ['google.protobuf.Duration', duration],
+  ['google.protobuf.Timestamp', timestamp],
+  ['int', int],
+  ['list', listOf(parameter('A'))],
+  ['map', mapOf(parameter('A'), parameter('B'))],
+  ['null_type', nullType],
+  ['string', string],
+  ['uint', uint],
+];
+/** Types of libraries that expressions can name. */
+const namedOpaqueTypes: ReadonlySet<string> = new Set(['net.IP', 'net.CIDR', 'optional_type']);
+
+const typeOf = (type: Type | undefined): Type => ({ kind: 'type', of: type });
+
+interface Declared {
+  readonly functions: ReadonlyMap<string, FunctionDeclaration>;
+  readonly overloads: ReadonlyMap<string, Overload>;
+  readonly types: ReadonlyMap<string, Type>;
+}
+
+/** Many environments have the same libraries. */
+const known = new WeakMap<readonly Library[], Declared>();
+
+function declaredBy(libraries: readonly Library[]): Declared {
+  const before = known.get(libraries);
+  if (before !== undefined) return before;
+  const functions = new Map<string, FunctionDeclaration>();
+  const overloads = new Map<string, Overload>();
+  const types = new Map<string, Type>(namedTypes.map(([name, type]) => [name, typeOf(type)]));
+  types.set('type', typeOf({ kind: 'type', of: undefined }));
+  for (const declaration of libraries.flatMap((library) => library.functions)) {
+    const { name } = declaration;
+    const others = functions.get(name)?.overloads ?? [];
+    functions.set(name, { name, overloads: [...others, ...declaration.overloads] });
+    for (const overload of declaration.overloads) {
+      overloads.set(overload.id, overload);
+      for (const type of [...overload.parameters, overload.result]) {
+        if (type.kind === 'opaque' && namedOpaqueTypes.has(type.name)) types.set(type.name, typeOf(opaque(type.name)));
+      }
+    }
+  }
+  const declared = { functions, overloads, types };
+  known.set(libraries, declared);
+  return declared;
+}
+
+export function environmentOf({ variables, libraries, bindings = false }: EnvironmentParts): Environment {
+  const { functions, overloads, types } = declaredBy(libraries);
+  const declarations: Declarations = {
+    ident: (name) => variables.get(name) ?? types.get(name),
+    function: (name) => functions.get(name),
+  };
+  return {
+    overload: (id) => overloads.get(id),
+    compile(text) {
+      const parsed = parse(text, bindings ? macrosWithBindings : macros);
+      if (parsed.issues !== undefined) return { issues: parsed.issues };
+      const issues = new Issues(parsed.source);
+      const checked = check(parsed.expr, declarations, issues);
+      if (issues.count === 0) validate(checked, (id) => overloads.get(id), issues);
+      return issues.count === 0 ? { checked } : { issues: issues.list() };
+    },
+  };
+}

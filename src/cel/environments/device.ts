@@ -1,0 +1,54 @@
+import { once } from '../../api/once.js';
+import { type Declared, sizesWithin, typeOf } from '../declared.js';
+import { type Environment, environmentOf } from '../environment.js';
+import { estimate } from '../estimate.js';
+import { kubernetesLibraries } from '../kubernetes.js';
+import { quantityType } from '../library/quantities.js';
+import { prepare } from '../prepare.js';
+import { typeText } from '../type-text.js';
+import { bool, dyn, string, type Type } from '../types.js';
+
+/** Expressions about a device (KEP-4381), whose parts have known limits. */
+
+const text = (maxElements: number): Declared => ({ type: string, maxElements });
+const maxQualified = 32;
+const domain = text(63);
+const id = text(32);
+const attribute: Declared = { type: dyn, maxElements: 64 };
+const byDomain = (element: Declared): Declared => ({
+  key: domain,
+  element: { key: id, element, maxElements: maxQualified },
+  maxElements: maxQualified,
+});
+const device: Declared = {
+  maxElements: 0,
+  fields: new Map<string, Declared>([
+    ['driver', text(63)],
+    ['attributes', byDomain(attribute)],
+    ['capacity', byDomain({ type: quantityType, maxElements: 0 })],
+    ['allowMultipleAllocations', { type: bool, maxElements: 1 }],
+  ]),
+};
+/** `attributes["domain"].id` is as large as an attribute can be. */
+const sizeOf = sizesWithin(device, ({ element }) => (element === attribute ? attribute : undefined));
+
+const environment = once(
+  (): Environment =>
+    environmentOf({
+      variables: new Map<string, Type>([['device', typeOf(device, 'kubernetes.DRADevice')]]),
+      libraries: kubernetesLibraries,
+      bindings: true,
+    }),
+);
+
+/** What a selector may cost at most, or what is wrong with it in kube-apiserver's words. */
+export function checkSelector(expression: string): { readonly cost: number } | { readonly wrong: string } {
+  const prepared = prepare(environment(), expression, {
+    wrongType: (type) =>
+      type.kind === 'bool' || type.kind === 'dyn'
+        ? undefined
+        : `must evaluate to bool or the unknown type, not ${typeText(type)}`,
+  });
+  if (prepared.wrong !== undefined) return { wrong: prepared.wrong };
+  return { cost: estimate(prepared.checked, environment(), sizeOf).max };
+}

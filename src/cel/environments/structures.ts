@@ -1,0 +1,8 @@
+import type { Type } from '../types.js';
+
+/** A structure of a name with these fields. */
+export const struct = (name: string, fields: Readonly<Record<string, Type>>): Type => ({
+  kind: 'struct',
+  name,
+  fields: new Map(Object.entries(fields)),
+});

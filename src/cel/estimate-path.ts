@@ -1,0 +1,22 @@
+/**
+ * The way to a value from a variable: `self`, `items`, `@items`. cel-go adds to paths in place where there is room, so
+ * that a path may change when another one that begins with the same is made; estimates depend on that.
+ */
+export interface Path {
+  readonly steps: string[];
+  readonly length: number;
+  readonly room: number;
+}
+
+export const emptyPath: Path = { steps: [], length: 0, room: 0 };
+
+export function extended(path: Path, step: string): Path {
+  if (path.length < path.room) {
+    path.steps[path.length] = step;
+    return { ...path, length: path.length + 1 };
+  }
+  const length = path.length + 1;
+  return { steps: [...stepsOf(path), step], length, room: Math.max(1, path.room * 2) };
+}
+
+export const stepsOf = ({ steps, length }: Path): readonly string[] => steps.slice(0, length);

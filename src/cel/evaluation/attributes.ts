@@ -1,0 +1,141 @@
+import { valueText } from '../library/value-text.js';
+import { goTypeName, typeName } from '../runtime-types.js';
+import { Failure, type ListValue, Optional, Uint, type Value } from '../values.js';
+import type { Frame, Step } from './frame.js';
+
+/**
+ * Paths such as `self.spec.items[i].?name`: a beginning and what is taken from it, step by step. cel-go evaluates such a
+ * path as one, charging one unit for each step and one for the beginning; and what an optional step finds is wrapped once,
+ * at the end.
+ */
+export type Attribute = Path | Choice;
+
+interface Path {
+  readonly kind: 'path';
+  /** The beginning; its own cost is charged within. */
+  readonly root: Step;
+  readonly qualifiers: Qualifier[];
+}
+
+/** `condition ? a : b`, where steps behind it are taken from either. */
+interface Choice {
+  readonly kind: 'choice';
+  readonly condition: Step;
+  readonly truthy: Attribute;
+  readonly falsy: Attribute;
+}
+
+export interface Qualifier {
+  /** A field, key or index; or how to find it out. */
+  readonly key: Value;
+  readonly keyStep: Step | undefined;
+  /** Finding nothing makes the whole path `optional.none()`. */
+  readonly optional: boolean;
+  /** Asks whether there is something: `has(...)`. */
+  readonly test: boolean;
+}
+
+export const path = (root: Step): Attribute => ({ kind: 'path', root, qualifiers: [] });
+
+/** Takes the step behind the path. */
+export function addQualifier(attribute: Attribute, qualifier: Qualifier): void {
+  const open: Attribute[] = [attribute];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (next.kind === 'path') next.qualifiers.push(qualifier);
+    else open.push(next.falsy, next.truthy);
+  }
+}
+
+const none = new Optional();
+const noSuchOverload = new Failure('no such overload');
+
+/** What the path leads to. The unit for its beginning is the caller's to charge, if any. */
+export function resolve(attribute: Attribute, frame: Frame): Value {
+  let part = attribute;
+  while (part.kind === 'choice') {
+    const condition = part.condition(frame);
+    if (typeof condition !== 'boolean') return condition instanceof Failure ? condition : noSuchOverload;
+    part = condition ? part.truthy : part.falsy;
+  }
+  return follow(part.root(frame), part.qualifiers, frame);
+}
+
+function follow(root: Value, qualifiers: readonly Qualifier[], frame: Frame): Value {
+  let value = root;
+  let optional = false;
+  if (root instanceof Optional) {
+    if (qualifiers.length === 0 || root.value === undefined) return root;
+    value = root.value;
+    optional = true;
+  }
+  if (value instanceof Failure) return value;
+  for (let index = 0; index < qualifiers.length; index++) {
+    const qualifier = qualifiers[index] as Qualifier;
+    const { keyStep } = qualifier;
+    const key = keyStep === undefined ? qualifier.key : keyStep(frame);
+    optional ||= qualifier.optional;
+    const wrong = keyStep === undefined ? undefined : unusable(key);
+    if (wrong !== undefined) {
+      if (!optional) frame.charge(1);
+      return wrong;
+    }
+    const found = find(value, key);
+    if (found === undefined) {
+      if (qualifier.test && !optional) {
+        frame.charge(1);
+        value = false;
+        continue;
+      }
+      if (optional) return none;
+      frame.charge(1);
+      return missing(value, key);
+    }
+    if (found instanceof Failure && optional) return found;
+    frame.charge(1);
+    if (found instanceof Failure) return found;
+    value = qualifier.test && !optional ? true : found;
+  }
+  return optional ? new Optional(value as Exclude<Value, Failure>) : value;
+}
+
+/** What a list, map or structure has at the place; undefined if nothing. Other values have nothing. */
+function find(value: Value, key: Value): Value | undefined {
+  if (typeof value !== 'object' || value === null || !('kind' in value)) return undefined;
+  switch (value.kind) {
+    case 'map':
+      return value.get(key);
+    case 'struct':
+      return typeof key === 'string' ? value.get(key) : noSuchOverload;
+    case 'list':
+      return element(value, key);
+    default:
+      return undefined;
+  }
+}
+
+/** Why the value can be no key or index: only texts, numbers and truths can. */
+export function unusable(key: Value): Failure | undefined {
+  if (key instanceof Failure) return key;
+  if (typeof key !== 'object' || key instanceof Uint) return undefined;
+  return new Failure(`invalid qualifier type: ${goTypeName(key)}`);
+}
+
+function element(list: ListValue, key: Value): Value | undefined {
+  let index = key instanceof Uint ? key.value : key;
+  if (typeof index === 'number' && Number.isInteger(index)) index = BigInt(index);
+  if (typeof index === 'bigint' && BigInt.asIntN(64, index) === index) {
+    return index >= 0n && index < BigInt(list.size) ? list.at(Number(index)) : undefined;
+  }
+  return new Failure(
+    typeof index === 'bigint' || typeof index === 'number'
+      ? `unsupported index value ${valueText(key)} in list`
+      : `unsupported index type '${typeName(key)}' in list`,
+  );
+}
+
+const missing = (value: Value, key: Value): Failure =>
+  new Failure(
+    typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'list'
+      ? `index out of bounds: ${valueText(key)}`
+      : `no such key: ${valueText(key)}`,
+  );

@@ -1,0 +1,202 @@
+import { compile as compilePattern } from '../../api/regular-expression.js';
+import type { Overload } from '../functions.js';
+import { longerDuration } from '../library/timestamps.js';
+import { fits, typeName } from '../runtime-types.js';
+import { duration, type Type } from '../types.js';
+import { Duration, Failure, type Value } from '../values.js';
+import { Aborted, type Frame, noSuchOverload, ProgramFailed, type Step } from './frame.js';
+
+/**
+ * A call of the overload that the values of the operands fit, of those the checker left possible. `pattern` is the second
+ * operand if it is constant.
+ */
+export function callStep(
+  name: string,
+  steps: readonly Step[],
+  overloads: readonly Overload[],
+  pattern: Value | undefined,
+): Step {
+  const [overload] = overloads;
+  if (overload === undefined) throw new ProgramFailed(`no such overload: ${name}`);
+  const constantPattern = typeof pattern === 'string' && patternFunctions.has(name);
+  if (constantPattern) {
+    const { error } = compilePattern(pattern);
+    if (error !== undefined) throw new ProgramFailed(error);
+  }
+  const choose = chooser(name, name === '-_' && overloads.length > 1 ? [...overloads, negated] : overloads);
+  const one = overloads.length === 1 ? overload : undefined;
+  const undecided = one === undefined ? overload.undecidedCost : undefined;
+  const costs = undecided ?? (overloads.every(({ cost }) => cost !== undefined) ? overload.cost : undefined);
+  const run = (frame: Frame, values: readonly Value[]): Value => {
+    const fitting = choose(values);
+    const chosen = constantPattern && fitting instanceof Failure ? noSuchOverload : fitting;
+    const result = chosen instanceof Failure ? chosen : chosen.evaluate(...(values as never[]));
+    const isKnown = one !== undefined || costs === undefined || undecided !== undefined;
+    const cost = chosen instanceof Failure || isKnown ? costs : chosen.cost;
+    frame.charge(cost === undefined ? 1 : cost(values, result));
+    return result;
+  };
+  const stopsEarly = steps.length > 2 || constantPattern || (overloads.length > 1 && !chosenByFirst.has(name));
+  if (stopsEarly) {
+    return (frame) => {
+      const values: Value[] = [];
+      for (let place = 0; place < steps.length; place++) {
+        const value = (steps[place] as Step)(frame);
+        values.push(value);
+        if (!(value instanceof Failure)) continue;
+        if (place === steps.length - 1) frame.charge(costs === undefined ? 1 : costs(values, value));
+        return value;
+      }
+      return run(frame, values);
+    };
+  }
+  const compared = comparesItself.exec(overload.id)?.[1];
+  const failed = (frame: Frame, values: readonly Value[], failure: Failure): Failure => {
+    if (compared !== undefined && values[compared === 'sortByAssociatedKeys' ? 1 : 0] instanceof Failure) {
+      throw new Aborted('interface conversion: *types.Err is not traits.Lister: missing method Add');
+    }
+    frame.charge(costs === undefined ? 1 : costs(values, failure));
+    return failure;
+  };
+  const [first, second] = steps;
+  if (first === undefined) return (frame) => run(frame, []);
+  if (second === undefined) {
+    if (one !== undefined && compared === undefined && !one.unguarded) return unary(first, overload, choose);
+    return (frame) => {
+      const value = first(frame);
+      return value instanceof Failure ? failed(frame, [value], value) : run(frame, [value]);
+    };
+  }
+  if (one !== undefined && compared === undefined && !one.unguarded) return binary(first, second, overload, choose);
+  return (frame) => {
+    const left = first(frame);
+    const right = second(frame);
+    const failure = left instanceof Failure ? left : right;
+    if (failure instanceof Failure) return failed(frame, [left, right], failure);
+    return run(frame, [left, right]);
+  };
+}
+
+/** Functions of lists that cel-go charges for by a list it takes for granted, also when there is only a failure. */
+const comparesItself = /^list_(?:\w+_)?(distinct|sort|sortByAssociatedKeys)$/;
+/** No expression says so outright, but behind `dyn` a duration can be negated. */
+const negated: Overload = {
+  id: 'negate_duration',
+  member: false,
+  parameters: [duration],
+  result: duration,
+  evaluate: longerDuration(-1n).bind(undefined, new Duration(0n)),
+};
+const patternFunctions: ReadonlySet<string> = new Set(['matches', 'find', 'findAll']);
+
+/** Functions that cel-go chooses by the first value alone: others name the types in their complaint. */
+const chosenByFirst: ReadonlySet<string> = new Set([
+  '_+_',
+  '_-_',
+  '_*_',
+  '_/_',
+  '_%_',
+  '-_',
+  '!_',
+  '_<_',
+  '_<=_',
+  '_>_',
+  '_>=_',
+  '@in',
+  'size',
+  'matches',
+  'contains',
+  'startsWith',
+  'endsWith',
+]);
+
+type Choose = (values: readonly Value[]) => Overload | Failure;
+
+/**
+ * Finds the overload that the values fit, or says that there is none, in cel-go's words. Types do not say it all: where
+ * `dyn` met another type, the checker took it for that.
+ */
+function chooser(name: string, overloads: readonly Overload[]): Choose {
+  return (values) => {
+    for (const overload of overloads) {
+      const { unguarded, parameters } = overload;
+      if (unguarded || parameters.every((parameter, place) => fits(parameter, values[place] as Value))) return overload;
+    }
+    if (!chosenByFirst.has(name)) return new Failure(`no such overload: ${name}(${values.map(typeName).join(', ')})`);
+    if (comparisons.has(name) && Number.isNaN(values[0])) return new Failure('NaN values cannot be ordered');
+    const type = typeName(values[0] as Value);
+    const brief = receivers.has(type) || alwaysBrief.has(name) || askedOf.get(name)?.has(type) === true;
+    return brief ? noSuchOverload : new Failure(`no such overload: ${name}`);
+  };
+}
+
+/** Types whose values cel-go asks themselves when it knows no operator for them. */
+const receivers: ReadonlySet<string> = new Set(['string', 'google.protobuf.Timestamp', 'google.protobuf.Duration']);
+const alwaysBrief: ReadonlySet<string> = new Set(['!_', '@in', 'contains', 'startsWith', 'endsWith']);
+/** Types that know an operator, if not for every second value: they say so in brief. */
+const comparisons: ReadonlySet<string> = new Set(['_<_', '_<=_', '_>_', '_>=_']);
+const ordered = ['bool', 'bytes', 'double', 'int', 'uint'];
+const askedOf: ReadonlyMap<string, ReadonlySet<string>> = new Map(
+  Object.entries({
+    '_+_': ['bytes', 'double', 'int', 'list', 'uint'],
+    '_-_': ['double', 'int', 'uint'],
+    '_*_': ['double', 'int', 'uint'],
+    '_/_': ['double', 'int', 'uint'],
+    '_%_': ['int', 'uint'],
+    '-_': ['bool', 'double', 'int'],
+    '_<_': ordered,
+    '_<=_': ordered,
+    '_>_': ordered,
+    '_>=_': ordered,
+  }).map(([name, types]) => [name, new Set(types)]),
+);
+
+/** The usual case, without detours: there is one overload. */
+function unary(first: Step, { evaluate, cost, parameters: [type] }: Overload, choose: Choose): Step {
+  const fitsFirst = fitter(type as Type);
+  return (frame) => {
+    const value = first(frame);
+    let result: Value = value;
+    if (!(value instanceof Failure))
+      result = fitsFirst(value) ? evaluate(value as never) : (choose([value]) as Failure);
+    frame.charge(cost === undefined ? 1 : cost([value], result));
+    return result;
+  };
+}
+
+function binary(first: Step, second: Step, { evaluate, cost, parameters }: Overload, choose: Choose): Step {
+  const [fitsFirst, fitsSecond] = parameters.map(fitter) as [Fitter, Fitter];
+  return (frame) => {
+    const left = first(frame);
+    const right = second(frame);
+    let result: Value = left;
+    if (!(left instanceof Failure)) {
+      if (right instanceof Failure) result = right;
+      else if (fitsFirst(left) && fitsSecond(right)) result = evaluate(left as never, right as never);
+      else result = choose([left, right]) as Failure;
+    }
+    frame.charge(cost === undefined ? 1 : cost([left, right], result));
+    return result;
+  };
+}
+
+type Fitter = (value: Value) => boolean;
+
+/** `fits` for one type, as fast as it goes. */
+function fitter(type: Type): Fitter {
+  switch (type.kind) {
+    case 'int':
+      return (value) => typeof value === 'bigint';
+    case 'double':
+      return (value) => typeof value === 'number';
+    case 'string':
+      return (value) => typeof value === 'string';
+    case 'bool':
+      return (value) => typeof value === 'boolean';
+    case 'dyn':
+    case 'parameter':
+      return () => true;
+    default:
+      return (value) => fits(type, value);
+  }
+}

@@ -1,0 +1,64 @@
+import { Failure, type Value } from '../values.js';
+
+/** The limit on what an evaluation may cost was passed; nothing is known of its value. */
+export class CostExceeded extends Error {
+  /** What was counted until then. */
+  readonly cost: number;
+  constructor(cost: number) {
+    super('operation cancelled: actual cost limit exceeded');
+    this.name = 'CostExceeded';
+    this.cost = cost;
+  }
+}
+
+/** cel-go's interpreter would have come to grief here: nothing is saved by `||`, the whole evaluation fails so. */
+export class Aborted extends Error {
+  constructor(message: string) {
+    super(`internal error: ${message}`);
+    this.name = 'Aborted';
+  }
+}
+
+/** A part of an expression that is constant fails: `int('a')`. Nothing can be evaluated. */
+export class ProgramFailed extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'ProgramFailed';
+  }
+}
+
+/** Everything that changes while an expression is evaluated. */
+export class Frame {
+  /** Variables of folds, each at a place of its own; undefined for a sum that nobody asked for yet. */
+  readonly locals: (Value | undefined)[];
+  readonly #variables: (name: string) => Value | undefined;
+  readonly #known: (Value | undefined)[] = [];
+  readonly #limit: number;
+  cost = 0;
+
+  constructor(variables: (name: string) => Value | undefined, limit: number, locals: number) {
+    this.#variables = variables;
+    this.#limit = limit;
+    this.locals = new Array(locals).fill(undefined);
+  }
+
+  charge(units: number): void {
+    this.cost += units;
+    if (this.cost > this.#limit) throw new CostExceeded(this.cost);
+  }
+
+  /** Asked for once, however often it is used: then it is known by its place. */
+  variable(name: string, place: number): Value | undefined {
+    const known = this.#known[place];
+    if (known !== undefined) return known;
+    const value = this.#variables(name);
+    this.#known[place] = value;
+    return value;
+  }
+}
+
+/** A part of an expression, ready to be evaluated. */
+export type Step = (frame: Frame) => Value;
+
+/** What operators say to values they do not know. */
+export const noSuchOverload = new Failure('no such overload');

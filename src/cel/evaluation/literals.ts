@@ -1,0 +1,54 @@
+import { hashOf, listFrom, mapFrom } from '../collections.js';
+import { valueText } from '../library/value-text.js';
+import { Failure, Optional, type Value } from '../values.js';
+import { Aborted, type Frame, type Step } from './frame.js';
+
+/** What cel-go's interpreter charges for literals that are not constant. */
+export const listLiteralCost = 10;
+export const mapLiteralCost = 30;
+
+/** The list of what the steps give; those at optional places give optionals, and what they have is taken. */
+export function listOfSteps(steps: readonly Step[], optional: ReadonlySet<number>, frame: Frame): Value {
+  const values: Value[] = [];
+  for (let place = 0; place < steps.length; place++) {
+    const value = (steps[place] as Step)(frame);
+    if (value instanceof Failure) return value;
+    if (!optional.has(place)) values.push(value);
+    else if (!(value instanceof Optional)) {
+      return new Failure(`cannot initialize optional list element from non-optional value ${valueText(value)}`);
+    } else if (value.value !== undefined) values.push(value.value);
+  }
+  return listFrom(values);
+}
+
+export interface EntrySteps {
+  readonly key: Step;
+  readonly value: Step;
+  readonly optional: boolean;
+}
+
+/** The map of what the entries give; of entries with one key the last counts. */
+export function mapOfSteps(entries: readonly EntrySteps[], frame: Frame): Value {
+  const values = new Map<unknown, readonly [Value, Value]>();
+  for (const entry of entries) {
+    const key = entry.key(frame);
+    if (key instanceof Failure) return key;
+    let value = entry.value(frame);
+    if (value instanceof Failure) return value;
+    if (key instanceof Uint8Array) throw new Aborted('runtime error: hash of unhashable type types.Bytes');
+    if (entry.optional) {
+      if (!(value instanceof Optional)) {
+        return new Failure(
+          `cannot initialize optional entry '${valueText(key)}' from non-optional value ${valueText(value)}`,
+        );
+      }
+      if (value.value === undefined) {
+        values.delete(hashOf(key));
+        continue;
+      }
+      value = value.value;
+    }
+    values.set(hashOf(key), [key, value]);
+  }
+  return mapFrom(values.values());
+}

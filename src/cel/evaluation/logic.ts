@@ -1,0 +1,79 @@
+import { hashOf } from '../collections.js';
+import { equal } from '../equality.js';
+import { sizeOf, traversal } from '../library/call-costs.js';
+import { Failure, type ListValue, type OpaqueValue, Optional, Uint, type Value } from '../values.js';
+import { Aborted, noSuchOverload, type Step } from './frame.js';
+
+/** Operators that do not evaluate all their operands, or count otherwise than functions do. */
+
+/** `&&` (`deciding` is false) and `||` (true): one deciding term decides, whatever the others are. */
+export function connective(steps: readonly Step[], deciding: boolean): Step {
+  return (frame) => {
+    let failure: Failure | undefined;
+    for (let place = 0; place < steps.length; place++) {
+      const value = (steps[place] as Step)(frame);
+      if (value === deciding) return deciding;
+      if (typeof value !== 'boolean') failure ??= value instanceof Failure ? value : noSuchOverload;
+    }
+    return failure ?? !deciding;
+  };
+}
+
+/** One unit for ten of the smaller value; values only functions look into cost one. */
+export const equality =
+  (first: Step, second: Step, expected: boolean): Step =>
+  (frame) => {
+    const left = first(frame);
+    const right = second(frame);
+    const isOpaque = typeof left === 'object' && left !== null && 'kind' in left && left.kind === 'opaque';
+    frame.charge(expected && isOpaque ? 1 : traversal(Math.min(sizeInCosts(left), sizeInCosts(right))));
+    if (left instanceof Failure) return left;
+    if (right instanceof Failure) return right;
+    if (isOpaque && right !== null && !isComparable(left, right)) return expected ? noSuchOverload : true;
+    return equal(left, right) === expected;
+  };
+
+/** Kubernetes' own types know no others. */
+const isComparable = (left: OpaqueValue, right: Value): boolean =>
+  typeof right === 'object' &&
+  right !== null &&
+  'kind' in right &&
+  right.kind === 'opaque' &&
+  right.name === left.name &&
+  left.isComparable?.(right) !== false;
+
+/** An optional is as large as its value. */
+function sizeInCosts(value: Value): number {
+  if (typeof value !== 'object') return typeof value === 'string' ? sizeOf(value) : 1;
+  let inner: Value = value;
+  while (inner instanceof Optional && inner.value !== undefined) inner = inner.value;
+  return sizeOf(inner);
+}
+
+/**
+ * `x in [1, 2, 3]`: what is in a list of constants is looked up, and costs nothing. undefined: the elements are nothing to
+ * be looked up.
+ */
+export function membership(elements: ListValue, first: Step): Step | undefined {
+  const known = new Set<unknown>();
+  for (let place = 0; place < elements.size; place++) {
+    const element = elements.at(place);
+    if (element === null || (typeof element === 'object' && !(element instanceof Uint))) return undefined;
+    known.add(hashOf(element));
+  }
+  return (frame) => {
+    const value = first(frame);
+    if (value instanceof Uint8Array) throw new Aborted('runtime error: hash of unhashable type types.Bytes');
+    return value instanceof Failure ? value : known.has(hashOf(value));
+  };
+}
+
+/** `a.or(b)`, `a.orValue(b)`: what is behind is evaluated only if there is no value before it. Costs nothing. */
+export const alternative =
+  (first: Step, second: Step, unwraps: boolean): Step =>
+  (frame) => {
+    const value = first(frame);
+    if (!(value instanceof Optional)) return value;
+    if (value.value === undefined) return second(frame);
+    return unwraps ? value.value : value;
+  };

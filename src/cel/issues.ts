@@ -1,0 +1,59 @@
+import type { Source } from './source.js';
+
+/** What is wrong with an expression. */
+export interface Issue {
+  /** The place in the text, -1 if it was lost; undefined for what concerns all of it. */
+  readonly at: number | undefined;
+  readonly message: string;
+  /** The message with the place, the line and a caret below it, as cel-go prints it. */
+  readonly text: string;
+}
+
+/** Lines longer than this, in bytes, are not shown. */
+const longestShownLine = 16_384;
+const mostIssues = 100;
+
+/** Collects issues. As cel-go does it, a hundred are told and the others are counted. */
+export class Issues {
+  readonly #source: Source;
+  readonly #found: { readonly at: number | undefined; readonly message: string }[] = [];
+  #count = 0;
+
+  constructor(source: Source) {
+    this.#source = source;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  add(at: number | undefined, message: string): void {
+    this.#count++;
+    if (this.#count <= mostIssues) this.#found.push({ at, message });
+  }
+
+  /** In the order of their places. */
+  list(): readonly Issue[] {
+    const told = this.#found
+      .map((issue) => ({ ...issue, order: issue.at ?? -2 }))
+      .sort((one, other) => one.order - other.order)
+      .map(({ at, message }) => ({ at, message, text: issueText(this.#source, at, message) }));
+    const more = this.#count - mostIssues;
+    if (more <= 0) return told;
+    const message = `${more} more errors were truncated`;
+    return [...told, { at: undefined, message, text: message }];
+  }
+}
+
+function issueText(source: Source, at: number | undefined, message: string): string {
+  if (at === undefined) return `ERROR: <input>:-1:0: ${message}`;
+  const { line, column } = source.position(at);
+  const head = `ERROR: <input>:${line}:${column + 1}: ${message}`;
+  const shown = source.line(line, longestShownLine);
+  if (shown === undefined || Buffer.byteLength(shown) > longestShownLine) return head;
+  const points = Array.from(shown.replaceAll('\t', ' '));
+  const isWide = (point: string): boolean => (point.codePointAt(0) ?? 0) > 0x7f;
+  const dots = points.slice(0, Math.max(column, 0)).map((point) => (isWide(point) ? '\uff0e' : '.'));
+  const caret = isWide(points[column] ?? '') ? '\uff3e' : '^';
+  return `${head}\n | ${points.join('')}\n | ${dots.join('')}${caret}`;
+}

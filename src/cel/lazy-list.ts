@@ -1,0 +1,17 @@
+import type { ListValue, Value } from './values.js';
+
+/** A list whose items are made the first time they are looked at. */
+export function lazyList(size: number, make: (at: number) => Value): ListValue {
+  const made: Value[] = [];
+  return {
+    kind: 'list',
+    size,
+    at(index) {
+      const known = made[index];
+      if (known !== undefined) return known;
+      const value = make(index);
+      made[index] = value;
+      return value;
+    },
+  };
+}

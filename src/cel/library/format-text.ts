@@ -1,0 +1,333 @@
+import { quote } from '../../api/go-text.js';
+import { spend, spendOnText } from '../effort.js';
+import { compareTexts } from '../ordering.js';
+import { typeName } from '../runtime-types.js';
+import {
+  Duration,
+  Failure,
+  type ListValue,
+  type MapValue,
+  type StructValue,
+  Timestamp,
+  TypeValue,
+  Uint,
+  type Value,
+} from '../values.js';
+import { refuseLonger } from './call-costs.js';
+import { timestampText } from './timestamps.js';
+import { doubleText, durationText } from './value-text.js';
+
+/** What a `%` in a format asks for. `precision` is what follows a dot, if there is one. */
+export interface Clause {
+  readonly verb: 's' | 'd' | 'f' | 'e' | 'b' | 'x' | 'X' | 'o';
+  readonly precision: number | undefined;
+}
+
+/** What values each verb takes, as complaints put it. */
+export const complaints: Readonly<Record<Clause['verb'], string>> = {
+  s: 'string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps',
+  d: 'decimal clause can only be used on integers',
+  f: 'fixed-point clause can only be used on doubles',
+  e: 'scientific clause can only be used on doubles',
+  b: 'only integers and bools can be formatted as binary',
+  x: 'only integers, byte buffers, and strings can be formatted as hex',
+  X: 'only integers, byte buffers, and strings can be formatted as hex',
+  o: 'octal clause can only be used on integers',
+};
+
+/**
+ * Reads a format: what `print` gives for each clause, with the texts between. `print` gets the place of the argument;
+ * what it complains about is said with a prefix.
+ */
+export function readFormat(
+  format: string,
+  argumentCount: number,
+  print: (clause: Clause, argument: number) => string | Failure,
+): string | Failure {
+  const parts: string[] = [];
+  let length = 0;
+  let argument = 0;
+  let done = 0;
+  const add = (part: string): void => {
+    parts.push(part);
+    length += part.length;
+  };
+  for (let at = format.indexOf('%'); at >= 0; at = format.indexOf('%', done)) {
+    add(format.slice(done, at));
+    if (format[at + 1] === '%') {
+      add('%');
+      done = at + 2;
+      continue;
+    }
+    if (argument >= argumentCount) return new Failure(`index ${argument} out of range`);
+    if (at + 1 >= format.length) return new Failure('unexpected end of string');
+    const clause = readClause(format, at + 1);
+    if ('wrong' in clause) return new Failure(`could not parse formatting clause: ${clause.wrong}`);
+    const text = print(clause, argument);
+    if (text instanceof Failure) return new Failure(`error during formatting: ${text.message}`);
+    add(text);
+    refuseLonger(length);
+    spendOnText(text.length);
+    done = clause.end;
+    argument++;
+  }
+  add(format.slice(done));
+  return parts.join('');
+}
+
+const verbs = 'sdfebxXo';
+const largestPrecision = 2n ** 63n - 1n;
+
+function readClause(format: string, start: number): (Clause & { readonly end: number }) | { readonly wrong: string } {
+  const inPrecision = (wrong: string): { readonly wrong: string } => ({
+    wrong: `error while parsing precision: ${wrong}`,
+  });
+  let at = start;
+  let precision: number | undefined;
+  if (format[at] === '.') {
+    at++;
+    while (/^[0-9]$/.test(format[at] ?? '')) at++;
+    if (at >= format.length) return inPrecision('could not find end of precision specifier');
+    const digits = format.slice(start + 1, at);
+    const significant = digits.replace(/^0+/, '');
+    const problem =
+      digits === ''
+        ? 'invalid syntax'
+        : significant.length > 19 || BigInt(digits) > largestPrecision
+          ? 'value out of range'
+          : undefined;
+    if (problem !== undefined) {
+      return inPrecision(
+        `error while converting precision to integer: strconv.Atoi: parsing ${quote(digits)}: ${problem}`,
+      );
+    }
+    precision = Number(significant);
+  }
+  const verb = format[at] ?? '';
+  if (verbs.includes(verb)) return { verb: verb as Clause['verb'], precision, end: at + 1 };
+  // Go looks at bytes, and shows the first one of a character as if it were one.
+  const [byte = 0] = Buffer.from(String.fromCodePoint(format.codePointAt(at) ?? 0));
+  return { wrong: `unrecognized formatting clause "${String.fromCharCode(byte)}"` };
+}
+
+/** `format.format(list)` of cel-go's `strings` extension before version 4, for American English. */
+export function formatText(format: string, list: ListValue): string | Failure {
+  return readFormat(format, list.size, (clause, at) => printed(clause, list.at(at)));
+}
+
+function printed({ verb, precision }: Clause, value: Value): string | Failure {
+  switch (verb) {
+    case 's':
+      return plainText(value);
+    case 'd':
+      return wholeNumber(value)?.toString() ?? wrongFor(verb, value);
+    case 'f':
+    case 'e': {
+      const number = typeof value === 'string' ? numberNames.get(value) : value;
+      if (typeof number !== 'number') return wrongFor(verb, value);
+      return verb === 'f' ? fixedText(number, precision ?? 6) : scientificText(number, precision ?? 6);
+    }
+    case 'b':
+      if (typeof value === 'boolean') return value ? '1' : '0';
+      return wholeNumber(value)?.toString(2) ?? wrongFor(verb, value);
+    case 'o':
+      return wholeNumber(value)?.toString(8) ?? wrongFor(verb, value);
+    default: {
+      const bytes = typeof value === 'string' ? Buffer.from(value) : value instanceof Uint8Array ? value : undefined;
+      const digits = bytes === undefined ? wholeNumber(value)?.toString(16) : Buffer.from(bytes).toString('hex');
+      if (digits === undefined) return wrongFor(verb, value);
+      return verb === 'X' ? digits.toUpperCase() : digits;
+    }
+  }
+}
+
+const wrongFor = (verb: Clause['verb'], value: Value): Failure =>
+  new Failure(`${complaints[verb]}, was given ${typeName(value)}`);
+const wholeNumber = (value: Value): bigint | undefined =>
+  typeof value === 'bigint' ? value : value instanceof Uint ? value.value : undefined;
+const numberNames: ReadonlyMap<string, number> = new Map([
+  ['NaN', Number.NaN],
+  ['Infinity', Number.POSITIVE_INFINITY],
+  ['-Infinity', Number.NEGATIVE_INFINITY],
+]);
+
+/** A list or map that is being written, and how far it is. */
+interface Unfinished {
+  readonly size: number;
+  readonly end: ']' | '}';
+  /** What stands before a part, and the part. */
+  readonly part: (at: number) => readonly [string, Value];
+  next: number;
+}
+
+/** `%s`: a text as it is, lists and maps with their parts as literals. Values of any depth. */
+function plainText(value: Value): string | Failure {
+  const out: string[] = [];
+  let length = 0;
+  const unfinished: Unfinished[] = [];
+  /** Writes what is made of no others, begins what is. */
+  const write = (text: string, part: Value): Failure | undefined => {
+    const begun = begin(part);
+    if (begun instanceof Failure) return begun;
+    if (begun !== undefined) unfinished.push(begun);
+    const own = begun === undefined ? literalText(part) : begun.end === ']' ? '[' : '{';
+    if (own instanceof Failure) return own;
+    out.push(text, own);
+    length += text.length + own.length;
+    refuseLonger(length);
+    spend(6 + (own.length >> 5));
+    return undefined;
+  };
+  if (!isMadeOfOthers(value)) return scalarText(value) ?? wrongFor('s', value);
+  let failure = write('', value);
+  for (let open = unfinished.at(-1); open !== undefined && failure === undefined; open = unfinished.at(-1)) {
+    if (open.next >= open.size) {
+      out.push(open.end);
+      unfinished.pop();
+      continue;
+    }
+    const [before, part] = open.part(open.next);
+    failure = write(open.next++ > 0 ? `, ${before}` : before, part);
+  }
+  return failure ?? out.join('');
+}
+
+/** A structure is a map of its fields. */
+const isMadeOfOthers = (value: Value): value is ListValue | MapValue | StructValue =>
+  typeof value === 'object' && value !== null && 'kind' in value && value.kind !== 'opaque';
+
+function begin(value: Value): Unfinished | Failure | undefined {
+  if (!isMadeOfOthers(value)) return undefined;
+  if (value.kind === 'list') {
+    return { size: value.size, end: ']', part: (at) => ['', value.at(at)], next: 0 };
+  }
+  const entries: (readonly [string, Value])[] = [];
+  for (const key of value.kind === 'map' ? value.keys() : value.fields()) {
+    spend(20);
+    const text = keyText(key);
+    if (text instanceof Failure) return text;
+    const member = value.kind === 'map' ? value.get(key) : typeof key === 'string' ? value.get(key) : undefined;
+    entries.push([text, member ?? null]);
+  }
+  entries.sort(([a], [b]) => compareTexts(a, b));
+  return {
+    size: entries.length,
+    end: '}',
+    part: (at) => {
+      const [key = '', member = null] = entries[at] ?? [];
+      return [`${key}:`, member];
+    },
+    next: 0,
+  };
+}
+
+function keyText(key: Value): string | Failure {
+  if (typeof key === 'string') return quote(key);
+  if (typeof key === 'boolean' || typeof key === 'bigint') return String(key);
+  if (key instanceof Uint) return String(key.value);
+  return new Failure(`no formatting function for map key of type ${typeName(key)}`);
+}
+
+function literalText(value: Value): string | Failure {
+  if (typeof value === 'string') return quote(value);
+  if (typeof value === 'number') {
+    if (Number.isFinite(value)) return fixedDigits(value, 6);
+    return quote(doubleText(value));
+  }
+  if (value instanceof Timestamp) return `timestamp("${timestampText(value)}")`;
+  if (value instanceof Duration) return `duration("${durationText(value)}")`;
+  const text = scalarText(value);
+  if (text === undefined) return new Failure(`no formatting function for ${typeName(value)}`);
+  return value instanceof Uint8Array && typeof text === 'string' ? `b${quote(text)}` : text;
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+function scalarText(value: Value): string | Failure | undefined {
+  if (typeof value === 'string' || typeof value === 'boolean' || typeof value === 'bigint') return String(value);
+  if (value === null) return 'null';
+  if (typeof value === 'number') return doubleText(value);
+  if (value instanceof Uint) return String(value.value);
+  if (value instanceof Timestamp) return timestampText(value);
+  if (value instanceof Duration) return durationText(value);
+  if (value instanceof TypeValue) return value.name;
+  if (!(value instanceof Uint8Array)) return undefined;
+  try {
+    return utf8.decode(value);
+  } catch {
+    return new Failure('could not convert argument "invalid UTF-8 in bytes, cannot convert to string" to string');
+  }
+}
+
+/** `%f`: digits in groups of three. Fraction digits beyond what Go's formatter has bits for follow its overflows. */
+function fixedText(value: number, precision: number): string {
+  if (Number.isNaN(value)) return 'NaN';
+  if (!Number.isFinite(value)) return value < 0 ? '-∞' : '∞';
+  const most = (precision << 16) >> 16;
+  const least = precision & 0xff;
+  const digits = most < 0 ? shortestDigits(Math.abs(value)) : fixedDigits(Math.abs(value), most);
+  const [whole = '', fraction = ''] = digits.split('.');
+  const shown = fraction.replace(/0+$/, '').padEnd(least, '0');
+  const grouped = whole.replace(/\B(?=(?:\d{3})+$)/g, ',');
+  return `${value < 0 ? '-' : ''}${grouped}${shown === '' ? '' : `.${shown}`}`;
+}
+
+/** Without an exponent: `0.15`, `1000000000000000000000`. */
+function shortestDigits(value: number): string {
+  const [digits = '', exponent = '0'] = value.toExponential().split('e');
+  const [first = '', rest = ''] = digits.split('.');
+  const point = Number(exponent) + 1;
+  const all = first + rest;
+  if (point <= 0) return `0.${'0'.repeat(-point)}${all}`;
+  return point >= all.length ? all.padEnd(point, '0') : `${all.slice(0, point)}.${all.slice(point)}`;
+}
+
+/** Rounded exactly, halves to the even digit, however many digits; `-0.000000` keeps its sign. */
+function fixedDigits(value: number, fractionDigits: number): string {
+  const sign = value < 0 || Object.is(value, -0) ? '-' : '';
+  const { mantissa, exponent } = binaryParts(Math.abs(value));
+  const digits = Math.min(fractionDigits, 1_100);
+  const numerator = mantissa * 10n ** BigInt(digits);
+  let scaled = exponent >= 0 ? numerator << BigInt(exponent) : numerator >> BigInt(-exponent);
+  if (exponent < 0) {
+    const rest = numerator - (scaled << BigInt(-exponent));
+    const half = 1n << BigInt(-exponent - 1);
+    if (rest > half || (rest === half && (scaled & 1n) === 1n)) scaled++;
+  }
+  const text = String(scaled).padStart(digits + 1, '0');
+  const whole = sign + text.slice(0, text.length - digits);
+  return fractionDigits === 0 ? whole : `${whole}.${text.slice(text.length - digits).padEnd(fractionDigits, '0')}`;
+}
+
+/** `mantissa * 2 ** exponent`. */
+function binaryParts(value: number): { readonly mantissa: bigint; readonly exponent: number } {
+  const bits = new DataView(new ArrayBuffer(8));
+  bits.setFloat64(0, value);
+  const whole = bits.getBigUint64(0);
+  const biased = Number((whole >> 52n) & 0x7ffn);
+  const fraction = whole & 0xfffffffffffffn;
+  return biased === 0
+    ? { mantissa: fraction, exponent: -1_074 }
+    : { mantissa: fraction | 0x10000000000000n, exponent: biased - 1_075 };
+}
+
+const superscripts = '⁰¹²³⁴⁵⁶⁷⁸⁹';
+
+/**
+ * `%e`: always six fraction digits. cel-go hands the precision on as a width: texts are filled with spaces from the left
+ * up to that, of which Go's formatter keeps 16 bits.
+ */
+function scientificText(value: number, precision: number): string {
+  return scientific(value).padStart(precision & 0xffff);
+}
+
+function scientific(value: number): string {
+  if (Number.isNaN(value)) return 'NaN';
+  if (!Number.isFinite(value)) return value < 0 ? '-∞' : '∞';
+  const [digits = '', exponent = ''] = value.toExponential(6).split('e');
+  const shown = exponent
+    .slice(1)
+    .padStart(2, '0')
+    .replace(/\d/g, (digit) => superscripts[Number(digit)] ?? '');
+  return `${digits}×10${exponent.startsWith('-') ? '⁻' : ''}${shown}`;
+}

@@ -1,0 +1,70 @@
+import { compile, maxMatchingCost, type RegularExpression } from '../../api/regular-expression.js';
+import { listFrom } from '../collections.js';
+import { perByte, perPatternByte } from '../cost.js';
+import { EffortExceeded, spend } from '../effort.js';
+import type { Library } from '../functions.js';
+import { exactly, plus, scaled, times } from '../ranges.js';
+import { int, listOf, string } from '../types.js';
+import { Failure, type ListValue } from '../values.js';
+import { sizeEstimate, sizeOf } from './call-costs.js';
+import { type Costs, member } from './declarations.js';
+
+/** Finding with regular expressions (RE2): Kubernetes' `regex` library. */
+
+/** Steps of effort for a unit of what matching can cost: small patterns and texts hardly ever come near that. */
+const mostly = 0.05;
+const atWorst = 0.3;
+const muchMatching = 100_000;
+
+/** What is wrong with the pattern, or the pattern if it may be matched with the text. */
+export function expressionFor(text: string, pattern: string): RegularExpression | Failure {
+  const { expression, error } = compile(pattern);
+  if (expression === undefined) return new Failure(error);
+  const cost = expression.cost(text);
+  if (cost > maxMatchingCost) throw new EffortExceeded();
+  spend(Math.ceil(cost * (cost > muchMatching ? atWorst : mostly)));
+  return expression;
+}
+
+const illegal = ({ message }: Failure): Failure => new Failure(`Illegal regex: ${message}`);
+
+function find(text: string, pattern: string): string | Failure {
+  const expression = expressionFor(text, pattern);
+  return expression instanceof Failure ? illegal(expression) : (expression.find(text) ?? '');
+}
+
+function findAll(text: string, pattern: string, count = -1n): ListValue | Failure {
+  const expression = expressionFor(text, pattern);
+  if (expression instanceof Failure) return illegal(expression);
+  const found = expression.findAll(text, count < 0n ? undefined : Number(count));
+  if (found === undefined) throw new EffortExceeded();
+  return listFrom(found);
+}
+
+const finding: Costs = {
+  cost: ([text, pattern]) => Math.ceil((1 + sizeOf(text)) * perByte) * Math.ceil(sizeOf(pattern) * perPatternByte),
+  estimate: (target, [pattern]) => {
+    const size = sizeEstimate(target);
+    const cost = times(scaled(plus(size, exactly(1)), perByte), scaled(sizeEstimate(pattern), perPatternByte));
+    return { cost, resultSize: { min: 0, max: size.max } };
+  },
+};
+
+export const regex: Library = {
+  functions: [
+    { name: 'find', overloads: [member('string_find_string', [string, string], string, find, finding)] },
+    {
+      name: 'findAll',
+      overloads: [
+        member(
+          'string_find_all_string',
+          [string, string],
+          listOf(string),
+          (text: string, pattern: string) => findAll(text, pattern),
+          finding,
+        ),
+        member('string_find_all_string_int', [string, string, int], listOf(string), findAll, finding),
+      ],
+    },
+  ],
+};

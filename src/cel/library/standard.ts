@@ -1,0 +1,259 @@
+import { joined, listContains } from '../collections.js';
+import type { FunctionDeclaration, Library, Overload } from '../functions.js';
+import { compare, isNumber } from '../ordering.js';
+import { indexOf } from '../text-search.js';
+import {
+  bool,
+  bytes,
+  double,
+  duration,
+  int,
+  listOf,
+  mapOf,
+  parameter,
+  string,
+  type Type,
+  timestamp,
+  uint,
+} from '../types.js';
+import { Failure, type ListValue, type MapValue, Uint, type Value } from '../values.js';
+import { sizeOf, traversal } from './call-costs.js';
+import { conversions } from './conversions.js';
+import { type Costs, global, member } from './declarations.js';
+import { expressionFor } from './regex.js';
+import { longerDuration, longerTimestamp, timeBetween, timeFunctions } from './timestamps.js';
+
+/**
+ * What every expression can use (cel-spec "List of Standard Definitions"). `_&&_`, `_||_`, `_?_:_`, `_==_`, `_!=_` and
+ * `_[_]` are here for their types only: the evaluator has its own ways for them.
+ */
+const a = parameter('A');
+const b = parameter('B');
+const listOfA = listOf(a);
+const mapOfAToB = mapOf(a, b);
+
+const onlyTypes = (): Value => new Failure('no such overload');
+
+/** What an int or uint becomes; too large or small is a failure. */
+export const intOf = (value: bigint): Value =>
+  BigInt.asIntN(64, value) === value ? value : new Failure('integer overflow');
+export const uintOf = (value: bigint): Value =>
+  BigInt.asUintN(64, value) === value ? new Uint(value) : new Failure('unsigned integer overflow');
+
+/** Both texts are looked through. */
+const together: Costs = { cost: ([left, right]) => traversal(sizeOf(left) + sizeOf(right)) };
+/** The shorter text is looked through. */
+const shorter: Costs = { cost: ([left, right]) => traversal(Math.min(sizeOf(left), sizeOf(right))) };
+/** The first text is looked through. */
+const first: Costs = { cost: ([text]) => traversal(sizeOf(text)) };
+
+const arithmetic: readonly FunctionDeclaration[] = [
+  {
+    name: '_+_',
+    overloads: [
+      global('add_bytes', [bytes, bytes], bytes, (x: Uint8Array, y: Uint8Array) => Buffer.concat([x, y]), together),
+      global('add_double', [double, double], double, (x: number, y: number) => x + y),
+      global('add_duration_duration', [duration, duration], duration, longerDuration(1n)),
+      global('add_duration_timestamp', [duration, timestamp], timestamp, (by, moment) =>
+        longerTimestamp(1n)(moment, by),
+      ),
+      global('add_timestamp_duration', [timestamp, duration], timestamp, longerTimestamp(1n)),
+      global('add_int64', [int, int], int, (x: bigint, y: bigint) => intOf(x + y)),
+      global('add_list', [listOfA, listOfA], listOfA, (x: ListValue, y: ListValue) => joined(x, y)),
+      global('add_string', [string, string], string, (x: string, y: string) => x + y, together),
+      global('add_uint64', [uint, uint], uint, (x: Uint, y: Uint) => uintOf(x.value + y.value)),
+    ],
+  },
+  {
+    name: '_-_',
+    overloads: [
+      global('subtract_double', [double, double], double, (x: number, y: number) => x - y),
+      global('subtract_duration_duration', [duration, duration], duration, longerDuration(-1n)),
+      global('subtract_int64', [int, int], int, (x: bigint, y: bigint) => intOf(x - y)),
+      global('subtract_timestamp_duration', [timestamp, duration], timestamp, longerTimestamp(-1n)),
+      global('subtract_timestamp_timestamp', [timestamp, timestamp], duration, timeBetween),
+      global('subtract_uint64', [uint, uint], uint, (x: Uint, y: Uint) => uintOf(x.value - y.value)),
+    ],
+  },
+  {
+    name: '_*_',
+    overloads: [
+      global('multiply_double', [double, double], double, (x: number, y: number) => x * y),
+      global('multiply_int64', [int, int], int, (x: bigint, y: bigint) => intOf(x * y)),
+      global('multiply_uint64', [uint, uint], uint, (x: Uint, y: Uint) => uintOf(x.value * y.value)),
+    ],
+  },
+  {
+    name: '_/_',
+    overloads: [
+      global('divide_double', [double, double], double, (x: number, y: number) => x / y),
+      global('divide_int64', [int, int], int, (x: bigint, y: bigint) => (y === 0n ? byZero : intOf(x / y))),
+      global('divide_uint64', [uint, uint], uint, (x: Uint, y: Uint) =>
+        y.value === 0n ? byZero : new Uint(x.value / y.value),
+      ),
+    ],
+  },
+  {
+    name: '_%_',
+    overloads: [
+      global('modulo_int64', [int, int], int, (x: bigint, y: bigint) =>
+        y === 0n ? moduloZero : y === -1n ? remainderOfMinusOne(x) : x % y,
+      ),
+      global('modulo_uint64', [uint, uint], uint, (x: Uint, y: Uint) =>
+        y.value === 0n ? moduloZero : new Uint(x.value % y.value),
+      ),
+    ],
+  },
+  {
+    name: '-_',
+    overloads: [
+      global('negate_double', [double], double, (x: number) => -x),
+      global('negate_int64', [int], int, (x: bigint) => intOf(-x)),
+    ],
+  },
+];
+
+const byZero = new Failure('division by zero');
+const moduloZero = new Failure('modulus by zero');
+/** The smallest int divided by -1 has no place among the ints, so that its remainder is a failure too. */
+const remainderOfMinusOne = (value: bigint): Value => (intOf(-value) instanceof Failure ? intOf(-value) : 0n);
+
+/** Pairs of types that can be compared, by what the names of overloads say of them. */
+const comparable: readonly (readonly [string, Type, Type, Costs?])[] = [
+  ['bool', bool, bool],
+  ['int64', int, int],
+  ['int64_double', int, double],
+  ['int64_uint64', int, uint],
+  ['uint64', uint, uint],
+  ['uint64_double', uint, double],
+  ['uint64_int64', uint, int],
+  ['double', double, double],
+  ['double_int64', double, int],
+  ['double_uint64', double, uint],
+  ['string', string, string, shorter],
+  ['bytes', bytes, bytes, shorter],
+  ['timestamp', timestamp, timestamp],
+  ['duration', duration, duration],
+];
+
+const comparison = (name: string, id: string, holds: (order: number) => boolean): FunctionDeclaration => {
+  const evaluate = (x: Value, y: Value): Value => {
+    const order = compare(x, y);
+    return order === undefined ? unordered(x, y) : holds(order);
+  };
+  return {
+    name,
+    overloads: comparable.map(([types, x, y, costs]) => global(`${id}_${types}`, [x, y], bool, evaluate, costs)),
+  };
+};
+
+/** Why two values have no order. */
+export const unordered = (x: Value, y: Value): Failure =>
+  new Failure(isNumber(x) && isNumber(y) ? 'NaN values cannot be ordered' : 'no such overload');
+
+const comparisons: readonly FunctionDeclaration[] = [
+  comparison('_<_', 'less', (order) => order < 0),
+  comparison('_<=_', 'less_equals', (order) => order <= 0),
+  comparison('_>_', 'greater', (order) => order > 0),
+  comparison('_>=_', 'greater_equals', (order) => order >= 0),
+];
+
+const logic: readonly FunctionDeclaration[] = [
+  { name: '_?_:_', overloads: [global('conditional', [bool, a, a], a, onlyTypes)] },
+  { name: '_&&_', overloads: [global('logical_and', [bool, bool], bool, onlyTypes)] },
+  { name: '_||_', overloads: [global('logical_or', [bool, bool], bool, onlyTypes)] },
+  { name: '!_', overloads: [global('logical_not', [bool], bool, (value: boolean) => !value)] },
+  { name: '@not_strictly_false', overloads: [global('not_strictly_false', [bool], bool, onlyTypes)] },
+  { name: '_==_', overloads: [global('equals', [a, a], bool, onlyTypes)] },
+  { name: '_!=_', overloads: [global('not_equals', [a, a], bool, onlyTypes)] },
+];
+
+/** Sizes, one way to ask as a function and one as a method. */
+const sizes = (
+  [
+    ['bytes', bytes, (value: Uint8Array) => BigInt(value.length)],
+    ['list', listOfA, (value: ListValue) => BigInt(value.size)],
+    ['map', mapOfAToB, (value: MapValue) => BigInt(value.size)],
+    ['string', string, (value: string) => BigInt(sizeOf(value))],
+  ] as const
+).flatMap(([name, type, evaluate]): readonly Overload[] => [
+  global(`size_${name}`, [type], int, evaluate),
+  member(`${name}_size`, [type], int, evaluate),
+]);
+
+const collections: readonly FunctionDeclaration[] = [
+  {
+    name: '_[_]',
+    overloads: [global('index_list', [listOfA, int], a, onlyTypes), global('index_map', [mapOfAToB, a], b, onlyTypes)],
+  },
+  {
+    name: '@in',
+    overloads: [
+      global('in_list', [a, listOfA], bool, (value: Value, list: ListValue) => listContains(list, value), {
+        cost: ([, list]) => sizeOf(list),
+      }),
+      global('in_map', [a, mapOfAToB], bool, (key: Value, map: MapValue) => {
+        const found = map.get(key);
+        return found instanceof Failure ? found : found !== undefined;
+      }),
+    ],
+  },
+  { name: 'size', overloads: sizes },
+];
+
+/** A tenth for each code point of the text (and one), times a quarter for each of the pattern. */
+const matching: Costs = {
+  cost: ([text, pattern]) => traversal(1 + sizeOf(text)) * Math.ceil(sizeOf(pattern) * 0.25),
+};
+
+/** Does any part of the text match the pattern (RE2)? What would take too long is not begun. */
+function matches(text: string, pattern: string): Value {
+  const expression = expressionFor(text, pattern);
+  return expression instanceof Failure ? expression : expression.test(text);
+}
+
+const containing: Costs = { cost: ([text, part]) => traversal(sizeOf(text)) * traversal(sizeOf(part)) };
+
+const texts: readonly FunctionDeclaration[] = [
+  {
+    name: 'contains',
+    overloads: [
+      member(
+        'contains_string',
+        [string, string],
+        bool,
+        (text: string, part: string) => indexOf(text, part) >= 0,
+        containing,
+      ),
+    ],
+  },
+  {
+    name: 'endsWith',
+    overloads: [
+      member('ends_with_string', [string, string], bool, (text: string, end: string) => text.endsWith(end), first),
+    ],
+  },
+  {
+    name: 'startsWith',
+    overloads: [
+      member(
+        'starts_with_string',
+        [string, string],
+        bool,
+        (text: string, start: string) => text.startsWith(start),
+        first,
+      ),
+    ],
+  },
+  {
+    name: 'matches',
+    overloads: [
+      global('matches', [string, string], bool, matches),
+      member('matches_string', [string, string], bool, matches, matching),
+    ],
+  },
+];
+
+export const standard: Library = {
+  functions: [...logic, ...arithmetic, ...comparisons, ...collections, ...texts, ...conversions, ...timeFunctions],
+};

@@ -1,0 +1,129 @@
+import { spend } from '../effort.js';
+import { Failure } from '../values.js';
+
+/** What a clock and a calendar on the wall of a time zone show. */
+export interface ZoneTime {
+  readonly year: number;
+  /** From 0, as are the days of the year and of the week (Sunday). */
+  readonly month: number;
+  readonly dayOfYear: number;
+  readonly dayOfWeek: number;
+  /** From 1. */
+  readonly day: number;
+  readonly hours: number;
+  readonly minutes: number;
+  readonly seconds: number;
+  readonly milliseconds: number;
+}
+
+/** A moment in a time zone: by name (`Europe/Berlin`, as Go finds it), or by its offset from UTC (`+02:00`). */
+export function inZone(nanoseconds: bigint, zone: string): ZoneTime | Failure {
+  const milliseconds = Number((nanoseconds - (((nanoseconds % 1_000_000n) + 1_000_000n) % 1_000_000n)) / 1_000_000n);
+  if (zone === '' || zone === 'UTC') return parts(milliseconds);
+  const offset = zone.includes(':') ? writtenOffset(zone) : namedOffset(milliseconds, zone);
+  return offset instanceof Failure ? offset : parts(milliseconds + offset);
+}
+
+function parts(milliseconds: number): ZoneTime {
+  const local = new Date(milliseconds);
+  const year = local.getUTCFullYear();
+  const newYear = new Date(0).setUTCFullYear(year, 0, 1);
+  return {
+    year,
+    month: local.getUTCMonth(),
+    dayOfYear: Math.floor((milliseconds - newYear) / 86_400_000),
+    dayOfWeek: local.getUTCDay(),
+    day: local.getUTCDate(),
+    hours: local.getUTCHours(),
+    minutes: local.getUTCMinutes(),
+    seconds: local.getUTCSeconds(),
+    milliseconds: local.getUTCMilliseconds(),
+  };
+}
+
+const number = /^[+-]?\d{1,15}$/;
+/** Offsets that Go's clock could count with; larger ones are as wrong as it gets. */
+const widestOffset = 24 * 366 * 60;
+
+/** In milliseconds. A minus before the hours counts for the minutes too. */
+function writtenOffset(zone: string): number | Failure {
+  const at = zone.indexOf(':');
+  const texts = [zone.slice(0, at), zone.slice(at + 1)] as const;
+  const wrong = texts.find((text) => !number.test(text));
+  if (wrong !== undefined) return new Failure(`strconv.Atoi: parsing ${JSON.stringify(wrong)}: invalid syntax`);
+  const [hours, minutes] = texts.map(Number) as [number, number];
+  const offset = zone.startsWith('-') ? hours * 60 - minutes : hours * 60 + minutes;
+  return Math.max(-widestOffset, Math.min(widestOffset, offset)) * 60_000;
+}
+
+interface Zone {
+  readonly format: Intl.DateTimeFormat;
+  /** Offsets known so far, by the quarter of an hour: none changes within one since they are counted in minutes. */
+  readonly offsets: Map<number, number>;
+}
+
+const zones = new Map<string, Zone | Failure>();
+const keptZones = 100;
+const keptOffsets = 1_000;
+/** Steps that making a zone takes, and asking it for an offset. */
+const zoneSteps = 2_000;
+const offsetSteps = 60;
+const quarter = 900_000;
+
+/** In milliseconds. */
+function namedOffset(milliseconds: number, name: string): number | Failure {
+  const known = zones.get(name);
+  if (known === undefined) spend(zoneSteps);
+  const zone = known ?? zoneOf(name);
+  if (known === undefined) {
+    if (zones.size >= keptZones) zones.clear();
+    zones.set(name, zone);
+  }
+  if (zone instanceof Failure) return zone;
+  const place = Math.floor(milliseconds / quarter);
+  const kept = zone.offsets.get(place);
+  if (kept !== undefined) return kept;
+  spend(offsetSteps);
+  if (zone.offsets.size >= keptOffsets) zone.offsets.clear();
+  const offset = shownBy(zone.format, milliseconds) - Math.floor(milliseconds / 1000) * 1000;
+  zone.offsets.set(place, offset);
+  return offset;
+}
+
+/** Names begin with a capital letter; what else ICU takes for a zone (`+01`, `utc`) is none to Go. */
+const plausible = /^[A-Z][A-Za-z0-9_+/-]{0,63}$/;
+
+function zoneOf(name: string): Zone | Failure {
+  if (name.includes('..') || name.startsWith('/') || name.includes('\\')) {
+    return new Failure('time: invalid location name');
+  }
+  if (name === 'Local') return zoneOf(Intl.DateTimeFormat().resolvedOptions().timeZone);
+  const unknown = new Failure(`unknown time zone ${name}`);
+  if (!plausible.test(name)) return unknown;
+  try {
+    const format = new Intl.DateTimeFormat('en-US-u-ca-gregory-nu-latn', {
+      timeZone: name,
+      hourCycle: 'h23',
+      era: 'short',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
+    });
+    return { format, offsets: new Map() };
+  } catch {
+    return unknown;
+  }
+}
+
+/** What a clock there shows, read as if it were in UTC; to the second. Years of the Gregorian calendar, also before it was one. */
+function shownBy(format: Intl.DateTimeFormat, milliseconds: number): number {
+  const shown = new Map(format.formatToParts(milliseconds).map(({ type, value }) => [type, value]));
+  const part = (type: Intl.DateTimeFormatPartTypes): number => Number(shown.get(type));
+  const year = shown.get('era') === 'BC' ? 1 - part('year') : part('year');
+  const date = new Date(0);
+  date.setUTCFullYear(year, part('month') - 1, part('day'));
+  return date.setUTCHours(part('hour'), part('minute'), part('second'));
+}

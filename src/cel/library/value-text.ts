@@ -1,0 +1,44 @@
+import { goFloatText } from '../../api/go-text.js';
+import { Duration, Optional, Timestamp, TypeValue, Uint, type Value } from '../values.js';
+import { timestampText } from './timestamps.js';
+
+/** A double as Go's `%g` prints it: `1.5`, `1e+20`, `+Inf`. */
+export function doubleText(value: number): string {
+  if (Number.isNaN(value)) return 'NaN';
+  if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf';
+  return Object.is(value, -0) ? '-0' : goFloatText(value);
+}
+
+/** In seconds: `5400s`, `0.000001s`. */
+export function durationText({ nanoseconds }: Duration): string {
+  const whole = nanoseconds / 1_000_000_000n;
+  const seconds = Number(whole) + Number(nanoseconds - whole * 1_000_000_000n) / 1e9;
+  if (seconds === 0) return '0s';
+  const text = String(seconds);
+  return `${text.includes('e') ? seconds.toFixed(20).replace(/0+$/, '') : text}s`;
+}
+
+/** A value as Go's `%v` prints it in complaints; of lists and maps only the beginning. */
+export function valueText(value: Value | undefined, depth = 0): string {
+  if (typeof value === 'string' || typeof value === 'boolean' || typeof value === 'bigint') return String(value);
+  if (typeof value === 'number') return doubleText(value);
+  if (value === null || value === undefined) return '0';
+  if (value instanceof Uint) return String(value.value);
+  if (value instanceof Uint8Array) return `[${value.subarray(0, shown).join(' ')}]`;
+  if (value instanceof Timestamp) return `${timestampText(value).replace('T', ' ').replace('Z', '')} +0000 UTC`;
+  if (value instanceof Duration) return durationText(value);
+  if (value instanceof TypeValue) return value.name;
+  if (value instanceof Optional || !('kind' in value) || depth > 4) return '...';
+  if (value.kind === 'list') {
+    const items = Array.from({ length: Math.min(value.size, shown) }, (_, at) => valueText(value.at(at), depth + 1));
+    return `[${items.join(', ')}]`;
+  }
+  if (value.kind !== 'map') return value.name;
+  const entries: string[] = [];
+  for (const key of value.keys()) {
+    if (entries.length >= shown) break;
+    entries.push(`${valueText(key, depth + 1)}: ${valueText(value.get(key), depth + 1)}`);
+  }
+  return `{${entries.join(', ')}}`;
+}
+const shown = 20;

@@ -1,0 +1,323 @@
+import type { Comprehension, Expr } from './ast.js';
+import type { Trees } from './trees.js';
+
+/** A call of this form stands for another expression, made when it is read (cel-spec, "Macros"). */
+export interface Macro {
+  readonly name: string;
+  readonly args: number;
+  /** Is it called on a target? */
+  readonly member: boolean;
+  /** What the call stands for; what is wrong with it; or undefined when it is none of this macro. */
+  readonly expand: (call: MacroCall) => Expr | { readonly refused: string; readonly at: number } | undefined;
+}
+
+export interface MacroCall {
+  readonly trees: Trees;
+  readonly at: number;
+  readonly target: Expr | undefined;
+  readonly args: readonly Expr[];
+}
+
+/** Name of the variable that folds accumulate in; nobody can write it. */
+const accumulator = '@result';
+/** Names that variables of folds may not have. */
+const isAccumulator = (name: string): boolean => name === accumulator || name === '__result__';
+const unused = '#unused';
+
+class Refused {
+  readonly refused: string;
+  readonly at: number;
+  constructor(refused: string, at: number) {
+    this.refused = refused;
+    this.at = at;
+  }
+}
+
+type Fold = Pick<Comprehension, 'range' | 'variable' | 'second' | 'start' | 'condition' | 'step' | 'result'> & {
+  readonly accumulator?: string;
+};
+
+/** Nodes of an expanded macro, all at the place of the call. */
+function nodesOf({ trees, at }: MacroCall) {
+  const call = (name: string, ...args: readonly Expr[]): Expr => trees.call(at, name, undefined, args);
+  return {
+    call,
+    memberCall: (name: string, target: Expr): Expr => trees.call(at, name, target, []),
+    literal: (value: boolean | bigint): Expr => trees.literal(at, value),
+    ident: (name: string): Expr => trees.ident(at, name),
+    list: (...elements: readonly Expr[]): Expr => trees.list(at, elements),
+    map: (): Expr => trees.map(at, []),
+    accumulated: (): Expr => trees.ident(at, accumulator),
+    /** `step` if the condition holds; what is accumulated stays as it is otherwise. */
+    stepIf: (condition: Expr | undefined, step: Expr): Expr =>
+      condition === undefined ? step : call('_?_:_', condition, step, trees.ident(at, accumulator)),
+    fold: (parts: Fold): Expr => ({ kind: 'comprehension', id: trees.id(), at, accumulator, ...parts }),
+  };
+}
+
+type Quantifier = (call: MacroCall, predicate: Expr) => Pick<Fold, 'start' | 'condition' | 'step' | 'result'>;
+
+const everyOne: Quantifier = (macro, predicate) => {
+  const { literal, call, accumulated } = nodesOf(macro);
+  return {
+    start: literal(true),
+    condition: call('@not_strictly_false', accumulated()),
+    step: call('_&&_', accumulated(), predicate),
+    result: accumulated(),
+  };
+};
+
+const anyOne: Quantifier = (macro, predicate) => {
+  const { literal, call, accumulated } = nodesOf(macro);
+  return {
+    start: literal(false),
+    condition: call('@not_strictly_false', call('!_', accumulated())),
+    step: call('_||_', accumulated(), predicate),
+    result: accumulated(),
+  };
+};
+
+const onlyOne: Quantifier = (macro, predicate) => {
+  const { literal, call, accumulated, stepIf } = nodesOf(macro);
+  return {
+    start: literal(0n),
+    condition: literal(true),
+    step: stepIf(predicate, call('_+_', accumulated(), literal(1n))),
+    result: call('_==_', accumulated(), literal(1n)),
+  };
+};
+
+const overwrites = 'iteration variable overwrites accumulator variable';
+
+/** The name of one variable, or what is wrong with it. */
+function variableOf(expr: Expr, complaint: string): string | Refused {
+  if (expr.kind !== 'ident') return new Refused(complaint, expr.at);
+  return isAccumulator(expr.name) ? new Refused(overwrites, expr.at) : expr.name;
+}
+
+/** The names of two variables, or what is wrong with them. */
+function variablesOf(first: Expr, second: Expr): readonly [string, string] | Refused {
+  const complaint = 'argument must be a simple name';
+  if (first.kind !== 'ident') return new Refused(complaint, first.at);
+  if (second.kind !== 'ident') return new Refused(complaint, second.at);
+  if (first.name === second.name) return new Refused(`duplicate variable name: ${first.name}`, second.at);
+  if (isAccumulator(first.name)) return new Refused(overwrites, first.at);
+  if (isAccumulator(second.name)) return new Refused(overwrites, second.at);
+  return [first.name, second.name];
+}
+
+const quantifier = (name: string, parts: Quantifier): Macro => ({
+  name,
+  args: 2,
+  member: true,
+  expand: (macro) => {
+    const variable = variableOf(macro.args[0]!, 'argument must be a simple name');
+    if (variable instanceof Refused) return variable;
+    const range = macro.target!;
+    return nodesOf(macro).fold({ range, variable, second: undefined, ...parts(macro, macro.args[1]!) });
+  },
+});
+
+const quantifierOfTwo = (name: string, parts: Quantifier): Macro => ({
+  name,
+  args: 3,
+  member: true,
+  expand: (macro) => {
+    const variables = variablesOf(macro.args[0]!, macro.args[1]!);
+    if (variables instanceof Refused) return variables;
+    const [variable, second] = variables;
+    return nodesOf(macro).fold({ range: macro.target!, variable, second, ...parts(macro, macro.args[2]!) });
+  },
+});
+
+const mapping = (args: 2 | 3): Macro => ({
+  name: 'map',
+  args,
+  member: true,
+  expand: (macro) => {
+    const variable = variableOf(macro.args[0]!, 'argument is not an identifier');
+    if (variable instanceof Refused) return variable;
+    const { fold, list, literal, call, accumulated, stepIf } = nodesOf(macro);
+    const element = macro.args[args - 1]!;
+    return fold({
+      range: macro.target!,
+      variable,
+      second: undefined,
+      start: list(),
+      condition: literal(true),
+      step: stepIf(args === 3 ? macro.args[1] : undefined, call('_+_', accumulated(), list(element))),
+      result: accumulated(),
+    });
+  },
+});
+
+const filtering: Macro = {
+  name: 'filter',
+  args: 2,
+  member: true,
+  expand: (macro) => {
+    const [element, predicate] = macro.args as readonly [Expr, Expr];
+    const variable = variableOf(element, 'argument is not an identifier');
+    if (variable instanceof Refused) return variable;
+    const { fold, list, literal, call, accumulated, stepIf } = nodesOf(macro);
+    return fold({
+      range: macro.target!,
+      variable,
+      second: undefined,
+      start: list(),
+      condition: literal(true),
+      step: stepIf(predicate, call('_+_', accumulated(), list(element))),
+      result: accumulated(),
+    });
+  },
+};
+
+const presence: Macro = {
+  name: 'has',
+  args: 1,
+  member: false,
+  expand: ({ trees, at, args: [asked] }) =>
+    asked?.kind === 'select'
+      ? trees.select(at, asked.operand, asked.field, true)
+      : new Refused('invalid argument to has() macro', asked!.at),
+};
+
+type Transformation = (macro: MacroCall, key: string, transformed: Expr) => Pick<Fold, 'start' | 'step'>;
+
+const intoList: Transformation = (macro, _key, transformed) => {
+  const { list, call, accumulated } = nodesOf(macro);
+  return { start: list(), step: call('_+_', accumulated(), list(transformed)) };
+};
+
+const intoMap: Transformation = (macro, key, transformed) => {
+  const { map, ident, call, accumulated } = nodesOf(macro);
+  return { start: map(), step: call('cel.@mapInsert', accumulated(), ident(key), transformed) };
+};
+
+const intoEntries: Transformation = (macro, _key, transformed) => {
+  const { map, call, accumulated } = nodesOf(macro);
+  return { start: map(), step: call('cel.@mapInsert', accumulated(), transformed) };
+};
+
+const transforming = (name: string, args: 3 | 4, into: Transformation): Macro => ({
+  name,
+  args,
+  member: true,
+  expand: (macro) => {
+    const variables = variablesOf(macro.args[0]!, macro.args[1]!);
+    if (variables instanceof Refused) return variables;
+    const { fold, literal, stepIf, accumulated } = nodesOf(macro);
+    const [variable, second] = variables;
+    const { start, step } = into(macro, variable, macro.args[args - 1]!);
+    return fold({
+      range: macro.target!,
+      variable,
+      second,
+      start,
+      condition: literal(true),
+      step: stepIf(args === 4 ? macro.args[2] : undefined, step),
+      result: accumulated(),
+    });
+  },
+});
+
+/** Binds a name by a fold over nothing, whose accumulator it is. */
+const binding = (macro: MacroCall, name: string, value: Expr, result: Expr): Expr => {
+  const { fold, list, literal, ident } = nodesOf(macro);
+  return fold({
+    range: list(),
+    variable: unused,
+    second: undefined,
+    accumulator: name,
+    start: value,
+    condition: literal(false),
+    step: ident(name),
+    result,
+  });
+};
+
+const ofOptional = (name: string, wrap: boolean): Macro => ({
+  name,
+  args: 2,
+  member: true,
+  expand: (macro) => {
+    const [variable, mapped] = macro.args as readonly [Expr, Expr];
+    if (variable.kind !== 'ident')
+      return new Refused(`${name}() variable name must be a simple identifier`, variable.at);
+    const { call, memberCall } = nodesOf(macro);
+    const target = macro.target!;
+    const bound = binding(macro, variable.name, memberCall('value', macro.trees.copy(target, macro.at)), mapped);
+    const found = wrap ? call('optional.of', bound) : bound;
+    return call('_?_:_', memberCall('hasValue', target), found, call('optional.none'));
+  },
+});
+
+const bind: Macro = {
+  name: 'bind',
+  args: 3,
+  member: true,
+  expand: (macro) => {
+    if (macro.target?.kind !== 'ident' || macro.target.name !== 'cel') return undefined;
+    const [variable, value, result] = macro.args as readonly [Expr, Expr, Expr];
+    if (variable.kind !== 'ident') {
+      return new Refused('cel.bind() variable names must be simple identifiers', variable.at);
+    }
+    return binding(macro, variable.name, value, result);
+  },
+};
+
+const sorted = '@__sortBy_input__';
+const sortable: ReadonlySet<Expr['kind']> = new Set(['list', 'select', 'ident', 'comprehension', 'call']);
+
+/** A list in the order of the keys made of its elements. */
+const sorting: Macro = {
+  name: 'sortBy',
+  args: 2,
+  member: true,
+  expand: (macro) => {
+    const target = macro.target!;
+    if (!sortable.has(target.kind)) {
+      const takes = 'a list, identifier, comprehension, call or select expression';
+      return new Refused(`sortBy can only be applied to ${takes}`, target.at);
+    }
+    const { ident } = nodesOf(macro);
+    const keys = mapping(2).expand({ ...macro, target: ident(sorted) });
+    if (keys === undefined || 'refused' in keys) return keys;
+    const ordered = macro.trees.call(macro.at, '@sortByAssociatedKeys', ident(sorted), [keys]);
+    return binding(macro, sorted, target, ordered);
+  },
+};
+
+/** Those of the language itself. */
+export const standardMacros: readonly Macro[] = [
+  presence,
+  quantifier('all', everyOne),
+  quantifier('exists', anyOne),
+  quantifier('exists_one', onlyOne),
+  mapping(2),
+  mapping(3),
+  filtering,
+];
+
+/** Those with a variable for the index or key and one for the value. */
+export const twoVariableMacros: readonly Macro[] = [
+  quantifierOfTwo('all', everyOne),
+  quantifierOfTwo('exists', anyOne),
+  quantifierOfTwo('existsOne', onlyOne),
+  quantifierOfTwo('exists_one', onlyOne),
+  transforming('transformList', 3, intoList),
+  transforming('transformList', 4, intoList),
+  transforming('transformMap', 3, intoMap),
+  transforming('transformMap', 4, intoMap),
+  transforming('transformMapEntry', 3, intoEntries),
+  transforming('transformMapEntry', 4, intoEntries),
+];
+
+/** `optMap` and `optFlatMap`. */
+export const optionalMacros: readonly Macro[] = [ofOptional('optMap', true), ofOptional('optFlatMap', false)];
+
+/** `sortBy`, of the extension for lists. */
+export const listMacros: readonly Macro[] = [sorting];
+
+/** `cel.bind(name, value, result)`. */
+export const bindMacros: readonly Macro[] = [bind];

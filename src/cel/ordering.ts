@@ -1,0 +1,59 @@
+import { Duration, Timestamp, Uint, type Value } from './values.js';
+
+/**
+ * Which of two comes first, negative for the first: numbers of any type with each other, texts by code points, bytes, false
+ * before true, moments, durations. undefined: they have no order (different types, or not a number).
+ */
+export function compare(a: Value, b: Value): number | undefined {
+  if (typeof a === 'bigint' && typeof b === 'bigint') return a < b ? -1 : a > b ? 1 : 0;
+  if (typeof a === 'string') return typeof b === 'string' ? compareTexts(a, b) : undefined;
+  if (typeof a === 'boolean') return typeof b === 'boolean' ? Number(a) - Number(b) : undefined;
+  if (a instanceof Timestamp) return b instanceof Timestamp ? compareNumbers(a.nanoseconds, b.nanoseconds) : undefined;
+  if (a instanceof Duration) return b instanceof Duration ? compareNumbers(a.nanoseconds, b.nanoseconds) : undefined;
+  if (a instanceof Uint8Array) return b instanceof Uint8Array ? Buffer.compare(a, b) : undefined;
+  const left = number(a);
+  const right = number(b);
+  if (left === undefined || right === undefined) return undefined;
+  if (typeof left === 'number' && typeof right === 'bigint') return compareDouble(left, right, b);
+  if (typeof left === 'bigint' && typeof right === 'number') {
+    const order = compareDouble(right, left, a);
+    return order === undefined ? undefined : 0 - order;
+  }
+  return compareNumbers(left, right);
+}
+
+/** Is this one of the three types of numbers? */
+export const isNumber = (value: Value): value is bigint | Uint | number => number(value) !== undefined;
+
+const number = (value: Value): bigint | number | undefined =>
+  typeof value === 'bigint' || typeof value === 'number' ? value : value instanceof Uint ? value.value : undefined;
+
+function compareNumbers(a: bigint | number, b: bigint | number): number | undefined {
+  if (a < b) return -1;
+  if (a > b) return 1;
+  return Number.isNaN(a) || Number.isNaN(b) ? undefined : 0;
+}
+
+/** Whole numbers meet doubles as the nearest double, as in cel-go: 2^53 + 1 equals 2.0^53. Beyond 64 bits nothing is equal. */
+function compareDouble(double: number, whole: bigint, value: Value): number | undefined {
+  const unsigned = value instanceof Uint;
+  if (double < (unsigned ? 0 : -(2 ** 63))) return -1;
+  if (double > (unsigned ? 2 ** 64 : 2 ** 63)) return 1;
+  return compareNumbers(double, Number(whole));
+}
+
+/** By code points, where plain comparison goes by the halves of pairs. */
+export function compareTexts(a: string, b: string): number {
+  if (a === b) return 0;
+  const shorter = Math.min(a.length, b.length);
+  for (let index = 0; index < shorter; index++) {
+    if (a.charCodeAt(index) === b.charCodeAt(index)) continue;
+    // They may differ in the second half of a pair only.
+    const start = index > 0 && (a.charCodeAt(index - 1) & 0xfc00) === 0xd800 ? index - 1 : index;
+    const left = a.codePointAt(start) as number;
+    const right = b.codePointAt(start) as number;
+    if (left !== right) return left - right;
+    return (a.codePointAt(index) as number) - (b.codePointAt(index) as number);
+  }
+  return a.length - b.length;
+}

@@ -1,0 +1,342 @@
+import type { Expr } from './ast.js';
+import { type Issue, Issues } from './issues.js';
+import { type Token, type TokenKind, tokenAt } from './lexer.js';
+import { readLiteral } from './literals.js';
+import type { Macro } from './macros.js';
+import { operators } from './operators.js';
+import { isReserved } from './reserved.js';
+import { Source } from './source.js';
+import { TreeOfGaps } from './syntax/gaps.js';
+import { Hopeless, Machine, mostNested, Stopped } from './syntax/machine.js';
+import { macroKey, TooManyNodes, Trees } from './trees.js';
+
+/** The tree of an expression, macros expanded, or what is wrong with it, in the order of places. */
+export type Parsed =
+  | { readonly expr: Expr; readonly source: Source; readonly issues?: undefined }
+  | { readonly issues: readonly Issue[]; readonly expr?: undefined };
+
+const mostCodePoints = 100_000;
+
+/** Reads an expression (cel-spec, "Syntax"); what is wrong is told as cel-go tells it. */
+export function parse(text: string, macros: readonly Macro[]): Parsed {
+  const source = new Source(text);
+  const issues = new Issues(source);
+  if (source.length > mostCodePoints) {
+    const size = `size: ${source.length}, limit ${mostCodePoints}`;
+    issues.add(undefined, `expression code point size exceeds limit: ${size}`);
+    return { issues: issues.list() };
+  }
+  const byKey = new Map(macros.map((macro) => [macroKey(macro.name, macro.args, macro.member), macro]));
+  const expr = readAtOnce(source, new Trees(issues, byKey));
+  if (expr !== undefined && issues.count === 0) return { expr, source };
+  return { issues: whatIsWrong(source, byKey) };
+}
+
+function readAtOnce(source: Source, trees: Trees): Expr | undefined {
+  try {
+    return new Reader(source, trees).read();
+  } catch (error) {
+    if (error instanceof Unfit || error instanceof TooManyNodes) return undefined;
+    throw error;
+  }
+}
+
+/** Reads it again, slowly, going on after each thing that is wrong. */
+function whatIsWrong(source: Source, macros: ReadonlyMap<string, Macro>): readonly Issue[] {
+  const issues = new Issues(source);
+  const machine = new Machine(source, (at, message) => issues.add(at, message));
+  try {
+    const found = machine.run();
+    new TreeOfGaps(new Trees(issues, macros), () => issues.count).expr(found);
+  } catch (error) {
+    if (error instanceof Hopeless || error instanceof TooManyNodes) issues.add(undefined, error.message);
+    else if (!(error instanceof Stopped)) throw error;
+  }
+  return issues.list();
+}
+
+/** Thrown when a text is no expression; what exactly is wrong is found out by reading it again. */
+class Unfit extends Error {}
+
+const literalKinds: ReadonlySet<TokenKind> = new Set<TokenKind>([
+  'NUM_FLOAT',
+  'NUM_INT',
+  'NUM_UINT',
+  'STRING',
+  'BYTES',
+  "'true'",
+  "'false'",
+  "'null'",
+]);
+
+/** Reads texts that are expressions, and gives up at those that are not. */
+class Reader {
+  readonly #source: Source;
+  readonly #tokens: Token[] = [];
+  readonly #trees: Trees;
+  #readTo = 0;
+  #index = 0;
+  /** How deep each kind of rule is nested at this place. */
+  readonly #depth = { expr: 0, relation: 0, calc: 0 };
+  /** Of operators, members and calls within each other, in what was read last. */
+  #height = 0;
+
+  constructor(source: Source, trees: Trees) {
+    this.#source = source;
+    this.#trees = trees;
+  }
+
+  read(): Expr {
+    const expr = this.#expr();
+    this.#take('EOF');
+    if (this.#height > mostNested) throw new Unfit();
+    return expr;
+  }
+
+  #peek(ahead = 0): TokenKind {
+    const index = this.#index + ahead;
+    while (this.#tokens.length <= index) {
+      const token = tokenAt(this.#source, this.#readTo);
+      if (token.kind === 'unreadable') throw new Unfit();
+      this.#tokens.push(token);
+      this.#readTo = token.end;
+    }
+    return this.#tokens[index]!.kind;
+  }
+
+  #next(): Token {
+    this.#peek();
+    return this.#tokens[this.#index++]!;
+  }
+
+  #take(kind: TokenKind): Token {
+    if (this.#peek() !== kind) throw new Unfit();
+    return this.#next();
+  }
+
+  #takeIf(kind: TokenKind): Token | undefined {
+    return this.#peek() === kind ? this.#next() : undefined;
+  }
+
+  #enter(rule: 'expr' | 'relation' | 'calc'): void {
+    if (++this.#depth[rule] > mostNested) throw new Unfit();
+  }
+
+  /** Reads a part; answers it, and remembers the greater height of it and of what was read before. */
+  #and(read: () => Expr): Expr {
+    const before = this.#height;
+    const expr = read();
+    this.#height = Math.max(before, this.#height);
+    return expr;
+  }
+
+  #expr(): Expr {
+    this.#enter('expr');
+    let expr = this.#logic('_||_', "'||'", () => this.#logic('_&&_', "'&&'", () => this.#relation(true)));
+    const question = this.#takeIf("'?'");
+    if (question !== undefined) {
+      const chosen = this.#and(() =>
+        this.#logic('_||_', "'||'", () => this.#logic('_&&_', "'&&'", () => this.#relation(true))),
+      );
+      this.#take("':'");
+      const otherwise = this.#and(() => this.#expr());
+      this.#height++;
+      expr = this.#trees.call(question.at, '_?_:_', undefined, [expr, chosen, otherwise]);
+    }
+    this.#depth.expr--;
+    return expr;
+  }
+
+  #logic(name: string, operator: TokenKind, term: () => Expr): Expr {
+    const terms = [term()];
+    const places: number[] = [];
+    for (;;) {
+      const token = this.#takeIf(operator);
+      if (token === undefined) return this.#trees.logic(name, terms, places);
+      places.push(token.at);
+      terms.push(this.#and(term));
+    }
+  }
+
+  /** Comparisons have one precedence: those on the right side are read by whom it belongs to. */
+  #relation(many: boolean): Expr {
+    this.#enter('relation');
+    let left = this.#calc(0);
+    for (;;) {
+      const operator = operators.get(this.#peek());
+      if (!many || operator?.precedence !== 'relation') break;
+      const { at } = this.#next();
+      const right = this.#and(() => this.#relation(false));
+      this.#height++;
+      left = this.#trees.call(at, operator.name, undefined, [left, right]);
+    }
+    this.#depth.relation--;
+    return left;
+  }
+
+  /** Sums and products whose precedence is at least as high. */
+  #calc(least: number): Expr {
+    this.#enter('calc');
+    let left = this.#unary();
+    for (;;) {
+      const operator = operators.get(this.#peek());
+      if (operator === undefined || operator.precedence === 'relation' || operator.precedence < least) break;
+      const { at } = this.#next();
+      const above = operator.precedence + 1;
+      const right = this.#and(() => this.#calc(above));
+      this.#height++;
+      left = this.#trees.call(at, operator.name, undefined, [left, right]);
+    }
+    this.#depth.calc--;
+    return left;
+  }
+
+  #unary(): Expr {
+    const first = this.#peek();
+    if (first === "'!'") return this.#signed('!_', first);
+    if (first === "'-'" && !this.#isNegativeLiteral()) return this.#signed('-_', first);
+    return this.#member();
+  }
+
+  /** Every other operator of a row undoes the one before. */
+  #signed(name: string, operator: TokenKind): Expr {
+    const { at } = this.#take(operator);
+    let count = 1;
+    while (this.#takeIf(operator) !== undefined) count++;
+    const member = this.#member();
+    return count % 2 === 0 ? member : this.#trees.call(at, name, undefined, [member]);
+  }
+
+  #isNegativeLiteral(): boolean {
+    return this.#peek() === "'-'" && (this.#peek(1) === 'NUM_INT' || this.#peek(1) === 'NUM_FLOAT');
+  }
+
+  #member(): Expr {
+    let expr = this.#primary();
+    for (;;) {
+      const operator = this.#takeIf("'.'") ?? this.#takeIf("'['");
+      if (operator === undefined) break;
+      expr = operator.kind === "'.'" ? this.#selected(expr, operator) : this.#indexed(expr, operator);
+      this.#height++;
+    }
+    return expr;
+  }
+
+  #selected(operand: Expr, dot: Token): Expr {
+    const optional = this.#takeIf("'?'") !== undefined;
+    if (!optional && this.#peek() === 'IDENTIFIER' && this.#peek(1) === "'('") {
+      const { text } = this.#next();
+      const { at } = this.#next();
+      return this.#trees.callOrMacro(at, text, operand, this.#arguments());
+    }
+    const name = this.#take('IDENTIFIER');
+    if (!optional) return this.#trees.select(dot.at, operand, name.text);
+    return this.#trees.call(dot.at, '_?._', undefined, [operand, this.#trees.literal(name.at, name.text)]);
+  }
+
+  #indexed(operand: Expr, bracket: Token): Expr {
+    const optional = this.#takeIf("'?'") !== undefined;
+    const index = this.#and(() => this.#expr());
+    this.#take("']'");
+    return this.#trees.call(bracket.at, optional ? '_[?_]' : '_[_]', undefined, [operand, index]);
+  }
+
+  /** Up to and with the closing parenthesis. */
+  #arguments(): readonly Expr[] {
+    const args: Expr[] = [];
+    if (this.#takeIf("')'") !== undefined) return args;
+    do args.push(this.#and(() => this.#expr()));
+    while (this.#takeIf("','") !== undefined);
+    this.#take("')'");
+    return args;
+  }
+
+  #primary(): Expr {
+    this.#height = 0;
+    const kind = this.#peek();
+    if (kind === "'('") {
+      this.#next();
+      const expr = this.#expr();
+      this.#take("')'");
+      return expr;
+    }
+    if (kind === "'['") return this.#list();
+    if (kind === "'{'") return this.#map();
+    if (kind === "'.'" || kind === 'IDENTIFIER') return this.#named();
+    const sign = this.#isNegativeLiteral() ? this.#next() : undefined;
+    if (!literalKinds.has(this.#peek())) throw new Unfit();
+    const token = this.#next();
+    const read = readLiteral(token, sign !== undefined);
+    const at = sign?.at ?? token.at;
+    return read.refused === undefined ? this.#trees.literal(at, read.value) : this.#trees.refuse(at, read.refused);
+  }
+
+  /** A name, a call of a function, or a structure. */
+  #named(): Expr {
+    const dot = this.#takeIf("'.'") === undefined ? '' : '.';
+    const name = this.#take('IDENTIFIER');
+    let last = 0;
+    while (this.#peek(last) === "'.'" && this.#peek(last + 1) === 'IDENTIFIER') last += 2;
+    if (this.#peek(last) === "'{'") return this.#struct(dot + name.text);
+    if (isReserved(name.text)) throw new Unfit();
+    const open = this.#takeIf("'('");
+    if (open === undefined) return this.#trees.ident(name.at, dot + name.text);
+    return this.#trees.callOrMacro(open.at, dot + name.text, undefined, this.#arguments());
+  }
+
+  #list(): Expr {
+    const { at } = this.#take("'['");
+    const elements: Expr[] = [];
+    const optional = new Set<number>();
+    while (this.#peek() !== "']'" && this.#peek() !== "','") {
+      if (this.#takeIf("'?'") !== undefined) optional.add(elements.length);
+      elements.push(this.#and(() => this.#expr()));
+      if (this.#peek() !== "','" || this.#peek(1) === "']'") break;
+      this.#next();
+      if (this.#peek() === "','") throw new Unfit();
+    }
+    this.#takeIf("','");
+    this.#take("']'");
+    return this.#trees.list(at, elements, optional);
+  }
+
+  #map(): Expr {
+    const { at } = this.#take("'{'");
+    const entries = this.#members(() => {
+      const optional = this.#takeIf("'?'") !== undefined;
+      const key = this.#and(() => this.#expr());
+      const colon = this.#take("':'");
+      const value = this.#and(() => this.#expr());
+      return { id: this.#trees.id(), at: colon.at, key, value, optional };
+    });
+    return this.#trees.map(at, entries);
+  }
+
+  #struct(first: string): Expr {
+    let name = first;
+    while (this.#takeIf("'.'") !== undefined) name += `.${this.#take('IDENTIFIER').text}`;
+    const { at } = this.#take("'{'");
+    const fields = this.#members(() => {
+      const optional = this.#takeIf("'?'") !== undefined;
+      const field = this.#take('IDENTIFIER');
+      const colon = this.#take("':'");
+      const value = this.#and(() => this.#expr());
+      return { id: this.#trees.id(), at: colon.at, name: field.text, value, optional };
+    });
+    return this.#trees.struct(at, name, fields);
+  }
+
+  /** Members of a map or structure up to and with the closing brace; a comma may come before it. */
+  #members<T>(read: () => T): readonly T[] {
+    const members: T[] = [];
+    while (this.#peek() !== "'}'" && this.#peek() !== "','") {
+      members.push(read());
+      if (this.#peek() !== "','" || this.#peek(1) === "'}'") break;
+      this.#next();
+      if (this.#peek() === "','") throw new Unfit();
+    }
+    this.#takeIf("','");
+    this.#take("'}'");
+    return members;
+  }
+}

@@ -1,0 +1,35 @@
+import type { Checked } from './checker.js';
+import type { Environment } from './environment.js';
+import { type Program, ProgramFailed, program } from './evaluator.js';
+import type { Type } from './types.js';
+
+/** An expression that can be evaluated, or what is wrong with it, in kube-apiserver's words. */
+export type Prepared =
+  | { readonly program: Program; readonly checked: Checked; readonly wrong?: undefined }
+  | { readonly wrong: string; readonly checked?: Checked };
+
+export interface PrepareOptions {
+  /** Says what is wrong with the type of the expression's value, if anything. */
+  readonly wrongType: (type: Type) => string | undefined;
+  /** Stands before what is wrong. */
+  readonly compilation?: string;
+  readonly instantiation?: string;
+}
+
+/** Compiles an expression for the places where Kubernetes takes some. */
+export function prepare(
+  environment: Environment,
+  text: string,
+  { wrongType, compilation = 'compilation failed: ', instantiation = 'program instantiation failed: ' }: PrepareOptions,
+): Prepared {
+  const { issues, checked } = environment.compile(text);
+  if (issues !== undefined) return { wrong: compilation + issues.map((issue) => issue.text).join('\n') };
+  const wrong = wrongType(checked.type);
+  if (wrong !== undefined) return { wrong };
+  try {
+    return { program: program(checked, environment), checked };
+  } catch (error) {
+    if (!(error instanceof ProgramFailed)) throw error;
+    return { wrong: instantiation + error.message, checked };
+  }
+}

@@ -1,0 +1,95 @@
+import { typeNameOf } from './library/type-name.js';
+import type { Type } from './types.js';
+import { Duration, Optional, Timestamp, TypeValue, Uint, type Value } from './values.js';
+
+/** Name of the type a value has while an expression runs: structures are maps there, as in Kubernetes. */
+export const typeName = (value: Value): string =>
+  typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'struct' ? 'map' : typeNameOf(value);
+
+/** What `type(...)` gives. */
+export const typeOf = (value: Value): TypeValue => new TypeValue(typeName(value));
+
+/** The name of cel-go's own type for such values, which some of its complaints show. */
+export const goTypeName = (value: Value): string => goTypes.get(typeName(value)) ?? typeName(value);
+const goTypes: ReadonlyMap<string, string> = new Map([
+  ['null_type', 'types.Null'],
+  ['bool', 'types.Bool'],
+  ['int', 'types.Int'],
+  ['uint', 'types.Uint'],
+  ['double', 'types.Double'],
+  ['string', 'types.String'],
+  ['bytes', 'types.Bytes'],
+  ['google.protobuf.Timestamp', 'types.Timestamp'],
+  ['google.protobuf.Duration', 'types.Duration'],
+  ['list', '*types.baseList'],
+  ['map', '*types.baseMap'],
+  ['optional_type', '*types.Optional'],
+  ['type', '*types.Type'],
+]);
+
+/** The same for a type the checker knows; `dyn` for what only it knows. */
+export function nameOfType(type: Type): string {
+  switch (type.kind) {
+    case 'null':
+      return 'null_type';
+    case 'duration':
+      return 'google.protobuf.Duration';
+    case 'timestamp':
+      return 'google.protobuf.Timestamp';
+    case 'opaque':
+    case 'struct':
+    case 'parameter':
+      return type.name;
+    default:
+      return type.kind;
+  }
+}
+
+/**
+ * Can a value be given for a parameter of this type? Of lists and maps one member speaks for all, as in cel-go; a type's
+ * own parameters take everything.
+ */
+export function fits(type: Type, value: Value): boolean {
+  switch (type.kind) {
+    case 'dyn':
+    case 'error':
+    case 'parameter':
+      return true;
+    case 'bool':
+      return typeof value === 'boolean';
+    case 'int':
+      return typeof value === 'bigint';
+    case 'double':
+      return typeof value === 'number';
+    case 'string':
+      return typeof value === 'string';
+    case 'null':
+      return value === null;
+    case 'uint':
+      return value instanceof Uint;
+    case 'bytes':
+      return value instanceof Uint8Array;
+    case 'timestamp':
+      return value instanceof Timestamp;
+    case 'duration':
+      return value instanceof Duration;
+    case 'type':
+      return value instanceof TypeValue;
+  }
+  if (typeof value !== 'object' || value === null) return false;
+  if (type.kind === 'opaque' && type.name === 'optional_type') return value instanceof Optional;
+  if (!('kind' in value)) return false;
+  switch (type.kind) {
+    case 'list':
+      return value.kind === 'list' && (value.size === 0 || fits(type.element, value.at(0)));
+    case 'map': {
+      if (value.kind !== 'map') return false;
+      for (const key of value.keys()) return fits(type.key, key) && fits(type.value, value.get(key) ?? null);
+      return true;
+    }
+    case 'struct':
+      return value.kind === 'struct' && value.name === type.name;
+    default:
+      return value.kind === 'opaque' && value.name === type.name;
+  }
+}

@@ -1,0 +1,343 @@
+import type { TokenKind } from '../lexer.js';
+
+/**
+ * The grammar of expressions (cel-spec, "Syntax") as a network of states, for telling what is wrong with a text.
+ * cel-go's parser is made by a generator from a grammar of this shape; which of its states a text fails in decides
+ * what it says.
+ */
+export interface State {
+  readonly id: number;
+  readonly rule: string;
+  /** What a parser does here that finds no way on: skip a token, or give up the rule; or go on to the token itself. */
+  readonly role: 'plain' | 'choice' | 'loop end' | 'rule end';
+  readonly ways: Way[];
+}
+
+export type Way =
+  | { readonly kind: 'free'; readonly to: State }
+  | { readonly kind: 'token'; readonly tokens: ReadonlySet<TokenKind>; readonly to: State }
+  /** Through another rule, that goes on with operators of at least this precedence. */
+  | { readonly kind: 'rule'; readonly rule: Rule; readonly precedence: number; readonly to: State }
+  /** Only where operators of this precedence may follow. */
+  | { readonly kind: 'precedence'; readonly precedence: number; readonly to: State }
+  /** From the end of a rule to where it may have been called; `outermost`: it is called without a precedence there. */
+  | { readonly kind: 'return'; readonly to: State; readonly outermost: boolean };
+
+/** What a parser does, one after the other. Labels name what is found for the tree. */
+export type Step =
+  | { readonly do: 'token'; readonly tokens: ReadonlySet<TokenKind>; readonly label: string; readonly at: State }
+  | {
+      readonly do: 'rule';
+      readonly rule: Rule;
+      readonly precedence: number;
+      readonly label: string;
+      readonly at: State;
+    }
+  | { readonly do: 'optional'; readonly steps: readonly Step[]; readonly at: State; readonly first: State }
+  | {
+      readonly do: 'repeat';
+      readonly steps: readonly Step[];
+      /** At least once? */
+      readonly some: boolean;
+      /** Does it take more than the next token to know whether it goes on? */
+      readonly looksAhead: boolean;
+      readonly at: State;
+      readonly again: State;
+      readonly first: State;
+    };
+
+export interface Alternative {
+  readonly name: string;
+  readonly steps: readonly Step[];
+}
+
+export interface Rule {
+  readonly name: string;
+  readonly start: State;
+  readonly end: State;
+  readonly alternatives: Alternative[];
+  /** Where one of several alternatives is chosen. */
+  choice: State | undefined;
+  /** Is it known by the next token which one? */
+  simple: boolean;
+  /** What may follow again and again, by precedence: operators, and what is selected from a member. */
+  suffixes:
+    | {
+        readonly at: State;
+        readonly again: State;
+        readonly choice: State | undefined;
+        readonly alternatives: readonly Alternative[];
+      }
+    | undefined;
+}
+
+let states = 0;
+const state = (rule: string, role: State['role'] = 'plain'): State => ({ id: states++, rule, role, ways: [] });
+const free = (from: State, to: State): void => {
+  from.ways.push({ kind: 'free', to });
+};
+
+/** A piece of a rule: adds states that lead on from one, to a given one if it can, and answers the step and the last. */
+type Piece = (from: State, target?: State) => { readonly step: Step; readonly to: State };
+
+const rules = new Map<string, Rule>();
+function ruleOf(name: string): Rule {
+  const known = rules.get(name);
+  if (known !== undefined) return known;
+  const rule: Rule = {
+    name,
+    start: state(name),
+    end: state(name, 'rule end'),
+    alternatives: [],
+    choice: undefined,
+    simple: false,
+    suffixes: undefined,
+  };
+  rules.set(name, rule);
+  return rule;
+}
+
+const token =
+  (kinds: TokenKind | readonly TokenKind[], label = ''): Piece =>
+  (from, target) => {
+    const tokens: ReadonlySet<TokenKind> = new Set(typeof kinds === 'string' ? [kinds] : kinds);
+    const at = state(from.rule);
+    const to = target ?? state(from.rule);
+    free(from, at);
+    at.ways.push({ kind: 'token', tokens, to });
+    return { step: { do: 'token', tokens, label, at }, to };
+  };
+
+const call =
+  (name: string, label = '', precedence = 0): Piece =>
+  (from, target) => {
+    const rule = ruleOf(name);
+    const at = state(from.rule);
+    const to = target ?? state(from.rule);
+    free(from, at);
+    at.ways.push({ kind: 'rule', rule, precedence, to });
+    const outermost = precedence === 0 && recursive.has(name);
+    rule.end.ways.push({ kind: 'return', to, outermost });
+    return { step: { do: 'rule', rule, precedence, label, at }, to };
+  };
+
+const recursive: ReadonlySet<string> = new Set(['relation', 'calc', 'member']);
+
+/** Adds the states of pieces, from one state to another. */
+function sequence(from: State, pieces: readonly Piece[], target: State): readonly Step[] {
+  const steps: Step[] = [];
+  let to = from;
+  for (const [index, piece] of pieces.entries()) {
+    const added = piece(to, index === pieces.length - 1 ? target : undefined);
+    steps.push(added.step);
+    to = added.to;
+  }
+  if (to !== target) free(to, target);
+  return steps;
+}
+
+const optional =
+  (...pieces: readonly Piece[]): Piece =>
+  (from) => {
+    const at = state(from.rule, 'choice');
+    const first = state(from.rule);
+    const after = state(from.rule);
+    free(from, at);
+    free(at, first);
+    free(at, after);
+    const steps = sequence(first, pieces, after);
+    return { step: { do: 'optional', steps, at, first }, to: after };
+  };
+
+const any =
+  (looksAhead: boolean, ...pieces: readonly Piece[]): Piece =>
+  (from) => {
+    const at = state(from.rule, 'choice');
+    const first = state(from.rule);
+    const again = state(from.rule, 'loop end');
+    const after = state(from.rule);
+    free(from, at);
+    free(at, first);
+    free(at, after);
+    const steps = sequence(first, pieces, again);
+    free(again, at);
+    return { step: { do: 'repeat', steps, some: false, looksAhead, at, again, first }, to: after };
+  };
+
+const some =
+  (looksAhead: boolean, ...pieces: readonly Piece[]): Piece =>
+  (from) => {
+    const at = state(from.rule, 'choice');
+    const again = state(from.rule, 'loop end');
+    const after = state(from.rule);
+    free(from, at);
+    const steps = sequence(at, pieces, again);
+    free(again, at);
+    free(again, after);
+    return { step: { do: 'repeat', steps, some: true, looksAhead, at, again, first: at }, to: after };
+  };
+
+interface Form {
+  readonly name: string;
+  readonly pieces: readonly Piece[];
+  readonly precedence?: number;
+}
+const form = (name: string, ...pieces: readonly Piece[]): Form => ({ name, pieces });
+const suffix = (name: string, precedence: number, ...pieces: readonly Piece[]): Form => ({ name, pieces, precedence });
+
+function define(name: string, forms: readonly Form[], { simple = false, suffixes = [] as readonly Form[] } = {}): void {
+  const rule = ruleOf(name);
+  rule.simple = simple;
+  const last = state(name);
+  const choice = forms.length > 1 ? state(name, 'choice') : undefined;
+  rule.choice = choice;
+  if (choice !== undefined) free(rule.start, choice);
+  for (const { name: alternative, pieces } of forms) {
+    const steps = sequence(branch(choice ?? rule.start), pieces, last);
+    rule.alternatives.push({ name: alternative, steps });
+  }
+  if (suffixes.length === 0) {
+    free(last, rule.end);
+    return;
+  }
+  const at = state(name, 'choice');
+  const again = state(name, 'loop end');
+  const inner = state(name, 'choice');
+  free(last, at);
+  free(at, inner);
+  free(at, rule.end);
+  free(again, at);
+  const alternatives = suffixes.map(({ name: alternative, pieces, precedence = 0 }) => {
+    const first = state(name);
+    branch(inner).ways.push({ kind: 'precedence', precedence, to: first });
+    const steps = sequence(first, pieces, again);
+    return { name: alternative, steps };
+  });
+  rule.suffixes = { at, again, choice: suffixes.length > 1 ? inner : undefined, alternatives };
+}
+
+function branch(from: State): State {
+  const first = state(from.rule);
+  free(from, first);
+  return first;
+}
+
+const commaAtEnd = optional(token("','"));
+const optionalMark = optional(token("'?'", 'opt'));
+const leadingDot = optional(token("'.'", 'leadingDot'));
+
+define('start', [form('start', call('expr', 'e'), token('EOF'))]);
+define('expr', [
+  form(
+    'expr',
+    call('conditionalOr', 'e'),
+    optional(token("'?'", 'op'), call('conditionalOr', 'e1'), token("':'"), call('expr', 'e2')),
+  ),
+]);
+define('conditionalOr', [
+  form('conditionalOr', call('conditionalAnd', 'e'), any(false, token("'||'", 'ops'), call('conditionalAnd', 'e1'))),
+]);
+define('conditionalAnd', [
+  form('conditionalAnd', call('relation', 'e'), any(false, token("'&&'", 'ops'), call('relation', 'e1'))),
+]);
+define('relation', [form('relation', call('calc', 'only'))], {
+  suffixes: [
+    suffix(
+      'relation',
+      1,
+      token(["'<'", "'<='", "'>='", "'>'", "'=='", "'!='", "'in'"], 'op'),
+      call('relation', 'right', 2),
+    ),
+  ],
+});
+define('calc', [form('calc', call('unary', 'only'))], {
+  suffixes: [
+    suffix('calc', 2, token(["'*'", "'/'", "'%'"], 'op'), call('calc', 'right', 3)),
+    suffix('calc', 1, token(["'+'", "'-'"], 'op'), call('calc', 'right', 2)),
+  ],
+});
+define('unary', [
+  form('memberExpr', call('member', 'only')),
+  form('logicalNot', some(false, token("'!'", 'ops')), call('member', 'member')),
+  form('negate', some(true, token("'-'", 'ops')), call('member', 'member')),
+]);
+define('member', [form('primaryExpr', call('primary', 'only'))], {
+  suffixes: [
+    suffix('select', 3, token("'.'", 'op'), optionalMark, call('escapeIdent', 'id')),
+    suffix(
+      'memberCall',
+      2,
+      token("'.'", 'op'),
+      token('IDENTIFIER', 'id'),
+      token("'('", 'open'),
+      optional(call('exprList', 'args')),
+      token("')'"),
+    ),
+    suffix('index', 1, token("'['", 'op'), optionalMark, call('expr', 'index'), token("']'")),
+  ],
+});
+define('primary', [
+  form('ident', leadingDot, token('IDENTIFIER', 'id')),
+  form(
+    'globalCall',
+    leadingDot,
+    token('IDENTIFIER', 'id'),
+    token("'('", 'op'),
+    optional(call('exprList', 'args')),
+    token("')'"),
+  ),
+  form('nested', token("'('"), call('expr', 'only'), token("')'")),
+  form('createList', token("'['", 'op'), optional(call('listInit', 'elems')), commaAtEnd, token("']'")),
+  form('createMap', token("'{'", 'op'), optional(call('mapInitializerList', 'entries')), commaAtEnd, token("'}'")),
+  form(
+    'createMessage',
+    leadingDot,
+    token('IDENTIFIER', 'ids'),
+    any(false, token("'.'"), token('IDENTIFIER', 'ids')),
+    token("'{'", 'op'),
+    optional(call('fieldInitializerList', 'entries')),
+    commaAtEnd,
+    token("'}'"),
+  ),
+  form('constantLiteral', call('literal', 'only')),
+]);
+define('exprList', [form('exprList', call('expr', 'e'), any(false, token("','"), call('expr', 'e')))]);
+define('listInit', [form('listInit', call('optExpr', 'elems'), any(true, token("','"), call('optExpr', 'elems')))]);
+define('fieldInitializerList', [
+  form(
+    'fieldInitializerList',
+    call('optField', 'keys'),
+    token("':'", 'cols'),
+    call('expr', 'values'),
+    any(true, token("','"), call('optField', 'keys'), token("':'", 'cols'), call('expr', 'values')),
+  ),
+]);
+define('optField', [form('optField', optionalMark, call('escapeIdent', 'id'))]);
+define('mapInitializerList', [
+  form(
+    'mapInitializerList',
+    call('optExpr', 'keys'),
+    token("':'", 'cols'),
+    call('expr', 'values'),
+    any(true, token("','"), call('optExpr', 'keys'), token("':'", 'cols'), call('expr', 'values')),
+  ),
+]);
+define('escapeIdent', [
+  form('simpleIdentifier', token('IDENTIFIER', 'id')),
+  form('escapedIdentifier', token('ESC_IDENTIFIER', 'id')),
+], { simple: true });
+define('optExpr', [form('optExpr', optionalMark, call('expr', 'e'))]);
+const sign = optional(token("'-'", 'sign'));
+define('literal', [
+  form('literal', sign, token('NUM_INT', 'tok')),
+  form('literal', token('NUM_UINT', 'tok')),
+  form('literal', sign, token('NUM_FLOAT', 'tok')),
+  form('literal', token('STRING', 'tok')),
+  form('literal', token('BYTES', 'tok')),
+  form('literal', token("'true'", 'tok')),
+  form('literal', token("'false'", 'tok')),
+  form('literal', token("'null'", 'tok')),
+]);
+
+/** The rule that a whole text follows. */
+export const startRule = ruleOf('start');

@@ -1,0 +1,133 @@
+import type { Expr, ListLiteral, Literal, MapLiteral, StructLiteral } from './ast.js';
+import type { Issues } from './issues.js';
+import type { Macro } from './macros.js';
+
+/** `optMap` doubles its target: trees stop growing here. */
+const mostNodes = 100_000;
+
+/** Thrown for a tree that would get too large; cel-go would run out of memory. */
+export class TooManyNodes extends Error {}
+
+/** Makes the nodes of one tree, and puts what macros stand for in their places. */
+export class Trees {
+  readonly #issues: Issues;
+  readonly #macros: ReadonlyMap<string, Macro>;
+  #next = 1;
+
+  constructor(issues: Issues, macros: ReadonlyMap<string, Macro>) {
+    this.#issues = issues;
+    this.#macros = macros;
+  }
+
+  id(): number {
+    if (this.#next > mostNodes) throw new TooManyNodes(`more than ${mostNodes} nodes`);
+    return this.#next++;
+  }
+
+  literal(at: number, value: Literal['value']): Expr {
+    return { kind: 'literal', id: this.id(), at, value };
+  }
+
+  ident(at: number, name: string): Expr {
+    return { kind: 'ident', id: this.id(), at, name };
+  }
+
+  select(at: number, operand: Expr, field: string, test = false): Expr {
+    return { kind: 'select', id: this.id(), at, operand, field, test };
+  }
+
+  call(at: number, name: string, target: Expr | undefined, args: readonly Expr[]): Expr {
+    return { kind: 'call', id: this.id(), at, name, target, args };
+  }
+
+  list(at: number, elements: readonly Expr[], optional: ListLiteral['optional'] = new Set()): Expr {
+    return { kind: 'list', id: this.id(), at, elements, optional };
+  }
+
+  map(at: number, entries: MapLiteral['entries']): Expr {
+    return { kind: 'map', id: this.id(), at, entries };
+  }
+
+  struct(at: number, name: string, fields: StructLiteral['fields']): Expr {
+    return { kind: 'struct', id: this.id(), at, name, fields };
+  }
+
+  /** Stands where something is wrong, after an issue about it. */
+  broken(at: number): Expr {
+    return this.literal(at, null);
+  }
+
+  /** Tells an issue and stands for what it is about. */
+  refuse(at: number | undefined, message: string): Expr {
+    this.#issues.add(at, message);
+    return this.broken(at ?? 0);
+  }
+
+  /** A call, or what it stands for when it is one of a macro. */
+  callOrMacro(at: number, name: string, target: Expr | undefined, args: readonly Expr[]): Expr {
+    const macro = this.#macros.get(macroKey(name, args.length, target !== undefined));
+    const expanded = macro?.expand({ trees: this, at, target, args });
+    if (expanded === undefined) return this.call(at, name, target, args);
+    if ('refused' in expanded) return this.refuse(expanded.at, expanded.refused);
+    return expanded;
+  }
+
+  /** Terms joined by `&&` or `||`, as a balanced tree: `places` are those of the operators between them. */
+  logic(name: string, terms: readonly Expr[], places: readonly number[]): Expr {
+    const join = (from: number, to: number): Expr => {
+      const middle = Math.floor((from + to + 1) / 2);
+      const left = middle === from ? terms[middle]! : join(from, middle - 1);
+      const right = middle === to ? terms[middle + 1]! : join(middle + 1, to);
+      return this.call(places[middle]!, name, undefined, [left, right]);
+    };
+    return places.length === 0 ? terms[0]! : join(0, places.length - 1);
+  }
+
+  /** The same tree with nodes of its own; fields of structures stand at the given place then. */
+  copy(expr: Expr, at: number): Expr {
+    const id = this.id();
+    switch (expr.kind) {
+      case 'literal':
+      case 'ident':
+        return { ...expr, id };
+      case 'select':
+        return { ...expr, id, operand: this.copy(expr.operand, at) };
+      case 'call': {
+        const args = expr.args.map((arg) => this.copy(arg, at));
+        return { ...expr, id, args, target: expr.target === undefined ? undefined : this.copy(expr.target, at) };
+      }
+      case 'list':
+        return { ...expr, id, elements: expr.elements.map((element) => this.copy(element, at)) };
+      case 'map':
+        return {
+          ...expr,
+          id,
+          entries: expr.entries.map((entry) => ({
+            ...entry,
+            id: this.id(),
+            key: this.copy(entry.key, at),
+            value: this.copy(entry.value, at),
+          })),
+        };
+      case 'struct':
+        return {
+          ...expr,
+          id,
+          fields: expr.fields.map((field) => ({ ...field, id: this.id(), at, value: this.copy(field.value, at) })),
+        };
+      case 'comprehension':
+        return {
+          ...expr,
+          id,
+          range: this.copy(expr.range, at),
+          start: this.copy(expr.start, at),
+          condition: this.copy(expr.condition, at),
+          step: this.copy(expr.step, at),
+          result: this.copy(expr.result, at),
+        };
+    }
+  }
+}
+
+/** Macros are known by their name, number of arguments, and whether they have a target. */
+export const macroKey = (name: string, args: number, member: boolean): string => `${name}:${args}:${member}`;

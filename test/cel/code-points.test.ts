@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { codePoints } from '../../src/cel/code-points.js';
+import { EffortExceeded, spend, withEffort } from '../../src/cel/effort.js';
+
+test.each([
+  ['nothing', '', 0],
+  ['letters', 'abc', 3],
+  ['pairs', 'a😀b😀', 4],
+  ['halves of pairs, which count as one each', '\ud83d\ude00\ude00\ud83d', 3],
+  ['a half before a pair', '\ud83d\ud83d\ude00', 2],
+  ['marks that join letters', 'e\u0301', 2],
+])('%s: counted by code points', (_, text, size) => {
+  expect(codePoints(text)).toBe(size);
+  // Long texts are counted elsewhere than short ones, and once.
+  expect(codePoints(text.repeat(1000))).toBe([...text.repeat(1000)].length);
+  expect(codePoints(text.repeat(1000))).toBe([...text.repeat(1000)].length);
+});
+
+test('effort ends what takes too much of it, and what is within has its own', () => {
+  const run = (): string =>
+    withEffort(10, () => {
+      spend(6);
+      withEffort(100, () => spend(99));
+      spend(4);
+      return 'done';
+    });
+  expect(run()).toBe('done');
+  expect(() => withEffort(10, () => spend(11))).toThrow(EffortExceeded);
+  expect(() => spend(1_000_000)).not.toThrow();
+});

@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest';
+import { outcome } from './outcome.js';
+
+/** Each with what it has cost and what it was thought to cost. */
+test.each([
+  [`ip('127.0.0.1')`, 'net.IP(127.0.0.1)', 1, 1],
+  [`ip('2001:DB8::1')`, 'net.IP(2001:db8::1)', 2, 2],
+  [`ip('x')`, '! IP Address "x" parse error during conversion from string: ParseAddr("x"): unable to parse IP', 1, 1],
+  [
+    `ip('1.2.3.256')`,
+    '! IP Address "1.2.3.256" parse error during conversion from string: ParseAddr("1.2.3.256"): IPv4 field has value >255',
+    1,
+    1,
+  ],
+  [
+    `ip('01.2.3.4')`,
+    '! IP Address "01.2.3.4" parse error during conversion from string: ParseAddr("01.2.3.4"): IPv4 field has octet with leading zero',
+    1,
+    1,
+  ],
+  [
+    `ip('1.2.3')`,
+    '! IP Address "1.2.3" parse error during conversion from string: ParseAddr("1.2.3"): IPv4 address too short',
+    1,
+    1,
+  ],
+  [
+    `ip('1:2')`,
+    '! IP Address "1:2" parse error during conversion from string: ParseAddr("1:2"): address string too short',
+    1,
+    1,
+  ],
+  [
+    `ip('::1::')`,
+    '! IP Address "::1::" parse error during conversion from string: ParseAddr("::1::"): multiple :: in address (at ":")',
+    1,
+    1,
+  ],
+  [
+    `ip('1:2:3:4:5:6:7:8:9')`,
+    '! IP Address "1:2:3:4:5:6:7:8:9" parse error during conversion from string: ParseAddr("1:2:3:4:5:6:7:8:9"): trailing garbage after address (at "9")',
+    2,
+    2,
+  ],
+  [`ip('fe80::1%eth0')`, '! IP address "fe80::1%eth0" with zone value is not allowed', 2, 2],
+  [`ip('::ffff:1.2.3.4')`, '! IPv4-mapped IPv6 address "::ffff:1.2.3.4" is not allowed', 2, 2],
+  [`isIP('::')`, 'true', 1, 1],
+  [`isIP('::ffff:1.2.3.4')`, 'false', 2, 2],
+  [`ip.isCanonical('2001:db8::1')`, 'true', 3, 3],
+  [`ip.isCanonical('2001:DB8::1')`, 'false', 3, 3],
+  [`ip.isCanonical('2001:db8:0:0::1')`, 'false', 3, 3],
+  [
+    `ip.isCanonical('x')`,
+    '! IP Address "x" parse error during conversion from string: ParseAddr("x"): unable to parse IP',
+    1,
+    1,
+  ],
+  [`ip('1.2.3.4').family()`, '4', 2, 2],
+  [`ip('::1').family()`, '6', 2, 2],
+  [`ip('0.0.0.0').isUnspecified()`, 'true', 2, 2],
+  [`ip('::').isUnspecified()`, 'true', 2, 2],
+  [`ip('127.1.2.3').isLoopback()`, 'true', 2, 2],
+  [`ip('::1').isLoopback()`, 'true', 2, 2],
+  [`ip('::2').isLoopback()`, 'false', 2, 2],
+  [`ip('224.0.0.1').isLinkLocalMulticast()`, 'true', 2, 2],
+  [`ip('224.0.1.1').isLinkLocalMulticast()`, 'false', 2, 2],
+  [`ip('ff02::1').isLinkLocalMulticast()`, 'true', 2, 2],
+  [`ip('ff05::1').isLinkLocalMulticast()`, 'false', 2, 2],
+  [`ip('169.254.169.254').isLinkLocalUnicast()`, 'true', 3, 3],
+  [`ip('fe80::1').isLinkLocalUnicast()`, 'true', 2, 2],
+  [`ip('fec0::1').isLinkLocalUnicast()`, 'false', 2, 2],
+  [`ip('10.0.0.1').isGlobalUnicast()`, 'true', 2, 2],
+  [`ip('255.255.255.255').isGlobalUnicast()`, 'false', 3, 3],
+  [`ip('239.1.1.1').isGlobalUnicast()`, 'false', 2, 2],
+  [`ip('2001:db8::1').isGlobalUnicast()`, 'true', 3, 3],
+  [`string(ip('2001:0DB8:0:0:1::1'))`, '"2001:db8::1:0:0:1"', 3, 3],
+  [`ip('::1') == ip('0:0:0:0:0:0:0:1')`, 'true', 4, 4],
+  [`ip('::1') != ip('::2')`, 'true', 4, '3..'],
+  [`ip('1.2.3.4') == dyn('1.2.3.4')`, '! no such overload', 2, 3],
+  [`type(ip('::1')) == net.IP`, 'true', 3, '4..'],
+] as const)('%s answers %s for %i', (expression, answer, cost, estimate) => {
+  expect(outcome(expression)).toEqual({ answer, cost, estimate });
+});

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { indexOf, lastIndexOf, partsBetween } from '../../src/cel/text-search.js';
+
+/** Long enough for the way that never looks back. */
+const padding = 'ab'.repeat(100_000);
+const wanted = `${'ab'.repeat(40)}c`;
+
+test.each([
+  ['in front', `${wanted}${padding}`],
+  ['at the end', `${padding}${wanted}`],
+  ['twice', `${padding}${wanted}${padding}${wanted}${padding}`],
+  ['overlapping', `${padding}${'ab'.repeat(40)}${wanted}c`],
+  ['not at all', padding],
+])('a long text %s is found where the engine finds it', (_, text) => {
+  for (const from of [0, 1, 200_000, text.length - 81, text.length]) {
+    expect(indexOf(text, wanted, from)).toBe(text.indexOf(wanted, from));
+    expect(lastIndexOf(text, wanted, from)).toBe(text.lastIndexOf(wanted, from));
+  }
+  expect(partsBetween(text, wanted)).toEqual(text.split(wanted));
+});
+
+test('one that overlaps itself counts from the left', () => {
+  const text = 'a'.repeat(600_001);
+  const repeated = 'a'.repeat(20);
+  expect(partsBetween(text, repeated)).toEqual(text.split(repeated));
+  expect(lastIndexOf(text, repeated)).toBe(text.length - 20);
+  expect(lastIndexOf(text, repeated, 300_000)).toBe(300_000);
+});
+
+test.each([
+  ['a,b,c', ',', 2, ['a', 'b,c']],
+  ['a,b,c', ',', 1, ['a,b,c']],
+  ['', ',', 5, ['']],
+  [`${'x'.repeat(1_200_000)},,,,,,,,,b`, ',,,,,,,,,', 2, ['x'.repeat(1_200_000), 'b']],
+])('the last part holds the rest', (text, separator, limit, parts) => {
+  expect(partsBetween(text, separator, limit)).toEqual(parts);
+});
+
+test('texts that repeat themselves take linear time', () => {
+  const start = performance.now();
+  const half = `${'a'.repeat(200_000)}b${'a'.repeat(200_000)}`;
+  expect(indexOf('a'.repeat(700_000), half)).toBe(-1);
+  expect(lastIndexOf('a'.repeat(700_000), half)).toBe(-1);
+  expect(partsBetween('a'.repeat(700_000), half)).toHaveLength(1);
+  expect(performance.now() - start).toBeLessThan(3_000);
+});
