@@ -5,7 +5,7 @@ import type { ResourceDefinition, SubresourceAction } from '../registry/resource
 import { clusterRoleBindingDefinition } from './clusterrolebindings/definition.js';
 import { clusterRoles } from './clusterroles/definition.js';
 import { configMaps } from './configmaps/definition.js';
-import { type CheckDeviceSelector, deviceClasses } from './deviceclasses/definition.js';
+import { deviceClasses } from './deviceclasses/definition.js';
 import { events } from './events/definition.js';
 import { leases } from './leases/definition.js';
 import { mutatingWebhookConfigurations } from './mutatingwebhookconfigurations/definition.js';
@@ -17,7 +17,6 @@ import { roles } from './roles/definition.js';
 import { secretDefinition } from './secrets/definition.js';
 import { serviceAccounts } from './serviceaccounts/definition.js';
 import { validatingWebhookConfigurations } from './validatingwebhookconfigurations/definition.js';
-import type { CheckMatchCondition } from './webhookconfigurations/validate.js';
 
 /** What built-in kinds need that is made elsewhere. */
 export interface BuiltinParts {
@@ -33,15 +32,10 @@ export interface BuiltinParts {
   readonly certificates?: readonly ResourceDefinition[];
   /** CustomResourceDefinition. */
   readonly extensions?: readonly ResourceDefinition[];
-  /** Compiles expressions of match conditions; without it every expression passes. */
-  readonly checkMatchCondition?: CheckMatchCondition;
-  /** Compiles expressions of device selectors; without it every expression passes. */
-  readonly checkDeviceSelector?: CheckDeviceSelector;
 }
 
 /** Every built-in kind, groups in the order discovery shows them, kinds within a group by their plural. */
 export function builtinDefinitions(parts: BuiltinParts = {}): readonly ResourceDefinition[] {
-  const webhookParts = { checkMatchCondition: parts.checkMatchCondition ?? (() => []) };
   const { domains = defaultDomains } = parts;
   const core = [
     configMaps,
@@ -54,7 +48,7 @@ export function builtinDefinitions(parts: BuiltinParts = {}): readonly ResourceD
   ];
   const roleGroup = groupIn(domains, Roles.group);
   const rbac = [clusterRoleBindingDefinition(roleGroup), clusterRoles, roleBindingDefinition(roleGroup), roles];
-  const admission = [mutatingWebhookConfigurations(webhookParts), validatingWebhookConfigurations(webhookParts)];
+  const admission = [mutatingWebhookConfigurations, validatingWebhookConfigurations];
   return [
     ...core.map(general),
     ...(parts.authenticationReviews ?? []),
@@ -64,7 +58,7 @@ export function builtinDefinitions(parts: BuiltinParts = {}): readonly ResourceD
     ...admission.map(general),
     ...(parts.extensions ?? []),
     general(leases),
-    general(deviceClasses({ checkSelector: parts.checkDeviceSelector ?? (() => []) })),
+    general(deviceClasses),
   ];
 }
 

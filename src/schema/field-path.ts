@@ -1,29 +1,30 @@
 import { child, mapKey } from '../api/violations.js';
 import type { SchemaProps } from './json-schema-props.js';
+import type { Schema } from './schema.js';
 
 /** Simple JSON paths into a schema, as `selectableFields` and `fieldPath` of rules write them: `.spec['a.b'].c`. */
-export interface FieldPath {
+export interface FieldPath<S> {
   /** As errors print it. */
   readonly text: string;
   readonly steps: readonly string[];
-  readonly schema: SchemaProps;
+  readonly schema: S;
 }
 
 /** Follows a path; answers what is wrong with it as a text. */
-export function followPath(
+export function followPath<S extends SchemaProps | Schema>(
   path: string,
-  schema: SchemaProps,
+  schema: S,
   { brackets }: { readonly brackets: boolean },
-): FieldPath | string {
+): FieldPath<S> | string {
   const tokens = tokenize(path);
   let at = 0;
-  let here = schema;
+  let here: SchemaProps | Schema = schema;
   let text = '';
   const steps: string[] = [];
   /** Goes one step down; answers what is wrong. */
   const step = (name: string): string | undefined => {
     const named = (here.properties?.size ?? 0) > 0;
-    const next = named ? here.properties?.get(name) : here.additionalProperties?.schema;
+    const next = named ? here.properties?.get(name) : valuesOf(here);
     text = named ? child(text, name) : mapKey(text, name);
     steps.push(name);
     if (next === undefined) return 'does not refer to a valid field';
@@ -51,7 +52,14 @@ export function followPath(
       if (close !== ']') return `expected ] but got ${close}`;
     }
   }
-  return { text, steps, schema: here };
+  // Within a schema of one sort all are of that sort.
+  return { text, steps, schema: here as S };
+}
+
+/** The schema of members that have no name in it. */
+function valuesOf({ additionalProperties }: SchemaProps | Schema): SchemaProps | Schema | undefined {
+  if (typeof additionalProperties !== 'object') return undefined;
+  return 'allows' in additionalProperties ? additionalProperties.schema : additionalProperties;
 }
 
 /** `.`, `[`, `]`, texts between them, and texts in single quotes. */

@@ -61,7 +61,6 @@ interface Kind {
   prepare?(object: ApiObject): ApiObject;
 }
 
-const checkMatchCondition = () => [];
 const admissionregistration = { group: 'admissionregistration.k8s.io', version: 'v1', origin: 'built-in' as const };
 const builtIn: Readonly<Record<string, Kind>> = {
   configmaps: { group: '', version: 'v1', kind: 'ConfigMap', schema: configMapSchema, origin: 'built-in' },
@@ -79,16 +78,14 @@ const builtIn: Readonly<Record<string, Kind>> = {
   validatingwebhookconfigurations: {
     ...admissionregistration,
     kind: 'ValidatingWebhookConfiguration',
-    schema: validatingWebhookConfigurations({ checkMatchCondition }).schema,
-    defaults: (object) =>
-      validatingWebhookConfigurations({ checkMatchCondition }).defaults?.(object as never) as unknown as ApiObject,
+    schema: validatingWebhookConfigurations.schema,
+    defaults: (object) => validatingWebhookConfigurations.defaults?.(object as never) as unknown as ApiObject,
   },
   mutatingwebhookconfigurations: {
     ...admissionregistration,
     kind: 'MutatingWebhookConfiguration',
-    schema: mutatingWebhookConfigurations({ checkMatchCondition }).schema,
-    defaults: (object) =>
-      mutatingWebhookConfigurations({ checkMatchCondition }).defaults?.(object as never) as unknown as ApiObject,
+    schema: mutatingWebhookConfigurations.schema,
+    defaults: (object) => mutatingWebhookConfigurations.defaults?.(object as never) as unknown as ApiObject,
   },
 };
 

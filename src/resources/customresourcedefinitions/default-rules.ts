@@ -4,6 +4,8 @@ import { child, invalid, mapKey, type Violation } from '../../api/violations.js'
 import { type CheckMetadata, coerceEmbedded, embeddedViolations } from '../../schema/embedded.js';
 import { printable } from '../../schema/printable.js';
 import { prune } from '../../schema/prune.js';
+import { type Budget, compileRules, requestBudget } from '../../schema/rules/evaluate.js';
+import { hasRules } from '../../schema/rules/has-rules.js';
 import { same } from '../../schema/same.js';
 import type { Schema } from '../../schema/schema.js';
 import { compileValidator } from '../../schema/validate.js';
@@ -14,11 +16,7 @@ export interface DefaultRuleOptions {
   /** Defaults must have no members that the schema does not name. */
   readonly pruned: boolean;
   readonly checkMetadata: CheckMetadata;
-  readonly checkDefault?: CheckDefault | undefined;
 }
-
-/** Where an expression engine plugs in: evaluates the rules of a schema against a default that is valid otherwise. */
-export type CheckDefault = (schema: Schema, value: Json, path: string) => readonly Violation[];
 
 /** A way from the root of a resource to a value: builds the resource around the value. */
 type Surround = (value: Json) => JsonObject;
@@ -39,7 +37,8 @@ export function* defaultViolations(
   options: DefaultRuleOptions,
 ): Steps<readonly Violation[]> {
   const root = schema.embeddedResource ? schema : { ...schema, embeddedResource: true };
-  return yield* visit(root, path, { resource: root, surround: resourceRoot, insideMeta: false }, options);
+  const budget = requestBudget();
+  return yield* visit(root, path, { resource: root, surround: resourceRoot, insideMeta: false, budget }, options);
 }
 
 interface Place {
@@ -47,11 +46,13 @@ interface Place {
   readonly resource: Schema;
   readonly surround: Surround;
   readonly insideMeta: boolean;
+  /** What expressions may cost for all defaults together. */
+  readonly budget: Budget;
 }
 
 function* visit(schema: Schema, path: string, outer: Place, options: DefaultRuleOptions): Steps<readonly Violation[]> {
   const place: Place = schema.embeddedResource
-    ? { resource: schema, surround: resourceRoot, insideMeta: false }
+    ? { ...outer, resource: schema, surround: resourceRoot, insideMeta: false }
     : outer;
   const { items, properties } = schema;
   const { surround } = place;
@@ -61,6 +62,7 @@ function* visit(schema: Schema, path: string, outer: Place, options: DefaultRule
   };
   if (schema.default !== undefined && schema.default !== null) {
     yield;
+    if (place.budget.left < 0) return found;
     add(yield* check(schema, schema.default, child(path, 'default'), place, options));
   }
   if (items)
@@ -85,7 +87,7 @@ function* check(
 ): Steps<readonly Violation[]> {
   function* bySchema(): Steps<readonly Violation[]> {
     const violations = yield* compileValidator(schema, { forDefaults: true })(value, path);
-    return violations.length > 0 ? violations : (options.checkDefault?.(schema, value, path) ?? []);
+    return violations.length > 0 ? violations : yield* byRules(schema, value, path, place.budget);
   }
   if (place.insideMeta) return inMetadata(value, path, place, options) ?? (yield* bySchema());
   const resource = schema.embeddedResource === true;
@@ -97,6 +99,19 @@ function* check(
   if (refused !== undefined) return [...found, refused];
   const embedded = embeddedViolations(coerced, schema, options.checkMetadata, { path, resource });
   return [...found, ...(embedded.length > 0 ? embedded : yield* bySchema())];
+}
+
+/** A default must be right both as a change of itself and where there was nothing. */
+function* byRules(schema: Schema, value: Json, path: string, budget: Budget): Steps<readonly Violation[]> {
+  if (!hasRules(schema)) return [];
+  const evaluate = compileRules(schema, { isRoot: schema.embeddedResource === true });
+  const { left } = budget;
+  const { violations } = yield* evaluate(value, { previous: value, path, budget });
+  if (violations.length > 0) return violations;
+  const again: Budget = { left };
+  const anew = yield* evaluate(value, { path, budget: again });
+  budget.left = Math.min(budget.left, again.left);
+  return anew.violations;
 }
 
 /** What is wrong with metadata that has this default; undefined if nothing is. */

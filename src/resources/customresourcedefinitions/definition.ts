@@ -13,29 +13,23 @@ import { same } from '../../schema/same.js';
 import { createdAt } from '../columns.js';
 import { checkEmbeddedMetadata } from '../customresources/embedded-metadata.js';
 import { customResourceDefinitionSchema } from './crd-schema.js';
-import type { CheckDefault } from './default-rules.js';
-import type { CheckRules } from './schema-rules.js';
 import { validateCrd, validateCrdStatus } from './validate.js';
 import { crdWarnings } from './warnings.js';
 
 type Crd = CustomResourceDefinition;
 
-/** Definitions of custom resources. `checkRules` and `checkDefault` look at the expressions in schemas, where there is an engine. */
+/** Definitions of custom resources. */
 export function customResourceDefinitions({
   domains = defaultDomains,
-  checkRules,
-  checkDefault,
   isBuiltIn = () => false,
 }: {
   readonly domains?: Domains;
   /** Is it a kind that this server has by itself? No definition may be of one. */
   readonly isBuiltIn?: (group: string, plural: string) => boolean;
-  readonly checkRules?: CheckRules;
-  readonly checkDefault?: CheckDefault;
 } = {}): ResourceDefinition<Crd> {
   const builtIn = ({ spec }: Crd, path: string, plural = ''): readonly Violation[] =>
     isBuiltIn(spec.group, plural) ? [invalid(path, plural, `is a built-in resource of group ${spec.group}`)] : [];
-  const context = { prefixes: domains.extensions, checkMetadata: checkEmbeddedMetadata, checkRules, checkDefault };
+  const context = { prefixes: domains.extensions, checkMetadata: checkEmbeddedMetadata };
   return defineResource<Crd>({
     ...customResourceDefinitionsIn(domains.api),
     origin: 'built-in',

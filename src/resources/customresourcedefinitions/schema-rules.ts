@@ -44,12 +44,6 @@ export interface RuleAncestor {
   readonly name?: string;
 }
 
-/**
- * Where an expression engine plugs in: gets the sites of one schema in the order of the tree, answers violations.
- * `path` is that of the schema, for errors about the schema as a whole.
- */
-export type CheckRules = (sites: readonly RuleSite[], path: string) => readonly Violation[];
-
 /** What the way from the root to a node decides. */
 interface Place {
   readonly root: boolean;
@@ -141,7 +135,7 @@ function visitInner(schema: SchemaProps, path: string, place: Place, walk: Walk)
         root: false,
         insideMeta: insideMeta || isMeta,
         noDefaults: isMeta && place.root ? `in top-level ${name}` : noDefaults,
-        uncorrelatable: schema.mapType === 'atomic' ? (uncorrelatable ?? path) : uncorrelatable,
+        uncorrelatable,
         above: below('property', name),
       },
       walk,

@@ -29,7 +29,8 @@ import { notStructural, structuralViolations, toSchema } from '../../schema/stru
 import { approvalAnnotation, approvalOf, isProtectedGroup } from './api-approval.js';
 import { validateCaBundle } from './ca-bundle.js';
 import { conversionViolations, hasKnownReviewVersion } from './conversion-rules.js';
-import { type CheckDefault, defaultViolations } from './default-rules.js';
+import { defaultViolations } from './default-rules.js';
+import { expressionViolations } from './expression-rules.js';
 import {
   type InternalSpec,
   type InternalVersion,
@@ -37,13 +38,7 @@ import {
   internalVersions,
   type VersionParts,
 } from './internal-spec.js';
-import {
-  type CheckRules,
-  checkKeywords,
-  hasNonAtomicItems,
-  mapListKeyViolations,
-  statusRootViolations,
-} from './schema-rules.js';
+import { checkKeywords, hasNonAtomicItems, mapListKeyViolations, statusRootViolations } from './schema-rules.js';
 import {
   columnViolations,
   deprecationWarningViolations,
@@ -59,10 +54,6 @@ export interface CrdRuleContext {
   readonly prefixes: readonly string[];
   /** The rules of metadata, for embedded resources in defaults. */
   readonly checkMetadata: CheckMetadata;
-  /** Checks expressions; without it they are taken as they are. */
-  readonly checkRules?: CheckRules | undefined;
-  /** Evaluates the expressions of a schema against a default of it; the violations begin with `path`. */
-  readonly checkDefault?: CheckDefault | undefined;
 }
 
 /** What is not asked of an update, because the stored definition already broke it. */
@@ -77,6 +68,8 @@ interface Waivers {
   readonly anyCaBundle: boolean;
   /** Versions, and '' for all of them, that may have any number of selectable fields. */
   readonly anyNumberOfFields: readonly string[];
+  /** Versions whose rules may cost what they cost, because the schema is as it was stored. */
+  readonly anyCost: ReadonlySet<string>;
 }
 
 const nothingWaived: Waivers = {
@@ -89,6 +82,7 @@ const nothingWaived: Waivers = {
   unknownReviewVersion: false,
   anyCaBundle: true,
   anyNumberOfFields: [],
+  anyCost: new Set(),
 };
 
 interface Rules extends CrdRuleContext {
@@ -141,7 +135,11 @@ function* specViolations(
   const mustBeStructural =
     !waivers.notStructural || !preserves || hasDefaults || schemas.some((schema) => hasSchema(schema, hasExtensions));
   const ofVersion = (version: InternalVersion, at: number): Steps<readonly Violation[]> =>
-    versionViolations(version, index('spec.versions', at), spec, { ...rules, mustBeStructural });
+    versionViolations(version, index('spec.versions', at), spec, {
+      ...rules,
+      mustBeStructural,
+      anyCost: waivers.anyCost.has(version.name),
+    });
   const anyStatus = [spec, ...spec.versions].some(hasStatus);
   return [
     ...groupViolations(raw.group ?? ''),
@@ -155,7 +153,11 @@ function* specViolations(
     ...firstVersionViolations(spec),
     ...missingNames(raw.names),
     ...nameFormViolations(raw.names, 'spec.names'),
-    ...(yield* schemaViolations(spec, 'spec.validation', anyStatus, { ...rules, mustBeStructural })),
+    ...(yield* schemaViolations(spec, 'spec.validation', anyStatus, {
+      ...rules,
+      mustBeStructural,
+      anyCost: waivers.anyCost.has(spec.versions[0]?.name ?? ''),
+    })),
     ...subresourceViolations(spec.subresources, 'spec.subresources'),
     ...ofEach(spec.columns ?? [], (column, at) => columnViolations(column, index('spec.additionalPrinterColumns', at))),
     ...topSelectableFieldViolations(spec, rules),
@@ -212,6 +214,8 @@ function missingSchemas(spec: InternalSpec, preserves: boolean, { noSchema }: Wa
 
 interface SchemaRules extends Rules {
   readonly mustBeStructural: boolean;
+  /** Rules may cost anything. */
+  readonly anyCost: boolean;
 }
 
 function* versionViolations(
@@ -337,7 +341,7 @@ function* schemaViolations(
   const path = child(base, 'openAPIV3Schema');
   if (tooDeep !== undefined) return [forbiddenField(path, tooDeep)];
   if (schema === undefined) return [];
-  const { waivers, prefix } = rules;
+  const { waivers, prefix, anyCost } = rules;
   const structure = yield* structureViolations(schema, path, rules);
   yield;
   const { violations: keywords, sites } = checkKeywords(schema, path, {
@@ -351,7 +355,7 @@ function* schemaViolations(
     ...(schema.nullable ? [forbiddenField(child(path, 'nullable'), 'nullable cannot be true at the root')] : []),
     ...structure.violations,
     ...keywords,
-    ...(structure.sound && sites.length > 0 ? (rules.checkRules?.(sites, path) ?? []) : []),
+    ...(structure.sound ? yield* expressionViolations(sites, { path, prefix, anyCost }) : []),
   ];
   if (found.length === 0 && structure.unreadable !== undefined) return [invalid(path, '', structure.unreadable)];
   return found;
@@ -375,7 +379,6 @@ function* structureViolations(schema: SchemaProps, path: string, rules: SchemaRu
   const defaults = yield* defaultViolations(toSchema(schema), path, {
     pruned: !rules.waivers.unprunedDefaults,
     checkMetadata: rules.checkMetadata,
-    checkDefault: rules.checkDefault,
   });
   return { violations: defaults, sound: defaults.length === 0 };
 }
@@ -481,7 +484,18 @@ function waiversOf(
         unchangedFields(version, oldVersions.get(version.name)) ? [version.name] : [],
       ),
     ],
+    anyCost: unchangedVersions(next, previous),
   };
+}
+
+/** Names of the versions whose schema is as it was. */
+function unchangedVersions(next: CustomResourceDefinition, previous: CustomResourceDefinition): ReadonlySet<string> {
+  const before = new Map(previous.spec.versions.map(({ name, schema }) => [name, schema]));
+  return new Set(
+    next.spec.versions
+      .filter(({ name, schema }) => before.has(name) && same(schema, before.get(name)))
+      .map(({ name }) => name),
+  );
 }
 
 function hasUnprunedDefaults(schema: SchemaProps): boolean {

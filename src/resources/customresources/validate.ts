@@ -4,22 +4,14 @@ import type { Steps } from '../../api/steps.js';
 import { type CauseReason, invalid, type Violation } from '../../api/violations.js';
 import { embeddedViolations } from '../../schema/embedded.js';
 import { listTypeViolations } from '../../schema/list-types.js';
+import { compileRules } from '../../schema/rules/evaluate.js';
+import { hasRules } from '../../schema/rules/has-rules.js';
 import type { Schema } from '../../schema/schema.js';
-import { somewhere } from '../../schema/somewhere.js';
 import { compileValidator } from '../../schema/validate.js';
 import { checkEmbeddedMetadata } from './embedded-metadata.js';
 import { scaleSpecViolations, scaleStatusViolations } from './scale.js';
 
 /** The rules of custom resources of one version, in the order of kube-apiserver. */
-
-/** Evaluates the expressions of a schema against an object; warnings are for what was already so. */
-export type EvaluateRules = (
-  next: ApiObject,
-  previous: ApiObject | undefined,
-) => { readonly violations: readonly Violation[]; readonly warnings: readonly string[] };
-
-/** Where an expression engine plugs in: makes the evaluator of a schema that has rules. */
-export type CompileRules = (schema: Schema) => EvaluateRules;
 
 export interface CustomResourceRules {
   validate(next: ApiObject, previous: ApiObject | undefined, warn: (text: string) => void): Steps<readonly Violation[]>;
@@ -32,29 +24,29 @@ export function customResourceRules(given: {
   /** The structural schema. */
   readonly schema: Schema;
   readonly scale: CustomResourceScale | undefined;
-  readonly compileRules: CompileRules | undefined;
 }): CustomResourceRules {
   const { schema, scale } = given;
   const status = schema.properties?.get('status');
   const bySchema = compileValidator(schema);
   const statusBySchema = status && compileValidator(status);
   const ruled = hasRules(schema);
-  let evaluate: EvaluateRules | undefined;
+  const evaluate = compileRules(schema, { isRoot: true });
 
-  const withRules = (
+  function* withRules(
     found: readonly Violation[],
     next: ApiObject,
     previous: ApiObject | undefined,
     warn: (text: string) => void,
-  ): readonly Violation[] => {
+  ): Steps<readonly Violation[]> {
     if (!ruled) return found;
     if (found.some(({ reason }) => blocking.has(reason))) return [...found, notChecked];
-    evaluate ??= given.compileRules?.(schema);
-    if (evaluate === undefined) return found;
-    const { violations, warnings } = evaluate(next, previous);
+    const { violations, warnings } = yield* evaluate(asJson(next), {
+      previous: previous && asJson(previous),
+      ratcheting: true,
+    });
     for (const text of warnings) warn(text);
     return [...found, ...violations];
-  };
+  }
 
   return {
     *validate(next, previous, warn) {
@@ -71,7 +63,7 @@ export function customResourceRules(given: {
         ...embeddedViolations(value, schema, checkEmbeddedMetadata),
         ...newListTypeViolations(value, previous, schema),
       ];
-      return withRules(found, next, previous, warn);
+      return yield* withRules(found, next, previous, warn);
     },
     *validateStatus(next, previous, warn) {
       const wrongType = typeMetaViolations(next, given);
@@ -88,7 +80,7 @@ export function customResourceRules(given: {
             ]),
         ...newListTypeViolations(value, previous, schema),
       ];
-      return withRules(found, next, previous, warn);
+      return yield* withRules(found, next, previous, warn);
     },
   };
 }
@@ -130,5 +122,3 @@ const notChecked: Violation = {
     'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
   ),
 };
-
-const hasRules = somewhere(({ validations = [] }) => validations.length > 0);

@@ -12,6 +12,7 @@ import { dnsSubdomain, nameRules, qualifiedName } from '../../api/names.js';
 import {
   child,
   eachInvalid,
+  forbiddenField,
   index,
   invalid,
   ofEach,
@@ -20,6 +21,7 @@ import {
   tooMany,
   type Violation,
 } from '../../api/violations.js';
+import { checkSelector } from '../../cel/environments/device.js';
 import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
 import { anyJson, field, list, optional, string, struct } from '../../schema/builder.js';
 import { objectMeta, typeMeta } from '../../schema/meta.js';
@@ -109,16 +111,8 @@ export const deviceClassSchema = struct(
   { required: ['spec'], description: 'A kind of device.', ...component('DeviceClass') },
 );
 
-/**
- * Says what is wrong with the expression of a selector; nothing wrong: empty. `stored` tells that the same selector
- * already stands in the stored object.
- */
-export type CheckDeviceSelector = (
-  expression: string,
-  options: { readonly path: string; readonly stored: boolean },
-) => readonly Violation[];
-
 const maxItems = 32;
+const maxExpressionCost = 1_000_000;
 const maxExpressionBytes = 10 * 1024;
 const maxParametersBytes = 10 * 1024;
 const maxDriverBytes = 63;
@@ -141,19 +135,18 @@ function validateItems<I>(
   );
 }
 
-const validateSelector =
-  (check: CheckDeviceSelector) =>
-  ({ cel }: DeviceSelector, path: string, stored: boolean): readonly Violation[] => {
-    const at = child(path, 'cel');
-    if (cel === undefined || cel === null) return [required(at)];
-    const expressionAt = child(at, 'expression');
-    const { expression = '' } = cel;
-    if (expression === '') return [required(expressionAt)];
-    if (!stored && Buffer.byteLength(expression) > maxExpressionBytes) {
-      return [tooLong(expressionAt, maxExpressionBytes)];
-    }
-    return check(expression, { path: expressionAt, stored });
-  };
+function validateSelector({ cel }: DeviceSelector, path: string, stored: boolean): readonly Violation[] {
+  const at = child(path, 'cel');
+  if (cel === undefined || cel === null) return [required(at)];
+  const expressionAt = child(at, 'expression');
+  const { expression = '' } = cel;
+  if (!stored && Buffer.byteLength(expression) > maxExpressionBytes) {
+    return [tooLong(expressionAt, maxExpressionBytes)];
+  }
+  const checked = checkSelector(expression);
+  if ('wrong' in checked) return [invalid(expressionAt, expression, checked.wrong)];
+  return checked.cost > maxExpressionCost ? [forbiddenField(expressionAt, 'too complex, exceeds cost limit')] : [];
+}
 
 function validateConfiguration(
   { opaque }: DeviceClassConfiguration,
@@ -202,27 +195,18 @@ function validateExtendedResourceName(name: string | null | undefined, path: str
   return extended ? [] : [invalid(path, name, 'must be a valid extended resource name')];
 }
 
-/** `checkSelector` compiles the expressions of selectors. */
-export const deviceClasses = (parts: {
-  readonly checkSelector: CheckDeviceSelector;
-}): ResourceDefinition<DeviceClass> =>
-  defineResource<DeviceClass>({
-    ...DeviceClasses,
-    origin: 'built-in',
-    schema: deviceClassSchema,
-    nameRule: nameRules.longName,
-    unconditionalUpdate: true,
-    answersDeleted: true,
-    columns: [age],
-    newGeneration: (next, previous) => !isDeepStrictEqual(next.spec ?? {}, previous.spec ?? {}),
-    validate: ({ spec }, previous) => [
-      ...validateItems(
-        spec?.selectors,
-        previous?.spec?.selectors,
-        'spec.selectors',
-        validateSelector(parts.checkSelector),
-      ),
-      ...validateItems(spec?.config, previous?.spec?.config, 'spec.config', validateConfiguration),
-      ...validateExtendedResourceName(spec?.extendedResourceName, 'spec.extendedResourceName'),
-    ],
-  });
+export const deviceClasses: ResourceDefinition<DeviceClass> = defineResource<DeviceClass>({
+  ...DeviceClasses,
+  origin: 'built-in',
+  schema: deviceClassSchema,
+  nameRule: nameRules.longName,
+  unconditionalUpdate: true,
+  answersDeleted: true,
+  columns: [age],
+  newGeneration: (next, previous) => !isDeepStrictEqual(next.spec ?? {}, previous.spec ?? {}),
+  validate: ({ spec }, previous) => [
+    ...validateItems(spec?.selectors, previous?.spec?.selectors, 'spec.selectors', validateSelector),
+    ...validateItems(spec?.config, previous?.spec?.config, 'spec.config', validateConfiguration),
+    ...validateExtendedResourceName(spec?.extendedResourceName, 'spec.extendedResourceName'),
+  ],
+});

@@ -10,7 +10,7 @@ import { objectMeta, typeMeta } from '../../schema/meta.js';
 import { age, column } from '../columns.js';
 import { withMutatingWebhookDefaults, withWebhooks } from '../webhookconfigurations/defaults.js';
 import { component, requiredOfWebhook, webhookFields } from '../webhookconfigurations/schema.js';
-import { type CheckMatchCondition, reservedNameWarnings, validateWebhooks } from '../webhookconfigurations/validate.js';
+import { reservedNameWarnings, validateWebhooks } from '../webhookconfigurations/validate.js';
 
 export const mutatingWebhookConfigurationSchema = struct(
   'v1.MutatingWebhookConfiguration',
@@ -46,10 +46,7 @@ export const mutatingWebhookConfigurationSchema = struct(
   { description: 'Webhooks that may change what is written.', ...component('MutatingWebhookConfiguration') },
 );
 
-/** `checkMatchCondition` compiles the expressions of match conditions. */
-export const mutatingWebhookConfigurations = (parts: {
-  readonly checkMatchCondition: CheckMatchCondition;
-}): ResourceDefinition<MutatingWebhookConfiguration> =>
+export const mutatingWebhookConfigurations: ResourceDefinition<MutatingWebhookConfiguration> =
   defineResource<MutatingWebhookConfiguration>({
     ...MutatingWebhookConfigurations,
     origin: 'built-in',
@@ -68,7 +65,6 @@ export const mutatingWebhookConfigurations = (parts: {
       age,
     ],
     defaults: (configuration) => withWebhooks(configuration, withMutatingWebhookDefaults),
-    validate: (next, previous) =>
-      validateWebhooks(next.webhooks, previous === undefined ? 'new' : previous.webhooks, parts.checkMatchCondition),
+    validate: (next, previous) => validateWebhooks(next.webhooks, previous === undefined ? 'new' : previous.webhooks),
     warnings: reservedNameWarnings,
   });

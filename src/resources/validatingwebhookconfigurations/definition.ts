@@ -11,7 +11,7 @@ import { objectMeta, typeMeta } from '../../schema/meta.js';
 import { age, column } from '../columns.js';
 import { withWebhookDefaults, withWebhooks } from '../webhookconfigurations/defaults.js';
 import { component, requiredOfWebhook, webhookFields } from '../webhookconfigurations/schema.js';
-import { type CheckMatchCondition, reservedNameWarnings, validateWebhooks } from '../webhookconfigurations/validate.js';
+import { reservedNameWarnings, validateWebhooks } from '../webhookconfigurations/validate.js';
 
 export const validatingWebhookConfigurationSchema = struct(
   'v1.ValidatingWebhookConfiguration',
@@ -34,10 +34,7 @@ export const validatingWebhookConfigurationSchema = struct(
   { description: 'Webhooks that may refuse what is written.', ...component('ValidatingWebhookConfiguration') },
 );
 
-/** `checkMatchCondition` compiles the expressions of match conditions. */
-export const validatingWebhookConfigurations = (parts: {
-  readonly checkMatchCondition: CheckMatchCondition;
-}): ResourceDefinition<ValidatingWebhookConfiguration> =>
+export const validatingWebhookConfigurations: ResourceDefinition<ValidatingWebhookConfiguration> =
   defineResource<ValidatingWebhookConfiguration>({
     ...ValidatingWebhookConfigurations,
     origin: 'built-in',
@@ -57,7 +54,6 @@ export const validatingWebhookConfigurations = (parts: {
     ],
     defaults: (configuration) =>
       withWebhooks<ValidatingWebhook, typeof configuration>(configuration, withWebhookDefaults),
-    validate: (next, previous) =>
-      validateWebhooks(next.webhooks, previous === undefined ? 'new' : previous.webhooks, parts.checkMatchCondition),
+    validate: (next, previous) => validateWebhooks(next.webhooks, previous === undefined ? 'new' : previous.webhooks),
     warnings: reservedNameWarnings,
   });

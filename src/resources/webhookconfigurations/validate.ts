@@ -4,6 +4,7 @@ import type { MatchCondition, MutatingWebhook, ValidatingWebhook } from '../../a
 import { dns1035Label, dnsSubdomain, qualifiedName } from '../../api/names.js';
 import type { ApiObject } from '../../api/object.js';
 import { validateLabelSelector } from '../../api/selectors.js';
+import type { Steps } from '../../api/steps.js';
 import {
   child,
   duplicate,
@@ -12,18 +13,14 @@ import {
   invalid,
   notSupported,
   ofEach,
+  ofEachInSteps,
   required,
   tooMany,
   type Violation,
 } from '../../api/violations.js';
+import { compileCondition } from '../../cel/environments/admission.js';
 import { validateWebhookService, validateWebhookUrl } from '../webhook-client-rules.js';
 import { validateWebhookRule } from './rules.js';
-
-/**
- * Says what is wrong with the expression of a match condition, e.g. `compilation failed: ...`; nothing wrong: empty.
- * `stored` tells that the expression already stands in the stored object.
- */
-export type CheckMatchCondition = (expression: string, options: { readonly stored: boolean }) => readonly string[];
 
 const reviewVersions = ['v1', 'v1beta1'];
 const sideEffectsAllowed = ['None', 'NoneOnDryRun'];
@@ -72,26 +69,16 @@ function leniencyOf(next: readonly Webhook[], previous: readonly Webhook[]): Len
 }
 
 /** What is wrong with the webhooks of a configuration, in Kubernetes' order. */
-export function validateWebhooks(
-  next: Webhooks,
-  previous: Webhooks | 'new',
-  checkMatchCondition: CheckMatchCondition,
-): readonly Violation[] {
+export function validateWebhooks(next: Webhooks, previous: Webhooks | 'new'): Steps<readonly Violation[]> {
   const webhooks = next ?? [];
-  const stored = previous === 'new' ? undefined : (previous ?? []);
-  const leniency = stored === undefined ? strict : leniencyOf(webhooks, stored);
-  const known = new Set(
-    (stored ?? []).flatMap(({ matchConditions }) => (matchConditions ?? []).map(({ expression }) => expression)),
-  );
-  const check = (expression: string): readonly string[] =>
-    checkMatchCondition(expression, { stored: known.has(expression) });
+  const leniency = previous === 'new' ? strict : leniencyOf(webhooks, previous ?? []);
   const seen = new Set<string>();
-  return ofEach(webhooks, (webhook, at) => {
+  return ofEachInSteps(webhooks, function* (webhook, at) {
     const path = index('webhooks', at);
     const repeated = !leniency.names && Boolean(webhook.name) && seen.has(webhook.name);
     seen.add(webhook.name);
     return [
-      ...validateWebhook(webhook, path, leniency, check),
+      ...(yield* validateWebhook(webhook, path, leniency)),
       ...validateReviewVersions(
         webhook.admissionReviewVersions ?? [],
         child(path, 'admissionReviewVersions'),
@@ -102,12 +89,7 @@ export function validateWebhooks(
   });
 }
 
-function validateWebhook(
-  webhook: Webhook,
-  path: string,
-  leniency: Leniency,
-  check: (expression: string) => readonly string[],
-): readonly Violation[] {
+function* validateWebhook(webhook: Webhook, path: string, leniency: Leniency): Steps<readonly Violation[]> {
   const at = (member: string): string => child(path, member);
   const oneOf = (member: 'failurePolicy' | 'matchPolicy' | 'reinvocationPolicy', values: readonly string[]) => {
     const value = webhook[member];
@@ -132,7 +114,7 @@ function validateWebhook(
     ...validateClientConfig(webhook.clientConfig, at('clientConfig')),
     ...(leniency.matchConditions
       ? []
-      : validateMatchConditions(webhook.matchConditions ?? [], at('matchConditions'), check)),
+      : yield* validateMatchConditions(webhook.matchConditions ?? [], at('matchConditions'))),
   ];
 }
 
@@ -181,27 +163,26 @@ function validateReviewVersions(versions: readonly string[], path: string, lenie
     : [...wrong, invalid(path, versions, `must include at least one of ${accepted}`)];
 }
 
-function validateMatchConditions(
-  conditions: readonly MatchCondition[],
-  path: string,
-  check: (expression: string) => readonly string[],
-): readonly Violation[] {
+function* validateMatchConditions(conditions: readonly MatchCondition[], path: string): Steps<readonly Violation[]> {
   const seen = new Set<string>();
   return [
     ...(conditions.length > maxMatchConditions ? [tooMany(path, conditions.length, maxMatchConditions)] : []),
-    ...ofEach(conditions, ({ name = '', expression = '' }, at) => {
+    ...(yield* ofEachInSteps(conditions, ({ name = '', expression = '' }, at) => {
       const [nameAt, expressionAt] = [child(index(path, at), 'name'), child(index(path, at), 'expression')];
       const repeated = name !== '' && seen.has(name);
       seen.add(name);
       return [
-        ...(expression.trim() === ''
-          ? [required(expressionAt)]
-          : eachInvalid(expressionAt, expression, check(expression))),
+        ...(expression.trim() === '' ? [required(expressionAt)] : validateExpression(expression, expressionAt)),
         ...(name === '' ? [required(nameAt)] : eachInvalid(nameAt, name, qualifiedName(name))),
         ...(repeated ? [duplicate(nameAt, name)] : []),
       ];
-    }),
+    })),
   ];
+}
+
+function validateExpression(expression: string, path: string): readonly Violation[] {
+  const { wrong } = compileCondition(expression);
+  return wrong === undefined ? [] : [invalid(path, expression, wrong)];
 }
 
 /** Names that only files on the server's disk should have. */

@@ -211,29 +211,6 @@ test('in protobuf there is one number for both, and the usual prefix is read', (
   ).toMatchObject({ items: { additionalProperties: { type: 'string' } }, not: { additionalProperties: false } });
 });
 
-test('expressions go to the engine, if there is one, with what is above them', () => {
-  const seen: unknown[] = [];
-  const withEngine = customResourceDefinitions({
-    checkRules: (sites, path) => {
-      for (const { path: at, above, uncorrelatable, schema } of sites) {
-        seen.push([at, above.map(({ to, name }) => name ?? to), uncorrelatable, schema.validations?.[0]?.rule]);
-      }
-      return [{ reason: 'FieldValueInvalid', field: path, body: 'Invalid value: "": no' }];
-    },
-  });
-  const rules = (rule: string): JsonObject => ({ 'x-kubernetes-validations': [{ rule }] });
-  const item = { type: 'object', properties: { b: { type: 'string', ...rules('deep') } }, ...rules('item') };
-  const schema = { type: 'object', properties: { a: { type: 'array', items: item } }, ...rules('root') };
-  const crd = withEngine.prepare?.(read(withEngine, body(schema)), undefined, context) as CustomResourceDefinition;
-  const base = 'spec.validation.openAPIV3Schema';
-  expect(found(withEngine.validate?.(crd, undefined, context)).map(({ field }) => field)).toEqual([base]);
-  expect(seen).toEqual([
-    [`${base}.properties[a].items.properties[b]`, ['a', 'items', 'b'], `${base}.properties[a]`, 'deep'],
-    [`${base}.properties[a].items`, ['a', 'items'], `${base}.properties[a]`, 'item'],
-    [base, [], undefined, 'root'],
-  ]);
-});
-
 test('a schema that nests too deep is refused, quickly and by name', () => {
   let schema: JsonObject = { type: 'object' };
   for (let i = 0; i < 4_000; i++) schema = { type: 'object', properties: { a: schema } };

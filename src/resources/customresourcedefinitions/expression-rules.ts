@@ -1,0 +1,190 @@
+import type { Json } from '../../api/object.js';
+import type { Steps } from '../../api/steps.js';
+import {
+  child,
+  forbiddenField,
+  index,
+  invalid,
+  maxToldSize,
+  maxViolations,
+  type Violation,
+} from '../../api/violations.js';
+import { maxCost } from '../../cel/cost.js';
+import { ruleMembers, type SchemaProps } from '../../schema/json-schema-props.js';
+import { type CompiledRule, nodeRules } from '../../schema/rules/compile.js';
+import { type DeclaredSchema, declare, maxRequestBytes } from '../../schema/rules/declare.js';
+import type { Schema, ValidationRule } from '../../schema/schema.js';
+import { toSchema } from '../../schema/structural.js';
+import type { RuleSite } from './schema-rules.js';
+
+/** The most that one rule may be estimated to cost in an object, and all rules of a schema. */
+const perRule = 10_000_000;
+const perSchema = 100_000_000;
+/** So many of the dearest rules are named when all together are too dear; none that is cheaper than a hundredth. */
+const namedRules = 4;
+
+export interface ExpressionRuleOptions {
+  /** Path of the schema, for errors about the schema as a whole. */
+  readonly path: string;
+  readonly prefix: string;
+  /** The schema is as it was stored, and may cost what it cost. */
+  readonly anyCost: boolean;
+}
+
+/** Compiles the rules of one schema and estimates what they cost; the sites are in the order of the tree. */
+export function* expressionViolations(
+  sites: readonly RuleSite[],
+  { path, prefix, anyCost }: ExpressionRuleOptions,
+): Steps<readonly Violation[]> {
+  const found: Violation[] = [];
+  let told = 0;
+  const add = (violation: Violation): void => {
+    told += violation.field.length + violation.body.length;
+    found.push(violation);
+  };
+  const estimated: { readonly field: string; readonly cost: number }[] = [];
+  const limit = (field: string, what: string, cost: number): void => {
+    if (cost > perRule && !anyCost) add(forbiddenField(field, tooDear(`estimated ${what} cost`, cost, perRule)));
+    estimated.push({ field, cost });
+  };
+  const root = sites[0] && toSchema(sites[0].above[0]?.schema ?? sites[0].schema);
+  for (const site of sites) {
+    if (root === undefined) break;
+    const at = child(site.path, `${prefix}validations`);
+    const { schema, declared } = placeOf(site, root);
+    if (declared === undefined) {
+      add({ reason: 'InternalError', field: at, body: `Internal error: ${untyped}` });
+      continue;
+    }
+    for (const [place, compiled] of nodeRules(schema, declared).entries()) {
+      if (found.length >= maxViolations || told > maxToldSize) return found;
+      yield;
+      const rule = compiled();
+      const field = index(at, place);
+      const cost = rule.rule && rule.rule.wrong === undefined ? rule.rule.cost() : 0;
+      limit(child(field, 'rule'), 'rule', times(cost, cardinality(site, declared)));
+      for (const violation of ruleViolations(rule, field)) add(violation);
+      if (rule.message && rule.message.wrong === undefined) {
+        limit(child(field, 'messageExpression'), 'messageExpression', rule.message.cost());
+      }
+      for (const violation of oldSelfViolations(rule, field, site.uncorrelatable)) add(violation);
+    }
+  }
+  return [...found, ...totalViolations(estimated, path)];
+}
+
+const untyped =
+  'internal error: failed to construct type information for x-kubernetes-validations rules: unable to convert structural schema to CEL declarations';
+
+/** The node's schema and what expressions may know of it: nothing, when that is so of a node above that has rules too. */
+function placeOf(
+  { above, schema }: RuleSite,
+  root: Schema,
+): { readonly schema: Schema; readonly declared: DeclaredSchema | undefined } {
+  let here = root;
+  let isRoot = true;
+  let isUnknown = false;
+  const look = ({ validations = [] }: SchemaProps): void => {
+    if (validations.length > 0 && declare(here, isRoot || here.embeddedResource === true) === undefined)
+      isUnknown = true;
+  };
+  for (const { schema: outer, to, name = '' } of above) {
+    look(outer);
+    const { properties, items, additionalProperties } = here;
+    const inner = to === 'property' ? properties?.get(name) : to === 'items' ? items : additionalProperties;
+    here = typeof inner === 'object' ? inner : {};
+    isRoot = false;
+  }
+  look(schema);
+  return { schema: here, declared: isUnknown ? undefined : declare(here, isRoot || here.embeddedResource === true) };
+}
+
+function ruleViolations({ given, rule, message }: CompiledRule, field: string): readonly Violation[] {
+  return [
+    ...(rule?.wrong === undefined ? [] : [invalid(child(field, 'rule'), internalForm(given), rule.wrong)]),
+    ...(message?.wrong === undefined
+      ? []
+      : [invalid(child(field, 'messageExpression'), internalForm(given), message.wrong)]),
+  ];
+}
+
+/** As the server's own form of a rule is printed. */
+const internalForm = (rule: ValidationRule): Json =>
+  Object.fromEntries(
+    ruleMembers.map(({ member, go, pointer }) => [go, rule[member] ?? (pointer ? null : '')] as const),
+  );
+
+function oldSelfViolations(
+  { given, usesOldSelf }: CompiledRule,
+  field: string,
+  uncorrelatable: string | undefined,
+): readonly Violation[] {
+  if (usesOldSelf) {
+    return uncorrelatable === undefined
+      ? []
+      : [
+          invalid(
+            child(field, 'rule'),
+            given.rule,
+            `oldSelf cannot be used on the uncorrelatable portion of the schema within ${uncorrelatable}`,
+          ),
+        ];
+  }
+  return given.optionalOldSelf === undefined
+    ? []
+    : [
+        invalid(
+          child(field, 'optionalOldSelf'),
+          given.optionalOldSelf,
+          'may not be set if oldSelf is not used in rule',
+        ),
+      ];
+}
+
+/** How often a value can stand at a place in one object. */
+function cardinality({ above }: RuleSite, { minSize }: DeclaredSchema): number {
+  let product = 1;
+  for (const { schema } of above) {
+    const most = mostElements(schema);
+    if (most === undefined) return Math.floor(maxRequestBytes / (minSize + 1));
+    product = times(product, most);
+  }
+  return product;
+}
+
+function mostElements({ type, additionalProperties, maxProperties, maxItems }: SchemaProps): number | undefined {
+  const limit = type === 'array' ? maxItems : type === 'object' && additionalProperties ? maxProperties : 1;
+  return limit === undefined ? undefined : Math.max(0, limit);
+}
+
+const times = (one: number, other: number): number => Math.min(maxCost, one * other);
+
+function totalViolations(
+  estimated: readonly { readonly field: string; readonly cost: number }[],
+  path: string,
+): readonly Violation[] {
+  const total = estimated.reduce((sum, { cost }) => Math.min(maxCost, sum + cost), 0);
+  if (total <= perSchema) return [];
+  const dearest = estimated
+    .filter(({ cost }) => cost >= perSchema / 100)
+    .sort((a, b) => b.cost - a.cost)
+    .slice(0, namedRules);
+  return [
+    ...dearest.map(({ field }) =>
+      forbiddenField(
+        field,
+        'contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema',
+      ),
+    ),
+    forbiddenField(
+      path,
+      tooDear('x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema', total, perSchema),
+    ),
+  ];
+}
+
+function tooDear(what: string, cost: number, limit: number): string {
+  const factor = cost / limit;
+  const times = factor > 100 ? 'more than 100x' : `${factor.toFixed(factor < 1.5 ? 6 : 1)}x`;
+  return `${what} exceeds budget by factor of ${times} (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)`;
+}

@@ -1,0 +1,91 @@
+import { once } from '../../api/once.js';
+import type { Range } from '../../cel/cost.js';
+import { type Declared, sizesWithin, typeOf } from '../../cel/declared.js';
+import { type Environment, environmentOf } from '../../cel/environment.js';
+import { estimate } from '../../cel/estimate.js';
+import type { Program } from '../../cel/evaluator.js';
+import { kubernetesLibraries } from '../../cel/kubernetes.js';
+import { type PrepareOptions, prepare } from '../../cel/prepare.js';
+import { optionalOf, type Type } from '../../cel/types.js';
+import { followPath } from '../field-path.js';
+import type { Schema, ValidationRule } from '../schema.js';
+
+/** One expression, ready to be evaluated, or why it is not. `cost` estimates the most that one evaluation can cost. */
+export type CompiledExpression =
+  | { readonly program: Program; readonly cost: () => number; readonly wrong?: undefined }
+  | { readonly wrong: string };
+
+/** A rule of a node of a schema. */
+export interface CompiledRule {
+  readonly given: ValidationRule;
+  /** undefined: the rule is empty. */
+  readonly rule: CompiledExpression | undefined;
+  /** undefined: there is none, or the rule itself is wrong. */
+  readonly message: CompiledExpression | undefined;
+  readonly usesOldSelf: boolean;
+  /** `fieldPath` as errors print it. */
+  readonly fieldPath: string | undefined;
+}
+
+/**
+ * The rules of one node (KEP-2876) in their order, each compiled the first time it is asked for. `declared` is what the
+ * node's values are; texts are kube-apiserver's.
+ */
+export function nodeRules(schema: Schema, declared: Declared): readonly (() => CompiledRule)[] {
+  const self = typeOf(declared, 'selfType');
+  const environment = (oldSelf: Type): Environment =>
+    environmentOf({
+      variables: new Map([
+        ['self', self],
+        ['oldSelf', oldSelf],
+      ]),
+      libraries: kubernetesLibraries,
+    });
+  const plain = once(() => environment(self));
+  const optional = once(() => environment(optionalOf(self)));
+  const sizeOf = sizesWithin(declared);
+  return (schema.validations ?? []).map((given) =>
+    once(() => {
+      const { messageExpression, fieldPath, optionalOldSelf = false } = given;
+      const expressions = optionalOldSelf ? optional() : plain();
+      const compiled = given.rule.trim() === '' ? undefined : compile(given.rule, expressions, ruleOptions, sizeOf);
+      const isRight = compiled !== undefined && compiled.expression.wrong === undefined;
+      const message =
+        isRight && messageExpression
+          ? compile(messageExpression, expressions, messageOptions, sizeOf).expression
+          : undefined;
+      // A message that does not compile takes the path with it.
+      const path = fieldPath && message?.wrong === undefined ? followPath(fieldPath, schema, { brackets: true }) : '';
+      return {
+        given,
+        rule: compiled?.expression,
+        message,
+        usesOldSelf: compiled?.usesOldSelf ?? false,
+        fieldPath: typeof path === 'string' ? undefined : path.text,
+      };
+    }),
+  );
+}
+
+const ruleOptions: PrepareOptions = {
+  wrongType: ({ kind }) => (kind === 'bool' ? undefined : 'cel expression must evaluate to a bool'),
+};
+const messageOptions: PrepareOptions = {
+  compilation: 'messageExpression compilation failed: ',
+  wrongType: ({ kind }) => (kind === 'string' ? undefined : 'messageExpression must evaluate to a string'),
+  instantiation: 'messageExpression instantiation failed: ',
+};
+
+function compile(
+  text: string,
+  environment: Environment,
+  options: PrepareOptions,
+  sizeOf: (path: readonly string[]) => Range | undefined,
+): { readonly expression: CompiledExpression; readonly usesOldSelf: boolean } {
+  const prepared = prepare(environment, text, options);
+  const names = [...(prepared.checked?.references.values() ?? [])];
+  const usesOldSelf = names.some(({ name }) => name === 'oldSelf');
+  if (prepared.wrong !== undefined) return { expression: { wrong: prepared.wrong }, usesOldSelf };
+  const { program, checked } = prepared;
+  return { expression: { program, cost: () => estimate(checked, environment, sizeOf).max }, usesOldSelf };
+}

@@ -1,0 +1,431 @@
+import { quote } from '../../api/go-text.js';
+import type { Json, JsonObject } from '../../api/object.js';
+import { once } from '../../api/once.js';
+import type { Steps } from '../../api/steps.js';
+import {
+  child,
+  duplicate,
+  forbiddenField,
+  index,
+  invalid,
+  mapKey,
+  maxToldSize,
+  maxViolations,
+  required,
+  type Violation,
+} from '../../api/violations.js';
+import type { Declared } from '../../cel/declared.js';
+import { CostExceeded, type Program } from '../../cel/evaluator.js';
+import { jsonValue } from '../../cel/json-values.js';
+import { Failure, Optional, type Value } from '../../cel/values.js';
+import { absent, type Old, oldItems, oldMember, Ratchet } from '../ratchet.js';
+import type { Schema, ValidationRule } from '../schema.js';
+import { type CompiledRule, nodeRules } from './compile.js';
+import { declare } from './declare.js';
+import { escapeField } from './field-names.js';
+import { celResource, celValue } from './values.js';
+
+/** What the rules of a schema say of an object; warnings are for what was already so. */
+export interface RuleFindings {
+  readonly violations: readonly Violation[];
+  readonly warnings: readonly string[];
+}
+
+/** Evaluates the rules of a schema (KEP-2876) for a value. */
+export type EvaluateRules = (value: Json, options?: EvaluationOptions) => Steps<RuleFindings>;
+
+export interface EvaluationOptions {
+  /** What stood in its place; rules about changes compare with it. */
+  readonly previous?: Json | undefined;
+  /** What breaks a rule and is as it was before is only warned of (KEP-4008). */
+  readonly ratcheting?: boolean;
+  /** Stands before the fields of violations. */
+  readonly path?: string;
+  /** Shared by the evaluations of one request. */
+  readonly budget?: Budget;
+}
+
+/** What the expressions of one request may still cost together; below zero when that was not enough. */
+export interface Budget {
+  left: number;
+}
+
+/** Units of cost that one expression and all expressions of one request may use. */
+const perExpression = 1_000_000;
+const perRequest = 10_000_000;
+export const requestBudget = (): Budget => ({ left: perRequest });
+/** After so many units others have their turn. */
+const unitsInStep = 20_000;
+/** What calling a program and asking for a compiled one take, in the same units. */
+const unitsOfCall = 20;
+const unitsOfCompiling = 20;
+/** In bytes. */
+const longestMessage = 5_120;
+
+/** The rules of a schema, compiled. `isRoot`: of a resource as a whole. */
+export function compileRules(schema: Schema, { isRoot }: { readonly isRoot: boolean }): EvaluateRules {
+  const root = once(() => nodeOf(schema, schema, { isRoot, declared: declare(schema, isRoot) }));
+  return function* (value, { previous, ratcheting = false, path = '', budget = requestBudget() } = {}) {
+    const evaluation = new Evaluation(budget);
+    const node = root();
+    if (node !== undefined) {
+      const here = ratcheting && previous !== undefined ? { value, old: previous, schema } : undefined;
+      yield* evaluation.node(node, path, value, previous, { here, above: undefined });
+    }
+    return evaluation;
+  };
+}
+
+/** A node of a schema that has rules, or has some below. */
+interface Node {
+  readonly schema: Schema;
+  readonly isRoot: boolean;
+  readonly rules: readonly (() => CompiledRule)[];
+  /** Expressions cannot see values of this node, though it has rules. */
+  readonly unseen: boolean;
+  readonly items: Node | undefined;
+  readonly values: Node | undefined;
+  readonly properties: ReadonlyMap<string, Node>;
+  /** Rules within `allOf` are about the values of this node. */
+  readonly allOf: readonly Node[];
+}
+
+/** `ruled` has the rules: the schema itself or a branch of its `allOf`. */
+function nodeOf(
+  ruled: Schema,
+  schema: Schema,
+  { isRoot, declared }: { readonly isRoot: boolean; readonly declared: Declared | undefined },
+): Node | undefined {
+  const below = (inner: Schema | boolean | undefined, at: Schema | boolean | undefined): Node | undefined =>
+    typeof inner === 'object' && typeof at === 'object'
+      ? nodeOf(inner, at, { isRoot: at.embeddedResource === true, declared: declared?.element })
+      : undefined;
+  const properties = new Map<string, Node>();
+  for (const [name, inner] of ruled.properties ?? []) {
+    const at = schema.properties?.get(name);
+    if (at === undefined) continue;
+    const escaped = escapeField(name);
+    const declaredThere = escaped === undefined ? declare(at) : declared?.fields?.get(escaped);
+    // What expressions cannot see is left alone.
+    if (declaredThere === undefined) continue;
+    const node = nodeOf(inner, at, { isRoot: at.embeddedResource === true, declared: declaredThere });
+    if (node !== undefined) properties.set(name, node);
+  }
+  const { validations = [] } = ruled;
+  const node: Node = {
+    schema,
+    isRoot,
+    rules: declared === undefined ? [] : nodeRules({ ...schema, validations }, declared),
+    unseen: declared === undefined && validations.length > 0,
+    items: below(ruled.items, schema.items),
+    values: below(ruled.additionalProperties, schema.additionalProperties),
+    properties,
+    allOf: (ruled.allOf ?? []).flatMap((branch) => nodeOf(branch, schema, { isRoot, declared }) ?? []),
+  };
+  const isEmpty =
+    node.rules.length === 0 &&
+    !node.unseen &&
+    node.items === undefined &&
+    node.values === undefined &&
+    properties.size === 0 &&
+    node.allOf.length === 0;
+  return isEmpty ? undefined : node;
+}
+
+/** A value with its stored counterpart. */
+interface Correlated {
+  readonly value: unknown;
+  readonly old: Old;
+  readonly schema: Schema;
+}
+interface Correlation {
+  readonly here: Correlated | undefined;
+  /** Of the nearest value around that has one. */
+  readonly above: Correlated | undefined;
+}
+
+class Evaluation implements RuleFindings {
+  readonly violations: Violation[] = [];
+  readonly warnings: string[] = [];
+  readonly #ratchet = new Ratchet();
+  readonly #budget: Budget;
+  #over = false;
+  #told = 0;
+  #sinceStep = 0;
+
+  constructor(budget: Budget) {
+    this.#budget = budget;
+  }
+
+  *node(
+    node: Node,
+    path: string,
+    value: Json | undefined,
+    old: Json | undefined,
+    correlation: Correlation,
+  ): Steps<void> {
+    if (value === null || value === undefined) return;
+    yield* this.#rules(node, path, value, old, correlation);
+    for (const branch of node.allOf) {
+      if (this.#over) return;
+      yield* this.node(branch, path, value, old, { here: undefined, above: correlation.above });
+    }
+    if (this.#over || typeof value !== 'object') return;
+    yield* isList(value)
+      ? this.#items(node, path, value, old, correlation)
+      : this.#members(node, path, value, old, correlation);
+  }
+
+  *#items(
+    node: Node,
+    path: string,
+    value: readonly Json[],
+    old: Json | undefined,
+    { here, above }: Correlation,
+  ): Steps<void> {
+    const { items, schema } = node;
+    if (items === undefined) return;
+    const oldItem = oldItems(old, schema);
+    const correlatedItem = here && oldItems(here.old, schema);
+    for (const [at, item] of value.entries()) {
+      if (this.#over) return;
+      const before = oldItem(item);
+      const counterpart = correlatedItem?.(item) ?? absent;
+      yield* this.node(items, index(path, at), item, before === absent ? undefined : (before as Json), {
+        here: counterpart === absent ? undefined : { value: item, old: counterpart, schema: items.schema },
+        above: here ?? above,
+      });
+    }
+  }
+
+  *#members(node: Node, path: string, value: JsonObject, old: Json | undefined, correlation: Correlation): Steps<void> {
+    const { values, properties } = node;
+    if (values === undefined && properties.size === 0) return;
+    for (const [name, member] of Object.entries(value)) {
+      if (this.#over) return;
+      const inner = properties.get(name) ?? values;
+      if (inner === undefined) continue;
+      const before = oldMember(old, name);
+      yield* this.node(
+        inner,
+        inner === values ? mapKey(path, name) : child(path, name),
+        member,
+        before === absent ? undefined : (before as Json),
+        memberOf(correlation, name, inner.schema),
+      );
+    }
+  }
+
+  *#rules(node: Node, path: string, value: Json, old: Json | undefined, correlation: Correlation): Steps<void> {
+    const type = node.schema.type ?? '';
+    const field = path || '<nil>';
+    const complain = (detail: string): void => this.#note(invalid(field, type, detail));
+    if (node.unseen) {
+      complain('rule compiler initialization error: failed to convert to declType for CEL validation rules');
+      return;
+    }
+    if (node.rules.length === 0) return;
+    if (this.#budget.left <= 0) return this.#stop(field, type);
+    const makeValue = node.isRoot ? celResource : celValue;
+    const self = makeValue(value, node.schema);
+    const before = old === undefined || old === null ? undefined : makeValue(old, node.schema);
+    const rules: CompiledRule[] = [];
+    for (const compiled of node.rules) {
+      rules.push(compiled());
+      if (this.#isStep(unitsOfCompiling)) yield;
+    }
+    const seesOld = rules.some(({ usesOldSelf }) => usesOldSelf);
+    const plain = variables(self, seesOld ? before : undefined);
+    const optional = variables(self, seesOld ? optionalOf(old) : undefined);
+
+    for (const compiled of rules) {
+      const { given, rule, usesOldSelf } = compiled;
+      if (rule === undefined) continue;
+      if (rule.wrong !== undefined) {
+        complain(`rule compile error: ${rule.wrong}`);
+        continue;
+      }
+      const isOptional = given.optionalOldSelf === true;
+      if (usesOldSelf && before === undefined && !isOptional) continue;
+      const answer = this.#evaluate(rule.program, isOptional ? optional : plain);
+      if (answer.cost > this.#budget.left) return this.#stop(field, type);
+      this.#budget.left -= answer.cost;
+      if (answer.value === undefined) {
+        complain(
+          `'${tooCostly}': no further validation rules will be run due to call cost exceeds limit for rule: ${named(given)}`,
+        );
+        this.#budget.left = -1;
+        this.#over = true;
+        return;
+      }
+      if (answer.value instanceof Failure) complain(failed(answer.value, given));
+      else if (answer.value !== true && !this.#failed(node, compiled, { field: path, value, type, plain, correlation }))
+        return;
+      if (this.#isStep(answer.cost + unitsOfCall)) yield;
+      if (this.#over) return;
+    }
+  }
+
+  /** Tells that a rule is broken. Answers whether to go on. */
+  #failed(
+    { schema }: Node,
+    { given, message, fieldPath, usesOldSelf }: CompiledRule,
+    at: {
+      readonly field: string;
+      readonly value: Json;
+      readonly type: string;
+      readonly plain: Variables;
+      readonly correlation: Correlation;
+    },
+  ): boolean {
+    const field = (fieldPath === undefined ? at.field : child(at.field, fieldPath)) || '<nil>';
+    const add = (violation: Violation): void => {
+      if (!usesOldSelf && this.#isRatcheted(at.correlation)) this.#warn(violation);
+      else this.#note(violation);
+    };
+    const told = message && message.wrong === undefined ? this.#message(message.program, given, at.plain) : undefined;
+    if (told?.over !== undefined) {
+      add(invalid(field, at.type, told.over));
+      this.#budget.left = -1;
+      this.#over = true;
+      return false;
+    }
+    const detail = told?.text ?? (given.message ? given.message.trim() : `failed rule: ${named(given)}`);
+    add(
+      broken(
+        field,
+        schema.type === 'object' || schema.type === 'array' ? undefined : { value: at.value },
+        detail,
+        given.reason,
+      ),
+    );
+    return true;
+  }
+
+  /** What the rule's own expression says; `over` when that ends everything. */
+  #message(
+    program: Program,
+    { messageExpression = '' }: ValidationRule,
+    plain: Variables,
+  ): { readonly text?: string; readonly over?: string } {
+    const { value, cost } = this.#evaluate(program, plain);
+    if (cost > this.#budget.left) {
+      return {
+        over: 'messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run',
+      };
+    }
+    if (value === undefined) {
+      return {
+        over: `no further validation rules will be run due to call cost exceeds limit for messageExpression: ${quote(messageExpression)}`,
+      };
+    }
+    this.#budget.left -= cost;
+    if (typeof value !== 'string') return {};
+    const text = value.trim();
+    return text === '' || text.includes('\n') || Buffer.byteLength(text) > longestMessage ? {} : { text };
+  }
+
+  /** No value: it cost more than one expression may. */
+  #evaluate(program: Program, given: Variables): { readonly value: Value | undefined; readonly cost: number } {
+    try {
+      const { value, cost } = program.evaluate(given, { limit: perExpression });
+      return { value, cost };
+    } catch (error) {
+      if (!(error instanceof CostExceeded)) throw error;
+      return { value: undefined, cost: perExpression };
+    }
+  }
+
+  /** Something took so many units of cost: is it time for a step? */
+  #isStep(units: number): boolean {
+    this.#sinceStep += units;
+    if (this.#sinceStep < unitsInStep) return false;
+    this.#sinceStep = 0;
+    return true;
+  }
+
+  #isRatcheted({ here, above }: Correlation): boolean {
+    const compared = here ?? above;
+    return compared !== undefined && this.#ratchet.unchanged(compared.value, compared.old, compared.schema);
+  }
+
+  #stop(field: string, type: string): void {
+    this.#note(
+      invalid(
+        field,
+        type,
+        'validation failed due to running out of cost budget, no further validation rules will be run',
+      ),
+    );
+    this.#budget.left = -1;
+    this.#over = true;
+  }
+
+  #note(violation: Violation): void {
+    this.violations.push(violation);
+    this.#count(violation);
+  }
+
+  #warn(violation: Violation): void {
+    this.warnings.push(`${violation.field}: ${violation.body}`);
+    this.#count(violation);
+  }
+
+  /** One answer holds only so much. */
+  #count({ field, body }: Violation): void {
+    this.#told += field.length + body.length;
+    if (this.#told > maxToldSize || this.violations.length + this.warnings.length >= maxViolations) this.#over = true;
+  }
+}
+
+// Array.isArray does not tell read-only lists from other things.
+const isList = (value: Json): value is readonly Json[] => Array.isArray(value);
+
+function memberOf({ here, above }: Correlation, name: string, schema: Schema): Correlation {
+  if (here === undefined) return { here, above };
+  // Both versions of an object are read as the same kind.
+  if (above === undefined && (name === 'apiVersion' || name === 'kind')) return { here: undefined, above: undefined };
+  const old = oldMember(here.old, name);
+  const value = oldMember(here.value, name);
+  return { here: old === absent ? undefined : { value, old, schema }, above: here };
+}
+
+type Variables = (name: string) => Value | undefined;
+const variables =
+  (self: Value, oldSelf: Value | undefined): Variables =>
+  (name) =>
+    name === 'self' ? self : name === 'oldSelf' ? oldSelf : undefined;
+
+/** Inside its optional, kube-apiserver shows the stored value as plain JSON, whatever the schema says of it. */
+const optionalOf = (old: Json | undefined): Optional =>
+  old === undefined || old === null ? new Optional() : new Optional(jsonValue(old) as Exclude<Value, Failure>);
+
+const tooCostly = 'operation cancelled: actual cost limit exceeded';
+
+const named = ({ rule, message }: ValidationRule): string => (message ? message : rule).trim();
+
+const failed = ({ message }: Failure, given: ValidationRule): string =>
+  message.startsWith('no such overload')
+    ? `'${message}': call arguments did not match a supported operator, function or macro signature for rule: ${named(given)}`
+    : `${message} evaluating rule: ${named(given)}`;
+
+/** A container's value is not quoted. */
+function broken(
+  field: string,
+  quoted: { readonly value: Json } | undefined,
+  detail: string,
+  reason: string | undefined,
+): Violation {
+  switch (reason) {
+    case 'FieldValueForbidden':
+      return forbiddenField(field, detail);
+    case 'FieldValueRequired':
+      return required(field, detail);
+    case 'FieldValueDuplicate':
+      return quoted ? duplicate(field, quoted.value) : { reason, field, body: 'Duplicate value' };
+    default:
+      return quoted
+        ? invalid(field, quoted.value, detail)
+        : { reason: 'FieldValueInvalid', field, body: `Invalid value: ${detail}` };
+  }
+}

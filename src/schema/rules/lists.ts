@@ -1,0 +1,74 @@
+import { once } from '../../api/once.js';
+import { equal } from '../../cel/equality.js';
+import { Failure, type ListValue, type Value } from '../../cel/values.js';
+import { escapeField } from './field-names.js';
+
+/** Lists of custom resources as expressions see them (KEP-2876): sets and keyed lists compare and add in their own way. */
+
+/** A list in which order means nothing; adding appends what is not there yet. Items are scalars. */
+export function setList(list: ListValue): ListValue {
+  const keys = once(() => new Set(items(list).map(scalarKey)));
+  return {
+    kind: 'list',
+    size: list.size,
+    at: (index) => list.at(index),
+    equals: (other) => list.size === other.size && items(other).every((item) => keys().has(scalarKey(item))),
+    plus(other) {
+      const seen = new Set(keys());
+      const added = items(other).filter((item) => {
+        const key = scalarKey(item);
+        if (seen.has(key)) return false;
+        seen.add(key);
+        return true;
+      });
+      return setList(joined(items(list), added));
+    },
+  };
+}
+
+/** A list of objects that are known by some of their fields; adding replaces an item by the one of the same keys. */
+export function keyedList(list: ListValue, keyFields: readonly string[]): ListValue {
+  const fields = keyFields.map((field) => escapeField(field) ?? field);
+  const keyOf = (item: Value): string => itemKey(item, fields);
+  const byKey = once(() => new Map(items(list).map((item) => [keyOf(item), item])));
+  return {
+    kind: 'list',
+    size: list.size,
+    at: (index) => list.at(index),
+    equals: (other) =>
+      list.size === other.size &&
+      items(other).every((theirs) => {
+        const ours = byKey().get(keyOf(theirs));
+        return ours !== undefined && equal(ours, theirs);
+      }),
+    plus(other) {
+      const merged = new Map(byKey());
+      for (const item of items(other)) merged.set(keyOf(item), item);
+      return keyedList(joined([...merged.values()], []), keyFields);
+    },
+  };
+}
+
+const joined = (first: readonly Value[], second: readonly Value[]): ListValue => {
+  const values = [...first, ...second];
+  return { kind: 'list', size: values.length, at: (index) => values[index] ?? new Failure('no such item') };
+};
+
+const items = (list: ListValue): readonly Value[] => Array.from({ length: list.size }, (_, index) => list.at(index));
+
+/** Values of different types have different keys. */
+function scalarKey(value: Value): string {
+  if (value !== null && typeof value === 'object' && 'nanoseconds' in value) return `time ${value.nanoseconds}`;
+  if (value instanceof Uint8Array) return `bytes ${Buffer.from(value).toString('base64')}`;
+  return `${typeof value} ${String(value)}`;
+}
+
+function itemKey(item: Value, fields: readonly string[]): string {
+  if (item === null || typeof item !== 'object' || !('kind' in item) || item.kind !== 'map') return '';
+  return JSON.stringify(
+    fields.map((field) => {
+      const value = item.get(field);
+      return value === undefined ? null : scalarKey(value);
+    }),
+  );
+}

@@ -1,0 +1,36 @@
+import type { Schema } from '../schema.js';
+
+const text: Schema = { type: 'string' };
+const metadata: Schema = {
+  type: 'object',
+  properties: new Map([
+    ['name', text],
+    ['generateName', text],
+  ]),
+};
+const completed = new WeakMap<Schema, Schema>();
+
+/**
+ * The schema of an object, with the members that every object has and expressions may see: `apiVersion`, `kind`,
+ * `metadata.name` and `metadata.generateName`. The same answer for the same schema.
+ */
+export function withObjectMembers(schema: Schema): Schema {
+  const known = completed.get(schema);
+  if (known !== undefined) return known;
+  const { properties } = schema;
+  const meta = properties?.get('metadata');
+  const isComplete =
+    properties?.get('kind')?.type === 'string' &&
+    properties.get('apiVersion')?.type === 'string' &&
+    meta?.type === 'object' &&
+    meta.properties?.get('name')?.type === 'string' &&
+    meta.properties.get('generateName')?.type === 'string';
+  const complete: Schema = isComplete
+    ? schema
+    : {
+        ...schema,
+        properties: new Map([...(properties ?? []), ['kind', text], ['apiVersion', text], ['metadata', metadata]]),
+      };
+  completed.set(schema, complete);
+  return complete;
+}

@@ -1,0 +1,210 @@
+import { parseDuration } from '../../api/go-duration.js';
+import type { Json, JsonObject } from '../../api/object.js';
+import { equal } from '../../cel/equality.js';
+import { lazyList } from '../../cel/lazy-list.js';
+import { memberNames } from '../../cel/member-names.js';
+import { Duration, Failure, type MapValue, Timestamp, type Value } from '../../cel/values.js';
+import { same } from '../same.js';
+import type { Schema } from '../schema.js';
+import { escapeField, unescapeField } from './field-names.js';
+import { keyedList, setList } from './lists.js';
+import { withObjectMembers } from './resource-root.js';
+
+/** A value of a schema as expressions see it. Members and items are made when looked at. */
+export function celValue(value: Json | undefined, schema: Schema): Value {
+  if (value === null || value === undefined) {
+    return schema.nullable ? null : new Failure('invalid data, got null for schema with nullable=false');
+  }
+  if (schema.intOrString) {
+    if (typeof value === 'string') return value;
+    return whole(value) ?? new Failure('invalid data, expected XIntOrString value to be either a string or integer');
+  }
+  switch (schema.type) {
+    case 'object':
+      return isObject(value)
+        ? new ObjectValue(value, schema.embeddedResource ? withObjectMembers(schema) : schema)
+        : new Failure('invalid data, expected a map for the provided schema with type=object');
+    case 'array':
+      return listValue(value, schema);
+    case 'string':
+      return typeof value === 'string' ? textValue(value, schema.format) : wrong('string', value);
+    case 'number':
+      return typeof value === 'number' || typeof value === 'bigint' ? Number(value) : wrong('float', value);
+    case 'integer':
+      return whole(value) ?? wrong('int', value);
+    case 'boolean':
+      return typeof value === 'boolean' ? value : wrong('bool', value);
+    default:
+      return new Unknown(value);
+  }
+}
+
+/** A resource as a whole. */
+export const celResource = (value: Json, schema: Schema): Value => celValue(value, withObjectMembers(schema));
+
+const isObject = (value: Json): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const whole = (value: Json): bigint | undefined =>
+  typeof value === 'bigint' ? value : Number.isInteger(value) ? BigInt(value as number) : undefined;
+
+const goTypes = { string: 'string', boolean: 'bool', number: 'float64', bigint: 'int64' };
+const wrong = (expected: string, value: Json): Failure =>
+  new Failure(
+    `invalid data, expected ${expected}, got ${
+      Object.hasOwn(goTypes, typeof value)
+        ? goTypes[typeof value as keyof typeof goTypes]
+        : Array.isArray(value)
+          ? '[]interface {}'
+          : 'map[string]interface {}'
+    }`,
+  );
+
+/** What has no type that expressions know; it can only be compared. */
+class Unknown {
+  readonly kind = 'opaque';
+  readonly name = 'unknown';
+  readonly #value: Json;
+  constructor(value: Json) {
+    this.#value = value;
+  }
+  equals(other: unknown): boolean {
+    return other instanceof Unknown && same(this.#value, other.#value);
+  }
+}
+
+class ObjectValue implements MapValue {
+  readonly kind = 'map';
+  readonly #value: JsonObject;
+  readonly #schema: Schema;
+  constructor(value: JsonObject, schema: Schema) {
+    this.#value = value;
+    this.#schema = schema;
+  }
+
+  get size(): number {
+    return memberNames(this.#value).length;
+  }
+
+  get(key: Value): Value | undefined {
+    if (typeof key !== 'string') return new Failure('no such overload');
+    const isMap = this.#schema.properties === undefined;
+    const name = isMap ? key : unescapeField(key);
+    return name === undefined ? undefined : this.#member(name);
+  }
+
+  *keys(): Iterable<Value> {
+    for (const name of memberNames(this.#value)) {
+      if (this.#schemaOf(name) === undefined) continue;
+      yield this.#schema.properties === undefined ? name : (escapeField(name) ?? name);
+    }
+  }
+
+  readonly equals = (other: MapValue): boolean => {
+    if (!(other instanceof ObjectValue)) return this.#equalsMap(other);
+    const names = memberNames(this.#value);
+    if (names.length !== memberNames(other.#value).length) return false;
+    return names.every((name) => {
+      if (this.#schemaOf(name) === undefined) {
+        const theirs = own(other.#value, name);
+        return theirs === undefined || same(this.#value[name], theirs);
+      }
+      const ours = this.#member(name);
+      const theirs = other.#member(name);
+      if (ours === undefined || theirs === undefined) return ours === theirs;
+      return equal(ours, theirs);
+    });
+  };
+
+  #equalsMap(other: MapValue): boolean {
+    if (this.size !== other.size) return false;
+    for (const key of this.keys()) {
+      const ours = this.get(key);
+      const theirs = other.get(key);
+      if (ours === undefined || theirs === undefined ? ours !== theirs : !equal(ours, theirs)) return false;
+    }
+    return true;
+  }
+
+  #schemaOf(name: string): Schema | undefined {
+    const { properties, additionalProperties } = this.#schema;
+    if (properties !== undefined) return properties.get(name);
+    return typeof additionalProperties === 'object' ? additionalProperties : undefined;
+  }
+
+  #member(name: string): Value | undefined {
+    const value = own(this.#value, name);
+    const schema = this.#schemaOf(name);
+    if (value === undefined || schema === undefined) return undefined;
+    // A field that is null counts as absent; a member of a map does not.
+    if (value === null && this.#schema.properties !== undefined) return undefined;
+    return celValue(value, schema);
+  }
+}
+
+const own = (value: JsonObject, name: string): Json | undefined =>
+  Object.hasOwn(value, name) ? value[name] : undefined;
+
+function listValue(value: Json, { items, listType, listMapKeys = [] }: Schema): Value {
+  if (!Array.isArray(value))
+    return new Failure('invalid data, expected an array for the provided schema with type=array');
+  if (items === undefined) return new Failure('invalid array type, expected Items with a non-empty Schema');
+  const list = lazyList(value.length, (at) => celValue(value[at], items));
+  if (listType === 'set') return setList(list);
+  return listType === 'map' ? keyedList(list, listMapKeys) : list;
+}
+
+function textValue(text: string, format: string | undefined): Value {
+  switch (format) {
+    case 'byte':
+      return Buffer.from(text, 'base64');
+    case 'duration':
+      return durationValue(text);
+    case 'date':
+      return timeValue(`${text}T00:00:00Z`) ?? new Failure(`Invalid date formatted string ${text}`);
+    case 'date-time':
+      return timeValue(text) ?? new Failure(`Invalid date-time formatted string ${text}`);
+    default:
+      return text;
+  }
+}
+
+/** RFC 3339, or without a zone (UTC). */
+function timeValue(text: string): Timestamp | undefined {
+  const [, date, time, fraction = '', zone = 'Z'] =
+    /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:[.,](\d+))?(Z|[+-]\d\d:\d\d)?$/.exec(text) ?? [];
+  const milliseconds = Date.parse(`${date}T${time}${zone}`);
+  if (Number.isNaN(milliseconds)) return undefined;
+  return new Timestamp(BigInt(milliseconds) * 1_000_000n + BigInt(fraction.slice(0, 9).padEnd(9, '0')));
+}
+
+const hour = 3_600_000_000_000n;
+/** Beginnings of the names of units in words, the last of each for longer words; in nanoseconds. */
+const wordUnits: readonly (readonly [names: readonly string[], nanoseconds: bigint])[] = [
+  [['ns', 'nano'], 1n],
+  [['us', 'µs', 'micro'], 1_000n],
+  [['ms', 'milli'], 1_000_000n],
+  [['s', 'sec'], 1_000_000_000n],
+  [['m', 'min'], 60_000_000_000n],
+  [['h', 'hr', 'hour'], hour],
+  [['d', 'day'], 24n * hour],
+  [['w', 'wk', 'week'], 7n * 24n * hour],
+];
+
+/** Go's syntax, or amounts with units in words somewhere in the text, as the format `duration` allows. */
+function durationValue(text: string): Value {
+  const parsed = parseDuration(text);
+  if (parsed.wrong === undefined) return new Duration(parsed.nanoseconds);
+  let sum: bigint | undefined;
+  for (const [, amount = '', word = ''] of text.matchAll(/(\d{1,19})\s*([A-Za-zµ]+)/g)) {
+    const unit = word.toLowerCase();
+    for (const [names, nanoseconds] of wordUnits) {
+      if (names.includes(unit) || unit.startsWith(names.at(-1) ?? '')) {
+        sum = (sum ?? 0n) + BigInt(amount) * nanoseconds;
+      }
+    }
+  }
+  return sum === undefined
+    ? new Failure(`Invalid duration ${text}: unable to parse ${text} as duration`)
+    : new Duration(BigInt.asIntN(64, sum));
+}

@@ -1,0 +1,812 @@
+import { expect, test } from 'vitest';
+import type { JsonObject } from '../../../src/api/object.js';
+import type { Steps } from '../../../src/api/steps.js';
+import { readSchemaProps } from '../../../src/schema/json-schema-props.js';
+import { compileRules, type RuleFindings } from '../../../src/schema/rules/evaluate.js';
+import { toSchema } from '../../../src/schema/structural.js';
+
+function finish<T>(steps: Steps<T>): T {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+const findings = (schema: JsonObject, object: JsonObject, previous?: JsonObject): RuleFindings =>
+  finish(
+    compileRules(toSchema(readSchemaProps(schema, ['x-kubernetes-'])), { isRoot: true })(object, {
+      previous,
+      ratcheting: true,
+    }),
+  );
+
+/** What is wrong, as kube-apiserver 1.36 says it. */
+test.each<
+  [
+    string,
+    JsonObject,
+    JsonObject,
+    JsonObject | undefined,
+    { readonly violations: readonly string[]; readonly warnings: readonly string[] },
+  ]
+>([
+  [
+    'a rule that holds says nothing',
+    {
+      type: 'object',
+      properties: {
+        spec: {
+          type: 'object',
+          properties: { a: { type: 'integer' } },
+          'x-kubernetes-validations': [{ rule: 'self.a > 0' }],
+        },
+      },
+    },
+    { spec: { a: 1 } },
+    undefined,
+    { violations: [], warnings: [] },
+  ],
+  [
+    'one that does not names itself; the value of an object is not quoted',
+    {
+      type: 'object',
+      properties: {
+        spec: {
+          type: 'object',
+          properties: { a: { type: 'integer' } },
+          'x-kubernetes-validations': [{ rule: 'self.a > 0' }],
+        },
+      },
+    },
+    { spec: { a: 0 } },
+    undefined,
+    { violations: ['spec: Invalid value: failed rule: self.a > 0'], warnings: [] },
+  ],
+  [
+    'the value of a scalar is',
+    {
+      type: 'object',
+      properties: {
+        spec: {
+          type: 'object',
+          properties: { a: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > 0' }] } },
+        },
+      },
+    },
+    { spec: { a: 0 } },
+    undefined,
+    { violations: ['spec.a: Invalid value: 0: failed rule: self > 0'], warnings: [] },
+  ],
+  [
+    'a message is told without the spaces around it',
+    {
+      type: 'object',
+      properties: {
+        spec: {
+          type: 'object',
+          properties: {
+            a: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > 0', message: ' more! ' }] },
+          },
+        },
+      },
+    },
+    { spec: { a: 0 } },
+    undefined,
+    { violations: ['spec.a: Invalid value: 0: more!'], warnings: [] },
+  ],
+  [
+    'a message expression comes first',
+    {
+      type: 'object',
+      properties: {
+        spec: {
+          type: 'object',
+          properties: {
+            a: {
+              type: 'integer',
+              'x-kubernetes-validations': [
+                { rule: 'self > 0', message: 'no', messageExpression: "'got ' + string(self)" },
+              ],
+            },
+          },
+        },
+      },
+    },
+    { spec: { a: 0 } },
+    undefined,
+    { violations: ['spec.a: Invalid value: 0: got 0'], warnings: [] },
+  ],
+  [
+    'unless it is blank, has lines or fails',
+    {
+      type: 'object',
+      properties: {
+        spec: {
+          type: 'object',
+          properties: {
+            a: {
+              type: 'integer',
+              'x-kubernetes-validations': [
+                { rule: 'self > 0', messageExpression: "' '", message: 'm' },
+                { rule: 'self > 1', messageExpression: "'a\\nb'" },
+                { rule: 'self > 2', messageExpression: 'string(1 / self)' },
+              ],
+            },
+          },
+        },
+      },
+    },
+    { spec: { a: 0 } },
+    undefined,
+    {
+      violations: [
+        'spec.a: Invalid value: 0: m',
+        'spec.a: Invalid value: 0: failed rule: self > 1',
+        'spec.a: Invalid value: 0: failed rule: self > 2',
+      ],
+      warnings: [],
+    },
+  ],
+  [
+    'reason FieldValueForbidden',
+    {
+      type: 'object',
+      properties: {
+        spec: {
+          type: 'object',
+          properties: {
+            a: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > 0', reason: 'FieldValueForbidden' }] },
+          },
+          'x-kubernetes-validations': [{ rule: 'false', reason: 'FieldValueForbidden', message: 'm' }],
+        },
+      },
+    },
+    { spec: { a: 0 } },
+    undefined,
+    { violations: ['spec: Forbidden: m', 'spec.a: Forbidden: failed rule: self > 0'], warnings: [] },
+  ],
+  [
+    'reason FieldValueRequired',
+    {
+      type: 'object',
+      properties: {
+        spec: {
+          type: 'object',
+          properties: {
+            a: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > 0', reason: 'FieldValueRequired' }] },
+          },
+          'x-kubernetes-validations': [{ rule: 'false', reason: 'FieldValueRequired', message: 'm' }],
+        },
+      },
+    },
+    { spec: { a: 0 } },
+    undefined,
+    { violations: ['spec: Required value: m', 'spec.a: Required value: failed rule: self > 0'], warnings: [] },
+  ],
+  [
+    'reason FieldValueDuplicate',
+    {
+      type: 'object',
+      properties: {
+        spec: {
+          type: 'object',
+          properties: {
+            a: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > 0', reason: 'FieldValueDuplicate' }] },
+          },
+          'x-kubernetes-validations': [{ rule: 'false', reason: 'FieldValueDuplicate', message: 'm' }],
+        },
+      },
+    },
+    { spec: { a: 0 } },
+    undefined,
+    { violations: ['spec: Duplicate value', 'spec.a: Duplicate value: 0'], warnings: [] },
+  ],
+  [
+    'reason FieldValueInvalid',
+    {
+      type: 'object',
+      properties: {
+        spec: {
+          type: 'object',
+          properties: {
+            a: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > 0', reason: 'FieldValueInvalid' }] },
+          },
+          'x-kubernetes-validations': [{ rule: 'false', reason: 'FieldValueInvalid', message: 'm' }],
+        },
+      },
+    },
+    { spec: { a: 0 } },
+    undefined,
+    { violations: ['spec: Invalid value: m', 'spec.a: Invalid value: 0: failed rule: self > 0'], warnings: [] },
+  ],
+  [
+    'fieldPath is where it is told',
+    {
+      type: 'object',
+      properties: {
+        spec: {
+          type: 'object',
+          properties: { a: { type: 'integer' }, m: { type: 'object', additionalProperties: { type: 'integer' } } },
+          'x-kubernetes-validations': [
+            { rule: 'false', fieldPath: '.a' },
+            { rule: 'false', fieldPath: ".m['x.y']" },
+          ],
+        },
+      },
+    },
+    { spec: { a: 0 } },
+    undefined,
+    {
+      violations: ['spec.a: Invalid value: failed rule: false', 'spec.m[x.y]: Invalid value: failed rule: false'],
+      warnings: [],
+    },
+  ],
+  [
+    'every item and every member is looked at',
+    {
+      type: 'object',
+      properties: {
+        spec: {
+          type: 'object',
+          properties: {
+            l: { type: 'array', items: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > 1' }] } },
+            m: {
+              type: 'object',
+              additionalProperties: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > 1' }] },
+            },
+          },
+        },
+      },
+    },
+    { spec: { l: [1, 2, 0], m: { 'a.b': 1, c: 2 } } },
+    undefined,
+    {
+      violations: [
+        'spec.l[0]: Invalid value: 1: failed rule: self > 1',
+        'spec.l[2]: Invalid value: 0: failed rule: self > 1',
+        'spec.m[a.b]: Invalid value: 1: failed rule: self > 1',
+      ],
+      warnings: [],
+    },
+  ],
+  [
+    'null is not looked at',
+    {
+      type: 'object',
+      properties: {
+        spec: {
+          type: 'object',
+          properties: { a: { type: 'string', nullable: true, 'x-kubernetes-validations': [{ rule: 'false' }] } },
+          'x-kubernetes-validations': [{ rule: '!has(self.a)' }],
+        },
+      },
+    },
+    { spec: { a: null } },
+    undefined,
+    { violations: [], warnings: [] },
+  ],
+  [
+    'names are escaped',
+    {
+      type: 'object',
+      properties: {
+        spec: {
+          type: 'object',
+          properties: {
+            'a-b': { type: 'integer' },
+            'c.d': { type: 'integer' },
+            namespace: { type: 'string' },
+            x__y: { type: 'integer' },
+          },
+          'x-kubernetes-validations': [
+            {
+              rule: "self.a__dash__b == 1 && self.c__dot__d == 2 && self.__namespace__ == 'n' && self.x__underscores__y == 3",
+            },
+          ],
+        },
+      },
+    },
+    { spec: { 'a-b': 1, 'c.d': 2, namespace: 'n', x__y: 3 } },
+    undefined,
+    { violations: [], warnings: [] },
+  ],
+  [
+    'at the root there are kind and name, and no labels',
+    {
+      type: 'object',
+      properties: { spec: { type: 'object' } },
+      'x-kubernetes-validations': [
+        { rule: "self.kind == 'K' && self.metadata.name == 'n'" },
+        { rule: 'self.metadata.labels.size() > 0' },
+      ],
+    },
+    { kind: 'K', apiVersion: 'g/v1', metadata: { name: 'n', labels: { a: 'b' } } },
+    undefined,
+    {
+      violations: [
+        '<nil>: Invalid value: "object": rule compile error: compilation failed: ERROR: <input>:1:14: undefined field \'labels\'\n | self.metadata.labels.size() > 0\n | .............^',
+      ],
+      warnings: [],
+    },
+  ],
+  [
+    'an embedded resource has them too',
+    {
+      type: 'object',
+      properties: {
+        spec: {
+          type: 'object',
+          properties: {
+            e: {
+              type: 'object',
+              'x-kubernetes-embedded-resource': true,
+              'x-kubernetes-preserve-unknown-fields': true,
+              'x-kubernetes-validations': [{ rule: "self.kind == 'Pod'" }],
+            },
+          },
+        },
+      },
+    },
+    { spec: { e: { kind: 'Service', apiVersion: 'v1', metadata: { name: 'x' } } } },
+    undefined,
+    { violations: ["spec.e: Invalid value: failed rule: self.kind == 'Pod'"], warnings: [] },
+  ],
+  [
+    'int-or-string has either type',
+    {
+      type: 'object',
+      properties: {
+        spec: {
+          type: 'object',
+          properties: { p: { 'x-kubernetes-int-or-string': true } },
+          'x-kubernetes-validations': [
+            { rule: 'type(self.p) == string' },
+            { rule: 'self.p > 5' },
+            { rule: 'size(self.p) > 1' },
+          ],
+        },
+      },
+    },
+    { spec: { p: 7 } },
+    undefined,
+    {
+      violations: [
+        'spec: Invalid value: failed rule: type(self.p) == string',
+        'spec: Invalid value: "object": \'no such overload: size\': call arguments did not match a supported operator, function or macro signature for rule: size(self.p) > 1',
+      ],
+      warnings: [],
+    },
+  ],
+  [
+    'formats have types',
+    {
+      type: 'object',
+      properties: {
+        spec: {
+          type: 'object',
+          properties: {
+            t: { type: 'string', format: 'date-time' },
+            d: { type: 'string', format: 'duration' },
+            b: { type: 'string', format: 'byte' },
+            y: { type: 'string', format: 'date' },
+          },
+          'x-kubernetes-validations': [
+            {
+              rule: "self.t > timestamp('2024-01-01T00:00:00Z') && self.d == duration('90m') && size(self.b) == 3 && self.y.getFullYear() == 2024",
+            },
+            { rule: 'self.d < duration("1h")' },
+          ],
+        },
+      },
+    },
+    { spec: { t: '2024-01-01T02:00:00.5+01:00', d: '1h30m', b: 'YWJj', y: '2024-02-29' } },
+    undefined,
+    { violations: ['spec: Invalid value: failed rule: self.d < duration("1h")'], warnings: [] },
+  ],
+  [
+    'numbers are doubles, whole ones too',
+    {
+      type: 'object',
+      properties: {
+        spec: {
+          type: 'object',
+          properties: { n: { type: 'number' } },
+          'x-kubernetes-validations': [{ rule: 'self.n / 2.0 == 0.5' }],
+        },
+      },
+    },
+    { spec: { n: 1 } },
+    undefined,
+    { violations: [], warnings: [] },
+  ],
+  [
+    'order means nothing in sets and keyed lists',
+    {
+      type: 'object',
+      properties: {
+        spec: {
+          type: 'object',
+          properties: {
+            s: { type: 'array', 'x-kubernetes-list-type': 'set', items: { type: 'string' } },
+            k: {
+              type: 'array',
+              'x-kubernetes-list-type': 'map',
+              'x-kubernetes-list-map-keys': ['n'],
+              items: { type: 'object', properties: { n: { type: 'string' }, v: { type: 'integer' } } },
+            },
+            a: { type: 'array', items: { type: 'string' } },
+          },
+          'x-kubernetes-validations': [
+            { rule: "self.s == ['b', 'a']" },
+            { rule: "(self.s + ['a', 'c']).size() == 3" },
+            { rule: 'self.k == oldSelf.k' },
+            { rule: '(self.k + oldSelf.k).size() == 2' },
+            { rule: 'self.a == oldSelf.a' },
+          ],
+        },
+      },
+    },
+    {
+      spec: {
+        s: ['a', 'b'],
+        k: [
+          { n: 'x', v: 1 },
+          { n: 'y', v: 2 },
+        ],
+        a: ['1', '2'],
+      },
+    },
+    {
+      spec: {
+        s: ['a'],
+        k: [
+          { n: 'y', v: 2 },
+          { n: 'x', v: 1 },
+        ],
+        a: ['2', '1'],
+      },
+    },
+    { violations: ['spec: Invalid value: failed rule: self.a == oldSelf.a'], warnings: [] },
+  ],
+  [
+    'rules about changes are not asked of what is new',
+    {
+      type: 'object',
+      properties: {
+        spec: {
+          type: 'object',
+          properties: { a: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self >= oldSelf' }] } },
+        },
+      },
+    },
+    { spec: { a: 1 } },
+    undefined,
+    { violations: [], warnings: [] },
+  ],
+  [
+    'and refuse changes',
+    {
+      type: 'object',
+      properties: {
+        spec: {
+          type: 'object',
+          properties: { a: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self >= oldSelf' }] } },
+        },
+      },
+    },
+    { spec: { a: 1 } },
+    { spec: { a: 2 } },
+    { violations: ['spec.a: Invalid value: 1: failed rule: self >= oldSelf'], warnings: [] },
+  ],
+  [
+    'with optionalOldSelf they are asked of both',
+    {
+      type: 'object',
+      properties: {
+        spec: {
+          type: 'object',
+          properties: {
+            a: {
+              type: 'integer',
+              'x-kubernetes-validations': [{ rule: '!oldSelf.hasValue()', optionalOldSelf: true, message: 'm' }],
+            },
+          },
+        },
+      },
+    },
+    { spec: { a: 1 } },
+    { spec: { a: 1 } },
+    { violations: ['spec.a: Invalid value: 1: m'], warnings: [] },
+  ],
+  [
+    'inside the optional, the stored value has no schema',
+    {
+      type: 'object',
+      properties: {
+        spec: {
+          type: 'object',
+          properties: { t: { type: 'string', format: 'date-time' } },
+          'x-kubernetes-validations': [{ rule: 'oldSelf.value().t == self.t', optionalOldSelf: true }],
+        },
+      },
+    },
+    { spec: { t: '2024-01-01T00:00:00Z' } },
+    { spec: { t: '2024-01-01T00:00:00Z' } },
+    { violations: ['spec: Invalid value: failed rule: oldSelf.value().t == self.t'], warnings: [] },
+  ],
+  [
+    'items of keyed lists have their old self, of others none',
+    {
+      type: 'object',
+      properties: {
+        spec: {
+          type: 'object',
+          properties: {
+            k: {
+              type: 'array',
+              'x-kubernetes-list-type': 'map',
+              'x-kubernetes-list-map-keys': ['n'],
+              items: {
+                type: 'object',
+                properties: {
+                  n: { type: 'string' },
+                  v: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self == oldSelf' }] },
+                },
+              },
+            },
+            a: {
+              type: 'array',
+              items: {
+                type: 'integer',
+                'x-kubernetes-validations': [{ rule: 'oldSelf.hasValue()', optionalOldSelf: true }],
+              },
+            },
+          },
+        },
+      },
+    },
+    {
+      spec: {
+        k: [
+          { n: 'y', v: 2 },
+          { n: 'x', v: 9 },
+        ],
+        a: [1],
+      },
+    },
+    {
+      spec: {
+        k: [
+          { n: 'x', v: 1 },
+          { n: 'y', v: 2 },
+        ],
+        a: [1],
+      },
+    },
+    {
+      violations: [
+        'spec.k[1].v: Invalid value: 9: failed rule: self == oldSelf',
+        'spec.a[0]: Invalid value: 1: failed rule: oldSelf.hasValue()',
+      ],
+      warnings: [],
+    },
+  ],
+  [
+    'what was so already is warned of',
+    {
+      type: 'object',
+      properties: {
+        spec: {
+          type: 'object',
+          properties: {
+            a: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > 5' }] },
+            b: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > 5' }] },
+          },
+        },
+      },
+    },
+    { spec: { a: 1, b: 2 } },
+    { spec: { a: 1, b: 1 } },
+    {
+      violations: ['spec.b: Invalid value: 2: failed rule: self > 5'],
+      warnings: ['spec.a: Invalid value: 1: failed rule: self > 5'],
+    },
+  ],
+  [
+    'what an unchanged value contains as well, also in lists without keys',
+    {
+      type: 'object',
+      properties: {
+        spec: {
+          type: 'object',
+          properties: {
+            l: { type: 'array', items: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > 5' }] } },
+          },
+        },
+      },
+    },
+    { spec: { l: [1, 9] } },
+    { spec: { l: [1, 9] } },
+    { violations: [], warnings: ['spec.l[0]: Invalid value: 1: failed rule: self > 5'] },
+  ],
+  [
+    'failures of rules about changes are never only warned of',
+    {
+      type: 'object',
+      properties: {
+        spec: {
+          type: 'object',
+          properties: { a: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > oldSelf' }] } },
+        },
+      },
+    },
+    { spec: { a: 1 } },
+    { spec: { a: 1 } },
+    { violations: ['spec.a: Invalid value: 1: failed rule: self > oldSelf'], warnings: [] },
+  ],
+  [
+    'an evaluation that fails names why',
+    {
+      type: 'object',
+      properties: {
+        spec: {
+          type: 'object',
+          properties: {
+            l: { type: 'array', items: { type: 'integer' } },
+            m: { type: 'object', additionalProperties: { type: 'integer' } },
+          },
+          'x-kubernetes-validations': [
+            { rule: 'self.l[9] == 1' },
+            { rule: "self.m['x'] == 1" },
+            { rule: 'self.l[0] / 0 == 1', message: 'divided' },
+          ],
+        },
+      },
+    },
+    { spec: { l: [1], m: {} } },
+    undefined,
+    {
+      violations: [
+        'spec: Invalid value: "object": index out of bounds: 9 evaluating rule: self.l[9] == 1',
+        'spec: Invalid value: "object": no such key: x evaluating rule: self.m[\'x\'] == 1',
+        'spec: Invalid value: "object": division by zero evaluating rule: divided',
+      ],
+      warnings: [],
+    },
+  ],
+  [
+    'what does not compile is told when it is to be used',
+    {
+      type: 'object',
+      properties: {
+        spec: {
+          type: 'object',
+          properties: { a: { type: 'integer' } },
+          'x-kubernetes-validations': [{ rule: 'self.b' }],
+        },
+      },
+    },
+    { spec: { a: 1 } },
+    undefined,
+    {
+      violations: [
+        'spec: Invalid value: "object": rule compile error: compilation failed: ERROR: <input>:1:5: undefined field \'b\'\n | self.b\n | ....^',
+      ],
+      warnings: [],
+    },
+  ],
+  [
+    'rules within allOf are about the same value',
+    {
+      type: 'object',
+      properties: {
+        spec: {
+          type: 'object',
+          properties: { a: { type: 'integer' } },
+          allOf: [
+            {
+              'x-kubernetes-validations': [{ rule: 'self.a > 5' }],
+              properties: { a: { 'x-kubernetes-validations': [{ rule: 'self > 6' }] } },
+            },
+          ],
+          'x-kubernetes-validations': [{ rule: 'true' }],
+        },
+      },
+    },
+    { spec: { a: 1 } },
+    undefined,
+    {
+      violations: ['spec: Invalid value: failed rule: self.a > 5', 'spec.a: Invalid value: 1: failed rule: self > 6'],
+      warnings: [],
+    },
+  ],
+  [
+    'parents come before children, rules in their order',
+    {
+      type: 'object',
+      properties: {
+        spec: {
+          type: 'object',
+          properties: {
+            a: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > 1' }, { rule: 'self > 2' }] },
+          },
+          'x-kubernetes-validations': [{ rule: 'false', message: 'outer' }],
+        },
+      },
+      'x-kubernetes-validations': [{ rule: 'false', message: 'root' }],
+    },
+    { spec: { a: 0 } },
+    undefined,
+    {
+      violations: [
+        '<nil>: Invalid value: root',
+        'spec: Invalid value: outer',
+        'spec.a: Invalid value: 0: failed rule: self > 1',
+        'spec.a: Invalid value: 0: failed rule: self > 2',
+      ],
+      warnings: [],
+    },
+  ],
+  [
+    'what costs too much ends all',
+    {
+      type: 'object',
+      properties: {
+        spec: {
+          type: 'object',
+          properties: {
+            l: { type: 'array', items: { type: 'integer' } },
+            z: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'false' }] },
+          },
+          'x-kubernetes-validations': [
+            { rule: 'self.l.all(a, self.l.all(b, self.l.all(c, a + b + c >= 0)))' },
+            { rule: 'false' },
+          ],
+        },
+      },
+    },
+    { spec: { l: Array.from({ length: 120 }, (_, at) => at), z: 1 } },
+    undefined,
+    {
+      violations: [
+        'spec: Invalid value: "object": \'operation cancelled: actual cost limit exceeded\': no further validation rules will be run due to call cost exceeds limit for rule: self.l.all(a, self.l.all(b, self.l.all(c, a + b + c >= 0)))',
+      ],
+      warnings: [],
+    },
+  ],
+  [
+    'unknown members can be compared, not seen',
+    {
+      type: 'object',
+      properties: {
+        spec: {
+          type: 'object',
+          properties: { u: { 'x-kubernetes-preserve-unknown-fields': true }, a: { type: 'integer' } },
+          'x-kubernetes-validations': [{ rule: 'self == oldSelf' }],
+        },
+      },
+    },
+    { spec: { u: { x: 1 }, a: 1 } },
+    { spec: { u: { x: 2 }, a: 1 } },
+    { violations: ['spec: Invalid value: failed rule: self == oldSelf'], warnings: [] },
+  ],
+  [
+    'properties named like those of every object are properties',
+    {
+      type: 'object',
+      properties: {
+        spec: {
+          type: 'object',
+          properties: { constructor: { type: 'integer' }, __proto__x: { type: 'integer' } },
+          'x-kubernetes-validations': [{ rule: '!has(self.constructor)' }],
+        },
+      },
+    },
+    { spec: {} },
+    undefined,
+    { violations: [], warnings: [] },
+  ],
+])('%s', (_title, schema, object, previous, expected) => {
+  const { violations, warnings } = findings(schema, object, previous);
+  expect({ violations: violations.map(({ field, body }) => `${field}: ${body}`), warnings }).toEqual(expected);
+});
