@@ -33,6 +33,7 @@ import { type OpenedOperations, openOperations } from './server/operations.js';
 import type { ServerOptions } from './server/options.js';
 import { checkControllerNames, runControllers } from './server/run-controllers.js';
 import { openSigners } from './server/signers.js';
+import { openWebhooks } from './server/webhooks.js';
 import { openStore } from './store/open.js';
 
 /** A running server. */
@@ -121,6 +122,17 @@ async function start(options: ServerOptions, given: Start): Promise<OpenedServer
     secretTokenUsed: recordTokenUse({ client: () => clientOf(apiserver, 'kube-apiserver'), domains, clock, log }),
     certificateLifetimeLeft: (seconds) => operations.onClientCertificate(seconds),
   });
+  const webhooks = await openWebhooks({
+    objects,
+    authorizer,
+    catalogue: () => catalogue,
+    services: options.webhookServices,
+    isOpen: () => bootstrapped,
+    domains,
+    clock,
+    log,
+    metrics,
+  });
   const { definitions, admission } = openDefinitions({
     authentication,
     authorizer,
@@ -132,6 +144,7 @@ async function start(options: ServerOptions, given: Start): Promise<OpenedServer
     maxTokenSeconds: options.serviceAccountMaxTokenSeconds,
     extendTokens: options.extendServiceAccountTokens,
     metrics,
+    webhooks,
   });
   const catalogue = new Catalogue(definitions);
   const parts: Parts = {
@@ -170,7 +183,7 @@ async function start(options: ServerOptions, given: Start): Promise<OpenedServer
   const clientOf = (user: UserInfo, agent: string): Client =>
     clientIn(domains, localClient({ user, handle: inProcess, catalogue, agent, signal: stopping.signal }));
 
-  await openCustomResources({ objects, catalogue, domains, log });
+  await openCustomResources({ objects, catalogue, domains, log, webhooks });
   const certificates = options.certificates ?? {};
   const own = options.signers ?? [];
   await bootstrap(
@@ -244,6 +257,7 @@ async function start(options: ServerOptions, given: Start): Promise<OpenedServer
     stopping.abort();
     await listening?.stop(graceMs);
     await controllers;
+    webhooks.client.close();
     await operations.close();
     await store.close();
   };

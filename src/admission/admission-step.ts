@@ -20,8 +20,33 @@ export interface AdmissionAttributes {
   readonly options?: Readonly<Record<string, unknown>>;
   /** Sends a Warning header with the answer. */
   warn(text: string): void;
-  /** Adds a fact to the request's record in the audit log; absent where none is kept. The first value of a key stays. */
-  readonly annotate?: ((key: string, value: string) => void) | undefined;
+  /**
+   * Adds a fact to the request's record in the audit log; absent where none is kept. The first value of a key stays.
+   * `fromLevel`: only records of that level have it.
+   */
+  readonly annotate?: ((key: string, value: string, fromLevel?: 'Request') => void) | undefined;
+  /** Who waits for the answer. Absent: nobody who could go away. */
+  readonly caller?: Caller | undefined;
+  /** One of the deletions that a request for a whole collection comes to. */
+  readonly isOneOfMany?: boolean;
+}
+
+/** Who waits for an answer, and for how long. */
+export interface Caller {
+  /** Aborted when they are gone. */
+  readonly signal: AbortSignal;
+  /** When the time of the request is over, in milliseconds of the server's clock. */
+  readonly until?: number | undefined;
+}
+
+/** The rounds in which a request goes through all mutations: one, or two if some step asks for it. */
+export interface Rounds {
+  /** 0, then 1. */
+  readonly current: number;
+  /** All steps get to see the object once more. Nothing comes of it in the second round. */
+  again(): void;
+  /** What a step has to remember until the second round, by the step's name. */
+  readonly memory: Map<string, unknown>;
 }
 
 /** One policy on the write path. Rejects by throwing an ApiError. */
@@ -30,7 +55,9 @@ export interface AdmissionStep {
   /** Cheap, asked first. */
   handles(attributes: AdmissionAttributes): boolean;
   /** Returns the object to go on with. */
-  mutate?(attributes: AdmissionAttributes): Promise<ApiObject>;
+  mutate?(attributes: AdmissionAttributes, rounds?: Rounds): Promise<ApiObject>;
+  /** Sees a deletion before those that validate it; there is nothing to change. */
+  beforeDeletion?(attributes: AdmissionAttributes): Promise<void>;
   /** Sees the final object. */
   validate?(attributes: AdmissionAttributes): Promise<void>;
 }

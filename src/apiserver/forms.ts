@@ -5,22 +5,81 @@ import type { Document, Entry } from '../store/store.js';
 
 /** Between stored bytes and objects of the version a request speaks. */
 
-const readings = new WeakMap<ResourceDefinition, WeakMap<Entry, ApiObject>>();
+/** What is known of a definition's entries. */
+interface Readings {
+  readonly objects: WeakMap<Entry, ApiObject>;
+  /** Conversions that somebody elsewhere does at the moment. */
+  readonly underWay: WeakMap<Entry, Promise<void>>;
+}
 
-/** The stored object in the definition's version. Not to be changed. */
+const readings = new WeakMap<ResourceDefinition, Readings>();
+
+function readingsOf(definition: ResourceDefinition): Readings {
+  const known = readings.get(definition);
+  if (known !== undefined) return known;
+  const made: Readings = { objects: new WeakMap(), underWay: new WeakMap() };
+  readings.set(definition, made);
+  return made;
+}
+
+/** The stored object in the definition's version. Not to be changed. Where others convert, `converted` comes first. */
 export function stored(definition: ResourceDefinition, entry: Entry): ApiObject {
   const { codec } = definition;
   if (codec === undefined) return entry.value as unknown as ApiObject;
-  let known = readings.get(definition);
-  if (known === undefined) {
-    known = new WeakMap();
-    readings.set(definition, known);
-  }
+  const known = readingsOf(definition).objects;
   const before = known.get(entry);
   if (before !== undefined) return before;
   const object = codec.read(entry.value as JsonObject);
   known.set(entry, object);
   return object;
+}
+
+/** As much as is converted by one call: objects, and bytes of them. */
+const batch = { objects: 100, bytes: 1_048_576 };
+
+/**
+ * Makes entries readable by `stored`, where a webhook converts between versions. undefined: they are already, as nearly
+ * always. Rejects with what the caller is told.
+ */
+export function converted(definition: ResourceDefinition, entries: readonly Entry[]): Promise<void> | undefined {
+  const elsewhere = definition.codec?.elsewhere;
+  if (elsewhere === undefined) return undefined;
+  const known = readingsOf(definition);
+  const foreign = entries.filter(
+    (entry) => !known.objects.has(entry) && elsewhere.isForeign(entry.value as JsonObject),
+  );
+  if (foreign.length === 0) return undefined;
+  // Several may wait for the same.
+  const others = foreign.map((entry) => known.underWay.get(entry)).filter((one) => one !== undefined);
+  const own = foreign.filter((entry) => !known.underWay.has(entry));
+  if (own.length === 0) return Promise.all(others).then(nothing);
+  const work = convertAll(elsewhere, known.objects, own).finally(() => {
+    for (const entry of own) known.underWay.delete(entry);
+  });
+  for (const entry of own) known.underWay.set(entry, work);
+  return Promise.all([work, ...others]).then(nothing);
+}
+
+const nothing = (): void => {};
+
+async function convertAll(
+  elsewhere: NonNullable<NonNullable<ResourceDefinition['codec']>['elsewhere']>,
+  known: WeakMap<Entry, ApiObject>,
+  entries: readonly Entry[],
+): Promise<void> {
+  for (let begin = 0; begin < entries.length; ) {
+    let end = begin;
+    for (let bytes = 0; end < entries.length && end - begin < batch.objects && bytes < batch.bytes; end++) {
+      bytes += entries[end]?.bytes.length ?? 0;
+    }
+    const some = entries.slice(begin, end);
+    const objects = await elsewhere.read(some.map(({ value }) => value as JsonObject));
+    for (const [at, entry] of some.entries()) {
+      const object = objects[at];
+      if (object !== undefined) known.set(entry, object);
+    }
+    begin = end;
+  }
 }
 
 const storageTypes = new WeakMap<ResourceDefinition, EncodedType>();
@@ -33,9 +92,14 @@ function storageType(definition: ResourceDefinition): EncodedType {
   return known;
 }
 
-/** The bytes an object is stored as, its resourceVersion still to be written. */
-export const encode = (definition: ResourceDefinition, object: ApiObject): Document =>
-  compileEncoder(storageType(definition))(definition.codec === undefined ? object : definition.codec.store(object));
+/** The bytes an object is stored as, its resourceVersion still to be written. Rejects with what the caller is told. */
+export function encode(definition: ResourceDefinition, object: ApiObject): Document | Promise<Document> {
+  const { codec } = definition;
+  const write = compileEncoder(storageType(definition));
+  if (codec === undefined) return write(object);
+  if (codec.elsewhere === undefined || codec.elsewhere.isStoredAs(object)) return write(codec.store(object));
+  return codec.elsewhere.store(object).then(write);
+}
 
 /** Would storing the document change nothing? */
 export function sameDocument(document: Document, entry: Entry): boolean {

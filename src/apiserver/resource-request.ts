@@ -13,6 +13,7 @@ import { accessOf, requireAccess } from './access.js';
 import { checkMediaType, readDeleteBody, readObject } from './bodies.js';
 import { pageNotFound } from './health.js';
 import { existsInProtobuf, negotiate, readIncludeObject } from './negotiate.js';
+import { requestTimeout } from './operations/deadlines.js';
 import type { Parts } from './parts.js';
 import { patchTypeOf } from './patch/index.js';
 import type { ApiRequest, Representation, Result } from './request.js';
@@ -69,7 +70,11 @@ export async function runResourceRequest(
     dryRun: false,
     now: parts.clock.now(),
     warn,
-    annotate: request.record === undefined ? undefined : (key, value) => request.record?.annotate(key, value),
+    annotate:
+      request.record === undefined
+        ? undefined
+        : (key, value, fromLevel) => request.record?.annotate(key, value, fromLevel),
+    caller: callerOf(request, parts.clock.now()),
   };
   const result = await runVerb(parts, request, target, context);
   const includeObject = readIncludeObject(representation, request.query);
@@ -78,6 +83,19 @@ export async function runResourceRequest(
     representation: includeObject === 'Metadata' ? representation : { ...representation, includeObject },
   };
 }
+
+/** Longest time of a write in milliseconds, whatever its caller would wait for. */
+const longestWriteMs = 34_000;
+
+/** Who waits for the answer. Most requests never ask. */
+const callerOf = (request: ApiRequest, now: number): NonNullable<RequestContext['caller']> => ({
+  get signal() {
+    return request.signal;
+  },
+  get until() {
+    return now + requestTimeout(request.query, longestWriteMs);
+  },
+});
 
 function runVerb(parts: Parts, request: ApiRequest, target: Target, context: RequestContext): Result | Promise<Result> {
   const { info, query } = request;

@@ -20,7 +20,8 @@ import type { RequestContext, ResourceDefinition, SubresourceView } from '../reg
 import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
 import type { Document } from '../store/store.js';
 import { type Entry, WriteConflict } from '../store/store.js';
-import { encode, sameDocument, stored } from './forms.js';
+import { withVersions } from './conversions.js';
+import { converted, encode, sameDocument, stored } from './forms.js';
 import {
   checkNoVersion,
   checkPathName,
@@ -53,6 +54,11 @@ export interface WriteRequest {
   readonly options: Readonly<Record<string, unknown>>;
   /** Does nobody wait for the answer any more? */
   abandoned(): boolean;
+  /**
+   * What those who judge see in place of the object, where the write came as another kind. Those who change objects
+   * have seen it already.
+   */
+  readonly judgedAs?: { next(object: ApiObject): ApiObject; previous(object: ApiObject): ApiObject } | undefined;
 }
 
 /** What a write came to. */
@@ -99,7 +105,9 @@ export async function createObject(
 
   const attributes = attributesOf(request, 'CREATE', object, undefined);
   const admitted = await mutated(parts, attributes);
-  if (admitted !== object) object = dedupeOwners(admitted, context, 'admission');
+  if (admitted !== object) {
+    object = dedupeOwners(wipeSystemFields(inNamespace(definition, context, admitted)), context, 'admission');
+  }
 
   const generates = !object.metadata.name && Boolean(object.metadata.generateName);
   for (let attempt = 1; ; attempt++) {
@@ -120,25 +128,27 @@ export async function createObject(
     for (const text of definition.warnings?.(next, undefined) ?? []) context.warn(text);
     if (turns.isDue) await turns.next();
     await mayCreate?.();
-    await runValidating(parts.admission, attributesOf(request, 'CREATE', next, undefined));
+    await runValidating(parts.admission, finalCreate(attributes, next));
 
     checkNoVersion(given, context.dryRun || byUpdate);
+    if (admitted.metadata.resourceVersion !== undefined) checkNoVersion(admitted, context.dryRun || byUpdate);
     const key = storageKey(definition, keyFor(definition, next));
+    // In a dry run nothing is stored, in whatever version.
+    const document = context.dryRun ? undefined : await encode(definition, next);
     try {
-      if (context.dryRun) {
+      if (document === undefined) {
         const present = await parts.store.get(key);
         if (present !== undefined) throw new WriteConflict(key, present);
         return { created: true, entry: undefined, object: next };
       }
-      const entry = await parts.store.commit({ key, document: encode(definition, next), expect: 'absent' });
+      const entry = await parts.store.commit({ key, document, expect: 'absent' });
+      await converted(definition, [entry]);
       return { created: true, entry, object: next };
     } catch (error) {
       if (byUpdate || !(error instanceof WriteConflict)) throw error;
       if (generates && attempt < nameAttempts) continue;
       if (object.metadata.generateName) throw nameNotGenerated(subject(definition, next.metadata.name));
-      throw alreadyExists(subject(definition, next.metadata.name), {
-        terminating: isTerminating(definition, error.actual),
-      });
+      throw alreadyExists(subject(definition, next.metadata.name), { terminating: isTerminating(error.actual) });
     }
   }
 }
@@ -233,6 +243,7 @@ async function updateOnce(
 ): Promise<Written> {
   const { definition, context, view } = request;
   const turns = new TurnTaking();
+  await converted(definition, [entry]);
   const previous = stored(definition, entry);
   if (turns.isDue) await turns.next();
   const changed = await update.change(previous);
@@ -242,13 +253,15 @@ async function updateOnce(
   if (update.checkUid && givenUid && givenUid !== previous.metadata.uid) {
     throw uidMismatch(definition, key, context, [givenUid, previous.metadata.uid ?? '']);
   }
-  const version = readGivenVersion(next);
   next = dedupeOwners(next, context, 'admission');
   if (!changed.managed) next = await own(request, previous, next, turns);
   if (turns.isDue) await turns.next();
-  const mutable = attributesOf(request, 'UPDATE', next, previous);
-  next = await mutated(parts, mutable);
+  if (request.judgedAs === undefined) {
+    const admitted = await mutated(parts, attributesOf(request, 'UPDATE', next, previous));
+    if (admitted !== next) next = inNamespace(definition, context, admitted);
+  }
 
+  const version = readGivenVersion(next);
   if (version === 0n && !definition.unconditionalUpdate) throw versionMissing(definition, key);
   if (version !== 0n && version !== entry.revision) throw staleWrite(subject(definition, key.name));
 
@@ -268,7 +281,11 @@ async function updateOnce(
     throw invalidObject({ group, kind: next.kind, name: key.name }, violations);
   }
   if (view === undefined) for (const text of definition.warnings?.(next, previous) ?? []) context.warn(text);
-  await runValidating(parts.admission, attributesOf(request, 'UPDATE', next, previous));
+  const { judgedAs = asIs } = request;
+  await runValidating(
+    parts.admission,
+    attributesOf(request, 'UPDATE', judgedAs.next(next), judgedAs.previous(previous)),
+  );
 
   if (isReleased(definition, next, previous)) {
     if (!context.dryRun) await parts.store.commit({ key: entry.key, document: undefined, expect: entry.revision });
@@ -277,10 +294,11 @@ async function updateOnce(
   if (turns.isDue) await turns.next();
   // Owners whose values came to nothing have written nothing.
   next = withoutIdleTimes(previous, next);
-  const document = encode(definition, next);
+  const document = await encode(definition, next);
   if (sameDocument(document, entry)) return { created: false, entry, object: previous };
   if (context.dryRun) return { created: false, entry: undefined, object: withVersion(next, entry) };
   const committed = await commitOver(parts, entry, document);
+  await converted(definition, [committed]);
   definition.updated?.(next, previous);
   return { created: false, entry: committed, object: next };
 }
@@ -295,7 +313,9 @@ export async function replaceStored(
   entry: Entry,
   next: ApiObject,
 ): Promise<Entry> {
-  return commitOver(parts, entry, encode(definition, next));
+  const committed = await commitOver(parts, entry, await encode(definition, next));
+  await converted(definition, [committed]);
+  return committed;
 }
 
 function* createViolations({ definition, context }: WriteRequest, next: ApiObject): Steps<readonly Violation[]> {
@@ -357,18 +377,20 @@ function own(
   turns: TurnTaking,
 ): Promise<ApiObject> {
   const { definition, view, context } = request;
-  const steps = recordUpdate({
-    live,
-    next,
-    schema: definition.schema,
-    manager: request.manager,
-    apiVersion: next.apiVersion,
-    subresource: request.managedSubresource,
-    now: context.now,
-    resetFields: (view === undefined ? definition.resetFields : view.resetFields) ?? [],
-    versions: definition.versions,
+  return withVersions(definition, (versions) => {
+    const steps = recordUpdate({
+      live,
+      next,
+      schema: definition.schema,
+      manager: request.manager,
+      apiVersion: next.apiVersion,
+      subresource: request.managedSubresource,
+      now: context.now,
+      resetFields: (view === undefined ? definition.resetFields : view.resetFields) ?? [],
+      versions,
+    });
+    return inTurns(steps, turns);
   });
-  return inTurns(steps, turns);
 }
 
 function withGeneration(definition: ResourceDefinition, next: ApiObject, previous: ApiObject): ApiObject {
@@ -382,15 +404,15 @@ const isReleased = (definition: ResourceDefinition, next: ApiObject, previous: A
   (next.metadata.finalizers ?? []).length === 0 &&
   !(definition.deletion?.held(next) ?? false);
 
-const isTerminating = (definition: ResourceDefinition, entry: Entry | undefined): boolean =>
-  entry !== undefined && stored(definition, entry).metadata.deletionTimestamp !== undefined;
+const isTerminating = (entry: Entry | undefined): boolean =>
+  (entry?.value as ApiObject | undefined)?.metadata.deletionTimestamp !== undefined;
 
 const withVersion = (object: ApiObject, entry: Entry): ApiObject => ({
   ...object,
   metadata: { ...object.metadata, resourceVersion: String(entry.revision) },
 });
 
-function attributesOf(
+export function attributesOf(
   { definition, context, options }: WriteRequest,
   operation: AdmissionAttributes['operation'],
   object: ApiObject,
@@ -409,5 +431,15 @@ function attributesOf(
     options,
     warn: (text) => context.warn(text),
     annotate: context.annotate,
+    caller: context.caller,
   };
 }
+
+const asIs = { next: (object: ApiObject) => object, previous: (object: ApiObject) => object };
+
+/** A create as those see it who judge what will be stored. A name that was generated is known by now. */
+const finalCreate = (attributes: AdmissionAttributes, object: ApiObject): AdmissionAttributes => ({
+  ...attributes,
+  ...(attributes.key.name === '' ? { key: { ...attributes.key, name: object.metadata.name ?? '' } } : {}),
+  object,
+});

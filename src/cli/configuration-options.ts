@@ -47,6 +47,7 @@ export interface Configuration {
   certificatePolicy: { mode: 'enforce' | 'shadow'; default: 'leave' | 'deny'; rules: PolicyRule[] };
   trust: { distribute: boolean; owner: string; secretTargets: boolean; bundles: TrustBundle[] };
   domains: { api: string; signer: string };
+  webhookServices: { service: string; address: string }[];
   featureGates: { ShardedListAndWatch: boolean };
   metrics: boolean;
   audit: { policyFile?: string | undefined; logFile: string; maxSizeMb: number; maxBackups: number };
@@ -93,6 +94,7 @@ export const defaults: Configuration = {
   certificatePolicy: { mode: 'enforce', default: 'leave', rules: [] },
   trust: { distribute: false, owner: 'kedge', secretTargets: false, bundles: [] },
   domains: { api: defaultDomains.api, signer: defaultDomains.signer },
+  webhookServices: [],
   featureGates: { ShardedListAndWatch: false },
   metrics: true,
   audit: { logFile: '-', maxSizeMb: 100, maxBackups: 10 },

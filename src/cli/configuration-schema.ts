@@ -10,6 +10,8 @@ const path = z.string().min(1);
 /** Names of headers, or what they begin with. */
 const headers = z.array(z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'must be a header name'));
 const mode = z.enum(['Node', 'RBAC', 'Webhook', 'AlwaysAllow', 'AlwaysDeny']);
+const service = /^[a-z0-9.-]+\/[a-z0-9.-]+(:[1-9]\d{0,4})?$/;
+const address = /^(\[[0-9a-fA-F:.]+\]|[^\s:/]+):[1-9]\d{0,4}$/;
 const count = z.number().int().nonnegative();
 /** Milliseconds that a timer can wait. */
 const period = z.number().int().min(100).max(86_400_000);
@@ -86,6 +88,14 @@ export const configuration = z.strictObject({
       signer: z.string().min(1).default(defaults.domains.signer),
     })
     .prefault({}),
+  webhookServices: z
+    .array(
+      z.strictObject({
+        service: z.string().regex(service, 'must be namespace/name or namespace/name:port'),
+        address: z.string().regex(address, 'must be host:port'),
+      }),
+    )
+    .default(defaults.webhookServices),
   featureGates: z
     .strictObject({ ShardedListAndWatch: z.boolean().default(defaults.featureGates.ShardedListAndWatch) })
     .prefault({}),

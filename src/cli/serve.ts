@@ -35,6 +35,7 @@ export async function serve(file: string | undefined, flags: Flags): Promise<voi
     log,
     clock: systemClock,
     domains: { ...configuration.domains, extensions: ['x-kubernetes-', 'x-api-'] },
+    webhookServices: Object.fromEntries(configuration.webhookServices.map((one) => [one.service, one.address])),
     featureGates: configuration.featureGates,
     ...accessOptions(configuration),
     signingSeconds: signing.seconds,

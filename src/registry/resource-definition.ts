@@ -53,7 +53,11 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Res
       object: JsonObject,
       apiVersion: string,
     ): { readonly object: JsonObject; readonly schema: Schema } | undefined;
+    /** Present where somebody elsewhere converts: makes the object that `convert` would. */
+    readonly elsewhere?: (object: JsonObject, apiVersion: string) => Promise<JsonObject>;
   };
+  /** All versions of the kind as definitions, served or not, this one included; absent where there is but one. */
+  readonly siblings?: () => readonly ResourceDefinition[];
   /** False for kinds the garbage collector leaves alone: deletion adds none of its finalizers. */
   readonly collected?: boolean;
   /** Top-level fields that writes through the main door never own (managedFields), e.g. `['status']`. */
@@ -98,6 +102,20 @@ export interface Codec<T extends ApiObject> {
   read(stored: JsonObject): T;
   /** The object in the version it is stored in. */
   store(object: T): JsonObject;
+  /** An object of any version in this one, and nothing else done to it. */
+  convert(object: JsonObject): Promise<JsonObject>;
+  /**
+   * Present where somebody elsewhere converts versions: `read` and `store` do then for objects that need no conversion,
+   * and these for the others. Throw what the caller of a request is told.
+   */
+  readonly elsewhere?: {
+    /** Is what is stored in another version than this one? */
+    isForeign(stored: JsonObject): boolean;
+    /** Can the object be stored as it is? */
+    isStoredAs(object: T): boolean;
+    read(stored: readonly JsonObject[]): Promise<readonly T[]>;
+    store(object: T): Promise<JsonObject>;
+  };
 }
 
 /** Answers what is wrong with a name, one text each; nothing wrong: empty. */
@@ -174,8 +192,13 @@ export interface RequestContext {
   readonly now: number;
   /** Sends a Warning header with the answer. */
   warn(text: string): void;
-  /** Adds a fact to the request's record in the audit log; absent where none is kept. The first value of a key stays. */
-  readonly annotate?: ((key: string, value: string) => void) | undefined;
+  /**
+   * Adds a fact to the request's record in the audit log; absent where none is kept. The first value of a key stays.
+   * `fromLevel`: only records of that level have it.
+   */
+  readonly annotate?: ((key: string, value: string, fromLevel?: 'Request') => void) | undefined;
+  /** Who waits for the answer: aborted when they are gone, and when their time is over. Absent: nobody in particular. */
+  readonly caller?: { readonly signal: AbortSignal; readonly until?: number | undefined } | undefined;
 }
 
 /** Checks a definition against its type; the identity otherwise. */

@@ -10,6 +10,8 @@ import type { StoredObjects } from '../apiserver/stored-objects.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { type CustomResourceOptions, customResourcesOf } from '../resources/customresources/definition.js';
 import type { Logger } from '../runtime/logger.js';
+import { conversionWebhook } from './conversion-webhook.js';
+import type { Webhooks } from './webhooks.js';
 
 /** Serves what CustomResourceDefinitions define, from now on and as they change. */
 export async function openCustomResources(given: {
@@ -17,8 +19,16 @@ export async function openCustomResources(given: {
   readonly catalogue: Catalogue;
   readonly domains: Domains;
   readonly log: Logger;
+  /** How webhooks are reached that convert versions. Absent: only the apiVersion ever changes. */
+  readonly webhooks?: Pick<Webhooks, 'client' | 'services'>;
 }): Promise<void> {
-  const options: CustomResourceOptions = { prefixes: given.domains.extensions };
+  const { webhooks, domains } = given;
+  const options: CustomResourceOptions = {
+    prefixes: domains.extensions,
+    ...(webhooks === undefined
+      ? {}
+      : { convertElsewhere: (crd) => conversionWebhook(crd, { ...webhooks, api: domains.api }) }),
+  };
   const read = (crd: CustomResourceDefinition): readonly ResourceDefinition[] => {
     try {
       const definitions = customResourcesOf(crd, options);

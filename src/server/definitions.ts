@@ -18,6 +18,7 @@ import type { Clock } from '../runtime/clock.js';
 import type { Metrics } from '../runtime/metrics.js';
 import type { Authentication } from './authentication.js';
 import { requestedDurations } from './certificate-metrics.js';
+import type { Webhooks } from './webhooks.js';
 
 export interface DefinitionParts {
   readonly authentication: Authentication;
@@ -30,6 +31,7 @@ export interface DefinitionParts {
   readonly maxTokenSeconds: number | undefined;
   readonly extendTokens: boolean | undefined;
   readonly metrics: Metrics | undefined;
+  readonly webhooks: Pick<Webhooks, 'mutating' | 'validating'>;
 }
 
 /** The built-in kinds with the services they answer from, and the policies on their way to the store. */
@@ -75,6 +77,8 @@ export function openDefinitions(parts: DefinitionParts): {
       domains,
       clock: parts.clock,
       nodeRestriction: parts.nodeRestriction,
+      mutating: parts.webhooks.mutating,
+      validating: parts.webhooks.validating,
     }),
   };
 }

@@ -43,6 +43,11 @@ export interface ServerOptions {
     readonly allowedSeconds?: number;
     readonly refusedSeconds?: number;
   };
+  /**
+   * Where the services are that webhook configurations and custom resource definitions name: `namespace/name` or
+   * `namespace/name:port` to `host:port`. Default: nowhere; such webhooks cannot be reached.
+   */
+  readonly webhookServices?: Readonly<Record<string, string>>;
   /** Who decides what callers may do, in the order they are asked. Default Node, then RBAC. */
   readonly authorization?: AuthorizationMode | readonly AuthorizationMode[];
   /** Keep node agents to what is theirs when they write. Default: if `Node` is among the modes. */

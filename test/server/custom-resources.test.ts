@@ -37,7 +37,7 @@ test('what one definition serves stays the same while another changes, comes and
   const put = async (plural: string, established: 'True' | 'False'): Promise<void> => {
     const key = storageKey(crds, { name: `${plural}.example.com` });
     const expected = (await store.get(key))?.revision ?? 'absent';
-    const document = encode(crds, crd(plural, established) as never);
+    const document = await encode(crds, crd(plural, established) as never);
     await store.commit({ key, document, expect: expected });
     await settled();
   };

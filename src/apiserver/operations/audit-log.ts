@@ -136,8 +136,9 @@ export class AuditRecord {
     this.#impersonated = impersonated;
   }
 
-  /** The first value of an annotation stays. */
-  annotate(key: string, value: string): void {
+  /** The first value of an annotation stays. Of some only records of a level tell. */
+  annotate(key: string, value: string, fromLevel?: 'Request'): void {
+    if (fromLevel !== undefined && !reaches(this.#parts.required.level, fromLevel)) return;
     if (!this.#annotations.has(key)) this.#annotations.set(key, value);
   }
 

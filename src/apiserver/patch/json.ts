@@ -1,5 +1,5 @@
 import { badRequest, entityTooLarge, unprocessable } from '../../api/errors.js';
-import { goJson } from '../../api/go-text.js';
+import { goJson, quote } from '../../api/go-text.js';
 import { JsonSyntaxError, maxDepth, parseJson, setMember } from '../../api/json-text.js';
 import type { Json, JsonObject } from '../../api/object.js';
 import { isList, isObject, sortTexts } from '../../apply/json-value.js';
@@ -22,14 +22,44 @@ export const jsonPatch: PatchType = {
       strict,
       apply(current) {
         patching = new Patching(current);
-        const result = patching.run(operations);
-        if (!isObject(result) || (canNest && isDeeperThan(maxDepth, result))) throw unprocessable();
-        return result;
+        try {
+          return finished(patching.run(operations), canNest);
+        } catch (error) {
+          throw error instanceof DoesNotApply ? unprocessable() : error;
+        }
       },
       shown: (result) => goJson(patching?.ordered(result) ?? result),
     };
   },
 };
+
+/** An operation does not fit the object. The message is that of the library Kubernetes uses. */
+export class DoesNotApply extends Error {
+  override readonly name = 'DoesNotApply';
+}
+
+/** A JSON Patch that the server got from elsewhere than a caller: what is wrong is told in full. */
+export interface ReceivedPatch {
+  readonly isEmpty: boolean;
+  /** Throws DoesNotApply. The object given is left as it is. */
+  apply(current: JsonObject): JsonObject;
+}
+
+/** Reads such a patch; unknown members do not matter. Throws ApiError (400, 413) whose message tells what is wrong. */
+export function readReceivedPatch(read: ReadPatchText): ReceivedPatch {
+  const { operations } = readOperations(read, false);
+  const canNest = operations.some(nests);
+  return {
+    isEmpty: operations.length === 0,
+    apply: (current) => finished(new Patching(current).run(operations), canNest),
+  };
+}
+
+function finished(result: Json, canNest: boolean): JsonObject {
+  if (!isObject(result)) throw new DoesNotApply('the result is no object');
+  if (canNest && isDeeperThan(maxDepth, result)) throw new DoesNotApply('the result is nested too deeply');
+  return result;
+}
 
 export const maxOperations = 10_000;
 /** Bytes of JSON that `copy` operations may add together. */
@@ -119,11 +149,11 @@ class Patching {
     this.#root = document;
   }
 
-  /** @throws ApiError 422 when an operation does not apply. */
+  /** Throws DoesNotApply. */
   run(operations: readonly Operation[]): Json {
     for (const operation of operations) {
       const act = Object.hasOwn(actions, operation.op) ? actions[operation.op] : undefined;
-      if (act === undefined) throw unprocessable();
+      if (act === undefined) throw new DoesNotApply(`Unexpected kind: ${operation.op || 'unknown'}`);
       act(this, operation);
     }
     return this.#root;
@@ -137,28 +167,31 @@ class Patching {
     this.#root = value;
   }
 
-  /** The container a path leads into, for reading; and the key there. */
-  find(path: string | undefined): { readonly container: Json; readonly key: string } {
+  /** The container a path leads into, for reading, and the key there; undefined if there is none. */
+  find(path: string): { readonly container: Json; readonly key: string } | undefined {
     const keys = keysOf(path);
-    const key = keys.pop() ?? '';
-    let at = this.#root;
+    const key = keys.pop();
+    if (key === undefined) return undefined;
+    let at: Json | undefined = this.#root;
     this.#walk(at);
     for (const step of keys) {
       at = child(at, step);
+      if (at === undefined) return undefined;
       this.#walk(at);
     }
-    if (!isList(at) && !isObject(at)) throw unprocessable();
-    return { container: at, key };
+    return isList(at) || isObject(at) ? { container: at, key } : undefined;
   }
 
   /** The same container, for writing. */
-  reach(path: string | undefined): { readonly container: Container; readonly key: string } {
+  reach(path: string): { readonly container: Container; readonly key: string } | undefined {
     const keys = keysOf(path);
-    const key = keys.pop() ?? '';
+    const key = keys.pop();
+    // Looked at first: what is not there must not be copied on the way.
+    if (key === undefined || this.find(path) === undefined) return undefined;
     this.#root = this.#owned(this.#root);
     let at = this.#root as Container;
     for (const step of keys) {
-      const next = this.#owned(child(at, step));
+      const next = this.#owned(child(at, step) ?? null);
       if (Array.isArray(at)) at[indexIn(at, step)] = next;
       else setMember(at, step, next);
       at = next;
@@ -170,13 +203,17 @@ class Patching {
   copy(value: Json): Json {
     const text = jsonText(value);
     this.#copied += Buffer.byteLength(text);
-    if (this.#copied > maxCopied) throw unprocessable();
+    if (this.#copied > maxCopied) {
+      throw new DoesNotApply(
+        `Unable to complete the copy, the accumulated size increase of copy is ${this.#copied}, exceeding the limit ${maxCopied}`,
+      );
+    }
     return parseJson(text);
   }
 
   moving(items: number): void {
     this.#moved += items;
-    if (this.#moved > maxMoved) throw unprocessable();
+    if (this.#moved > maxMoved) throw new DoesNotApply('the operations move too many items');
   }
 
   /** The value as refusals show it: what was walked through has its members in order. */
@@ -193,7 +230,7 @@ class Patching {
   }
 
   #owned(value: Json): Container {
-    if (!isList(value) && !isObject(value)) throw unprocessable();
+    if (!isList(value) && !isObject(value)) throw new DoesNotApply('there is no container to change');
     if (this.#own.has(value)) return value as Container;
     const copy: Container = isList(value) ? [...value] : { ...value };
     if (isList(value)) this.moving(value.length);
@@ -203,52 +240,107 @@ class Patching {
   }
 }
 
+const missing = 'missing value';
+
+/** The path or source of an operation, which must have one. */
+function given(text: string | undefined, complaint: string): string {
+  if (text === undefined) throw new DoesNotApply(`${complaint}: ${missing}`);
+  return text;
+}
+
+/** What was found, which must be there. */
+function there<T>(found: T | undefined, complaint: string): T {
+  if (found === undefined) throw new DoesNotApply(`${complaint}: ${missing}`);
+  return found;
+}
+
+/** What an action within a list or map comes to; what it complains about begins with where that was. */
+function within<T>(place: string, act: () => T): T {
+  try {
+    return act();
+  } catch (error) {
+    throw error instanceof DoesNotApply ? new DoesNotApply(`${place}: ${error.message}`) : error;
+  }
+}
+
 const actions: Readonly<Record<string, (patching: Patching, operation: Operation) => void>> = {
-  add(patching, { path, value }) {
-    addAt(patching, path, value ?? null);
+  add(patching, { path: to, value }) {
+    const path = given(to, 'add operation failed to decode path');
+    const place = there(patching.reach(path), `add operation does not apply: doc is missing path: "${path}"`);
+    within(`error in add for path: '${path}'`, () => addAt(patching, place, value ?? null));
   },
 
-  remove(patching, { path }) {
-    removeAt(patching, path);
+  remove(patching, { path: to }) {
+    const path = given(to, 'remove operation failed to decode path');
+    const place = there(patching.reach(path), `remove operation does not apply: doc is missing path: "${path}"`);
+    within(`error in remove for path: '${path}'`, () => removeAt(patching, place));
   },
 
-  replace(patching, { path, value }) {
+  replace(patching, { path: to, value }) {
+    const path = given(to, 'replace operation failed to decode path: operation missing path field');
     if (path === '') {
-      if (!isObject(value) && !isList(value)) throw unprocessable();
+      if (!isObject(value) && !isList(value)) {
+        throw new DoesNotApply('replace operation value must be object or array: %!w(<nil>)');
+      }
       patching.root = value;
       return;
     }
-    const { container, key } = patching.reach(path);
-    if (Array.isArray(container)) container[indexIn(container, key)] = value ?? null;
-    else setMember(container, key, value ?? null);
-  },
-
-  move(patching, { from, path }) {
-    const { container, key } = patching.find(from);
-    const value = valueAt(container, key);
-    removeAt(patching, from);
-    addAt(patching, path, value ?? null);
-  },
-
-  copy(patching, { from, path }) {
-    const { container, key } = patching.find(from);
-    const value = valueAt(container, key) ?? null;
-    patching.find(path);
-    addAt(patching, path, patching.copy(value));
-  },
-
-  test(patching, { path, value }) {
-    if (path === '') {
-      if (!same(patching.root, value ?? null)) throw unprocessable();
+    const { container, key } = there(
+      patching.reach(path),
+      `replace operation does not apply: doc is missing path: ${path}`,
+    );
+    if (!Array.isArray(container)) {
+      setMember(container, key, value ?? null);
       return;
     }
-    const { container, key } = patching.find(path);
-    if (!same(valueAt(container, key) ?? null, value ?? null)) throw unprocessable();
+    const index = findIndex(container, key);
+    there(
+      typeof index === 'number' ? index : undefined,
+      `replace operation does not apply: doc is missing key: ${path}`,
+    );
+    container[index as number] = value ?? null;
+  },
+
+  move(patching, { from: source, path: to }) {
+    const from = given(source, 'move operation failed to decode from: operation, missing from field');
+    const taken = there(patching.find(from), `move operation does not apply: doc is missing from path: ${from}`);
+    const place = `error in move for path: '${taken.key}'`;
+    const value = within(place, () => valueAt(taken.container, taken.key));
+    const left = there(patching.reach(from), `move operation does not apply: doc is missing from path: ${from}`);
+    within(place, () => removeAt(patching, left));
+    const path = given(to, 'move operation failed to decode path: operation missing path field');
+    const put = there(patching.reach(path), `move operation does not apply: doc is missing destination path: ${path}`);
+    within(`error in move for path: '${path}'`, () => addAt(patching, put, value ?? null));
+  },
+
+  copy(patching, { from: source, path: to }) {
+    const from = given(source, 'copy operation failed to decode from: operation, missing from field');
+    const taken = there(patching.find(from), `copy operation does not apply: doc is missing from path: ${from}`);
+    const value = within(`error in copy for from: '${from}'`, () => valueAt(taken.container, taken.key)) ?? null;
+    const path = given(to, 'copy operation failed to decode path');
+    there(patching.find(path), `copy operation does not apply: doc is missing destination path: ${path}`);
+    const copy = patching.copy(value);
+    const put = there(patching.reach(path), `copy operation does not apply: doc is missing destination path: ${path}`);
+    within('error while adding value during copy', () => addAt(patching, put, copy));
+  },
+
+  test(patching, { path: to, value }) {
+    const path = given(to, 'test operation failed to decode path: operation missing path field');
+    let actual: Json = patching.root;
+    if (path !== '') {
+      const place = there(patching.find(path), `test operation does not apply: is missing path: ${path}`);
+      actual = within(`error in test for path: '${path}'`, () => valueAt(place.container, place.key)) ?? null;
+    }
+    if (!same(actual, value ?? null)) throw new DoesNotApply(`testing value ${path} failed: test failed`);
   },
 };
 
-function addAt(patching: Patching, path: string | undefined, value: Json): void {
-  const { container, key } = patching.reach(path);
+interface Place {
+  readonly container: Container;
+  readonly key: string;
+}
+
+function addAt(patching: Patching, { container, key }: Place, value: Json): void {
   if (!Array.isArray(container)) {
     setMember(container, key, value);
     return;
@@ -258,57 +350,69 @@ function addAt(patching: Patching, path: string | undefined, value: Json): void 
     return;
   }
   const places = container.length + 1;
-  const given = integer(key);
-  const index = given < 0 ? given + places : given;
-  if (index < 0 || index >= places) throw unprocessable();
-  patching.moving(container.length - index);
-  container.splice(index, 0, value);
+  const index = within(`value was not a proper array index: '${key}'`, () => integer(key));
+  const at = index < 0 ? index + places : index;
+  if (at < 0 || at >= places) throw new DoesNotApply(invalidIndex(index));
+  patching.moving(container.length - at);
+  container.splice(at, 0, value);
 }
 
-function removeAt(patching: Patching, path: string | undefined): void {
-  const { container, key } = patching.reach(path);
+function removeAt(patching: Patching, { container, key }: Place): void {
   if (Array.isArray(container)) {
     const index = indexIn(container, key);
     patching.moving(container.length - index);
     container.splice(index, 1);
     return;
   }
-  if (!Object.hasOwn(container, key)) throw unprocessable();
+  if (!Object.hasOwn(container, key)) throw new DoesNotApply(`Unable to remove nonexistent key: ${key}: ${missing}`);
   delete container[key];
 }
 
-/** The value there; undefined for a missing member. */
+/** The value there; undefined for a missing member. Throws DoesNotApply for an index that is none. */
 function valueAt(container: Json, key: string): Json | undefined {
   if (isList(container)) return container[indexIn(container, key)];
   return isObject(container) && Object.hasOwn(container, key) ? container[key] : undefined;
 }
 
-function child(container: Json, key: string): Json {
-  const value = valueAt(container, key);
-  if (value === undefined || value === null) throw unprocessable();
-  return value;
+/** The container or value there; undefined if there is none. */
+function child(container: Json, key: string): Json | undefined {
+  if (!isList(container)) return valueAt(container, key) ?? undefined;
+  const index = findIndex(container, key);
+  return typeof index === 'number' ? (container[index] ?? undefined) : undefined;
 }
 
 function indexIn(list: readonly Json[], key: string): number {
-  const given = integer(key);
-  const index = given < 0 ? given + list.length : given;
-  if (index < 0 || index >= list.length) throw unprocessable();
-  return index;
+  const index = findIndex(list, key);
+  if (typeof index === 'number') return index;
+  throw new DoesNotApply(index.wrong);
 }
 
+function findIndex(list: readonly Json[], key: string): number | { readonly wrong: string } {
+  const index = parsedInteger(key);
+  if (index === undefined) return { wrong: notInteger(key) };
+  const at = index < 0 ? index + list.length : index;
+  return at < 0 || at >= list.length ? { wrong: invalidIndex(index) } : at;
+}
+
+const invalidIndex = (index: number): string => `Unable to access invalid index: ${index}: invalid index referenced`;
+const notInteger = (text: string): string => `strconv.Atoi: parsing ${quote(text)}: invalid syntax`;
+
 /** A number as Go's Atoi reads it: a sign and leading zeros are fine. */
-function integer(text: string): number {
-  if (!/^[+-]?\d{1,32}$/.test(text)) throw unprocessable();
+function parsedInteger(text: string): number | undefined {
+  if (!/^[+-]?\d{1,32}$/.test(text)) return undefined;
   const value = Number(text);
-  if (!Number.isSafeInteger(value)) throw unprocessable();
+  return Number.isSafeInteger(value) ? value : undefined;
+}
+
+function integer(text: string): number {
+  const value = parsedInteger(text);
+  if (value === undefined) throw new DoesNotApply(notInteger(text));
   return value;
 }
 
-/** The keys of a path (RFC 6901); the empty path has none. */
-function keysOf(path: string | undefined): string[] {
-  if (path === undefined) throw unprocessable();
+/** The keys of a path (RFC 6901); one without a slash has none. */
+function keysOf(path: string): string[] {
   const segments = path.split('/').slice(1);
-  if (segments.length === 0) throw unprocessable();
   return path.includes('~') ? segments.map((segment) => segment.replace(/~[01]/g, unescaped)) : segments;
 }
 const unescaped = (code: string): string => (code === '~1' ? '/' : '~');
@@ -317,8 +421,7 @@ function jsonText(value: Json): string {
   try {
     return goJson(value);
   } catch {
-    // Nested so deeply that it cannot be written.
-    throw unprocessable();
+    throw new DoesNotApply('the value to copy is nested too deeply');
   }
 }
 

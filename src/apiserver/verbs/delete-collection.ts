@@ -24,7 +24,7 @@ export async function deleteCollection(
     target.signal.throwIfAborted();
     const key = keyOf(stored(target.definition, entry));
     try {
-      await deleteObject(parts, target.definition, key, parameters, { ...context, key });
+      await deleteObject(parts, target.definition, key, parameters, { ...context, key }, { isOneOfMany: true });
     } catch (error) {
       // Somebody else was faster, and it is gone all the same.
       if (!isReason(error, 'NotFound')) throw error;

@@ -1,5 +1,5 @@
 import type { AdmissionAttributes } from '../../admission/admission-step.js';
-import { runValidating } from '../../admission/chain.js';
+import { runDeletion } from '../../admission/chain.js';
 import { ApiError, conflict, notFound, type Status } from '../../api/errors.js';
 import { type ApiObject, groupKind, type ObjectKey } from '../../api/object.js';
 import type { DeleteParameters, DeletionPolicy } from '../../api/options.js';
@@ -7,7 +7,7 @@ import { timestamp } from '../../api/time.js';
 import { storageKey } from '../../registry/keys.js';
 import type { RequestContext, ResourceDefinition } from '../../registry/resource-definition.js';
 import { type Entry, WriteConflict } from '../../store/store.js';
-import { stored } from '../forms.js';
+import { converted, stored } from '../forms.js';
 import { checkPathName } from '../given-object.js';
 import type { Parts } from '../parts.js';
 import type { Result } from '../request.js';
@@ -23,6 +23,7 @@ export async function deleteObject(
   key: ObjectKey,
   parameters: DeleteParameters,
   context: RequestContext,
+  { isOneOfMany = false }: { readonly isOneOfMany?: boolean } = {},
 ): Promise<Result> {
   const attributes = (previous: ApiObject): AdmissionAttributes => ({
     operation: 'DELETE',
@@ -33,17 +34,20 @@ export async function deleteObject(
     previous,
     user: context.user,
     dryRun: context.dryRun,
-    options: { kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1', ...parameters },
+    options: { kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1', ...optionsOf(parameters) },
     warn: (text) => context.warn(text),
     annotate: context.annotate,
+    caller: context.caller,
+    ...(isOneOfMany ? { isOneOfMany } : {}),
   });
   checkPathName(key.name);
   for (;;) {
     const entry = await parts.store.get(storageKey(definition, key));
     if (entry === undefined) throw notFound({ ...definition, name: key.name });
+    await converted(definition, [entry]);
     const previous = stored(definition, entry);
     checkPreconditions(definition, previous, parameters);
-    await runValidating(parts.admission, attributes(previous));
+    await runDeletion(parts.admission, attributes(previous));
     try {
       return await deleteOnce(parts, definition, entry, previous, parameters, context);
     } catch (error) {
@@ -51,6 +55,10 @@ export async function deleteObject(
     }
   }
 }
+
+/** The options as an object of their kind has them. */
+const optionsOf = ({ dryRun, ...options }: DeleteParameters): Readonly<Record<string, unknown>> =>
+  dryRun ? { ...options, dryRun: ['All'] } : options;
 
 async function deleteOnce(
   parts: Parts,

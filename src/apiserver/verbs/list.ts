@@ -1,10 +1,11 @@
-import { badRequest } from '../../api/errors.js';
+import { badRequest, tooManyRequests } from '../../api/errors.js';
 import { checkListParameters, type ListParameters } from '../../api/options.js';
 import { relativeKey, storageKey, storagePrefix } from '../../registry/keys.js';
 import type { ResourceDefinition } from '../../registry/resource-definition.js';
 import { TurnTaking } from '../../runtime/turn-taking.js';
 import { type Entry, HistoryCompacted, type Revision, type Scan } from '../../store/store.js';
 import { continueExpired, readContinue, writeContinue } from '../continue-token.js';
+import { converted } from '../forms.js';
 import type { Parts } from '../parts.js';
 import type { ListResult } from '../request.js';
 import { readVersion, storeFailure, waitForRevision } from '../revisions.js';
@@ -154,8 +155,9 @@ async function scanAt(
   plan: ReadPlan,
   target: ListTarget,
 ): Promise<Scan> {
+  let scan: Scan;
   try {
-    return await store.scan(prefix, {
+    scan = await store.scan(prefix, {
       ...(at === undefined ? {} : { at }),
       ...(after === undefined ? {} : { after }),
       ...(limit === undefined ? {} : { limit }),
@@ -164,6 +166,25 @@ async function scanAt(
     if (error instanceof HistoryCompacted && plan.continued)
       throw continueExpired(relativeTo(target, plan.after ?? ''));
     throw storeFailure(error);
+  }
+  await convertedForList(target, scan.entries);
+  return scan;
+}
+
+/** In Kubernetes, lists come from a cache for each version, which cannot fill while objects cannot be converted. */
+export async function convertedForList(
+  { definition, signal }: Pick<ListTarget, 'definition' | 'signal'>,
+  entries: readonly Entry[],
+): Promise<void> {
+  if (definition.codec?.elsewhere === undefined) return;
+  try {
+    for (let begin = 0; begin < entries.length; begin += chunk) {
+      signal.throwIfAborted();
+      await converted(definition, entries.slice(begin, begin + chunk));
+    }
+  } catch (error) {
+    if (signal.aborted) throw error;
+    throw tooManyRequests(`storage is (re)initializing: ${error instanceof Error ? error.message : String(error)}`, 1);
   }
 }
 

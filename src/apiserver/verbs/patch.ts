@@ -7,6 +7,7 @@ import type { RequestContext, ResourceDefinition } from '../../registry/resource
 import { inTurns, TurnTaking } from '../../runtime/turn-taking.js';
 import { DecodeError, decodeText, typeMetaOf } from '../../schema/decode.js';
 import { checkedVersion, decodeWithCodec, kindComplaint, withDefaults } from '../bodies.js';
+import { withVersions } from '../conversions.js';
 import type { Parts } from '../parts.js';
 import { applied, checkRepeated, readConfiguration } from '../patch/apply.js';
 import { type Decoded, patched, patchTypeOf, readPatch } from '../patch/index.js';
@@ -87,7 +88,7 @@ async function patchChange(
 }
 
 /** A patch that knows nothing of the kind may have made another of it. */
-function checkKind(definition: ResourceDefinition, result: JsonObject): void {
+export function checkKind(definition: ResourceDefinition, result: JsonObject): void {
   if (definition.codec !== undefined) return;
   const meta = checkedVersion(typeMetaOf(result));
   const given = { apiVersion: meta.apiVersion || groupVersion(definition), kind: meta.kind || definition.kind };
@@ -96,7 +97,7 @@ function checkKind(definition: ResourceDefinition, result: JsonObject): void {
 }
 
 /** The result of a patch as an object of the kind, and what of it nobody knows. */
-function* decodeResult(definition: ResourceDefinition, result: JsonObject): Steps<Decoded> {
+export function* decodeResult(definition: ResourceDefinition, result: JsonObject): Steps<Decoded> {
   if (definition.codec !== undefined) {
     const { apiVersion, kind } = checkedVersion(typeMetaOf(result));
     if (kind === '') throw new DecodeError(`Object 'Kind' is missing in '${goJson(result)}'`);
@@ -124,21 +125,23 @@ async function applyChange(
   const configuration = await readConfiguration(body);
   if (turns.isDue) await turns.next();
   return async (current) => {
-    const { object } = await applied(
-      {
-        live: current,
-        config: configuration.config,
-        schema: definition.schema,
-        apiVersion: groupVersion(definition),
-        kind: definition,
-        manager: write.manager,
-        subresource: write.managedSubresource,
-        now: write.context.now,
-        resetFields: (write.view === undefined ? definition.resetFields : write.view.resetFields) ?? [],
-        versions: definition.versions,
-        force: force ?? false,
-      },
-      { isBuiltIn: definition.origin === 'built-in', decode: (result) => decodeResult(definition, result) },
+    const { object } = await withVersions(definition, (versions) =>
+      applied(
+        {
+          live: current,
+          config: configuration.config,
+          schema: definition.schema,
+          apiVersion: groupVersion(definition),
+          kind: definition,
+          manager: write.manager,
+          subresource: write.managedSubresource,
+          now: write.context.now,
+          resetFields: (write.view === undefined ? definition.resetFields : write.view.resetFields) ?? [],
+          versions,
+          force: force ?? false,
+        },
+        { isBuiltIn: definition.origin === 'built-in', decode: (result) => decodeResult(definition, result) },
+      ),
     );
     checkRepeated(configuration, fieldValidation, (text) => write.context.warn(text));
     return { object, managed: true };

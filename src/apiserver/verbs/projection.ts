@@ -6,9 +6,10 @@ import { fromScale, toScale } from '../../apply/scale-ownership.js';
 import type { ResourceDefinition, SubresourceProjection } from '../../registry/resource-definition.js';
 import { readObject } from '../bodies.js';
 import { uidMismatch } from '../given-object.js';
+import { mutated } from '../mutated.js';
 import type { Parts } from '../parts.js';
 import type { Result } from '../request.js';
-import { type Changed, updateObject, type WriteRequest } from '../write.js';
+import { attributesOf, type Changed, updateObject, type WriteRequest } from '../write.js';
 
 /**
  * A write through another kind computed from the object, such as Scale: `change` makes the projected object
@@ -21,17 +22,20 @@ export async function projectedWrite(
   projection: SubresourceProjection<ApiObject>,
   { change, checkUid }: { readonly change: (current: ApiObject) => Promise<Changed>; readonly checkUid: boolean },
 ): Promise<Result> {
-  const written = await updateObject(parts, write, key, {
+  const { readForWrite = projection.read } = projection;
+  const judged: WriteRequest = { ...write, judgedAs: { next: projection.read, previous: readForWrite } };
+  const written = await updateObject(parts, judged, key, {
     change: async (current) => {
       if (current === undefined) throw new Error('a projection never creates');
       const paths = projection.replicas;
-      const live = toScale(current, (projection.readForWrite ?? projection.read)(current), paths);
+      const live = toScale(current, readForWrite(current), paths);
       const changed = await change(live);
       const { resourceVersion, uid } = changed.object.metadata;
       if (checkUid && uid && uid !== current.metadata.uid) {
         throw uidMismatch(write.definition, key, write.context, [uid, current.metadata.uid ?? '']);
       }
-      const projected = changed.managed ? changed.object : own(write, projection, live, changed.object);
+      const owned = changed.managed ? changed.object : own(write, projection, live, changed.object);
+      const projected = await mutated(parts, attributesOf(write, 'UPDATE', owned, live));
       const violations = projection.validate?.(projected) ?? [];
       if (violations.length) throw invalidObject({ ...projection.of, name: key.name }, violations);
       const apiVersion = groupVersion(write.definition);

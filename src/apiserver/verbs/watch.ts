@@ -13,13 +13,14 @@ import {
   SubscriberTooSlow,
 } from '../../store/store.js';
 import type { Served } from '../catalogue.js';
+import { converted } from '../forms.js';
 import { Pace } from '../pace.js';
 import type { Parts } from '../parts.js';
 import type { WatchItem, WatchResult } from '../request.js';
 import { readVersion, waitForRevision } from '../revisions.js';
 import { isSelected } from '../selected.js';
 import { readSelection, type Selection } from '../selection.js';
-import type { ListTarget } from './list.js';
+import { convertedForList, type ListTarget } from './list.js';
 
 /**
  * A watch turns the store's changes into what one caller asked to see: first the present state if it wants that,
@@ -81,6 +82,7 @@ class Watch {
   #resting = false;
   /** Has rested: the place it goes on from is its own, not one the caller asked for. */
   #rested = false;
+  #last: { readonly previous: Entry; readonly shown: Entry } | undefined;
   /** Everything up to here has been sent. */
   #seen: Revision = 0n;
 
@@ -130,6 +132,7 @@ class Watch {
   async #sendState(): Promise<Revision> {
     const { definition, namespace } = this.#target;
     const { entries, revision } = await this.#parts.store.scan(storagePrefix(definition, namespace));
+    await convertedForList(this.#target, entries);
     const turns = new TurnTaking();
     for (const entry of entries) {
       if (turns.isDue) await turns.next();
@@ -161,10 +164,13 @@ class Watch {
     this.#rested = true;
     this.#changes?.unsubscribe();
     this.#changes = undefined;
-    void ready.then(() => {
-      this.#resting = false;
-      if (!this.#ended.signal.aborted && !this.#out.closed) this.#follow();
-    });
+    ready.then(
+      () => {
+        this.#resting = false;
+        if (!this.#ended.signal.aborted && !this.#out.closed) this.#follow();
+      },
+      (error: unknown) => this.#fail(error),
+    );
   }
 
   #selects(entry: Entry): boolean {
@@ -175,6 +181,17 @@ class Watch {
     // What comes now comes again later.
     if (this.#resting) return;
     try {
+      const conversion = this.#convert(change);
+      if (conversion !== undefined) {
+        // Nothing may overtake it.
+        this.#restUntil(
+          conversion.then(() => {
+            this.#tell(change);
+            return this.#pace.wait();
+          }),
+        );
+        return;
+      }
       this.#tell(change);
     } catch (error) {
       // An entry that cannot be read must end this watch, and nothing else.
@@ -183,6 +200,24 @@ class Watch {
     }
     const wait = this.#pace.wait();
     if (wait !== undefined) this.#restUntil(wait);
+  }
+
+  /** Everything that telling of a change looks at, where a webhook converts it. */
+  #convert(change: Change): Promise<void> | undefined {
+    if (change.type === 'progress') return undefined;
+    const { entry, previous } = change;
+    const { definition } = this.#target;
+    const last = change.type === 'put' ? previous && this.#lastOf(previous, entry.revision) : undefined;
+    return converted(
+      definition,
+      [entry, previous, last].filter((one) => one !== undefined),
+    );
+  }
+
+  /** How an object that leaves the selection is shown: the same entry each time, as long as that is the last asked for. */
+  #lastOf(previous: Entry, revision: Revision): Entry {
+    if (this.#last?.previous !== previous) this.#last = { previous, shown: atRevision(previous, revision) };
+    return this.#last.shown;
   }
 
   #tell(change: Change): void {
@@ -200,7 +235,7 @@ class Watch {
     const before = previous !== undefined && this.#selects(previous);
     if (now) this.#out.next({ type: before ? 'MODIFIED' : 'ADDED', entry });
     else if (before && previous !== undefined)
-      this.#out.next({ type: 'DELETED', entry: atRevision(previous, entry.revision) });
+      this.#out.next({ type: 'DELETED', entry: this.#lastOf(previous, entry.revision) });
   }
 
   #bookmark(revision: Revision, initialEventsEnd: boolean): void {

@@ -7,6 +7,7 @@ import { applyDefaults, dropNulls, maxDefaulted } from '../../schema/default.js'
 import { coerceEmbedded, decodeMetadata } from '../../schema/embedded.js';
 import { prune } from '../../schema/prune.js';
 import type { Schema } from '../../schema/schema.js';
+import type { ConvertElsewhere } from './conversion-review.js';
 
 /** How custom resources of one version come in from callers, and in and out of the store. */
 
@@ -19,11 +20,12 @@ export interface CodecParts {
   schemaOf(version: string): Schema | undefined;
   /** Members without a schema stay (a definition of old). */
   readonly preserveUnknownFields: boolean;
-  readonly convert: Convert;
+  /** Present where versions are converted by somebody elsewhere; otherwise only the apiVersion changes. */
+  readonly elsewhere?: ConvertElsewhere | undefined;
 }
 
 /** Makes an object of another version; `to` is an apiVersion. */
-export type Convert = (object: JsonObject, to: string) => JsonObject;
+type Convert = (object: JsonObject, to: string) => JsonObject;
 
 /** Strategy None: only the apiVersion changes. */
 export const convertNone: Convert = (object, to) =>
@@ -34,28 +36,57 @@ const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 export function codecOf(parts: CodecParts): Codec<ApiObject> {
-  const { version, storageVersion, convert } = parts;
+  const { version, storageVersion, elsewhere } = parts;
   const [served, stored] = [apiVersionOf(parts, version), apiVersionOf(parts, storageVersion)];
   const ofVersion = (apiVersion: Json | undefined): Schema =>
     parts.schemaOf(typeof apiVersion === 'string' ? (apiVersion.split('/').at(-1) ?? '') : '') ?? nothing;
+  /** As it is in the store, with the defaults its version has got since. */
+  const shaped = (object: JsonObject): JsonObject => {
+    const schema = ofVersion(object['apiVersion']);
+    // Whatever defaults a definition has got since, what is stored can be read.
+    return withGeneration(applyDefaults(reshape(object, schema, parts), schema, { left: maxDefaulted }));
+  };
+  // Stored objects have been through `decode`.
+  const readable = (object: JsonObject, converted: JsonObject): ApiObject =>
+    (converted['apiVersion'] === object['apiVersion']
+      ? converted
+      : reshape(converted, ofVersion(served), parts)) as unknown as ApiObject;
+  const storable = (converted: JsonObject): JsonObject => reshape(converted, ofVersion(stored), parts);
+  const convert = elsewhere === undefined ? convertNone : unchanged;
   return {
     decode: (body, { applied }) => decodeCustom(body, parts, { applied }),
-    read: (object) => {
-      const schema = ofVersion(object['apiVersion']);
-      // Whatever defaults a definition has got since, what is stored can be read.
-      const shaped = applyDefaults(reshape(object, schema, parts), schema, { left: maxDefaulted });
-      const converted = convert(withGeneration(shaped), served);
-      const readable =
-        converted['apiVersion'] === object['apiVersion'] ? converted : reshape(converted, ofVersion(served), parts);
-      // Stored objects have been through `decode`.
-      return readable as unknown as ApiObject;
+    read: (object) => readable(object, convert(shaped(object), served)),
+    store: (object) => storable(convert(object as unknown as JsonObject, stored)),
+    convert: async (object) => {
+      if (elsewhere === undefined || object['apiVersion'] === served) return convertNone(object, served);
+      const [converted] = await elsewhere([object], served);
+      return converted ?? object;
     },
-    store: (object) => {
-      const converted = convert(object as unknown as JsonObject, stored);
-      return reshape(converted, ofVersion(stored), parts);
-    },
+    ...(elsewhere === undefined ? {} : { elsewhere: convertedElsewhere(elsewhere) }),
   };
+
+  function convertedElsewhere(ask: ConvertElsewhere): NonNullable<Codec<ApiObject>['elsewhere']> {
+    return {
+      isForeign: (object) => object['apiVersion'] !== served,
+      isStoredAs: (object) => object.apiVersion === stored,
+      async read(objects) {
+        const given = objects.map(shaped);
+        const converted = await ask(given, served);
+        return objects.map((object, at) => readable(object, converted[at] ?? object));
+      },
+      async store(object) {
+        const [converted] = await ask([object as unknown as JsonObject], stored);
+        return storable(converted ?? (object as unknown as JsonObject));
+      },
+    };
+  }
 }
+
+/** For objects that need no conversion, where only somebody elsewhere could do one. */
+const unchanged: Convert = (object, to) => {
+  if (object['apiVersion'] === to) return object;
+  throw new Error(`an object of ${String(object['apiVersion'])} was to be converted to ${to} first`);
+};
 
 const apiVersionOf = ({ group }: CodecParts, version: string): string => `${group}/${version}`;
 

@@ -14,11 +14,12 @@ import { same } from '../../schema/same.js';
 import type { Schema } from '../../schema/schema.js';
 import { toSchema } from '../../schema/structural.js';
 import { schemaOf } from '../customresourcedefinitions/internal-spec.js';
-import { type Convert, codecOf, convertNone } from './codec.js';
+import { codecOf, convertNone } from './codec.js';
+import type { ConvertElsewhere } from './conversion-review.js';
 import { parseJsonPath } from './json-path.js';
 import { printerColumns } from './printer-columns.js';
 import { scaleProjection } from './scale.js';
-import { type CompileRules, customResourceRules } from './validate.js';
+import { customResourceRules } from './validate.js';
 import { finalizerWarnings } from './warnings.js';
 
 /** From a CustomResourceDefinition to the definitions of its versions, which are served like any other. */
@@ -26,10 +27,8 @@ import { finalizerWarnings } from './warnings.js';
 export interface CustomResourceOptions {
   /** Prefixes of schema extensions. */
   readonly prefixes?: readonly string[];
-  /** Compiles the expressions in schemas; without it they are not evaluated. */
-  readonly compileRules?: CompileRules | undefined;
-  /** Converts between versions, for the strategy Webhook; otherwise only the apiVersion changes. */
-  readonly convert?: Convert | undefined;
+  /** How a definition's webhook converts between versions; undefined for one without, whose apiVersion alone changes. */
+  readonly convertElsewhere?: (crd: CustomResourceDefinition) => ConvertElsewhere | undefined;
 }
 
 const made = new WeakMap<CustomResourceDefinition, WeakMap<CustomResourceOptions, readonly ResourceDefinition[]>>();
@@ -47,9 +46,11 @@ export function customResourcesOf(
   made.set(crd, known);
   const before = known.get(options);
   if (before !== undefined) return before;
-  const definitions = crd.spec.versions
-    .filter(({ served }) => served)
-    .map((version) => customResource(crd, version, options));
+  const all: readonly ResourceDefinition[] = crd.spec.versions.map((version) => ({
+    ...customResource(crd, version, options),
+    ...(crd.spec.versions.length > 1 ? { siblings: () => all } : {}),
+  }));
+  const definitions = all.filter((_, at) => crd.spec.versions[at]?.served);
   known.set(options, definitions);
   return definitions;
 }
@@ -59,7 +60,7 @@ const whileTerminating: readonly Verb[] = ['delete', 'deletecollection', 'get', 
 function customResource(
   crd: CustomResourceDefinition,
   version: CustomResourceDefinitionVersion,
-  { prefixes = defaultDomains.extensions, compileRules, convert = convertNone }: CustomResourceOptions,
+  { prefixes = defaultDomains.extensions, convertElsewhere }: CustomResourceOptions,
 ): ResourceDefinition {
   const type = typeOf(crd, version.name);
   const structural = structuralSchemas(crd, prefixes);
@@ -68,13 +69,13 @@ function customResource(
   const hasStatus = version.subresources?.status !== undefined;
   const stored = storageVersion(crd)?.name ?? version.name;
   const deprecation = deprecationWarning(crd, version.name);
+  const elsewhere = convertElsewhere?.(crd);
   const isTerminating = crd.metadata.deletionTimestamp !== undefined;
   const rules = customResourceRules({
     kind: type.kind,
     apiVersion: `${type.group}/${type.version}`,
     schema,
     scale,
-    compileRules,
   });
   const subresources: Record<string, Subresource<ApiObject>> = {
     ...(hasStatus ? { status: statusDoor(rules.validateStatus) } : {}),
@@ -91,7 +92,7 @@ function customResource(
     subresources,
     ...(deprecation === undefined ? {} : { deprecation }),
     storageVersion: stored,
-    ...(crd.spec.versions.length > 1 ? { versions: versionsOf(crd, structural, convert) } : {}),
+    ...(crd.spec.versions.length > 1 ? { versions: versionsOf(crd, structural, elsewhere) } : {}),
     ...(hasStatus ? { resetFields: [['status']] } : {}),
     codec: codecOf({
       group: type.group,
@@ -99,7 +100,7 @@ function customResource(
       storageVersion: stored,
       schemaOf: structural,
       preserveUnknownFields: crd.spec.preserveUnknownFields === true,
-      convert,
+      elsewhere,
     }),
     prepare: (next, previous) => {
       if (previous === undefined && isTerminating) {
@@ -162,7 +163,7 @@ function readable(version: CustomResourceDefinitionVersion, prefixes: readonly s
 function versionsOf(
   { spec }: CustomResourceDefinition,
   structural: (version: string) => Schema | undefined,
-  convert: Convert,
+  elsewhere: ConvertElsewhere | undefined,
 ): NonNullable<ResourceDefinition['versions']> {
   const schemas = new Map<string, Schema>();
   return {
@@ -171,8 +172,11 @@ function versionsOf(
       if (version === undefined) return undefined;
       const schema = schemas.get(apiVersion) ?? wholeSchema(structural(version.name) ?? {});
       schemas.set(apiVersion, schema);
-      return { object: convert(object, apiVersion), schema };
+      return { object: convertNone(object, apiVersion), schema };
     },
+    ...(elsewhere === undefined
+      ? {}
+      : { elsewhere: async (object, apiVersion) => (await elsewhere([object], apiVersion))[0] ?? object }),
   };
 }
 

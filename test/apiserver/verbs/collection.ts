@@ -50,7 +50,7 @@ export function collection(store: Store, clock: Clock, featureGates = defaultFea
       const { apiVersion, kind } = { apiVersion: groupVersion(definition), kind: definition.kind };
       const object: ApiObject = { apiVersion, kind, metadata: { name, namespace, labels }, data: { data } };
       const found = await store.get(key);
-      return store.commit({ key, document: encode(definition, object), expect: found?.revision ?? 'absent' });
+      return store.commit({ key, document: await encode(definition, object), expect: found?.revision ?? 'absent' });
     },
     async remove(namespace, name) {
       const key = storageKey(definition, { namespace, name });

@@ -1,0 +1,229 @@
+import { canonicalBase64 } from '../../api/base64.js';
+import { ApiError, type Reason, type StatusCause, type StatusDetails } from '../../api/errors.js';
+import { quote } from '../../api/go-text.js';
+import type { Json, JsonObject } from '../../api/object.js';
+import { CallFailed } from './call.js';
+import { goType, isObject } from './reply.js';
+
+/** What a webhook thinks of a request. */
+export interface Verdict {
+  readonly allowed: boolean;
+  /** Why not. */
+  readonly status: DenialStatus | undefined;
+  /** Text of a JSON Patch; empty if there is none. */
+  readonly patch: Buffer;
+  readonly warnings: readonly string[];
+  readonly auditAnnotations: ReadonlyMap<string, string>;
+}
+
+/** The members of a Status that a denial passes on. */
+export interface DenialStatus {
+  readonly message: string;
+  readonly reason: string;
+  readonly code: number;
+  readonly details: StatusDetails | undefined;
+}
+
+/** The answer can be read and makes no sense. */
+export class InvalidAnswer extends Error {
+  override readonly name = 'InvalidAnswer';
+}
+
+/** What the answer must fit. */
+export interface Question {
+  readonly uid: string;
+  readonly group: string;
+  readonly version: string;
+  readonly mutating: boolean;
+}
+
+/**
+ * Reads the verdict in a review that came back. Only version v1 is held to its rules; v1beta1 never was.
+ *
+ * @throws CallFailed for members of another type, InvalidAnswer for an answer that breaks the rules.
+ */
+export function verdictOf(review: JsonObject, question: Question): Verdict {
+  const response = member(review, 'response', 'AdmissionReview', 'response');
+  if (response === undefined) throw new InvalidAnswer('webhook response was absent');
+  const read = reader(response, 'AdmissionResponse', 'response');
+  const uid = read.text('uid') ?? '';
+  const allowed = read.flag('allowed');
+  const status = statusOf(member(response, 'status', 'AdmissionResponse', 'response.status'));
+  const patch = bytes(read.text('patch') ?? '');
+  const patchType = read.text('patchType');
+  const auditAnnotations = texts(
+    member(response, 'auditAnnotations', 'AdmissionResponse', 'response.auditAnnotations'),
+  );
+  const warnings = read.texts('warnings');
+  const verdict = { allowed, status, patch, warnings, auditAnnotations };
+  if (question.version !== 'v1') return question.mutating ? verdict : { ...verdict, patch: Buffer.alloc(0) };
+  if (uid !== question.uid) {
+    throw new InvalidAnswer(`expected response.uid=${quote(question.uid)}, got ${quote(uid)}`);
+  }
+  checkType(review, question);
+  checkPatch(patch, patchType, question);
+  return verdict;
+}
+
+function checkType(review: JsonObject, { group, version }: Question): void {
+  const text = (name: string): string => {
+    const value = review[name];
+    return typeof value === 'string' ? value : '';
+  };
+  const [apiVersion, kind] = [text('apiVersion'), text('kind')];
+  const expected = `${group}/${version}`;
+  if (apiVersion === expected && kind === 'AdmissionReview') return;
+  throw new InvalidAnswer(
+    `expected webhook response of ${expected}, Kind=AdmissionReview, got ${apiVersion || '/'}, Kind=${kind}`,
+  );
+}
+
+function checkPatch(patch: Buffer, patchType: string | undefined, { mutating }: Question): void {
+  if (!mutating) {
+    if (patch.length > 0) throw new InvalidAnswer('validating webhook may not return response.patch');
+    if (patchType !== undefined) throw new InvalidAnswer('validating webhook may not return response.patchType');
+    return;
+  }
+  if (patch.length > 0 && patchType === undefined) {
+    throw new InvalidAnswer('webhook returned response.patch but not response.patchType');
+  }
+  if (patch.length === 0 && patchType !== undefined) {
+    throw new InvalidAnswer('webhook returned response.patchType but not response.patch');
+  }
+  if (patchType === '') throw new InvalidAnswer('webhook returned invalid response.patchType of ""');
+}
+
+/** The type of a patch that a verdict of version v1 names; v1beta1 knew but one. */
+export function patchTypeOf(review: JsonObject, version: string): string {
+  const response = review['response'];
+  const given = isObject(response) ? response['patchType'] : undefined;
+  return version === 'v1' && typeof given === 'string' ? given : 'JSONPatch';
+}
+
+/** The refusal that a caller gets: its code is never one of success. */
+export function denial(webhook: string, status: DenialStatus | undefined): ApiError {
+  const { message = '', reason = '', code = 0, details } = status ?? {};
+  const by = `admission webhook ${quote(webhook)} denied the request`;
+  return new ApiError({
+    message: message || reason ? `${by}: ${message || reason}` : `${by} without explanation`,
+    // Whatever the webhook calls it.
+    ...(reason === '' ? {} : { reason: reason as Reason }),
+    // No HTTP answer has a larger code.
+    code: code < 400 ? 400 : code > 999 ? 500 : code,
+    details,
+  });
+}
+
+function statusOf(status: JsonObject | undefined): DenialStatus | undefined {
+  if (status === undefined) return undefined;
+  const read = reader(status, 'Status', 'response.status');
+  const details = member(status, 'details', 'Status', 'response.status.details');
+  return {
+    message: read.text('message') ?? '',
+    reason: read.text('reason') ?? '',
+    code: read.integer('code') ?? 0,
+    details: details === undefined ? undefined : detailsOf(details),
+  };
+}
+
+function detailsOf(details: JsonObject): StatusDetails {
+  const read = reader(details, 'StatusDetails', 'response.status.details');
+  const causes = read.objects('causes').map((cause): StatusCause => {
+    const { text } = reader(cause, 'StatusCause', 'response.status.details.causes');
+    return present({ reason: text('reason'), message: text('message'), field: text('field') });
+  });
+  return present({
+    name: read.text('name'),
+    group: read.text('group'),
+    kind: read.text('kind'),
+    uid: read.text('uid'),
+    causes: causes.length > 0 ? causes : undefined,
+    retryAfterSeconds: read.integer('retryAfterSeconds'),
+  });
+}
+
+/** Without what is absent or empty. */
+function present<T extends object>(given: T): { [K in keyof T]?: NonNullable<T[K]> } {
+  const entries = Object.entries(given).filter(([, value]) => value !== undefined && value !== '' && value !== 0);
+  return Object.fromEntries(entries) as { [K in keyof T]?: NonNullable<T[K]> };
+}
+
+function bytes(text: string): Buffer {
+  const canonical = canonicalBase64(text);
+  if (typeof canonical === 'string') return Buffer.from(canonical, 'base64');
+  throw new CallFailed(`illegal base64 data at input byte ${canonical.illegalAt}`);
+}
+
+const mismatch = (value: Json, struct: string, path: string, type: string): CallFailed =>
+  new CallFailed(`json: cannot unmarshal ${goType(value)} into Go struct field ${struct}.${path} of type ${type}`);
+
+/** The object that is a member; undefined where it is absent or null. */
+function member(object: JsonObject, name: string, struct: string, path: string): JsonObject | undefined {
+  const value = Object.hasOwn(object, name) ? object[name] : undefined;
+  if (value === undefined || value === null) return undefined;
+  if (isObject(value)) return value;
+  const types: Readonly<Record<string, string>> = {
+    auditAnnotations: 'map[string]string',
+    details: 'v1.StatusDetails',
+    status: 'v1.Status',
+  };
+  throw mismatch(value, struct, path, types[name] ?? 'v1.AdmissionResponse');
+}
+
+function texts(map: JsonObject | undefined): ReadonlyMap<string, string> {
+  const out = new Map<string, string>();
+  for (const [key, value] of Object.entries(map ?? {})) {
+    if (value === null) out.set(key, '');
+    else if (typeof value === 'string') out.set(key, value);
+    else throw mismatch(value, 'AdmissionResponse', 'response.auditAnnotations', 'string');
+  }
+  return out;
+}
+
+/** Reads members as Go does: null is nothing. */
+function reader(object: JsonObject, struct: string, path: string) {
+  const value = (name: string): Json | undefined => {
+    const found = Object.hasOwn(object, name) ? object[name] : undefined;
+    return found === null ? undefined : found;
+  };
+  const wrong = (name: string, found: Json, type: string): CallFailed =>
+    mismatch(found, struct, `${path}.${name}`, type);
+  return {
+    text(name: string): string | undefined {
+      const found = value(name);
+      if (found === undefined || typeof found === 'string') return found;
+      throw wrong(name, found, 'string');
+    },
+    flag(name: string): boolean {
+      const found = value(name);
+      if (found === undefined || typeof found === 'boolean') return found ?? false;
+      throw wrong(name, found, 'bool');
+    },
+    integer(name: string): number | undefined {
+      const found = value(name);
+      if (found === undefined) return undefined;
+      if (typeof found === 'number' && Number.isInteger(found) && Math.abs(found) <= 0x7fff_ffff) return found;
+      throw wrong(name, found, 'int32');
+    },
+    texts(name: string): readonly string[] {
+      const found = value(name);
+      if (found === undefined) return [];
+      if (!Array.isArray(found)) throw wrong(name, found, '[]string');
+      return found.map((item: Json) => {
+        if (item === null) return '';
+        if (typeof item === 'string') return item;
+        throw wrong(name, item, 'string');
+      });
+    },
+    objects(name: string): readonly JsonObject[] {
+      const found = value(name);
+      if (found === undefined) return [];
+      if (!Array.isArray(found)) throw wrong(name, found, '[]v1.StatusCause');
+      return found.map((item: Json) => {
+        if (item === null) return {};
+        if (isObject(item)) return item;
+        throw wrong(name, item, 'v1.StatusCause');
+      });
+    },
+  };
+}

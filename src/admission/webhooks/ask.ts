@@ -1,0 +1,125 @@
+import { type ApiError, badRequest } from '../../api/errors.js';
+import { goJson, quote } from '../../api/go-text.js';
+import type { Clock } from '../../runtime/clock.js';
+import type { Logger } from '../../runtime/logger.js';
+import type { AdmissionAttributes } from '../admission-step.js';
+import { denial, InvalidAnswer, patchTypeOf, type Verdict, verdictOf } from './answer.js';
+import { CallFailed, type HookClient } from './call.js';
+import type { Hook } from './hooks.js';
+import type { MatchParts } from './matching.js';
+import type { HookMetrics } from './metrics.js';
+import { readReply } from './reply.js';
+import { admissionReview, reviewVersion } from './review.js';
+import type { Seen } from './seen.js';
+import { type ServiceAddresses, targetOf, UnusableTarget } from './target.js';
+
+/** What calling webhooks is made of. */
+export interface WebhookParts extends MatchParts {
+  /** The webhooks of the moment, in the order they are asked. */
+  hooks(): readonly Hook[];
+  readonly client: HookClient;
+  readonly services: ServiceAddresses;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics?: HookMetrics | undefined;
+  /** Domain of API groups, such as `k8s.io`. */
+  readonly api: string;
+  uuid(): string;
+}
+
+/** A webhook has not answered, or not sensibly: its failure policy says what becomes of the request. */
+export class HookFailed extends Error {
+  override readonly name = 'HookFailed';
+  /** For the metrics: the HTTP code of the failure. */
+  readonly code: number;
+  constructor(webhook: string, reason: string, code: number, cause?: unknown) {
+    super(`failed calling webhook ${quote(webhook)}: ${reason}`, cause === undefined ? undefined : { cause });
+    this.code = code;
+  }
+}
+
+/** A webhook has said no. */
+export class HookDenied extends Error {
+  override readonly name = 'HookDenied';
+  readonly refusal: ApiError;
+  constructor(refusal: ApiError) {
+    super(refusal.message);
+    this.refusal = refusal;
+  }
+}
+
+export interface Answered {
+  readonly verdict: Verdict;
+  readonly patchType: string;
+}
+
+/** An answer to a review holds no more than a patch of the largest object, encoded. */
+const maxAnswerBytes = 8 * 1_048_576;
+const maxAnswerValues = 50_000;
+const usualSeconds = 10;
+
+const never = new AbortController().signal;
+
+/**
+ * Asks one webhook about a request as it sees it; passes on its warnings and audit annotations.
+ *
+ * @throws HookFailed, HookDenied, ApiError for what no failure policy covers, or the reason of the caller's signal.
+ */
+export async function ask(
+  { hook: { webhook }, seen, mutating }: { readonly hook: Hook; readonly seen: Seen; readonly mutating: boolean },
+  attributes: AdmissionAttributes,
+  parts: WebhookParts,
+): Promise<Answered> {
+  if (attributes.dryRun) checkDryRun(webhook);
+  const version = reviewVersion(webhook.admissionReviewVersions);
+  const failed = (reason: string, code: number, cause?: unknown): HookFailed =>
+    new HookFailed(webhook.name, reason, code, cause);
+  if (version === undefined) {
+    const why = 'webhook does not accept known AdmissionReview versions (v1, v1beta1)';
+    throw failed(`could not create admission objects: ${why}`, 400);
+  }
+  const group = `admission.${parts.api}`;
+  const uid = parts.uuid();
+  const review = admissionReview({ attributes, seen, uid, apiVersion: `${group}/${version}`, kinds: parts.kinds });
+  try {
+    const target = targetOf(webhook.clientConfig, parts.services);
+    const reply = await parts.client.post({
+      target,
+      body: goJson(review),
+      milliseconds: timeFor(webhook.timeoutSeconds, attributes, parts.clock),
+      signal: attributes.caller?.signal ?? never,
+      maxBytes: maxAnswerBytes,
+    });
+    const answer = readReply(reply, { group, version, kind: 'AdmissionReview', maxValues: maxAnswerValues });
+    const verdict = verdictOf(answer, { uid, group, version, mutating });
+    passOn(webhook.name, verdict, attributes);
+    if (!verdict.allowed) throw new HookDenied(denial(webhook.name, verdict.status));
+    return { verdict, patchType: patchTypeOf(answer, version) };
+  } catch (error) {
+    if (error instanceof UnusableTarget) throw failed(`could not get REST client: ${error.message}`, 500, error);
+    if (error instanceof CallFailed) throw failed(`failed to call webhook: ${error.message}`, 503, error);
+    if (error instanceof InvalidAnswer) throw failed(`received invalid webhook response: ${error.message}`, 503, error);
+    throw error;
+  }
+}
+
+function checkDryRun({ name, sideEffects }: Hook['webhook']): void {
+  if (sideEffects === undefined || sideEffects === null) throw new HookFailed(name, 'Webhook SideEffects is nil', 400);
+  if (sideEffects === 'None' || sideEffects === 'NoneOnDryRun') return;
+  throw badRequest(`admission webhook ${quote(name)} does not support dry run`);
+}
+
+/** The webhook's own time, or what is left of the request's if that is less. */
+function timeFor(seconds: number | undefined, { caller }: AdmissionAttributes, clock: Clock): number {
+  const own = (seconds ?? usualSeconds) * 1_000;
+  return caller?.until === undefined ? own : Math.max(1, Math.min(own, caller.until - clock.now()));
+}
+
+function passOn(webhook: string, { warnings, auditAnnotations }: Verdict, attributes: AdmissionAttributes): void {
+  for (const [key, value] of auditAnnotations) attributes.annotate?.(`${webhook}/${key}`, value);
+  for (const text of warnings) attributes.warn(text);
+}
+
+/** Is the time of the whole request over, or has its caller gone? */
+export const isOver = ({ caller }: AdmissionAttributes, clock: Clock): boolean =>
+  caller !== undefined && (caller.signal.aborted || (caller.until !== undefined && clock.now() >= caller.until));

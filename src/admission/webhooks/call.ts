@@ -1,0 +1,240 @@
+import type { IncomingMessage } from 'node:http';
+import { Agent, request as httpsRequest } from 'node:https';
+import { isIP } from 'node:net';
+import { quote } from '../../api/go-text.js';
+import { TimeoutError, within } from '../../runtime/abort.js';
+import type { Clock } from '../../runtime/clock.js';
+import { connectionError, nameMismatch } from './connection-errors.js';
+import type { HookTarget } from './target.js';
+
+/** One call. */
+export interface HookCall {
+  readonly target: HookTarget;
+  /** JSON. */
+  readonly body: string;
+  /** How long it may take, retries included. The webhook is told in whole seconds. */
+  readonly milliseconds: number;
+  /** Aborts the call: nobody waits for it any more. */
+  readonly signal: AbortSignal;
+  /** Most bytes of an answer. */
+  readonly maxBytes: number;
+}
+
+/** What came back, whatever its code. */
+export interface HookReply {
+  readonly status: number;
+  readonly contentType: string | undefined;
+  readonly body: Buffer;
+}
+
+/** Nothing came back, or nothing that can be read. The message is what a Go client would say. */
+export class CallFailed extends Error {
+  override readonly name = 'CallFailed';
+}
+
+export interface HookClient {
+  /** Posts a review. Throws CallFailed, or the reason of the signal. */
+  post(call: HookCall): Promise<HookReply>;
+  /** Ends all connections. */
+  close(): void;
+}
+
+/** Most targets whose connections are kept. */
+const maxAgents = 200;
+const idleMs = 90_000;
+const maxRetries = 10;
+const maxRedirects = 10;
+
+/** Calls webhooks over HTTP/1.1 with TLS. Connections are kept for each target and what verifies it. */
+export function hookClient({
+  clock,
+  userAgent = 'kedge',
+}: {
+  readonly clock: Clock;
+  readonly userAgent?: string;
+}): HookClient {
+  const agents = new Map<string, Agent>();
+  const agentOf = (target: HookTarget): Agent => {
+    const key = JSON.stringify([target.authority, target.address, target.ca ?? null]);
+    const known = agents.get(key);
+    agents.delete(key);
+    const agent = known ?? agentFor(target);
+    agents.set(key, agent);
+    const oldest = agents.size > maxAgents ? agents.entries().next().value : undefined;
+    if (oldest !== undefined) {
+      agents.delete(oldest[0]);
+      retire(oldest[1]);
+    }
+    return agent;
+  };
+
+  const attempt = async (call: HookCall, path: string, signal: AbortSignal): Promise<HookReply & Moved> => {
+    const options = { agent: agentOf(call.target), userAgent, path, signal };
+    try {
+      return await once(call, options);
+    } catch (error) {
+      // A kept connection that the other side has closed in the meantime has done nothing yet.
+      if (signal.aborted || !(error instanceof StaleConnection)) throw error;
+      return once(call, options);
+    }
+  };
+
+  const run = async (call: HookCall, query: string, signal: AbortSignal): Promise<HookReply> => {
+    let path = `${call.target.path}${query}`;
+    let redirects = 0;
+    for (let retries = 0; ; ) {
+      const reply = await attempt(call, path, signal);
+      if (reply.location !== undefined) {
+        if (++redirects > maxRedirects) throw new CallFailed(`stopped after ${maxRedirects} redirects`);
+        path = withinTarget(call.target, path, reply.location);
+      } else if (reply.retryMs !== undefined && retries++ < maxRetries) {
+        await clock.sleep(reply.retryMs, signal);
+        signal.throwIfAborted();
+      } else {
+        return reply;
+      }
+    }
+  };
+
+  return {
+    async post(call) {
+      const query = `?timeout=${Math.max(1, Math.ceil(call.milliseconds / 1_000))}s`;
+      const { authority, path, address } = call.target;
+      const failed = (why: string): CallFailed =>
+        new CallFailed(`Post ${quote(`https://${authority}${path}${query}`)}: ${why}`);
+      if ('unreachable' in address) throw failed(address.unreachable);
+      try {
+        return await within({ clock, milliseconds: call.milliseconds, signal: call.signal }, (signal) =>
+          run(call, query, signal),
+        );
+      } catch (error) {
+        if (call.signal.aborted) throw call.signal.reason;
+        if (error instanceof UnreadableBody) throw new CallFailed(error.message, { cause: error });
+        throw failed(error instanceof TimeoutError ? 'context deadline exceeded' : connectionError(error));
+      }
+    },
+    close() {
+      for (const agent of agents.values()) agent.destroy();
+      agents.clear();
+    },
+  };
+}
+
+function agentFor({ serverName, ca }: HookTarget): Agent {
+  const isAddress = isIP(serverName) !== 0;
+  return new Agent({
+    keepAlive: true,
+    scheduling: 'lifo',
+    timeout: idleMs,
+    ALPNProtocols: ['http/1.1'],
+    // An address is no name that could be asked for.
+    servername: isAddress ? '' : serverName,
+    checkServerIdentity: (_host, certificate) => nameMismatch(serverName, isAddress, certificate),
+    // Any certificate of the bundle is an anchor, also one that somebody else has signed.
+    ...(ca === undefined ? {} : { ca, allowPartialTrustChain: true }),
+  });
+}
+
+/** Requests under way keep their connections; those come to their end when they are idle. */
+function retire(agent: Agent): void {
+  for (const socket of Object.values(agent.freeSockets).flat()) socket?.destroy();
+}
+
+/** What an answer may ask to be done instead. */
+interface Moved {
+  readonly location?: string;
+  readonly retryMs?: number;
+}
+
+class StaleConnection extends Error {
+  override readonly name = 'StaleConnection';
+}
+class UnreadableBody extends Error {
+  override readonly name = 'UnreadableBody';
+}
+
+function once(
+  { target, body, maxBytes }: HookCall,
+  options: { readonly agent: Agent; readonly userAgent: string; readonly path: string; readonly signal: AbortSignal },
+): Promise<HookReply & Moved> {
+  const { agent, userAgent, path, signal } = options;
+  const { address } = target;
+  if ('unreachable' in address) throw new CallFailed(address.unreachable);
+  return new Promise((resolve, reject) => {
+    let answered = false;
+    const request = httpsRequest(
+      {
+        agent,
+        host: address.host,
+        port: address.port,
+        method: 'POST',
+        path,
+        signal,
+        headers: {
+          host: target.authority,
+          'user-agent': userAgent,
+          'content-type': 'application/json',
+          accept: 'application/json, */*',
+          'content-length': String(Buffer.byteLength(body)),
+        },
+      },
+      (response) => {
+        answered = true;
+        read(response, maxBytes).then(
+          (bytes) => resolve(replyOf(response, bytes)),
+          (error: unknown) => {
+            request.destroy();
+            reject(error);
+          },
+        );
+      },
+    );
+    request.on('error', (error: NodeJS.ErrnoException) => {
+      const isStale = !answered && request.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
+      reject(isStale ? new StaleConnection('the connection was closed', { cause: error }) : error);
+    });
+    request.end(body);
+  });
+}
+
+async function read(response: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > maxBytes) break;
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    throw new UnreadableBody(
+      `unexpected error when reading response body. Please retry. Original error: ${
+        response.complete ? connectionError(error) : 'unexpected EOF'
+      }`,
+      { cause: error },
+    );
+  }
+  if (size > maxBytes) throw new UnreadableBody(`the response is larger than ${maxBytes} bytes`);
+  return Buffer.concat(chunks);
+}
+
+function replyOf({ statusCode: status = 0, headers }: IncomingMessage, body: Buffer): HookReply & Moved {
+  const { location, 'retry-after': retryAfter = '' } = headers;
+  const asksToWait = (status === 429 || status >= 500) && /^\d{1,6}$/.test(retryAfter);
+  return {
+    status,
+    contentType: headers['content-type'],
+    body,
+    ...((status === 307 || status === 308) && location !== undefined ? { location } : {}),
+    ...(asksToWait ? { retryMs: Number(retryAfter) * 1_000 } : {}),
+  };
+}
+
+/** The path that a redirect leads to. One to somewhere else is not followed. */
+function withinTarget({ authority }: HookTarget, path: string, location: string): string {
+  const base = `https://${authority}`;
+  if (!URL.canParse(location, `${base}${path}`)) throw new CallFailed('the webhook redirects to nowhere');
+  const next = new URL(location, `${base}${path}`);
+  if (next.origin !== new URL(base).origin) throw new CallFailed('the webhook redirects to another server');
+  return `${next.pathname}${next.search}`;
+}

@@ -1,0 +1,109 @@
+import type { PeerCertificate } from 'node:tls';
+
+/** Why a call came to nothing, in the words that Go's client has for it, because clients of Kubernetes read them. */
+export function connectionError(given: unknown): string {
+  const error = firstOf(given);
+  if (!(error instanceof Error)) return String(error);
+  const { code = '', address, port, hostname } = error as Failure;
+  const refusal = Object.hasOwn(refusals, code) ? refusals[code] : undefined;
+  if (refusal !== undefined) return `dial tcp ${hostPort(address ?? '', port ?? 0)}: connect: ${refusal}`;
+  if (code === 'ENOTFOUND') return `dial tcp: lookup ${hostname ?? ''}: no such host`;
+  if (code === 'EAI_AGAIN') return `dial tcp: lookup ${hostname ?? ''}: server misbehaving`;
+  if (Object.hasOwn(untrusted, code)) return `tls: failed to verify certificate: x509: ${untrusted[code]}`;
+  if (error instanceof NameMismatch) return `tls: failed to verify certificate: x509: ${error.message}`;
+  if (code === 'ECONNRESET') return error.message === 'socket hang up' ? 'EOF' : 'read: connection reset by peer';
+  if (code === 'EPIPE') return 'write: broken pipe';
+  if (code === 'EPROTO' || code.startsWith('ERR_SSL_')) return protocolText(error.message);
+  if (code.startsWith('HPE_')) return `net/http: HTTP/1.x transport connection broken: ${error.message}`;
+  return error.message;
+}
+
+interface Failure extends Error {
+  readonly code?: string;
+  readonly address?: string;
+  readonly port?: number;
+  readonly hostname?: string;
+}
+
+/** Of several addresses that were tried, the first tells. */
+const firstOf = (error: unknown): unknown =>
+  error instanceof AggregateError && error.errors.length > 0 ? error.errors[0] : error;
+
+const refusals: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused',
+  EHOSTUNREACH: 'no route to host',
+  ENETUNREACH: 'network is unreachable',
+  ETIMEDOUT: 'connection timed out',
+  EADDRNOTAVAIL: 'cannot assign requested address',
+};
+
+const unknownAuthority = 'certificate signed by unknown authority';
+const untrusted: Readonly<Record<string, string>> = {
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: unknownAuthority,
+  DEPTH_ZERO_SELF_SIGNED_CERT: unknownAuthority,
+  SELF_SIGNED_CERT_IN_CHAIN: unknownAuthority,
+  UNABLE_TO_GET_ISSUER_CERT: unknownAuthority,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: unknownAuthority,
+  CERT_UNTRUSTED: unknownAuthority,
+  CERT_SIGNATURE_FAILURE: unknownAuthority,
+  CERT_HAS_EXPIRED: 'certificate has expired or is not yet valid',
+  CERT_NOT_YET_VALID: 'certificate has expired or is not yet valid',
+  INVALID_PURPOSE: 'certificate specifies an incompatible key usage',
+};
+
+const protocolText = (message: string): string =>
+  /wrong version number|http request/i.test(message)
+    ? 'tls: first record does not look like a TLS handshake'
+    : `remote error: tls: ${message.trim()}`;
+
+const hostPort = (host: string, port: number): string => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`);
+
+/** A certificate is of somebody else. */
+export class NameMismatch extends Error {
+  override readonly name = 'NameMismatch';
+}
+
+/** Does a certificate name this host? Only subject alternative names count. Answers what is wrong. */
+export function nameMismatch(host: string, isAddress: boolean, certificate: PeerCertificate): NameMismatch | undefined {
+  const names = alternativeNames(certificate.subjectaltname ?? '');
+  if (isAddress) {
+    const addresses = names.filter(({ type }) => type === 'IP Address').map(({ value }) => value);
+    if (addresses.some((one) => sameAddress(one, host))) return undefined;
+    return new NameMismatch(
+      addresses.length === 0
+        ? `cannot validate certificate for ${host} because it doesn't contain any IP SANs`
+        : `certificate is valid for ${addresses.join(', ')}, not ${host}`,
+    );
+  }
+  const domains = names.filter(({ type }) => type === 'DNS').map(({ value }) => value);
+  if (domains.some((one) => namesHost(one, host))) return undefined;
+  if (domains.length > 0) return new NameMismatch(`certificate is valid for ${domains.join(', ')}, not ${host}`);
+  return new NameMismatch(
+    names.length === 0 && certificate.subject?.CN
+      ? 'certificate relies on legacy Common Name field, use SANs instead'
+      : `certificate is not valid for any names, but wanted to match ${host}`,
+  );
+}
+
+/** `DNS:a, IP Address:1.2.3.4` as OpenSSL prints it; odd values are quoted as in JSON. */
+function alternativeNames(text: string): readonly { readonly type: string; readonly value: string }[] {
+  return [...text.matchAll(/([A-Za-z0-9 ]+):("(?:[^"\\]|\\.)*"|[^,]*)(?:, |$)/g)].map(([, type = '', value = '']) => ({
+    type,
+    value,
+  }));
+}
+
+/** One label, the first, may be a star. */
+function namesHost(pattern: string, host: string): boolean {
+  const [first = '', ...rest] = pattern.toLowerCase().replace(/\.$/, '').split('.');
+  const [label = '', ...others] = host.toLowerCase().replace(/\.$/, '').split('.');
+  if (rest.length !== others.length || rest.some((part, at) => part !== others[at])) return false;
+  return first === label || (first === '*' && rest.length > 0 && label !== '');
+}
+
+/** OpenSSL writes addresses of IPv6 in full and in upper case. */
+function sameAddress(a: string, b: string): boolean {
+  const canonical = (text: string): string =>
+    text.includes(':') && URL.canParse(`http://[${text}]`) ? new URL(`http://[${text}]`).hostname : text;
+  return canonical(a) === canonical(b);
+}

@@ -1,0 +1,45 @@
+import type {
+  MutatingWebhook,
+  MutatingWebhookConfiguration,
+  ValidatingWebhookConfiguration,
+} from '../../api/kinds/webhook-configuration.js';
+import { type LabelSelector, labelSelectorFrom } from '../../api/selectors.js';
+
+/** One webhook of a configuration, ready to be asked. */
+export interface Hook {
+  /** Tells it from all others of its sort. */
+  readonly id: string;
+  readonly configuration: string;
+  readonly webhook: MutatingWebhook;
+  readonly namespaceSelector: LabelSelector;
+  readonly objectSelector: LabelSelector;
+}
+
+type Configuration = MutatingWebhookConfiguration | ValidatingWebhookConfiguration;
+
+const made = new WeakMap<Configuration, readonly Hook[]>();
+const none: readonly Hook[] = [];
+
+/** The webhooks of configurations that are in the order of their names, in the order they are asked. */
+export const hooksOf = (configurations: readonly Configuration[]): readonly Hook[] =>
+  configurations.length === 0 ? none : configurations.flatMap(hooksIn);
+
+function hooksIn(configuration: Configuration): readonly Hook[] {
+  const known = made.get(configuration);
+  if (known !== undefined) return known;
+  const name = configuration.metadata.name ?? '';
+  const counts = new Map<string, number>();
+  const hooks = (configuration.webhooks ?? []).map((webhook): Hook => {
+    const count = counts.get(webhook.name) ?? 0;
+    counts.set(webhook.name, count + 1);
+    return {
+      id: `${name}/${webhook.name}/${count}`,
+      configuration: name,
+      webhook,
+      namespaceSelector: labelSelectorFrom(webhook.namespaceSelector),
+      objectSelector: labelSelectorFrom(webhook.objectSelector),
+    };
+  });
+  made.set(configuration, hooks);
+  return hooks;
+}

@@ -1,0 +1,175 @@
+import { forbidden, internalError, notFound } from '../../api/errors.js';
+import { type Namespace, Namespaces } from '../../api/kinds/namespace.js';
+import type { MatchCondition, RuleWithOperations } from '../../api/kinds/webhook-configuration.js';
+import type { ResourceType } from '../../api/object.js';
+import type { Labels } from '../../api/selectors.js';
+import type { ObjectSource } from '../../auth/object-source.js';
+import type { AdmissionAttributes } from '../admission-step.js';
+import type { Hook } from './hooks.js';
+import { type HookedKinds, isNamespace, namespaceOf, requested, type Seen, type SeenAs, seenAs } from './seen.js';
+
+/** A hook that is to be asked, and in which version it sees the request. */
+export interface Invocation {
+  readonly hook: Hook;
+  readonly as: SeenAs;
+}
+
+/** What the conditions of a hook come to: whether all hold, or why that cannot be said, one text each. */
+export type ConditionVerdict = { readonly holds: boolean } | { readonly failures: readonly string[] };
+
+/**
+ * Evaluates match conditions (KEP-3716) about a request, whose objects are in the version that the hook sees. One that
+ * is false settles it, whatever the others do; a failure reads `expression 'E' resulted in error: <why>`.
+ */
+export type EvaluateConditions = (
+  conditions: readonly MatchCondition[],
+  request: { readonly attributes: AdmissionAttributes; readonly seen: Seen },
+) => Promise<ConditionVerdict>;
+
+export interface MatchParts {
+  readonly kinds: HookedKinds;
+  readonly objects: ObjectSource;
+  readonly evaluate: EvaluateConditions;
+}
+
+const configurationKinds: readonly string[] = [
+  'validatingwebhookconfigurations',
+  'mutatingwebhookconfigurations',
+  'validatingadmissionpolicies',
+  'validatingadmissionpolicybindings',
+  'mutatingadmissionpolicies',
+  'mutatingadmissionpolicybindings',
+];
+
+/** Configurations of admission itself go to no webhook, so that one that refuses everything can be removed. */
+export const isExempt = ({ resource }: Pick<AdmissionAttributes, 'resource'>, api: string): boolean =>
+  resource.group === `admissionregistration.${api}` && configurationKinds.includes(resource.plural);
+
+/**
+ * Is the hook to be asked? `current`: the request with the changes of the hooks before it.
+ *
+ * @throws ApiError when that cannot be said.
+ */
+export async function invocationOf(
+  hook: Hook,
+  attributes: AdmissionAttributes,
+  current: Seen,
+  parts: MatchParts,
+): Promise<Invocation | undefined> {
+  const { webhook, objectSelector } = hook;
+  const namespace = await namespaceMatches(hook, attributes, current, parts.objects);
+  if (namespace === false) return undefined;
+  const { object, previous } = current;
+  const isSelected =
+    objectSelector.empty ||
+    [object, previous].some((one) => one !== undefined && objectSelector.matches(one.metadata.labels));
+  if (!isSelected) return undefined;
+  const as = versionFor(webhook.rules ?? [], webhook.matchPolicy, attributes, parts.kinds);
+  if (as === undefined) return undefined;
+  if (namespace !== true) throw namespace;
+  const conditions = webhook.matchConditions ?? [];
+  if (conditions.length === 0) return { hook, as };
+  const seen = await seenAs(parts.kinds, current, as);
+  const verdict = await parts.evaluate(conditions, { attributes, seen });
+  if ('holds' in verdict) return verdict.holds ? { hook, as } : undefined;
+  if (webhook.failurePolicy === 'Ignore') return undefined;
+  const { failures } = verdict;
+  const { group, plural } = attributes.resource;
+  throw forbidden(
+    { group, plural, name: attributes.key.name },
+    failures.length === 1 ? (failures[0] ?? '') : `[${failures.join(', ')}]`,
+  );
+}
+
+/** Is the request's namespace among those of the hook? If that cannot be said, the error is told only if all else fits. */
+async function namespaceMatches(
+  { namespaceSelector }: Hook,
+  attributes: AdmissionAttributes,
+  current: Seen,
+  objects: ObjectSource,
+): Promise<boolean | Error> {
+  const name = namespaceOf(attributes);
+  if (namespaceSelector.empty || (name === '' && !isNamespace(attributes.resource))) return true;
+  const labels = await namespaceLabels(attributes, current, objects, name);
+  return labels instanceof Error ? labels : namespaceSelector.matches(labels);
+}
+
+async function namespaceLabels(
+  { operation, resource, subresource }: AdmissionAttributes,
+  { object }: Seen,
+  objects: ObjectSource,
+  name: string,
+): Promise<Labels | undefined | Error> {
+  const isItself = isNamespace(resource) && subresource === undefined;
+  if (isItself && (operation === 'CREATE' || operation === 'UPDATE')) return object?.metadata.labels;
+  const found = byName(await objects.list(Namespaces)).get(name) ?? (await objects.get(Namespaces, { name }));
+  return found === undefined ? notFound({ ...Namespaces, name }) : found.metadata.labels;
+}
+
+const indexes = new WeakMap<readonly Namespace[], ReadonlyMap<string, Namespace>>();
+
+function byName(list: readonly Namespace[]): ReadonlyMap<string, Namespace> {
+  const known = indexes.get(list);
+  if (known !== undefined) return known;
+  const made = new Map(list.map((one) => [one.metadata.name ?? '', one]));
+  indexes.set(list, made);
+  return made;
+}
+
+/** The version in which the rules match: that of the request, or the first other one that is equivalent. */
+function versionFor(
+  rules: readonly RuleWithOperations[],
+  matchPolicy: string | undefined,
+  attributes: AdmissionAttributes,
+  kinds: HookedKinds,
+): SeenAs | undefined {
+  const { resource, subresource, operation } = attributes;
+  const request = { operation, subresource, namespace: namespaceOf(attributes) };
+  if (rules.some((rule) => ruleMatches(rule, resource, request))) return requested(attributes).as;
+  if (matchPolicy !== 'Equivalent') return undefined;
+  const others = kinds.equivalents(resource, subresource);
+  if (others.length === 0) return undefined;
+  for (const rule of rules) {
+    const found = others.find((other) => ruleMatches(rule, other.resource, request));
+    if (found === undefined) continue;
+    if (found.kind.kind === '') throw internalError(`unable to convert to ${found.resource.plural}: unknown kind`);
+    return found;
+  }
+  return undefined;
+}
+
+/** What rules look at besides the resource. */
+interface RuledRequest {
+  readonly operation: string;
+  readonly subresource: string | undefined;
+  /** Empty for what is in none. */
+  readonly namespace: string;
+}
+
+/** Does a rule name requests like this one? Pure. */
+export function ruleMatches(
+  { operations = [], apiGroups = [], apiVersions = [], resources = [], scope = '*' }: RuleWithOperations,
+  resource: Pick<ResourceType, 'group' | 'version' | 'plural'>,
+  { operation, subresource = '', namespace }: RuledRequest,
+): boolean {
+  return (
+    inScope(scope, isNamespace(resource) || namespace === '') &&
+    names(operations, operation) &&
+    names(apiGroups, resource.group) &&
+    names(apiVersions, resource.version) &&
+    resources.some((text) => namesResource(text, resource.plural, subresource))
+  );
+}
+
+const names = (items: readonly string[], wanted: string): boolean => items.includes('*') || items.includes(wanted);
+
+const inScope = (scope: string, isClusterWide: boolean): boolean =>
+  scope === '*' || (scope === 'Cluster' && isClusterWide) || (scope === 'Namespaced' && !isClusterWide);
+
+/** `pods/*` names a pod itself as well. */
+function namesResource(text: string, plural: string, subresource: string): boolean {
+  const slash = text.indexOf('/');
+  const resource = slash < 0 ? text : text.slice(0, slash);
+  const sub = slash < 0 ? '' : text.slice(slash + 1);
+  return (resource === '*' || resource === plural) && (sub === '*' || sub === subresource);
+}

@@ -1,0 +1,58 @@
+import type { Metrics } from '../../runtime/metrics.js';
+import type { AdmissionAttributes } from '../admission-step.js';
+
+/** How a webhook came into a request. */
+export type HookSort = 'admit' | 'validating';
+
+/** Counts what webhooks do to requests. */
+export interface HookMetrics {
+  /** One call. `code`: of the failure or refusal, 200 for neither, 0 for trouble of the server's own. */
+  called(call: {
+    readonly webhook: string;
+    readonly sort: HookSort;
+    readonly operation: AdmissionAttributes['operation'];
+    readonly seconds: number;
+    readonly code: number;
+    /** Why the request was refused because of it; undefined if it was not. */
+    readonly rejection: 'calling_webhook_error' | 'no_error' | 'apiserver_internal_error' | undefined;
+  }): void;
+  /** A failure that the webhook's policy ignores. */
+  failedOpen(webhook: string, sort: HookSort): void;
+}
+
+/** The metrics of kube-apiserver about admission webhooks. */
+export function hookMetrics(metrics: Metrics): HookMetrics {
+  const duration = metrics.histogram({
+    name: 'apiserver_admission_webhook_admission_duration_seconds',
+    help: 'How long calls of admission webhooks took.',
+    labels: ['name', 'type', 'operation', 'rejected'],
+    buckets: [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 25],
+  });
+  const requests = metrics.counter({
+    name: 'apiserver_admission_webhook_request_total',
+    help: 'Calls of admission webhooks.',
+    labels: ['name', 'type', 'operation', 'code', 'rejected'],
+  });
+  const rejections = metrics.counter({
+    name: 'apiserver_admission_webhook_rejection_count',
+    help: 'Requests refused because of an admission webhook.',
+    labels: ['name', 'type', 'operation', 'error_type', 'rejection_code'],
+  });
+  const open = metrics.counter({
+    name: 'apiserver_admission_webhook_fail_open_count',
+    help: 'Failures of admission webhooks that their policy ignores.',
+    labels: ['name', 'type'],
+  });
+  return {
+    called({ webhook: name, sort: type, operation, seconds, code, rejection }) {
+      const rejected = String(rejection !== undefined);
+      // Kubernetes counts codes beyond these as the next below.
+      const shown = String(code >= 600 ? 600 : code);
+      duration.observe({ name, type, operation, rejected }, seconds);
+      requests.add({ name, type, operation, code: shown, rejected });
+      if (rejection === undefined) return;
+      rejections.add({ name, type, operation, error_type: rejection, rejection_code: shown });
+    },
+    failedOpen: (name, type) => open.add({ name, type }),
+  };
+}

@@ -1,0 +1,162 @@
+import { ApiError, internalError, timeout } from '../../api/errors.js';
+import { goJson, quote } from '../../api/go-text.js';
+import { JsonSyntaxError } from '../../api/json-text.js';
+import type { ApiObject } from '../../api/object.js';
+import type { AdmissionAttributes, AdmissionStep, Rounds } from '../admission-step.js';
+import { type Answered, ask, HookFailed, isOver, type WebhookParts } from './ask.js';
+import type { Hook } from './hooks.js';
+import { invocationOf, isExempt } from './matching.js';
+import { settled } from './outcome.js';
+import { requested, type Seen, seenAs } from './seen.js';
+
+const name = 'MutatingAdmissionWebhook';
+
+/**
+ * Webhooks that may change what is written: one after the other, each seeing what the ones before made of it. Once one
+ * has changed something, those asked before it that want to are asked a second time.
+ */
+export const mutatingWebhooks = (parts: WebhookParts): AdmissionStep => ({
+  name,
+  handles: (attributes) => parts.hooks().length > 0 && !isExempt(attributes, parts.api),
+  async mutate(attributes, rounds = { current: 0, again: () => {}, memory: new Map() }) {
+    const object = await run(attributes, parts, rounds);
+    if (object === undefined) throw new Error(`${attributes.operation} without an object`);
+    return object;
+  },
+  async beforeDeletion(attributes) {
+    await run(attributes, parts, { current: 0, again: () => {}, memory: new Map() });
+  },
+});
+
+/** Who is asked again in the second round. */
+class Reinvocation {
+  /** Asked, and nothing has changed since. */
+  #asked = new Set<string>();
+  readonly #due = new Set<string>();
+  /** The object as the webhooks left it. */
+  left: ApiObject | undefined;
+
+  asked(hook: Hook): void {
+    if (hook.webhook.reinvocationPolicy === 'IfNeeded') this.#asked.add(hook.id);
+  }
+
+  /** The object has changed: what was asked before is to be asked again. */
+  changed(): void {
+    for (const id of this.#asked) this.#due.add(id);
+    this.#asked = new Set();
+  }
+
+  isDue(hook: Hook): boolean {
+    return this.#due.has(hook.id);
+  }
+}
+
+function reinvocationOf({ memory }: Rounds): Reinvocation {
+  const known = memory.get(name);
+  if (known instanceof Reinvocation) return known;
+  const made = new Reinvocation();
+  memory.set(name, made);
+  return made;
+}
+
+async function run(
+  attributes: AdmissionAttributes,
+  parts: WebhookParts,
+  rounds: Rounds,
+): Promise<ApiObject | undefined> {
+  const { kinds } = parts;
+  const isRepeat = rounds.current > 0;
+  const reinvocation = reinvocationOf(rounds);
+  if (isRepeat && !kinds.same(reinvocation.left, attributes.object)) reinvocation.changed();
+  const asked = requested(attributes);
+  let current = asked;
+  let isPatched = false;
+  /**
+   * In Kubernetes the times in managedFields that this request wrote are finer than their text until a first patch has
+   * been applied to that text; so whatever this patch does, it counts as a change.
+   */
+  const dropsTimes = ({ as }: Seen): boolean =>
+    !isRepeat && !isPatched && kinds.hasFineTimes(as) && writesTimes(attributes);
+  for (const [index, hook] of parts.hooks().entries()) {
+    const invocation = await invocationOf(hook, attributes, current, parts);
+    if (invocation === undefined || (isRepeat && !reinvocation.isDue(hook))) continue;
+    const seen = await seenAs(kinds, current, invocation.as);
+    const notes = annotator(attributes, parts.api, { hook, round: rounds.current, index });
+    let isChanged = false;
+    const outcome = await settled(hook, 'admit', attributes, parts, async () => {
+      try {
+        const answered = await ask({ hook, seen, mutating: true }, attributes, parts);
+        const object = await patched(hook, seen, answered, parts);
+        isChanged = object !== seen.object && (dropsTimes(seen) || !kinds.same(object, seen.object));
+        if (object !== seen.object) notes.patched(answered);
+        return object;
+      } finally {
+        notes.asked(isChanged);
+      }
+    });
+    current = 'value' in outcome ? { ...seen, object: outcome.value } : seen;
+    isPatched ||= current.object !== seen.object;
+    if (isChanged) {
+      reinvocation.changed();
+      rounds.again();
+    }
+    reinvocation.asked(hook);
+    if ('value' in outcome) continue;
+    notes.failedOpen();
+    if (isOver(attributes, parts.clock)) throw timeout('request did not complete within requested timeout');
+  }
+  // Back in the version of the request.
+  const object = isPatched ? (await seenAs(kinds, { ...current, previous: undefined }, asked.as)).object : asked.object;
+  reinvocation.left = object;
+  return object;
+}
+
+/** Does the request itself change who owns which field since when? */
+function writesTimes({ object, previous }: AdmissionAttributes): boolean {
+  const [now, before] = [object?.metadata.managedFields ?? [], previous?.metadata.managedFields ?? []];
+  return now.length > 0 && goJson(now) !== goJson(before);
+}
+
+/** The object with the changes a webhook wants; the very same if it wants none. */
+async function patched(
+  { webhook }: Hook,
+  { as, object }: Seen,
+  { verdict, patchType }: Answered,
+  { kinds }: WebhookParts,
+): Promise<ApiObject | undefined> {
+  if (verdict.patch.length === 0) return object;
+  let patch: ReturnType<WebhookParts['kinds']['readPatch']>;
+  try {
+    patch = kinds.readPatch(verdict.patch);
+  } catch (error) {
+    if (!(error instanceof ApiError || error instanceof JsonSyntaxError)) throw error;
+    throw new HookFailed(webhook.name, `received undecodable patch in webhook response: ${error.message}`, 503, error);
+  }
+  if (patch.isEmpty) return object;
+  if (object === undefined) {
+    throw internalError(
+      `admission webhook ${quote(webhook.name)} attempted to modify the object, which is not supported for this operation`,
+    );
+  }
+  if (patchType !== 'JSONPatch') throw new HookFailed(webhook.name, `unsupported patch type ${quote(patchType)}`, 500);
+  return patch.apply(object, as);
+}
+
+/** What the audit log is told of one call. */
+function annotator(
+  { annotate }: AdmissionAttributes,
+  api: string,
+  { hook, round, index }: { readonly hook: Hook; readonly round: number; readonly index: number },
+) {
+  const mutation = `mutation.webhook.admission.${api}/round_${round}_index_${index}`;
+  const webhook = { configuration: hook.configuration, webhook: hook.webhook.name };
+  return {
+    asked: (mutated: boolean): void => annotate?.(mutation, goJson({ ...webhook, mutated })),
+    patched: ({ verdict }: Answered): void => {
+      const key = `patch.webhook.admission.${api}/round_${round}_index_${index}`;
+      const patch: unknown = JSON.parse(verdict.patch.toString('utf8'));
+      annotate?.(key, goJson({ ...webhook, patch, patchType: 'JSONPatch' }), 'Request');
+    },
+    failedOpen: (): void => annotate?.(`failed-open.${mutation}`, hook.webhook.name),
+  };
+}

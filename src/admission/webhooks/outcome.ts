@@ -1,0 +1,49 @@
+import { internalError } from '../../api/errors.js';
+import type { AdmissionAttributes } from '../admission-step.js';
+import { HookDenied, HookFailed, type WebhookParts } from './ask.js';
+import type { Hook } from './hooks.js';
+import type { HookSort } from './metrics.js';
+
+/** What a call comes to for the request: a value, or a failure that the webhook's policy ignores. */
+export type Outcome<T> = { readonly value: T } | { readonly ignored: HookFailed };
+
+/**
+ * Makes a call, counts it, and settles its failures by the webhook's policy.
+ *
+ * @throws what the caller of the request is told.
+ */
+export async function settled<T>(
+  hook: Hook,
+  sort: HookSort,
+  { operation, caller }: AdmissionAttributes,
+  { clock, log, metrics }: Pick<WebhookParts, 'clock' | 'log' | 'metrics'>,
+  call: () => Promise<T>,
+): Promise<Outcome<T>> {
+  const { name: webhook, failurePolicy } = hook.webhook;
+  const begun = clock.now();
+  const count = (
+    code: number,
+    rejection: 'calling_webhook_error' | 'no_error' | 'apiserver_internal_error' | undefined,
+  ) => metrics?.called({ webhook, sort, operation, seconds: (clock.now() - begun) / 1_000, code, rejection });
+  try {
+    const value = await call();
+    count(200, undefined);
+    return { value };
+  } catch (error) {
+    if (caller?.signal.aborted) throw error;
+    if (error instanceof HookDenied) {
+      count(error.refusal.code, 'no_error');
+      throw error.refusal;
+    }
+    if (!(error instanceof HookFailed)) {
+      count(0, 'apiserver_internal_error');
+      throw error;
+    }
+    const ignores = failurePolicy === 'Ignore';
+    count(error.code, ignores ? undefined : 'calling_webhook_error');
+    log.warn({ err: error, webhook, configuration: hook.configuration, ignores }, 'an admission webhook failed');
+    if (!ignores) throw internalError(error.message, error);
+    metrics?.failedOpen(webhook, sort);
+    return { ignored: error };
+  }
+}

@@ -1,0 +1,132 @@
+import { goJson, quote } from '../../api/go-text.js';
+import { JsonSyntaxError, readJson } from '../../api/json-text.js';
+import type { Json, JsonObject } from '../../api/object.js';
+import { CallFailed, type HookReply } from './call.js';
+
+/** The review that is expected back. */
+export interface ExpectedReview {
+  readonly group: string;
+  /** The version that was sent. */
+  readonly version: string;
+  readonly kind: string;
+  /** Most values (members, items) of an answer. */
+  readonly maxValues: number;
+}
+
+/** Versions of reviews that were ever known. */
+const versions: readonly string[] = ['v1', 'v1beta1'];
+const maxShown = 2_048;
+
+/**
+ * The review that a webhook came back with, its kind and version checked where it names them.
+ *
+ * @throws CallFailed with what a client of Kubernetes would say.
+ */
+export function readReply(reply: HookReply, expected: ExpectedReview): JsonObject {
+  const { status, contentType = 'application/json', body } = reply;
+  if (status < 200 || status > 206) throw new CallFailed(httpFailure(reply));
+  if (body.length === 0) {
+    throw new CallFailed(`0-length response with status code: ${status} and content type: ${contentType}`);
+  }
+  const value = parsed(body, expected.maxValues);
+  if (!isObject(value)) {
+    throw new CallFailed(
+      `couldn't get version/kind; json parse error: json: cannot unmarshal ${goType(value)} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`,
+    );
+  }
+  checkKind(value, expected);
+  return value;
+}
+
+function parsed(body: Buffer, maxValues: number): Json {
+  try {
+    return readJson(body, { maxValues }).value;
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error;
+    throw new CallFailed(`couldn't get version/kind; json parse error: ${error.message}`, { cause: error });
+  }
+}
+
+function checkKind(value: JsonObject, expected: ExpectedReview): void {
+  const meta = { apiVersion: value['apiVersion'] ?? '', kind: value['kind'] ?? '' };
+  for (const [name, given] of Object.entries(meta)) {
+    if (typeof given === 'string') continue;
+    throw new CallFailed(
+      `couldn't get version/kind; json parse error: json: cannot unmarshal ${goType(given)} into Go struct field .${name} of type string`,
+    );
+  }
+  const asked = `${expected.group}/${expected.version}`;
+  const apiVersion = (meta.apiVersion as string) || asked;
+  const kind = (meta.kind as string) || expected.kind;
+  const isReview = kind === expected.kind && versions.some((one) => apiVersion === `${expected.group}/${one}`);
+  if (!isReview && !(apiVersion === 'v1' && kind === 'Status')) {
+    throw new CallFailed(
+      `no kind ${quote(kind)} is registered for version ${quote(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`,
+    );
+  }
+  if (apiVersion === asked && isReview) return;
+  const version = apiVersion.split('/').at(-1) ?? '';
+  throw new CallFailed(`converting (${version}.${kind}) to (${expected.version}.${expected.kind}): unknown conversion`);
+}
+
+/** What is said of an answer by its code; what a Status in it says comes first. */
+function httpFailure({ status, contentType, body }: HookReply): string {
+  return statusMessage(body) ?? genericMessage(status, shownText(contentType, body));
+}
+
+function statusMessage(body: Buffer): string | undefined {
+  let value: Json;
+  try {
+    ({ value } = readJson(body));
+  } catch {
+    return undefined;
+  }
+  if (!isObject(value) || value['status'] !== 'Failure') return undefined;
+  const { kind = 'Status', apiVersion = 'v1', message, reason } = value;
+  if ((kind || 'Status') !== 'Status' || (apiVersion || 'v1') !== 'v1') return undefined;
+  if (typeof message === 'string' && message !== '') return message;
+  return typeof reason === 'string' ? reason : '';
+}
+
+function shownText(contentType: string | undefined, body: Buffer): string {
+  const isText = !contentType || /^\s*text\//i.test(contentType);
+  return isText ? body.subarray(0, maxShown).toString('utf8').trim() : 'unknown';
+}
+
+const messages: Readonly<Record<number, string>> = {
+  400: 'the server rejected our request for an unknown reason',
+  401: 'the server has asked for the client to provide credentials',
+  404: 'the server could not find the requested resource',
+  405: 'the server does not allow this method on the requested resource',
+  409: 'the server reported a conflict',
+  422: 'the server rejected our request due to an error in our request',
+  429: 'the server has received too many requests and has asked us to try again later',
+  503: 'the server is currently unable to handle the request',
+  504: 'the server was unable to return a response in the time allotted, but may still be processing the request',
+};
+
+function genericMessage(status: number, shown: string): string {
+  const known = Object.hasOwn(messages, status) ? messages[status] : undefined;
+  if (known !== undefined) return known;
+  if (status === 403 || status === 415) return shown;
+  if (status === 406) {
+    return shown === '' || shown === 'unknown'
+      ? 'the server was unable to respond with a content type that the client supports'
+      : shown;
+  }
+  return status >= 500
+    ? `an error on the server (${quote(shown)}) has prevented the request from succeeding`
+    : `the server responded with the status code ${status} but did not return more information`;
+}
+
+export const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** What Go's decoder calls a value that does not fit. */
+export function goType(value: Json): string {
+  if (Array.isArray(value)) return 'array';
+  if (value === null) return 'null';
+  if (typeof value === 'boolean') return 'bool';
+  if (typeof value === 'bigint') return `number ${value}`;
+  return typeof value === 'number' ? `number ${goJson(value)}` : typeof value;
+}

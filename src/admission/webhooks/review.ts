@@ -1,0 +1,84 @@
+import type { JsonObject } from '../../api/object.js';
+import type { UserInfo } from '../../api/user.js';
+import type { AdmissionAttributes } from '../admission-step.js';
+import { type HookedKinds, namespaceOf, requested, type Seen, type SeenAs } from './seen.js';
+
+/** Versions of reviews that can be sent. */
+const known: readonly string[] = ['v1', 'v1beta1'];
+
+/** The first version that the webhook takes; undefined if it takes none. */
+export const reviewVersion = (accepted: readonly string[] | null | undefined): string | undefined =>
+  accepted?.find((version) => known.includes(version));
+
+/** The AdmissionReview that asks a webhook about a request, in the version it wants to see. */
+export function admissionReview(given: {
+  readonly attributes: AdmissionAttributes;
+  readonly seen: Seen;
+  readonly uid: string;
+  /** `admission.k8s.io/v1`. */
+  readonly apiVersion: string;
+  readonly kinds: Pick<HookedKinds, 'shown'>;
+}): JsonObject {
+  const { attributes, seen, uid, apiVersion, kinds } = given;
+  const shown = (object: Seen['object']): JsonObject | null =>
+    object === undefined ? null : kinds.shown(object, seen.as);
+  const { name, namespace, operation, ...members } = requestMembers(attributes, seen.as);
+  const { userInfo, dryRun, options, ...types } = members;
+  return {
+    kind: 'AdmissionReview',
+    apiVersion,
+    request: {
+      uid,
+      ...types,
+      ...(name === '' ? {} : { name }),
+      ...(namespace === '' ? {} : { namespace }),
+      operation,
+      userInfo,
+      object: shown(seen.object),
+      oldObject: shown(seen.previous),
+      dryRun,
+      options,
+    } as unknown as JsonObject,
+  };
+}
+
+/** What a review says of a request besides its objects. A name or namespace that it does not have is empty. */
+export function requestMembers(attributes: AdmissionAttributes, as: SeenAs) {
+  const { subresource, operation, user, dryRun } = attributes;
+  const asked = requested(attributes).as;
+  return {
+    kind: kindOf(as),
+    resource: resourceOf(as),
+    ...(subresource === undefined ? {} : { subResource: subresource }),
+    requestKind: kindOf(asked),
+    requestResource: resourceOf(asked),
+    ...(subresource === undefined ? {} : { requestSubResource: subresource }),
+    name: attributes.isOneOfMany ? '' : attributes.key.name,
+    namespace: namespaceOf(attributes),
+    operation,
+    userInfo: userInfo(user),
+    dryRun,
+    options: operation === 'CONNECT' ? null : optionsOf(attributes),
+  };
+}
+
+const kindOf = ({ kind: { group, version, kind } }: SeenAs) => ({ group, version, kind });
+const resourceOf = ({ resource: { group, version, plural } }: SeenAs) => ({ group, version, resource: plural });
+
+function userInfo({ username, uid, groups, extra }: UserInfo) {
+  return {
+    ...(username ? { username } : {}),
+    ...(uid ? { uid } : {}),
+    ...(groups.length > 0 ? { groups } : {}),
+    ...(extra !== undefined && Object.keys(extra).length > 0 ? { extra } : {}),
+  };
+}
+
+/** Patches come as the update or create they amount to. */
+const optionKinds = { CREATE: 'CreateOptions', UPDATE: 'UpdateOptions', DELETE: 'DeleteOptions' } as const;
+
+function optionsOf({ operation, options = {} }: AdmissionAttributes) {
+  const kind = operation === 'CONNECT' ? 'CreateOptions' : optionKinds[operation];
+  const members = Object.entries(options).filter(([name, value]) => name !== 'force' && value !== undefined);
+  return { ...Object.fromEntries(members), kind, apiVersion: 'meta.k8s.io/v1' };
+}

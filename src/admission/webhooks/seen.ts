@@ -1,0 +1,70 @@
+import type { ApiObject, JsonObject, ResourceType } from '../../api/object.js';
+import type { AdmissionAttributes } from '../admission-step.js';
+
+/** A version of a resource, and the kind that its objects, or those of a subresource, are of there. */
+export interface SeenAs {
+  readonly resource: { readonly group: string; readonly version: string; readonly plural: string };
+  readonly kind: { readonly group: string; readonly version: string; readonly kind: string };
+}
+
+/** What calling webhooks must know of kinds and do with their objects. */
+export interface HookedKinds {
+  /** The other versions and groups that the same objects have, each with the subresource, in order. */
+  equivalents(resource: ResourceType, subresource: string | undefined): readonly SeenAs[];
+  /** The object as another version has it. Throws what a caller is told. */
+  convert(object: ApiObject, to: SeenAs): Promise<ApiObject>;
+  /** The object as it goes out. */
+  shown(object: ApiObject, as: SeenAs): JsonObject;
+  /** Reads a JSON Patch. Throws an Error with Go's words for what is wrong with it. */
+  readPatch(text: Buffer): {
+    readonly isEmpty: boolean;
+    /** The object changed and read again, with defaults. Throws an Error that tells what does not fit. */
+    apply(object: ApiObject, as: SeenAs): Promise<ApiObject>;
+  };
+  /** Are times in objects of this kind finer than their text, until they are read back from it? */
+  hasFineTimes(as: SeenAs): boolean;
+  /** Equal in content? */
+  same(a: ApiObject | undefined, b: ApiObject | undefined): boolean;
+}
+
+/** A request with its objects in one version. */
+export interface Seen {
+  readonly as: SeenAs;
+  readonly object: ApiObject | undefined;
+  readonly previous: ApiObject | undefined;
+}
+
+/** The request as it was made. */
+export function requested({ resource, object, previous }: AdmissionAttributes): Seen {
+  const { apiVersion, kind } = object ?? previous ?? { apiVersion: '', kind: resource.kind };
+  const slash = apiVersion.indexOf('/');
+  return {
+    as: {
+      resource,
+      kind:
+        apiVersion === ''
+          ? { group: resource.group, version: resource.version, kind }
+          : { group: apiVersion.slice(0, Math.max(0, slash)), version: apiVersion.slice(slash + 1), kind },
+    },
+    object,
+    previous,
+  };
+}
+
+/** The request with its objects in the version that somebody wants to see. */
+export async function seenAs(kinds: HookedKinds, seen: Seen, as: SeenAs): Promise<Seen> {
+  if (isSameKind(seen.as.kind, as.kind)) return seen.as === as ? seen : { ...seen, as };
+  const convert = async (object: ApiObject | undefined): Promise<ApiObject | undefined> =>
+    object === undefined ? undefined : kinds.convert(object, as);
+  return { as, object: await convert(seen.object), previous: await convert(seen.previous) };
+}
+
+const isSameKind = (a: SeenAs['kind'], b: SeenAs['kind']): boolean =>
+  a.group === b.group && a.version === b.version && a.kind === b.kind;
+
+/** The namespace a request is about: that of its object, and of a Namespace its own name. Empty for cluster-wide ones. */
+export const namespaceOf = ({ resource, key }: AdmissionAttributes): string =>
+  isNamespace(resource) ? key.name : (key.namespace ?? '');
+
+export const isNamespace = ({ group, plural }: Pick<ResourceType, 'group' | 'plural'>): boolean =>
+  group === '' && plural === 'namespaces';

@@ -1,0 +1,136 @@
+import { X509Certificate } from 'node:crypto';
+import { quote } from '../../api/go-text.js';
+import { parseGoUrl } from '../../api/go-url.js';
+import type { WebhookClientConfig } from '../../api/kinds/webhook-configuration.js';
+import { pemBlocks } from '../../pki/pem.js';
+
+/** Where a webhook is, and what verifies it. */
+export interface HookTarget {
+  /** `host[:port]` as the URL has it: what the header `Host` and errors say. */
+  readonly authority: string;
+  /** Escaped; begins with a slash. */
+  readonly path: string;
+  /** What the server's certificate must name: a DNS name or an IP address, without brackets. */
+  readonly serverName: string;
+  /** Where the connection goes, or why there is nowhere. */
+  readonly address: HookAddress | { readonly unreachable: string };
+  /** PEM; absent: the anchors this process has anyway. */
+  readonly ca: string | undefined;
+}
+
+export interface HookAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Where the services are that webhooks name: by `namespace/name:port`, or `namespace/name` for all its ports. */
+export type ServiceAddresses = ReadonlyMap<string, HookAddress>;
+
+/** No call can be made to a webhook as it is described. */
+export class UnusableTarget extends Error {
+  override readonly name = 'UnusableTarget';
+}
+
+const usualPort = 443;
+
+/**
+ * From what a configuration says to where a call goes. A service is asked under the name that it has in a cluster,
+ * `<name>.<namespace>.svc`, wherever it is.
+ *
+ * @throws UnusableTarget
+ */
+export function targetOf(
+  { url, service, caBundle }: WebhookClientConfig,
+  services: ServiceAddresses,
+  { blankMeansNone = false }: { readonly blankMeansNone?: boolean } = {},
+): HookTarget {
+  const ca = anchorsOf(caBundle, blankMeansNone);
+  if (service) {
+    const { name, namespace, path = '', port = usualPort } = service;
+    const serverName = `${name}.${namespace}.svc`;
+    const found = services.get(`${namespace}/${name}:${port}`) ?? services.get(`${namespace}/${name}`);
+    return {
+      authority: `${serverName}:${port}`,
+      path: cleanPath(path),
+      serverName,
+      address: found ?? { unreachable: `service ${quote(name)} not found` },
+      ca,
+    };
+  }
+  if (!url) throw new UnusableTarget('webhook configuration must have either service or URL');
+  const parsed = parseGoUrl(url);
+  if ('wrong' in parsed) throw new UnusableTarget(`Unparsable URL: ${parsed.wrong}`);
+  const address = addressOf(parsed.host, usualPort);
+  if (address === undefined) throw new UnusableTarget(`${quote(url)} names no host`);
+  return { authority: parsed.host, path: cleanPath(parsed.path), serverName: address.host, address, ca };
+}
+
+/** The two parts of `host:port` or `[address]:port`; undefined if there is no host, or a port that is none. */
+function addressOf(text: string, otherwise: number): HookAddress | undefined {
+  const match = /^(?:\[([^\]]*)\]|([^:]*))(?::(\d*))?$/.exec(text);
+  const host = match?.[1] ?? match?.[2];
+  const port = match?.[3] ? Number(match[3]) : otherwise;
+  return !host || port < 1 || port > 65_535 ? undefined : { host, port };
+}
+
+/**
+ * Reads addresses of services as options have them: `namespace/name` or `namespace/name:port` to `host:port`.
+ *
+ * @throws Error that names the entry nobody can use.
+ */
+export function readServiceAddresses(given: Readonly<Record<string, string>>): ServiceAddresses {
+  return new Map(
+    Object.entries(given).map(([service, text]) => {
+      if (!/^[^/:\s]+\/[^/:\s]+(?::\d{1,5})?$/.test(service)) {
+        throw new Error(`${quote(service)} is no service: it is written namespace/name or namespace/name:port`);
+      }
+      const address = addressOf(text, 0);
+      if (address === undefined) throw new Error(`${quote(text)} is no address of a service: it is written host:port`);
+      return [service, address];
+    }),
+  );
+}
+
+/** A path as Go's `path.Join("/", text)` makes it, escaped as Go's `net/url` does. */
+export function cleanPath(text: string): string {
+  const kept: string[] = [];
+  for (const segment of text.split('/')) {
+    if (segment === '..') kept.pop();
+    else if (segment !== '' && segment !== '.') kept.push(segment);
+  }
+  return `/${kept.map(escapeSegment).join('/')}`;
+}
+
+const plain = /[A-Za-z0-9\-_.~$&+,:;=@]/;
+
+function escapeSegment(segment: string): string {
+  if (/^[A-Za-z0-9\-_.~$&+,:;=@]*$/.test(segment)) return segment;
+  return Array.from(Buffer.from(segment), (byte) => {
+    const character = String.fromCharCode(byte);
+    return byte < 0x80 && plain.test(character) ? character : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
+  }).join('');
+}
+
+/** Most blocks of a bundle that are looked at. */
+const maxBlocks = 1_000;
+
+function anchorsOf(caBundle: string | undefined, blankMeansNone: boolean): string | undefined {
+  if (!caBundle) return undefined;
+  const text = Buffer.from(caBundle, 'base64');
+  if (blankMeansNone && text.toString('latin1').trim() === '') return undefined;
+  const anchors: string[] = [];
+  let why: string | undefined;
+  let seen = 0;
+  for (const { type, bytes, hasHeaders } of pemBlocks(text)) {
+    if (++seen > maxBlocks) break;
+    if (type !== 'CERTIFICATE' || hasHeaders) continue;
+    try {
+      anchors.push(new X509Certificate(bytes).toString());
+    } catch (error) {
+      why ??= `failed to parse certificate: ${error instanceof Error ? error.message : String(error)}`;
+    }
+  }
+  if (anchors.length > 0) return anchors.join('');
+  if (seen === 0) why = 'unable to parse bytes as PEM block';
+  throw new UnusableTarget(`unable to load root certificates: ${why ?? 'no valid certificate authority data seen'}`);
+}

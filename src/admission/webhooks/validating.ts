@@ -1,0 +1,48 @@
+import { timeout } from '../../api/errors.js';
+import type { AdmissionAttributes, AdmissionStep } from '../admission-step.js';
+import { ask, isOver, type WebhookParts } from './ask.js';
+import { type Invocation, invocationOf, isExempt } from './matching.js';
+import { settled } from './outcome.js';
+import { requested, type Seen, type SeenAs, seenAs } from './seen.js';
+
+/** Webhooks that may refuse what is written: those whose rules fit are asked all at once, and the first no counts. */
+export const validatingWebhooks = (parts: WebhookParts): AdmissionStep => ({
+  name: 'ValidatingAdmissionWebhook',
+  handles: (attributes) => parts.hooks().length > 0 && !isExempt(attributes, parts.api),
+  validate: (attributes) => validate(attributes, parts),
+});
+
+async function validate(attributes: AdmissionAttributes, parts: WebhookParts): Promise<void> {
+  const current = requested(attributes);
+  const versions = new Map<string, Seen>();
+  const calls: { readonly invocation: Invocation; readonly seen: Seen }[] = [];
+  for (const hook of parts.hooks()) {
+    const invocation = await invocationOf(hook, attributes, current, parts);
+    if (invocation === undefined) continue;
+    const key = keyOf(invocation.as);
+    const seen = versions.get(key) ?? (await seenAs(parts.kinds, current, invocation.as));
+    versions.set(key, seen);
+    calls.push({ invocation, seen });
+  }
+  if (calls.length === 0) return;
+  if (isOver(attributes, parts.clock)) throw timeout('request did not complete within requested timeout');
+  let refusal: { readonly error: unknown } | undefined;
+  await Promise.all(
+    calls.map(async ({ invocation: { hook }, seen }, index) => {
+      try {
+        const outcome = await settled(hook, 'validating', attributes, parts, () =>
+          ask({ hook, seen, mutating: false }, attributes, parts),
+        );
+        if ('value' in outcome) return;
+        const key = `failed-open.validating.webhook.admission.${parts.api}/round_0_index_${index}`;
+        attributes.annotate?.(key, hook.webhook.name);
+      } catch (error) {
+        refusal ??= { error };
+      }
+    }),
+  );
+  if (refusal !== undefined) throw refusal.error;
+}
+
+const keyOf = ({ resource, kind }: SeenAs): string =>
+  JSON.stringify([resource.group, resource.version, resource.plural, kind.group, kind.version, kind.kind]);

@@ -1,0 +1,52 @@
+import { goJson } from '../api/go-text.js';
+import type { JsonObject } from '../api/object.js';
+import type { ResourceDefinition } from '../registry/resource-definition.js';
+
+type Versions = NonNullable<ResourceDefinition['versions']>;
+
+/** Work came upon an object that a webhook must convert before it can go on. */
+class Unconverted extends Error {
+  override readonly name = 'Unconverted';
+  readonly key: string;
+  readonly object: JsonObject;
+  readonly to: string;
+  constructor(key: string, object: JsonObject, to: string) {
+    super(`an object is to be converted to ${to}`);
+    this.key = key;
+    this.object = object;
+    this.to = to;
+  }
+}
+
+/** Objects that one piece of work may have converted. An object has at most so many versions and owners. */
+const mostConversions = 200;
+
+/**
+ * Runs work that converts objects between versions on its way and cannot wait there. Where a webhook converts, it
+ * begins anew each time one more object has been converted; so it must do nothing but compute.
+ */
+export async function withVersions<R>(
+  { versions }: Pick<ResourceDefinition, 'versions'>,
+  work: (versions: Versions | undefined) => Promise<R>,
+): Promise<R> {
+  if (versions?.elsewhere === undefined) return work(versions);
+  const known = new Map<string, JsonObject>();
+  const remembering: Versions = {
+    convert(object, apiVersion) {
+      const found = versions.convert(object, apiVersion);
+      if (found === undefined || object['apiVersion'] === apiVersion) return found;
+      const key = `${apiVersion} ${goJson(object)}`;
+      const converted = known.get(key);
+      if (converted === undefined) throw new Unconverted(key, object, apiVersion);
+      return { ...found, object: converted };
+    },
+  };
+  for (;;) {
+    try {
+      return await work(remembering);
+    } catch (error) {
+      if (!(error instanceof Unconverted) || known.size >= mostConversions) throw error;
+      known.set(error.key, await versions.elsewhere(error.object, error.to));
+    }
+  }
+}

@@ -1,0 +1,128 @@
+import type { HookedKinds, SeenAs } from '../admission/webhooks/seen.js';
+import { internalError } from '../api/errors.js';
+import { readJson } from '../api/json-text.js';
+import { type ApiObject, groupVersion, type JsonObject, type ResourceType } from '../api/object.js';
+import type { Steps } from '../api/steps.js';
+import { storagePrefix } from '../registry/keys.js';
+import type { ResourceDefinition } from '../registry/resource-definition.js';
+import { inTurns } from '../runtime/turn-taking.js';
+import { DecodeError } from '../schema/decode.js';
+import { inOrder } from '../schema/encode.js';
+import { same } from '../schema/same.js';
+import type { Catalogue } from './catalogue.js';
+import { DoesNotApply, readReceivedPatch } from './patch/json.js';
+import { checkKind, decodeResult } from './verbs/patch.js';
+
+/** What admission webhooks are told of kinds and their objects, from what the server serves. */
+export function hookedKinds(catalogue: () => Catalogue): HookedKinds {
+  const definitionOf = (resource: SeenAs['resource']): ResourceDefinition | undefined =>
+    catalogue().current().find(resource.group, resource.version, resource.plural) ?? asDefinition(resource);
+  /** The definition of what an object is read as: that of the resource, or of a subresource's kind. */
+  const shapeOf = ({ resource, kind }: SeenAs): ResourceDefinition | undefined => {
+    const definition = definitionOf(resource);
+    if (definition === undefined || isKind(definition, kind)) return definition;
+    for (const subresource of Object.values(definition.subresources ?? {})) {
+      const other =
+        subresource.type === 'projection'
+          ? subresource.of
+          : subresource.type === 'action'
+            ? subresource.request
+            : undefined;
+      if (other !== undefined && isKind(other, kind)) {
+        const { codec: _codec, defaults: _defaults, ...rest } = definition;
+        return { ...rest, ...other, origin: 'built-in' };
+      }
+    }
+    return definition;
+  };
+  return {
+    equivalents(resource, subresource) {
+      const definition = definitionOf(resource);
+      if (definition === undefined) return [];
+      const all =
+        definition.siblings?.() ?? (definition.origin === 'custom' ? [] : placedWith(catalogue(), definition));
+      return all
+        .filter((other) => groupVersion(other) !== groupVersion(resource))
+        .flatMap((other) => seenThrough(other, subresource));
+    },
+
+    async convert(object, { resource, kind }) {
+      const definition = definitionOf(resource);
+      if (definition?.codec === undefined || !isKind(definition, kind)) {
+        if (definition !== undefined && definition.codec === undefined && object.kind === kind.kind) {
+          return { ...object, apiVersion: groupVersion(kind) };
+        }
+        throw internalError(`unable to convert to ${groupVersion(kind)}, Kind=${kind.kind}`);
+      }
+      return (await definition.codec.convert(object as unknown as JsonObject)) as unknown as ApiObject;
+    },
+
+    shown(object, as) {
+      const definition = shapeOf(as);
+      return definition === undefined
+        ? (object as unknown as JsonObject)
+        : inOrder(definition, object as unknown as JsonObject);
+    },
+
+    readPatch(text) {
+      const patch = readReceivedPatch(() => readJson(text));
+      return {
+        isEmpty: patch.isEmpty,
+        async apply(object, as) {
+          const definition = shapeOf(as);
+          if (definition === undefined) throw internalError('the kind is no longer served');
+          try {
+            const result = patch.apply(inOrder(definition, object as unknown as JsonObject));
+            return await inTurns(readAs(definition, result));
+          } catch (error) {
+            if (!(error instanceof DoesNotApply || error instanceof DecodeError)) throw error;
+            throw internalError(error.message, error);
+          }
+        },
+      };
+    },
+
+    hasFineTimes: (as) => shapeOf(as)?.codec === undefined,
+
+    same: (a, b) => a === b || (a !== undefined && b !== undefined && same(a, b)),
+  };
+}
+
+function* readAs(definition: ResourceDefinition, result: JsonObject): Steps<ApiObject> {
+  checkKind(definition, result);
+  return (yield* decodeResult(definition, result)).object;
+}
+
+/** Whoever asks has the definition in hand more often than not. */
+const asDefinition = (resource: SeenAs['resource']): ResourceDefinition | undefined =>
+  'schema' in resource ? (resource as ResourceDefinition) : undefined;
+
+const isKind = (type: Pick<ResourceType, 'group' | 'version' | 'kind'>, kind: SeenAs['kind']): boolean =>
+  type.group === kind.group && type.version === kind.version && type.kind === kind.kind;
+
+const places = new WeakMap<ResourceDefinition, readonly ResourceDefinition[]>();
+
+/** The built-in definitions whose objects are the same in the store. There are never others. */
+function placedWith(catalogue: Catalogue, definition: ResourceDefinition): readonly ResourceDefinition[] {
+  const known = places.get(definition);
+  if (known !== undefined) return known;
+  const prefix = storagePrefix(definition);
+  const found = catalogue
+    .current()
+    .definitions.filter(
+      (one) => one.origin === 'built-in' && one.answer === undefined && storagePrefix(one) === prefix,
+    );
+  places.set(definition, found);
+  return found;
+}
+
+/** A version as a request through a subresource sees it; nothing if it has none. */
+function seenThrough(definition: ResourceDefinition, subresource: string | undefined): readonly SeenAs[] {
+  if (subresource === undefined) return [{ resource: definition, kind: definition }];
+  const found = Object.hasOwn(definition.subresources ?? {}, subresource)
+    ? definition.subresources?.[subresource]
+    : undefined;
+  if (found === undefined) return [];
+  const kind = found.type === 'projection' ? found.of : found.type === 'action' ? found.request : definition;
+  return [{ resource: definition, kind }];
+}

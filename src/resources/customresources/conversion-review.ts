@@ -1,0 +1,169 @@
+import { quote } from '../../api/go-text.js';
+import type { Json, JsonObject } from '../../api/object.js';
+import { atOnce } from '../../api/steps.js';
+import { anyName, validateMetadata } from '../../registry/metadata-rules.js';
+
+/** What a webhook is asked that converts custom resources, and what its answer must be like. */
+
+/** Converts objects of whatever versions; all come back in the order given. `to` is an apiVersion. */
+export type ConvertElsewhere = (objects: readonly JsonObject[], to: string) => Promise<readonly JsonObject[]>;
+
+const known: readonly string[] = ['v1', 'v1beta1'];
+
+/** The first version of reviews that the webhook takes and we know. */
+export const conversionReviewVersion = (accepted: readonly string[]): string | undefined =>
+  accepted.find((version) => known.includes(version));
+
+/** The ConversionReview about objects none of which is in the version wanted. */
+export const conversionReview = (given: {
+  readonly apiVersion: string;
+  readonly uid: string;
+  readonly to: string;
+  readonly objects: readonly JsonObject[];
+}): JsonObject => ({
+  kind: 'ConversionReview',
+  apiVersion: given.apiVersion,
+  request: { uid: given.uid, desiredAPIVersion: given.to, objects: given.objects },
+  response: { uid: '', convertedObjects: null, result: { metadata: {} } },
+});
+
+/** The answer does not do. The message goes behind `conversion for <version>, Kind=<kind> `. */
+export class InvalidConversion extends Error {
+  override readonly name = 'InvalidConversion';
+}
+
+const failed = (why: string): InvalidConversion =>
+  new InvalidConversion(`failed: conversion webhook for /, Kind= failed: ${why}`);
+
+/** The same for a call that came to nothing. */
+export const callFailed = (why: string): InvalidConversion => failed(why);
+
+/**
+ * The converted objects of a review that came back, each with the metadata of the one it was made of, except for labels
+ * and annotations.
+ *
+ * @throws InvalidConversion
+ */
+export function convertedObjects(
+  review: JsonObject,
+  asked: {
+    readonly uid: string;
+    readonly version: string;
+    readonly to: string;
+    readonly objects: readonly JsonObject[];
+    readonly group: string;
+  },
+): readonly JsonObject[] {
+  const { version, objects } = asked;
+  const apiVersion = textOf(review['apiVersion']);
+  const kind = textOf(review['kind']);
+  const expected = `${asked.group}/${version}`;
+  if (version === 'v1' && (apiVersion !== expected || kind !== 'ConversionReview')) {
+    throw failed(
+      `expected webhook response of ${expected}, Kind=ConversionReview, got ${apiVersion || '/'}, Kind=${kind}`,
+    );
+  }
+  const response = memberOf(review, 'response');
+  if (!isObject(response)) throw failed('no response provided');
+  if (version === 'v1' && textOf(response['uid']) !== asked.uid) {
+    throw failed(`expected response.uid=${quote(asked.uid)}, got ${quote(textOf(response['uid']))}`);
+  }
+  const result = memberOf(response, 'result');
+  const status = isObject(result) ? textOf(result['status']) : '';
+  if (status !== 'Success') {
+    const message = isObject(result) ? textOf(result['message']) : '';
+    throw failed(message || `response.result.status was '${status}', not 'Success'`);
+  }
+  const converted = memberOf(response, 'convertedObjects') ?? [];
+  if (!Array.isArray(converted)) throw failed('response.convertedObjects is no list');
+  if (converted.length !== objects.length) {
+    throw new InvalidConversion(`returned ${converted.length} objects, expected ${objects.length}`);
+  }
+  return objects.map((original, at) => checked(original, converted[at] as Json, asked.to, at + 1));
+}
+
+function checked(original: JsonObject, converted: Json, to: string, index: number): JsonObject {
+  const wrong = (why: string): InvalidConversion =>
+    new InvalidConversion(`returned invalid converted object at index ${index}: ${why}`);
+  if (!isObject(converted)) throw wrong('it is no object');
+  const compare = (what: string, wanted: string, found: string): void => {
+    if (wanted !== found) throw wrong(`invalid ${what} (expected ${wanted}, received ${found})`);
+  };
+  compare('groupVersion', to, textOf(converted['apiVersion']));
+  compare('kind', textOf(original['kind']), textOf(converted['kind']));
+  const [before, after] = [metadataOf(original), metadataOf(converted)];
+  for (const [name, shown] of [
+    ['name', 'name'],
+    ['namespace', 'namespace'],
+    ['uid', 'UID'],
+  ] as const) {
+    const [a, b] = [textOf(before[name]), textOf(after[name])];
+    if (a !== b) throw wrong(`must have the same ${shown}: ${a} != ${b}`);
+  }
+  return { ...converted, metadata: restored(converted, before, index) };
+}
+
+/** The metadata that an object had, with the labels and annotations that it has now. */
+function restored(converted: JsonObject, before: JsonObject, index: number): JsonObject {
+  const wrong = (why: string): InvalidConversion =>
+    new InvalidConversion(`returned invalid metadata in object at index ${index}: ${why}`);
+  const given = memberOf(converted, 'metadata');
+  if (given === undefined) throw wrong('missing metadata in converted object');
+  if (!isObject(given)) throw wrong(`invalid metadata of type ${goType(given)} in converted object`);
+  const { labels: _labels, annotations: _annotations, ...kept } = before;
+  const metadata: Record<string, Json> = kept;
+  for (const name of ['labels', 'annotations'] as const) {
+    const map = memberOf(given, name);
+    if (map === undefined || map === null) continue;
+    if (!isObject(map)) throw wrong(`invalid metadata.${name} of type ${goType(map)} in converted object`);
+    for (const [key, value] of Object.entries(map)) {
+      if (typeof value === 'string') continue;
+      throw wrong(`metadata.${name}[${key}] must be a string, but is ${goType(value)} in converted object`);
+    }
+    if (!sameTexts(map, before[name])) checkTexts(name, map as Readonly<Record<string, string>>, wrong);
+    metadata[name] = map;
+  }
+  return metadata;
+}
+
+function checkTexts(
+  name: 'labels' | 'annotations',
+  map: Readonly<Record<string, string>>,
+  wrong: (why: string) => InvalidConversion,
+): void {
+  const violations = atOnce(
+    validateMetadata(
+      { apiVersion: '', kind: '', metadata: { name: 'x', [name]: map } },
+      { namespaced: false, nameRule: anyName, strictFinalizers: false },
+    ),
+  );
+  if (violations.length === 0) return;
+  const texts = [...new Set(violations.map(({ field, body }) => `${field}: ${body}`))];
+  throw wrong(texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]`);
+}
+
+function sameTexts(a: JsonObject, b: Json | undefined): boolean {
+  if (!isObject(b)) return Object.keys(a).length === 0;
+  const names = Object.keys(a);
+  return names.length === Object.keys(b).length && names.every((name) => Object.hasOwn(b, name) && a[name] === b[name]);
+}
+
+const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
+const memberOf = (object: JsonObject, name: string): Json | undefined =>
+  Object.hasOwn(object, name) ? object[name] : undefined;
+const metadataOf = (object: JsonObject): JsonObject => {
+  const metadata = memberOf(object, 'metadata');
+  return isObject(metadata) ? metadata : {};
+};
+
+/** What Go prints as the type of a value that was read from JSON. */
+function goType(value: Json): string {
+  if (value === null) return '<nil>';
+  if (Array.isArray(value)) return '[]interface {}';
+  if (typeof value === 'boolean') return 'bool';
+  if (typeof value === 'bigint') return 'int64';
+  if (typeof value === 'number') return Number.isInteger(value) ? 'int64' : 'float64';
+  return typeof value === 'string' ? 'string' : 'map[string]interface {}';
+}

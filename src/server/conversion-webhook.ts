@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+import { CallFailed, type HookClient } from '../admission/webhooks/call.js';
+import { readReply } from '../admission/webhooks/reply.js';
+import { type ServiceAddresses, targetOf, UnusableTarget } from '../admission/webhooks/target.js';
+import { untyped } from '../api/errors.js';
+import { goJson } from '../api/go-text.js';
+import type { CustomResourceDefinition } from '../api/kinds/custom-resource-definition.js';
+import {
+  type ConvertElsewhere,
+  callFailed,
+  conversionReview,
+  conversionReviewVersion,
+  convertedObjects,
+  InvalidConversion,
+} from '../resources/customresources/conversion-review.js';
+
+/** How long a conversion may take. It is everybody's, not that of one request, so nobody's leaving ends it. */
+const patienceMs = 30_000;
+/** As much as an answer to the largest batch can be. */
+const maxBytes = 16 * 1_048_576;
+const maxValues = 500_000;
+const never = new AbortController().signal;
+
+/** Converts custom resources by the webhook of their definition; undefined if it has none. */
+export function conversionWebhook(
+  { spec }: CustomResourceDefinition,
+  parts: { readonly client: HookClient; readonly services: ServiceAddresses; readonly api: string },
+): ConvertElsewhere | undefined {
+  const { conversion } = spec;
+  const webhook = conversion?.strategy === 'Webhook' ? conversion.webhook : undefined;
+  if (webhook === undefined) return undefined;
+  const group = `apiextensions.${parts.api}`;
+  const isVersion = (apiVersion: unknown): boolean =>
+    spec.versions.some(({ name }) => apiVersion === `${spec.group}/${name}`);
+  const call = async (objects: Parameters<ConvertElsewhere>[0], to: string): ReturnType<ConvertElsewhere> => {
+    const version = conversionReviewVersion(webhook.conversionReviewVersions);
+    if (version === undefined) throw new InvalidConversion('failed: no supported conversion review versions');
+    const uid = randomUUID();
+    try {
+      const reply = await parts.client.post({
+        target: targetOf(webhook.clientConfig ?? {}, parts.services, { blankMeansNone: true }),
+        body: goJson(conversionReview({ apiVersion: `${group}/${version}`, uid, to, objects })),
+        milliseconds: patienceMs,
+        signal: never,
+        maxBytes,
+      });
+      const review = readReply(reply, { group, version, kind: 'ConversionReview', maxValues });
+      return convertedObjects(review, { uid, group, version, to, objects });
+    } catch (error) {
+      if (error instanceof CallFailed || error instanceof UnusableTarget) throw callFailed(error.message);
+      throw error;
+    }
+  };
+  return async (objects, to) => {
+    // What is there in this version already is not sent.
+    const sent = objects.filter((object) => object['apiVersion'] !== to);
+    const [first] = sent;
+    if (first === undefined) return objects;
+    const unknown = sent.find((object) => !isVersion(object['apiVersion']));
+    if (unknown !== undefined) {
+      throw untyped(`request to convert CR from an invalid group/version: ${String(unknown['apiVersion'])}`);
+    }
+    try {
+      const converted = (await call(sent, to)).values();
+      return objects.map((object) => (object['apiVersion'] === to ? object : (converted.next().value ?? object)));
+    } catch (error) {
+      if (!(error instanceof InvalidConversion)) throw error;
+      throw untyped(`conversion for ${first['apiVersion']}, Kind=${first['kind']} ${error.message}`);
+    }
+  };
+}

@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto';
+import type { AdmissionStep } from '../admission/admission-step.js';
+import type { WebhookParts } from '../admission/webhooks/ask.js';
+import { type HookClient, hookClient } from '../admission/webhooks/call.js';
+import { hooksOf } from '../admission/webhooks/hooks.js';
+import { conditionEvaluator } from '../admission/webhooks/match-conditions.js';
+import { hookMetrics } from '../admission/webhooks/metrics.js';
+import { mutatingWebhooks } from '../admission/webhooks/mutating.js';
+import { readServiceAddresses, type ServiceAddresses } from '../admission/webhooks/target.js';
+import { validatingWebhooks } from '../admission/webhooks/validating.js';
+import type { Domains } from '../api/domains.js';
+import { MutatingWebhookConfigurations, ValidatingWebhookConfigurations } from '../api/kinds/webhook-configuration.js';
+import type { Catalogue } from '../apiserver/catalogue.js';
+import { hookedKinds } from '../apiserver/hooked-kinds.js';
+import type { StoredObjects } from '../apiserver/stored-objects.js';
+import type { Authorizer } from '../auth/authorizer.js';
+import type { Clock } from '../runtime/clock.js';
+import type { Logger } from '../runtime/logger.js';
+import type { Metrics } from '../runtime/metrics.js';
+
+/** How webhooks are reached. */
+export interface Webhooks {
+  readonly client: HookClient;
+  readonly services: ServiceAddresses;
+  /** Those that may change objects, and those that may only refuse. */
+  readonly mutating: readonly AdmissionStep[];
+  readonly validating: readonly AdmissionStep[];
+}
+
+/**
+ * Admission webhooks as their configurations say from now on. While there is none, a write costs one look at an empty
+ * list. Before `isOpen` none is asked: a server must be able to start whatever its webhooks do.
+ */
+export async function openWebhooks(given: {
+  readonly objects: StoredObjects;
+  readonly catalogue: () => Catalogue;
+  readonly services: Readonly<Record<string, string>> | undefined;
+  readonly authorizer: Authorizer;
+  readonly isOpen: () => boolean;
+  readonly domains: Domains;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Metrics | undefined;
+}): Promise<Webhooks> {
+  const { objects, clock, log, domains, metrics, isOpen } = given;
+  const client = hookClient({ clock });
+  const services = readServiceAddresses(given.services ?? {});
+  let [mutating, validating] = [hooksOf([]), hooksOf([])];
+  await objects.follow(MutatingWebhookConfigurations, (list) => {
+    mutating = hooksOf(list);
+  });
+  await objects.follow(ValidatingWebhookConfigurations, (list) => {
+    validating = hooksOf(list);
+  });
+  const kinds = hookedKinds(given.catalogue);
+  const parts: Omit<WebhookParts, 'hooks'> = {
+    kinds,
+    objects,
+    evaluate: conditionEvaluator({ authorizer: given.authorizer, kinds }),
+    client,
+    services,
+    clock,
+    log,
+    metrics: metrics && hookMetrics(metrics),
+    api: domains.api,
+    uuid: randomUUID,
+  };
+  const none = hooksOf([]);
+  return {
+    client,
+    services,
+    mutating: [mutatingWebhooks({ ...parts, hooks: () => (isOpen() ? mutating : none) })],
+    validating: [validatingWebhooks({ ...parts, hooks: () => (isOpen() ? validating : none) })],
+  };
+}

@@ -1,0 +1,194 @@
+import { describe, expect, test } from 'vitest';
+import { denial, InvalidAnswer, verdictOf } from '../../../src/admission/webhooks/answer.js';
+import { CallFailed } from '../../../src/admission/webhooks/call.js';
+import { parseJson } from '../../../src/api/json-text.js';
+import type { JsonObject } from '../../../src/api/object.js';
+
+const question = { uid: 'u', group: 'admission.k8s.io', version: 'v1', mutating: true };
+const review = (response: unknown, more: object = {}): JsonObject =>
+  ({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response, ...more }) as unknown as JsonObject;
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+const patch = base64('[{"op":"remove","path":"/a"}]');
+
+describe('an answer that makes no sense', () => {
+  test.each<[string, JsonObject, Partial<typeof question>, string]>([
+    ['no response', review(undefined), {}, 'webhook response was absent'],
+    ['null', review(null), {}, 'webhook response was absent'],
+    ['another uid', review({ uid: 'x', allowed: true }), {}, 'expected response.uid="u", got "x"'],
+    ['no uid', review({ allowed: true }), {}, 'expected response.uid="u", got ""'],
+    [
+      'no kind',
+      review({ uid: 'u' }, { apiVersion: undefined, kind: undefined }),
+      {},
+      'expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got /, Kind=',
+    ],
+    [
+      'a patch without a type',
+      review({ uid: 'u', patch }),
+      {},
+      'webhook returned response.patch but not response.patchType',
+    ],
+    [
+      'a type without a patch',
+      review({ uid: 'u', patchType: 'JSONPatch' }),
+      {},
+      'webhook returned response.patchType but not response.patch',
+    ],
+    [
+      'an empty type',
+      review({ uid: 'u', patch, patchType: '' }),
+      {},
+      'webhook returned invalid response.patchType of ""',
+    ],
+    [
+      'a patch of one that may not',
+      review({ uid: 'u', patch, patchType: 'JSONPatch' }),
+      { mutating: false },
+      'validating webhook may not return response.patch',
+    ],
+    [
+      'a type of one that may not',
+      review({ uid: 'u', patchType: 'JSONPatch' }),
+      { mutating: false },
+      'validating webhook may not return response.patchType',
+    ],
+  ])('%s', (_, given, asked, why) => {
+    expect(() => verdictOf(given, { ...question, ...asked })).toThrow(InvalidAnswer);
+    expect(() => verdictOf(given, { ...question, ...asked })).toThrow(why);
+  });
+
+  test.each<[string, JsonObject, string]>([
+    [
+      'response',
+      review('x'),
+      'json: cannot unmarshal string into Go struct field AdmissionReview.response of type v1.AdmissionResponse',
+    ],
+    [
+      'allowed',
+      review({ allowed: 'yes' }),
+      'json: cannot unmarshal string into Go struct field AdmissionResponse.response.allowed of type bool',
+    ],
+    [
+      'code',
+      review({ status: { code: 1.5 } }),
+      'json: cannot unmarshal number 1.5 into Go struct field Status.response.status.code of type int32',
+    ],
+    ['code too large', review({ status: { code: 2 ** 31 } }), 'of type int32'],
+    [
+      'warnings',
+      review({ warnings: [1] }),
+      'json: cannot unmarshal number 1 into Go struct field AdmissionResponse.response.warnings of type string',
+    ],
+    [
+      'annotations',
+      review({ auditAnnotations: { a: [] } }),
+      'json: cannot unmarshal array into Go struct field AdmissionResponse.response.auditAnnotations of type string',
+    ],
+    ['causes', review({ status: { details: { causes: [3] } } }), 'of type v1.StatusCause'],
+    ['patch', review({ patch: '***' }), 'illegal base64 data at input byte 0'],
+  ])('%s of another type', (_, given, why) => {
+    expect(() => verdictOf(given, question)).toThrow(CallFailed);
+    expect(() => verdictOf(given, question)).toThrow(why);
+  });
+});
+
+describe('a verdict', () => {
+  test('has what was said', () => {
+    const given = review({
+      uid: 'u',
+      allowed: true,
+      patch,
+      patchType: 'JSONPatch',
+      warnings: ['w', null],
+      auditAnnotations: { k: 'v', n: null },
+    });
+    expect(verdictOf(given, question)).toEqual({
+      allowed: true,
+      status: undefined,
+      patch: Buffer.from(patch, 'base64'),
+      warnings: ['w', ''],
+      auditAnnotations: new Map([
+        ['k', 'v'],
+        ['n', ''],
+      ]),
+    });
+  });
+
+  test('of v1beta1 is held to no rules, and changes nothing unless it may', () => {
+    const beta = { ...question, version: 'v1beta1' };
+    expect(verdictOf(review({ allowed: true, patch }), beta).patch.length).toBeGreaterThan(0);
+    expect(verdictOf(review({ allowed: true, patch }), { ...beta, mutating: false }).patch.length).toBe(0);
+    expect(() => verdictOf(review(undefined), beta)).toThrow('webhook response was absent');
+  });
+
+  test('is not misled by the names of its members', () => {
+    const text =
+      '{"__proto__":{"uid":"u"},"response":{"uid":"u","allowed":false,"__proto__":{"allowed":true},"auditAnnotations":{"__proto__":"x"}},"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview"}';
+    const verdict = verdictOf(parseJson(text) as JsonObject, question);
+    expect(verdict.allowed).toBe(false);
+    expect([...verdict.auditAnnotations]).toEqual([['__proto__', 'x']]);
+    expect(Object.hasOwn(Object.prototype, 'allowed')).toBe(false);
+  });
+});
+
+describe('a denial', () => {
+  const status = { message: '', reason: '', code: 0, details: undefined };
+  test.each([
+    ['without a status', undefined, 400, 'admission webhook "h" denied the request without explanation', undefined],
+    ['with a message', { ...status, message: 'no' }, 400, 'admission webhook "h" denied the request: no', undefined],
+    [
+      'with a reason',
+      { ...status, reason: 'Because' },
+      400,
+      'admission webhook "h" denied the request: Because',
+      'Because',
+    ],
+    [
+      'with both',
+      { ...status, message: 'no', reason: 'Because', code: 403 },
+      403,
+      'admission webhook "h" denied the request: no',
+      'Because',
+    ],
+    [
+      'with a code of success',
+      { ...status, code: 399 },
+      400,
+      'admission webhook "h" denied the request without explanation',
+      undefined,
+    ],
+    [
+      'with a negative code',
+      { ...status, code: -5 },
+      400,
+      'admission webhook "h" denied the request without explanation',
+      undefined,
+    ],
+    [
+      'with a code of its own',
+      { ...status, code: 599 },
+      599,
+      'admission webhook "h" denied the request without explanation',
+      undefined,
+    ],
+    [
+      'with a code that HTTP does not have',
+      { ...status, code: 1_000 },
+      500,
+      'admission webhook "h" denied the request without explanation',
+      undefined,
+    ],
+  ])('%s', (_, given, code, message, reason) => {
+    const error = denial('h', given);
+    expect([error.code, error.message, error.reason]).toEqual([code, message, reason]);
+  });
+
+  test('passes details on, without what says nothing', () => {
+    const details = { name: 'n', kind: '', causes: [{ field: 'f', message: 'm' }], retryAfterSeconds: 7 };
+    const given = review({ uid: 'u', allowed: false, status: { status: 'Success', details } });
+    expect(denial('h', verdictOf(given, question).status).toStatus()).toMatchObject({
+      status: 'Failure',
+      details: { name: 'n', causes: [{ field: 'f', message: 'm' }], retryAfterSeconds: 7 },
+    });
+  });
+});

@@ -1,0 +1,187 @@
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { CallFailed, type HookCall, hookClient } from '../../../src/admission/webhooks/call.js';
+import { readServiceAddresses, targetOf } from '../../../src/admission/webhooks/target.js';
+import { systemClock } from '../../../src/runtime/clock.js';
+import { FakeClock } from '../../../src/testing/fake-clock.js';
+import { type HttpsHook, httpsHook } from './https-hook.js';
+
+const open: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of open.splice(0)) await close();
+});
+
+async function world(answer: Parameters<typeof httpsHook>[0], clock = systemClock) {
+  const hook = await httpsHook(answer);
+  const client = hookClient({ clock });
+  open.push(() => hook.close(), client.close);
+  return { hook, client };
+}
+
+const call = (hook: HttpsHook, path: string, given: Partial<HookCall> = {}): HookCall => ({
+  target: targetOf({ url: `https://127.0.0.1:${hook.port}${path}`, caBundle: hook.caBundle }, new Map()),
+  body: '{"a":"ä"}',
+  milliseconds: 9_500,
+  signal: new AbortController().signal,
+  maxBytes: 1_000,
+  ...given,
+});
+
+test('a review is posted over a connection that is kept', async () => {
+  const { hook, client } = await world(
+    (asked, response) => void response.writeHead(201, { 'content-type': 'text/x' }).end(asked.path),
+  );
+  for (let i = 0; i < 3; i++) {
+    const reply = await client.post(call(hook, '/p'));
+    expect({ ...reply, body: reply.body.toString() }).toEqual({
+      status: 201,
+      contentType: 'text/x',
+      body: '/p?timeout=10s',
+    });
+  }
+  expect(hook.asked[0]).toEqual({
+    path: '/p?timeout=10s',
+    host: `127.0.0.1:${hook.port}`,
+    serverName: false,
+    body: '{"a":"ä"}',
+  });
+  expect(hook.connections()).toBe(1);
+});
+
+test('a service is asked under its name in the cluster, wherever it is', async () => {
+  const { hook, client } = await world((_, response) => void response.end('{}'));
+  const services = readServiceAddresses({ 'ns/svc': `127.0.0.1:${hook.port}` });
+  const target = targetOf({ service: { namespace: 'ns', name: 'svc', path: '/p' }, caBundle: hook.caBundle }, services);
+  await client.post(call(hook, '', { target }));
+  expect(hook.asked).toMatchObject([{ host: 'svc.ns.svc:443', serverName: 'svc.ns.svc', path: '/p?timeout=10s' }]);
+});
+
+describe('no answer', () => {
+  const other = { namespace: 'ns', name: 'other' };
+  test.each<[string, (hook: HttpsHook) => HookCall['target'], RegExp]>([
+    [
+      'nobody there',
+      () => targetOf({ url: 'https://127.0.0.1:1/x' }, new Map()),
+      /^Post "https:\/\/127\.0\.0\.1:1\/x\?timeout=10s": dial tcp 127\.0\.0\.1:1: connect: connection refused$/,
+    ],
+    [
+      'anchors that do not verify it',
+      ({ port }) => targetOf({ url: `https://127.0.0.1:${port}` }, new Map()),
+      /: tls: failed to verify certificate: x509: certificate signed by unknown authority$/,
+    ],
+    [
+      'a certificate for somebody else',
+      ({ port, caBundle }) =>
+        targetOf({ service: other, caBundle }, readServiceAddresses({ 'ns/other': `127.0.0.1:${port}` })),
+      /^Post "https:\/\/other\.ns\.svc:443\/\?timeout=10s": tls: failed to verify certificate: x509: certificate is valid for localhost, svc\.ns\.svc, not other\.ns\.svc$/,
+    ],
+    [
+      'a service that is nowhere',
+      () => targetOf({ service: other }, new Map()),
+      /^Post "https:\/\/other\.ns\.svc:443\/\?timeout=10s": service "other" not found$/,
+    ],
+    [
+      'no more than a closed connection',
+      ({ port, caBundle }) => targetOf({ url: `https://127.0.0.1:${port}/hang-up`, caBundle }, new Map()),
+      /: EOF$/,
+    ],
+    [
+      'half an answer',
+      ({ port, caBundle }) => targetOf({ url: `https://127.0.0.1:${port}/half`, caBundle }, new Map()),
+      /^unexpected error when reading response body\. Please retry\. Original error: unexpected EOF$/,
+    ],
+    [
+      'more than is read',
+      ({ port, caBundle }) => targetOf({ url: `https://127.0.0.1:${port}/much`, caBundle }, new Map()),
+      /^the response is larger than 1000 bytes$/,
+    ],
+    [
+      'a way elsewhere',
+      ({ port, caBundle }) => targetOf({ url: `https://127.0.0.1:${port}/elsewhere`, caBundle }, new Map()),
+      /the webhook redirects to another server$/,
+    ],
+    [
+      'a way in circles',
+      ({ port, caBundle }) => targetOf({ url: `https://127.0.0.1:${port}/circle`, caBundle }, new Map()),
+      /stopped after 10 redirects$/,
+    ],
+  ])('%s', async (_, target, text) => {
+    const { hook, client } = await world(({ path }, response, request) => {
+      if (path.startsWith('/hang-up')) request.socket.destroy();
+      else if (path.startsWith('/half')) {
+        response.writeHead(200, { 'content-length': '100' }).write('x');
+        setImmediate(() => request.socket.destroy());
+      } else if (path.startsWith('/much')) response.end('x'.repeat(1_001));
+      else if (path.startsWith('/elsewhere')) response.writeHead(307, { location: 'https://example.com/' }).end();
+      else if (path.startsWith('/circle')) response.writeHead(307, { location: '/circle' }).end();
+      else response.end('{}');
+    });
+    const failure = client.post(call(hook, '', { target: target(hook) }));
+    await expect(failure).rejects.toThrow(CallFailed);
+    await expect(failure).rejects.toThrow(text);
+  });
+});
+
+test('a redirect within the server is followed with the review', async () => {
+  const { hook, client } = await world(({ path }, response) => {
+    if (path.startsWith('/from')) response.writeHead(307, { location: '/to' }).end();
+    else response.end('{}');
+  });
+  await client.post(call(hook, '/from'));
+  expect(hook.asked.map(({ path, body }) => `${path} ${body}`)).toEqual([
+    '/from?timeout=10s {"a":"ä"}',
+    '/to {"a":"ä"}',
+  ]);
+});
+
+test('one that asks to come again later is asked again then, ten times at the most', async () => {
+  const clock = new FakeClock();
+  const { hook, client } = await world(
+    (_, response) => void response.writeHead(429, { 'retry-after': '1' }).end('x'),
+    clock,
+  );
+  const reply = client.post(call(hook, '/busy', { milliseconds: 30_000 }));
+  reply.catch(() => {});
+  for (let tries = 1; tries <= 10; tries++) {
+    await vi.waitUntil(() => hook.asked.length === tries && clock.sleeping === 2, { interval: 5 });
+    await clock.advance(1_000);
+  }
+  expect((await reply).status).toBe(429);
+  expect(hook.asked).toHaveLength(11);
+});
+
+test('a webhook that is too slow is not waited for', async () => {
+  const clock = new FakeClock();
+  const { hook, client } = await world(() => {}, clock);
+  const reply = client.post(call(hook, '/slow'));
+  reply.catch(() => {});
+  await vi.waitUntil(() => hook.asked.length === 1, { interval: 5 });
+  await clock.advance(9_500);
+  await expect(reply).rejects.toThrow(
+    `Post "https://127.0.0.1:${hook.port}/slow?timeout=10s": context deadline exceeded`,
+  );
+});
+
+test('a caller who goes ends the call, and the connection with it', async () => {
+  let closed = false;
+  const { hook, client } = await world((_asked, _response, request) => {
+    request.socket.on('close', () => {
+      closed = true;
+    });
+  });
+  const gone = new AbortController();
+  const reply = client.post(call(hook, '/slow', { signal: gone.signal }));
+  reply.catch(() => {});
+  await vi.waitUntil(() => hook.asked.length === 1, { interval: 5 });
+  const reason = new Error('gone');
+  gone.abort(reason);
+  await expect(reply).rejects.toBe(reason);
+  await vi.waitUntil(() => closed, { interval: 5 });
+});
+
+test('a connection that was closed while nobody used it is made anew', async () => {
+  const { hook, client } = await world((_, response, request) => {
+    response.end('{}', () => setImmediate(() => request.socket.destroy()));
+  });
+  for (let i = 0; i < 5; i++) expect((await client.post(call(hook, '/p'))).status).toBe(200);
+  expect(hook.asked.length).toBeGreaterThanOrEqual(5);
+});

@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import { connectionError, nameMismatch } from '../../../src/admission/webhooks/connection-errors.js';
+
+const failure = (code: string, more: object = {}, message = code): Error =>
+  Object.assign(new Error(message), { code, ...more });
+
+test.each([
+  [failure('ECONNREFUSED', { address: '127.0.0.1', port: 1 }), 'dial tcp 127.0.0.1:1: connect: connection refused'],
+  [failure('ECONNREFUSED', { address: '::1', port: 1 }), 'dial tcp [::1]:1: connect: connection refused'],
+  [new AggregateError([failure('EHOSTUNREACH', { address: 'a', port: 2 })]), 'dial tcp a:2: connect: no route to host'],
+  [failure('ENOTFOUND', { hostname: 'h' }), 'dial tcp: lookup h: no such host'],
+  [failure('ECONNRESET', {}, 'socket hang up'), 'EOF'],
+  [failure('ECONNRESET', {}, 'read ECONNRESET'), 'read: connection reset by peer'],
+  [
+    failure('DEPTH_ZERO_SELF_SIGNED_CERT'),
+    'tls: failed to verify certificate: x509: certificate signed by unknown authority',
+  ],
+  [failure('CERT_HAS_EXPIRED'), 'tls: failed to verify certificate: x509: certificate has expired or is not yet valid'],
+  [
+    failure('EPROTO', {}, 'ssl3_get_record:wrong version number'),
+    'tls: first record does not look like a TLS handshake',
+  ],
+  [failure('constructor', {}, 'odd'), 'odd'],
+  ['a text', 'a text'],
+])('%s is told as %s', (error, text) => {
+  expect(connectionError(error)).toBe(text);
+});
+
+test.each([
+  ['h.example.com', false, 'DNS:h.example.com', undefined],
+  ['H.example.com', false, 'DNS:h.EXAMPLE.com', undefined],
+  ['a.example.com', false, 'DNS:*.example.com', undefined],
+  ['a.b.example.com', false, 'DNS:*.example.com', 'certificate is valid for *.example.com, not a.b.example.com'],
+  ['example.com', false, 'DNS:*.example.com', 'certificate is valid for *.example.com, not example.com'],
+  ['svc.ns.svc', false, 'DNS:a, DNS:b, IP Address:1.2.3.4', 'certificate is valid for a, b, not svc.ns.svc'],
+  ['h', false, 'IP Address:1.2.3.4', 'certificate is not valid for any names, but wanted to match h'],
+  ['h', false, undefined, 'certificate relies on legacy Common Name field, use SANs instead'],
+  ['h', false, 'DNS:"x, DNS:h"', 'certificate is valid for "x, DNS:h", not h'],
+  ['127.0.0.1', true, 'DNS:localhost, IP Address:127.0.0.1', undefined],
+  ['::1', true, 'IP Address:0:0:0:0:0:0:0:1', undefined],
+  ['10.0.0.1', true, 'IP Address:127.0.0.1', 'certificate is valid for 127.0.0.1, not 10.0.0.1'],
+  [
+    '127.0.0.1',
+    true,
+    'DNS:127.0.0.1',
+    "cannot validate certificate for 127.0.0.1 because it doesn't contain any IP SANs",
+  ],
+])('%s (an address: %s) against %s: %s', (host, isAddress, subjectaltname, text) => {
+  const certificate = { subjectaltname, subject: { CN: 'h' } } as never;
+  expect(nameMismatch(host, isAddress, certificate)?.message).toBe(text);
+});

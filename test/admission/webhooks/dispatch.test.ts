@@ -1,0 +1,427 @@
+import { describe, expect, test } from 'vitest';
+import type { AdmissionAttributes, AdmissionStep } from '../../../src/admission/admission-step.js';
+import { runDeletion, runMutating, runValidating } from '../../../src/admission/chain.js';
+import type { WebhookParts } from '../../../src/admission/webhooks/ask.js';
+import { CallFailed, type HookCall, type HookReply } from '../../../src/admission/webhooks/call.js';
+import { hooksOf } from '../../../src/admission/webhooks/hooks.js';
+import { mutatingWebhooks } from '../../../src/admission/webhooks/mutating.js';
+import type { HookedKinds } from '../../../src/admission/webhooks/seen.js';
+import { validatingWebhooks } from '../../../src/admission/webhooks/validating.js';
+import { ConfigMaps } from '../../../src/api/kinds/config-map.js';
+import type { MutatingWebhook } from '../../../src/api/kinds/webhook-configuration.js';
+import type { ApiObject, JsonObject } from '../../../src/api/object.js';
+import { silentLogger } from '../../../src/runtime/logger.js';
+import { FakeClock } from '../../../src/testing/fake-clock.js';
+
+type Labels = Readonly<Record<string, string>>;
+const withLabels = (object: ApiObject, labels: Labels): ApiObject => ({
+  ...object,
+  metadata: { ...object.metadata, labels: { ...object.metadata.labels, ...labels } },
+});
+
+/** Here a patch is the labels to be added. */
+const kinds: HookedKinds = {
+  equivalents: () => [],
+  convert: async (object) => object,
+  shown: (object) => object as unknown as JsonObject,
+  readPatch: (text) => {
+    const labels = JSON.parse(text.toString()) as Labels;
+    return {
+      isEmpty: Object.keys(labels).length === 0,
+      apply: async (object) => withLabels(object, labels),
+    };
+  },
+  hasFineTimes: () => false,
+  same: (a, b) => JSON.stringify(a) === JSON.stringify(b),
+};
+
+interface Request {
+  readonly uid: string;
+  readonly name?: string;
+  readonly operation: string;
+  readonly object: ApiObject | null;
+  readonly oldObject: ApiObject | null;
+}
+type Answer = (request: Request, call: HookCall) => Promise<object> | object;
+
+/** Webhooks by name, each with what it answers, and a record of who was asked. */
+function world(hooks: readonly (Partial<MutatingWebhook> & { readonly name: string; readonly answer: Answer })[]) {
+  const asked: string[] = [];
+  const told: [string, string][] = [];
+  const warnings: string[] = [];
+  const counted: string[] = [];
+  const clock = new FakeClock();
+  const list = hooksOf([
+    {
+      apiVersion: '',
+      kind: '',
+      metadata: { name: 'c' },
+      webhooks: hooks.map(({ answer: _, ...webhook }) => ({
+        clientConfig: { url: `https://${webhook.name}` },
+        rules: [{ operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*'] }],
+        namespaceSelector: {},
+        objectSelector: {},
+        sideEffects: 'None',
+        failurePolicy: 'Fail',
+        admissionReviewVersions: ['v1'],
+        timeoutSeconds: 10,
+        ...webhook,
+      })),
+    },
+  ]);
+  const post = async (call: HookCall): Promise<HookReply> => {
+    const { authority } = call.target;
+    asked.push(authority);
+    const review = JSON.parse(call.body) as { request: Request };
+    const hook = hooks.find(({ name }) => name === authority);
+    const response = { uid: review.request.uid, ...(await hook?.answer(review.request, call)) };
+    const body = JSON.stringify({ ...review, response });
+    return { status: 200, contentType: 'application/json', body: Buffer.from(body) };
+  };
+  const parts: WebhookParts = {
+    hooks: () => list,
+    client: { post, close: () => {} },
+    services: new Map(),
+    clock,
+    log: silentLogger,
+    metrics: {
+      called: ({ webhook, code, rejection }) => counted.push(`${webhook} ${code} ${rejection}`),
+      failedOpen: (webhook) => counted.push(`${webhook} open`),
+    },
+    kinds,
+    objects: { get: async () => undefined, list: async () => [] },
+    evaluate: async () => ({ holds: true }),
+    api: 'k8s.io',
+    uuid: () => 'u',
+  };
+  const object: ApiObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'm', namespace: 'ns' } };
+  const attributes = (given: Partial<AdmissionAttributes> = {}) => ({
+    operation: 'CREATE' as const,
+    resource: ConfigMaps,
+    subresource: undefined,
+    key: { namespace: 'ns', name: 'm' },
+    previous: undefined,
+    user: { username: 'u', groups: [] },
+    dryRun: false,
+    warn: (text: string) => void warnings.push(text),
+    annotate: (key: string, value: string) => void told.push([key, value]),
+    ...given,
+    object,
+  });
+  return {
+    asked,
+    told,
+    warnings,
+    counted,
+    clock,
+    mutate: (given?: Partial<AdmissionAttributes>, before: readonly AdmissionStep[] = []) =>
+      runMutating([...before, mutatingWebhooks(parts)], attributes(given)),
+    validate: (given?: Partial<AdmissionAttributes>) => runValidating([validatingWebhooks(parts)], attributes(given)),
+    remove: () =>
+      runDeletion([mutatingWebhooks(parts), validatingWebhooks(parts)], {
+        ...attributes(),
+        operation: 'DELETE',
+        object: undefined,
+        previous: object,
+      }),
+  };
+}
+
+const allow = () => ({ allowed: true });
+const label = (labels: Labels) => () => ({
+  allowed: true,
+  patchType: 'JSONPatch',
+  patch: Buffer.from(JSON.stringify(labels)).toString('base64'),
+});
+/** Adds its letter to a label. */
+const append = (letter: string) => (request: Request) =>
+  label({ log: `${request.object?.metadata.labels?.['log'] ?? ''}${letter}` })();
+const deny = (message: string) => () => ({ allowed: false, status: { message, code: 403 } });
+const fail = (): never => {
+  throw new CallFailed('no answer');
+};
+
+describe('webhooks that change objects', () => {
+  test('each sees what the ones before made of it', async () => {
+    const { mutate, asked } = world([
+      { name: 'a', answer: append('a') },
+      { name: 'b', answer: append('b') },
+    ]);
+    expect((await mutate()).metadata.labels).toEqual({ log: 'ab' });
+    expect(asked).toEqual(['a', 'b']);
+  });
+
+  test('labels that one adds make others fit', async () => {
+    const { mutate, asked } = world([
+      { name: 'early', answer: allow, objectSelector: { matchLabels: { x: 'y' } } },
+      { name: 'adds', answer: label({ x: 'y' }) },
+      { name: 'late', answer: allow, objectSelector: { matchLabels: { x: 'y' } } },
+    ]);
+    await mutate();
+    expect(asked).toEqual(['adds', 'late']);
+  });
+
+  test('nothing changed: the very same object', async () => {
+    const { mutate } = world([
+      { name: 'a', answer: allow },
+      { name: 'b', answer: label({}) },
+    ]);
+    const given = await mutate();
+    expect(given.metadata.labels).toBeUndefined();
+  });
+
+  describe('a second time', () => {
+    const again = { reinvocationPolicy: 'IfNeeded' } as const;
+    test.each([
+      [
+        'nobody, if only the last changed something',
+        [
+          ['a', allow, {}],
+          ['b', append('b'), again],
+        ],
+        ['a', 'b'],
+      ],
+      [
+        'who wants to, if one after it changed something',
+        [
+          ['a', allow, again],
+          ['b', append('b'), {}],
+        ],
+        ['a', 'b', 'a'],
+      ],
+      [
+        'not who does not want to',
+        [
+          ['a', allow, {}],
+          ['b', append('b'), {}],
+        ],
+        ['a', 'b'],
+      ],
+      ['not itself for its own change', [['a', append('a'), again]], ['a']],
+      [
+        'both, where each changes what the other left, and then no more',
+        [
+          ['a', append('a'), again],
+          ['b', append('b'), again],
+        ],
+        ['a', 'b', 'a', 'b'],
+      ],
+      [
+        'nobody, if a patch came to nothing',
+        [
+          ['a', allow, again],
+          ['b', label({}), {}],
+        ],
+        ['a', 'b'],
+      ],
+    ] as const)('%s', async (_, hooks, expected) => {
+      const { mutate, asked } = world(hooks.map(([name, answer, more]) => ({ name, answer, ...more })));
+      await mutate();
+      expect(asked).toEqual(expected);
+    });
+
+    test('nobody for the first time', async () => {
+      const { mutate, asked } = world([
+        { name: 'a', answer: allow, ...again, objectSelector: { matchLabels: { x: 'y' } } },
+        { name: 'b', answer: label({ x: 'y' }) },
+      ]);
+      await mutate();
+      expect(asked).toEqual(['b']);
+    });
+
+    test('all steps before run again as well, and a change of theirs counts', async () => {
+      let runs = 0;
+      const step: AdmissionStep = {
+        name: 's',
+        handles: () => true,
+        mutate: async ({ object }) => withLabels(object as ApiObject, { runs: String(++runs) }),
+      };
+      const { mutate, asked } = world([
+        { name: 'a', answer: allow, ...again },
+        { name: 'b', answer: append('b'), ...again },
+      ]);
+      expect((await mutate({}, [step])).metadata.labels).toEqual({ runs: '2', log: 'bb' });
+      expect(asked).toEqual(['a', 'b', 'a', 'b']);
+    });
+  });
+
+  test('the audit log is told of each', async () => {
+    const { mutate, told } = world([
+      { name: 'a', answer: label({ x: 'y' }) },
+      { name: 'b', answer: fail, failurePolicy: 'Ignore' },
+      { name: 'c', answer: () => ({ allowed: true, auditAnnotations: { k: 'v' }, warnings: ['w'] }) },
+    ]);
+    await mutate();
+    const key = (index: number, before = ''): string =>
+      `${before}mutation.webhook.admission.k8s.io/round_0_index_${index}`;
+    expect(told).toEqual([
+      [
+        'patch.webhook.admission.k8s.io/round_0_index_0',
+        '{"configuration":"c","webhook":"a","patch":{"x":"y"},"patchType":"JSONPatch"}',
+      ],
+      [key(0), '{"configuration":"c","webhook":"a","mutated":true}'],
+      [key(1), '{"configuration":"c","webhook":"b","mutated":false}'],
+      [key(1, 'failed-open.'), 'b'],
+      ['c/k', 'v'],
+      [key(2), '{"configuration":"c","webhook":"c","mutated":false}'],
+    ]);
+  });
+
+  test('a deletion is seen and cannot be changed', async () => {
+    const { remove, asked } = world([{ name: 'a', answer: allow }]);
+    await remove();
+    expect(asked).toEqual(['a', 'a']);
+    await expect(world([{ name: 'a', answer: label({ x: 'y' }) }]).remove()).rejects.toMatchObject({
+      code: 500,
+      message:
+        'Internal error occurred: admission webhook "a" attempted to modify the object, which is not supported for this operation',
+    });
+  });
+});
+
+describe('failures', () => {
+  test.each([
+    ['no answer', { answer: fail }, 'failed to call webhook: no answer'],
+    [
+      'an answer to another question',
+      { answer: () => ({ uid: 'x' }) },
+      'received invalid webhook response: expected response.uid="u", got "x"',
+    ],
+    [
+      'a patch that is none',
+      {
+        answer: () => ({ allowed: true, patchType: 'JSONPatch', patch: 'e30K', uid: 'u' }),
+        admissionReviewVersions: ['v9'],
+      },
+      'could not create admission objects: webhook does not accept known AdmissionReview versions (v1, v1beta1)',
+    ],
+    [
+      'a patch of another sort',
+      { answer: () => ({ ...label({ x: 'y' })(), patchType: 'MergePatch' }) },
+      'unsupported patch type "MergePatch"',
+    ],
+    [
+      'no place',
+      { answer: allow, clientConfig: {} },
+      'could not get REST client: webhook configuration must have either service or URL',
+    ],
+  ])('%s: refused, or passed over if the webhook wants that', async (_, hook, why) => {
+    const refusing = world([{ name: 'a', ...hook }]);
+    await expect(refusing.mutate()).rejects.toMatchObject({
+      code: 500,
+      reason: 'InternalError',
+      message: `Internal error occurred: failed calling webhook "a": ${why}`,
+    });
+    const ignoring = world([
+      { name: 'a', ...hook, failurePolicy: 'Ignore' },
+      { name: 'b', answer: append('b') },
+    ]);
+    expect((await ignoring.mutate()).metadata.labels).toEqual({ log: 'b' });
+    expect(ignoring.counted).toEqual([expect.stringMatching(/^a \d+ undefined$/), 'a open', 'b 200 undefined']);
+  });
+
+  test('a denial counts whatever the policy', async () => {
+    const { mutate, asked, counted } = world([
+      { name: 'a', answer: deny('no'), failurePolicy: 'Ignore' },
+      { name: 'b', answer: allow },
+    ]);
+    await expect(mutate()).rejects.toMatchObject({
+      code: 403,
+      message: 'admission webhook "a" denied the request: no',
+    });
+    expect(asked).toEqual(['a']);
+    expect(counted).toEqual(['a 403 no_error']);
+  });
+
+  test('one that has side effects is not asked in a dry run', async () => {
+    const { mutate, asked } = world([{ name: 'a', answer: allow, sideEffects: 'Some', failurePolicy: 'Ignore' }]);
+    await expect(mutate({ dryRun: true })).rejects.toMatchObject({
+      code: 400,
+      message: 'admission webhook "a" does not support dry run',
+    });
+    expect(asked).toEqual([]);
+  });
+
+  test.each(['mutate', 'validate'] as const)('a caller who has gone is not waited for: %s', async (door) => {
+    const gone = new AbortController();
+    const reason = new Error('gone');
+    const made = world([
+      {
+        name: 'a',
+        failurePolicy: 'Ignore',
+        answer: (_, { signal }) => {
+          gone.abort(reason);
+          throw signal.reason;
+        },
+      },
+    ]);
+    await expect(made[door]({ caller: { signal: gone.signal } })).rejects.toBe(reason);
+    expect(made.counted).toEqual([]);
+  });
+
+  test('a call gets the time that is left', async () => {
+    const times: number[] = [];
+    const answer: Answer = (_, { milliseconds }) => {
+      times.push(milliseconds);
+      return allow();
+    };
+    const { mutate, clock } = world([
+      { name: 'a', timeoutSeconds: 10, answer },
+      { name: 'b', timeoutSeconds: 2, answer },
+    ]);
+    await mutate({ caller: { signal: new AbortController().signal, until: clock.now() + 3_000 } });
+    expect(times).toEqual([3_000, 2_000]);
+  });
+
+  test('a failure that is ignored after the time is over ends the request', async () => {
+    const { mutate, clock, asked } = world([
+      { name: 'a', answer: fail, failurePolicy: 'Ignore' },
+      { name: 'b', answer: allow },
+    ]);
+    const late = mutate({ caller: { signal: new AbortController().signal, until: clock.now() } });
+    await expect(late).rejects.toMatchObject({ code: 504 });
+    expect(asked).toEqual(['a']);
+  });
+});
+
+describe('webhooks that judge', () => {
+  test('all are asked at once; the refusal that comes first counts', async () => {
+    let release = (): void => {};
+    const slow = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const { validate, asked } = world([
+      {
+        name: 'slow',
+        answer: async () => {
+          await slow;
+          return deny('late')();
+        },
+      },
+      {
+        name: 'fast',
+        answer: async () => {
+          setImmediate(release);
+          return deny('early')();
+        },
+      },
+      { name: 'fine', answer: allow },
+    ]);
+    await expect(validate()).rejects.toThrow('admission webhook "fast" denied the request: early');
+    expect(asked.toSorted()).toEqual(['fast', 'fine', 'slow']);
+  });
+
+  test('none may change anything', async () => {
+    const { validate } = world([{ name: 'a', answer: label({ x: 'y' }) }]);
+    await expect(validate()).rejects.toThrow('validating webhook may not return response.patch');
+  });
+
+  test('a failure that is ignored is told to the audit log by its place among those asked', async () => {
+    const { validate, told } = world([
+      { name: 'other', answer: allow, objectSelector: { matchLabels: { x: 'y' } } },
+      { name: 'a', answer: fail, failurePolicy: 'Ignore' },
+    ]);
+    await validate();
+    expect(told).toEqual([['failed-open.validating.webhook.admission.k8s.io/round_0_index_0', 'a']]);
+  });
+});

@@ -1,0 +1,444 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { hasCondition } from '../../../src/api/conditions.js';
+import { ConfigMaps } from '../../../src/api/kinds/config-map.js';
+import { CustomResourceDefinitions } from '../../../src/api/kinds/custom-resource-definition.js';
+import { Namespaces } from '../../../src/api/kinds/namespace.js';
+import { ServiceAccounts } from '../../../src/api/kinds/service-account.js';
+import {
+  MutatingWebhookConfigurations,
+  type ValidatingWebhook,
+  ValidatingWebhookConfigurations,
+} from '../../../src/api/kinds/webhook-configuration.js';
+import { type ApiObject, groupVersion, type JsonObject, resourceType } from '../../../src/api/object.js';
+import { type TestServer, testServer } from '../../../src/testing/test-server.js';
+import { eventually } from '../../../src/testing/until.js';
+import { type HttpsHook, httpsHook } from './https-hook.js';
+
+/** A server that calls webhooks over HTTPS, as it would anybody's. */
+
+interface Review {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly request: JsonObject & {
+    readonly uid: string;
+    readonly object: ApiObject | null;
+    readonly oldObject: ApiObject | null;
+  };
+}
+
+let server: TestServer;
+let hook: HttpsHook;
+let reviews: Review[] = [];
+/** What was asked about a resource. Controllers write as well. */
+const about = (plural: string): readonly Review['request'][] =>
+  reviews
+    .map(({ request }) => request)
+    .filter(({ requestResource }) => (requestResource as { resource?: string }).resource === plural);
+
+/** What the webhook says, by the first segment of its path. */
+const answers: Readonly<Record<string, (review: Review, rest: string) => object>> = {
+  allow: () => ({ allowed: true }),
+  deny: (_, message) => ({ allowed: false, status: { message, code: 403 } }),
+  patch: (_, operations) => ({ allowed: true, patchType: 'JSONPatch', patch: operations }),
+};
+
+beforeAll(async () => {
+  hook = await httpsHook(({ path, body }, response) => {
+    const review = JSON.parse(body) as Review;
+    const [, verb = '', rest = ''] = decodeURIComponent(path.split('?')[0] ?? '').split('/');
+    if (review.kind === 'ConversionReview') {
+      response.end(JSON.stringify(conversion(review, verb)));
+      return;
+    }
+    reviews.push(review);
+    response.end(
+      JSON.stringify({ ...review, response: { uid: review.request.uid, ...answers[verb]?.(review, rest) } }),
+    );
+  });
+  server = await testServer({ webhookServices: { 'ns/svc': `127.0.0.1:${hook.port}` } });
+  await server.client.resource(Namespaces).create({ ...meta(Namespaces), metadata: { name: 'ns' } });
+});
+afterAll(async () => {
+  await server.stop();
+  await hook.close();
+});
+beforeEach(() => {
+  reviews = [];
+});
+
+const meta = (type: { group: string; version: string; kind: string }) => ({
+  apiVersion: groupVersion(type),
+  kind: type.kind,
+});
+
+/** With a webhook that sees these resources in these versions, for as long as the work takes. */
+async function withHook(
+  type: typeof MutatingWebhookConfigurations | typeof ValidatingWebhookConfigurations,
+  path: string,
+  resources: readonly string[],
+  work: () => Promise<void>,
+  more: Partial<ValidatingWebhook> & {
+    readonly groups?: readonly string[];
+    readonly versions?: readonly string[];
+  } = {},
+): Promise<void> {
+  const { groups = ['*'], versions = ['*'], ...webhook } = more;
+  const configurations = server.client.resource<ApiObject>(type as never);
+  await configurations.create({
+    ...meta(type),
+    metadata: { name: 'hook' },
+    webhooks: [
+      {
+        name: 'hook.example.com',
+        clientConfig: { service: { namespace: 'ns', name: 'svc', path }, caBundle: hook.caBundle },
+        rules: [{ operations: ['*'], apiGroups: groups, apiVersions: versions, resources }],
+        sideEffects: 'None',
+        admissionReviewVersions: ['v1'],
+        ...webhook,
+      },
+    ],
+  });
+  try {
+    await work();
+  } finally {
+    await configurations.delete({ name: 'hook' });
+  }
+}
+
+const map = (name: string, more: object = {}) => ({
+  ...meta(ConfigMaps),
+  metadata: { name, namespace: 'ns', ...more },
+});
+const patchPath = (...operations: object[]): string =>
+  `/patch/${encodeURIComponent(Buffer.from(JSON.stringify(operations)).toString('base64'))}`;
+
+describe('objects', () => {
+  // A service's path cannot have every character of base64, so these go by URL.
+  const byUrl = (path: string) => ({
+    clientConfig: { url: `https://127.0.0.1:${hook.port}${path}`, caBundle: hook.caBundle },
+  });
+
+  test('a patch is read, defaulted and stored like a request', async () => {
+    const path = patchPath(
+      { op: 'add', path: '/metadata/labels', value: { a: 'b' } },
+      { op: 'add', path: '/unknown', value: 1 },
+    );
+    await withHook(
+      MutatingWebhookConfigurations,
+      '',
+      ['configmaps'],
+      async () => {
+        await server.client.resource(ConfigMaps).create(map('patched'));
+      },
+      byUrl(path),
+    );
+    const stored = await server.client.resource(ConfigMaps).get({ namespace: 'ns', name: 'patched' });
+    expect(stored?.metadata.labels).toEqual({ a: 'b' });
+    expect(stored).not.toHaveProperty('unknown');
+  });
+
+  test.each([
+    [
+      'a value of another type',
+      { op: 'add', path: '/data', value: { a: 1 } },
+      500,
+      /^Internal error occurred: json: cannot unmarshal number/,
+    ],
+    [
+      'a path that is not there',
+      { op: 'remove', path: '/data/x' },
+      500,
+      /^Internal error occurred: remove operation does not apply: doc is missing path: "\/data\/x": missing value$/,
+    ],
+    [
+      'another namespace',
+      { op: 'replace', path: '/metadata/namespace', value: 'other' },
+      400,
+      /does not match the namespace sent on the request/,
+    ],
+    [
+      'a version',
+      { op: 'add', path: '/metadata/resourceVersion', value: '5' },
+      500,
+      /^resourceVersion should not be set on objects to be created$/,
+    ],
+    ['another kind', { op: 'replace', path: '/kind', value: 'Secret' }, 500, /unknown conversion/],
+    [
+      'a name that cannot be',
+      { op: 'replace', path: '/metadata/name', value: 'A B' },
+      422,
+      /metadata\.name: Invalid value/,
+    ],
+    ['no metadata', { op: 'remove', path: '/metadata' }, 422, /name or generateName is required/],
+  ])('a patch that makes it %s stores nothing', async (_, operation, code, message) => {
+    await withHook(
+      MutatingWebhookConfigurations,
+      '',
+      ['configmaps'],
+      async () => {
+        const made = server.client.resource(ConfigMaps).create(map('bad'));
+        await expect(made).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
+      },
+      byUrl(patchPath(operation)),
+    );
+    expect(await server.client.resource(ConfigMaps).get({ namespace: 'ns', name: 'bad' })).toBeUndefined();
+  });
+
+  test('a patch cannot reach what every object inherits', async () => {
+    const path = patchPath({ op: 'add', path: '/data', value: {} }, { op: 'add', path: '/data/__proto__', value: 'x' });
+    await withHook(
+      MutatingWebhookConfigurations,
+      '',
+      ['configmaps'],
+      async () => {
+        await server.client.resource(ConfigMaps).create(map('proto'));
+      },
+      byUrl(path),
+    );
+    expect(Object.hasOwn(Object.prototype, 'x')).toBe(false);
+    expect(({} as Record<string, unknown>)['data']).toBeUndefined();
+  });
+
+  test('a denial refuses every way to write, and nothing is written', async () => {
+    const maps = server.client.resource(ConfigMaps);
+    await maps.create(map('kept', { labels: { of: 'deny' } }));
+    const key = { namespace: 'ns', name: 'kept' };
+    const before = await maps.get(key);
+    await withHook(ValidatingWebhookConfigurations, '/deny/no-way', ['configmaps'], async () => {
+      const refused = expect.objectContaining({
+        code: 403,
+        message: 'admission webhook "hook.example.com" denied the request: no-way',
+      });
+      await expect(maps.create(map('other'))).rejects.toEqual(refused);
+      await expect(maps.update({ ...map('kept'), data: { a: 'b' } })).rejects.toEqual(refused);
+      await expect(maps.patch(key, { type: 'merge', body: { data: { a: 'b' } } })).rejects.toEqual(refused);
+      await expect(
+        maps.patch(key, { type: 'apply', body: { ...map('kept'), data: { a: 'b' } }, fieldManager: 'm' }),
+      ).rejects.toEqual(refused);
+      await expect(maps.delete(key)).rejects.toEqual(refused);
+      await expect(maps.deleteCollection({ namespace: 'ns', labelSelector: 'of=deny' })).rejects.toEqual(refused);
+    });
+    expect(await maps.get(key)).toEqual(before);
+    expect(await maps.get({ namespace: 'ns', name: 'other' })).toBeUndefined();
+    const own = about('configmaps').filter(({ name }) => name !== 'kube-root-ca.crt');
+    expect(own.map((request) => `${request['operation']} ${request['name'] ?? '-'}`)).toEqual([
+      'CREATE other',
+      'UPDATE kept',
+      'UPDATE kept',
+      'UPDATE kept',
+      'DELETE kept',
+      'DELETE -',
+    ]);
+  });
+
+  test('a token request is seen as what it is', async () => {
+    const accounts = server.client.resource(ServiceAccounts);
+    await accounts.create({ ...meta(ServiceAccounts), metadata: { name: 'sa', namespace: 'ns' } });
+    await withHook(ValidatingWebhookConfigurations, '/allow', ['serviceaccounts/token'], async () => {
+      await accounts
+        .subresource('token')
+        .create(
+          { namespace: 'ns', name: 'sa' },
+          { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', metadata: {}, spec: { audiences: [] } },
+        );
+    });
+    expect(about('serviceaccounts')).toMatchObject([
+      {
+        kind: { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' },
+        resource: { group: '', version: 'v1', resource: 'serviceaccounts' },
+        subResource: 'token',
+        operation: 'CREATE',
+        name: 'sa',
+        namespace: 'ns',
+        oldObject: null,
+      },
+    ]);
+  });
+
+  test('configurations themselves are never sent', async () => {
+    await withHook(ValidatingWebhookConfigurations, '/deny/x', ['*/*'], async () => {}, {
+      groups: ['admissionregistration.k8s.io'],
+    });
+    expect(about('validatingwebhookconfigurations')).toEqual([]);
+  });
+});
+
+const gadgets = (version: string) =>
+  resourceType({ group: 'example.com', version, plural: 'gadgets', kind: 'Gadget', namespaced: true });
+
+/** v1 has host and port, v2 has both in one. */
+function conversion(review: Review, verb: string): object {
+  const { uid, objects, desiredAPIVersion } = review.request as unknown as {
+    uid: string;
+    objects: (ApiObject & { spec?: Record<string, string> })[];
+    desiredAPIVersion: string;
+  };
+  const convertedObjects = objects.map(({ spec = {}, ...object }) => {
+    const { host, port, hostPort, ...rest } = spec;
+    const parts = hostPort?.split(':') ?? [];
+    const changed = desiredAPIVersion.endsWith('/v2')
+      ? { hostPort: `${host}:${port}` }
+      : { host: parts[0], port: parts[1] };
+    return { ...object, apiVersion: desiredAPIVersion, spec: { ...rest, ...changed } };
+  });
+  const result = verb === 'refuse' ? { status: 'Failure', message: 'not today' } : { status: 'Success' };
+  return { ...review, response: { uid, result, convertedObjects } };
+}
+
+describe('versions that a webhook converts', () => {
+  const schema = {
+    openAPIV3Schema: {
+      type: 'object',
+      properties: {
+        spec: {
+          type: 'object',
+          'x-kubernetes-preserve-unknown-fields': true,
+          properties: { replicas: { type: 'integer' } },
+        },
+        status: { type: 'object', properties: { replicas: { type: 'integer' } } },
+      },
+    },
+  };
+  const subresources = { scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' } };
+  const convertAt = async (path: string): Promise<void> => {
+    const webhook = {
+      clientConfig: { url: `https://127.0.0.1:${hook.port}${path}`, caBundle: hook.caBundle },
+      conversionReviewVersions: ['v1'],
+    };
+    await server.client
+      .resource(CustomResourceDefinitions)
+      .patch(
+        { name: 'gadgets.example.com' },
+        { type: 'merge', body: { spec: { conversion: { strategy: 'Webhook', webhook } } } },
+      );
+  };
+  const gadget = (name: string, version: string, spec: object) => ({
+    ...meta(gadgets(version)),
+    metadata: { name, namespace: 'ns' },
+    spec,
+  });
+  const in1 = () => server.client.resource(gadgets('v1'));
+  const in2 = () => server.client.resource(gadgets('v2'));
+  const key = (name: string) => ({ namespace: 'ns', name });
+
+  beforeAll(async () => {
+    await server.client.resource(CustomResourceDefinitions).create({
+      ...meta(CustomResourceDefinitions),
+      metadata: { name: 'gadgets.example.com' },
+      spec: {
+        group: 'example.com',
+        names: { plural: 'gadgets', kind: 'Gadget' },
+        scope: 'Namespaced',
+        versions: [
+          { name: 'v1', served: true, storage: true, schema, subresources },
+          { name: 'v2', served: true, storage: false, schema, subresources },
+        ],
+      },
+    } as never);
+    await eventually(
+      () => server.client.resource(CustomResourceDefinitions).get({ name: 'gadgets.example.com' }),
+      (crd) => crd !== undefined && hasCondition(crd, 'Established'),
+    );
+    await convertAt('/convert');
+    await in1().create(gadget('one', 'v1', { host: 'h', port: '1' }));
+  });
+
+  test('are read, listed, watched and selected as asked', async () => {
+    expect(await in2().get(key('one'))).toMatchObject({ apiVersion: 'example.com/v2', spec: { hostPort: 'h:1' } });
+    const { items } = await in2().list({ namespace: 'ns' });
+    expect(items).toMatchObject([{ spec: { hostPort: 'h:1' } }]);
+    const seen: unknown[] = [];
+    const watching = in2()
+      .watch({ namespace: 'ns', sendInitialEvents: true })
+      .subscribe((event) => {
+        if ('object' in event) seen.push([event.type, event.object.metadata.name, event.object['spec']]);
+      });
+    await in1().create(gadget('two', 'v1', { host: 'g', port: '2' }));
+    await in1().patch(key('two'), { type: 'merge', body: { spec: { port: '3' } } });
+    await in1().delete(key('two'));
+    await eventually(
+      () => seen.length,
+      (length) => length === 4,
+    );
+    watching.unsubscribe();
+    expect(seen).toEqual([
+      ['ADDED', 'one', { hostPort: 'h:1' }],
+      ['ADDED', 'two', { hostPort: 'g:2' }],
+      ['MODIFIED', 'two', { hostPort: 'g:3' }],
+      ['DELETED', 'two', { hostPort: 'g:3' }],
+    ]);
+  });
+
+  test('are written and stored as the definition says; owners follow', async () => {
+    const applied = { type: 'apply', fieldManager: 'm', body: gadget('applied', 'v2', { hostPort: 'a:1' }) } as const;
+    await in2().patch(key('applied'), applied);
+    expect(await in1().get(key('applied'))).toMatchObject({ spec: { host: 'a', port: '1' } });
+    const other = { type: 'apply', fieldManager: 'n', body: gadget('applied', 'v1', { port: '2' }) } as const;
+    await expect(in1().patch(key('applied'), other)).rejects.toMatchObject({
+      code: 409,
+      message: 'Apply failed with 1 conflict: conflict with "m": .spec.hostPort',
+    });
+    await in1().delete(key('applied'));
+  });
+
+  test('a webhook sees the version it wants, and its patch comes back in the one of the request', async () => {
+    const path = patchPath({ op: 'replace', path: '/spec/port', value: '8080' });
+    const url = `https://127.0.0.1:${hook.port}${path}`;
+    await withHook(
+      MutatingWebhookConfigurations,
+      '',
+      ['gadgets'],
+      async () => {
+        const made = await in2().create(gadget('three', 'v2', { hostPort: 'c:1' }));
+        expect(made['spec']).toEqual({ hostPort: 'c:8080' });
+      },
+      { groups: ['example.com'], versions: ['v1'], clientConfig: { url, caBundle: hook.caBundle } },
+    );
+    expect(about('gadgets')[0]).toMatchObject({
+      kind: { version: 'v1' },
+      requestKind: { version: 'v2' },
+      object: { apiVersion: 'example.com/v1', spec: { host: 'c', port: '1' } },
+    });
+  });
+
+  test('scale is seen as Scale, also where another version is wanted', async () => {
+    await in1().create(gadget('scaled', 'v1', { replicas: 1 }));
+    const url = `https://127.0.0.1:${hook.port}${patchPath({ op: 'replace', path: '/spec/replicas', value: 7 })}`;
+    await withHook(
+      MutatingWebhookConfigurations,
+      '',
+      ['gadgets/scale'],
+      async () => {
+        const scaled = await in1()
+          .subresource('scale')
+          .patch(key('scaled'), { type: 'merge', body: { spec: { replicas: 2 } } });
+        expect(scaled['spec']).toEqual({ replicas: 7 });
+      },
+      { versions: ['v2'], clientConfig: { url, caBundle: hook.caBundle } },
+    );
+    expect(about('gadgets')[0]).toMatchObject({
+      kind: { group: 'autoscaling', version: 'v1', kind: 'Scale' },
+      resource: { group: 'example.com', version: 'v2', resource: 'gadgets' },
+      requestResource: { version: 'v1' },
+      subResource: 'scale',
+      object: { kind: 'Scale', spec: { replicas: 2 } },
+      oldObject: { kind: 'Scale' },
+    });
+  });
+
+  test('while the webhook refuses, the stored version goes on and the others say why', async () => {
+    await convertAt('/refuse');
+    try {
+      const why =
+        'conversion for example.com/v1, Kind=Gadget failed: conversion webhook for /, Kind= failed: not today';
+      await expect(in2().get(key('one'))).rejects.toMatchObject({ code: 500, message: why });
+      await expect(in2().list()).rejects.toMatchObject({ code: 429, details: { retryAfterSeconds: 1 } });
+      await expect(in2().create(gadget('four', 'v2', { hostPort: 'd:1' }))).rejects.toMatchObject({ code: 500 });
+      expect(await in1().get(key('four'))).toBeUndefined();
+      expect(await in1().get(key('one'))).toMatchObject({ spec: { host: 'h' } });
+    } finally {
+      await convertAt('/convert');
+    }
+    expect(await in2().get(key('one'))).toMatchObject({ spec: { hostPort: 'h:1' } });
+  });
+});

@@ -1,0 +1,75 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { TLSSocket } from 'node:tls';
+import { testAuthority } from '../../../src/testing/certificates.js';
+
+/** What a webhook was asked. */
+export interface Asked {
+  readonly path: string;
+  readonly host: string | undefined;
+  /** Name asked for in the TLS handshake; false: none. */
+  readonly serverName: string | false | undefined;
+  readonly body: string;
+}
+
+/** A webhook over HTTPS on the loopback. */
+export interface HttpsHook {
+  readonly port: number;
+  /** PEM of what verifies it. */
+  readonly anchors: string;
+  /** The same as configurations have it. */
+  readonly caBundle: string;
+  readonly asked: Asked[];
+  /** Connections that were ever made. */
+  connections(): number;
+  close(): Promise<void>;
+}
+
+/** Answers every request; what was asked is read whole before. */
+export async function httpsHook(
+  answer: (asked: Asked, response: ServerResponse, request: IncomingMessage) => void | Promise<void>,
+): Promise<HttpsHook> {
+  const authority = await testAuthority();
+  const pair = await authority.issueServing({
+    commonName: 'hook',
+    dnsNames: ['localhost', 'svc.ns.svc'],
+    ipAddresses: ['127.0.0.1'],
+    seconds: 3_600,
+  });
+  const asked: Asked[] = [];
+  const sockets = new Set<Duplex>();
+  let connections = 0;
+  const server = createServer({ cert: pair.certificate, key: pair.key }, async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const one: Asked = {
+      path: request.url ?? '',
+      host: request.headers.host,
+      serverName: (request.socket as TLSSocket & { servername?: string | false }).servername,
+      body: Buffer.concat(chunks).toString('utf8'),
+    };
+    asked.push(one);
+    await answer(one, response, request);
+  });
+  server.keepAliveTimeout = 0;
+  server.on('connection', (socket) => {
+    connections++;
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    anchors: authority.anchors,
+    caBundle: Buffer.from(authority.anchors).toString('base64'),
+    asked,
+    connections: () => connections,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  };
+}

@@ -1,0 +1,256 @@
+import { describe, expect, test } from 'vitest';
+import type { AdmissionAttributes } from '../../../src/admission/admission-step.js';
+import { hooksOf } from '../../../src/admission/webhooks/hooks.js';
+import {
+  type ConditionVerdict,
+  invocationOf,
+  isExempt,
+  type MatchParts,
+  ruleMatches,
+} from '../../../src/admission/webhooks/matching.js';
+import { type HookedKinds, requested } from '../../../src/admission/webhooks/seen.js';
+import { ConfigMaps } from '../../../src/api/kinds/config-map.js';
+import { Namespaces } from '../../../src/api/kinds/namespace.js';
+import type { ValidatingWebhook } from '../../../src/api/kinds/webhook-configuration.js';
+import { type ApiObject, resourceType } from '../../../src/api/object.js';
+
+const all = { operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*/*'] };
+const pods = { group: '', version: 'v1', plural: 'pods' };
+const nodes = { group: '', version: 'v1', plural: 'nodes' };
+
+describe('a rule names a request', () => {
+  const create = { operation: 'CREATE', subresource: undefined, namespace: 'ns' };
+  test.each([
+    ['everything', all, pods, create, true],
+    ['no operations', { ...all, operations: [] }, pods, create, false],
+    ['another operation', { ...all, operations: ['UPDATE'] }, pods, create, false],
+    ['one of its operations', { ...all, operations: ['UPDATE', 'CREATE'] }, pods, create, true],
+    ['the core group', { ...all, apiGroups: [''] }, pods, create, true],
+    ['another group', { ...all, apiGroups: ['apps'] }, pods, create, false],
+    ['another version', { ...all, apiVersions: ['v2'] }, pods, create, false],
+    ['a bare resource', { ...all, resources: ['pods'] }, pods, create, true],
+    [
+      'a bare resource, not its subresources',
+      { ...all, resources: ['pods'] },
+      pods,
+      { ...create, subresource: 'status' },
+      false,
+    ],
+    ['all bare resources', { ...all, resources: ['*'] }, pods, create, true],
+    [
+      'all bare resources, no subresource',
+      { ...all, resources: ['*'] },
+      pods,
+      { ...create, subresource: 'status' },
+      false,
+    ],
+    ['all subresources and the resource itself', { ...all, resources: ['pods/*'] }, pods, create, true],
+    ['all subresources', { ...all, resources: ['pods/*'] }, pods, { ...create, subresource: 'status' }, true],
+    ['a subresource of all', { ...all, resources: ['*/status'] }, pods, { ...create, subresource: 'status' }, true],
+    ['a subresource of all, not the resource', { ...all, resources: ['*/status'] }, pods, create, false],
+    ['another case', { ...all, resources: ['Pods'] }, pods, create, false],
+    ['what is in a namespace', { ...all, scope: 'Namespaced' }, pods, create, true],
+    ['what is in none', { ...all, scope: 'Namespaced' }, nodes, { ...create, namespace: '' }, false],
+    ['what is cluster-wide', { ...all, scope: 'Cluster' }, nodes, { ...create, namespace: '' }, true],
+    ['namespaces as cluster-wide', { ...all, scope: 'Cluster' }, { ...pods, plural: 'namespaces' }, create, true],
+    ['namespaces as in themselves', { ...all, scope: 'Namespaced' }, { ...pods, plural: 'namespaces' }, create, false],
+    ['an unknown scope', { ...all, scope: 'Other' }, pods, create, false],
+  ])('%s', (_, rule, resource, request, expected) => {
+    expect(ruleMatches(rule, resource, request)).toBe(expected);
+  });
+});
+
+const map = (labels: Record<string, string> = {}): ApiObject => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'm', namespace: 'ns', labels },
+});
+const attributes = (given: Partial<AdmissionAttributes> = {}): AdmissionAttributes => ({
+  operation: 'CREATE',
+  resource: ConfigMaps,
+  subresource: undefined,
+  key: { namespace: 'ns', name: 'm' },
+  object: map(),
+  previous: undefined,
+  user: { username: 'u', groups: [] },
+  dryRun: false,
+  warn: () => {},
+  ...given,
+});
+
+const kinds: HookedKinds = {
+  equivalents: () => [],
+  convert: async (object, { kind }) => ({ ...object, apiVersion: `${kind.group}/${kind.version}` }),
+  shown: (object) => object as never,
+  readPatch: () => ({ isEmpty: true, apply: async (object) => object }),
+  hasFineTimes: () => true,
+  same: (a, b) => a === b,
+};
+const namespaces: Readonly<Record<string, ApiObject>> = {
+  ns: { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'ns', labels: { env: 'test' } } },
+};
+const parts: MatchParts = {
+  kinds,
+  objects: { get: async () => undefined, list: async () => Object.values(namespaces) as never },
+  evaluate: async () => ({ holds: true }),
+};
+const ask = async (webhook: Partial<ValidatingWebhook>, request = attributes(), given: Partial<MatchParts> = {}) => {
+  const [hook] = hooksOf([
+    {
+      apiVersion: '',
+      kind: '',
+      metadata: { name: 'c' },
+      webhooks: [
+        {
+          name: 'h.example.com',
+          clientConfig: {},
+          rules: [all],
+          namespaceSelector: {},
+          objectSelector: {},
+          failurePolicy: 'Fail',
+          matchPolicy: 'Equivalent',
+          ...webhook,
+        },
+      ],
+    },
+  ]);
+  if (hook === undefined) throw new Error('no hook');
+  return invocationOf(hook, request, requested(request), { ...parts, ...given });
+};
+
+const selects = (key: string, value: string) => ({ matchLabels: { [key]: value } });
+
+describe('a hook is asked', () => {
+  const namespace = (labels: Record<string, string>, operation: 'CREATE' | 'DELETE' = 'CREATE') => {
+    const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'ns', labels } };
+    return attributes({
+      operation,
+      resource: Namespaces,
+      key: { name: 'ns' },
+      object: operation === 'DELETE' ? undefined : object,
+      previous: operation === 'DELETE' ? object : undefined,
+    });
+  };
+  test.each([
+    ['without selectors', {}, attributes(), true],
+    ['by the labels of the namespace', { namespaceSelector: selects('env', 'test') }, attributes(), true],
+    ['not by others', { namespaceSelector: selects('env', 'live') }, attributes(), false],
+    [
+      'about what is in no namespace, whatever the selector',
+      { namespaceSelector: selects('env', 'live') },
+      attributes({ resource: { ...ConfigMaps, namespaced: false }, key: { name: 'm' } }),
+      true,
+    ],
+    [
+      'about a new namespace by its own labels',
+      { namespaceSelector: selects('env', 'new') },
+      namespace({ env: 'new' }),
+      true,
+    ],
+    [
+      'about a namespace that goes by the stored labels',
+      { namespaceSelector: selects('env', 'test') },
+      namespace({ env: 'new' }, 'DELETE'),
+      true,
+    ],
+    [
+      'by the labels of the object',
+      { objectSelector: selects('a', 'b') },
+      attributes({ object: map({ a: 'b' }) }),
+      true,
+    ],
+    ['by the labels it had', { objectSelector: selects('a', 'b') }, attributes({ previous: map({ a: 'b' }) }), true],
+    ['not by labels it never had', { objectSelector: selects('a', 'b') }, attributes(), false],
+    ['not without rules', { rules: [] }, attributes(), false],
+  ])('%s', async (_, webhook, request, expected) => {
+    expect((await ask(webhook, request)) !== undefined).toBe(expected);
+  });
+
+  test('a namespace that is not there is told only if all else fits', async () => {
+    const request = attributes({ key: { namespace: 'gone', name: 'm' } });
+    const selector = { namespaceSelector: selects('env', 'test') };
+    await expect(ask(selector, request)).rejects.toThrow('namespaces "gone" not found');
+    expect(await ask({ ...selector, rules: [] }, request)).toBeUndefined();
+    expect(await ask({ ...selector, objectSelector: selects('x', 'y') }, request)).toBeUndefined();
+  });
+});
+
+describe('equivalent versions', () => {
+  const other = (version: string) => ({
+    resource: resourceType({ group: 'g', version, plural: 'ws', kind: 'W', namespaced: true }),
+    kind: { group: 'g', version, kind: 'W' },
+  });
+  const with2 = { kinds: { ...kinds, equivalents: () => [other('v2'), other('v3')] } };
+  const rule = (version: string) => ({ ...all, apiGroups: ['g'], apiVersions: [version] });
+  test.each([
+    ['the first rule counts, then the order of versions', { rules: [rule('v3'), rule('v2')] }, 'v3'],
+    ['any version: the first there is', { rules: [rule('*')] }, 'v2'],
+    ['the version of the request comes before all', { rules: [rule('v2'), all] }, 'v1'],
+    ['none fits', { rules: [rule('v9')] }, undefined],
+    ['only the exact one is wanted', { rules: [rule('v2')], matchPolicy: 'Exact' }, undefined],
+  ])('%s', async (_, webhook, version) => {
+    expect((await ask(webhook, attributes(), with2))?.as.resource.version).toBe(version);
+  });
+});
+
+describe('conditions', () => {
+  const conditions = [{ name: 'c', expression: 'E' }];
+  const verdict = (given: ConditionVerdict) => ({ evaluate: async () => given });
+  test.each([
+    ['all hold', {}, { holds: true }, true],
+    ['one does not', {}, { holds: false }, false],
+    ['a failure that is ignored', { failurePolicy: 'Ignore' }, { failures: ['bad'] }, false],
+  ])('%s', async (_, webhook, given, expected) => {
+    expect((await ask({ matchConditions: conditions, ...webhook }, attributes(), verdict(given))) !== undefined).toBe(
+      expected,
+    );
+  });
+
+  test.each([
+    [['bad'], 'configmaps "m" is forbidden: bad'],
+    [['bad', 'worse'], 'configmaps "m" is forbidden: [bad, worse]'],
+  ])('failures %j refuse the request', async (failures, text) => {
+    await expect(ask({ matchConditions: conditions }, attributes(), verdict({ failures }))).rejects.toMatchObject({
+      code: 403,
+      message: text,
+    });
+  });
+
+  test('they see the objects in the version that the hook wants', async () => {
+    const seen: unknown[] = [];
+    const v2 = {
+      resource: { group: 'g', version: 'v2', plural: 'ws' },
+      kind: { group: 'g', version: 'v2', kind: 'W' },
+    };
+    await ask({ matchConditions: conditions, rules: [{ ...all, apiGroups: ['g'] }] }, attributes({ previous: map() }), {
+      kinds: { ...kinds, equivalents: () => [v2] },
+      evaluate: async (_conditions, { seen: found }) => {
+        seen.push(found);
+        return { holds: true };
+      },
+    });
+    expect(seen).toMatchObject([{ object: { apiVersion: 'g/v2' }, previous: { apiVersion: 'g/v2' } }]);
+  });
+});
+
+test.each([
+  ['admissionregistration.k8s.io', 'validatingwebhookconfigurations', true],
+  ['admissionregistration.k8s.io', 'mutatingadmissionpolicybindings', true],
+  ['admissionregistration.k8s.io', 'somethingelse', false],
+  ['example.com', 'validatingwebhookconfigurations', false],
+])('%s %s goes to no webhook: %s', (group, plural, expected) => {
+  expect(isExempt({ resource: { ...ConfigMaps, group, plural } }, 'k8s.io')).toBe(expected);
+});
+
+test('a hook is known by its configuration, its name and which of that name it is', () => {
+  const webhook = (name: string) => ({ name, clientConfig: {} });
+  const configuration = (name: string, names: string[]) => ({
+    apiVersion: '',
+    kind: '',
+    metadata: { name },
+    webhooks: names.map(webhook),
+  });
+  const list = [configuration('a', ['x', 'y', 'x']), configuration('b', ['x'])];
+  expect(hooksOf(list).map(({ id }) => id)).toEqual(['a/x/0', 'a/y/0', 'a/x/1', 'b/x/0']);
+  expect(hooksOf(list)[0]).toBe(hooksOf(list)[0]);
+});

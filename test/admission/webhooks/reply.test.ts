@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'vitest';
+import { readReply } from '../../../src/admission/webhooks/reply.js';
+
+const expected = { group: 'admission.k8s.io', version: 'v1', kind: 'AdmissionReview', maxValues: 100 };
+const read = (status: number, body: string, contentType?: string) =>
+  readReply({ status, contentType, body: Buffer.from(body) }, expected);
+
+describe('what is said of an answer by its code', () => {
+  const failure = '{"kind":"Status","apiVersion":"v1","status":"Failure","message":"says a Status"}';
+  test.each([
+    [
+      500,
+      'out of order',
+      'text/plain',
+      'an error on the server ("out of order") has prevented the request from succeeding',
+    ],
+    [
+      500,
+      '{"a":1}',
+      'application/json',
+      'an error on the server ("unknown") has prevented the request from succeeding',
+    ],
+    [502, ' x \n', undefined, 'an error on the server ("x") has prevented the request from succeeding'],
+    [
+      500,
+      'x'.repeat(3_000),
+      'text/html',
+      `an error on the server ("${'x'.repeat(2_048)}") has prevented the request from succeeding`,
+    ],
+    [503, 'x', 'text/plain', 'the server is currently unable to handle the request'],
+    [404, 'x', 'text/plain', 'the server could not find the requested resource'],
+    [400, 'x', 'text/plain', 'the server rejected our request for an unknown reason'],
+    [403, 'go away', 'text/plain', 'go away'],
+    [409, 'x', 'text/plain', 'the server reported a conflict'],
+    [429, 'x', 'text/plain', 'the server has received too many requests and has asked us to try again later'],
+    [302, '', 'text/plain', 'the server responded with the status code 302 but did not return more information'],
+    [418, '', 'text/plain', 'the server responded with the status code 418 but did not return more information'],
+    [500, failure, 'application/json', 'says a Status'],
+    [409, failure, 'text/plain', 'says a Status'],
+    [409, '{"status":"Success","message":"x"}', 'application/json', 'the server reported a conflict'],
+  ])('%d %.20s of %s', (status, body, contentType, text) => {
+    expect(() => read(status, body, contentType)).toThrow(text);
+  });
+});
+
+describe('what is said of a body', () => {
+  test.each([
+    ['', 'application/json', '0-length response with status code: 200 and content type: application/json'],
+    [
+      'this',
+      'application/json',
+      "couldn't get version/kind; json parse error: invalid character 'h' in literal true (expecting 'r')",
+    ],
+    ['[]', 'application/json', 'json: cannot unmarshal array into Go value of type struct'],
+    ['{"kind":5}', 'application/json', 'json: cannot unmarshal number 5 into Go struct field .kind of type string'],
+    [
+      '{"kind":"X","apiVersion":"admission.k8s.io/v1"}',
+      undefined,
+      'no kind "X" is registered for version "admission.k8s.io/v1" in scheme',
+    ],
+    [
+      '{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v2"}',
+      undefined,
+      'no kind "AdmissionReview" is registered for version "admission.k8s.io/v2" in scheme',
+    ],
+    [
+      '{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1beta1"}',
+      undefined,
+      'converting (v1beta1.AdmissionReview) to (v1.AdmissionReview): unknown conversion',
+    ],
+    [
+      '{"kind":"Status","apiVersion":"v1"}',
+      undefined,
+      'converting (v1.Status) to (v1.AdmissionReview): unknown conversion',
+    ],
+    [`[${'1,'.repeat(200)}1]`, undefined, 'json parse error'],
+    [`${'['.repeat(5_000)}`, undefined, 'json parse error'],
+  ])('%.60s', (body, contentType, text) => {
+    expect(() => read(200, body, contentType)).toThrow(text);
+  });
+
+  test.each(['{}', '{"kind":"AdmissionReview"}', '{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview"}'])(
+    '%s is a review, whatever its media type',
+    (body) => {
+      expect(read(200, body, 'text/plain')).toEqual(JSON.parse(body));
+    },
+  );
+});

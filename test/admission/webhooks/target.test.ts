@@ -1,0 +1,115 @@
+import { describe, expect, test } from 'vitest';
+import { cleanPath, readServiceAddresses, targetOf, UnusableTarget } from '../../../src/admission/webhooks/target.js';
+import { testAuthority } from '../../../src/testing/certificates.js';
+
+const services = readServiceAddresses({
+  'ns/svc': '10.0.0.1:9443',
+  'ns/svc:8443': '[::1]:1',
+  'ns/other:443': 'host:2',
+});
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+
+describe('where a webhook is', () => {
+  test.each([
+    ['a URL with a port', { url: 'https://h:1/p' }, 'h:1', '/p', 'h', { host: 'h', port: 1 }],
+    [
+      'a URL without',
+      { url: 'https://h.example.com' },
+      'h.example.com',
+      '/',
+      'h.example.com',
+      { host: 'h.example.com', port: 443 },
+    ],
+    ['an address of IPv6', { url: 'https://[::1]:8/x/' }, '[::1]:8', '/x', '::1', { host: '::1', port: 8 }],
+    [
+      'a service',
+      { service: { namespace: 'ns', name: 'svc', path: '/p' } },
+      'svc.ns.svc:443',
+      '/p',
+      'svc.ns.svc',
+      { host: '10.0.0.1', port: 9_443 },
+    ],
+    [
+      'a port of a service before the service',
+      { service: { namespace: 'ns', name: 'svc', port: 8_443 } },
+      'svc.ns.svc:8443',
+      '/',
+      'svc.ns.svc',
+      { host: '::1', port: 1 },
+    ],
+    [
+      'a service nobody knows',
+      { service: { namespace: 'ns', name: 'none' } },
+      'none.ns.svc:443',
+      '/',
+      'none.ns.svc',
+      { unreachable: 'service "none" not found' },
+    ],
+    [
+      'another port of a service',
+      { service: { namespace: 'ns', name: 'other', port: 1 } },
+      'other.ns.svc:1',
+      '/',
+      'other.ns.svc',
+      { unreachable: 'service "other" not found' },
+    ],
+  ])('%s', (_, config, authority, path, serverName, address) => {
+    expect(targetOf(config, services)).toEqual({ authority, path, serverName, address, ca: undefined });
+  });
+
+  test.each([
+    ['neither URL nor service', {}, 'webhook configuration must have either service or URL'],
+    ['no host', { url: 'https:///x' }, 'names no host'],
+    ['no URL', { url: 'https://%zz' }, 'Unparsable URL: parse "https://%zz": invalid URL escape "%zz"'],
+    [
+      'a bundle that is no PEM',
+      { url: 'https://h', caBundle: base64('not pem') },
+      'unable to load root certificates: unable to parse bytes as PEM block',
+    ],
+    ['a blank bundle', { url: 'https://h', caBundle: base64(' \n') }, 'unable to parse bytes as PEM block'],
+    [
+      'a key',
+      { url: 'https://h', caBundle: base64('-----BEGIN KEY-----\nAAAA\n-----END KEY-----\n') },
+      'no valid certificate authority data seen',
+    ],
+    [
+      'no certificate',
+      { url: 'https://h', caBundle: base64('-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n') },
+      'failed to parse certificate',
+    ],
+  ])('%s cannot be used', (_, config, why) => {
+    expect(() => targetOf(config, services)).toThrow(UnusableTarget);
+    expect(() => targetOf(config, services)).toThrow(why);
+  });
+
+  test('anchors are those of the bundle, whatever stands around them', async () => {
+    const { anchors } = await testAuthority();
+    const caBundle = base64(`noise\n-----BEGIN KEY-----\nAAAA\n-----END KEY-----\n${anchors}`);
+    expect(targetOf({ url: 'https://h', caBundle }, services).ca?.trim()).toBe(anchors.trim());
+    expect(
+      targetOf({ url: 'https://h', caBundle: base64(' ') }, services, { blankMeansNone: true }).ca,
+    ).toBeUndefined();
+  });
+});
+
+test.each([
+  ['', '/'],
+  ['/', '/'],
+  ['a//b/', '/a/b'],
+  ['/a/./b/../c', '/a/c'],
+  ['/../..', '/'],
+  ['/ä b?c#d', '/%C3%A4%20b%3Fc%23d'],
+  ["/a:@$&+,;=-_.~!'()*", '/a:@$&+,;=-_.~%21%27%28%29%2A'],
+])('the path %j is asked for as %j', (text, path) => {
+  expect(cleanPath(text)).toBe(path);
+});
+
+test.each([
+  [{ svc: 'h:1' }, '"svc" is no service'],
+  [{ 'ns/svc:x': 'h:1' }, '"ns/svc:x" is no service'],
+  [{ 'ns/svc': 'h' }, '"h" is no address'],
+  [{ 'ns/svc': ':1' }, '":1" is no address'],
+  [{ 'ns/svc': 'h:65536' }, '"h:65536" is no address'],
+])('%j is no place of a service', (given, why) => {
+  expect(() => readServiceAddresses(given)).toThrow(why);
+});

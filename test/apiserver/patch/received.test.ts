@@ -1,0 +1,94 @@
+import { describe, expect, test } from 'vitest';
+import { readJson } from '../../../src/api/json-text.js';
+import type { JsonObject } from '../../../src/api/object.js';
+import { DoesNotApply, readReceivedPatch } from '../../../src/apiserver/patch/json.js';
+
+/** Patches that webhooks send: what is wrong with them is told in full. */
+
+const read = (text: string) => readReceivedPatch(() => readJson(text));
+const object: JsonObject = { a: { b: 1 }, list: [1, 2], none: null };
+
+describe('an operation that does not fit', () => {
+  test.each([
+    [{ op: 'frobnicate', path: '/a' }, 'Unexpected kind: frobnicate'],
+    [{ path: '/a' }, 'Unexpected kind: unknown'],
+    [{ op: 'add' }, 'add operation failed to decode path: missing value'],
+    [{ op: 'add', path: '/x/y', value: 1 }, 'add operation does not apply: doc is missing path: "/x/y": missing value'],
+    [
+      { op: 'add', path: '/none/y', value: 1 },
+      'add operation does not apply: doc is missing path: "/none/y": missing value',
+    ],
+    [
+      { op: 'add', path: '/list/x', value: 1 },
+      `error in add for path: '/list/x': value was not a proper array index: 'x': strconv.Atoi: parsing "x": invalid syntax`,
+    ],
+    [
+      { op: 'add', path: '/list/9', value: 1 },
+      "error in add for path: '/list/9': Unable to access invalid index: 9: invalid index referenced",
+    ],
+    [
+      { op: 'remove', path: '/x' },
+      "error in remove for path: '/x': Unable to remove nonexistent key: x: missing value",
+    ],
+    [{ op: 'remove', path: '/x/y' }, 'remove operation does not apply: doc is missing path: "/x/y": missing value'],
+    [
+      { op: 'remove', path: '/list/2' },
+      "error in remove for path: '/list/2': Unable to access invalid index: 2: invalid index referenced",
+    ],
+    [
+      { op: 'replace', path: '/x/y', value: 1 },
+      'replace operation does not apply: doc is missing path: /x/y: missing value',
+    ],
+    [
+      { op: 'replace', path: '/list/9', value: 1 },
+      'replace operation does not apply: doc is missing key: /list/9: missing value',
+    ],
+    [{ op: 'replace' }, 'replace operation failed to decode path: operation missing path field: missing value'],
+    [{ op: 'move', path: '/x' }, 'move operation failed to decode from: operation, missing from field: missing value'],
+    [
+      { op: 'move', from: '/x', path: '/y' },
+      "error in move for path: 'x': Unable to remove nonexistent key: x: missing value",
+    ],
+    [
+      { op: 'move', from: '/a', path: '/x/y' },
+      'move operation does not apply: doc is missing destination path: /x/y: missing value',
+    ],
+    [
+      { op: 'copy', from: '/x/y', path: '/y' },
+      'copy operation does not apply: doc is missing from path: /x/y: missing value',
+    ],
+    [
+      { op: 'copy', from: '/a', path: '/x/y' },
+      'copy operation does not apply: doc is missing destination path: /x/y: missing value',
+    ],
+    [{ op: 'test', path: '/a/b', value: 2 }, 'testing value /a/b failed: test failed'],
+    [{ op: 'test', path: '/x/y', value: 2 }, 'test operation does not apply: is missing path: /x/y: missing value'],
+    [{ op: 'test', path: '', value: {} }, 'testing value  failed: test failed'],
+  ])('%j', (operation, why) => {
+    const patch = read(JSON.stringify([operation]));
+    expect(() => patch.apply(object)).toThrow(DoesNotApply);
+    expect(() => patch.apply(object)).toThrow(why);
+    expect(object).toEqual({ a: { b: 1 }, list: [1, 2], none: null });
+  });
+});
+
+test.each([
+  ['{"op":"add"}', 'json: cannot unmarshal object into Go value of type jsonpatch.Patch'],
+  ['this', "invalid character 'h' in literal true (expecting 'r')"],
+  ['[1]', 'json: cannot unmarshal number into Go value of type jsonpatch.Operation'],
+])('%s is no patch: %s', (text, why) => {
+  expect(() => read(text)).toThrow(why);
+});
+
+test('copies that double are stopped', () => {
+  const doubling = Array.from({ length: 40 }, (_, at) => ({ op: 'copy', from: '/a', path: `/a/x${at}` }));
+  expect(() => read(JSON.stringify(doubling)).apply({ a: { b: 'x'.repeat(1_000) } })).toThrow('exceeding the limit');
+});
+
+test('nothing to do is known before', () => {
+  expect([read('[]').isEmpty, read('null').isEmpty, read('[{"op":"remove","path":"/a"}]').isEmpty]).toEqual([
+    true,
+    true,
+    false,
+  ]);
+});
