@@ -1,3 +1,4 @@
+import type { Steps } from '../api/steps.js';
 import { type Checked, check, type Declarations } from './checker.js';
 import type { FunctionDeclaration, Library, Overload } from './functions.js';
 import { type Issue, Issues } from './issues.js';
@@ -38,7 +39,7 @@ export type Compiled =
 export interface Environment {
   overload(id: string): Overload | undefined;
   /** The tree of an expression with its types; or all that is wrong with it, in the words of cel-go. */
-  compile(text: string): Compiled;
+  compile(text: string): Steps<Compiled>;
 }
 
 const macros: readonly Macro[] = [...standardMacros, ...twoVariableMacros, ...optionalMacros, ...listMacros];
@@ -102,11 +103,13 @@ export function environmentOf({ variables, libraries, bindings = false }: Enviro
   };
   return {
     overload: (id) => overloads.get(id),
-    compile(text) {
-      const parsed = parse(text, bindings ? macrosWithBindings : macros);
+    *compile(text) {
+      const parsed = yield* parse(text, bindings ? macrosWithBindings : macros);
       if (parsed.issues !== undefined) return { issues: parsed.issues };
       const issues = new Issues(parsed.source);
+      yield;
       const checked = check(parsed.expr, declarations, issues);
+      yield;
       if (issues.count === 0) validate(checked, (id) => overloads.get(id), issues);
       return issues.count === 0 ? { checked } : { issues: issues.list() };
     },

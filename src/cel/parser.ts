@@ -1,3 +1,4 @@
+import type { Steps } from '../api/steps.js';
 import type { Expr } from './ast.js';
 import { type Issue, Issues } from './issues.js';
 import { type Token, type TokenKind, tokenAt } from './lexer.js';
@@ -6,7 +7,7 @@ import type { Macro } from './macros.js';
 import { operators } from './operators.js';
 import { isReserved } from './reserved.js';
 import { Source } from './source.js';
-import { TreeOfGaps } from './syntax/gaps.js';
+import { TreeOfGaps, withoutQuotes } from './syntax/gaps.js';
 import { Hopeless, Machine, mostNested, Stopped } from './syntax/machine.js';
 import { macroKey, TooManyNodes, Trees } from './trees.js';
 
@@ -18,7 +19,7 @@ export type Parsed =
 const mostCodePoints = 100_000;
 
 /** Reads an expression (cel-spec, "Syntax"); what is wrong is told as cel-go tells it. */
-export function parse(text: string, macros: readonly Macro[]): Parsed {
+export function* parse(text: string, macros: readonly Macro[]): Steps<Parsed> {
   const source = new Source(text);
   const issues = new Issues(source);
   if (source.length > mostCodePoints) {
@@ -29,7 +30,8 @@ export function parse(text: string, macros: readonly Macro[]): Parsed {
   const byKey = new Map(macros.map((macro) => [macroKey(macro.name, macro.args, macro.member), macro]));
   const expr = readAtOnce(source, new Trees(issues, byKey));
   if (expr !== undefined && issues.count === 0) return { expr, source };
-  return { issues: whatIsWrong(source, byKey) };
+  yield;
+  return { issues: yield* whatIsWrong(source, byKey) };
 }
 
 function readAtOnce(source: Source, trees: Trees): Expr | undefined {
@@ -42,11 +44,12 @@ function readAtOnce(source: Source, trees: Trees): Expr | undefined {
 }
 
 /** Reads it again, slowly, going on after each thing that is wrong. */
-function whatIsWrong(source: Source, macros: ReadonlyMap<string, Macro>): readonly Issue[] {
+function* whatIsWrong(source: Source, macros: ReadonlyMap<string, Macro>): Steps<readonly Issue[]> {
   const issues = new Issues(source);
   const machine = new Machine(source, (at, message) => issues.add(at, message));
   try {
-    const found = machine.run();
+    const found = yield* machine.run();
+    yield;
     new TreeOfGaps(new Trees(issues, macros), () => issues.count).expr(found);
   } catch (error) {
     if (error instanceof Hopeless || error instanceof TooManyNodes) issues.add(undefined, error.message);
@@ -229,9 +232,16 @@ class Reader {
       const { at } = this.#next();
       return this.#trees.callOrMacro(at, text, operand, this.#arguments());
     }
-    const name = this.#take('IDENTIFIER');
-    if (!optional) return this.#trees.select(dot.at, operand, name.text);
-    return this.#trees.call(dot.at, '_?._', undefined, [operand, this.#trees.literal(name.at, name.text)]);
+    const { at, name } = this.#fieldName();
+    if (!optional) return this.#trees.select(dot.at, operand, name);
+    return this.#trees.call(dot.at, '_?._', undefined, [operand, this.#trees.literal(at, name)]);
+  }
+
+  #fieldName(): { readonly at: number; readonly name: string } {
+    const escaped = this.#takeIf('ESC_IDENTIFIER');
+    if (escaped !== undefined) return { at: escaped.at, name: withoutQuotes(escaped.text) };
+    const { at, text } = this.#take('IDENTIFIER');
+    return { at, name: text };
   }
 
   #indexed(operand: Expr, bracket: Token): Expr {
@@ -318,10 +328,10 @@ class Reader {
     const { at } = this.#take("'{'");
     const fields = this.#members(() => {
       const optional = this.#takeIf("'?'") !== undefined;
-      const field = this.#take('IDENTIFIER');
+      const { name: field } = this.#fieldName();
       const colon = this.#take("':'");
       const value = this.#and(() => this.#expr());
-      return { id: this.#trees.id(), at: colon.at, name: field.text, value, optional };
+      return { id: this.#trees.id(), at: colon.at, name: field, value, optional };
     });
     return this.#trees.struct(at, name, fields);
   }

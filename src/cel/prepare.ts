@@ -1,3 +1,4 @@
+import type { Steps } from '../api/steps.js';
 import type { Checked } from './checker.js';
 import type { Environment } from './environment.js';
 import { type Program, ProgramFailed, program } from './evaluator.js';
@@ -17,15 +18,16 @@ export interface PrepareOptions {
 }
 
 /** Compiles an expression for the places where Kubernetes takes some. */
-export function prepare(
+export function* prepare(
   environment: Environment,
   text: string,
   { wrongType, compilation = 'compilation failed: ', instantiation = 'program instantiation failed: ' }: PrepareOptions,
-): Prepared {
-  const { issues, checked } = environment.compile(text);
+): Steps<Prepared> {
+  const { issues, checked } = yield* environment.compile(text);
   if (issues !== undefined) return { wrong: compilation + issues.map((issue) => issue.text).join('\n') };
   const wrong = wrongType(checked.type);
   if (wrong !== undefined) return { wrong };
+  yield;
   try {
     return { program: program(checked, environment), checked };
   } catch (error) {

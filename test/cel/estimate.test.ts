@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { atOnce } from '../../src/api/steps.js';
 import { environmentOf } from '../../src/cel/environment.js';
 import { estimate } from '../../src/cel/estimate.js';
 import { kubernetesLibraries } from '../../src/cel/kubernetes.js';
@@ -18,7 +19,7 @@ const environment = environmentOf({
 });
 
 function estimated(text: string, sizes: Readonly<Record<string, number>> = {}): readonly [number, number] {
-  const { checked, issues } = environment.compile(text);
+  const { checked, issues } = atOnce(environment.compile(text));
   if (checked === undefined) throw new Error(issues[0]?.text);
   const { min, max } = estimate(checked, environment, (path) => {
     const size = sizes[path.join('.')];

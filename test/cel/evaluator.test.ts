@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { atOnce } from '../../src/api/steps.js';
 import { listFrom, mapFrom } from '../../src/cel/collections.js';
 import { type Environment, environmentOf } from '../../src/cel/environment.js';
 import { CostExceeded, ProgramFailed, program } from '../../src/cel/evaluator.js';
@@ -45,7 +46,7 @@ function evaluated(
   limit = 1_000_000,
 ): { readonly value: Value; readonly cost: number } {
   const environment = environmentWith(Object.fromEntries(Object.entries(more).map(([name, [type]]) => [name, type])));
-  const compiled = environment.compile(expression);
+  const compiled = atOnce(environment.compile(expression));
   if (compiled.issues !== undefined) throw new Error(compiled.issues.map(({ message }) => message).join());
   const all = { ...variables, ...more };
   return program(compiled.checked, environment).evaluate((name) => all[name]?.[1], { limit });
@@ -169,7 +170,7 @@ describe('constants', () => {
     ['{"a": 1}[dyn([1])]', 'invalid qualifier type: *types.baseList'],
   ])('%s fails before it is evaluated', (expression, message) => {
     const environment = environmentOf({ variables: new Map(), libraries: [...libraries, regex] });
-    const { checked } = environment.compile(expression);
+    const { checked } = atOnce(environment.compile(expression));
     if (checked === undefined) throw new Error('refused');
     expect(() => program(checked, environment)).toThrow(new ProgramFailed(message));
   });
@@ -245,7 +246,7 @@ describe('variables', () => {
 
   test('one is asked for once in an evaluation, and only if it is needed', () => {
     const environment = environmentWith();
-    const { checked } = environment.compile('i > 0 ? i + i : l[0]');
+    const { checked } = atOnce(environment.compile('i > 0 ? i + i : l[0]'));
     if (checked === undefined) throw new Error('refused');
     const made = program(checked, environment);
     const asked: string[] = [];

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { atOnce } from '../../src/api/steps.js';
 import { environmentOf } from '../../src/cel/environment.js';
 import { ProgramFailed, program } from '../../src/cel/evaluator.js';
 import { optionals } from '../../src/cel/library/optionals.js';
@@ -10,7 +11,7 @@ const environment = environmentOf({ variables: new Map(), libraries: [standard, 
 
 /** Also where a constant fails already when the program is made. */
 function evaluated(text: string): Value {
-  const compiled = environment.compile(text);
+  const compiled = atOnce(environment.compile(text));
   if (compiled.issues !== undefined) throw new Error(compiled.issues.map(({ message }) => message).join());
   try {
     return program(compiled.checked, environment).evaluate(() => undefined, { limit: 1000 }).value;

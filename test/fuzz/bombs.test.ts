@@ -36,6 +36,7 @@ const once: readonly (readonly [name: string, code: number])[] = [
   ['managed fields with a deep key in a name', 200],
   ['a deep last applied configuration', 200],
   ['a deep last applied configuration, used', 200],
+  ['object: a map of 20,000', 201],
 ];
 
 let target: Target;

@@ -1,5 +1,7 @@
 import type { Json } from '../../src/api/object.js';
 import { encodeEnvelope } from '../../src/schema/protobuf.js';
+import { bombDefinition as definition } from './bomb-definition.js';
+import { expressionBombs } from './expression-bombs.js';
 import { hostileNames, nested } from './hostile.js';
 import { type FuzzRequest, requestTo } from './request.js';
 
@@ -47,26 +49,6 @@ const clusterRole = (rules: unknown): object => ({
   kind: 'ClusterRole',
   metadata: { name: 'bomb' },
   rules,
-});
-
-/** A CustomResourceDefinition of one version with this schema of `spec`. */
-export const definition = (spec: unknown, plural = 'bombs'): object => ({
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: `${plural}.bomb.example.com` },
-  spec: {
-    group: 'bomb.example.com',
-    scope: 'Cluster',
-    names: { plural, kind: `K${plural}` },
-    versions: [
-      {
-        name: 'v1',
-        served: true,
-        storage: true,
-        schema: { openAPIV3Schema: { type: 'object', properties: { spec } } },
-      },
-    ],
-  },
 });
 
 /** A definition whose versions are made of the one it would have. */
@@ -721,6 +703,7 @@ export const bombs: Readonly<Record<string, () => FuzzRequest>> = {
         webhooks: many(20_000, () => ({ name: 'a' })),
       },
     }),
+  ...expressionBombs,
 };
 
 const deepText = (levels: number): string =>

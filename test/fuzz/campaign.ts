@@ -5,15 +5,17 @@ import fc from 'fast-check';
 
 import { bombs } from './bombs.js';
 import { requestsFor } from './generate.js';
+import { hostileHook } from './hostile-hook.js';
 import { complaints, type FuzzAnswer } from './judge.js';
 import { attackedKinds } from './kinds.js';
 import { largeRequests } from './large.js';
 import { mutated } from './mutate.js';
 import { type Random, randomFrom } from './random.js';
 import { type FuzzRequest, readCorpus, shown } from './request.js';
+import { story } from './stories.js';
 import { openTarget, type Target } from './target.js';
 import { type Turns, watchTurns } from './turns.js';
-import { clear, inspections, mend } from './world.js';
+import { clear, definitions, inspections, mend, prepare, served, tidy } from './world.js';
 
 /** Many faulty requests, one after another, and what went wrong. The same seed makes the same requests. */
 
@@ -90,6 +92,7 @@ export async function campaign({
   process.on('unhandledRejection', onStray);
   process.on('uncaughtException', onStray);
   const prototypes = fingerprint();
+  const hook = await hostileHook();
   let asked = 0;
   try {
     for (let round = 0; asked < requests && finds.length < maxFinds; round++) {
@@ -110,6 +113,15 @@ export async function campaign({
           await new Promise(setImmediate);
         }
         const choice = random.below(100);
+        if (choice === 99 && random.oneIn(3)) {
+          const told = tell(random.oneIn(3) ? hook.story(random, asked) : story(random, asked), ways).catch(
+            (error: unknown) => {
+              find(`not answered: ${error instanceof Error ? error.stack : String(error)}`);
+            },
+          );
+          running.add(told);
+          void told.finally(() => running.delete(told));
+        }
         if (withBombs && choice === 0 && random.oneIn(5))
           last = random.oneIn(2) ? large(random) : (bombs[random.pick(names)]?.() as FuzzRequest);
         else if (choice < 45) last = mutated(random.pick(corpus), random, corpus);
@@ -163,6 +175,7 @@ export async function campaign({
     process.off('unhandledRejection', onStray);
     process.off('uncaughtException', onStray);
     turns.stop();
+    await hook.close();
   }
   return { finds, asked, codes, blockedMs: turns.histogram(), unrepeated, heaps };
 }
@@ -180,10 +193,28 @@ interface Ways {
 
 /** One request on one of the ways in; most take the short one. */
 async function attack(request: FuzzRequest, ways: Ways): Promise<void> {
-  const { random, target, turns, codes, find } = ways;
+  const { random, target } = ways;
   const way = random.below(100);
   if (way === 0) return target.bytes(http1Bytes(request, random), 'http/1.1');
   if (way === 1) return target.bytes(http2Bytes(random), 'h2');
+  if (request.before === undefined) return void (await judge(request, way, ways));
+  await prepare(target, request);
+  await judge(request, way, ways);
+  await tidy(target, request);
+}
+
+/** Requests of which each may need what those before it made. */
+async function tell(requests: readonly FuzzRequest[], ways: Ways): Promise<void> {
+  for (const request of requests) {
+    const answer = await judge(request, 100, ways);
+    if (request.method === 'POST' && request.url === definitions && answer?.code === 201)
+      await served(ways.target, request);
+  }
+}
+
+/** Asks and looks at the answer and at the time it took. */
+async function judge(request: FuzzRequest, way: number, ways: Ways): Promise<FuzzAnswer | undefined> {
+  const { target, turns, codes, find } = ways;
   turns.longest();
   const limit = patienceFor(request, ways.maxBlockedMs);
   const ask = way < 6 ? target.http1 : way < 10 ? target.http2 : target.ask;
@@ -191,10 +222,11 @@ async function attack(request: FuzzRequest, ways: Ways): Promise<void> {
   await new Promise(setImmediate);
   codes[answer?.code ?? 0] = (codes[answer?.code ?? 0] ?? 0) + 1;
   // Over a socket nobody sees what HEAD would say.
-  if (answer === undefined || (request.method === 'HEAD' && ask !== target.ask)) return;
+  if (answer === undefined || (request.method === 'HEAD' && ask !== target.ask)) return answer;
   for (const what of await complaints(answer)) find(what, request);
   const ms = turns.longest();
   if (ms > limit && ask === target.ask) await confirmBlocked({ ms, request }, limit, ways);
+  return answer;
 }
 
 /**

@@ -3,7 +3,7 @@ import { complaints } from './judge.js';
 import type { FuzzRequest } from './request.js';
 import type { Target } from './target.js';
 import { watchTurns } from './turns.js';
-import { mend } from './world.js';
+import { mend, prepare, tidy } from './world.js';
 
 /** What became of one bomb. */
 export interface Explosion {
@@ -33,9 +33,11 @@ export async function* explosions(
       if (request === undefined) throw new Error(`no bomb ${name}`);
       let blockedMs = Number.POSITIVE_INFINITY;
       let tookMs = Number.POSITIVE_INFINITY;
+      const unprepared = await prepare(target, request);
       let answer = await target.ask(request);
       // The first try may have had to load and compile code.
-      for (let tries = 0; tries < 4 && blockedMs > maxBlockedMs; tries++) {
+      const isWorthwhile = (tries: number): boolean => tries === 0 || (tries < 4 && blockedMs < 10 * maxBlockedMs);
+      for (let tries = 0; blockedMs > maxBlockedMs && isWorthwhile(tries); tries++) {
         await new Promise(setImmediate);
         turns.longest();
         const started = performance.now();
@@ -44,7 +46,8 @@ export async function* explosions(
         tookMs = Math.min(tookMs, performance.now() - started);
         blockedMs = Math.min(blockedMs, turns.longest());
       }
-      const wrong = [...(await complaints(answer)), ...target.loggedErrors()];
+      const wrong = [...unprepared, ...(await complaints(answer)), ...target.loggedErrors()];
+      await tidy(target, request);
       yield { name, request, code: answer.code, text: answer.body.toString(), blockedMs, tookMs, complaints: wrong };
     }
   } finally {

@@ -4,7 +4,9 @@ import { writeYaml } from '../../src/api/yaml-writer.js';
 import type { ResourceDefinition } from '../../src/registry/resource-definition.js';
 import { encodeObject } from '../../src/schema/protobuf.js';
 import type { Schema } from '../../src/schema/schema.js';
+import { expression } from './expressions.js';
 import { accepts, contentTypes, hostileNames, hostileText, hostileValues, queries } from './hostile.js';
+import { randomFrom } from './random.js';
 import { type FuzzRequest, requestTo } from './request.js';
 
 /** Requests made from the schemas of kinds: mostly right, here and there wrong. */
@@ -88,11 +90,18 @@ function plainValuesOf(schema: Schema, depth: number): fc.Arbitrary<Json> {
   }
 }
 
+const expressions: fc.Arbitrary<Json> = fc.integer().map((seed) => expression(randomFrom(seed)));
+const isExpression = (name: string, { type }: Schema): boolean =>
+  type === 'string' && (name === 'rule' || name === 'expression' || name === 'messageExpression');
+
 function membersOf(schema: Schema, depth: number): fc.Arbitrary<Json> {
   const known = [...(schema.properties ?? [])].map(([name, member]) => {
     const wanted = schema.required?.includes(name) ? 10 : 4;
     return fc.option(
-      valuesOf(member, depth - 1).map((value): readonly [string, Json] => [name, value]),
+      (isExpression(name, member) ? expressions : valuesOf(member, depth - 1)).map((value): readonly [string, Json] => [
+        name,
+        value,
+      ]),
       { nil: undefined, freq: wanted },
     );
   });

@@ -44,11 +44,18 @@ const allowed: readonly (readonly [code: number, text: RegExp])[] = [
   [500, /^content is not a list$/],
   // Subresources and reviews.
   [500, /^Internal error occurred: the spec replicas field ".*" does not exist$/],
+  [500, /^\.\S+ accessor error: .* is of the type \S+, expected \S+$/s],
   [500, /^Internal error occurred: error validating audiences$/],
   [500, /^unsupported role reference kind: "/],
   // Other servers that do not answer.
   [500, /^Internal error occurred: failed calling webhook /],
-  [500, /^conversion for .* failed: /],
+  [500, /^conversion for .* (?:failed: |returned )/s],
+  // Webhooks whose patches do not apply, or do not leave an object of the kind.
+  [500, /^Internal error occurred: admission webhook "/],
+  [500, /^Internal error occurred: Unable to complete the copy, /],
+  [500, /^Internal error occurred: json: cannot unmarshal /],
+  [500, /^Internal error occurred: converting \(\S+\) to \(\S+\): unknown conversion$/],
+  [500, /^Internal error occurred: \w+ operation (?:does not apply|value must be)/],
   [500, /^Internal Server Error: ".*": failed to create RequestInfo: /s],
   // Callers that want an answer at once.
   [504, /^Timeout: request did not complete within requested timeout/],

@@ -9,6 +9,9 @@ export interface FuzzRequest {
   readonly body: Buffer;
   /** Where it comes from, for reports. */
   readonly origin: string;
+  /** What must be there for it, in this order, and what takes that away again. Not all of it may succeed. */
+  readonly before?: readonly FuzzRequest[];
+  readonly after?: readonly FuzzRequest[];
 }
 
 /** As clients send it: the body as JSON where it is no text, its type declared. */

@@ -180,7 +180,7 @@ const kept = [
   '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings',
   '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
 ];
-const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+export const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
 const start: readonly FuzzRequest[] = [
   requestTo('POST', definitions, { body: widgetDefinition }),
@@ -221,16 +221,45 @@ export async function mend({ ask }: Target): Promise<void> {
   for (const request of start) {
     await ask(request);
     // A new kind is served a little later.
-    if (request.url === definitions) await served(ask);
+    if (request.url === definitions) await served({ ask }, request);
   }
 }
 
-async function served(ask: Target['ask']): Promise<void> {
+/** Waits until the kind of a definition is served; not for long, because it may never be. */
+export async function served({ ask }: Pick<Target, 'ask'>, definition: FuzzRequest): Promise<void> {
+  const collection = collectionOf(definition);
   for (let tries = 0; tries < 100; tries++) {
-    const { code } = await ask(requestTo('GET', collections.widgets));
-    if (code === 200) return;
+    const { code } = await ask(requestTo('GET', collection));
+    if (code !== 404) return;
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
+}
+
+/** Makes what a request needs. Answers what went wrong. */
+export async function prepare({ ask }: Target, { before = [] }: FuzzRequest): Promise<readonly string[]> {
+  const wrong: string[] = [];
+  for (const request of before) {
+    const { code, body } = await ask(request);
+    if (code >= 400 && code !== 409) wrong.push(`not prepared: ${code} ${body.toString().slice(0, 500)}`);
+    else if (request.url === definitions) await served({ ask }, request);
+  }
+  return wrong;
+}
+
+/** Takes away what a request needed. */
+export async function tidy({ ask }: Target, { after = [] }: FuzzRequest): Promise<void> {
+  for (const request of after) await ask(request);
+}
+
+function collectionOf({ body }: FuzzRequest): string {
+  const { spec } = JSON.parse(body.toString()) as {
+    readonly spec: {
+      readonly group: string;
+      readonly names: { readonly plural: string };
+      readonly versions: readonly { readonly name: string }[];
+    };
+  };
+  return `/apis/${spec.group}/${spec.versions[0]?.name}/${spec.names.plural}`;
 }
 
 /** Deletes what was made; finalizers are taken away first. */

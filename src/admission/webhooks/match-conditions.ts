@@ -1,5 +1,6 @@
 import type { MatchCondition } from '../../api/kinds/webhook-configuration.js';
 import type { Json, JsonObject } from '../../api/object.js';
+import { atOnce } from '../../api/steps.js';
 import { serviceAccountGroups, serviceAccountUsername, type UserInfo } from '../../api/user.js';
 import type { Authorizer } from '../../auth/authorizer.js';
 import { compileCondition } from '../../cel/environments/admission.js';
@@ -29,7 +30,7 @@ const compiled = new WeakMap<MatchCondition, Prepared>();
 function compile(condition: MatchCondition): Prepared {
   const known = compiled.get(condition);
   if (known !== undefined) return known;
-  const made = compileCondition(condition.expression);
+  const made = atOnce(compileCondition(condition.expression));
   compiled.set(condition, made);
   return made;
 }

@@ -1,9 +1,10 @@
 import { once } from '../../api/once.js';
+import type { Steps } from '../../api/steps.js';
 import { type Environment, environmentOf } from '../environment.js';
 import { kubernetesLibraries } from '../kubernetes.js';
 import { authorizerType, resourceCheckType } from '../library/authorizer.js';
 import { type Prepared, prepare } from '../prepare.js';
-import { typeText } from '../type-text.js';
+import { fullTypeText } from '../type-text.js';
 import { bool, dyn, int, listOf, mapOf, string, timestamp } from '../types.js';
 import { struct } from './structures.js';
 
@@ -81,7 +82,7 @@ const namespace = struct('kubernetes.Namespace', {
 });
 
 /** A condition, ready to be evaluated, or what is wrong with it in kube-apiserver's words. */
-export const compileCondition = (expression: string): Prepared =>
+export const compileCondition = (expression: string): Steps<Prepared> =>
   prepare(admissionEnvironment(), expression, {
-    wrongType: (type) => (type.kind === 'bool' ? undefined : `must evaluate to bool but got ${typeText(type)}`),
+    wrongType: (type) => (type.kind === 'bool' ? undefined : `must evaluate to bool but got ${fullTypeText(type)}`),
   });

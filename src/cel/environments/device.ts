@@ -1,11 +1,12 @@
 import { once } from '../../api/once.js';
+import type { Steps } from '../../api/steps.js';
 import { type Declared, sizesWithin, typeOf } from '../declared.js';
 import { type Environment, environmentOf } from '../environment.js';
 import { estimate } from '../estimate.js';
 import { kubernetesLibraries } from '../kubernetes.js';
 import { quantityType } from '../library/quantities.js';
 import { prepare } from '../prepare.js';
-import { typeText } from '../type-text.js';
+import { fullTypeText } from '../type-text.js';
 import { bool, dyn, string, type Type } from '../types.js';
 
 /** Expressions about a device (KEP-4381), whose parts have known limits. */
@@ -42,13 +43,14 @@ const environment = once(
 );
 
 /** What a selector may cost at most, or what is wrong with it in kube-apiserver's words. */
-export function checkSelector(expression: string): { readonly cost: number } | { readonly wrong: string } {
-  const prepared = prepare(environment(), expression, {
+export function* checkSelector(expression: string): Steps<{ readonly cost: number } | { readonly wrong: string }> {
+  const prepared = yield* prepare(environment(), expression, {
     wrongType: (type) =>
       type.kind === 'bool' || type.kind === 'dyn'
         ? undefined
-        : `must evaluate to bool or the unknown type, not ${typeText(type)}`,
+        : `must evaluate to bool or the unknown type, not ${fullTypeText(type)}`,
   });
   if (prepared.wrong !== undefined) return { wrong: prepared.wrong };
+  yield;
   return { cost: estimate(prepared.checked, environment(), sizeOf).max };
 }

@@ -8,7 +8,6 @@ import { type Found, Hopeless, mostNested } from './machine.js';
 
 /** Issues about what was not found stand before the text. */
 const nowhere = -1;
-const unsupportedEscape = "unsupported syntax: '`'";
 /** Rules that only lead on to one part when nothing else was found of them. */
 const transparent: ReadonlySet<string> = new Set([
   'start',
@@ -238,7 +237,9 @@ const placeOf = (found: Found, label: string): number => token(found, label)?.at
 /** The name of a field. */
 function identifierOf(found: Found | undefined): { readonly name: string; readonly refused?: string } {
   const id = found === undefined ? undefined : token(found, 'id');
-  if (found?.name === 'escapedIdentifier') return { name: '', refused: unsupportedEscape };
   if (id === undefined) return { name: '', refused: 'unsupported ident kind' };
-  return { name: id.text };
+  return { name: found?.name === 'escapedIdentifier' ? withoutQuotes(id.text) : id.text };
 }
+
+/** What stands between backticks. */
+export const withoutQuotes = (text: string): string => text.slice(1, -1);

@@ -1,3 +1,4 @@
+import type { Steps } from '../../api/steps.js';
 import { type Token, type TokenKind, tokenAt, tokenKinds } from '../lexer.js';
 import type { Source } from '../source.js';
 import { expectedAt } from './expected.js';
@@ -46,6 +47,8 @@ interface Frame {
 
 /** Of nested parts, and of operators and members within each other, as cel-go counts them. */
 export const mostNested = 250;
+/** So many rules are followed in a step. */
+const rulesInStep = 2_000;
 const mostReported = 100;
 const mostRecoveries = 30;
 const mostSkipped = 256;
@@ -78,9 +81,11 @@ export class Machine {
     this.#tell = tell;
   }
 
-  run(): Found {
+  *run(): Steps<Found> {
     const open = [this.#rule(startRule, 0, undefined)];
-    for (let found: Found | undefined; ; ) {
+    let found: Found | undefined;
+    for (let count = 1; ; count++) {
+      if (count % rulesInStep === 0) yield;
       // The first answer is not looked at.
       const { done, value } = open.at(-1)!.next(found as Found);
       if (!done) {

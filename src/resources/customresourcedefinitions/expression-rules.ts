@@ -56,10 +56,11 @@ export function* expressionViolations(
       add({ reason: 'InternalError', field: at, body: `Internal error: ${untyped}` });
       continue;
     }
-    for (const [place, compiled] of nodeRules(schema, declared).entries()) {
+    for (const [place, nodeRule] of nodeRules(schema, declared).entries()) {
       if (found.length >= maxViolations || told > maxToldSize) return found;
       yield;
-      const rule = compiled();
+      const rule = yield* nodeRule.compiled();
+      yield;
       const field = index(at, place);
       const cost = rule.rule && rule.rule.wrong === undefined ? rule.rule.cost() : 0;
       limit(child(field, 'rule'), 'rule', times(cost, cardinality(site, declared)));

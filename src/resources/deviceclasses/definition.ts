@@ -9,13 +9,15 @@ import {
   type OpaqueDeviceConfiguration,
 } from '../../api/kinds/device-class.js';
 import { dnsSubdomain, nameRules, qualifiedName } from '../../api/names.js';
+import type { Steps } from '../../api/steps.js';
 import {
   child,
   eachInvalid,
+  type Findings,
   forbiddenField,
   index,
   invalid,
-  ofEach,
+  ofEachInSteps,
   required,
   tooLong,
   tooMany,
@@ -118,15 +120,15 @@ const maxParametersBytes = 10 * 1024;
 const maxDriverBytes = 63;
 
 /** Each item by itself; with too many of them none is looked at. */
-function validateItems<I>(
+function* validateItems<I>(
   items: readonly I[] | undefined,
   stored: readonly I[] | undefined,
   path: string,
-  validate: (item: I, path: string, stored: boolean) => readonly Violation[],
-): readonly Violation[] {
+  validate: (item: I, path: string, stored: boolean) => Findings,
+): Steps<readonly Violation[]> {
   const all = items ?? [];
   if (all.length > maxItems) return [tooMany(path, all.length, maxItems)];
-  return ofEach(all, (item, at) =>
+  return yield* ofEachInSteps(all, (item, at) =>
     validate(
       item,
       index(path, at),
@@ -135,7 +137,7 @@ function validateItems<I>(
   );
 }
 
-function validateSelector({ cel }: DeviceSelector, path: string, stored: boolean): readonly Violation[] {
+function* validateSelector({ cel }: DeviceSelector, path: string, stored: boolean): Steps<readonly Violation[]> {
   const at = child(path, 'cel');
   if (cel === undefined || cel === null) return [required(at)];
   const expressionAt = child(at, 'expression');
@@ -143,7 +145,7 @@ function validateSelector({ cel }: DeviceSelector, path: string, stored: boolean
   if (!stored && Buffer.byteLength(expression) > maxExpressionBytes) {
     return [tooLong(expressionAt, maxExpressionBytes)];
   }
-  const checked = checkSelector(expression);
+  const checked = yield* checkSelector(expression);
   if ('wrong' in checked) return [invalid(expressionAt, expression, checked.wrong)];
   return checked.cost > maxExpressionCost ? [forbiddenField(expressionAt, 'too complex, exceeds cost limit')] : [];
 }
@@ -204,9 +206,11 @@ export const deviceClasses: ResourceDefinition<DeviceClass> = defineResource<Dev
   answersDeleted: true,
   columns: [age],
   newGeneration: (next, previous) => !isDeepStrictEqual(next.spec ?? {}, previous.spec ?? {}),
-  validate: ({ spec }, previous) => [
-    ...validateItems(spec?.selectors, previous?.spec?.selectors, 'spec.selectors', validateSelector),
-    ...validateItems(spec?.config, previous?.spec?.config, 'spec.config', validateConfiguration),
-    ...validateExtendedResourceName(spec?.extendedResourceName, 'spec.extendedResourceName'),
-  ],
+  *validate({ spec }, previous) {
+    return [
+      ...(yield* validateItems(spec?.selectors, previous?.spec?.selectors, 'spec.selectors', validateSelector)),
+      ...(yield* validateItems(spec?.config, previous?.spec?.config, 'spec.config', validateConfiguration)),
+      ...validateExtendedResourceName(spec?.extendedResourceName, 'spec.extendedResourceName'),
+    ];
+  },
 });

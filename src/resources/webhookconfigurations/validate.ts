@@ -167,12 +167,12 @@ function* validateMatchConditions(conditions: readonly MatchCondition[], path: s
   const seen = new Set<string>();
   return [
     ...(conditions.length > maxMatchConditions ? [tooMany(path, conditions.length, maxMatchConditions)] : []),
-    ...(yield* ofEachInSteps(conditions, ({ name = '', expression = '' }, at) => {
+    ...(yield* ofEachInSteps(conditions, function* ({ name = '', expression = '' }, at): Steps<readonly Violation[]> {
       const [nameAt, expressionAt] = [child(index(path, at), 'name'), child(index(path, at), 'expression')];
       const repeated = name !== '' && seen.has(name);
       seen.add(name);
       return [
-        ...(expression.trim() === '' ? [required(expressionAt)] : validateExpression(expression, expressionAt)),
+        ...(expression.trim() === '' ? [required(expressionAt)] : yield* validateExpression(expression, expressionAt)),
         ...(name === '' ? [required(nameAt)] : eachInvalid(nameAt, name, qualifiedName(name))),
         ...(repeated ? [duplicate(nameAt, name)] : []),
       ];
@@ -180,8 +180,8 @@ function* validateMatchConditions(conditions: readonly MatchCondition[], path: s
   ];
 }
 
-function validateExpression(expression: string, path: string): readonly Violation[] {
-  const { wrong } = compileCondition(expression);
+function* validateExpression(expression: string, path: string): Steps<readonly Violation[]> {
+  const { wrong } = yield* compileCondition(expression);
   return wrong === undefined ? [] : [invalid(path, expression, wrong)];
 }
 

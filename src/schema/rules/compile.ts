@@ -1,4 +1,5 @@
 import { once } from '../../api/once.js';
+import type { Steps } from '../../api/steps.js';
 import type { Range } from '../../cel/cost.js';
 import { type Declared, sizesWithin, typeOf } from '../../cel/declared.js';
 import { type Environment, environmentOf } from '../../cel/environment.js';
@@ -27,11 +28,16 @@ export interface CompiledRule {
   readonly fieldPath: string | undefined;
 }
 
+export interface NodeRule {
+  /** Compiled the first time, the same ever after. */
+  compiled(): Steps<CompiledRule>;
+}
+
 /**
  * The rules of one node (KEP-2876) in their order, each compiled the first time it is asked for. `declared` is what the
  * node's values are; texts are kube-apiserver's.
  */
-export function nodeRules(schema: Schema, declared: Declared): readonly (() => CompiledRule)[] {
+export function nodeRules(schema: Schema, declared: Declared): readonly NodeRule[] {
   const self = typeOf(declared, 'selfType');
   const environment = (oldSelf: Type): Environment =>
     environmentOf({
@@ -44,27 +50,41 @@ export function nodeRules(schema: Schema, declared: Declared): readonly (() => C
   const plain = once(() => environment(self));
   const optional = once(() => environment(optionalOf(self)));
   const sizeOf = sizesWithin(declared);
-  return (schema.validations ?? []).map((given) =>
-    once(() => {
-      const { messageExpression, fieldPath, optionalOldSelf = false } = given;
-      const expressions = optionalOldSelf ? optional() : plain();
-      const compiled = given.rule.trim() === '' ? undefined : compile(given.rule, expressions, ruleOptions, sizeOf);
-      const isRight = compiled !== undefined && compiled.expression.wrong === undefined;
-      const message =
-        isRight && messageExpression
-          ? compile(messageExpression, expressions, messageOptions, sizeOf).expression
-          : undefined;
-      // A message that does not compile takes the path with it.
-      const path = fieldPath && message?.wrong === undefined ? followPath(fieldPath, schema, { brackets: true }) : '';
-      return {
-        given,
-        rule: compiled?.expression,
-        message,
-        usesOldSelf: compiled?.usesOldSelf ?? false,
-        fieldPath: typeof path === 'string' ? undefined : path.text,
-      };
-    }),
-  );
+  return (schema.validations ?? []).map((given) => {
+    let made: CompiledRule | undefined;
+    return {
+      *compiled() {
+        made ??= yield* compileRule(given, schema, given.optionalOldSelf ? optional() : plain(), sizeOf);
+        return made;
+      },
+    };
+  });
+}
+
+type SizeOf = (path: readonly string[]) => Range | undefined;
+
+function* compileRule(
+  given: ValidationRule,
+  schema: Schema,
+  environment: Environment,
+  sizeOf: SizeOf,
+): Steps<CompiledRule> {
+  const { rule, messageExpression, fieldPath } = given;
+  const compiled = rule.trim() === '' ? undefined : yield* compile(rule, environment, ruleOptions, sizeOf);
+  const isRight = compiled !== undefined && compiled.expression.wrong === undefined;
+  const message =
+    isRight && messageExpression
+      ? (yield* compile(messageExpression, environment, messageOptions, sizeOf)).expression
+      : undefined;
+  // A message that does not compile takes the path with it.
+  const path = fieldPath && message?.wrong === undefined ? followPath(fieldPath, schema, { brackets: true }) : '';
+  return {
+    given,
+    rule: compiled?.expression,
+    message,
+    usesOldSelf: compiled?.usesOldSelf ?? false,
+    fieldPath: typeof path === 'string' ? undefined : path.text,
+  };
 }
 
 const ruleOptions: PrepareOptions = {
@@ -76,13 +96,13 @@ const messageOptions: PrepareOptions = {
   instantiation: 'messageExpression instantiation failed: ',
 };
 
-function compile(
+function* compile(
   text: string,
   environment: Environment,
   options: PrepareOptions,
-  sizeOf: (path: readonly string[]) => Range | undefined,
-): { readonly expression: CompiledExpression; readonly usesOldSelf: boolean } {
-  const prepared = prepare(environment, text, options);
+  sizeOf: SizeOf,
+): Steps<{ readonly expression: CompiledExpression; readonly usesOldSelf: boolean }> {
+  const prepared = yield* prepare(environment, text, options);
   const names = [...(prepared.checked?.references.values() ?? [])];
   const usesOldSelf = names.some(({ name }) => name === 'oldSelf');
   if (prepared.wrong !== undefined) return { expression: { wrong: prepared.wrong }, usesOldSelf };

@@ -20,7 +20,7 @@ import { jsonValue } from '../../cel/json-values.js';
 import { Failure, Optional, type Value } from '../../cel/values.js';
 import { absent, type Old, oldItems, oldMember, Ratchet } from '../ratchet.js';
 import type { Schema, ValidationRule } from '../schema.js';
-import { type CompiledRule, nodeRules } from './compile.js';
+import { type CompiledRule, type NodeRule, nodeRules } from './compile.js';
 import { declare } from './declare.js';
 import { escapeField } from './field-names.js';
 import { celResource, celValue } from './values.js';
@@ -80,7 +80,7 @@ export function compileRules(schema: Schema, { isRoot }: { readonly isRoot: bool
 interface Node {
   readonly schema: Schema;
   readonly isRoot: boolean;
-  readonly rules: readonly (() => CompiledRule)[];
+  readonly rules: readonly NodeRule[];
   /** Expressions cannot see values of this node, though it has rules. */
   readonly unseen: boolean;
   readonly items: Node | undefined;
@@ -230,8 +230,8 @@ class Evaluation implements RuleFindings {
     const self = makeValue(value, node.schema);
     const before = old === undefined || old === null ? undefined : makeValue(old, node.schema);
     const rules: CompiledRule[] = [];
-    for (const compiled of node.rules) {
-      rules.push(compiled());
+    for (const rule of node.rules) {
+      rules.push(yield* rule.compiled());
       if (this.#isStep(unitsOfCompiling)) yield;
     }
     const seesOld = rules.some(({ usesOldSelf }) => usesOldSelf);

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { atOnce } from '../../../src/api/steps.js';
 import { environmentOf } from '../../../src/cel/environment.js';
 import { estimate } from '../../../src/cel/estimate.js';
 import { program } from '../../../src/cel/evaluator.js';
@@ -24,7 +25,7 @@ const environment = environmentOf({
 const subject = { group: 'apps', resource: 'deployments', subresource: 'scale', namespace: 'here', name: 'one' };
 
 function evaluate(expression: string, decide: Decide) {
-  const { checked, issues } = environment.compile(expression);
+  const { checked, issues } = atOnce(environment.compile(expression));
   if (checked === undefined) throw new Error(issues.map(String).join('\n'));
   const values = new Map([
     ['authorizer', authorizerValue(decide)],

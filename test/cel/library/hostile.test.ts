@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { atOnce } from '../../../src/api/steps.js';
 import { listFrom } from '../../../src/cel/collections.js';
 import { environmentOf } from '../../../src/cel/environment.js';
 import { CostExceeded, program } from '../../../src/cel/evaluator.js';
@@ -17,7 +18,7 @@ const environment = environmentOf({ variables: new Map(types), libraries: kubern
 
 /** The answer, or `exceeded`; and how long it took. */
 function evaluate(expression: string, variables: Readonly<Record<string, Value>>) {
-  const { checked, issues } = environment.compile(expression);
+  const { checked, issues } = atOnce(environment.compile(expression));
   if (checked === undefined) throw new Error(issues.map(String).join('\n'));
   const start = performance.now();
   try {

@@ -1,5 +1,6 @@
 import { ipText } from '../../../src/api/ip-address.js';
 import { quantityText } from '../../../src/api/quantity.js';
+import { atOnce } from '../../../src/api/steps.js';
 import { environmentOf } from '../../../src/cel/environment.js';
 import { estimate } from '../../../src/cel/estimate.js';
 import { ProgramFailed, program } from '../../../src/cel/evaluator.js';
@@ -19,7 +20,7 @@ export interface Outcome {
 
 /** What an expression without variables answers. */
 export function outcome(expression: string): Outcome {
-  const { checked, issues } = environment.compile(expression);
+  const { checked, issues } = atOnce(environment.compile(expression));
   if (checked === undefined) throw new Error(issues.map(String).join('\n'));
   const { min, max } = estimate(checked, environment, () => undefined);
   const told = { estimate: max > 1e15 ? `${min}..` : min === max ? min : `${min}..${max}` };
