@@ -10,12 +10,16 @@ export interface FieldPath<S> {
   readonly schema: S;
 }
 
+/** No schema nests as deep as a longer path goes, unless its names are very long. */
+const longestPath = 65_536;
+
 /** Follows a path; answers what is wrong with it as a text. */
 export function followPath<S extends SchemaProps | Schema>(
   path: string,
   schema: S,
   { brackets }: { readonly brackets: boolean },
 ): FieldPath<S> | string {
+  if (path.length > longestPath) return 'is too long';
   const tokens = tokenize(path);
   let at = 0;
   let here: SchemaProps | Schema = schema;

@@ -18,7 +18,7 @@ import {
 const patienceMs = 30_000;
 /** As much as an answer to the largest batch can be. */
 const maxBytes = 16 * 1_048_576;
-const maxValues = 500_000;
+const maxValues = 150_000;
 const never = new AbortController().signal;
 
 /** Converts custom resources by the webhook of their definition; undefined if it has none. */

@@ -25,6 +25,9 @@ export interface DenialStatus {
 }
 
 /** The answer can be read and makes no sense. */
+/** Of an identifier that is not the one that was sent. */
+const maxShownUid = 1_024;
+
 export class InvalidAnswer extends Error {
   override readonly name = 'InvalidAnswer';
 }
@@ -58,7 +61,7 @@ export function verdictOf(review: JsonObject, question: Question): Verdict {
   const verdict = { allowed, status, patch, warnings, auditAnnotations };
   if (question.version !== 'v1') return question.mutating ? verdict : { ...verdict, patch: Buffer.alloc(0) };
   if (uid !== question.uid) {
-    throw new InvalidAnswer(`expected response.uid=${quote(question.uid)}, got ${quote(uid)}`);
+    throw new InvalidAnswer(`expected response.uid=${quote(question.uid)}, got ${quote(uid.slice(0, maxShownUid))}`);
   }
   checkType(review, question);
   checkPatch(patch, patchType, question);

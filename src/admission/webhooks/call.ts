@@ -30,7 +30,12 @@ export interface HookReply {
 /** Nothing came back, or nothing that can be read. The message is what a Go client would say. */
 export class CallFailed extends Error {
   override readonly name = 'CallFailed';
+  constructor(message: string, options?: ErrorOptions) {
+    super(message.length > longestComplaint ? `${message.slice(0, longestComplaint)}...` : message, options);
+  }
 }
+/** A webhook chooses part of the text, and may be anybody. */
+const longestComplaint = 16_384;
 
 export interface HookClient {
   /** Posts a review. Throws CallFailed, or the reason of the signal. */

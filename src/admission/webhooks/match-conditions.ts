@@ -26,6 +26,16 @@ import type { HookedKinds } from './seen.js';
 const perWebhook = 2_500_000;
 const perExpression = 1_000_000;
 
+/** One for all webhooks that are asked about a request. */
+const turnsOfRequests = new WeakMap<AdmissionAttributes, TurnTaking>();
+function turnsOf(attributes: AdmissionAttributes): TurnTaking {
+  const known = turnsOfRequests.get(attributes);
+  if (known !== undefined) return known;
+  const made = new TurnTaking();
+  turnsOfRequests.set(attributes, made);
+  return made;
+}
+
 const compiled = new WeakMap<MatchCondition, Prepared>();
 function compile(condition: MatchCondition): Prepared {
   const known = compiled.get(condition);
@@ -53,7 +63,8 @@ export const conditionEvaluator =
       request: withoutEmpty(requestMembers(attributes, seen.as)),
     });
     const failures: string[] = [];
-    const turns = new TurnTaking();
+    const turns = turnsOf(attributes);
+    if (turns.isDue) await turns.next();
     let left = perWebhook;
     let holds = true;
     for (const condition of conditions) {

@@ -1,4 +1,6 @@
+import { setMaxListeners } from 'node:events';
 import { timeout } from '../../api/errors.js';
+import { TurnTaking } from '../../runtime/turn-taking.js';
 import type { AdmissionAttributes, AdmissionStep } from '../admission-step.js';
 import { ask, isOver, type WebhookParts } from './ask.js';
 import { type Invocation, invocationOf, isExempt } from './matching.js';
@@ -16,7 +18,11 @@ async function validate(attributes: AdmissionAttributes, parts: WebhookParts): P
   const current = requested(attributes);
   const versions = new Map<string, Seen>();
   const calls: { readonly invocation: Invocation; readonly seen: Seen }[] = [];
+  const turns = new TurnTaking();
+  // Each call listens for the caller's leaving.
+  if (attributes.caller !== undefined) setMaxListeners(0, attributes.caller.signal);
   for (const hook of parts.hooks()) {
+    if (turns.isDue) await turns.next();
     const invocation = await invocationOf(hook, attributes, current, parts);
     if (invocation === undefined) continue;
     const key = keyOf(invocation.as);
@@ -27,20 +33,24 @@ async function validate(attributes: AdmissionAttributes, parts: WebhookParts): P
   if (calls.length === 0) return;
   if (isOver(attributes, parts.clock)) throw timeout('request did not complete within requested timeout');
   let refusal: { readonly error: unknown } | undefined;
-  await Promise.all(
-    calls.map(async ({ invocation: { hook }, seen }, index) => {
-      try {
-        const outcome = await settled(hook, 'validating', attributes, parts, () =>
-          ask({ hook, seen, mutating: false }, attributes, parts),
-        );
-        if ('value' in outcome) return;
-        const key = `failed-open.validating.webhook.admission.${parts.api}/round_0_index_${index}`;
-        attributes.annotate?.(key, hook.webhook.name);
-      } catch (error) {
-        refusal ??= { error };
-      }
-    }),
-  );
+  const judge = async ({ invocation: { hook }, seen }: (typeof calls)[number], index: number): Promise<void> => {
+    try {
+      const outcome = await settled(hook, 'validating', attributes, parts, () =>
+        ask({ hook, seen, mutating: false }, attributes, parts),
+      );
+      if ('value' in outcome) return;
+      const key = `failed-open.validating.webhook.admission.${parts.api}/round_0_index_${index}`;
+      attributes.annotate?.(key, hook.webhook.name);
+    } catch (error) {
+      refusal ??= { error };
+    }
+  };
+  const judgements: Promise<void>[] = [];
+  for (const [index, call] of calls.entries()) {
+    if (turns.isDue) await turns.next();
+    judgements.push(judge(call, index));
+  }
+  await Promise.all(judgements);
   if (refusal !== undefined) throw refusal.error;
 }
 

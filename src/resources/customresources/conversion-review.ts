@@ -66,7 +66,7 @@ export function convertedObjects(
   const response = memberOf(review, 'response');
   if (!isObject(response)) throw failed('no response provided');
   if (version === 'v1' && textOf(response['uid']) !== asked.uid) {
-    throw failed(`expected response.uid=${quote(asked.uid)}, got ${quote(textOf(response['uid']))}`);
+    throw failed(`expected response.uid=${quote(asked.uid)}, got ${quote(textOf(response['uid']).slice(0, 1_024))}`);
   }
   const result = memberOf(response, 'result');
   const status = isObject(result) ? textOf(result['status']) : '';

@@ -1,4 +1,5 @@
 import { once } from '../../api/once.js';
+import { spend } from '../../cel/effort.js';
 import { equal } from '../../cel/equality.js';
 import { Failure, type ListValue, type Value } from '../../cel/values.js';
 import { escapeField } from './field-names.js';
@@ -54,7 +55,10 @@ const joined = (first: readonly Value[], second: readonly Value[]): ListValue =>
   return { kind: 'list', size: values.length, at: (index) => values[index] ?? new Failure('no such item') };
 };
 
-const items = (list: ListValue): readonly Value[] => Array.from({ length: list.size }, (_, index) => list.at(index));
+function items(list: ListValue): readonly Value[] {
+  spend(4 * list.size);
+  return Array.from({ length: list.size }, (_, index) => list.at(index));
+}
 
 /** Values of different types have different keys. */
 function scalarKey(value: Value): string {
