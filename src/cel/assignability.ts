@@ -85,6 +85,7 @@ export class Substitutions {
 
   /** The type with all that is known put in; what is not known stays, or becomes `dyn`. */
   substitute(type: Type, unknownToDyn: boolean): Type {
+    if (isConcrete(type)) return type;
     const known = this.#find(type);
     if (known !== undefined) return this.substitute(known, unknownToDyn);
     if (unknownToDyn && type.kind === 'parameter') return dyn;
@@ -131,6 +132,17 @@ export class Substitutions {
     if (known !== undefined) return this.#occurs(parameter, known);
     return partsOf(within).some((part) => this.#occurs(parameter, part));
   }
+}
+
+const answers = new WeakMap<Type, boolean>();
+
+/** Is no parameter in the type? Remembered, because deep types are made of types that were asked about before. */
+function isConcrete(type: Type): boolean {
+  const known = answers.get(type);
+  if (known !== undefined) return known;
+  const answer = type.kind !== 'parameter' && partsOf(type).every(isConcrete);
+  answers.set(type, answer);
+  return answer;
 }
 
 /** The same type with other types in the places of those that it is made of. */
