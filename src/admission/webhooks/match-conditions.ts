@@ -64,7 +64,6 @@ export const conditionEvaluator =
     });
     const failures: string[] = [];
     const turns = turnsOf(attributes);
-    if (turns.isDue) await turns.next();
     let left = perWebhook;
     let holds = true;
     for (const condition of conditions) {

@@ -1,0 +1,103 @@
+import { expect, test } from 'vitest';
+import type { AdmissionAttributes } from '../../../src/admission/admission-step.js';
+import { conditionEvaluator } from '../../../src/admission/webhooks/match-conditions.js';
+import { requested } from '../../../src/admission/webhooks/seen.js';
+import { ConfigMaps } from '../../../src/api/kinds/config-map.js';
+import type { ApiObject } from '../../../src/api/object.js';
+import type { AccessAttributes, Authorizer } from '../../../src/auth/authorizer.js';
+
+const map = (data: Record<string, string>): ApiObject =>
+  ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'm', namespace: 'ns', labels: { 'a.b/c': 'd' } },
+    data,
+  }) as ApiObject;
+const update: AdmissionAttributes = {
+  operation: 'UPDATE',
+  resource: ConfigMaps,
+  subresource: undefined,
+  key: { namespace: 'ns', name: 'm' },
+  object: map({ level: '2' }),
+  previous: map({ level: '3' }),
+  user: { username: 'dora', groups: ['devs'] },
+  dryRun: true,
+  warn: () => {},
+};
+const nobody: Authorizer = { authorize: async () => ({ verdict: 'no-opinion', reason: 'nobody may' }) };
+
+const evaluate = (expressions: readonly string[], { attributes = update, authorizer = nobody } = {}) =>
+  conditionEvaluator({ authorizer, kinds: { shown: (object) => object as never } })(
+    expressions.map((expression, at) => ({ name: `c${at}`, expression })),
+    { attributes, seen: requested(attributes) },
+  );
+const failed = (expression: string, why: string): string => `expression '${expression}' resulted in error: ${why}`;
+
+test.each<[string, readonly string[], boolean | readonly string[]]>([
+  ['all hold', ["object.metadata.name == 'm'", 'int(object.data.level) < int(oldObject.data.level)'], true],
+  ['one does not', ['true', "request.operation == 'CREATE'"], false],
+  [
+    'the request has names, kinds and a user',
+    ["request.name == 'm' && request.namespace == 'ns' && request.kind.kind == 'ConfigMap' && request.dryRun"],
+    true,
+  ],
+  ['who asks', ["request.userInfo.username == 'dora' && 'devs' in request.userInfo.groups"], true],
+  ['what the user has not is no field', ['has(request.userInfo.uid) || has(request.subResource)'], false],
+  ['names in backticks', ["object.metadata.labels.`a.b/c` == 'd'"], true],
+  ['a failure', ["object.data.no == 'x'"], [failed("object.data.no == 'x'", 'no such key: no')]],
+  ['a failure beside one that does not hold', ["object.data.no == 'x'", 'false'], false],
+  [
+    'two failures',
+    ['1 / 0 == 1', 'true', '[1][1] == 1'],
+    [failed('1 / 0 == 1', 'division by zero'), failed('[1][1] == 1', 'index out of bounds: 1')],
+  ],
+  [
+    'what was stored and does not compile',
+    ['object +'],
+    expect.arrayContaining([expect.stringContaining('compilation error: compilation failed: ERROR')]),
+  ],
+  [
+    'one that costs too much',
+    ['lists.range(300000).all(x, x >= 0)'],
+    [failed('lists.range(300000).all(x, x >= 0)', 'operation cancelled: actual cost limit exceeded')],
+  ],
+  [
+    'several that cost too much together, whatever else is false',
+    ['false', ...Array.from({ length: 6 }, () => 'lists.range(90000).all(x, x >= 0)')],
+    ['validation failed due to running out of cost budget, no further validation rules will be run'],
+  ],
+])('%s', async (_title, expressions, expected) => {
+  expect(await evaluate(expressions)).toEqual(
+    typeof expected === 'boolean' ? { holds: expected } : { failures: expected },
+  );
+});
+
+test('a new object has no old one', async () => {
+  const attributes = { ...update, operation: 'CREATE' as const, previous: undefined };
+  expect(await evaluate(['oldObject == null'], { attributes })).toEqual({ holds: true });
+});
+
+test('the authorizer is asked once for each question, whoever asks it how often', async () => {
+  const asked: Partial<AccessAttributes>[] = [];
+  const authorizer: Authorizer = {
+    async authorize({ user, verb, group, resource, namespace, name, path }) {
+      asked.push({
+        verb,
+        group,
+        resource,
+        ...(path === undefined ? { namespace: namespace ?? '', name: name ?? '' } : { path }),
+      });
+      return user.username === 'dora' ? { verdict: 'no-opinion', reason: 'not she' } : { verdict: 'allow', reason: '' };
+    },
+  };
+  const mine = "authorizer.requestResource.check('get').allowed()";
+  const others =
+    "authorizer.serviceAccount('ns', 'robot').group('apps').resource('deployments').check('list').allowed()";
+  const path = "authorizer.path('/metrics').check('get').reason() == 'not she'";
+  expect(await evaluate([`!${mine} && ${others}`, `${path} && !${mine}`], { authorizer })).toEqual({ holds: true });
+  expect(asked).toEqual([
+    { verb: 'get', group: '', resource: 'configmaps', namespace: 'ns', name: 'm' },
+    { verb: 'list', group: 'apps', resource: 'deployments', namespace: '', name: '' },
+    { verb: 'get', group: '', resource: '', path: '/metrics' },
+  ]);
+});
