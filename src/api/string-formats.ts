@@ -154,26 +154,38 @@ const goDuration = /^[-+]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+
 const amounts = /(\d+)\s*([A-Za-zµ]+)/g;
 /** Bounds the work of looking for amounts anywhere in a text. */
 const longestWords = 1_000;
-const unitNames: readonly (readonly string[])[] = [
-  ['ns', 'nano'],
-  ['us', 'µs', 'micro'],
-  ['ms', 'milli'],
-  ['s', 'sec'],
-  ['m', 'min'],
-  ['h', 'hr', 'hour'],
-  ['d', 'day'],
-  ['w', 'wk', 'week'],
+const hour = 3_600_000_000_000n;
+/** Names of units, the last of each the beginning of longer words too, and what one is in nanoseconds. */
+const units: readonly (readonly [names: readonly string[], nanoseconds: bigint])[] = [
+  [['ns', 'nano'], 1n],
+  [['us', 'µs', 'micro'], 1_000n],
+  [['ms', 'milli'], 1_000_000n],
+  [['s', 'sec'], 1_000_000_000n],
+  [['m', 'min'], 60_000_000_000n],
+  [['h', 'hr', 'hour'], hour],
+  [['d', 'day'], 24n * hour],
+  [['w', 'wk', 'week'], 7n * 24n * hour],
 ];
-const isUnit = (unit: string): boolean =>
-  unitNames.some((names) => names.includes(unit) || unit.startsWith(names.at(-1) ?? ''));
 
-/** Go's duration syntax, or amounts with units in words (`2 weeks`) somewhere in the text. */
+/** The sum of the amounts with units in words (`2 weeks`) somewhere in a text, in nanoseconds; undefined if there are none. */
+export function durationInWords(text: string): bigint | undefined {
+  if (text.length > longestWords) return undefined;
+  let sum: bigint | undefined;
+  for (const [, amount = '', word = ''] of text.matchAll(amounts)) {
+    const count = BigInt(amount);
+    if (count > 9_223_372_036_854_775_807n) return undefined;
+    const unit = word.toLowerCase();
+    for (const [names, nanoseconds] of units) {
+      if (names.includes(unit) || unit.startsWith(names.at(-1) ?? '')) sum = (sum ?? 0n) + count * nanoseconds;
+    }
+  }
+  return sum;
+}
+
+/** Go's duration syntax, or amounts in words. */
 function isDuration(text: string): boolean {
   if (text === '0' || text === '+0' || text === '-0' || goDuration.test(text)) return true;
-  if (text.length > longestWords) return false;
-  const found = [...text.matchAll(amounts)];
-  if (found.some(([, amount]) => BigInt(amount ?? '0') > 9_223_372_036_854_775_807n)) return false;
-  return found.some(([, , unit]) => isUnit((unit ?? '').toLowerCase()));
+  return durationInWords(text) !== undefined;
 }
 
 const badEscape = /%(?![0-9a-fA-F]{2})/;

@@ -1,9 +1,12 @@
 import { parseDuration } from '../../api/go-duration.js';
-import type { Json, JsonObject } from '../../api/object.js';
+import { isObject, type Json, type JsonObject, member } from '../../api/object.js';
+import { durationInWords } from '../../api/string-formats.js';
+import { spend } from '../../cel/effort.js';
 import { equal } from '../../cel/equality.js';
 import { lazyList } from '../../cel/lazy-list.js';
+import { timestampFromText } from '../../cel/library/timestamps.js';
 import { memberNames } from '../../cel/member-names.js';
-import { Duration, Failure, type MapValue, Timestamp, type Value } from '../../cel/values.js';
+import { Duration, Failure, type MapValue, type Value } from '../../cel/values.js';
 import { same } from '../same.js';
 import type { Schema } from '../schema.js';
 import { escapeField, unescapeField } from './field-names.js';
@@ -41,9 +44,6 @@ export function celValue(value: Json | undefined, schema: Schema): Value {
 
 /** A resource as a whole. */
 export const celResource = (value: Json, schema: Schema): Value => celValue(value, withObjectMembers(schema));
-
-const isObject = (value: Json): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const whole = (value: Json): bigint | undefined =>
   typeof value === 'bigint' ? value : Number.isInteger(value) ? BigInt(value as number) : undefined;
@@ -106,7 +106,7 @@ class ObjectValue implements MapValue {
     if (names.length !== memberNames(other.#value).length) return false;
     return names.every((name) => {
       if (this.#schemaOf(name) === undefined) {
-        const theirs = own(other.#value, name);
+        const theirs = member(other.#value, name);
         return theirs === undefined || same(this.#value[name], theirs);
       }
       const ours = this.#member(name);
@@ -133,7 +133,7 @@ class ObjectValue implements MapValue {
   }
 
   #member(name: string): Value | undefined {
-    const value = own(this.#value, name);
+    const value = member(this.#value, name);
     const schema = this.#schemaOf(name);
     if (value === undefined || schema === undefined) return undefined;
     // A field that is null counts as absent; a member of a map does not.
@@ -141,9 +141,6 @@ class ObjectValue implements MapValue {
     return celValue(value, schema);
   }
 }
-
-const own = (value: JsonObject, name: string): Json | undefined =>
-  Object.hasOwn(value, name) ? value[name] : undefined;
 
 function listValue(value: Json, { items, listType, listMapKeys = [] }: Schema): Value {
   if (!Array.isArray(value))
@@ -170,41 +167,14 @@ function textValue(text: string, format: string | undefined): Value {
 }
 
 /** RFC 3339, or without a zone (UTC). */
-function timeValue(text: string): Timestamp | undefined {
-  const [, date, time, fraction = '', zone = 'Z'] =
-    /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:[.,](\d+))?(Z|[+-]\d\d:\d\d)?$/.exec(text) ?? [];
-  const milliseconds = Date.parse(`${date}T${time}${zone}`);
-  if (Number.isNaN(milliseconds)) return undefined;
-  return new Timestamp(BigInt(milliseconds) * 1_000_000n + BigInt(fraction.slice(0, 9).padEnd(9, '0')));
-}
-
-const hour = 3_600_000_000_000n;
-/** Beginnings of the names of units in words, the last of each for longer words; in nanoseconds. */
-const wordUnits: readonly (readonly [names: readonly string[], nanoseconds: bigint])[] = [
-  [['ns', 'nano'], 1n],
-  [['us', 'µs', 'micro'], 1_000n],
-  [['ms', 'milli'], 1_000_000n],
-  [['s', 'sec'], 1_000_000_000n],
-  [['m', 'min'], 60_000_000_000n],
-  [['h', 'hr', 'hour'], hour],
-  [['d', 'day'], 24n * hour],
-  [['w', 'wk', 'week'], 7n * 24n * hour],
-];
+const timeValue = (text: string): Value | undefined => timestampFromText(text) ?? timestampFromText(`${text}Z`);
 
 /** Go's syntax, or amounts with units in words somewhere in the text, as the format `duration` allows. */
 function durationValue(text: string): Value {
+  spend(text.length);
   const parsed = parseDuration(text);
-  if (parsed.wrong === undefined) return new Duration(parsed.nanoseconds);
-  let sum: bigint | undefined;
-  for (const [, amount = '', word = ''] of text.matchAll(/(\d{1,19})\s*([A-Za-zµ]+)/g)) {
-    const unit = word.toLowerCase();
-    for (const [names, nanoseconds] of wordUnits) {
-      if (names.includes(unit) || unit.startsWith(names.at(-1) ?? '')) {
-        sum = (sum ?? 0n) + BigInt(amount) * nanoseconds;
-      }
-    }
-  }
-  return sum === undefined
+  const nanoseconds = parsed.wrong === undefined ? parsed.nanoseconds : durationInWords(text);
+  return nanoseconds === undefined
     ? new Failure(`Invalid duration ${text}: unable to parse ${text} as duration`)
-    : new Duration(BigInt.asIntN(64, sum));
+    : new Duration(BigInt.asIntN(64, nanoseconds));
 }

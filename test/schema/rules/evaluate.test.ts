@@ -404,6 +404,22 @@ test.each<
     { violations: ['spec: Invalid value: failed rule: self.d < duration("1h")'], warnings: [] },
   ],
   [
+    'a time is written with the zone it came with',
+    {
+      type: 'object',
+      properties: {
+        spec: {
+          type: 'object',
+          properties: { t: { type: 'string', format: 'date-time' }, d: { type: 'string', format: 'duration' } },
+          'x-kubernetes-validations': [{ rule: 'false', messageExpression: "string(self.t) + ' ' + string(self.d)" }],
+        },
+      },
+    },
+    { spec: { t: '2024-01-01T02:00:00.5+01:00', d: '2 weeks 3 min' } },
+    undefined,
+    { violations: ['spec: Invalid value: 2024-01-01T02:00:00.5+01:00 1209780s'], warnings: [] },
+  ],
+  [
     'numbers are doubles, whole ones too',
     {
       type: 'object',
