@@ -1,4 +1,5 @@
 import { quote } from './go-text.js';
+import { isObject } from './object.js';
 import { type CauseReason, type Violation, withinReason } from './violations.js';
 
 /**
@@ -119,8 +120,6 @@ export class ApiError extends Error {
   }
 }
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 const isReasonText = (value: unknown): value is Reason => typeof value === 'string' && Object.hasOwn(codes, value);
 

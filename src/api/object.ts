@@ -4,6 +4,16 @@ export interface JsonObject {
   readonly [member: string]: Json;
 }
 
+/** Of what is JSON. */
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+/** Of what is JSON; `Array.isArray` does not tell read-only lists from other things. */
+export const isList = (value: unknown): value is readonly Json[] => Array.isArray(value);
+
+/** The own member of that name, never one inherited from Object. */
+export const member = (object: JsonObject, name: string): Json | undefined =>
+  Object.hasOwn(object, name) ? object[name] : undefined;
+
 export interface OwnerReference {
   readonly apiVersion: string;
   readonly kind: string;

@@ -1,5 +1,5 @@
 import { type ApiError, badRequest, untyped } from '../api/errors.js';
-import { type ApiObject, groupVersion, type Json, type JsonObject } from '../api/object.js';
+import { type ApiObject, groupVersion, isList, isObject, type Json, type JsonObject } from '../api/object.js';
 import { atOnce, type Steps } from '../api/steps.js';
 import { timestamp } from '../api/time.js';
 import { same } from '../schema/same.js';
@@ -7,7 +7,7 @@ import { checkShape, joinErrors } from './check.js';
 import { conflictError, FieldConflicts } from './conflicts.js';
 import { difference, emptySet, type FieldSet, has, intersection, recursiveDifference, union } from './field-set.js';
 import { fieldSetOf, withNamedMembers } from './field-set-of.js';
-import { asJson, isList, isObject } from './json-value.js';
+import { asJson } from './json-value.js';
 import { lastAppliedFields, refreshLastApplied } from './last-applied.js';
 import { UnidentifiedItem } from './list-items.js';
 import { identityOf, type Owner, type Owners } from './managed-fields.js';

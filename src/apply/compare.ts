@@ -1,9 +1,8 @@
-import type { Json } from '../api/object.js';
+import { isList, isObject, type Json } from '../api/object.js';
 import { Postponed, placeIn, type Steps } from '../api/steps.js';
 import { same } from '../schema/same.js';
 import { type FieldSet, FieldSetBuilder, recursiveDifference } from './field-set.js';
 import { wholeNode } from './field-set-of.js';
-import { isList, isObject } from './json-value.js';
 import { itemsByElement } from './list-items.js';
 import { fieldElement, type PathElement } from './path-element.js';
 import {

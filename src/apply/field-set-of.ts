@@ -1,6 +1,5 @@
-import type { Json } from '../api/object.js';
+import { isList, isObject, type Json } from '../api/object.js';
 import { emptySet, type FieldNode, type FieldSet, leaf } from './field-set.js';
-import { isList, isObject } from './json-value.js';
 import { itemsByElement } from './list-items.js';
 import { fieldElement, fieldNameOf, type PathElement } from './path-element.js';
 import { deepest, exactForm, formOf, type ListShape, type MapShape, type Shape, shapeOfMember } from './shape.js';

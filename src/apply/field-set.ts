@@ -1,7 +1,6 @@
 import { setMember } from '../api/json-text.js';
-import type { Json, JsonObject } from '../api/object.js';
+import { isObject, type Json, type JsonObject } from '../api/object.js';
 import { Postponed, type Steps } from '../api/steps.js';
-import { isObject } from './json-value.js';
 import { type PathElement, readPathElement, sortPathElements } from './path-element.js';
 
 /**

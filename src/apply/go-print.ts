@@ -1,6 +1,6 @@
 import { goNumber, quote } from '../api/go-text.js';
-import type { Json } from '../api/object.js';
-import { isList, isObject, sortTexts } from './json-value.js';
+import { isList, isObject, type Json } from '../api/object.js';
+import { sortTexts } from './json-value.js';
 
 /** How Go's fmt prints decoded JSON: error texts of patches and of server-side apply contain it. */
 

@@ -3,17 +3,8 @@ import type { ApiObject, Json, JsonObject } from '../api/object.js';
 
 /** Telling JSON values apart, comparing and building them. Keys are data: `__proto__` is a member like any other. */
 
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-export const isList = (value: unknown): value is readonly Json[] => Array.isArray(value);
-
 /** An API object is JSON; its type only says so member by member. */
 export const asJson = (object: ApiObject): JsonObject => object as unknown as JsonObject;
-
-/** The own member of that name, never one inherited from Object. */
-export const member = (object: JsonObject, name: string): Json | undefined =>
-  Object.hasOwn(object, name) ? object[name] : undefined;
 
 /** The object with one member set. */
 export function withMember(object: JsonObject, name: string, value: Json): JsonObject {

@@ -1,11 +1,11 @@
 import { goJson } from '../api/go-text.js';
-import type { ApiObject, Json, JsonObject } from '../api/object.js';
+import { type ApiObject, isList, isObject, type Json, type JsonObject } from '../api/object.js';
 import { atOnce } from '../api/steps.js';
 import { checkShape } from './check.js';
 import { compare } from './compare.js';
 import { difference, type FieldSet } from './field-set.js';
 import { fieldSetOf } from './field-set-of.js';
-import { isList, isObject, sortTexts, withMember, withoutMember } from './json-value.js';
+import { sortTexts, withMember, withoutMember } from './json-value.js';
 import type { Shape } from './shape.js';
 
 /** The annotation in which `kubectl apply` keeps, on the client side, what it applied. */

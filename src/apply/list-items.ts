@@ -1,6 +1,5 @@
 import { quoteList } from '../api/go-text.js';
-import type { Json } from '../api/object.js';
-import { isList, isObject, member } from './json-value.js';
+import { isList, isObject, type Json, member } from '../api/object.js';
 import { keyElement, type PathElement, valueElement } from './path-element.js';
 import type { ListShape } from './shape.js';
 

@@ -1,8 +1,8 @@
 import { goJson, quote } from '../api/go-text.js';
-import type { Json, ManagedFieldsEntry } from '../api/object.js';
+import { isList, isObject, type Json, type ManagedFieldsEntry } from '../api/object.js';
 import { atOnce, type Steps } from '../api/steps.js';
 import { emptySet, type FieldSet, readFieldSet, writeFieldSet } from './field-set.js';
-import { compareText, isList, isObject } from './json-value.js';
+import { compareText } from './json-value.js';
 
 /** `metadata.managedFields` (KEP-555) as owners with sets of fields, and back. */
 

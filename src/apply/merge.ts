@@ -1,7 +1,6 @@
 import { setMember } from '../api/json-text.js';
-import type { Json } from '../api/object.js';
+import { isList, isObject, type Json, member } from '../api/object.js';
 import { isEmpty } from '../schema/presence.js';
-import { isList, isObject, member } from './json-value.js';
 import { elementOf } from './list-items.js';
 import type { PathElement } from './path-element.js';
 import { deepest, formOf, type ListShape, type MapShape, type Shape, shapeOfMember } from './shape.js';

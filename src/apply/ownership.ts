@@ -1,4 +1,4 @@
-import type { ApiObject, Json, JsonObject } from '../api/object.js';
+import { type ApiObject, isObject, type Json, type JsonObject } from '../api/object.js';
 import type { Steps } from '../api/steps.js';
 import { timestamp } from '../api/time.js';
 import { same } from '../schema/same.js';
@@ -7,7 +7,7 @@ import { checkShape, joinErrors } from './check.js';
 import { compare, without } from './compare.js';
 import { conflictsOf, type FieldConflict, FieldConflicts } from './conflicts.js';
 import { difference, emptySet, type FieldSet, intersection, isEmpty, setOf, union } from './field-set.js';
-import { asJson, compareText, isObject } from './json-value.js';
+import { asJson, compareText } from './json-value.js';
 import { UnidentifiedItem } from './list-items.js';
 import {
   identityOf,

@@ -1,7 +1,6 @@
 import { setMember } from '../api/json-text.js';
-import type { Json } from '../api/object.js';
+import { isList, isObject, type Json } from '../api/object.js';
 import { below, type FieldSet } from './field-set.js';
-import { isList, isObject } from './json-value.js';
 import { elementOf } from './list-items.js';
 import { fieldElement } from './path-element.js';
 import { deepest, formOf, type Shape, shapeOfMember } from './shape.js';

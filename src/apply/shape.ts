@@ -1,10 +1,9 @@
 import { maxDepth } from '../api/json-text.js';
-import type { Json } from '../api/object.js';
+import { isList, isObject, type Json } from '../api/object.js';
 import { wireShape } from '../schema/go-types.js';
 import { objectMeta, typeMeta } from '../schema/meta.js';
 import { zeroOf } from '../schema/presence.js';
 import type { Schema } from '../schema/schema.js';
-import { isList, isObject } from './json-value.js';
 
 /**
  * What server-side apply asks of a schema: is a value replaced as a whole or by its parts, and how are the parts told

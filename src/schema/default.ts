@@ -1,13 +1,10 @@
-import type { Json, JsonObject } from '../api/object.js';
+import { isList, isObject, type Json, type JsonObject } from '../api/object.js';
 import { mapList, mapObject, put } from './prune.js';
 import type { Schema } from './schema.js';
 import { somewhere } from './somewhere.js';
 
 /** What an absent or null value means, as the schema says: its default, nothing, or null itself. */
 
-const isObject = (value: Json): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-const isList = (value: Json): value is readonly Json[] => Array.isArray(value);
 const missing = (value: Json | undefined, schema: Schema): boolean =>
   value === undefined || (value === null && schema.nullable !== true);
 

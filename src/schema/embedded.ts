@@ -1,6 +1,6 @@
 import { Complaints } from '../api/complaints.js';
 import { dns1035Label } from '../api/names.js';
-import type { Json, JsonObject, ObjectMeta } from '../api/object.js';
+import { isList, isObject, type Json, type JsonObject, type ObjectMeta } from '../api/object.js';
 import { child, index, invalid, mapKey, required, type Violation } from '../api/violations.js';
 import { compileDecoder, DecodeError } from './decode.js';
 import { objectMeta } from './meta.js';
@@ -10,10 +10,6 @@ import type { Schema } from './schema.js';
 import { somewhere } from './somewhere.js';
 
 /** Resources within resources: nodes with `embeddedResource` have a type and metadata of their own. */
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-const isList = (value: Json): value is readonly Json[] => Array.isArray(value);
 
 /** `metadata` as Go reads it: types checked, unknown members dropped and reported under `metadata.`, empty ones left out. Throws DecodeError. */
 export function decodeMetadata(

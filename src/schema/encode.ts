@@ -1,6 +1,6 @@
 import { goJson } from '../api/go-text.js';
 import { setMember } from '../api/json-text.js';
-import { groupVersion, type Json, type JsonObject } from '../api/object.js';
+import { groupVersion, isObject, type Json, type JsonObject } from '../api/object.js';
 import { itemsOf, valuesOf, type WireShape, wireShape } from './go-types.js';
 import { isEmpty, omitsEmpty, presenceOf, zeroOf } from './presence.js';
 import type { Schema } from './schema.js';
@@ -168,9 +168,6 @@ function compileArrange(schema: Schema): Arrange {
     return alternatives.find((each) => each.shape === wanted)?.arrange(value) ?? value;
   };
 }
-
-const isObject = (value: Json): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 interface Member {
   readonly name: string;

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../api/object.js';
+import { isList, isObject, type Json, type JsonObject } from '../api/object.js';
 import type { ValidationRule } from './schema.js';
 
 /**
@@ -217,10 +217,6 @@ export class SchemaTooDeep extends Error {
   }
 }
 
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-const isList = (value: Json | undefined): value is readonly Json[] => Array.isArray(value);
-
 type Read = (value: Json, read: (value: Json) => SchemaProps | undefined) => unknown;
 const ofType =
   (type: 'string' | 'boolean'): Read =>
@@ -403,6 +399,6 @@ function internalValue(shape: Shape, value: unknown): Json {
   return value as Json;
 }
 
-/** The internal form of a rule. */
-const internalRule = (of: ValidationRule): JsonObject =>
+/** The internal form of a rule, as error messages print it. */
+export const internalRule = (of: ValidationRule): JsonObject =>
   Object.fromEntries(ruleMembers.map(({ member, go, pointer }) => [go, of[member] ?? (pointer ? null : '')]));

@@ -1,11 +1,8 @@
-import type { Json, JsonObject } from '../api/object.js';
+import { isObject, type Json, type JsonObject } from '../api/object.js';
 import { child, duplicate, index, invalid, mapKey, type Violation } from '../api/violations.js';
 import { printable } from './printable.js';
 import type { Schema } from './schema.js';
 import { somewhere } from './somewhere.js';
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Repeated items of set lists and repeated keys of map lists, each reported at the second place. */
 export function listTypeViolations(value: Json | undefined, schema: Schema, path = ''): readonly Violation[] {

@@ -1,5 +1,5 @@
 import { Complaints } from '../api/complaints.js';
-import type { Json, JsonObject } from '../api/object.js';
+import { isList, isObject, type Json, type JsonObject } from '../api/object.js';
 import type { Schema } from './schema.js';
 
 /** Members every resource has; its schema need not name them. */
@@ -29,9 +29,6 @@ export function prune<T extends Json>(
   return { value: pruned as T, unknownFields: unknownFields.texts.toSorted() };
 }
 
-const isObject = (value: Json): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-const isList = (value: Json): value is readonly Json[] => Array.isArray(value);
 const join = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`);
 const nothing: Schema = {};
 

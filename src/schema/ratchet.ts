@@ -1,4 +1,5 @@
 import { goJson } from '../api/go-text.js';
+import { isObject } from '../api/object.js';
 import { same } from './same.js';
 import type { Schema } from './schema.js';
 
@@ -12,9 +13,6 @@ import type { Schema } from './schema.js';
 export const absent: unique symbol = Symbol('absent');
 /** The stored value at a place, or `absent`. */
 export type Old = unknown;
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The stored counterpart of a member. */
 export const oldMember = (old: Old, name: string): Old =>

@@ -1,9 +1,9 @@
 import { canonicalBase64 } from '../../api/base64.js';
 import { ApiError, type Reason, type StatusCause, type StatusDetails } from '../../api/errors.js';
 import { quote } from '../../api/go-text.js';
-import type { Json, JsonObject } from '../../api/object.js';
+import { isObject, type Json, type JsonObject } from '../../api/object.js';
 import { CallFailed } from './call.js';
-import { goType, isObject } from './reply.js';
+import { goType } from './reply.js';
 
 /** What a webhook thinks of a request. */
 export interface Verdict {

@@ -1,6 +1,6 @@
 import { goJson, quote } from '../../api/go-text.js';
 import { JsonSyntaxError, readJson } from '../../api/json-text.js';
-import type { Json, JsonObject } from '../../api/object.js';
+import { isObject, type Json, type JsonObject } from '../../api/object.js';
 import { CallFailed, type HookReply } from './call.js';
 
 /** The review that is expected back. */
@@ -118,9 +118,6 @@ function genericMessage(status: number, shown: string): string {
     ? `an error on the server (${quote(shown)}) has prevented the request from succeeding`
     : `the server responded with the status code ${status} but did not return more information`;
 }
-
-export const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** What Go's decoder calls a value that does not fit. */
 export function goType(value: Json): string {

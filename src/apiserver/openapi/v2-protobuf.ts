@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../api/object.js';
+import { isList, isObject, type Json, type JsonObject } from '../../api/object.js';
 import { writeYaml } from '../../api/yaml-writer.js';
 import { WireWriter, wireTypes } from '../../schema/wire-format.js';
 
@@ -16,10 +16,6 @@ export function openApiV2Protobuf(document: JsonObject): Buffer {
 type WriteField = (writer: WireWriter, number: number, value: Json) => void;
 /** Writes a message without its length. */
 type WriteMessage = (writer: WireWriter, value: Json) => void;
-
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-const isList = (value: Json): value is readonly Json[] => Array.isArray(value);
 
 const text: WriteField = (writer, number, value) => {
   if (value === '') return;

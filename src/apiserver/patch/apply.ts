@@ -1,11 +1,11 @@
 import { badRequest } from '../../api/errors.js';
 import type { ReadText } from '../../api/json-text.js';
-import type { ApiObject, JsonObject } from '../../api/object.js';
+import { type ApiObject, isObject, type JsonObject } from '../../api/object.js';
 import type { FieldValidation } from '../../api/options.js';
 import type { Steps } from '../../api/steps.js';
 import { readYaml, YamlError } from '../../api/yaml.js';
 import { type Applied, type Applying, applyConfiguration, unconvertible } from '../../apply/apply-configuration.js';
-import { asJson, isObject } from '../../apply/json-value.js';
+import { asJson } from '../../apply/json-value.js';
 import { inTurns, TurnTaking } from '../../runtime/turn-taking.js';
 import { DecodeError } from '../../schema/decode.js';
 import type { RequestBody } from '../request.js';

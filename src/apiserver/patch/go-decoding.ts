@@ -1,5 +1,4 @@
-import type { Json } from '../../api/object.js';
-import { isList } from '../../apply/json-value.js';
+import { isList, type Json } from '../../api/object.js';
 
 /** A JSON value as `encoding/json` names it in `cannot unmarshal ...`. */
 export function typeName(value: Json): string {

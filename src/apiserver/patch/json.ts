@@ -1,8 +1,8 @@
 import { badRequest, entityTooLarge, unprocessable } from '../../api/errors.js';
 import { goJson, quote } from '../../api/go-text.js';
 import { JsonSyntaxError, maxDepth, parseJson, setMember } from '../../api/json-text.js';
-import type { Json, JsonObject } from '../../api/object.js';
-import { isList, isObject, sortTexts } from '../../apply/json-value.js';
+import { isList, isObject, type Json, type JsonObject } from '../../api/object.js';
+import { sortTexts } from '../../apply/json-value.js';
 import { same } from '../../schema/same.js';
 import { typeName } from './go-decoding.js';
 import type { PatchType, ReadPatchText } from './patch-type.js';

@@ -1,5 +1,4 @@
-import type { Json } from '../../api/object.js';
-import { isObject, member } from '../../apply/json-value.js';
+import { isObject, type Json, member } from '../../api/object.js';
 
 /** Order in lists that a strategic merge patch merges. */
 

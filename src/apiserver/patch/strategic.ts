@@ -1,9 +1,9 @@
 import { type ApiError, badRequest, unprocessable, untyped } from '../../api/errors.js';
 import { quote } from '../../api/go-text.js';
 import { JsonSyntaxError, setMember } from '../../api/json-text.js';
-import type { Json, JsonObject } from '../../api/object.js';
+import { isList, isObject, type Json, type JsonObject, member } from '../../api/object.js';
 import { goTypeName, goValue, isWhole } from '../../apply/go-print.js';
-import { isList, isObject, member, withoutMember } from '../../apply/json-value.js';
+import { withoutMember } from '../../apply/json-value.js';
 import { structName, wireShape } from '../../schema/go-types.js';
 import type { Schema } from '../../schema/schema.js';
 import { typeName } from './go-decoding.js';

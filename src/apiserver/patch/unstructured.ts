@@ -1,6 +1,5 @@
-import type { Json } from '../../api/object.js';
+import { isList, isObject, type Json, member } from '../../api/object.js';
 import { isWhole } from '../../apply/go-print.js';
-import { isList, isObject, member } from '../../apply/json-value.js';
 import { itemsOf, valuesOf, wireShape } from '../../schema/go-types.js';
 import type { Schema } from '../../schema/schema.js';
 

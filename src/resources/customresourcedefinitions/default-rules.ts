@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../api/object.js';
+import { isObject, type Json, type JsonObject } from '../../api/object.js';
 import type { Steps } from '../../api/steps.js';
 import { child, invalid, mapKey, type Violation } from '../../api/violations.js';
 import { type CheckMetadata, coerceEmbedded, embeddedViolations } from '../../schema/embedded.js';
@@ -21,8 +21,6 @@ export interface DefaultRuleOptions {
 /** A way from the root of a resource to a value: builds the resource around the value. */
 type Surround = (value: Json) => JsonObject;
 
-const isObject = (value: Json): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const resourceRoot: Surround = (value) => ({
   kind: 'Validation',
   apiVersion: 'validation/v1',

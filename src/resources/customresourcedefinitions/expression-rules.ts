@@ -1,4 +1,3 @@
-import type { Json } from '../../api/object.js';
 import type { Steps } from '../../api/steps.js';
 import {
   child,
@@ -10,10 +9,10 @@ import {
   type Violation,
 } from '../../api/violations.js';
 import { maxCost } from '../../cel/cost.js';
-import { ruleMembers, type SchemaProps } from '../../schema/json-schema-props.js';
+import { internalRule, type SchemaProps } from '../../schema/json-schema-props.js';
 import { type CompiledRule, nodeRules } from '../../schema/rules/compile.js';
 import { type DeclaredSchema, declare, maxRequestBytes } from '../../schema/rules/declare.js';
-import type { Schema, ValidationRule } from '../../schema/schema.js';
+import type { Schema } from '../../schema/schema.js';
 import { toSchema } from '../../schema/structural.js';
 import type { RuleSite } from './schema-rules.js';
 
@@ -102,18 +101,12 @@ function placeOf(
 
 function ruleViolations({ given, rule, message }: CompiledRule, field: string): readonly Violation[] {
   return [
-    ...(rule?.wrong === undefined ? [] : [invalid(child(field, 'rule'), internalForm(given), rule.wrong)]),
+    ...(rule?.wrong === undefined ? [] : [invalid(child(field, 'rule'), internalRule(given), rule.wrong)]),
     ...(message?.wrong === undefined
       ? []
-      : [invalid(child(field, 'messageExpression'), internalForm(given), message.wrong)]),
+      : [invalid(child(field, 'messageExpression'), internalRule(given), message.wrong)]),
   ];
 }
-
-/** As the server's own form of a rule is printed. */
-const internalForm = (rule: ValidationRule): Json =>
-  Object.fromEntries(
-    ruleMembers.map(({ member, go, pointer }) => [go, rule[member] ?? (pointer ? null : '')] as const),
-  );
 
 function oldSelfViolations(
   { given, usesOldSelf }: CompiledRule,

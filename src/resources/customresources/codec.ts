@@ -1,5 +1,5 @@
 import { badRequest } from '../../api/errors.js';
-import type { ApiObject, Json, JsonObject } from '../../api/object.js';
+import { type ApiObject, isObject, type Json, type JsonObject } from '../../api/object.js';
 import type { Steps } from '../../api/steps.js';
 import type { Codec } from '../../registry/resource-definition.js';
 import { DecodeError } from '../../schema/decode.js';
@@ -32,9 +32,6 @@ export const convertNone: Convert = (object, to) =>
   object['apiVersion'] === to ? object : { ...object, apiVersion: to };
 
 const nothing: Schema = {};
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 export function codecOf(parts: CodecParts): Codec<ApiObject> {
   const { version, storageVersion, elsewhere } = parts;
   const [served, stored] = [apiVersionOf(parts, version), apiVersionOf(parts, storageVersion)];

@@ -1,5 +1,5 @@
 import { quote } from '../../api/go-text.js';
-import type { Json, JsonObject } from '../../api/object.js';
+import { isObject, type Json, type JsonObject } from '../../api/object.js';
 import { atOnce } from '../../api/steps.js';
 import { anyName, validateMetadata } from '../../registry/metadata-rules.js';
 
@@ -148,8 +148,6 @@ function sameTexts(a: JsonObject, b: Json | undefined): boolean {
   return names.length === Object.keys(b).length && names.every((name) => Object.hasOwn(b, name) && a[name] === b[name]);
 }
 
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
 const memberOf = (object: JsonObject, name: string): Json | undefined =>
   Object.hasOwn(object, name) ? object[name] : undefined;

@@ -1,3 +1,4 @@
+import { isObject } from '../../api/object.js';
 import { compile } from '../../api/regular-expression.js';
 
 /**
@@ -61,8 +62,6 @@ const follow = (steps: readonly Step[], values: readonly unknown[], work: Work):
     return step(found, work);
   }, values);
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const isNil = (value: unknown): boolean => value === null || value === undefined;
 
 /** How deep unions and filters may contain paths. */

@@ -2,7 +2,7 @@ import { ApiError, badRequest, internalError, untyped } from '../../api/errors.j
 import { goJson, quote } from '../../api/go-text.js';
 import type { CustomResourceDefinition, CustomResourceScale } from '../../api/kinds/custom-resource-definition.js';
 import type { Scale } from '../../api/kinds/scale.js';
-import type { ApiObject, Json, JsonObject } from '../../api/object.js';
+import { type ApiObject, isObject, type Json, type JsonObject } from '../../api/object.js';
 import { invalid, type Violation } from '../../api/violations.js';
 import type { SubresourceProjection } from '../../registry/resource-definition.js';
 import { put } from '../../schema/prune.js';
@@ -18,9 +18,6 @@ const scaleColumns = [
 ];
 
 const steps = (path: string): readonly string[] => path.replace(/^\./, '').split('.');
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 const goTypes = (value: unknown): string => {
   if (typeof value === 'string') return 'string';
   if (typeof value === 'boolean') return 'bool';

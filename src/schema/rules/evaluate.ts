@@ -1,5 +1,5 @@
 import { quote } from '../../api/go-text.js';
-import type { Json, JsonObject } from '../../api/object.js';
+import { isList, type Json, type JsonObject } from '../../api/object.js';
 import { once } from '../../api/once.js';
 import type { Steps } from '../../api/steps.js';
 import {
@@ -377,9 +377,6 @@ class Evaluation implements RuleFindings {
     if (this.#told > maxToldSize || this.violations.length + this.warnings.length >= maxViolations) this.#over = true;
   }
 }
-
-// Array.isArray does not tell read-only lists from other things.
-const isList = (value: Json): value is readonly Json[] => Array.isArray(value);
 
 function memberOf({ here, above }: Correlation, name: string, schema: Schema): Correlation {
   if (here === undefined) return { here, above };

@@ -1,9 +1,8 @@
 import { badRequest } from '../../../../../src/api/errors.js';
 import { goJson } from '../../../../../src/api/go-text.js';
 import { JsonSyntaxError, setMember } from '../../../../../src/api/json-text.js';
-import type { Json, JsonObject } from '../../../../../src/api/object.js';
+import { isObject, type Json, type JsonObject } from '../../../../../src/api/object.js';
 import type { PatchType, ReadPatchText } from '../../../../../src/apiserver/patch/patch-type.js';
-import { isObject } from '../../../../../src/apply/json-value.js';
 
 /** `{"team": "payments", "tier": null}`: sets and removes labels and can do nothing else. */
 export const labelsPatch: PatchType = {
