@@ -137,7 +137,7 @@ export class Substitutions {
 const answers = new WeakMap<Type, boolean>();
 
 /** Is no parameter in the type? Remembered, because deep types are made of types that were asked about before. */
-function isConcrete(type: Type): boolean {
+export function isConcrete(type: Type): boolean {
   const known = answers.get(type);
   if (known !== undefined) return known;
   const answer = type.kind !== 'parameter' && partsOf(type).every(isConcrete);

@@ -1,4 +1,13 @@
-import { isSameType, mostGeneral, partsOf, Substitutions, withinOptional, withParts } from './assignability.js';
+import type { Steps } from '../api/steps.js';
+import {
+  isConcrete,
+  isSameType,
+  mostGeneral,
+  partsOf,
+  Substitutions,
+  withinOptional,
+  withParts,
+} from './assignability.js';
 import type { Call, Comprehension, Expr, ListLiteral, MapLiteral, Select, StructLiteral } from './ast.js';
 import type { FunctionDeclaration, Overload } from './functions.js';
 import type { Issues } from './issues.js';
@@ -46,11 +55,12 @@ export interface Declarations {
 }
 
 const errorType: Type = { kind: 'error' };
+const nodesInStep = 2_048;
 /** Parts that a type may have: types double where a map has one both for its keys and values. */
 const mostParts = 10_000;
 
 /** Finds the types of all nodes, as cel-go's checker does; what is wrong is added to the issues. */
-export function check(expr: Expr, declarations: Declarations, issues: Issues): Checked {
+export function check(expr: Expr, declarations: Declarations, issues: Issues): Steps<Checked> {
   return new Checker(declarations, issues).check(expr);
 }
 
@@ -81,6 +91,7 @@ class Checker {
   readonly #substitutions = new Substitutions();
   readonly #sizes = new WeakMap<Type, number>();
   #scope: Scope | undefined;
+  #seen = 0;
   #variables = 0;
 
   constructor(declarations: Declarations, issues: Issues) {
@@ -88,9 +99,12 @@ class Checker {
     this.#issues = issues;
   }
 
-  check(root: Expr): Checked {
-    const expr = this.#check(root);
-    for (const [id, type] of this.#types) this.#types.set(id, this.#substitutions.substitute(type, true));
+  *check(root: Expr): Steps<Checked> {
+    const expr = yield* this.#check(root);
+    for (const [id, type] of this.#types) {
+      if (id % nodesInStep === 0) yield;
+      this.#types.set(id, this.#substitutions.substitute(type, true));
+    }
     return { expr, types: this.#types, references: this.#references, type: this.#typeOf(expr) };
   }
 
@@ -128,14 +142,15 @@ class Checker {
   }
 
   #mismatch(at: number, expected: Type, found: Type): void {
-    this.#issues.add(at, `expected type '${typeText(expected)}' but found '${typeText(found)}'`);
+    this.#issues.add(at, () => `expected type '${typeText(expected)}' but found '${typeText(found)}'`);
   }
 
   #freshVariable(): Type {
     return parameter(`_var${this.#variables++}`);
   }
 
-  #check(expr: Expr): Expr {
+  *#check(expr: Expr): Steps<Expr> {
+    if (++this.#seen % nodesInStep === 0) yield;
     switch (expr.kind) {
       case 'literal':
         return this.#note(expr, literalType(expr.value));
@@ -146,17 +161,17 @@ class Checker {
         return this.#note(expr, errorType);
       }
       case 'select':
-        return this.#select(expr);
+        return yield* this.#select(expr);
       case 'call':
-        return expr.name === '_?._' ? this.#optionalSelect(expr) : this.#call(expr);
+        return yield* expr.name === '_?._' ? this.#optionalSelect(expr) : this.#call(expr);
       case 'list':
-        return this.#list(expr);
+        return yield* this.#list(expr);
       case 'map':
-        return this.#map(expr);
+        return yield* this.#map(expr);
       case 'struct':
-        return this.#struct(expr);
+        return yield* this.#struct(expr);
       case 'comprehension':
-        return this.#comprehension(expr);
+        return yield* this.#comprehension(expr);
     }
   }
 
@@ -169,24 +184,29 @@ class Checker {
     return this.#note({ kind: 'ident', id, at, name: full }, type);
   }
 
-  #select(expr: Select): Expr {
+  *#select(expr: Select): Steps<Expr> {
     const name = qualifiedName(expr);
     const named = name === undefined ? undefined : this.#named(expr, name);
     if (named !== undefined) return named;
-    const { operand, type } = this.#field(expr, expr.operand, expr.field, false);
+    const { operand, type } = yield* this.#field(expr, expr.operand, expr.field, false);
     return this.#note({ ...expr, operand }, this.#substitutions.substitute(expr.test ? bool : type, false));
   }
 
-  #optionalSelect(expr: Call): Expr {
+  *#optionalSelect(expr: Call): Steps<Expr> {
     const [target, field] = expr.args as readonly [Expr, Expr];
     const name = field.kind === 'literal' && typeof field.value === 'string' ? field.value : '';
-    const { operand, type } = this.#field(expr, target, name, true);
+    const { operand, type } = yield* this.#field(expr, target, name, true);
     this.#references.set(expr.id, { overloads: ['select_optional_field'] });
     return this.#note({ ...expr, args: [operand, field] }, this.#substitutions.substitute(type, false));
   }
 
-  #field(expr: Expr, target: Expr, field: string, optional: boolean): { readonly operand: Expr; readonly type: Type } {
-    const operand = this.#check(target);
+  *#field(
+    expr: Expr,
+    target: Expr,
+    field: string,
+    optional: boolean,
+  ): Steps<{ readonly operand: Expr; readonly type: Type }> {
+    const operand = yield* this.#check(target);
     const operandType = this.#substitutions.substitute(this.#typeOf(operand), false);
     const within = withinOptional(operandType);
     const type = this.#fieldType(expr.at, within ?? operandType, field);
@@ -223,8 +243,9 @@ class Checker {
     return errorType;
   }
 
-  #call(expr: Call): Expr {
-    const args = expr.args.map((arg) => this.#check(arg));
+  *#call(expr: Call): Steps<Expr> {
+    const args: Expr[] = [];
+    for (const arg of expr.args) args.push(yield* this.#check(arg));
     if (expr.target === undefined) {
       const name = fullName(expr.name);
       const found = this.#declarations.function(name);
@@ -238,7 +259,7 @@ class Checker {
       const found = this.#declarations.function(name);
       if (found !== undefined) return this.#resolve({ ...expr, name, target: undefined, args }, found);
     }
-    const target = this.#check(expr.target);
+    const target = yield* this.#check(expr.target);
     const found = this.#declarations.function(expr.name);
     if (found !== undefined) return this.#resolve({ ...expr, target, args }, found);
     this.#undeclared(expr.at, expr.name);
@@ -261,9 +282,11 @@ class Checker {
       else if (result.kind !== 'dyn' && !isSameType(own, result)) result = dyn;
     }
     if (result === undefined) {
-      const told = given.map((type) => this.#substitutions.substitute(type, true));
-      const text = isMember ? callText(told[0], told.slice(1)) : callText(undefined, told);
-      this.#issues.add(call.at, `found no matching overload for '${name}' applied to '${text}'`);
+      this.#issues.add(call.at, () => {
+        const told = given.map((type) => this.#substitutions.substitute(type, true));
+        const text = isMember ? callText(told[0], told.slice(1)) : callText(undefined, told);
+        return `found no matching overload for '${name}' applied to '${text}'`;
+      });
       return this.#note(call, errorType);
     }
     this.#references.set(call.id, { overloads: fitting });
@@ -283,7 +306,9 @@ class Checker {
   }
 
   /** The types of an overload, with new variables in the places of its parameters. */
-  #instance({ parameters, result }: Overload): Pick<Overload, 'parameters' | 'result'> {
+  #instance(overload: Overload): Pick<Overload, 'parameters' | 'result'> {
+    const { parameters, result } = overload;
+    if (isConcrete(result) && parameters.every(isConcrete)) return overload;
     const variables = new Map<string, Type>();
     const change = (type: Type): Type => {
       if (type.kind !== 'parameter') return withParts(type, change);
@@ -310,31 +335,33 @@ class Checker {
     return within ?? type;
   }
 
-  #list(expr: ListLiteral): Expr {
+  *#list(expr: ListLiteral): Steps<Expr> {
     let element: Type | undefined;
-    const elements = expr.elements.map((unchecked, index) => {
-      const checked = this.#check(unchecked);
+    const elements: Expr[] = [];
+    for (const [index, unchecked] of expr.elements.entries()) {
+      const checked = yield* this.#check(unchecked);
       element = this.#join(element, this.#unwrapped(checked, expr.optional.has(index)));
-      return checked;
-    });
+      elements.push(checked);
+    }
     return this.#note({ ...expr, elements }, listOf(element ?? this.#freshVariable()));
   }
 
-  #map(expr: MapLiteral): Expr {
+  *#map(expr: MapLiteral): Steps<Expr> {
     let keys: Type | undefined;
     let values: Type | undefined;
-    const entries = expr.entries.map((entry) => {
-      const key = this.#check(entry.key);
+    const entries: MapLiteral['entries'][number][] = [];
+    for (const entry of expr.entries) {
+      const key = yield* this.#check(entry.key);
       keys = this.#join(keys, this.#typeOf(key));
-      const value = this.#check(entry.value);
+      const value = yield* this.#check(entry.value);
       values = this.#join(values, this.#unwrapped(value, entry.optional));
-      return { ...entry, key, value };
-    });
+      entries.push({ ...entry, key, value });
+    }
     const key = keys ?? this.#freshVariable();
     return this.#note({ ...expr, entries }, mapOf(key, values ?? this.#freshVariable()));
   }
 
-  #struct(expr: StructLiteral): Expr {
+  *#struct(expr: StructLiteral): Steps<Expr> {
     const name = fullName(expr.name);
     const ident = this.#ident(name);
     if (ident === undefined) {
@@ -343,16 +370,17 @@ class Checker {
     }
     this.#references.set(expr.id, { name });
     const type = this.#structType(expr, ident);
-    const fields = expr.fields.map((field) => {
-      const value = this.#check(field.value);
+    const fields: StructLiteral['fields'][number][] = [];
+    for (const field of expr.fields) {
+      const value = yield* this.#check(field.value);
       const expected = this.#structField(field, name, type);
       const given = this.#unwrapped(value, field.optional);
       if (!this.#substitutions.isAssignable(expected, given)) {
         const texts = `'${typeText(expected)}' but provided type is '${typeText(given)}'`;
         this.#issues.add(field.at, `expected type of field '${field.name}' is ${texts}`);
       }
-      return { ...field, value };
-    });
+      fields.push({ ...field, value });
+    }
     return this.#note({ ...expr, name, fields }, type);
   }
 
@@ -372,9 +400,9 @@ class Checker {
     return this.#unresolved(at, struct);
   }
 
-  #comprehension(expr: Comprehension): Expr {
-    const range = this.#check(expr.range);
-    const start = this.#check(expr.start);
+  *#comprehension(expr: Comprehension): Steps<Expr> {
+    const range = yield* this.#check(expr.range);
+    const start = yield* this.#check(expr.start);
     const accumulated = this.#typeOf(start);
     const outer = this.#scope;
     const around: Scope = { names: new Map([[expr.accumulator, accumulated]]), outer };
@@ -383,12 +411,12 @@ class Checker {
     if (expr.second !== undefined) names.set(expr.second, second);
 
     this.#scope = { names, outer: around };
-    const condition = this.#check(expr.condition);
+    const condition = yield* this.#check(expr.condition);
     this.#assert(condition, bool);
-    const step = this.#check(expr.step);
+    const step = yield* this.#check(expr.step);
     this.#assert(step, accumulated);
     this.#scope = around;
-    const result = this.#check(expr.result);
+    const result = yield* this.#check(expr.result);
     this.#scope = outer;
     const type = this.#substitutions.substitute(this.#typeOf(result), false);
     return this.#note({ ...expr, range, start, condition, step, result }, type);

@@ -201,7 +201,7 @@ export class GrowingMap implements MapValue {
 
   /** false: there is such a key already. */
   insert(key: Value, value: Value): boolean {
-    spend(6);
+    spend(24);
     const hash = hashOf(key);
     if (this.#entries.has(hash)) return false;
     this.#entries.set(hash, [key, value]);

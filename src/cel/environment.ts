@@ -108,9 +108,9 @@ export function environmentOf({ variables, libraries, bindings = false }: Enviro
       if (parsed.issues !== undefined) return { issues: parsed.issues };
       const issues = new Issues(parsed.source);
       yield;
-      const checked = check(parsed.expr, declarations, issues);
+      const checked = yield* check(parsed.expr, declarations, issues);
       yield;
-      if (issues.count === 0) validate(checked, (id) => overloads.get(id), issues);
+      if (issues.count === 0) yield* validate(checked, (id) => overloads.get(id), issues);
       return issues.count === 0 ? { checked } : { issues: issues.list() };
     },
   };

@@ -1,4 +1,5 @@
-import type { Call, Comprehension, Expr, ListLiteral, MapLiteral, Select } from './ast.js';
+import type { Steps } from '../api/steps.js';
+import type { Call, Comprehension, Expr, ListLiteral, MapLiteral, Select, StructLiteral } from './ast.js';
 import type { Checked } from './checker.js';
 import { codePoints } from './code-points.js';
 import { type EstimatedNode, maxCost, perByte, perPatternByte, type Range } from './cost.js';
@@ -14,10 +15,11 @@ export type SizeOf = (path: readonly string[]) => Range | undefined;
  * What the evaluation of an expression may cost, as cel-go's checker and Kubernetes' estimates of functions say it.
  * Beyond 2^53 the numbers are inexact.
  */
-export function estimate(checked: Checked, environment: Environment, sizeOf: SizeOf): Range {
+export function estimate(checked: Checked, environment: Environment, sizeOf: SizeOf): Steps<Range> {
   return new Estimator(checked, environment, sizeOf).cost(checked.expr);
 }
 
+const nodesInStep = 2_048;
 const nothing: Range = exactly(0);
 const one: Range = exactly(1);
 const listCost = exactly(10);
@@ -55,6 +57,7 @@ class Estimator {
   readonly #locals = new Map<string, Local[]>();
   readonly #sizes = new Map<number, Range>();
   readonly #entries = new Map<number, Entries>();
+  #seen = 0;
 
   constructor(checked: Checked, environment: Environment, sizeOf: SizeOf) {
     this.#checked = checked;
@@ -62,7 +65,8 @@ class Estimator {
     this.#sizeOfPath = sizeOf;
   }
 
-  cost(expr: Expr): Range {
+  *cost(expr: Expr): Steps<Range> {
+    if (++this.#seen % nodesInStep === 0) yield;
     switch (expr.kind) {
       case 'literal':
         return nothing;
@@ -72,17 +76,17 @@ class Estimator {
         return one;
       }
       case 'select':
-        return this.#select(expr);
+        return yield* this.#select(expr);
       case 'call':
-        return this.#call(expr);
+        return yield* this.#call(expr);
       case 'list':
-        return this.#list(expr);
+        return yield* this.#list(expr);
       case 'map':
-        return this.#map(expr);
+        return yield* this.#map(expr);
       case 'struct':
-        return expr.fields.reduce((sum, { value }) => plus(sum, this.cost(value)), structCost);
+        return yield* this.#struct(expr);
       case 'comprehension':
-        return isBinding(expr) ? this.#binding(expr) : this.#comprehension(expr);
+        return yield* isBinding(expr) ? this.#binding(expr) : this.#comprehension(expr);
     }
   }
 
@@ -136,31 +140,31 @@ class Estimator {
     if (entries !== undefined) this.#entries.set(expr.id, entries);
   }
 
-  #select(expr: Select): Range {
-    const cost = this.cost(expr.operand);
+  *#select(expr: Select): Steps<Range> {
+    const cost = yield* this.cost(expr.operand);
     if (expr.test) return cost;
     const { kind } = this.#typeOf(expr.operand);
     this.#paths.set(expr.id, extended(this.#path(expr.operand), expr.field));
     return kind === 'map' || kind === 'struct' || kind === 'parameter' ? plus(cost, one) : cost;
   }
 
-  #list(expr: ListLiteral): Range {
+  *#list(expr: ListLiteral): Steps<Range> {
     let cost = nothing;
     let value: Range | undefined;
     for (const element of expr.elements) {
-      cost = plus(cost, this.cost(element));
+      cost = plus(cost, yield* this.cost(element));
       value = widened(value, this.#sizeOrAny(element));
     }
     this.#setEntries(expr, { of: 'list', key: one, value: value ?? nothing });
     return plus(cost, listCost);
   }
 
-  #map(expr: MapLiteral): Range {
+  *#map(expr: MapLiteral): Steps<Range> {
     let cost = nothing;
     let keys: Range | undefined;
     let values: Range | undefined;
     for (const { key, value } of expr.entries) {
-      cost = plus(plus(cost, this.cost(key)), this.cost(value));
+      cost = plus(plus(cost, yield* this.cost(key)), yield* this.cost(value));
       keys = widened(keys, this.#sizeOrAny(key));
       values = widened(values, this.#sizeOrAny(value));
     }
@@ -168,8 +172,14 @@ class Estimator {
     return plus(cost, mapCost);
   }
 
-  #comprehension(expr: Comprehension): Range {
-    let cost = plus(this.cost(expr.range), this.cost(expr.start));
+  *#struct(expr: StructLiteral): Steps<Range> {
+    let cost = structCost;
+    for (const { value } of expr.fields) cost = plus(cost, yield* this.cost(value));
+    return cost;
+  }
+
+  *#comprehension(expr: Comprehension): Steps<Range> {
+    let cost = plus(yield* this.cost(expr.range), yield* this.cost(expr.start));
     const { start } = expr;
     this.#push(expr.accumulator, {
       path: this.#path(start),
@@ -189,11 +199,11 @@ class Estimator {
       bind(expr.variable, 'key');
       bind(expr.second, 'value');
     }
-    const condition = this.cost(expr.condition);
-    const step = this.cost(expr.step);
+    const condition = yield* this.cost(expr.condition);
+    const step = yield* this.cost(expr.step);
     this.#pop(expr.variable);
     if (expr.second !== undefined) this.#pop(expr.second);
-    cost = plus(cost, this.cost(expr.result));
+    cost = plus(cost, yield* this.cost(expr.result));
     this.#pop(expr.accumulator);
 
     const size = this.#sizeOrAny(expr.range);
@@ -205,33 +215,34 @@ class Estimator {
     return plus(cost, times(size, plus(step, condition)));
   }
 
-  #binding(expr: Comprehension): Range {
+  *#binding(expr: Comprehension): Steps<Range> {
     const { range, start, accumulator, result } = expr;
-    const cost = plus(this.cost(range), this.cost(start));
+    const cost = plus(yield* this.cost(range), yield* this.cost(start));
     this.#push(accumulator, { path: this.#path(start), size: this.#size(start), entries: this.#entriesOf(start) });
-    const whole = plus(cost, this.cost(result));
+    const whole = plus(cost, yield* this.cost(result));
     this.#pop(accumulator);
     this.#setSize(expr, this.#size(result));
     this.#setEntries(expr, this.#entriesOf(result));
     return whole;
   }
 
-  #call(expr: Call): Range {
+  *#call(expr: Call): Steps<Range> {
     const [first] = expr.args;
     if (expr.name === 'dyn' && first !== undefined) {
-      const cost = this.cost(first);
+      const cost = yield* this.cost(first);
       this.#setSize(expr, this.#size(first));
       this.#setEntries(expr, this.#entriesOf(first));
       return plus(one, cost);
     }
     const costs: Range[] = [];
-    const args = expr.args.map((arg) => {
-      costs.push(this.cost(arg));
-      return this.#node(arg);
-    });
+    const args: EstimatedNode[] = [];
+    for (const arg of expr.args) {
+      costs.push(yield* this.cost(arg));
+      args.push(this.#node(arg));
+    }
     const overloads = this.#checked.references.get(expr.id)?.overloads ?? [];
     if (overloads.length === 0) return nothing;
-    const targetCost = expr.target === undefined ? nothing : this.cost(expr.target);
+    const targetCost = expr.target === undefined ? nothing : yield* this.cost(expr.target);
     const target = expr.target === undefined ? undefined : this.#node(expr.target);
     let cost: Range | undefined;
     let size: Range | undefined;

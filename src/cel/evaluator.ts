@@ -1,3 +1,4 @@
+import type { Steps } from '../api/steps.js';
 import type { Checked } from './checker.js';
 import { EffortExceeded, withEffort } from './effort.js';
 import { Aborted, CostExceeded, Frame, ProgramFailed, type Step } from './evaluation/frame.js';
@@ -19,9 +20,9 @@ export interface Program {
 }
 
 /** Makes a program of a checked expression. Throws `ProgramFailed`. */
-export function program(checked: Checked, environment: Overloads): Program {
+export function* program(checked: Checked, environment: Overloads): Steps<Program> {
   const planner = new Planner(checked, environment);
-  const step = stepOf(planner.plan(checked.expr, undefined));
+  const step = stepOf(yield* planner.plan(checked.expr, undefined));
   return {
     evaluate(variables, { limit }) {
       const frame = new Frame(variables, limit, planner.locals);

@@ -27,9 +27,11 @@ export class Issues {
     return this.#count;
   }
 
-  add(at: number | undefined, message: string): void {
+  /** The message may come as a function, called at once if the issue is one that is told. */
+  add(at: number | undefined, message: string | (() => string)): void {
     this.#count++;
-    if (this.#count <= mostIssues) this.#found.push({ at, message });
+    if (this.#count > mostIssues) return;
+    this.#found.push({ at, message: typeof message === 'string' ? message : message() });
   }
 
   /** In the order of their places. */

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../api/object.js';
+import { isList, type Json, type JsonObject, member } from '../api/object.js';
 import { lazyList } from './lazy-list.js';
 import { memberNames } from './member-names.js';
 import type { MapValue, Value } from './values.js';
@@ -7,17 +7,27 @@ import type { MapValue, Value } from './values.js';
 export function jsonValue(json: Json): Value {
   if (typeof json === 'number') return Number.isSafeInteger(json) ? BigInt(json) : json;
   if (typeof json !== 'object' || json === null) return json;
-  return isList(json) ? lazyList(json.length, (at) => jsonValue(json[at] ?? null)) : jsonMap(json);
+  return isList(json) ? lazyList(json.length, (at) => jsonValue(json[at] ?? null)) : new JsonMap(json);
 }
 
-const jsonMap = (json: JsonObject): MapValue => ({
-  kind: 'map',
-  get size() {
-    return memberNames(json).length;
-  },
-  get: (key) => (typeof key === 'string' && Object.hasOwn(json, key) ? jsonValue(json[key] ?? null) : undefined),
-  keys: () => memberNames(json),
-});
+class JsonMap implements MapValue {
+  readonly kind = 'map';
+  readonly #json: JsonObject;
 
-// Array.isArray does not tell read-only lists from other things.
-const isList = (json: Json): json is readonly Json[] => Array.isArray(json);
+  constructor(json: JsonObject) {
+    this.#json = json;
+  }
+
+  get size(): number {
+    return memberNames(this.#json).length;
+  }
+
+  get(key: Value): Value | undefined {
+    const value = typeof key === 'string' ? member(this.#json, key) : undefined;
+    return value === undefined ? undefined : jsonValue(value);
+  }
+
+  keys(): readonly string[] {
+    return memberNames(this.#json);
+  }
+}

@@ -7,6 +7,8 @@ export interface Macro {
   readonly args: number;
   /** Is it called on a target? */
   readonly member: boolean;
+  /** Does what it stands for have the target twice? */
+  readonly copiesTarget?: boolean;
   /** What the call stands for; what is wrong with it; or undefined when it is none of this macro. */
   readonly expand: (call: MacroCall) => Expr | { readonly refused: string; readonly at: number } | undefined;
 }
@@ -15,6 +17,8 @@ export interface MacroCall {
   readonly trees: Trees;
   readonly at: number;
   readonly target: Expr | undefined;
+  /** Of the target, for a macro that asks for it. */
+  readonly copied?: Expr | undefined;
   readonly args: readonly Expr[];
 }
 
@@ -240,15 +244,15 @@ const ofOptional = (name: string, wrap: boolean): Macro => ({
   name,
   args: 2,
   member: true,
+  copiesTarget: true,
   expand: (macro) => {
     const [variable, mapped] = macro.args as readonly [Expr, Expr];
     if (variable.kind !== 'ident')
       return new Refused(`${name}() variable name must be a simple identifier`, variable.at);
     const { call, memberCall } = nodesOf(macro);
-    const target = macro.target!;
-    const bound = binding(macro, variable.name, memberCall('value', macro.trees.copy(target, macro.at)), mapped);
+    const bound = binding(macro, variable.name, memberCall('value', macro.copied!), mapped);
     const found = wrap ? call('optional.of', bound) : bound;
-    return call('_?_:_', memberCall('hasValue', target), found, call('optional.none'));
+    return call('_?_:_', memberCall('hasValue', macro.target!), found, call('optional.none'));
   },
 });
 

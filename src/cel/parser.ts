@@ -1,5 +1,5 @@
 import type { Steps } from '../api/steps.js';
-import type { Expr } from './ast.js';
+import type { Expr, MapLiteral, StructLiteral } from './ast.js';
 import { type Issue, Issues } from './issues.js';
 import { type Token, type TokenKind, tokenAt } from './lexer.js';
 import { readLiteral } from './literals.js';
@@ -28,15 +28,15 @@ export function* parse(text: string, macros: readonly Macro[]): Steps<Parsed> {
     return { issues: issues.list() };
   }
   const byKey = new Map(macros.map((macro) => [macroKey(macro.name, macro.args, macro.member), macro]));
-  const expr = readAtOnce(source, new Trees(issues, byKey));
+  const expr = yield* readFast(source, new Trees(issues, byKey));
   if (expr !== undefined && issues.count === 0) return { expr, source };
   yield;
   return { issues: yield* whatIsWrong(source, byKey) };
 }
 
-function readAtOnce(source: Source, trees: Trees): Expr | undefined {
+function* readFast(source: Source, trees: Trees): Steps<Expr | undefined> {
   try {
-    return new Reader(source, trees).read();
+    return yield* new Reader(source, trees).read();
   } catch (error) {
     if (error instanceof Unfit || error instanceof TooManyNodes) return undefined;
     throw error;
@@ -50,7 +50,7 @@ function* whatIsWrong(source: Source, macros: ReadonlyMap<string, Macro>): Steps
   try {
     const found = yield* machine.run();
     yield;
-    new TreeOfGaps(new Trees(issues, macros), () => issues.count).expr(found);
+    yield* new TreeOfGaps(new Trees(issues, macros), () => issues.count).expr(found);
   } catch (error) {
     if (error instanceof Hopeless || error instanceof TooManyNodes) issues.add(undefined, error.message);
     else if (!(error instanceof Stopped)) throw error;
@@ -72,6 +72,8 @@ const literalKinds: ReadonlySet<TokenKind> = new Set<TokenKind>([
   "'null'",
 ]);
 
+const tokensInStep = 2_048;
+
 /** Reads texts that are expressions, and gives up at those that are not. */
 class Reader {
   readonly #source: Source;
@@ -79,6 +81,7 @@ class Reader {
   readonly #trees: Trees;
   #readTo = 0;
   #index = 0;
+  #pauseAt = tokensInStep;
   /** How deep each kind of rule is nested at this place. */
   readonly #depth = { expr: 0, relation: 0, calc: 0 };
   /** Of operators, members and calls within each other, in what was read last. */
@@ -89,8 +92,8 @@ class Reader {
     this.#trees = trees;
   }
 
-  read(): Expr {
-    const expr = this.#expr();
+  *read(): Steps<Expr> {
+    const expr = yield* this.#expr();
     this.#take('EOF');
     if (this.#height > mostNested) throw new Unfit();
     return expr;
@@ -125,24 +128,28 @@ class Reader {
     if (++this.#depth[rule] > mostNested) throw new Unfit();
   }
 
+  get #isPauseDue(): boolean {
+    if (this.#index < this.#pauseAt) return false;
+    this.#pauseAt = this.#index + tokensInStep;
+    return true;
+  }
+
   /** Reads a part; answers it, and remembers the greater height of it and of what was read before. */
-  #and(read: () => Expr): Expr {
+  *#and(part: Steps<Expr>): Steps<Expr> {
     const before = this.#height;
-    const expr = read();
+    const expr = yield* part;
     this.#height = Math.max(before, this.#height);
     return expr;
   }
 
-  #expr(): Expr {
+  *#expr(): Steps<Expr> {
     this.#enter('expr');
-    let expr = this.#logic('_||_', "'||'", () => this.#logic('_&&_', "'&&'", () => this.#relation(true)));
+    let expr = yield* this.#disjunction();
     const question = this.#takeIf("'?'");
     if (question !== undefined) {
-      const chosen = this.#and(() =>
-        this.#logic('_||_', "'||'", () => this.#logic('_&&_', "'&&'", () => this.#relation(true))),
-      );
+      const chosen = yield* this.#and(this.#disjunction());
       this.#take("':'");
-      const otherwise = this.#and(() => this.#expr());
+      const otherwise = yield* this.#and(this.#expr());
       this.#height++;
       expr = this.#trees.call(question.at, '_?_:_', undefined, [expr, chosen, otherwise]);
     }
@@ -150,26 +157,30 @@ class Reader {
     return expr;
   }
 
-  #logic(name: string, operator: TokenKind, term: () => Expr): Expr {
-    const terms = [term()];
+  #disjunction(): Steps<Expr> {
+    return this.#logic('_||_', "'||'", () => this.#logic('_&&_', "'&&'", () => this.#relation(true)));
+  }
+
+  *#logic(name: string, operator: TokenKind, term: () => Steps<Expr>): Steps<Expr> {
+    const terms = [yield* term()];
     const places: number[] = [];
     for (;;) {
       const token = this.#takeIf(operator);
       if (token === undefined) return this.#trees.logic(name, terms, places);
       places.push(token.at);
-      terms.push(this.#and(term));
+      terms.push(yield* this.#and(term()));
     }
   }
 
   /** Comparisons have one precedence: those on the right side are read by whom it belongs to. */
-  #relation(many: boolean): Expr {
+  *#relation(many: boolean): Steps<Expr> {
     this.#enter('relation');
-    let left = this.#calc(0);
+    let left = yield* this.#calc(0);
     for (;;) {
       const operator = operators.get(this.#peek());
       if (!many || operator?.precedence !== 'relation') break;
       const { at } = this.#next();
-      const right = this.#and(() => this.#relation(false));
+      const right = yield* this.#and(this.#relation(false));
       this.#height++;
       left = this.#trees.call(at, operator.name, undefined, [left, right]);
     }
@@ -178,15 +189,15 @@ class Reader {
   }
 
   /** Sums and products whose precedence is at least as high. */
-  #calc(least: number): Expr {
+  *#calc(least: number): Steps<Expr> {
     this.#enter('calc');
-    let left = this.#unary();
+    let left = yield* this.#unary();
     for (;;) {
       const operator = operators.get(this.#peek());
       if (operator === undefined || operator.precedence === 'relation' || operator.precedence < least) break;
       const { at } = this.#next();
       const above = operator.precedence + 1;
-      const right = this.#and(() => this.#calc(above));
+      const right = yield* this.#and(this.#calc(above));
       this.#height++;
       left = this.#trees.call(at, operator.name, undefined, [left, right]);
     }
@@ -194,19 +205,22 @@ class Reader {
     return left;
   }
 
-  #unary(): Expr {
+  *#unary(): Steps<Expr> {
     const first = this.#peek();
-    if (first === "'!'") return this.#signed('!_', first);
-    if (first === "'-'" && !this.#isNegativeLiteral()) return this.#signed('-_', first);
-    return this.#member();
+    if (first === "'!'") return yield* this.#signed('!_', first);
+    if (first === "'-'" && !this.#isNegativeLiteral()) return yield* this.#signed('-_', first);
+    return yield* this.#member();
   }
 
   /** Every other operator of a row undoes the one before. */
-  #signed(name: string, operator: TokenKind): Expr {
+  *#signed(name: string, operator: TokenKind): Steps<Expr> {
     const { at } = this.#take(operator);
     let count = 1;
-    while (this.#takeIf(operator) !== undefined) count++;
-    const member = this.#member();
+    while (this.#takeIf(operator) !== undefined) {
+      count++;
+      if (this.#isPauseDue) yield;
+    }
+    const member = yield* this.#member();
     return count % 2 === 0 ? member : this.#trees.call(at, name, undefined, [member]);
   }
 
@@ -214,23 +228,24 @@ class Reader {
     return this.#peek() === "'-'" && (this.#peek(1) === 'NUM_INT' || this.#peek(1) === 'NUM_FLOAT');
   }
 
-  #member(): Expr {
-    let expr = this.#primary();
+  *#member(): Steps<Expr> {
+    let expr = yield* this.#primary();
     for (;;) {
       const operator = this.#takeIf("'.'") ?? this.#takeIf("'['");
       if (operator === undefined) break;
-      expr = operator.kind === "'.'" ? this.#selected(expr, operator) : this.#indexed(expr, operator);
+      if (this.#isPauseDue) yield;
+      expr = yield* operator.kind === "'.'" ? this.#selected(expr, operator) : this.#indexed(expr, operator);
       this.#height++;
     }
     return expr;
   }
 
-  #selected(operand: Expr, dot: Token): Expr {
+  *#selected(operand: Expr, dot: Token): Steps<Expr> {
     const optional = this.#takeIf("'?'") !== undefined;
     if (!optional && this.#peek() === 'IDENTIFIER' && this.#peek(1) === "'('") {
       const { text } = this.#next();
       const { at } = this.#next();
-      return this.#trees.callOrMacro(at, text, operand, this.#arguments());
+      return yield* this.#trees.callOrMacro(at, text, operand, yield* this.#arguments());
     }
     const { at, name } = this.#fieldName();
     if (!optional) return this.#trees.select(dot.at, operand, name);
@@ -244,35 +259,36 @@ class Reader {
     return { at, name: text };
   }
 
-  #indexed(operand: Expr, bracket: Token): Expr {
+  *#indexed(operand: Expr, bracket: Token): Steps<Expr> {
     const optional = this.#takeIf("'?'") !== undefined;
-    const index = this.#and(() => this.#expr());
+    const index = yield* this.#and(this.#expr());
     this.#take("']'");
     return this.#trees.call(bracket.at, optional ? '_[?_]' : '_[_]', undefined, [operand, index]);
   }
 
   /** Up to and with the closing parenthesis. */
-  #arguments(): readonly Expr[] {
+  *#arguments(): Steps<readonly Expr[]> {
     const args: Expr[] = [];
     if (this.#takeIf("')'") !== undefined) return args;
-    do args.push(this.#and(() => this.#expr()));
+    do args.push(yield* this.#and(this.#expr()));
     while (this.#takeIf("','") !== undefined);
     this.#take("')'");
     return args;
   }
 
-  #primary(): Expr {
+  *#primary(): Steps<Expr> {
     this.#height = 0;
+    if (this.#isPauseDue) yield;
     const kind = this.#peek();
     if (kind === "'('") {
       this.#next();
-      const expr = this.#expr();
+      const expr = yield* this.#expr();
       this.#take("')'");
       return expr;
     }
-    if (kind === "'['") return this.#list();
-    if (kind === "'{'") return this.#map();
-    if (kind === "'.'" || kind === 'IDENTIFIER') return this.#named();
+    if (kind === "'['") return yield* this.#list();
+    if (kind === "'{'") return yield* this.#map();
+    if (kind === "'.'" || kind === 'IDENTIFIER') return yield* this.#named();
     const sign = this.#isNegativeLiteral() ? this.#next() : undefined;
     if (!literalKinds.has(this.#peek())) throw new Unfit();
     const token = this.#next();
@@ -282,25 +298,25 @@ class Reader {
   }
 
   /** A name, a call of a function, or a structure. */
-  #named(): Expr {
+  *#named(): Steps<Expr> {
     const dot = this.#takeIf("'.'") === undefined ? '' : '.';
     const name = this.#take('IDENTIFIER');
     let last = 0;
     while (this.#peek(last) === "'.'" && this.#peek(last + 1) === 'IDENTIFIER') last += 2;
-    if (this.#peek(last) === "'{'") return this.#struct(dot + name.text);
+    if (this.#peek(last) === "'{'") return yield* this.#struct(dot + name.text);
     if (isReserved(name.text)) throw new Unfit();
     const open = this.#takeIf("'('");
     if (open === undefined) return this.#trees.ident(name.at, dot + name.text);
-    return this.#trees.callOrMacro(open.at, dot + name.text, undefined, this.#arguments());
+    return yield* this.#trees.callOrMacro(open.at, dot + name.text, undefined, yield* this.#arguments());
   }
 
-  #list(): Expr {
+  *#list(): Steps<Expr> {
     const { at } = this.#take("'['");
     const elements: Expr[] = [];
     const optional = new Set<number>();
     while (this.#peek() !== "']'" && this.#peek() !== "','") {
       if (this.#takeIf("'?'") !== undefined) optional.add(elements.length);
-      elements.push(this.#and(() => this.#expr()));
+      elements.push(yield* this.#and(this.#expr()));
       if (this.#peek() !== "','" || this.#peek(1) === "']'") break;
       this.#next();
       if (this.#peek() === "','") throw new Unfit();
@@ -310,37 +326,41 @@ class Reader {
     return this.#trees.list(at, elements, optional);
   }
 
-  #map(): Expr {
+  *#map(): Steps<Expr> {
     const { at } = this.#take("'{'");
-    const entries = this.#members(() => {
-      const optional = this.#takeIf("'?'") !== undefined;
-      const key = this.#and(() => this.#expr());
-      const colon = this.#take("':'");
-      const value = this.#and(() => this.#expr());
-      return { id: this.#trees.id(), at: colon.at, key, value, optional };
-    });
+    const entries = yield* this.#members(() => this.#entry());
     return this.#trees.map(at, entries);
   }
 
-  #struct(first: string): Expr {
+  *#entry(): Steps<MapLiteral['entries'][number]> {
+    const optional = this.#takeIf("'?'") !== undefined;
+    const key = yield* this.#and(this.#expr());
+    this.#take("':'");
+    const value = yield* this.#and(this.#expr());
+    return { id: this.#trees.id(), key, value, optional };
+  }
+
+  *#struct(first: string): Steps<Expr> {
     let name = first;
     while (this.#takeIf("'.'") !== undefined) name += `.${this.#take('IDENTIFIER').text}`;
     const { at } = this.#take("'{'");
-    const fields = this.#members(() => {
-      const optional = this.#takeIf("'?'") !== undefined;
-      const { name: field } = this.#fieldName();
-      const colon = this.#take("':'");
-      const value = this.#and(() => this.#expr());
-      return { id: this.#trees.id(), at: colon.at, name: field, value, optional };
-    });
+    const fields = yield* this.#members(() => this.#field());
     return this.#trees.struct(at, name, fields);
   }
 
+  *#field(): Steps<StructLiteral['fields'][number]> {
+    const optional = this.#takeIf("'?'") !== undefined;
+    const { name } = this.#fieldName();
+    const colon = this.#take("':'");
+    const value = yield* this.#and(this.#expr());
+    return { id: this.#trees.id(), at: colon.at, name, value, optional };
+  }
+
   /** Members of a map or structure up to and with the closing brace; a comma may come before it. */
-  #members<T>(read: () => T): readonly T[] {
+  *#members<T>(read: () => Steps<T>): Steps<readonly T[]> {
     const members: T[] = [];
     while (this.#peek() !== "'}'" && this.#peek() !== "','") {
-      members.push(read());
+      members.push(yield* read());
       if (this.#peek() !== "','" || this.#peek(1) === "'}'") break;
       this.#next();
       if (this.#peek() === "','") throw new Unfit();

@@ -29,7 +29,7 @@ export function* prepare(
   if (wrong !== undefined) return { wrong };
   yield;
   try {
-    return { program: program(checked, environment), checked };
+    return { program: yield* program(checked, environment), checked };
   } catch (error) {
     if (!(error instanceof ProgramFailed)) throw error;
     return { wrong: instantiation + error.message, checked };

@@ -45,6 +45,8 @@ export function nameOfType(type: Type): string {
   }
 }
 
+const takesAll = ({ kind }: Type): boolean => kind === 'parameter' || kind === 'dyn' || kind === 'error';
+
 /**
  * Can a value be given for a parameter of this type? Of lists and maps one member speaks for all, as in cel-go; a type's
  * own parameters take everything.
@@ -84,6 +86,7 @@ export function fits(type: Type, value: Value): boolean {
       return value.kind === 'list' && (value.size === 0 || fits(type.element, value.at(0)));
     case 'map': {
       if (value.kind !== 'map') return false;
+      if (takesAll(type.key) && takesAll(type.value)) return true;
       for (const key of value.keys()) return fits(type.key, key) && fits(type.value, value.get(key) ?? null);
       return true;
     }

@@ -1,9 +1,11 @@
+import type { Steps } from '../api/steps.js';
 import type { Expr, ListLiteral, Literal, MapLiteral, StructLiteral } from './ast.js';
 import type { Issues } from './issues.js';
 import type { Macro } from './macros.js';
 
 /** `optMap` doubles its target: trees stop growing here. */
 const mostNodes = 100_000;
+const nodesInStep = 2_048;
 
 /** Thrown for a tree that would get too large; cel-go would run out of memory. */
 export class TooManyNodes extends Error {}
@@ -64,9 +66,10 @@ export class Trees {
   }
 
   /** A call, or what it stands for when it is one of a macro. */
-  callOrMacro(at: number, name: string, target: Expr | undefined, args: readonly Expr[]): Expr {
+  *callOrMacro(at: number, name: string, target: Expr | undefined, args: readonly Expr[]): Steps<Expr> {
     const macro = this.#macros.get(macroKey(name, args.length, target !== undefined));
-    const expanded = macro?.expand({ trees: this, at, target, args });
+    const copied = macro?.copiesTarget === true && target !== undefined ? yield* this.#copy(target, at) : undefined;
+    const expanded = macro?.expand({ trees: this, at, target, copied, args });
     if (expanded === undefined) return this.call(at, name, target, args);
     if ('refused' in expanded) return this.refuse(expanded.at, expanded.refused);
     return expanded;
@@ -84,48 +87,65 @@ export class Trees {
   }
 
   /** The same tree with nodes of its own; fields of structures stand at the given place then. */
-  copy(expr: Expr, at: number): Expr {
+  *#copy(expr: Expr, at: number): Steps<Expr> {
     const id = this.id();
+    if (id % nodesInStep === 0) yield;
     switch (expr.kind) {
       case 'literal':
       case 'ident':
         return { ...expr, id };
       case 'select':
-        return { ...expr, id, operand: this.copy(expr.operand, at) };
+        return { ...expr, id, operand: yield* this.#copy(expr.operand, at) };
       case 'call': {
-        const args = expr.args.map((arg) => this.copy(arg, at));
-        return { ...expr, id, args, target: expr.target === undefined ? undefined : this.copy(expr.target, at) };
+        const args = yield* this.#copies(expr.args, at);
+        return {
+          ...expr,
+          id,
+          args,
+          target: expr.target === undefined ? undefined : yield* this.#copy(expr.target, at),
+        };
       }
       case 'list':
-        return { ...expr, id, elements: expr.elements.map((element) => this.copy(element, at)) };
+        return { ...expr, id, elements: yield* this.#copies(expr.elements, at) };
       case 'map':
-        return {
-          ...expr,
-          id,
-          entries: expr.entries.map((entry) => ({
-            ...entry,
-            id: this.id(),
-            key: this.copy(entry.key, at),
-            value: this.copy(entry.value, at),
-          })),
-        };
+        return { ...expr, id, entries: yield* this.#copiesOfEntries(expr.entries, at) };
       case 'struct':
-        return {
-          ...expr,
-          id,
-          fields: expr.fields.map((field) => ({ ...field, id: this.id(), at, value: this.copy(field.value, at) })),
-        };
+        return { ...expr, id, fields: yield* this.#copiesOfFields(expr.fields, at) };
       case 'comprehension':
         return {
           ...expr,
           id,
-          range: this.copy(expr.range, at),
-          start: this.copy(expr.start, at),
-          condition: this.copy(expr.condition, at),
-          step: this.copy(expr.step, at),
-          result: this.copy(expr.result, at),
+          range: yield* this.#copy(expr.range, at),
+          start: yield* this.#copy(expr.start, at),
+          condition: yield* this.#copy(expr.condition, at),
+          step: yield* this.#copy(expr.step, at),
+          result: yield* this.#copy(expr.result, at),
         };
     }
+  }
+
+  *#copies(exprs: readonly Expr[], at: number): Steps<readonly Expr[]> {
+    const copies: Expr[] = [];
+    for (const expr of exprs) copies.push(yield* this.#copy(expr, at));
+    return copies;
+  }
+
+  *#copiesOfEntries(entries: MapLiteral['entries'], at: number): Steps<MapLiteral['entries']> {
+    const copies: MapLiteral['entries'][number][] = [];
+    for (const entry of entries) {
+      const id = this.id();
+      const key = yield* this.#copy(entry.key, at);
+      copies.push({ ...entry, id, key, value: yield* this.#copy(entry.value, at) });
+    }
+    return copies;
+  }
+
+  *#copiesOfFields(fields: StructLiteral['fields'], at: number): Steps<StructLiteral['fields']> {
+    const copies: StructLiteral['fields'][number][] = [];
+    for (const field of fields) {
+      copies.push({ ...field, id: this.id(), at, value: yield* this.#copy(field.value, at) });
+    }
+    return copies;
   }
 }
 

@@ -1,4 +1,5 @@
 import { compile } from '../api/regular-expression.js';
+import type { Steps } from '../api/steps.js';
 import { isSameType, withinOptional } from './assignability.js';
 import type { Call, Expr, ListLiteral, MapLiteral } from './ast.js';
 import type { Checked } from './checker.js';
@@ -10,14 +11,18 @@ import { typeText } from './type-text.js';
 import type { Type } from './types.js';
 import { Failure, type Value } from './values.js';
 
+const nodesInStep = 2_048;
+
 type FindOverload = (id: string) => Overload | undefined;
 
 /**
  * What Kubernetes checks besides types: texts of durations, timestamps and regular expressions, elements of lists and
  * maps of one type only, texts for `format` and what is put into them.
  */
-export function validate(checked: Checked, overload: FindOverload, issues: Issues): void {
-  const visit = (expr: Expr, inFormat: boolean): void => {
+export function* validate(checked: Checked, overload: FindOverload, issues: Issues): Steps<void> {
+  let seen = 0;
+  function* visit(expr: Expr, inFormat: boolean): Steps<void> {
+    if (++seen % nodesInStep === 0) yield;
     if (expr.kind === 'call') {
       checkLiteral(expr, checked, overload, issues);
       if (expr.name === 'format') checkFormatCall(expr, checked, issues);
@@ -25,9 +30,9 @@ export function validate(checked: Checked, overload: FindOverload, issues: Issue
     if (!inFormat && expr.kind === 'list') checkList(expr, checked, issues);
     if (!inFormat && expr.kind === 'map') checkMap(expr, checked, issues);
     const inside = inFormat || (expr.kind === 'call' && expr.name === 'format');
-    for (const part of subexpressions(expr)) visit(part, inside);
-  };
-  visit(checked.expr, false);
+    for (const part of subexpressions(expr)) yield* visit(part, inside);
+  }
+  yield* visit(checked.expr, false);
 }
 
 /** A literal that can only fail: `duration('x')`, `s.matches('[')`. */
@@ -51,7 +56,7 @@ const typeOf = ({ types }: Checked, { id }: Expr): Type => types.get(id) ?? { ki
 const within = (type: Type, optional: boolean): Type => (optional ? (withinOptional(type) ?? type) : type);
 
 function mismatch(at: number, expected: Type, found: Type, issues: Issues): void {
-  issues.add(at, `expected type '${typeText(expected)}' but found '${typeText(found)}'`);
+  issues.add(at, () => `expected type '${typeText(expected)}' but found '${typeText(found)}'`);
 }
 
 function checkList(list: ListLiteral, checked: Checked, issues: Issues): void {

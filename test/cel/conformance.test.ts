@@ -254,7 +254,7 @@ function outcome(one: Case): Value | 'failed' | 'refused' {
   if (type !== undefined) expect(checked.type).toEqual(typeFrom(type));
   if (one.checkOnly === true) return 'failed';
   try {
-    const { value } = program(checked, environment).evaluate((name) => values.get(name), { limit: 1e9 });
+    const { value } = atOnce(program(checked, environment)).evaluate((name) => values.get(name), { limit: 1e9 });
     return value instanceof Failure ? 'failed' : value;
   } catch (error) {
     if (error instanceof ProgramFailed) return 'failed';

@@ -21,10 +21,11 @@ const environment = environmentOf({
 function estimated(text: string, sizes: Readonly<Record<string, number>> = {}): readonly [number, number] {
   const { checked, issues } = atOnce(environment.compile(text));
   if (checked === undefined) throw new Error(issues[0]?.text);
-  const { min, max } = estimate(checked, environment, (path) => {
+  const sizeOf = (path: readonly string[]) => {
     const size = sizes[path.join('.')];
     return size === undefined ? undefined : { min: 0, max: size };
-  });
+  };
+  const { min, max } = atOnce(estimate(checked, environment, sizeOf));
   return [min, max];
 }
 

@@ -49,7 +49,7 @@ function evaluated(
   const compiled = atOnce(environment.compile(expression));
   if (compiled.issues !== undefined) throw new Error(compiled.issues.map(({ message }) => message).join());
   const all = { ...variables, ...more };
-  return program(compiled.checked, environment).evaluate((name) => all[name]?.[1], { limit });
+  return atOnce(program(compiled.checked, environment)).evaluate((name) => all[name]?.[1], { limit });
 }
 
 /** Values, failures and costs are those of cel-go 0.26 in Kubernetes' environment. */
@@ -172,7 +172,7 @@ describe('constants', () => {
     const environment = environmentOf({ variables: new Map(), libraries: [...libraries, regex] });
     const { checked } = atOnce(environment.compile(expression));
     if (checked === undefined) throw new Error('refused');
-    expect(() => program(checked, environment)).toThrow(new ProgramFailed(message));
+    expect(() => atOnce(program(checked, environment))).toThrow(new ProgramFailed(message));
   });
 });
 
@@ -248,7 +248,7 @@ describe('variables', () => {
     const environment = environmentWith();
     const { checked } = atOnce(environment.compile('i > 0 ? i + i : l[0]'));
     if (checked === undefined) throw new Error('refused');
-    const made = program(checked, environment);
+    const made = atOnce(program(checked, environment));
     const asked: string[] = [];
     const ask = (name: string): Value | undefined => {
       asked.push(name);

@@ -14,7 +14,7 @@ function evaluated(text: string): Value {
   const compiled = atOnce(environment.compile(text));
   if (compiled.issues !== undefined) throw new Error(compiled.issues.map(({ message }) => message).join());
   try {
-    return program(compiled.checked, environment).evaluate(() => undefined, { limit: 1000 }).value;
+    return atOnce(program(compiled.checked, environment)).evaluate(() => undefined, { limit: 1000 }).value;
   } catch (error) {
     if (error instanceof ProgramFailed) return new Failure(error.message);
     throw error;

@@ -51,6 +51,6 @@ export function* checkSelector(expression: string): Steps<{ readonly cost: numbe
         : `must evaluate to bool or the unknown type, not ${fullTypeText(type)}`,
   });
   if (prepared.wrong !== undefined) return { wrong: prepared.wrong };
-  yield;
-  return { cost: estimate(prepared.checked, environment(), sizeOf).max };
+  const { max: cost } = yield* estimate(prepared.checked, environment(), sizeOf);
+  return { cost };
 }

@@ -1,3 +1,4 @@
+import type { Steps } from '../../api/steps.js';
 import type { Call, Comprehension, Expr, ListLiteral, MapLiteral, Select } from '../ast.js';
 import type { Checked } from '../checker.js';
 import { GrowingList, GrowingMap, listFrom } from '../collections.js';
@@ -82,11 +83,14 @@ const conversionNames: ReadonlySet<string> = new Set([
   'type',
   'uint',
 ]);
+const nodesInStep = 2_048;
+
 /** Makes steps of the parts of an expression, once. */
 export class Planner {
   readonly #checked: Checked;
   readonly #environment: Overloads;
   readonly #places = new Map<string, number>();
+  #seen = 0;
   /** Places for variables of folds given out so far. */
   locals = 0;
 
@@ -95,29 +99,30 @@ export class Planner {
     this.#environment = environment;
   }
 
-  plan(expr: Expr, scope: Scope | undefined): Plan {
+  *plan(expr: Expr, scope: Scope | undefined): Steps<Plan> {
+    if (++this.#seen % nodesInStep === 0) yield;
     switch (expr.kind) {
       case 'literal':
         return { kind: 'constant', value: expr.value };
       case 'ident':
         return this.#name(expr.id, expr.name, scope);
       case 'select':
-        return this.#select(expr, scope);
+        return yield* this.#select(expr, scope);
       case 'call':
-        return this.#call(expr, scope);
+        return yield* this.#call(expr, scope);
       case 'list':
-        return this.#list(expr, scope);
+        return yield* this.#list(expr, scope);
       case 'map':
-        return this.#map(expr, scope);
+        return yield* this.#map(expr, scope);
       case 'comprehension':
-        return { kind: 'step', step: this.#fold(expr, scope) };
+        return { kind: 'step', step: yield* this.#fold(expr, scope) };
       case 'struct':
         throw new ProgramFailed(`unknown type: ${expr.name}`);
     }
   }
 
-  #step(expr: Expr, scope: Scope | undefined): Step {
-    return stepOf(this.plan(expr, scope));
+  *#step(expr: Expr, scope: Scope | undefined): Steps<Step> {
+    return stepOf(yield* this.plan(expr, scope));
   }
 
   #name(id: number, written: string, scope: Scope | undefined): Plan {
@@ -149,16 +154,22 @@ export class Planner {
     return this.#places.size - 1;
   }
 
-  #select(expr: Select, scope: Scope | undefined): Plan {
+  *#select(expr: Select, scope: Scope | undefined): Steps<Plan> {
     if (this.#checked.references.has(expr.id)) return this.#name(expr.id, expr.field, scope);
-    const attribute = openPath(this.plan(expr.operand, scope));
+    const attribute = openPath(yield* this.plan(expr.operand, scope));
     addQualifier(attribute, { key: expr.field, keyStep: undefined, optional: false, test: expr.test });
     return { kind: expr.test ? 'test' : 'path', attribute };
   }
 
-  #call(expr: Call, scope: Scope | undefined): Plan {
+  *#plans(exprs: readonly Expr[], scope: Scope | undefined): Steps<readonly Plan[]> {
+    const plans: Plan[] = [];
+    for (const expr of exprs) plans.push(yield* this.plan(expr, scope));
+    return plans;
+  }
+
+  *#call(expr: Call, scope: Scope | undefined): Steps<Plan> {
     const operands = expr.target === undefined ? expr.args : [expr.target, ...expr.args];
-    const plans = operands.map((operand) => this.plan(operand, scope));
+    const plans = yield* this.#plans(operands, scope);
     switch (expr.name) {
       case '_?_:_':
         return choice(plans);
@@ -189,8 +200,8 @@ export class Planner {
     return { kind: 'step', step };
   }
 
-  #list({ elements, optional }: ListLiteral, scope: Scope | undefined): Plan {
-    const plans = elements.map((element) => this.plan(element, scope));
+  *#list({ elements, optional }: ListLiteral, scope: Scope | undefined): Steps<Plan> {
+    const plans = yield* this.#plans(elements, scope);
     if (optional.size === 0 && plans.every(isConstant)) {
       return { kind: 'constant', value: listFrom(plans.map(({ value }) => value)) };
     }
@@ -205,12 +216,11 @@ export class Planner {
     };
   }
 
-  #map({ entries }: MapLiteral, scope: Scope | undefined): Plan {
-    const plans = entries.map(({ key, value, optional }) => ({
-      key: this.plan(key, scope),
-      value: this.plan(value, scope),
-      optional,
-    }));
+  *#map({ entries }: MapLiteral, scope: Scope | undefined): Steps<Plan> {
+    const plans: { readonly key: Plan; readonly value: Plan; readonly optional: boolean }[] = [];
+    for (const { key, value, optional } of entries) {
+      plans.push({ key: yield* this.plan(key, scope), value: yield* this.plan(value, scope), optional });
+    }
     const steps = plans.map(({ key, value, optional }) => ({ key: stepOf(key), value: stepOf(value), optional }));
     if (plans.every(({ key, value, optional }) => !optional && isConstant(key) && isConstant(value))) {
       return { kind: 'constant', value: mapOfSteps(steps, new Frame(() => undefined, Number.POSITIVE_INFINITY, 0)) };
@@ -225,9 +235,9 @@ export class Planner {
     };
   }
 
-  #fold(expr: Comprehension, scope: Scope | undefined): Step {
-    const range = this.#step(expr.range, scope);
-    const start = this.#step(expr.start, scope);
+  *#fold(expr: Comprehension, scope: Scope | undefined): Steps<Step> {
+    const range = yield* this.#step(expr.range, scope);
+    const start = yield* this.#step(expr.start, scope);
     const sumPlace = this.locals++;
     const firstPlace = this.locals++;
     const secondPlace = expr.second === undefined ? undefined : this.locals++;
@@ -252,9 +262,9 @@ export class Planner {
     const outside =
       expr.second === undefined || secondPlace === undefined ? scope : inner(expr.second, secondPlace, scope);
     const around = inner(expr.variable, firstPlace, outside);
-    const condition = this.#step(expr.condition, withSum(around));
-    const step = this.#step(expr.step, withSum(around));
-    const result = this.#step(expr.result, withSum(scope));
+    const condition = yield* this.#step(expr.condition, withSum(around));
+    const step = yield* this.#step(expr.step, withSum(around));
+    const result = yield* this.#step(expr.result, withSum(scope));
     const over = loop(condition, step, sumPlace, firstPlace, secondPlace);
     return (frame) => {
       const values = range(frame);

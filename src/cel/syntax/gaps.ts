@@ -1,3 +1,4 @@
+import type { Steps } from '../../api/steps.js';
 import type { Expr, MapLiteral, StructLiteral } from '../ast.js';
 import type { Token } from '../lexer.js';
 import { readLiteral } from '../literals.js';
@@ -22,11 +23,14 @@ const transparent: ReadonlySet<string> = new Set([
   'constantLiteral',
 ]);
 
+const foundInStep = 1_024;
+
 /** Makes a tree of what was found of a text with gaps, telling what is wrong with the parts as well. */
 export class TreeOfGaps {
   readonly #trees: Trees;
   readonly #told: () => number;
   #depth = 0;
+  #seen = 0;
 
   /** `told`: how many issues there are. */
   constructor(trees: Trees, told: () => number) {
@@ -34,37 +38,38 @@ export class TreeOfGaps {
     this.#told = told;
   }
 
-  expr(found: Found | undefined): Expr {
+  *expr(found: Found | undefined): Steps<Expr> {
+    if (++this.#seen % foundInStep === 0) yield;
     const at = found === undefined ? undefined : this.#unnested(found);
     switch (at?.name) {
       case 'expr':
-        return this.#nested(() => this.#conditional(at));
+        return yield* this.#nested(this.#conditional(at));
       case 'conditionalOr':
-        return this.#logic(at, '_||_');
+        return yield* this.#logic(at, '_||_');
       case 'conditionalAnd':
-        return this.#logic(at, '_&&_');
+        return yield* this.#logic(at, '_&&_');
       case 'relation':
       case 'calc':
-        return this.#nested(() => this.#binary(at));
+        return yield* this.#nested(this.#binary(at));
       case 'logicalNot':
-        return this.#signed(at, '!_');
+        return yield* this.#signed(at, '!_');
       case 'negate':
-        return this.#signed(at, '-_');
+        return yield* this.#signed(at, '-_');
       case 'select':
-        return this.#nested(() => this.#select(at));
+        return yield* this.#nested(this.#select(at));
       case 'memberCall':
-        return this.#nested(() => this.#memberCall(at));
+        return yield* this.#nested(this.#memberCall(at));
       case 'index':
-        return this.#nested(() => this.#index(at));
+        return yield* this.#nested(this.#index(at));
       case 'ident':
       case 'globalCall':
-        return this.#name(at);
+        return yield* this.#name(at);
       case 'createList':
-        return this.#list(at);
+        return yield* this.#list(at);
       case 'createMap':
-        return this.#trees.map(placeOf(at, 'op'), this.#entries(part(at, 'entries')));
+        return this.#trees.map(placeOf(at, 'op'), yield* this.#entries(part(at, 'entries')));
       case 'createMessage':
-        return this.#message(at);
+        return yield* this.#message(at);
       case 'literal':
         return this.#literal(at);
       default:
@@ -85,9 +90,9 @@ export class TreeOfGaps {
     return at;
   }
 
-  #nested(visit: () => Expr): Expr {
+  *#nested(visit: Steps<Expr>): Steps<Expr> {
     if (++this.#depth > mostNested) throw new Hopeless('max recursion depth exceeded');
-    const expr = visit();
+    const expr = yield* visit;
     this.#depth--;
     return expr;
   }
@@ -98,34 +103,34 @@ export class TreeOfGaps {
     return this.#trees.broken(nowhere);
   }
 
-  #conditional(found: Found): Expr {
-    const condition = this.expr(part(found, 'e'));
-    const args = [condition, this.expr(part(found, 'e1')), this.expr(part(found, 'e2'))];
+  *#conditional(found: Found): Steps<Expr> {
+    const condition = yield* this.expr(part(found, 'e'));
+    const args = [condition, yield* this.expr(part(found, 'e1')), yield* this.expr(part(found, 'e2'))];
     return this.#trees.call(placeOf(found, 'op'), '_?_:_', undefined, args);
   }
 
-  #logic(found: Found, name: string): Expr {
-    const terms = [...partsOf(found, 'e'), ...partsOf(found, 'e1')].map((term) => this.expr(term));
+  *#logic(found: Found, name: string): Steps<Expr> {
+    const terms = yield* this.#all([...partsOf(found, 'e'), ...partsOf(found, 'e1')]);
     const places = tokensOf(found, 'ops').map(({ at }) => at);
     return this.#trees.logic(name, terms, places);
   }
 
-  #binary(found: Found): Expr {
+  *#binary(found: Found): Steps<Expr> {
     const operator = operators.get(token(found, 'op')?.kind ?? 'EOF');
     if (operator === undefined) return this.#trees.refuse(found.start.at, 'operator not found');
-    const args = [this.expr(part(found, 'left')), this.expr(part(found, 'right'))];
+    const args = [yield* this.expr(part(found, 'left')), yield* this.expr(part(found, 'right'))];
     return this.#trees.call(placeOf(found, 'op'), operator.name, undefined, args);
   }
 
-  #signed(found: Found, name: string): Expr {
+  *#signed(found: Found, name: string): Steps<Expr> {
     const signs = tokensOf(found, 'ops');
-    const member = this.expr(part(found, 'member'));
+    const member = yield* this.expr(part(found, 'member'));
     if (signs.length % 2 === 0) return member;
     return this.#trees.call(signs[0]?.at ?? found.start.at, name, undefined, [member]);
   }
 
-  #select(found: Found): Expr {
-    const operand = this.expr(part(found, 'left'));
+  *#select(found: Found): Steps<Expr> {
+    const operand = yield* this.expr(part(found, 'left'));
     const id = part(found, 'id');
     if (id === undefined || token(found, 'op') === undefined) return this.#trees.broken(found.start.at);
     const { name, refused } = identifierOf(id);
@@ -135,45 +140,51 @@ export class TreeOfGaps {
     return this.#trees.call(at, '_?._', undefined, [operand, this.#trees.literal(id.start.at, name)]);
   }
 
-  #memberCall(found: Found): Expr {
-    const operand = this.expr(part(found, 'left'));
+  *#memberCall(found: Found): Steps<Expr> {
+    const operand = yield* this.expr(part(found, 'left'));
     const id = token(found, 'id');
     if (id === undefined) return this.#trees.broken(found.start.at);
-    return this.#trees.callOrMacro(placeOf(found, 'open'), id.text, operand, this.#arguments(part(found, 'args')));
+    const args = yield* this.#arguments(part(found, 'args'));
+    return yield* this.#trees.callOrMacro(placeOf(found, 'open'), id.text, operand, args);
   }
 
-  #index(found: Found): Expr {
-    const operand = this.expr(part(found, 'left'));
+  *#index(found: Found): Steps<Expr> {
+    const operand = yield* this.expr(part(found, 'left'));
     if (token(found, 'op') === undefined) return this.#trees.broken(found.start.at);
-    const index = this.expr(part(found, 'index'));
+    const index = yield* this.expr(part(found, 'index'));
     const name = token(found, 'opt') === undefined ? '_[_]' : '_[?_]';
     return this.#trees.call(placeOf(found, 'op'), name, undefined, [operand, index]);
   }
 
-  #name(found: Found): Expr {
+  *#name(found: Found): Steps<Expr> {
     const id = token(found, 'id');
     if (id === undefined) return this.#trees.broken(found.start.at);
     if (isReserved(id.text)) return this.#trees.refuse(found.start.at, `reserved identifier: ${id.text}`);
     const name = `${token(found, 'leadingDot') === undefined ? '' : '.'}${id.text}`;
     if (found.name === 'ident') return this.#trees.ident(id.at, name);
-    const args = this.#arguments(part(found, 'args'));
-    return this.#trees.callOrMacro(placeOf(found, 'op'), name, undefined, args);
+    const args = yield* this.#arguments(part(found, 'args'));
+    return yield* this.#trees.callOrMacro(placeOf(found, 'op'), name, undefined, args);
   }
 
-  #arguments(found: Found | undefined): readonly Expr[] {
-    return partsOf(found, 'e').map((arg) => this.expr(arg));
+  #arguments(found: Found | undefined): Steps<readonly Expr[]> {
+    return this.#all(partsOf(found, 'e'));
   }
 
-  #list(found: Found): Expr {
+  *#all(parts: readonly (Found | undefined)[]): Steps<readonly Expr[]> {
+    const exprs: Expr[] = [];
+    for (const part of parts) exprs.push(yield* this.expr(part));
+    return exprs;
+  }
+
+  *#list(found: Found): Steps<Expr> {
     const optional = new Set<number>();
-    const elements = partsOf(part(found, 'elems'), 'elems').map((element, index) => {
-      if (token(element, 'opt') !== undefined) optional.add(index);
-      return this.expr(part(element, 'e'));
-    });
+    const parts = partsOf(part(found, 'elems'), 'elems');
+    for (const [index, element] of parts.entries()) if (token(element, 'opt') !== undefined) optional.add(index);
+    const elements = yield* this.#all(parts.map((element) => part(element, 'e')));
     return this.#trees.list(placeOf(found, 'op'), elements, optional);
   }
 
-  #entries(found: Found | undefined): MapLiteral['entries'] {
+  *#entries(found: Found | undefined): Steps<MapLiteral['entries']> {
     const keys = partsOf(found, 'keys');
     const values = partsOf(found, 'values');
     const entries: MapLiteral['entries'][number][] = [];
@@ -183,21 +194,21 @@ export class TreeOfGaps {
       if (key === undefined || value === undefined) return [];
       entries.push({
         id: this.#trees.id(),
-        key: this.expr(part(key, 'e')),
-        value: this.expr(value),
+        key: yield* this.expr(part(key, 'e')),
+        value: yield* this.expr(value),
         optional: token(key, 'opt') !== undefined,
       });
     }
     return entries;
   }
 
-  #message(found: Found): Expr {
+  *#message(found: Found): Steps<Expr> {
     const names = tokensOf(found, 'ids').map(({ text }) => text);
     const name = `${token(found, 'leadingDot') === undefined ? '' : '.'}${names.join('.')}`;
-    return this.#trees.struct(placeOf(found, 'op'), name, this.#fields(part(found, 'entries')));
+    return this.#trees.struct(placeOf(found, 'op'), name, yield* this.#fields(part(found, 'entries')));
   }
 
-  #fields(found: Found | undefined): StructLiteral['fields'] {
+  *#fields(found: Found | undefined): Steps<StructLiteral['fields']> {
     const values = partsOf(found, 'values');
     const colons = tokensOf(found, 'cols');
     const fields: StructLiteral['fields'][number][] = [];
@@ -211,7 +222,7 @@ export class TreeOfGaps {
         continue;
       }
       const optional = token(key, 'opt') !== undefined;
-      fields.push({ id: this.#trees.id(), at: colon.at, name, value: this.expr(value), optional });
+      fields.push({ id: this.#trees.id(), at: colon.at, name, value: yield* this.expr(value), optional });
     }
     return fields;
   }

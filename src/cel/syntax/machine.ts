@@ -37,7 +37,8 @@ interface Ask {
   readonly precedence: number;
   readonly to: State | undefined;
 }
-type Following<T> = Generator<Ask, T, Found>;
+/** Asks for what is found of a rule within, or for nothing: only a pause. */
+type Following<T> = Generator<Ask | undefined, T, Found>;
 
 /** A rule that is being followed: where its caller goes on. */
 interface Frame {
@@ -90,7 +91,8 @@ export class Machine {
       const { done, value } = open.at(-1)!.next(found as Found);
       if (!done) {
         found = undefined;
-        open.push(this.#rule(value.rule, value.precedence, value.to));
+        if (value === undefined) yield;
+        else open.push(this.#rule(value.rule, value.precedence, value.to));
         continue;
       }
       open.pop();
@@ -167,7 +169,8 @@ export class Machine {
       const { suffixes } = rule;
       if (suffixes !== undefined) {
         this.#enter(suffixes.at);
-        while (this.#predict(suffixes.at, precedence, true) === 1) {
+        for (let count = 1; this.#predict(suffixes.at, precedence, true) === 1; count++) {
+          if (count % rulesInStep === 0) yield;
           let which = 1;
           if (suffixes.choice !== undefined) {
             this.#enter(suffixes.choice);

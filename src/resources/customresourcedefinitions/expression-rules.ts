@@ -61,11 +61,11 @@ export function* expressionViolations(
       const rule = yield* nodeRule.compiled();
       yield;
       const field = index(at, place);
-      const cost = rule.rule && rule.rule.wrong === undefined ? rule.rule.cost() : 0;
+      const cost = rule.rule && rule.rule.wrong === undefined ? (yield* rule.rule.cost()).max : 0;
       limit(child(field, 'rule'), 'rule', times(cost, cardinality(site, declared)));
       for (const violation of ruleViolations(rule, field)) add(violation);
       if (rule.message && rule.message.wrong === undefined) {
-        limit(child(field, 'messageExpression'), 'messageExpression', rule.message.cost());
+        limit(child(field, 'messageExpression'), 'messageExpression', (yield* rule.message.cost()).max);
       }
       for (const violation of oldSelfViolations(rule, field, site.uncorrelatable)) add(violation);
     }

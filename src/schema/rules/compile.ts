@@ -13,7 +13,7 @@ import type { Schema, ValidationRule } from '../schema.js';
 
 /** One expression, ready to be evaluated, or why it is not. `cost` estimates the most that one evaluation can cost. */
 export type CompiledExpression =
-  | { readonly program: Program; readonly cost: () => number; readonly wrong?: undefined }
+  | { readonly program: Program; readonly cost: () => Steps<Range>; readonly wrong?: undefined }
   | { readonly wrong: string };
 
 /** A rule of a node of a schema. */
@@ -107,5 +107,5 @@ function* compile(
   const usesOldSelf = names.some(({ name }) => name === 'oldSelf');
   if (prepared.wrong !== undefined) return { expression: { wrong: prepared.wrong }, usesOldSelf };
   const { program, checked } = prepared;
-  return { expression: { program, cost: () => estimate(checked, environment, sizeOf).max }, usesOldSelf };
+  return { expression: { program, cost: () => estimate(checked, environment, sizeOf) }, usesOldSelf };
 }

@@ -30,8 +30,23 @@ export function setList(list: ListValue): ListValue {
 /** A list of objects that are known by some of their fields; adding replaces an item by the one of the same keys. */
 export function keyedList(list: ListValue, keyFields: readonly string[]): ListValue {
   const fields = keyFields.map((field) => escapeField(field) ?? field);
-  const keyOf = (item: Value): string => itemKey(item, fields);
-  const byKey = once(() => new Map(items(list).map((item) => [keyOf(item), item])));
+  // Lists that are made of this one have the same items.
+  const known = new WeakMap<object, string>();
+  const keyOf: KeyOf = (item) => {
+    if (item === null || typeof item !== 'object') return '';
+    const before = known.get(item);
+    if (before !== undefined) return before;
+    const key = itemKey(item, fields);
+    known.set(item, key);
+    return key;
+  };
+  return listByKeys(list, keyOf, () => new Map(items(list).map((item) => [keyOf(item), item])));
+}
+
+type KeyOf = (item: Value) => string;
+
+function listByKeys(list: ListValue, keyOf: KeyOf, makeByKey: () => ReadonlyMap<string, Value>): ListValue {
+  const byKey = once(makeByKey);
   return {
     kind: 'list',
     size: list.size,
@@ -45,7 +60,7 @@ export function keyedList(list: ListValue, keyFields: readonly string[]): ListVa
     plus(other) {
       const merged = new Map(byKey());
       for (const item of items(other)) merged.set(keyOf(item), item);
-      return keyedList(joined([...merged.values()], []), keyFields);
+      return listByKeys(joined([...merged.values()], []), keyOf, () => merged);
     },
   };
 }
@@ -67,8 +82,8 @@ function scalarKey(value: Value): string {
   return `${typeof value} ${String(value)}`;
 }
 
-function itemKey(item: Value, fields: readonly string[]): string {
-  if (item === null || typeof item !== 'object' || !('kind' in item) || item.kind !== 'map') return '';
+function itemKey(item: Value & object, fields: readonly string[]): string {
+  if (!('kind' in item) || item.kind !== 'map') return '';
   return JSON.stringify(
     fields.map((field) => {
       const value = item.get(field);

@@ -31,8 +31,8 @@ function evaluate(expression: string, decide: Decide) {
     ['authorizer', authorizerValue(decide)],
     ['authorizer.requestResource', requestResourceValue(decide, subject)],
   ]);
-  const evaluated = program(checked, environment).evaluate((name) => values.get(name), { limit: 1_000_000 });
-  return { ...evaluated, estimate: estimate(checked, environment, () => undefined).max };
+  const evaluated = atOnce(program(checked, environment)).evaluate((name) => values.get(name), { limit: 1_000_000 });
+  return { ...evaluated, estimate: atOnce(estimate(checked, environment, () => undefined)).max };
 }
 
 const unsaid = { subresource: '', namespace: '', name: '', fieldSelector: '', labelSelector: '' };

@@ -22,7 +22,7 @@ function evaluate(expression: string, variables: Readonly<Record<string, Value>>
   if (checked === undefined) throw new Error(issues.map(String).join('\n'));
   const start = performance.now();
   try {
-    const { value } = program(checked, environment).evaluate((name) => variables[name], { limit: 1_000_000 });
+    const { value } = atOnce(program(checked, environment)).evaluate((name) => variables[name], { limit: 1_000_000 });
     return { value, milliseconds: performance.now() - start };
   } catch (error) {
     if (!(error instanceof CostExceeded)) throw error;

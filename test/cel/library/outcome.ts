@@ -22,10 +22,10 @@ export interface Outcome {
 export function outcome(expression: string): Outcome {
   const { checked, issues } = atOnce(environment.compile(expression));
   if (checked === undefined) throw new Error(issues.map(String).join('\n'));
-  const { min, max } = estimate(checked, environment, () => undefined);
+  const { min, max } = atOnce(estimate(checked, environment, () => undefined));
   const told = { estimate: max > 1e15 ? `${min}..` : min === max ? min : `${min}..${max}` };
   try {
-    const { value, cost } = program(checked, environment).evaluate(() => undefined, { limit: 1_000_000 });
+    const { value, cost } = atOnce(program(checked, environment)).evaluate(() => undefined, { limit: 1_000_000 });
     return { answer: shown(value), cost, ...told };
   } catch (error) {
     if (error instanceof ProgramFailed) return { answer: `! ${error.message}`, cost: 0, ...told };
