@@ -47,6 +47,34 @@ test.each<[object, readonly string[]]>([
   expect(write(definition, { spec }).violations).toEqual(violations);
 });
 
+const loops = (count: number): string => {
+  let text = 'a0 != a1';
+  for (let at = count - 1; at >= 0; at--) text = `device.attributes.all(a${at}, ${text})`;
+  return text;
+};
+const wrongType = (text: string, type: string): string =>
+  `Invalid value: "${text}": must evaluate to bool or the unknown type, not ${type}`;
+
+test.each<[string, string | undefined]>([
+  ['device.attributes["a.example.com"].model == "x"', undefined],
+  ['device.attributes["a.example.com"].model', undefined],
+  ['device.allowMultipleAllocations', undefined],
+  ['cel.bind(dra, device.attributes["a.example.com"], dra.count > 1)', undefined],
+  ['device.capacity["a.example.com"].memory.isGreaterThan(quantity("1Gi"))', undefined],
+  ['device.driver', wrongType('device.driver', 'string')],
+  ['1', wrongType('1', 'int')],
+  [
+    'device.nope == 1',
+    `Invalid value: "device.nope == 1": compilation failed: ERROR: <input>:1:7: undefined field 'nope'\n | device.nope == 1\n | ......^`,
+  ],
+  [loops(3), undefined],
+  [loops(5), 'Forbidden: too complex, exceeds cost limit'],
+])('selector %s', (expression, wrong) => {
+  const at = 'spec.selectors[0].cel.expression';
+  const violations = wrong === undefined ? [] : [`${at}: ${wrong}`];
+  expect(write(definition, { spec: { selectors: [{ cel: { expression } }] } }).violations).toEqual(violations);
+});
+
 test.each([
   ['example.com/gpu', true],
   ['gpu', false],
