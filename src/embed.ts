@@ -183,7 +183,7 @@ async function start(options: ServerOptions, given: Start): Promise<OpenedServer
   const clientOf = (user: UserInfo, agent: string): Client =>
     clientIn(domains, localClient({ user, handle: inProcess, catalogue, agent, signal: stopping.signal }));
 
-  await openCustomResources({ objects, catalogue, domains, log, webhooks });
+  await openCustomResources({ objects, catalogue, domains, clock, log, metrics, webhooks });
   const certificates = options.certificates ?? {};
   const own = options.signers ?? [];
   await bootstrap(

@@ -121,6 +121,8 @@ export interface WriteParameters {
   readonly dryRun: boolean;
   readonly fieldManager: string | undefined;
   readonly fieldValidation: FieldValidation;
+  /** As it was given, for webhooks. */
+  readonly givenFieldValidation: FieldValidation | undefined;
   /** undefined: not given. */
   readonly force: boolean | undefined;
 }
@@ -167,10 +169,12 @@ export function readWriteParameters(
   found.push(...managerViolations(fieldManager), ...dryRunViolations(dryRun));
   if (!validations.includes(fieldValidation)) found.push(notSupported('fieldValidation', fieldValidation, validations));
   if (found.length) throw invalidObject({ group: 'meta.k8s.io', kind }, found);
+  const givenFieldValidation = fieldValidation === '' ? undefined : (fieldValidation as FieldValidation);
   return {
     dryRun: dryRun.length > 0,
     fieldManager,
-    fieldValidation: fieldValidation === '' ? 'Warn' : (fieldValidation as FieldValidation),
+    fieldValidation: givenFieldValidation ?? 'Warn',
+    givenFieldValidation,
     force: force === undefined ? undefined : readBoolean(force),
   };
 }

@@ -224,7 +224,7 @@ export const writeRequest = (
   request: ApiRequest,
   definition: ResourceDefinition,
   context: RequestContext,
-  { fieldManager, fieldValidation }: WriteParameters,
+  { fieldManager, givenFieldValidation: fieldValidation }: WriteParameters,
 ): WriteRequest => ({
   definition,
   context,
@@ -233,7 +233,7 @@ export const writeRequest = (
   options: {
     ...(context.dryRun ? { dryRun: ['All'] } : {}),
     ...(fieldManager === undefined ? {} : { fieldManager }),
-    ...(fieldValidation === 'Warn' ? {} : { fieldValidation }),
+    ...(fieldValidation === undefined ? {} : { fieldValidation }),
   },
   abandoned: () => request.signal.aborted,
 });

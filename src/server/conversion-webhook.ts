@@ -6,6 +6,7 @@ import { untyped } from '../api/errors.js';
 import { goJson } from '../api/go-text.js';
 import type { CustomResourceDefinition } from '../api/kinds/custom-resource-definition.js';
 import {
+  type ConversionFailure,
   type ConvertElsewhere,
   callFailed,
   conversionReview,
@@ -13,6 +14,8 @@ import {
   convertedObjects,
   InvalidConversion,
 } from '../resources/customresources/conversion-review.js';
+import type { Clock } from '../runtime/clock.js';
+import type { ConversionMetrics } from './conversion-metrics.js';
 
 /** How long a conversion may take. It is everybody's, not that of one request, so nobody's leaving ends it. */
 const patienceMs = 30_000;
@@ -21,10 +24,19 @@ const maxBytes = 16 * 1_048_576;
 const maxValues = 150_000;
 const never = new AbortController().signal;
 
+const unsupported = (): InvalidConversion =>
+  new InvalidConversion('failed: no supported conversion review versions', 'conversion_webhook_call_failure');
+
 /** Converts custom resources by the webhook of their definition; undefined if it has none. */
 export function conversionWebhook(
   { spec }: CustomResourceDefinition,
-  parts: { readonly client: HookClient; readonly services: ServiceAddresses; readonly api: string },
+  parts: {
+    readonly client: HookClient;
+    readonly services: ServiceAddresses;
+    readonly api: string;
+    readonly clock: Clock;
+    readonly metrics?: ConversionMetrics | undefined;
+  },
 ): ConvertElsewhere | undefined {
   const { conversion } = spec;
   const webhook = conversion?.strategy === 'Webhook' ? conversion.webhook : undefined;
@@ -34,8 +46,11 @@ export function conversionWebhook(
     spec.versions.some(({ name }) => apiVersion === `${spec.group}/${name}`);
   const call = async (objects: Parameters<ConvertElsewhere>[0], to: string): ReturnType<ConvertElsewhere> => {
     const version = conversionReviewVersion(webhook.conversionReviewVersions);
-    if (version === undefined) throw new InvalidConversion('failed: no supported conversion review versions');
+    if (version === undefined) throw unsupported();
     const uid = randomUUID();
+    const begun = parts.clock.now();
+    const count = (failure?: ConversionFailure): void =>
+      parts.metrics?.called((parts.clock.now() - begun) / 1_000, failure);
     try {
       const reply = await parts.client.post({
         target: targetOf(webhook.clientConfig ?? {}, parts.services, { blankMeansNone: true }),
@@ -45,10 +60,14 @@ export function conversionWebhook(
         maxBytes,
       });
       const review = readReply(reply, { group, version, kind: 'ConversionReview', maxValues });
-      return convertedObjects(review, { uid, group, version, to, objects });
+      const converted = convertedObjects(review, { uid, group, version, to, objects });
+      count();
+      return converted;
     } catch (error) {
-      if (error instanceof CallFailed || error instanceof UnusableTarget) throw callFailed(error.message);
-      throw error;
+      const isCall = error instanceof CallFailed || error instanceof UnusableTarget;
+      const failure = isCall ? callFailed(error.message) : error;
+      if (failure instanceof InvalidConversion) count(failure.failure);
+      throw failure;
     }
   };
   return async (objects, to) => {

@@ -9,7 +9,10 @@ import type { Catalogue } from '../apiserver/catalogue.js';
 import type { StoredObjects } from '../apiserver/stored-objects.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { type CustomResourceOptions, customResourcesOf } from '../resources/customresources/definition.js';
+import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
+import type { Metrics } from '../runtime/metrics.js';
+import { conversionMetrics } from './conversion-metrics.js';
 import { conversionWebhook } from './conversion-webhook.js';
 import type { Webhooks } from './webhooks.js';
 
@@ -21,13 +24,16 @@ export async function openCustomResources(given: {
   readonly log: Logger;
   /** How webhooks are reached that convert versions. Absent: only the apiVersion ever changes. */
   readonly webhooks?: Pick<Webhooks, 'client' | 'services'>;
+  readonly clock: Clock;
+  readonly metrics?: Metrics | undefined;
 }): Promise<void> {
-  const { webhooks, domains } = given;
+  const { webhooks, domains, clock } = given;
+  const metrics = given.metrics && conversionMetrics(given.metrics);
   const options: CustomResourceOptions = {
     prefixes: domains.extensions,
     ...(webhooks === undefined
       ? {}
-      : { convertElsewhere: (crd) => conversionWebhook(crd, { ...webhooks, api: domains.api }) }),
+      : { convertElsewhere: (crd) => conversionWebhook(crd, { ...webhooks, api: domains.api, clock, metrics }) }),
   };
   const read = (crd: CustomResourceDefinition): readonly ResourceDefinition[] => {
     try {

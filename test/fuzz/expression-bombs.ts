@@ -614,6 +614,11 @@ const conditions: Readonly<Record<string, readonly object[]>> = {
       name: `h${hook}.bomb.example.com`,
     }),
   ),
+  '64 conditions of 30,000 characters that are asked': [
+    withConditions(
+      many(64, (at) => ({ name: `c${at}`, expression: `${times('1 == 2||', 3_700)}object.data.size() != ${at}` })),
+    ),
+  ],
   'a condition about pairs': [
     withConditions([{ name: 'c', expression: 'object.data.all(k, object.data.all(l, k == l || true))' }]),
   ],

@@ -7,6 +7,7 @@ import { StoredObjects } from '../../src/apiserver/stored-objects.js';
 import { storageKey } from '../../src/registry/keys.js';
 import type { ResourceDefinition } from '../../src/registry/resource-definition.js';
 import { customResourceDefinitions } from '../../src/resources/customresourcedefinitions/definition.js';
+import { systemClock } from '../../src/runtime/clock.js';
 import { silentLogger } from '../../src/runtime/logger.js';
 import { openCustomResources } from '../../src/server/custom-resources.js';
 import { MemoryStore } from '../../src/store/memory/memory-store.js';
@@ -47,6 +48,7 @@ test('what one definition serves stays the same while another changes, comes and
     objects: new StoredObjects(store),
     catalogue,
     domains: defaultDomains,
+    clock: systemClock,
     log: silentLogger,
   });
   const of = (plural: string): ResourceDefinition | undefined => catalogue.current().find('example.com', 'v1', plural);

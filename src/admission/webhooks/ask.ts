@@ -7,7 +7,6 @@ import { denial, InvalidAnswer, patchTypeOf, type Verdict, verdictOf } from './a
 import { CallFailed, type HookClient } from './call.js';
 import type { Hook } from './hooks.js';
 import type { MatchParts } from './matching.js';
-import type { HookMetrics } from './metrics.js';
 import { readReply } from './reply.js';
 import { admissionReview, reviewVersion } from './review.js';
 import type { Seen } from './seen.js';
@@ -19,9 +18,7 @@ export interface WebhookParts extends MatchParts {
   hooks(): readonly Hook[];
   readonly client: HookClient;
   readonly services: ServiceAddresses;
-  readonly clock: Clock;
   readonly log: Logger;
-  readonly metrics?: HookMetrics | undefined;
   /** Domain of API groups, such as `k8s.io`. */
   readonly api: string;
   uuid(): string;

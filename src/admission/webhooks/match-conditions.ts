@@ -1,6 +1,5 @@
 import type { MatchCondition } from '../../api/kinds/webhook-configuration.js';
 import type { Json, JsonObject } from '../../api/object.js';
-import { atOnce } from '../../api/steps.js';
 import { serviceAccountGroups, serviceAccountUsername, type UserInfo } from '../../api/user.js';
 import type { Authorizer } from '../../auth/authorizer.js';
 import { compileCondition } from '../../cel/environments/admission.js';
@@ -16,7 +15,7 @@ import {
 } from '../../cel/library/authorizer.js';
 import type { Prepared } from '../../cel/prepare.js';
 import { Failure, type Value } from '../../cel/values.js';
-import { TurnTaking } from '../../runtime/turn-taking.js';
+import { inTurns, TurnTaking } from '../../runtime/turn-taking.js';
 import type { AdmissionAttributes } from '../admission-step.js';
 import type { EvaluateConditions } from './matching.js';
 import { requestMembers } from './review.js';
@@ -37,10 +36,8 @@ function turnsOf(attributes: AdmissionAttributes): TurnTaking {
 }
 
 const compiled = new WeakMap<MatchCondition, Prepared>();
-function compile(condition: MatchCondition): Prepared {
-  const known = compiled.get(condition);
-  if (known !== undefined) return known;
-  const made = atOnce(compileCondition(condition.expression));
+async function compile(condition: MatchCondition, turns: TurnTaking): Promise<Prepared> {
+  const made = await inTurns(compileCondition(condition.expression), turns);
   compiled.set(condition, made);
   return made;
 }
@@ -68,7 +65,7 @@ export const conditionEvaluator =
     let holds = true;
     for (const condition of conditions) {
       if (turns.isDue) await turns.next();
-      const prepared = compile(condition);
+      const prepared = compiled.get(condition) ?? (await compile(condition, turns));
       if (prepared.wrong !== undefined) {
         failures.push(`compilation error: ${prepared.wrong}`);
         continue;

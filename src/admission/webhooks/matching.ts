@@ -4,8 +4,10 @@ import type { MatchCondition, RuleWithOperations } from '../../api/kinds/webhook
 import type { ResourceType } from '../../api/object.js';
 import type { Labels } from '../../api/selectors.js';
 import type { ObjectSource } from '../../auth/object-source.js';
+import type { Clock } from '../../runtime/clock.js';
 import type { AdmissionAttributes } from '../admission-step.js';
 import type { Hook } from './hooks.js';
+import type { HookMetrics, HookSort } from './metrics.js';
 import { type HookedKinds, isNamespace, namespaceOf, requested, type Seen, type SeenAs, seenAs } from './seen.js';
 
 /** A hook that is to be asked, and in which version it sees the request. */
@@ -30,6 +32,8 @@ export interface MatchParts {
   readonly kinds: HookedKinds;
   readonly objects: ObjectSource;
   readonly evaluate: EvaluateConditions;
+  readonly clock: Clock;
+  readonly metrics?: HookMetrics | undefined;
 }
 
 const configurationKinds: readonly string[] = [
@@ -52,6 +56,7 @@ export const isExempt = ({ resource }: Pick<AdmissionAttributes, 'resource'>, ap
  */
 export async function invocationOf(
   hook: Hook,
+  sort: HookSort,
   attributes: AdmissionAttributes,
   current: Seen,
   parts: MatchParts,
@@ -69,8 +74,18 @@ export async function invocationOf(
   if (namespace !== true) throw namespace;
   const conditions = webhook.matchConditions ?? [];
   if (conditions.length === 0) return { hook, as };
+  const { clock, metrics } = parts;
+  const begun = clock.now();
   const seen = await seenAs(parts.kinds, current, as);
   const verdict = await parts.evaluate(conditions, { attributes, seen });
+  metrics?.judged({
+    webhook: webhook.name,
+    sort,
+    operation: attributes.operation,
+    seconds: (clock.now() - begun) / 1_000,
+    failures: 'failures' in verdict ? verdict.failures.length : 0,
+    excluded: 'holds' in verdict ? !verdict.holds : webhook.failurePolicy === 'Ignore',
+  });
   if ('holds' in verdict) return verdict.holds ? { hook, as } : undefined;
   if (webhook.failurePolicy === 'Ignore') return undefined;
   const { failures } = verdict;

@@ -16,6 +16,15 @@ export interface HookMetrics {
     /** Why the request was refused because of it; undefined if it was not. */
     readonly rejection: 'calling_webhook_error' | 'no_error' | 'apiserver_internal_error' | undefined;
   }): void;
+  /** The conditions of one were evaluated. `failures`: how many could not be; `excluded`: it is not called. */
+  judged(judgement: {
+    readonly webhook: string;
+    readonly sort: HookSort;
+    readonly operation: AdmissionAttributes['operation'];
+    readonly seconds: number;
+    readonly failures: number;
+    readonly excluded: boolean;
+  }): void;
   /** A failure that the webhook's policy ignores. */
   failedOpen(webhook: string, sort: HookSort): void;
 }
@@ -43,7 +52,31 @@ export function hookMetrics(metrics: Metrics): HookMetrics {
     help: 'Failures of admission webhooks that their policy ignores.',
     labels: ['name', 'type'],
   });
+  const conditionLabels = ['name', 'kind', 'type', 'operation'];
+  const judging = metrics.histogram({
+    name: 'apiserver_admission_match_condition_evaluation_seconds',
+    help: 'How long evaluating match conditions took.',
+    labels: conditionLabels,
+    buckets: [0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25],
+  });
+  const failed = metrics.counter({
+    name: 'apiserver_admission_match_condition_evaluation_errors_total',
+    help: 'Match conditions that could not be evaluated.',
+    labels: conditionLabels,
+  });
+  const excluded = metrics.counter({
+    name: 'apiserver_admission_match_condition_exclusions_total',
+    help: 'Webhooks that were not called because of their match conditions.',
+    labels: conditionLabels,
+  });
   return {
+    judged(judgement) {
+      const { webhook: name, sort: type, operation } = judgement;
+      const labels = { name, kind: 'webhook', type, operation };
+      judging.observe(labels, judgement.seconds);
+      if (judgement.failures > 0) failed.add(labels, judgement.failures);
+      if (judgement.excluded) excluded.add(labels);
+    },
     called({ webhook: name, sort: type, operation, seconds, code, rejection }) {
       const rejected = String(rejection !== undefined);
       // Kubernetes counts codes beyond these as the next below.

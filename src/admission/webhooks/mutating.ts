@@ -78,7 +78,7 @@ async function run(
   const dropsTimes = ({ as }: Seen): boolean =>
     !isRepeat && !isPatched && kinds.hasFineTimes(as) && writesTimes(attributes);
   for (const [index, hook] of parts.hooks().entries()) {
-    const invocation = await invocationOf(hook, attributes, current, parts);
+    const invocation = await invocationOf(hook, 'admit', attributes, current, parts);
     if (invocation === undefined || (isRepeat && !reinvocation.isDue(hook))) continue;
     const seen = await seenAs(kinds, current, invocation.as);
     const notes = annotator(attributes, parts.api, { hook, round: rounds.current, index });

@@ -23,7 +23,7 @@ async function validate(attributes: AdmissionAttributes, parts: WebhookParts): P
   if (attributes.caller !== undefined) setMaxListeners(0, attributes.caller.signal);
   for (const hook of parts.hooks()) {
     if (turns.isDue) await turns.next();
-    const invocation = await invocationOf(hook, attributes, current, parts);
+    const invocation = await invocationOf(hook, 'validating', attributes, current, parts);
     if (invocation === undefined) continue;
     const key = keyOf(invocation.as);
     const seen = versions.get(key) ?? (await seenAs(parts.kinds, current, invocation.as));

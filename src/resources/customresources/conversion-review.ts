@@ -1,5 +1,5 @@
 import { quote } from '../../api/go-text.js';
-import { isObject, type Json, type JsonObject } from '../../api/object.js';
+import { isObject, type Json, type JsonObject, member } from '../../api/object.js';
 import { atOnce } from '../../api/steps.js';
 import { anyName, validateMetadata } from '../../registry/metadata-rules.js';
 
@@ -27,16 +27,30 @@ export const conversionReview = (given: {
   response: { uid: '', convertedObjects: null, result: { metadata: {} } },
 });
 
+/** What was wrong with an answer, as kube-apiserver's metrics name it. */
+export type ConversionFailure = `conversion_webhook_${
+  | 'call'
+  | 'malformed_response'
+  | 'partial_response'
+  | 'invalid_converted_object'}_failure`;
+
 /** The answer does not do. The message goes behind `conversion for <version>, Kind=<kind> `. */
 export class InvalidConversion extends Error {
   override readonly name = 'InvalidConversion';
+  readonly failure: ConversionFailure;
+  constructor(message: string, failure: ConversionFailure) {
+    super(message);
+    this.failure = failure;
+  }
 }
 
-const failed = (why: string): InvalidConversion =>
-  new InvalidConversion(`failed: conversion webhook for /, Kind= failed: ${why}`);
+const failed = (
+  why: string,
+  failure: ConversionFailure = 'conversion_webhook_malformed_response_failure',
+): InvalidConversion => new InvalidConversion(`failed: conversion webhook for /, Kind= failed: ${why}`, failure);
 
 /** The same for a call that came to nothing. */
-export const callFailed = (why: string): InvalidConversion => failed(why);
+export const callFailed = (why: string): InvalidConversion => failed(why, 'conversion_webhook_call_failure');
 
 /**
  * The converted objects of a review that came back, each with the metadata of the one it was made of, except for labels
@@ -63,28 +77,33 @@ export function convertedObjects(
       `expected webhook response of ${expected}, Kind=ConversionReview, got ${apiVersion || '/'}, Kind=${kind}`,
     );
   }
-  const response = memberOf(review, 'response');
+  const response = member(review, 'response');
   if (!isObject(response)) throw failed('no response provided');
   if (version === 'v1' && textOf(response['uid']) !== asked.uid) {
     throw failed(`expected response.uid=${quote(asked.uid)}, got ${quote(textOf(response['uid']).slice(0, 1_024))}`);
   }
-  const result = memberOf(response, 'result');
+  const result = member(response, 'result');
   const status = isObject(result) ? textOf(result['status']) : '';
   if (status !== 'Success') {
     const message = isObject(result) ? textOf(result['message']) : '';
     throw failed(message || `response.result.status was '${status}', not 'Success'`);
   }
-  const converted = memberOf(response, 'convertedObjects') ?? [];
+  const converted = member(response, 'convertedObjects') ?? [];
   if (!Array.isArray(converted)) throw failed('response.convertedObjects is no list');
   if (converted.length !== objects.length) {
-    throw new InvalidConversion(`returned ${converted.length} objects, expected ${objects.length}`);
+    throw new InvalidConversion(
+      `returned ${converted.length} objects, expected ${objects.length}`,
+      'conversion_webhook_partial_response_failure',
+    );
   }
   return objects.map((original, at) => checked(original, converted[at] as Json, asked.to, at + 1));
 }
 
+const invalidObject = 'conversion_webhook_invalid_converted_object_failure';
+
 function checked(original: JsonObject, converted: Json, to: string, index: number): JsonObject {
   const wrong = (why: string): InvalidConversion =>
-    new InvalidConversion(`returned invalid converted object at index ${index}: ${why}`);
+    new InvalidConversion(`returned invalid converted object at index ${index}: ${why}`, invalidObject);
   if (!isObject(converted)) throw wrong('it is no object');
   const compare = (what: string, wanted: string, found: string): void => {
     if (wanted !== found) throw wrong(`invalid ${what} (expected ${wanted}, received ${found})`);
@@ -106,14 +125,14 @@ function checked(original: JsonObject, converted: Json, to: string, index: numbe
 /** The metadata that an object had, with the labels and annotations that it has now. */
 function restored(converted: JsonObject, before: JsonObject, index: number): JsonObject {
   const wrong = (why: string): InvalidConversion =>
-    new InvalidConversion(`returned invalid metadata in object at index ${index}: ${why}`);
-  const given = memberOf(converted, 'metadata');
+    new InvalidConversion(`returned invalid metadata in object at index ${index}: ${why}`, invalidObject);
+  const given = member(converted, 'metadata');
   if (given === undefined) throw wrong('missing metadata in converted object');
   if (!isObject(given)) throw wrong(`invalid metadata of type ${goType(given)} in converted object`);
   const { labels: _labels, annotations: _annotations, ...kept } = before;
   const metadata: Record<string, Json> = kept;
   for (const name of ['labels', 'annotations'] as const) {
-    const map = memberOf(given, name);
+    const map = member(given, name);
     if (map === undefined || map === null) continue;
     if (!isObject(map)) throw wrong(`invalid metadata.${name} of type ${goType(map)} in converted object`);
     for (const [key, value] of Object.entries(map)) {
@@ -149,10 +168,8 @@ function sameTexts(a: JsonObject, b: Json | undefined): boolean {
 }
 
 const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
-const memberOf = (object: JsonObject, name: string): Json | undefined =>
-  Object.hasOwn(object, name) ? object[name] : undefined;
 const metadataOf = (object: JsonObject): JsonObject => {
-  const metadata = memberOf(object, 'metadata');
+  const metadata = member(object, 'metadata');
   return isObject(metadata) ? metadata : {};
 };
 

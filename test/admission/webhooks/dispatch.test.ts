@@ -86,6 +86,7 @@ function world(hooks: readonly (Partial<MutatingWebhook> & { readonly name: stri
     log: silentLogger,
     metrics: {
       called: ({ webhook, code, rejection }) => counted.push(`${webhook} ${code} ${rejection}`),
+      judged: ({ webhook, failures, excluded }) => counted.push(`${webhook} ${failures} ${excluded}`),
       failedOpen: (webhook) => counted.push(`${webhook} open`),
     },
     kinds,

@@ -8,11 +8,13 @@ import {
   type MatchParts,
   ruleMatches,
 } from '../../../src/admission/webhooks/matching.js';
+import type { HookMetrics } from '../../../src/admission/webhooks/metrics.js';
 import { type HookedKinds, requested } from '../../../src/admission/webhooks/seen.js';
 import { ConfigMaps } from '../../../src/api/kinds/config-map.js';
 import { Namespaces } from '../../../src/api/kinds/namespace.js';
 import type { ValidatingWebhook } from '../../../src/api/kinds/webhook-configuration.js';
 import { type ApiObject, resourceType } from '../../../src/api/object.js';
+import { systemClock } from '../../../src/runtime/clock.js';
 
 const all = { operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*/*'] };
 const pods = { group: '', version: 'v1', plural: 'pods' };
@@ -93,6 +95,7 @@ const parts: MatchParts = {
   kinds,
   objects: { get: async () => undefined, list: async () => Object.values(namespaces) as never },
   evaluate: async () => ({ holds: true }),
+  clock: systemClock,
 };
 const ask = async (webhook: Partial<ValidatingWebhook>, request = attributes(), given: Partial<MatchParts> = {}) => {
   const [hook] = hooksOf([
@@ -115,7 +118,7 @@ const ask = async (webhook: Partial<ValidatingWebhook>, request = attributes(), 
     },
   ]);
   if (hook === undefined) throw new Error('no hook');
-  return invocationOf(hook, request, requested(request), { ...parts, ...given });
+  return invocationOf(hook, 'validating', request, requested(request), { ...parts, ...given });
 };
 
 const selects = (key: string, value: string) => ({ matchLabels: { [key]: value } });
@@ -214,6 +217,25 @@ describe('conditions', () => {
       code: 403,
       message: text,
     });
+  });
+
+  test.each<[ConditionVerdict, 'Fail' | 'Ignore', string]>([
+    [{ holds: true }, 'Fail', '0 false'],
+    [{ holds: false }, 'Fail', '0 true'],
+    [{ failures: ['bad', 'worse'] }, 'Fail', '2 false'],
+    [{ failures: ['bad'] }, 'Ignore', '1 true'],
+  ])('%j is counted, policy %s', async (given, failurePolicy, expected) => {
+    const counted: string[] = [];
+    const metrics: HookMetrics = {
+      judged: ({ webhook, sort, operation, failures, excluded }) =>
+        counted.push(`${webhook} ${sort} ${operation} ${failures} ${excluded}`),
+      called: () => {},
+      failedOpen: () => {},
+    };
+    await ask({ matchConditions: conditions, failurePolicy }, attributes(), { ...verdict(given), metrics }).catch(
+      () => {},
+    );
+    expect(counted).toEqual([`h.example.com validating CREATE ${expected}`]);
   });
 
   test('they see the objects in the version that the hook wants', async () => {

@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest';
+import { CallFailed, type HookClient } from '../../src/admission/webhooks/call.js';
+import type { CustomResourceDefinition } from '../../src/api/kinds/custom-resource-definition.js';
+import type { JsonObject } from '../../src/api/object.js';
+import { systemClock } from '../../src/runtime/clock.js';
+import { openMetrics } from '../../src/runtime/metrics.js';
+import { conversionMetrics } from '../../src/server/conversion-metrics.js';
+import { conversionWebhook } from '../../src/server/conversion-webhook.js';
+
+const definition = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'ws.g.example.com' },
+  spec: {
+    group: 'g.example.com',
+    versions: [{ name: 'v1' }, { name: 'v2' }],
+    conversion: {
+      strategy: 'Webhook',
+      webhook: { conversionReviewVersions: ['v1'], clientConfig: { url: 'https://h.example.com/' } },
+    },
+  },
+} as unknown as CustomResourceDefinition;
+const object = (version: string): JsonObject => ({
+  apiVersion: `g.example.com/${version}`,
+  kind: 'W',
+  metadata: { name: 'w', uid: 'u' },
+});
+
+type Answer = (uid: string) => object;
+const success = { status: 'Success' };
+
+test.each<[string, Answer, string]>([
+  [
+    'an answer',
+    (uid) => ({ uid, convertedObjects: [object('v2')], result: success }),
+    'failure_type="",result="success"',
+  ],
+  [
+    'a call that came to nothing',
+    () => {
+      throw new CallFailed('no');
+    },
+    'failure_type="conversion_webhook_call_failure",result="failure"',
+  ],
+  [
+    'an answer to something else',
+    () => ({ uid: 'x', convertedObjects: [object('v2')], result: success }),
+    'failure_type="conversion_webhook_malformed_response_failure",result="failure"',
+  ],
+  [
+    'too few objects',
+    (uid) => ({ uid, convertedObjects: [], result: success }),
+    'failure_type="conversion_webhook_partial_response_failure",result="failure"',
+  ],
+  [
+    'an object of another version',
+    (uid) => ({ uid, convertedObjects: [object('v3')], result: success }),
+    'failure_type="conversion_webhook_invalid_converted_object_failure",result="failure"',
+  ],
+])('%s is counted', async (_, answer, labels) => {
+  const metrics = openMetrics();
+  const client: HookClient = {
+    post: async ({ body }) => {
+      const review = JSON.parse(body) as { readonly request: { readonly uid: string } };
+      const text = JSON.stringify({ ...review, response: answer(review.request.uid) });
+      return { status: 200, contentType: 'application/json', body: Buffer.from(text) };
+    },
+    close: () => {},
+  };
+  const convert = conversionWebhook(definition, {
+    client,
+    services: new Map(),
+    api: 'k8s.io',
+    clock: systemClock,
+    metrics: conversionMetrics(metrics),
+  });
+  await convert?.([object('v1')], 'g.example.com/v2').catch(() => {});
+  const { text } = await metrics.expose();
+  const counted = text
+    .split('\n')
+    .filter((line) => /^apiserver_conversion_webhook_(request_total|duration_seconds_count)/.test(line));
+  const sorted = (line: string): string =>
+    `${line.replace(/\{.*/, '')} ${/\{(.*)\}/.exec(line)?.[1]?.split(',').sort().join()} ${line.split(' ').at(-1)}`;
+  expect(counted.map(sorted).sort()).toEqual([
+    `apiserver_conversion_webhook_duration_seconds_count ${labels} 1`,
+    `apiserver_conversion_webhook_request_total ${labels} 1`,
+  ]);
+});
