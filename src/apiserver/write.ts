@@ -319,12 +319,10 @@ export async function replaceStored(
 }
 
 function* createViolations({ definition, context }: WriteRequest, next: ApiObject): Steps<readonly Violation[]> {
-  const kind = yield* listFrom(definition.validate?.(next, undefined, context) ?? []);
+  const metadata =
+    definition.checksMetadata === 'never' ? [] : yield* validateMetadata(next, metadataRules(definition));
   yield;
-  const own =
-    definition.checksMetadata === 'never'
-      ? kind
-      : [...(yield* validateMetadata(next, metadataRules(definition))), ...kind];
+  const own = [...metadata, ...(yield* listFrom(definition.validate?.(next, undefined, context, metadata) ?? []))];
   const checksName = definition.checksMetadata !== 'never' && definition.nameRule !== nameRules.any;
   return checksName || own.length > 0 ? own : yield* validateMetadata(next, genericRules(definition));
 }
@@ -347,7 +345,7 @@ function* updateViolations(
   const generic = own.length === 0 ? own : yield* validateMetadata(next, genericRules(definition));
   const repeated = (definition.checksMetadata ?? 'always') === 'always' ? [...updated, ...own] : [];
   const door = view ?? definition;
-  const kind = yield* listFrom(door.validate?.(next, previous, context) ?? []);
+  const kind = yield* listFrom(door.validate?.(next, previous, context, [...updated, ...own]) ?? []);
   return [...generic, ...updated, ...repeated, ...kind];
 }
 

@@ -70,8 +70,11 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Res
   defaults?(object: T): T;
   /** Fills server-owned fields and drops what this door may not set. Pure. `previous` is absent on create. */
   prepare?(next: T, previous: T | undefined, context: RequestContext): T;
-  /** Every rule the object breaks, beyond schema and metadata; in steps where that can take long. Pure. */
-  validate?(next: T, previous: T | undefined, context: RequestContext): Findings;
+  /**
+   * Every rule the object breaks, beyond schema and metadata; in steps where that can take long. Pure. `inMetadata`: those
+   * that its metadata breaks.
+   */
+  validate?(next: T, previous: T | undefined, context: RequestContext, inMetadata?: readonly Violation[]): Findings;
   /** Warnings for the client about an accepted object. Pure. */
   warnings?(next: T, previous: T | undefined): readonly string[];
   /** Told of every update that was stored. Must not throw. */
@@ -145,7 +148,7 @@ export interface SubresourceView<T extends ApiObject> {
   readonly tables?: boolean;
   /** Keeps everything of `previous` that this door may not change. Pure. */
   prepare(next: T, previous: T, context: RequestContext): T;
-  validate?(next: T, previous: T, context: RequestContext): Findings;
+  validate?(next: T, previous: T, context: RequestContext, inMetadata?: readonly Violation[]): Findings;
 }
 
 /** A request put to an object and answered at once, such as token. */

@@ -19,7 +19,7 @@ import type { ConvertElsewhere } from './conversion-review.js';
 import { parseJsonPath } from './json-path.js';
 import { printerColumns } from './printer-columns.js';
 import { scaleProjection } from './scale.js';
-import { customResourceRules } from './validate.js';
+import { type CustomResourceRules, customResourceRules } from './validate.js';
 import { finalizerWarnings } from './warnings.js';
 
 /** From a CustomResourceDefinition to the definitions of its versions, which are served like any other. */
@@ -111,7 +111,7 @@ function customResource(
       }
       return hasStatus ? withStatusOf(next, previous) : next;
     },
-    validate: (next, previous, { warn }) => rules.validate(next, previous, warn),
+    validate: (next, previous, { warn }, inMetadata) => rules.validate(next, previous, { warn, inMetadata }),
     warnings: finalizerWarnings,
   };
 }
@@ -216,13 +216,7 @@ function withStatusOf(next: ApiObject, other: ApiObject | undefined): ApiObject 
 }
 
 /** The door `/status`: takes the status and who manages it, and nothing else. */
-const statusDoor = (
-  validate: (
-    next: ApiObject,
-    previous: ApiObject,
-    warn: (text: string) => void,
-  ) => ReturnType<NonNullable<ResourceDefinition['validate']>>,
-): Subresource<ApiObject> => ({
+const statusDoor = (validate: CustomResourceRules['validateStatus']): Subresource<ApiObject> => ({
   type: 'view',
   resetFields: [['metadata'], ['spec']],
   prepare: (next, previous) => {
@@ -233,7 +227,7 @@ const statusDoor = (
       next,
     );
   },
-  validate: (next, previous, { warn }) => validate(next, previous, warn),
+  validate: (next, previous, { warn }, inMetadata) => validate(next, previous, { warn, inMetadata }),
 });
 
 /** Selectors by the name of a field, such as `spec.color`. */

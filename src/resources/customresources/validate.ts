@@ -14,18 +14,23 @@ import { scaleSpecViolations, scaleStatusViolations } from './scale.js';
 /** The rules of custom resources of one version, in the order of kube-apiserver. */
 
 export interface CustomResourceRules {
-  validate(next: ApiObject, previous: ApiObject | undefined, warn: (text: string) => void): Steps<readonly Violation[]>;
-  validateStatus(next: ApiObject, previous: ApiObject, warn: (text: string) => void): Steps<readonly Violation[]>;
+  validate(next: ApiObject, previous: ApiObject | undefined, given: Given): Steps<readonly Violation[]>;
+  validateStatus(next: ApiObject, previous: ApiObject, given: Given): Steps<readonly Violation[]>;
+}
+interface Given {
+  readonly warn: (text: string) => void;
+  /** What is wrong with the metadata. */
+  readonly inMetadata?: readonly Violation[] | undefined;
 }
 
-export function customResourceRules(given: {
+export function customResourceRules(version: {
   readonly kind: string;
   readonly apiVersion: string;
   /** The structural schema. */
   readonly schema: Schema;
   readonly scale: CustomResourceScale | undefined;
 }): CustomResourceRules {
-  const { schema, scale } = given;
+  const { schema, scale } = version;
   const status = schema.properties?.get('status');
   const bySchema = compileValidator(schema);
   const statusBySchema = status && compileValidator(status);
@@ -36,10 +41,10 @@ export function customResourceRules(given: {
     found: readonly Violation[],
     next: ApiObject,
     previous: ApiObject | undefined,
-    warn: (text: string) => void,
+    { warn, inMetadata = [] }: Given,
   ): Steps<readonly Violation[]> {
     if (!ruled) return found;
-    if (found.some(({ reason }) => blocking.has(reason))) return [...found, notChecked];
+    if ([...inMetadata, ...found].some(({ reason }) => blocking.has(reason))) return [...found, notChecked];
     const { violations, warnings } = yield* evaluate(asJson(next), {
       previous: previous && asJson(previous),
       ratcheting: true,
@@ -49,9 +54,9 @@ export function customResourceRules(given: {
   }
 
   return {
-    *validate(next, previous, warn) {
+    *validate(next, previous, given) {
       const value = asJson(next);
-      const wrongType = typeMetaViolations(next, given);
+      const wrongType = typeMetaViolations(next, version);
       const found = [
         ...(wrongType.length > 0
           ? wrongType
@@ -63,10 +68,10 @@ export function customResourceRules(given: {
         ...embeddedViolations(value, schema, checkEmbeddedMetadata),
         ...newListTypeViolations(value, previous, schema),
       ];
-      return yield* withRules(found, next, previous, warn);
+      return yield* withRules(found, next, previous, given);
     },
-    *validateStatus(next, previous, warn) {
-      const wrongType = typeMetaViolations(next, given);
+    *validateStatus(next, previous, given) {
+      const wrongType = typeMetaViolations(next, version);
       const value = asJson(next);
       const now = value['status'];
       const found = [
@@ -80,7 +85,7 @@ export function customResourceRules(given: {
             ]),
         ...newListTypeViolations(value, previous, schema),
       ];
-      return yield* withRules(found, next, previous, warn);
+      return yield* withRules(found, next, previous, given);
     },
   };
 }

@@ -5,6 +5,7 @@ import type { CustomResourceDefinition } from '../../../src/api/kinds/custom-res
 import { nameRules } from '../../../src/api/names.js';
 import type { ApiObject, Json, JsonObject } from '../../../src/api/object.js';
 import { atOnce } from '../../../src/api/steps.js';
+import { invalid, required, tooLong } from '../../../src/api/violations.js';
 import { validateMetadata } from '../../../src/registry/metadata-rules.js';
 import type { ResourceDefinition, SubresourceView } from '../../../src/registry/resource-definition.js';
 import { customResourceDefinitions } from '../../../src/resources/customresourcedefinitions/definition.js';
@@ -375,6 +376,19 @@ describe('expressions', () => {
   test('they are not asked about others, and the answer says so', () => {
     const violations = found(definition.validate?.(asObject(widget({ spec: 1 })), undefined, context));
     expect(violations.map(({ field }) => field)).toEqual(['spec', '<nil>']);
+  });
+
+  test.each([
+    [required('metadata.name'), true],
+    [tooLong('metadata.annotations', 262_144), true],
+    [invalid('metadata.name', 'A', 'not a name'), false],
+  ])('nor when metadata has %j', (wrong, blocks) => {
+    const violations = found(definition.validate?.(asObject(widget({})), undefined, context, [wrong]));
+    expect(violations.map(({ body }) => body)).toEqual([
+      blocks
+        ? 'Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation'
+        : 'Invalid value: failed rule: false',
+    ]);
   });
 });
 
