@@ -9,8 +9,8 @@ export function* listFrom<T>(work: readonly T[] | Steps<readonly T[]>): Steps<re
 // Array.isArray does not tell read-only lists from other things.
 const isList = (work: unknown): work is readonly unknown[] => Array.isArray(work);
 
-/** So many items of a list or members of an object are a step of their own. */
-const itemsInStep = 2_048;
+/** So many items of a list, members of an object or nodes of a tree are a step of their own. */
+export const itemsInStep = 2_048;
 
 interface Job {
   readonly count: number;

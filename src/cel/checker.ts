@@ -1,4 +1,4 @@
-import type { Steps } from '../api/steps.js';
+import { itemsInStep, type Steps } from '../api/steps.js';
 import {
   isConcrete,
   isSameType,
@@ -55,7 +55,6 @@ export interface Declarations {
 }
 
 const errorType: Type = { kind: 'error' };
-const nodesInStep = 2_048;
 /** Parts that a type may have: types double where a map has one both for its keys and values. */
 const mostParts = 10_000;
 
@@ -102,7 +101,7 @@ class Checker {
   *check(root: Expr): Steps<Checked> {
     const expr = yield* this.#check(root);
     for (const [id, type] of this.#types) {
-      if (id % nodesInStep === 0) yield;
+      if (id % itemsInStep === 0) yield;
       this.#types.set(id, this.#substitutions.substitute(type, true));
     }
     return { expr, types: this.#types, references: this.#references, type: this.#typeOf(expr) };
@@ -150,7 +149,7 @@ class Checker {
   }
 
   *#check(expr: Expr): Steps<Expr> {
-    if (++this.#seen % nodesInStep === 0) yield;
+    if (++this.#seen % itemsInStep === 0) yield;
     switch (expr.kind) {
       case 'literal':
         return this.#note(expr, literalType(expr.value));

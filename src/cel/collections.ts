@@ -14,7 +14,7 @@ export function listFrom(values: readonly Value[]): ListValue {
 export function joined(left: ListValue, right: ListValue): ListValue {
   if (left.plus !== undefined) return left.plus(right);
   if (left instanceof GrowingList) return left.add(right);
-  if (left.size === 0) return right;
+  if (left.size === 0 && !left.neverZero) return right;
   if (right.size === 0) return left;
   return new Joined(left, right);
 }

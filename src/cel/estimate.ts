@@ -1,4 +1,4 @@
-import type { Steps } from '../api/steps.js';
+import { itemsInStep, type Steps } from '../api/steps.js';
 import type { Call, Comprehension, Expr, ListLiteral, MapLiteral, Select, StructLiteral } from './ast.js';
 import type { Checked } from './checker.js';
 import { codePoints } from './code-points.js';
@@ -19,7 +19,6 @@ export function estimate(checked: Checked, environment: Environment, sizeOf: Siz
   return new Estimator(checked, environment, sizeOf).cost(checked.expr);
 }
 
-const nodesInStep = 2_048;
 const nothing: Range = exactly(0);
 const one: Range = exactly(1);
 const listCost = exactly(10);
@@ -66,7 +65,7 @@ class Estimator {
   }
 
   *cost(expr: Expr): Steps<Range> {
-    if (++this.#seen % nodesInStep === 0) yield;
+    if (++this.#seen % itemsInStep === 0) yield;
     switch (expr.kind) {
       case 'literal':
         return nothing;

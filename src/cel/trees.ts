@@ -1,11 +1,10 @@
-import type { Steps } from '../api/steps.js';
+import { itemsInStep, type Steps } from '../api/steps.js';
 import type { Expr, ListLiteral, Literal, MapLiteral, StructLiteral } from './ast.js';
 import type { Issues } from './issues.js';
 import type { Macro } from './macros.js';
 
 /** `optMap` doubles its target: trees stop growing here. */
 const mostNodes = 100_000;
-const nodesInStep = 2_048;
 
 /** Thrown for a tree that would get too large; cel-go would run out of memory. */
 export class TooManyNodes extends Error {}
@@ -89,7 +88,7 @@ export class Trees {
   /** The same tree with nodes of its own; fields of structures stand at the given place then. */
   *#copy(expr: Expr, at: number): Steps<Expr> {
     const id = this.id();
-    if (id % nodesInStep === 0) yield;
+    if (id % itemsInStep === 0) yield;
     switch (expr.kind) {
       case 'literal':
       case 'ident':

@@ -1,5 +1,5 @@
 import { compile } from '../api/regular-expression.js';
-import type { Steps } from '../api/steps.js';
+import { itemsInStep, type Steps } from '../api/steps.js';
 import { isSameType, withinOptional } from './assignability.js';
 import type { Call, Expr, ListLiteral, MapLiteral } from './ast.js';
 import type { Checked } from './checker.js';
@@ -11,8 +11,6 @@ import { typeText } from './type-text.js';
 import type { Type } from './types.js';
 import { Failure, type Value } from './values.js';
 
-const nodesInStep = 2_048;
-
 type FindOverload = (id: string) => Overload | undefined;
 
 /**
@@ -22,7 +20,7 @@ type FindOverload = (id: string) => Overload | undefined;
 export function* validate(checked: Checked, overload: FindOverload, issues: Issues): Steps<void> {
   let seen = 0;
   function* visit(expr: Expr, inFormat: boolean): Steps<void> {
-    if (++seen % nodesInStep === 0) yield;
+    if (++seen % itemsInStep === 0) yield;
     if (expr.kind === 'call') {
       checkLiteral(expr, checked, overload, issues);
       if (expr.name === 'format') checkFormatCall(expr, checked, issues);

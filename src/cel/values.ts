@@ -65,6 +65,8 @@ export interface ListValue {
   readonly equals?: (other: ListValue) => boolean;
   /** Where adding means merging. */
   readonly plus?: (other: ListValue) => ListValue;
+  /** Lists and maps of a custom resource are no zero values, not even empty ones. */
+  readonly neverZero?: boolean;
 }
 
 export interface MapValue {
@@ -74,6 +76,8 @@ export interface MapValue {
   keys(): Iterable<Value>;
   /** Where a map has an equality of its own (objects with a schema). */
   readonly equals?: (other: MapValue) => boolean;
+  /** As in a list. */
+  readonly neverZero?: boolean;
 }
 
 /** A structure with declared fields. */

@@ -1,4 +1,4 @@
-import type { Steps } from '../../api/steps.js';
+import { itemsInStep, type Steps } from '../../api/steps.js';
 import type { Call, Comprehension, Expr, ListLiteral, MapLiteral, Select } from '../ast.js';
 import type { Checked } from '../checker.js';
 import { GrowingList, GrowingMap, listFrom } from '../collections.js';
@@ -83,7 +83,6 @@ const conversionNames: ReadonlySet<string> = new Set([
   'type',
   'uint',
 ]);
-const nodesInStep = 2_048;
 
 /** Makes steps of the parts of an expression, once. */
 export class Planner {
@@ -100,7 +99,7 @@ export class Planner {
   }
 
   *plan(expr: Expr, scope: Scope | undefined): Steps<Plan> {
-    if (++this.#seen % nodesInStep === 0) yield;
+    if (++this.#seen % itemsInStep === 0) yield;
     switch (expr.kind) {
       case 'literal':
         return { kind: 'constant', value: expr.value };

@@ -26,7 +26,8 @@ function isZero(value: Value): boolean {
   if (value instanceof Duration) return value.nanoseconds === 0n;
   if (value instanceof Timestamp) return value.nanoseconds === zeroTime;
   if (value instanceof Uint8Array) return value.length === 0;
-  return typeof value === 'object' && 'kind' in value && value.kind !== 'opaque' && sizeOf(value) === 0;
+  if (typeof value !== 'object' || !('kind' in value) || value.kind === 'opaque') return false;
+  return sizeOf(value) === 0 && !('neverZero' in value && value.neverZero);
 }
 
 const given = (value: Exclude<Value, Failure>): Value => new Optional(value);

@@ -11,6 +11,7 @@ export function setList(list: ListValue): ListValue {
   const keys = once(() => new Set(items(list).map(scalarKey)));
   return {
     kind: 'list',
+    neverZero: true,
     size: list.size,
     at: (index) => list.at(index),
     equals: (other) => list.size === other.size && items(other).every((item) => keys().has(scalarKey(item))),
@@ -49,6 +50,7 @@ function listByKeys(list: ListValue, keyOf: KeyOf, makeByKey: () => ReadonlyMap<
   const byKey = once(makeByKey);
   return {
     kind: 'list',
+    neverZero: true,
     size: list.size,
     at: (index) => list.at(index),
     equals: (other) =>

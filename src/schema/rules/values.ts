@@ -6,7 +6,7 @@ import { equal } from '../../cel/equality.js';
 import { lazyList } from '../../cel/lazy-list.js';
 import { timestampFromText } from '../../cel/library/timestamps.js';
 import { memberNames } from '../../cel/member-names.js';
-import { Duration, Failure, type MapValue, type Value } from '../../cel/values.js';
+import { Duration, Failure, type ListValue, type MapValue, type Value } from '../../cel/values.js';
 import { same } from '../same.js';
 import type { Schema } from '../schema.js';
 import { escapeField, unescapeField } from './field-names.js';
@@ -75,6 +75,7 @@ class Unknown {
 
 class ObjectValue implements MapValue {
   readonly kind = 'map';
+  readonly neverZero = true;
   readonly #value: JsonObject;
   readonly #schema: Schema;
   constructor(value: JsonObject, schema: Schema) {
@@ -146,7 +147,7 @@ function listValue(value: Json, { items, listType, listMapKeys = [] }: Schema): 
   if (!Array.isArray(value))
     return new Failure('invalid data, expected an array for the provided schema with type=array');
   if (items === undefined) return new Failure('invalid array type, expected Items with a non-empty Schema');
-  const list = lazyList(value.length, (at) => celValue(value[at], items));
+  const list: ListValue = { ...lazyList(value.length, (at) => celValue(value[at], items)), neverZero: true };
   if (listType === 'set') return setList(list);
   return listType === 'map' ? keyedList(list, listMapKeys) : list;
 }

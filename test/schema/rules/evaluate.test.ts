@@ -826,3 +826,38 @@ test.each<
   const { violations, warnings } = findings(schema, object, previous);
   expect({ violations: violations.map(({ field, body }) => `${field}: ${body}`), warnings }).toEqual(expected);
 });
+
+const emptyThings: JsonObject = {
+  type: 'object',
+  properties: {
+    l: { type: 'array', items: { type: 'string' } },
+    s: { type: 'array', items: { type: 'string' }, 'x-kubernetes-list-type': 'set' },
+    m: { type: 'object', additionalProperties: { type: 'string' } },
+    o: { type: 'object', properties: { a: { type: 'string' } } },
+    t: { type: 'string' },
+    n: { type: 'integer' },
+  },
+};
+/** As kube-apiserver 1.36.3 answers. */
+test.each([
+  ['self.l', true],
+  ['self.s', true],
+  ['self.m', true],
+  ['self.o', true],
+  ['self', true],
+  ['self.t', false],
+  ['self.n', false],
+  ['[]', false],
+  ['self.l + self.l', true],
+  ['self.s + self.s', true],
+  ['self.l + []', true],
+  ['[] + self.l', true],
+  ['self.l.filter(x, true)', false],
+  ['self.l.slice(0, 0)', false],
+])('empty, %s is something: %s', (expression, expected) => {
+  const rule = `optional.ofNonZeroValue(${expression}).hasValue()`;
+  const spec = { ...emptyThings, 'x-kubernetes-validations': [{ rule, message: 'nothing' }] };
+  const object = { spec: { l: [], s: [], m: {}, o: {}, t: '', n: 0 } };
+  const { violations } = findings({ type: 'object', properties: { spec } }, object);
+  expect(violations.map(({ body }) => body)).toEqual(expected ? [] : ['Invalid value: nothing']);
+});
