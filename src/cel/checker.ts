@@ -11,6 +11,7 @@ import {
 import type { Call, Comprehension, Expr, ListLiteral, MapLiteral, Select, StructLiteral } from './ast.js';
 import type { FunctionDeclaration, Overload } from './functions.js';
 import type { Issues } from './issues.js';
+import { messageOf } from './messages.js';
 import { nameOfType } from './runtime-types.js';
 import { callText, typeText } from './type-text.js';
 import {
@@ -217,9 +218,7 @@ class Checker {
       case 'map':
         return target.value;
       case 'struct': {
-        const type = target.fields.get(field);
-        if (type === undefined) this.#issues.add(at, `undefined field '${field}'`);
-        return type ?? errorType;
+        return this.#declaredField(at, target.fields, field);
       }
       case 'parameter':
         this.#substitutions.isAssignable(dyn, target);
@@ -235,6 +234,12 @@ class Checker {
     }
     this.#issues.add(at, `type '${typeText(target)}' does not support field selection`);
     return dyn;
+  }
+
+  #declaredField(at: number, fields: ReadonlyMap<string, Type>, field: string): Type {
+    const type = fields.get(field);
+    if (type === undefined) this.#issues.add(at, `undefined field '${field}'`);
+    return type ?? errorType;
   }
 
   #unresolved(at: number, struct: string): Type {
@@ -389,14 +394,15 @@ class Checker {
       this.#issues.add(at, `'${nameOfType(ident)}' is not a type`);
       return errorType;
     }
-    if (ident.of?.kind === 'struct') return ident.of;
+    if (ident.of?.kind === 'struct' || messageOf(ident.of) !== undefined) return ident.of ?? errorType;
     this.#issues.add(at, `'${ident.of === undefined ? 'type' : nameOfType(ident.of)}' is not a message type`);
     return errorType;
   }
 
   #structField({ at, name }: StructLiteral['fields'][number], struct: string, type: Type): Type {
     if (type.kind === 'struct') return this.#fieldType(at, type, name);
-    return this.#unresolved(at, struct);
+    const message = messageOf(type);
+    return message === undefined ? this.#unresolved(at, struct) : this.#declaredField(at, message.fields, name);
   }
 
   *#comprehension(expr: Comprehension): Steps<Expr> {

@@ -1,11 +1,13 @@
 import { hashOf, listFrom, mapFrom } from '../collections.js';
 import { valueText } from '../library/value-text.js';
+import type { Message } from '../messages.js';
 import { Failure, Optional, type Value } from '../values.js';
 import { Aborted, type Frame, type Step } from './frame.js';
 
 /** What cel-go's interpreter charges for literals that are not constant. */
 export const listLiteralCost = 10;
 export const mapLiteralCost = 30;
+export const messageCost = 40;
 
 /** The list of what the steps give; those at optional places give optionals, and what they have is taken. */
 export function listOfSteps(steps: readonly Step[], optional: ReadonlySet<number>, frame: Frame): Value {
@@ -27,6 +29,32 @@ export interface EntrySteps {
   readonly optional: boolean;
 }
 
+export interface FieldSteps {
+  readonly name: string;
+  readonly value: Step;
+  readonly optional: boolean;
+}
+
+/** The message of what the fields give; of fields with one name the last counts. */
+export function messageOfSteps(message: Message, fields: readonly FieldSteps[], frame: Frame): Value {
+  const values = new Map<string, Value>();
+  for (const { name, value: step, optional } of fields) {
+    const value = step(frame);
+    if (value instanceof Failure) return value;
+    const given = optional ? unwrapped(name, value) : value;
+    if (given instanceof Failure) return given;
+    if (given === undefined) values.delete(name);
+    else values.set(name, given);
+  }
+  return message.make(values);
+}
+
+/** What an optional has that is given for an entry or field with `?`; undefined if it has nothing. */
+const unwrapped = (name: string, value: Exclude<Value, Failure>): Value | undefined =>
+  value instanceof Optional
+    ? value.value
+    : new Failure(`cannot initialize optional entry '${name}' from non-optional value ${valueText(value)}`);
+
 /** The map of what the entries give; of entries with one key the last counts. */
 export function mapOfSteps(entries: readonly EntrySteps[], frame: Frame): Value {
   const values = new Map<unknown, readonly [Value, Value]>();
@@ -37,16 +65,13 @@ export function mapOfSteps(entries: readonly EntrySteps[], frame: Frame): Value 
     if (value instanceof Failure) return value;
     if (key instanceof Uint8Array) throw new Aborted('runtime error: hash of unhashable type types.Bytes');
     if (entry.optional) {
-      if (!(value instanceof Optional)) {
-        return new Failure(
-          `cannot initialize optional entry '${valueText(key)}' from non-optional value ${valueText(value)}`,
-        );
-      }
-      if (value.value === undefined) {
+      const given = unwrapped(valueText(key), value);
+      if (given instanceof Failure) return given;
+      if (given === undefined) {
         values.delete(hashOf(key));
         continue;
       }
-      value = value.value;
+      value = given;
     }
     values.set(hashOf(key), [key, value]);
   }

@@ -1,15 +1,24 @@
 import { itemsInStep, type Steps } from '../../api/steps.js';
-import type { Call, Comprehension, Expr, ListLiteral, MapLiteral, Select } from '../ast.js';
+import type { Call, Comprehension, Expr, ListLiteral, MapLiteral, Select, StructLiteral } from '../ast.js';
 import type { Checked } from '../checker.js';
 import { GrowingList, GrowingMap, listFrom } from '../collections.js';
 import type { Overload } from '../functions.js';
+import { messageOf } from '../messages.js';
 import { nameOfType } from '../runtime-types.js';
 import { Failure, type ListValue, Optional, TypeValue, type Value } from '../values.js';
 import { type Attribute, addQualifier, path, resolve, unusable } from './attributes.js';
 import { callStep } from './calls.js';
 import { localStep, loop } from './folds.js';
 import { Frame, ProgramFailed, type Step } from './frame.js';
-import { listLiteralCost, listOfSteps, mapLiteralCost, mapOfSteps } from './literals.js';
+import {
+  type FieldSteps,
+  listLiteralCost,
+  listOfSteps,
+  mapLiteralCost,
+  mapOfSteps,
+  messageCost,
+  messageOfSteps,
+} from './literals.js';
 import { alternative, connective, equality, membership } from './logic.js';
 
 /** The functions an expression was checked with. */
@@ -116,7 +125,7 @@ export class Planner {
       case 'comprehension':
         return { kind: 'step', step: yield* this.#fold(expr, scope) };
       case 'struct':
-        throw new ProgramFailed(`unknown type: ${expr.name}`);
+        return { kind: 'step', step: yield* this.#message(expr, scope) };
     }
   }
 
@@ -231,6 +240,20 @@ export class Planner {
         frame.charge(mapLiteralCost);
         return value;
       },
+    };
+  }
+
+  *#message(expr: StructLiteral, scope: Scope | undefined): Steps<Step> {
+    const message = messageOf(this.#checked.types.get(expr.id));
+    if (message === undefined) throw new ProgramFailed(`unknown type: ${expr.name}`);
+    const fields: FieldSteps[] = [];
+    for (const { name, value, optional } of expr.fields) {
+      fields.push({ name, value: yield* this.#step(value, scope), optional });
+    }
+    return (frame) => {
+      const value = messageOfSteps(message, fields, frame);
+      frame.charge(messageCost);
+      return value;
     };
   }
 

@@ -1,0 +1,70 @@
+import { int, type Type } from './types.js';
+import { Duration, Failure, Optional, Timestamp, TypeValue, Uint, type Value } from './values.js';
+
+/** A message of protobuf that expressions can write out; what it stands for is a value of the language. */
+export interface Message {
+  readonly fields: ReadonlyMap<string, Type>;
+  /** The value of a message with these fields, or why there is none. */
+  make(values: ReadonlyMap<string, Value>): Value;
+}
+
+/** The message that values of a type are written as: `google.protobuf.Duration{seconds: 1}`. */
+export function messageOf(type: Type | undefined): Message | undefined {
+  return type?.kind === 'duration' || type?.kind === 'timestamp' ? messages[type.kind] : undefined;
+}
+
+const fields: ReadonlyMap<string, Type> = new Map([
+  ['seconds', int],
+  ['nanos', int],
+]);
+const messages: Readonly<Record<'duration' | 'timestamp', Message>> = {
+  duration: {
+    fields,
+    make: (values) => withNanoseconds('google.protobuf.Duration', values, (sum) => new Duration(saturated(sum))),
+  },
+  timestamp: {
+    fields,
+    make: (values) =>
+      withNanoseconds('google.protobuf.Timestamp', values, (sum) =>
+        -largestTime <= sum && sum <= largestTime ? new Timestamp(sum) : new Failure('timestamp out of range'),
+      ),
+  },
+};
+
+/** As far as a Date of JavaScript goes, in nanoseconds. */
+const largestTime = 8_640_000_000_000_000n * 1_000_000n;
+const largestInt = 2n ** 63n - 1n;
+const saturated = (sum: bigint): bigint =>
+  sum > largestInt ? largestInt : sum < -largestInt - 1n ? -largestInt - 1n : sum;
+
+function withNanoseconds(name: string, values: ReadonlyMap<string, Value>, make: (sum: bigint) => Value): Value {
+  const seconds = whole(values.get('seconds'), 64);
+  if (typeof seconds !== 'bigint') return wrongField(`${name}.seconds`, seconds);
+  const nanos = whole(values.get('nanos'), 32);
+  if (typeof nanos !== 'bigint') return wrongField(`${name}.nanos`, nanos);
+  return make(seconds * 1_000_000_000n + nanos);
+}
+
+const wrongField = (field: string, why: string): Failure =>
+  new Failure(`field type conversion error for ${field} value type: ${why}`);
+
+/** A value as a field of so many bits takes it, or why it does not, in cel-go's words. */
+function whole(value: Value | undefined, bits: 32 | 64): bigint | string {
+  if (value === undefined) return 0n;
+  if (typeof value === 'bigint') return BigInt.asIntN(bits, value) === value ? value : 'integer overflow';
+  if (value instanceof Optional && value.value !== undefined) return whole(value.value, bits);
+  if (value instanceof Uint) return `unsupported type conversion from 'uint' to int${bits}`;
+  if (value instanceof TypeValue) return "type conversion not supported for 'type'";
+  if (typeof value === 'string') return `unsupported native conversion from string to 'int${bits}'`;
+  return `type conversion error from ${kindOf(value)} to 'int${bits}'`;
+}
+
+function kindOf(value: Value): string {
+  if (value === null) return "'null_type'";
+  if (typeof value === 'boolean') return 'bool';
+  if (typeof value === 'number') return 'Double';
+  if (value instanceof Uint8Array) return 'Bytes';
+  if (value instanceof Duration) return "'Duration'";
+  if (value instanceof Timestamp) return "'Timestamp'";
+  return typeof value === 'object' && 'kind' in value ? value.kind : 'optional_type';
+}
