@@ -21,14 +21,14 @@ export function* validate(checked: Checked, overload: FindOverload, issues: Issu
   let seen = 0;
   function* visit(expr: Expr, inFormat: boolean): Steps<void> {
     if (++seen % itemsInStep === 0) yield;
+    const inside = inFormat || (expr.kind === 'call' && expr.name === 'format');
+    for (const part of subexpressions(expr)) yield* visit(part, inside);
     if (expr.kind === 'call') {
       checkLiteral(expr, checked, overload, issues);
       if (expr.name === 'format') checkFormatCall(expr, checked, issues);
     }
     if (!inFormat && expr.kind === 'list') checkList(expr, checked, issues);
     if (!inFormat && expr.kind === 'map') checkMap(expr, checked, issues);
-    const inside = inFormat || (expr.kind === 'call' && expr.name === 'format');
-    for (const part of subexpressions(expr)) yield* visit(part, inside);
   }
   yield* visit(checked.expr, false);
 }
