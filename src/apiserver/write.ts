@@ -319,8 +319,9 @@ export async function replaceStored(
 }
 
 function* createViolations({ definition, context }: WriteRequest, next: ApiObject): Steps<readonly Violation[]> {
-  const metadata =
-    definition.checksMetadata === 'never' ? [] : yield* validateMetadata(next, metadataRules(definition));
+  const type = definition.typeViolations?.(next) ?? [];
+  const isUnchecked = type.length > 0 || definition.checksMetadata === 'never';
+  const metadata = isUnchecked ? type : yield* validateMetadata(next, metadataRules(definition));
   yield;
   const own = [...metadata, ...(yield* listFrom(definition.validate?.(next, undefined, context, metadata) ?? []))];
   const checksName = definition.checksMetadata !== 'never' && definition.nameRule !== nameRules.any;
@@ -343,9 +344,13 @@ function* updateViolations(
   yield;
   // What passes these passes the general ones: the name is that of the URL, which has been looked at.
   const generic = own.length === 0 ? own : yield* validateMetadata(next, genericRules(definition));
-  const repeated = (definition.checksMetadata ?? 'always') === 'always' ? [...updated, ...own] : [];
   const door = view ?? definition;
-  const kind = yield* listFrom(door.validate?.(next, previous, context, [...updated, ...own]) ?? []);
+  const type = definition.typeViolations?.(next) ?? [];
+  // The rules of custom resources look only at what changed.
+  const again = definition.origin === 'custom' ? updated : [...updated, ...own];
+  const metadata = type.length > 0 ? type : again;
+  const repeated = type.length > 0 || (definition.checksMetadata ?? 'always') === 'always' ? metadata : [];
+  const kind = yield* listFrom(door.validate?.(next, previous, context, metadata) ?? []);
   return [...generic, ...updated, ...repeated, ...kind];
 }
 

@@ -70,6 +70,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Res
   defaults?(object: T): T;
   /** Fills server-owned fields and drops what this door may not set. Pure. `previous` is absent on create. */
   prepare?(next: T, previous: T | undefined, context: RequestContext): T;
+  /** What is wrong with kind and apiVersion, where any are taken. Stands in the place of what its metadata breaks. Pure. */
+  typeViolations?(next: T): readonly Violation[];
   /**
    * Every rule the object breaks, beyond schema and metadata; in steps where that can take long. Pure. `inMetadata`: those
    * that its metadata breaks.

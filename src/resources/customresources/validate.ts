@@ -14,6 +14,7 @@ import { scaleSpecViolations, scaleStatusViolations } from './scale.js';
 /** The rules of custom resources of one version, in the order of kube-apiserver. */
 
 export interface CustomResourceRules {
+  typeViolations(next: ApiObject): readonly Violation[];
   validate(next: ApiObject, previous: ApiObject | undefined, given: Given): Steps<readonly Violation[]>;
   validateStatus(next: ApiObject, previous: ApiObject, given: Given): Steps<readonly Violation[]>;
 }
@@ -53,13 +54,15 @@ export function customResourceRules(version: {
     return [...found, ...violations];
   }
 
+  const typeViolations = (next: ApiObject): readonly Violation[] => typeMetaViolations(next, version);
+
   return {
+    typeViolations,
     *validate(next, previous, given) {
       const value = asJson(next);
-      const wrongType = typeMetaViolations(next, version);
       const found = [
-        ...(wrongType.length > 0
-          ? wrongType
+        ...(typeViolations(next).length > 0
+          ? []
           : [
               ...(yield* bySchema(value, '', previous === undefined ? undefined : asJson(previous))),
               ...scaleSpecViolations(next, scale),
@@ -71,12 +74,11 @@ export function customResourceRules(version: {
       return yield* withRules(found, next, previous, given);
     },
     *validateStatus(next, previous, given) {
-      const wrongType = typeMetaViolations(next, version);
       const value = asJson(next);
       const now = value['status'];
       const found = [
-        ...(wrongType.length > 0
-          ? wrongType
+        ...(typeViolations(next).length > 0
+          ? []
           : [
               ...(now === undefined || statusBySchema === undefined
                 ? []

@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Served, serve, served, widgets } from './served.js';
+
+/** What a refused custom resource is told, each field as often as kube-apiserver 1.36.3 names it. */
+
+const at = '/apis/example.com/v1/widgets';
+const apiVersion = 'example.com/v1';
+const labels = { 'a b': 'x' };
+
+let it: Served;
+beforeAll(async () => {
+  it = await serve({ controllers: 'all' });
+  const spec = {
+    properties: {
+      n: { type: 'integer' },
+      l: { type: 'array', 'x-kubernetes-list-type': 'set', items: { type: 'string' } },
+    },
+    'x-kubernetes-validations': [{ rule: 'self.n > 1' }],
+  };
+  const definition = widgets(spec, { subresources: { status: {} } });
+  await it.ask('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', { body: definition });
+  await served(it, at);
+  await it.ask('POST', at, { body: { apiVersion, kind: 'Widget', metadata: { name: 'w' }, spec: { n: 3 } } });
+});
+afterAll(() => it.stop());
+
+const fieldsOf = async (method: string, path: string, body: object): Promise<readonly string[]> => {
+  const { code, json } = await it.ask(method, path, { body: { apiVersion, ...body } });
+  expect(code).toBe(422);
+  return (json().details.causes as readonly { readonly field: string }[]).map(({ field }) => field);
+};
+
+test.each<[string, object, readonly string[]]>([
+  [
+    'a kind of another name hides what is wrong with metadata and types',
+    { kind: 'Other', metadata: { name: 'a/b', labels }, spec: { n: 'x', l: ['a', 'a'] } },
+    ['kind', 'spec.l[1]', 'spec'],
+  ],
+  ['also that there is no name', { kind: 'Other', metadata: {}, spec: { n: 0 } }, ['kind', 'spec']],
+  [
+    'rules are not asked about an object without a name',
+    { kind: 'Widget', metadata: {}, spec: { n: 0 } },
+    ['metadata.name', '<nil>'],
+  ],
+])('created: %s', async (_, body, fields) => {
+  expect(await fieldsOf('POST', at, body)).toEqual(fields);
+});
+
+test.each<[string, object, readonly string[]]>([
+  [
+    'a wrong kind stands in the place of what its own rules say of metadata',
+    { kind: 'Other', metadata: { labels }, spec: { n: 'x', l: ['a', 'a'] } },
+    ['metadata.labels', 'metadata.labels', 'kind', 'spec.l[1]', 'spec'],
+  ],
+  ['a wrong kind and a rule', { kind: 'Other', metadata: {}, spec: { n: 0 } }, ['kind', 'spec']],
+  [
+    'metadata is looked at three times',
+    { kind: 'Widget', metadata: { labels }, spec: { n: 0, l: ['a', 'a'] } },
+    ['metadata.labels', 'metadata.labels', 'metadata.labels', 'spec.l[1]', 'spec'],
+  ],
+  [
+    'a wrong type keeps rules from being asked',
+    { kind: 'Widget', metadata: { labels }, spec: { n: 'x', l: ['a', 'a'] } },
+    ['metadata.labels', 'metadata.labels', 'metadata.labels', 'spec.n', 'spec.l[1]', '<nil>'],
+  ],
+])('updated: %s', async (_, { metadata, ...body }: { metadata?: object }, fields) => {
+  const { resourceVersion } = (await it.ask('GET', `${at}/w`)).json().metadata;
+  const named = { ...body, metadata: { name: 'w', resourceVersion, ...metadata } };
+  expect(await fieldsOf('PUT', `${at}/w`, named)).toEqual(fields);
+});
