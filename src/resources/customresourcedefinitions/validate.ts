@@ -490,9 +490,9 @@ function waiversOf(
 
 /** Names of the versions whose schema is as it was. */
 function unchangedVersions(next: CustomResourceDefinition, previous: CustomResourceDefinition): ReadonlySet<string> {
-  const before = new Map(previous.spec.versions.map(({ name, schema }) => [name, schema]));
+  const before = new Map((previous.spec.versions ?? []).map(({ name, schema }) => [name, schema]));
   return new Set(
-    next.spec.versions
+    (next.spec.versions ?? [])
       .filter(({ name, schema }) => before.has(name) && same(schema, before.get(name)))
       .map(({ name }) => name),
   );

@@ -278,6 +278,7 @@ test('nothing that looks like a schema makes the rules throw', () => {
 });
 
 test('nothing that looks like a definition gets past decoding and makes the rules throw', () => {
+  const stored = create({ metadata: { name: 'widgets.example.com' }, spec: spec() }).crd;
   const decode = compileDecoder(crds.schema);
   const member = fc.constantFrom('group', 'names', 'scope', 'versions', 'conversion', 'plural', 'kind', 'name', 'a');
   const { specLike } = fc.letrec<{ specLike: Json }>((tie) => ({
@@ -297,8 +298,12 @@ test('nothing that looks like a definition gets past decoding and makes the rule
         expect(error).toBeInstanceOf(DecodeError);
         return;
       }
-      const next = crds.prepare?.(crds.defaults?.(decoded) ?? decoded, undefined, silent) ?? decoded;
-      expect(Array.isArray(found(crds.validate?.(next, undefined, silent)))).toBe(true);
+      const defaulted = crds.defaults?.(decoded) ?? decoded;
+      for (const previous of [undefined, stored]) {
+        const next = crds.prepare?.(defaulted, previous, silent) ?? decoded;
+        expect(Array.isArray(found(crds.validate?.(next, previous, silent)))).toBe(true);
+        crds.newGeneration?.(next, next);
+      }
     }),
     { numRuns: 200 },
   );
