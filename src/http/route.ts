@@ -49,7 +49,8 @@ export function routeOf(method: string, path: string, query: Query): RequestInfo
     group: grouped ? (parts[1] ?? '') : '',
     version: parts[grouped ? 2 : 1] ?? '',
     resource: parts[at] ?? '',
-    subresource: parts[at + 2] ?? '',
+    // What follows a name that is to be reached through a proxy is its own affair.
+    subresource: special === 'proxy' ? '' : (parts[at + 2] ?? ''),
     namespace,
     name: parts[at + 1] ?? '',
     trailing: parts.length > at + 3 || (at > first && parts[at] === 'namespaces'),

@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Served, serve } from './served.js';
+import { type Served, serve, served, widgets } from './served.js';
 
 let it: Served;
 beforeAll(async () => {
-  it = await serve();
+  it = await serve({ controllers: 'all' });
+  const definition = widgets({}, { subresources: { status: {} } });
+  await it.ask('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', { body: definition });
+  await served(it, '/apis/example.com/v1/widgets');
 });
 afterAll(() => it.stop());
 
@@ -31,3 +34,12 @@ test.each([
 ])('%s %s: %i', async (method, path, code) => {
   expect((await it.ask(method, path)).code).toBe(code);
 });
+
+test.each(['', '/a', '/a/status', '/a/status/more', '/a/nope', '/a/nope/more'])(
+  'custom resources are reached through no proxy: %s',
+  async (rest) => {
+    const { code, text } = await it.ask('GET', `/apis/example.com/v1/proxy/widgets${rest}`);
+    const message = 'proxy is not supported on resources of kind "widgets.example.com"';
+    expect([code, JSON.parse(text).message]).toEqual([405, message]);
+  },
+);

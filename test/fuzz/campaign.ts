@@ -46,6 +46,12 @@ export interface Blocked {
   readonly request: FuzzRequest;
 }
 
+/** Without the body: there are many of these, and bodies are large. */
+export interface Unrepeated extends Pick<FuzzRequest, 'method' | 'url' | 'origin'> {
+  readonly ms: number;
+  readonly bytes: number;
+}
+
 export interface Outcome {
   readonly finds: readonly Find[];
   readonly asked: number;
@@ -53,7 +59,7 @@ export interface Outcome {
   readonly codes: Readonly<Record<string, number>>;
   readonly blockedMs: { readonly p50: number; readonly p99: number; readonly max: number };
   /** Longer than allowed, but not again when the request was repeated: of other work, of collected garbage. */
-  readonly unrepeated: readonly Blocked[];
+  readonly unrepeated: readonly Unrepeated[];
   /** Bytes in use after each server had stopped, where garbage can be collected on demand. */
   readonly heaps: readonly number[];
 }
@@ -78,7 +84,7 @@ export async function campaign({
   const finds: Find[] = [];
   const codes: Record<string, number> = {};
   const heaps: number[] = [];
-  const unrepeated: Blocked[] = [];
+  const unrepeated: Unrepeated[] = [];
   const turns = watchTurns();
   let last: FuzzRequest | undefined;
   const find = (what: string, request: FuzzRequest | undefined = last): void => {
@@ -187,7 +193,7 @@ interface Ways {
   readonly maxBlockedMs: number;
   readonly target: Target;
   readonly codes: Record<string, number>;
-  readonly unrepeated: Blocked[];
+  readonly unrepeated: Unrepeated[];
   find(what: string, request: FuzzRequest): void;
 }
 
@@ -253,7 +259,10 @@ async function confirmBlocked(
   }
   if (least > maxBlockedMs)
     find(`the event loop was blocked for ${Math.round(least)} ms by ${request.origin}`, request);
-  else unrepeated.push(blocked);
+  else {
+    const { method, url, origin, body } = request;
+    unrepeated.push({ ms: blocked.ms, method, url, origin, bytes: body.length });
+  }
 }
 
 /** Whatever was let in must come out again. */

@@ -42,10 +42,8 @@ say(
   `event loop: p50 ${blockedMs.p50.toFixed(1)} ms, p99 ${blockedMs.p99.toFixed(1)} ms, max ${blockedMs.max.toFixed(1)} ms`,
 );
 say(`turns beyond the limit that were not repeated: ${unrepeated.length}`);
-for (const { ms, request } of [...unrepeated].sort((a, b) => b.ms - a.ms).slice(0, 5)) {
-  say(
-    `  ${Math.round(ms)} ms, ${request.method} ${request.url.slice(0, 100)}, ${request.body.length} bytes, ${request.origin}`,
-  );
+for (const { ms, method, url, bytes, origin } of [...unrepeated].sort((a, b) => b.ms - a.ms).slice(0, 5)) {
+  say(`  ${Math.round(ms)} ms, ${method} ${url.slice(0, 100)}, ${bytes} bytes, ${origin}`);
 }
 if (heaps.length > 0) say(`heap after each server: ${heaps.map(megabytes).join(', ')}`);
 for (const { what, request } of finds) say(`\nFOUND ${what}\n${request === undefined ? '' : shown(request)}`);
