@@ -295,6 +295,7 @@ async function updateOnce(
   // Owners whose values came to nothing have written nothing.
   next = withoutIdleTimes(previous, next);
   const document = await encode(definition, next);
+  if (turns.isDue) await turns.next();
   if (sameDocument(document, entry)) return { created: false, entry, object: previous };
   if (context.dryRun) return { created: false, entry: undefined, object: withVersion(next, entry) };
   const committed = await commitOver(parts, entry, document);

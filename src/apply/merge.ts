@@ -25,14 +25,19 @@ function merged(shape: Shape, live: Json | undefined, config: Json | undefined, 
 function mergedMembers(map: MapShape, live: Json, config: Json, depth: number): Json | undefined {
   const l = isObject(live) ? live : {};
   const c = isObject(config) ? config : {};
-  if (map.atomic || (isEmpty(l) && isEmpty(c))) return config;
+  // What is applied is mostly smaller, and asking a large map whether it is empty means naming all its members.
+  if (map.atomic || (isEmpty(c) && isEmpty(l))) return config;
   const out: Record<string, Json> = { ...l };
+  let isKept = false;
   for (const name of Object.keys(c)) {
     const value = merged(shapeOfMember(map, name), member(l, name), c[name] ?? null, depth + 1);
     if (value === undefined) delete out[name];
-    else setMember(out, name, value);
+    else {
+      setMember(out, name, value);
+      isKept = true;
+    }
   }
-  return isEmpty(out) ? undefined : out;
+  return isKept || !isEmpty(out) ? out : undefined;
 }
 
 function mergedItems(list: ListShape, live: Json, config: Json, depth: number): Json | undefined {

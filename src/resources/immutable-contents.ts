@@ -28,7 +28,10 @@ export function validateImmutableContents<T extends Markable>(
 /** Entries of a map in the order of their keys, so that errors come in the same order every time. */
 export function sortedEntries<V>(map: Readonly<Record<string, V>> | undefined): readonly (readonly [string, V])[] {
   const entries = Object.entries(map ?? {});
-  return inOrderOfNames(entries) ? entries : entries.sort(([a], [b]) => (a < b ? -1 : 1));
+  if (map === undefined || inOrderOfNames(entries)) return entries;
+  // Many names are sorted several times faster without a function that compares them.
+  const names = entries.map(([name]) => name).sort();
+  return names.map((name) => [name, map[name] as V]);
 }
 
 /** Bytes that a base64 text stands for. */

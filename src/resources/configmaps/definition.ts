@@ -1,6 +1,7 @@
 import { type ConfigMap, ConfigMaps } from '../../api/kinds/config-map.js';
 import { configKey, nameRules } from '../../api/names.js';
-import { eachInvalid, invalid, mapKey, ofEach, tooLong, type Violation } from '../../api/violations.js';
+import type { Steps } from '../../api/steps.js';
+import { eachInvalid, invalid, mapKey, ofEachInSteps, tooLong, type Violation } from '../../api/violations.js';
 import { defineResource } from '../../registry/resource-definition.js';
 import { boolean, bytes, field, map, optional, string, struct } from '../../schema/builder.js';
 import { objectMeta, typeMeta } from '../../schema/meta.js';
@@ -25,7 +26,7 @@ export const configMapSchema = struct(
   { description: 'Configuration for programs.', component: 'io.k8s.api.core.v1.ConfigMap' },
 );
 
-function validateContents({ data, binaryData }: ConfigMap): readonly Violation[] {
+function* validateContents({ data, binaryData }: ConfigMap): Steps<readonly Violation[]> {
   const wrongKey = (member: string, key: string): readonly Violation[] =>
     eachInvalid(mapKey(member, key), key, configKey(key));
   const isBinary = (key: string): boolean => binaryData !== undefined && Object.hasOwn(binaryData, key);
@@ -33,12 +34,13 @@ function validateContents({ data, binaryData }: ConfigMap): readonly Violation[]
   const size =
     texts.reduce((sum, [, text]) => sum + Buffer.byteLength(text), 0) +
     binaries.reduce((sum, [, text]) => sum + base64Bytes(text), 0);
+  yield;
   return [
-    ...ofEach(texts, ([key]) => [
+    ...(yield* ofEachInSteps(texts, ([key]) => [
       ...wrongKey('data', key),
       ...(isBinary(key) ? [invalid(mapKey('data', key), key, 'duplicate of key present in binaryData')] : []),
-    ]),
-    ...ofEach(binaries, ([key]) => wrongKey('binaryData', key)),
+    ])),
+    ...(yield* ofEachInSteps(binaries, ([key]) => wrongKey('binaryData', key))),
     // `[]` is how Kubernetes spells the path of the whole object.
     ...(size > maxContentBytes ? [tooLong('[]', maxContentBytes)] : []),
   ];
@@ -64,8 +66,7 @@ export const configMaps = defineResource<ConfigMap>({
     const binaryData = withoutNulls(configMap.binaryData);
     return binaryData === configMap.binaryData || binaryData === undefined ? configMap : { ...configMap, binaryData };
   },
-  validate: (next, previous) => [
-    ...validateImmutableContents(next, previous, ['data', 'binaryData']),
-    ...validateContents(next),
-  ],
+  *validate(next, previous) {
+    return [...validateImmutableContents(next, previous, ['data', 'binaryData']), ...(yield* validateContents(next))];
+  },
 });

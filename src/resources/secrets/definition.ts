@@ -2,7 +2,16 @@ import { type Domains, defaultDomains, signerKeyIn } from '../../api/domains.js'
 import { JsonSyntaxError, readJson } from '../../api/json-text.js';
 import { type Secret, Secrets, secretTypes, serviceAccountNameAnnotation } from '../../api/kinds/secret.js';
 import { configKey, nameRules } from '../../api/names.js';
-import { eachInvalid, invalid, mapKey, ofEach, required, tooLong, type Violation } from '../../api/violations.js';
+import type { Steps } from '../../api/steps.js';
+import {
+  eachInvalid,
+  invalid,
+  mapKey,
+  ofEachInSteps,
+  required,
+  tooLong,
+  type Violation,
+} from '../../api/violations.js';
 import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
 import { boolean, bytes, field, map, optional, string, struct } from '../../schema/builder.js';
 import { objectMeta, typeMeta } from '../../schema/meta.js';
@@ -111,11 +120,12 @@ const typeRulesIn = (domains: Domains): TypeRules => {
   return new Map(rules.map(([type, rule]) => [signerKeyIn(domains, type), rule]));
 };
 
-function validateContents(secret: Secret, typeRules: TypeRules): readonly Violation[] {
+function* validateContents(secret: Secret, typeRules: TypeRules): Steps<readonly Violation[]> {
   const entries = sortedEntries(secret.data);
   const size = entries.reduce((sum, [, value]) => sum + base64Bytes(value), 0);
+  yield;
   return [
-    ...ofEach(entries, ([key]) => eachInvalid(mapKey('data', key), key, configKey(key))),
+    ...(yield* ofEachInSteps(entries, ([key]) => eachInvalid(mapKey('data', key), key, configKey(key)))),
     ...(size > maxContentBytes ? [tooLong('data', maxContentBytes)] : []),
     ...(typeRules.get(secret.type ?? '')?.(secret) ?? []),
   ];
@@ -151,11 +161,13 @@ export function secretDefinition(domains: Domains = defaultDomains): ResourceDef
 
     defaults: withDefaults,
 
-    validate: (next, previous) => [
-      ...validateType(next, previous),
-      ...validateImmutableContents(next, previous, ['data']),
-      ...validateContents(next, typeRules),
-    ],
+    *validate(next, previous) {
+      return [
+        ...validateType(next, previous),
+        ...validateImmutableContents(next, previous, ['data']),
+        ...(yield* validateContents(next, typeRules)),
+      ];
+    },
 
     warnings(next) {
       if (next.type !== tls) return [];
