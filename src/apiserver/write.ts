@@ -347,12 +347,11 @@ function* updateViolations(
   const generic = own.length === 0 ? own : yield* validateMetadata(next, genericRules(definition));
   const door = view ?? definition;
   const type = definition.typeViolations?.(next) ?? [];
-  // The rules of custom resources look only at what changed.
-  const again = definition.origin === 'custom' ? updated : [...updated, ...own];
+  const checks = definition.checksMetadata ?? 'always';
+  const again = checks === 'always' ? [...updated, ...own] : checks === 'on change' ? updated : [];
   const metadata = type.length > 0 ? type : again;
-  const repeated = type.length > 0 || (definition.checksMetadata ?? 'always') === 'always' ? metadata : [];
   const kind = yield* listFrom(door.validate?.(next, previous, context, metadata) ?? []);
-  return [...generic, ...updated, ...repeated, ...kind];
+  return [...generic, ...updated, ...metadata, ...kind];
 }
 
 /** What holds for every kind: the name can stand in a URL. */

@@ -111,6 +111,7 @@ function customResource(
       }
       return hasStatus ? withStatusOf(next, previous) : next;
     },
+    checksMetadata: 'on change',
     typeViolations: rules.typeViolations,
     validate: (next, previous, { warn }, inMetadata) => rules.validate(next, previous, { warn, inMetadata }),
     warnings: finalizerWarnings,
