@@ -15,7 +15,7 @@ import {
 } from '../../cel/library/authorizer.js';
 import type { Prepared } from '../../cel/prepare.js';
 import { Failure, type Value } from '../../cel/values.js';
-import { inTurns, TurnTaking } from '../../runtime/turn-taking.js';
+import { inTurns, type TurnTaking } from '../../runtime/turn-taking.js';
 import type { AdmissionAttributes } from '../admission-step.js';
 import type { EvaluateConditions } from './matching.js';
 import { requestMembers } from './review.js';
@@ -24,16 +24,6 @@ import type { HookedKinds } from './seen.js';
 /** What the conditions of one webhook may cost together, and each by itself; units of `src/cel/cost.ts`. */
 const perWebhook = 2_500_000;
 const perExpression = 1_000_000;
-
-/** One for all webhooks that are asked about a request. */
-const turnsOfRequests = new WeakMap<AdmissionAttributes, TurnTaking>();
-function turnsOf(attributes: AdmissionAttributes): TurnTaking {
-  const known = turnsOfRequests.get(attributes);
-  if (known !== undefined) return known;
-  const made = new TurnTaking();
-  turnsOfRequests.set(attributes, made);
-  return made;
-}
 
 const compiled = new WeakMap<MatchCondition, Prepared>();
 async function compile(condition: MatchCondition, turns: TurnTaking): Promise<Prepared> {
@@ -51,7 +41,7 @@ export const conditionEvaluator =
     readonly authorizer: Authorizer;
     readonly kinds: Pick<HookedKinds, 'shown'>;
   }): EvaluateConditions =>
-  async (conditions, { attributes, seen }) => {
+  async (conditions, { attributes, seen, turns }) => {
     const decisions = new Decisions(authorizer, attributes.user);
     const shown = (object: typeof seen.object): Json => (object === undefined ? null : kinds.shown(object, seen.as));
     const variables = variablesOf(attributes, decisions, {
@@ -60,7 +50,6 @@ export const conditionEvaluator =
       request: withoutEmpty(requestMembers(attributes, seen.as)),
     });
     const failures: string[] = [];
-    const turns = turnsOf(attributes);
     let left = perWebhook;
     let holds = true;
     for (const condition of conditions) {

@@ -5,6 +5,7 @@ import type { ResourceType } from '../../api/object.js';
 import type { Labels } from '../../api/selectors.js';
 import type { ObjectSource } from '../../auth/object-source.js';
 import type { Clock } from '../../runtime/clock.js';
+import type { TurnTaking } from '../../runtime/turn-taking.js';
 import type { AdmissionAttributes } from '../admission-step.js';
 import type { Hook } from './hooks.js';
 import type { HookMetrics, HookSort } from './metrics.js';
@@ -25,7 +26,7 @@ export type ConditionVerdict = { readonly holds: boolean } | { readonly failures
  */
 export type EvaluateConditions = (
   conditions: readonly MatchCondition[],
-  request: { readonly attributes: AdmissionAttributes; readonly seen: Seen },
+  request: { readonly attributes: AdmissionAttributes; readonly seen: Seen; readonly turns: TurnTaking },
 ) => Promise<ConditionVerdict>;
 
 export interface MatchParts {
@@ -34,6 +35,12 @@ export interface MatchParts {
   readonly evaluate: EvaluateConditions;
   readonly clock: Clock;
   readonly metrics?: HookMetrics | undefined;
+}
+
+/** The same for one request. */
+export interface RequestMatchParts extends MatchParts {
+  readonly sort: HookSort;
+  readonly turns: TurnTaking;
 }
 
 const configurationKinds: readonly string[] = [
@@ -56,10 +63,9 @@ export const isExempt = ({ resource }: Pick<AdmissionAttributes, 'resource'>, ap
  */
 export async function invocationOf(
   hook: Hook,
-  sort: HookSort,
   attributes: AdmissionAttributes,
   current: Seen,
-  parts: MatchParts,
+  parts: RequestMatchParts,
 ): Promise<Invocation | undefined> {
   const { webhook, objectSelector } = hook;
   const namespace = await namespaceMatches(hook, attributes, current, parts.objects);
@@ -74,10 +80,10 @@ export async function invocationOf(
   if (namespace !== true) throw namespace;
   const conditions = webhook.matchConditions ?? [];
   if (conditions.length === 0) return { hook, as };
-  const { clock, metrics } = parts;
-  const begun = clock.now();
+  const { clock, metrics, sort, turns } = parts;
   const seen = await seenAs(parts.kinds, current, as);
-  const verdict = await parts.evaluate(conditions, { attributes, seen });
+  const begun = clock.now();
+  const verdict = await parts.evaluate(conditions, { attributes, seen, turns });
   metrics?.judged({
     webhook: webhook.name,
     sort,

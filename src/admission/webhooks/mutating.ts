@@ -2,10 +2,11 @@ import { ApiError, internalError, timeout } from '../../api/errors.js';
 import { goJson, quote } from '../../api/go-text.js';
 import { JsonSyntaxError } from '../../api/json-text.js';
 import type { ApiObject } from '../../api/object.js';
+import { TurnTaking } from '../../runtime/turn-taking.js';
 import type { AdmissionAttributes, AdmissionStep, Rounds } from '../admission-step.js';
 import { type Answered, ask, HookFailed, isOver, type WebhookParts } from './ask.js';
 import type { Hook } from './hooks.js';
-import { invocationOf, isExempt } from './matching.js';
+import { invocationOf, isExempt, type RequestMatchParts } from './matching.js';
 import { settled } from './outcome.js';
 import { requested, type Seen, seenAs } from './seen.js';
 
@@ -77,8 +78,9 @@ async function run(
    */
   const dropsTimes = ({ as }: Seen): boolean =>
     !isRepeat && !isPatched && kinds.hasFineTimes(as) && writesTimes(attributes);
+  const matching: RequestMatchParts = { ...parts, sort: 'admit', turns: new TurnTaking() };
   for (const [index, hook] of parts.hooks().entries()) {
-    const invocation = await invocationOf(hook, 'admit', attributes, current, parts);
+    const invocation = await invocationOf(hook, attributes, current, matching);
     if (invocation === undefined || (isRepeat && !reinvocation.isDue(hook))) continue;
     const seen = await seenAs(kinds, current, invocation.as);
     const notes = annotator(attributes, parts.api, { hook, round: rounds.current, index });

@@ -3,7 +3,7 @@ import { timeout } from '../../api/errors.js';
 import { TurnTaking } from '../../runtime/turn-taking.js';
 import type { AdmissionAttributes, AdmissionStep } from '../admission-step.js';
 import { ask, isOver, type WebhookParts } from './ask.js';
-import { type Invocation, invocationOf, isExempt } from './matching.js';
+import { type Invocation, invocationOf, isExempt, type RequestMatchParts } from './matching.js';
 import { settled } from './outcome.js';
 import { requested, type Seen, type SeenAs, seenAs } from './seen.js';
 
@@ -19,11 +19,12 @@ async function validate(attributes: AdmissionAttributes, parts: WebhookParts): P
   const versions = new Map<string, Seen>();
   const calls: { readonly invocation: Invocation; readonly seen: Seen }[] = [];
   const turns = new TurnTaking();
+  const matching: RequestMatchParts = { ...parts, sort: 'validating', turns };
   // Each call listens for the caller's leaving.
   if (attributes.caller !== undefined) setMaxListeners(0, attributes.caller.signal);
   for (const hook of parts.hooks()) {
     if (turns.isDue) await turns.next();
-    const invocation = await invocationOf(hook, 'validating', attributes, current, parts);
+    const invocation = await invocationOf(hook, attributes, current, matching);
     if (invocation === undefined) continue;
     const key = keyOf(invocation.as);
     const seen = versions.get(key) ?? (await seenAs(parts.kinds, current, invocation.as));

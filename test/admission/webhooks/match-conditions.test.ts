@@ -5,6 +5,7 @@ import { requested } from '../../../src/admission/webhooks/seen.js';
 import { ConfigMaps } from '../../../src/api/kinds/config-map.js';
 import type { ApiObject } from '../../../src/api/object.js';
 import type { AccessAttributes, Authorizer } from '../../../src/auth/authorizer.js';
+import { TurnTaking } from '../../../src/runtime/turn-taking.js';
 
 const map = (data: Record<string, string>): ApiObject =>
   ({
@@ -29,7 +30,7 @@ const nobody: Authorizer = { authorize: async () => ({ verdict: 'no-opinion', re
 const evaluate = (expressions: readonly string[], { attributes = update, authorizer = nobody } = {}) =>
   conditionEvaluator({ authorizer, kinds: { shown: (object) => object as never } })(
     expressions.map((expression, at) => ({ name: `c${at}`, expression })),
-    { attributes, seen: requested(attributes) },
+    { attributes, seen: requested(attributes), turns: new TurnTaking() },
   );
 const failed = (expression: string, why: string): string => `expression '${expression}' resulted in error: ${why}`;
 

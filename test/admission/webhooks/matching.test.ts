@@ -15,6 +15,7 @@ import { Namespaces } from '../../../src/api/kinds/namespace.js';
 import type { ValidatingWebhook } from '../../../src/api/kinds/webhook-configuration.js';
 import { type ApiObject, resourceType } from '../../../src/api/object.js';
 import { systemClock } from '../../../src/runtime/clock.js';
+import { TurnTaking } from '../../../src/runtime/turn-taking.js';
 
 const all = { operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*/*'] };
 const pods = { group: '', version: 'v1', plural: 'pods' };
@@ -118,7 +119,8 @@ const ask = async (webhook: Partial<ValidatingWebhook>, request = attributes(), 
     },
   ]);
   if (hook === undefined) throw new Error('no hook');
-  return invocationOf(hook, 'validating', request, requested(request), { ...parts, ...given });
+  const matching = { ...parts, sort: 'validating' as const, turns: new TurnTaking(), ...given };
+  return invocationOf(hook, request, requested(request), matching);
 };
 
 const selects = (key: string, value: string) => ({ matchLabels: { [key]: value } });
