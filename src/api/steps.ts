@@ -3,11 +3,8 @@ export type Steps<R> = Generator<void, R, void>;
 
 /** Goes on with what is a list already or comes in steps. */
 export function* listFrom<T>(work: readonly T[] | Steps<readonly T[]>): Steps<readonly T[]> {
-  return isList(work) ? work : yield* work;
+  return 'next' in work ? yield* work : work;
 }
-
-// Array.isArray does not tell read-only lists from other things.
-const isList = (work: unknown): work is readonly unknown[] => Array.isArray(work);
 
 /** So many items of a list, members of an object or nodes of a tree are a step of their own. */
 export const itemsInStep = 2_048;

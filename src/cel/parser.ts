@@ -1,4 +1,4 @@
-import type { Steps } from '../api/steps.js';
+import { itemsInStep, type Steps } from '../api/steps.js';
 import type { Expr, MapLiteral, StructLiteral } from './ast.js';
 import { type Issue, Issues } from './issues.js';
 import { type Token, type TokenKind, tokenAt } from './lexer.js';
@@ -72,8 +72,6 @@ const literalKinds: ReadonlySet<TokenKind> = new Set<TokenKind>([
   "'null'",
 ]);
 
-const tokensInStep = 2_048;
-
 /** Reads texts that are expressions, and gives up at those that are not. */
 class Reader {
   readonly #source: Source;
@@ -81,7 +79,7 @@ class Reader {
   readonly #trees: Trees;
   #readTo = 0;
   #index = 0;
-  #pauseAt = tokensInStep;
+  #pauseAt = itemsInStep;
   /** How deep each kind of rule is nested at this place. */
   readonly #depth = { expr: 0, relation: 0, calc: 0 };
   /** Of operators, members and calls within each other, in what was read last. */
@@ -130,7 +128,7 @@ class Reader {
 
   get #isPauseDue(): boolean {
     if (this.#index < this.#pauseAt) return false;
-    this.#pauseAt = this.#index + tokensInStep;
+    this.#pauseAt = this.#index + itemsInStep;
     return true;
   }
 

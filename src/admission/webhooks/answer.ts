@@ -2,6 +2,7 @@ import { canonicalBase64 } from '../../api/base64.js';
 import { ApiError, type Reason, type StatusCause, type StatusDetails } from '../../api/errors.js';
 import { quote } from '../../api/go-text.js';
 import { isObject, type Json, type JsonObject } from '../../api/object.js';
+import { otherUid } from '../../api/review-uid.js';
 import { CallFailed } from './call.js';
 import { goType } from './reply.js';
 
@@ -25,9 +26,6 @@ export interface DenialStatus {
 }
 
 /** The answer can be read and makes no sense. */
-/** Of an identifier that is not the one that was sent. */
-const maxShownUid = 1_024;
-
 export class InvalidAnswer extends Error {
   override readonly name = 'InvalidAnswer';
 }
@@ -61,7 +59,7 @@ export function verdictOf(review: JsonObject, question: Question): Verdict {
   const verdict = { allowed, status, patch, warnings, auditAnnotations };
   if (question.version !== 'v1') return question.mutating ? verdict : { ...verdict, patch: Buffer.alloc(0) };
   if (uid !== question.uid) {
-    throw new InvalidAnswer(`expected response.uid=${quote(question.uid)}, got ${quote(uid.slice(0, maxShownUid))}`);
+    throw new InvalidAnswer(otherUid(question.uid, uid));
   }
   checkType(review, question);
   checkPatch(patch, patchType, question);

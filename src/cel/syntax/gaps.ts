@@ -1,4 +1,4 @@
-import type { Steps } from '../../api/steps.js';
+import { itemsInStep, type Steps } from '../../api/steps.js';
 import type { Expr, MapLiteral, StructLiteral } from '../ast.js';
 import type { Token } from '../lexer.js';
 import { readLiteral } from '../literals.js';
@@ -23,8 +23,6 @@ const transparent: ReadonlySet<string> = new Set([
   'constantLiteral',
 ]);
 
-const foundInStep = 1_024;
-
 /** Makes a tree of what was found of a text with gaps, telling what is wrong with the parts as well. */
 export class TreeOfGaps {
   readonly #trees: Trees;
@@ -39,7 +37,7 @@ export class TreeOfGaps {
   }
 
   *expr(found: Found | undefined): Steps<Expr> {
-    if (++this.#seen % foundInStep === 0) yield;
+    if (++this.#seen % itemsInStep === 0) yield;
     const at = found === undefined ? undefined : this.#unnested(found);
     switch (at?.name) {
       case 'expr':

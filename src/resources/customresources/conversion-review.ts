@@ -1,5 +1,5 @@
-import { quote } from '../../api/go-text.js';
 import { isObject, type Json, type JsonObject, member } from '../../api/object.js';
+import { otherUid } from '../../api/review-uid.js';
 import { atOnce } from '../../api/steps.js';
 import { anyName, validateMetadata } from '../../registry/metadata-rules.js';
 
@@ -80,7 +80,7 @@ export function convertedObjects(
   const response = member(review, 'response');
   if (!isObject(response)) throw failed('no response provided');
   if (version === 'v1' && textOf(response['uid']) !== asked.uid) {
-    throw failed(`expected response.uid=${quote(asked.uid)}, got ${quote(textOf(response['uid']).slice(0, 1_024))}`);
+    throw failed(otherUid(asked.uid, textOf(response['uid'])));
   }
   const result = member(response, 'result');
   const status = isObject(result) ? textOf(result['status']) : '';
