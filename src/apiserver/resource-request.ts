@@ -60,6 +60,7 @@ export async function runResourceRequest(
         ? subresource.tables !== false
         : subresource?.type !== 'action' && definition.answer === undefined,
   });
+  const now = parts.clock.now();
   const context: RequestContext = {
     user,
     key: {
@@ -68,13 +69,13 @@ export async function runResourceRequest(
     },
     subresource: info.subresource === '' ? undefined : info.subresource,
     dryRun: false,
-    now: parts.clock.now(),
+    now,
     warn,
     annotate:
       request.record === undefined
         ? undefined
         : (key, value, fromLevel) => request.record?.annotate(key, value, fromLevel),
-    caller: callerOf(request, parts.clock.now()),
+    caller: new WaitingCaller(request, now),
   };
   const result = await runVerb(parts, request, target, context);
   const includeObject = readIncludeObject(representation, request.query);
@@ -88,14 +89,23 @@ export async function runResourceRequest(
 const longestWriteMs = 34_000;
 
 /** Who waits for the answer. Most requests never ask. */
-const callerOf = (request: ApiRequest, now: number): NonNullable<RequestContext['caller']> => ({
-  get signal() {
-    return request.signal;
-  },
-  get until() {
-    return now + requestTimeout(request.query, longestWriteMs);
-  },
-});
+class WaitingCaller implements NonNullable<RequestContext['caller']> {
+  readonly #request: ApiRequest;
+  readonly #since: number;
+
+  constructor(request: ApiRequest, now: number) {
+    this.#request = request;
+    this.#since = now;
+  }
+
+  get signal(): AbortSignal {
+    return this.#request.signal;
+  }
+
+  get until(): number {
+    return this.#since + requestTimeout(this.#request.query, longestWriteMs);
+  }
+}
 
 function runVerb(parts: Parts, request: ApiRequest, target: Target, context: RequestContext): Result | Promise<Result> {
   const { info, query } = request;

@@ -17,8 +17,8 @@ const names = { user: `${prefix}user`, uid: `${prefix}uid`, group: `${prefix}gro
 const extraPrefix = `${prefix}extra-`;
 
 /** Is there any header that says so? */
-export const asksToImpersonate = ({ headerNames }: Pick<Credentials, 'headerNames'>): boolean =>
-  headerNames().some((name) => name.startsWith(prefix));
+export const asksToImpersonate = (headers: Pick<Credentials, 'headerNames'>): boolean =>
+  headers.headerNames().some((name) => name.startsWith(prefix));
 
 /** undefined if no header asks for it. Throws BadRequest if anything is wanted without a user name. */
 export function readWantedUser(headers: Pick<Credentials, 'header' | 'headerNames'>): WantedUser | undefined {

@@ -1,5 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { constants, type IncomingHttpHeaders, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
+import {
+  constants,
+  type IncomingHttpHeaders,
+  type OutgoingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2';
 import type { Readable, Writable } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import type { Body } from '../apiserver/represent.js';
@@ -34,6 +40,7 @@ export interface Exchange {
   cut(): void;
 }
 
+/** An exchange may change what it is given. */
 export type OutgoingHeaders = Record<string, string | number | readonly string[]>;
 
 const peers = new WeakMap<object, readonly Buffer[]>();
@@ -55,102 +62,171 @@ function peerCertificates(owner: object, socket: Pick<TLSSocket, 'getPeerCertifi
   return chain;
 }
 
-export function http1Exchange(request: IncomingMessage, response: ServerResponse): Exchange {
-  const { socket } = request;
-  let stuck = false;
-  return {
-    version: 1,
-    method: request.method ?? 'GET',
-    url: request.url ?? '/',
-    header: (name) => {
-      const value = request.headers[name];
-      return Array.isArray(value) ? value[0] : value;
-    },
-    rawHeaders: request.rawHeaders,
-    body: request,
-    certificates: () => peerCertificates(socket, socket as TLSSocket),
-    remoteAddress: socket.remoteAddress ?? '',
-    onClosed: (listener) => {
-      response.once('close', () => {
-        if (!response.writableEnded) listener();
-      });
-    },
-    get answered() {
-      return response.headersSent;
-    },
-    get stuck() {
-      return stuck;
-    },
-    send: (code, headers, body) => {
-      // What is still to come of a large body would have to be read to its end before the next request.
-      if (!request.complete && !hasSmallBody(request)) response.setHeader('Connection', 'close');
-      response.writeHead(code, headers as Record<string, string | number | string[]>);
-      return write(body, response, () => (stuck = true));
-    },
-    stream: (code, headers) => {
-      response.writeHead(code, headers as Record<string, string | number | string[]>);
-      response.flushHeaders();
-      return response;
-    },
-    last: () => void response.setHeader('Connection', 'close'),
-    cut: () => void response.destroy(),
-  };
+/** A class, as what is made for each of thousands of requests a second: closures would be made anew each time. */
+export class Http1Exchange implements Exchange {
+  readonly version = 1;
+  readonly method: string;
+  readonly url: string;
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
+  #stuck = false;
+
+  constructor(request: IncomingMessage, response: ServerResponse) {
+    this.method = request.method ?? 'GET';
+    this.url = request.url ?? '/';
+    this.#request = request;
+    this.#response = response;
+  }
+
+  header(name: string): string | undefined {
+    return firstOf(this.#request.headers[name]);
+  }
+
+  get rawHeaders(): readonly string[] {
+    return this.#request.rawHeaders;
+  }
+
+  get body(): Readable {
+    return this.#request;
+  }
+
+  certificates(): readonly Buffer[] {
+    const { socket } = this.#request;
+    return peerCertificates(socket, socket as TLSSocket);
+  }
+
+  get remoteAddress(): string {
+    return this.#request.socket.remoteAddress ?? '';
+  }
+
+  onClosed(listener: () => void): void {
+    this.#response.once('close', () => {
+      if (!this.#response.writableEnded) listener();
+    });
+  }
+
+  get answered(): boolean {
+    return this.#response.headersSent;
+  }
+
+  get stuck(): boolean {
+    return this.#stuck;
+  }
+
+  send(code: number, headers: OutgoingHeaders, body: Body): Promise<void> | undefined {
+    // What is still to come of a large body would have to be read to its end before the next request.
+    if (!this.#request.complete && !hasSmallBody(this.#request)) this.last();
+    this.#response.writeHead(code, headers as Record<string, string | number | string[]>);
+    return write(body, this.#response, () => {
+      this.#stuck = true;
+    });
+  }
+
+  stream(code: number, headers: OutgoingHeaders): Writable {
+    this.#response.writeHead(code, headers as Record<string, string | number | string[]>);
+    this.#response.flushHeaders();
+    return this.#response;
+  }
+
+  last(): void {
+    this.#response.setHeader('Connection', 'close');
+  }
+
+  cut(): void {
+    this.#response.destroy();
+  }
 }
 
-export function http2Exchange(
-  stream: ServerHttp2Stream,
-  headers: IncomingHttpHeaders,
-  rawHeaders: readonly string[],
-): Exchange {
-  const session = stream.session;
-  let isLast = false;
-  let stuck = false;
-  return {
-    version: 2,
-    method: headers[':method'] ?? 'GET',
-    url: headers[':path'] ?? '/',
-    header: (name) => {
-      const value = headers[name];
-      return Array.isArray(value) ? value[0] : value;
-    },
-    rawHeaders,
-    body: stream,
-    certificates: () => (session === undefined ? [] : peerCertificates(session, session.socket as TLSSocket)),
-    remoteAddress: session?.socket.remoteAddress ?? '',
-    onClosed: (listener) => {
-      stream.on('close', () => {
-        if (!stream.writableEnded) listener();
-      });
-    },
-    get answered() {
-      return stream.headersSent;
-    },
-    get stuck() {
-      return stuck;
-    },
-    send: (code, outgoing, body) => {
-      if (stream.destroyed || stream.closed) return undefined;
-      stream.respond({ ':status': code, ...outgoing } as OutgoingHttpHeaders);
-      // Whatever the caller goes on sending is not wanted.
-      if (!stream.endAfterHeaders && !stream.readableEnded) {
-        stream.once('finish', () => stream.close(constants.NGHTTP2_NO_ERROR));
-      }
-      const written = write(body, stream, () => (stuck = true));
-      if (isLast) session?.close();
-      return written;
-    },
-    stream: (code, outgoing) => {
-      if (!stream.destroyed && !stream.closed) stream.respond({ ':status': code, ...outgoing } as OutgoingHttpHeaders);
-      if (isLast) session?.close();
-      return stream;
-    },
-    last: () => {
-      isLast = true;
-    },
+export class Http2Exchange implements Exchange {
+  readonly version = 2;
+  readonly method: string;
+  readonly url: string;
+  readonly rawHeaders: readonly string[];
+  readonly #stream: ServerHttp2Stream;
+  readonly #session: ServerHttp2Session | undefined;
+  readonly #headers: IncomingHttpHeaders;
+  #isLast = false;
+  #stuck = false;
+
+  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, rawHeaders: readonly string[]) {
+    this.method = headers[':method'] ?? 'GET';
+    this.url = headers[':path'] ?? '/';
+    this.rawHeaders = rawHeaders;
+    this.#stream = stream;
+    // Gone from the stream once that is over.
+    this.#session = stream.session as ServerHttp2Session | undefined;
+    this.#headers = headers;
+  }
+
+  header(name: string): string | undefined {
+    return firstOf(this.#headers[name]);
+  }
+
+  get body(): Readable {
+    return this.#stream;
+  }
+
+  certificates(): readonly Buffer[] {
+    const session = this.#session;
+    return session === undefined ? [] : peerCertificates(session, session.socket as TLSSocket);
+  }
+
+  get remoteAddress(): string {
+    // Without a socket once the connection is gone, whatever its type says.
+    return this.#session?.socket?.remoteAddress ?? '';
+  }
+
+  onClosed(listener: () => void): void {
+    this.#stream.on('close', () => {
+      if (!this.#stream.writableEnded) listener();
+    });
+  }
+
+  get answered(): boolean {
+    return this.#stream.headersSent;
+  }
+
+  get stuck(): boolean {
+    return this.#stuck;
+  }
+
+  send(code: number, headers: OutgoingHeaders, body: Body): Promise<void> | undefined {
+    const stream = this.#stream;
+    if (stream.destroyed || stream.closed) return undefined;
+    this.#respond(code, headers);
+    // Whatever the caller goes on sending is not wanted.
+    if (!stream.endAfterHeaders && !stream.readableEnded) {
+      stream.once('finish', () => stream.close(constants.NGHTTP2_NO_ERROR));
+    }
+    const written = write(body, stream, () => {
+      this.#stuck = true;
+    });
+    if (this.#isLast) this.#session?.close();
+    return written;
+  }
+
+  stream(code: number, headers: OutgoingHeaders): Writable {
+    if (!this.#stream.destroyed && !this.#stream.closed) this.#respond(code, headers);
+    if (this.#isLast) this.#session?.close();
+    return this.#stream;
+  }
+
+  #respond(code: number, headers: OutgoingHeaders): void {
+    headers[':status'] = code;
+    this.#stream.respond(headers as OutgoingHttpHeaders);
+  }
+
+  last(): void {
+    this.#isLast = true;
+  }
+
+  cut(): void {
     // Closing would wait for a reader that may never come.
-    cut: () => void stream.destroy(),
-  };
+    this.#stream.destroy();
+  }
 }
+
+const firstOf = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value[0] : value);
 
 const smallBody = 262_144;
 const hasSmallBody = ({ headers }: IncomingMessage): boolean =>

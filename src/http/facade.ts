@@ -3,10 +3,11 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { ApiError, untyped } from '../api/errors.js';
 import { quote } from '../api/go-text.js';
+import type { Query } from '../api/options.js';
 import { errorForm } from '../apiserver/negotiate.js';
 import { passedHeader } from '../apiserver/passed-headers.js';
 import { type Body, bodyOf, type EventEncoder, eventEncoder, represent } from '../apiserver/represent.js';
-import type { ApiRequest, ApiResponse, Outcome, RequestInfo, WatchResult } from '../apiserver/request.js';
+import type { ApiRequest, ApiResponse, Outcome, RequestBody, RequestInfo, WatchResult } from '../apiserver/request.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
 import { readBody } from './body.js';
@@ -32,15 +33,14 @@ const compress = promisify(gzip);
 
 export async function serve(parts: FacadeParts, exchange: Exchange): Promise<void> {
   const auditId = exchange.header('audit-id') || randomUUID();
-  const base: OutgoingHeaders = { 'Audit-Id': auditId, 'Cache-Control': 'no-cache, private' };
   const cancellation = new Cancellation(parts.stopping);
   exchange.onClosed(() => cancellation.abort());
   try {
-    const request = requestOf(exchange, auditId, cancellation);
+    const request = new ReceivedRequest(exchange, auditId, cancellation);
     const response = await parts.handle(request);
     let outcome: Outcome = { code: 500, bytes: 0 };
     try {
-      outcome = await answer(parts, exchange, request, response, base);
+      outcome = await answer(parts, exchange, request, response);
     } finally {
       response.settled?.(exchange.stuck ? { ...outcome, isAborted: true } : outcome);
     }
@@ -62,45 +62,91 @@ export async function serve(parts: FacadeParts, exchange: Exchange): Promise<voi
     if (exchange.answered) exchange.cut();
     else {
       const status = JSON.stringify(untyped('the answer could not be written').toStatus());
-      await exchange.send(500, { ...base, 'Content-Type': 'application/json' }, bodyOf(Buffer.from(status)));
+      await exchange.send(
+        500,
+        { ...commonHeaders(auditId), 'Content-Type': 'application/json' },
+        bodyOf(Buffer.from(status)),
+      );
     }
   } finally {
     cancellation.release();
   }
 }
 
-function requestOf(exchange: Exchange, auditId: string, cancellation: Cancellation): ApiRequest {
-  const { url, method, rawHeaders } = exchange;
-  const at = url.indexOf('?');
-  const path = decodePath(at < 0 ? url : url.slice(0, at));
-  const query = queryOf(at < 0 ? '' : url.slice(at + 1));
-  const info: RequestInfo = routeOf(method, path, query);
-  let body: Promise<Buffer> | undefined;
-  return {
-    info,
-    method,
-    query,
-    uri: url,
-    header: (name) => passedHeader(name, exchange.header(name)),
-    caller: {
-      credentials: {
-        header: (name) => valuesOf(rawHeaders, name),
-        headerNames: () => namesOf(rawHeaders),
-        certificates: exchange.certificates(),
-        path: info.path,
-      },
-    },
-    body: async () => {
-      body ??= readBody(exchange.body, exchange.header('content-length'));
-      return { bytes: await body, contentType: exchange.header('content-type') };
-    },
-    get signal() {
-      return cancellation.signal;
-    },
-    auditId,
-    remoteAddress: exchange.remoteAddress,
-    abandon: () => cancellation.abort(),
-  };
+type Credentials = Extract<ApiRequest['caller'], { readonly credentials: unknown }>['credentials'];
+
+/** A request as it came over the network. */
+class ReceivedRequest implements ApiRequest {
+  readonly info: RequestInfo;
+  readonly method: string;
+  readonly query: Query;
+  readonly uri: string;
+  readonly caller: { readonly credentials: Credentials };
+  readonly auditId: string;
+  record: ApiRequest['record'];
+  readonly #exchange: Exchange;
+  readonly #cancellation: Cancellation;
+  #body: Promise<RequestBody> | undefined;
+
+  constructor(exchange: Exchange, auditId: string, cancellation: Cancellation) {
+    const { url, method } = exchange;
+    const at = url.indexOf('?');
+    const path = decodePath(at < 0 ? url : url.slice(0, at));
+    this.query = queryOf(at < 0 ? '' : url.slice(at + 1));
+    this.info = routeOf(method, path, this.query);
+    this.method = method;
+    this.uri = url;
+    this.caller = { credentials: new ReceivedCredentials(exchange, path) };
+    this.auditId = auditId;
+    this.#exchange = exchange;
+    this.#cancellation = cancellation;
+  }
+
+  header(name: string): string | undefined {
+    return passedHeader(name, this.#exchange.header(name));
+  }
+
+  body(): Promise<RequestBody> {
+    this.#body ??= this.#read();
+    return this.#body;
+  }
+
+  async #read(): Promise<RequestBody> {
+    const bytes = await readBody(this.#exchange.body, this.#exchange.header('content-length'));
+    return { bytes, contentType: this.#exchange.header('content-type') };
+  }
+
+  get signal(): AbortSignal {
+    return this.#cancellation.signal;
+  }
+
+  get remoteAddress(): string {
+    return this.#exchange.remoteAddress;
+  }
+
+  abandon(): void {
+    this.#cancellation.abort();
+  }
+}
+
+class ReceivedCredentials implements Credentials {
+  readonly path: string;
+  readonly certificates: readonly Buffer[];
+  readonly #rawHeaders: readonly string[];
+
+  constructor(exchange: Exchange, path: string) {
+    this.path = path;
+    this.certificates = exchange.certificates();
+    this.#rawHeaders = exchange.rawHeaders;
+  }
+
+  header(name: string): readonly string[] {
+    return valuesOf(this.#rawHeaders, name);
+  }
+
+  headerNames(): readonly string[] {
+    return namesOf(this.#rawHeaders);
+  }
 }
 
 function valuesOf(rawHeaders: readonly string[], name: string): readonly string[] {
@@ -117,15 +163,20 @@ function namesOf(rawHeaders: readonly string[]): readonly string[] {
   return [...names];
 }
 
+/** What every answer about the API carries. */
+const commonHeaders = (auditId: string): OutgoingHeaders => ({
+  'Audit-Id': auditId,
+  'Cache-Control': 'no-cache, private',
+});
+
 async function answer(
   parts: FacadeParts,
   exchange: Exchange,
-  request: ApiRequest,
+  request: ReceivedRequest,
   response: ApiResponse,
-  base: OutgoingHeaders,
 ): Promise<Outcome> {
   const { result, representation } = response;
-  const headers: OutgoingHeaders = { ...base, ...response.headers };
+  const headers: OutgoingHeaders = Object.assign(commonHeaders(request.auditId), response.headers);
   if (response.warnings.length > 0) headers['Warning'] = warningHeaders(response.warnings);
   if (isLast(parts, exchange, response)) exchange.last();
   switch (result.type) {

@@ -18,7 +18,7 @@ import {
   takenBack,
   unreadMegabytes,
 } from './connection-limits.js';
-import { type Exchange, http1Exchange, http2Exchange } from './exchange.js';
+import { type Exchange, Http1Exchange, Http2Exchange } from './exchange.js';
 import { type FacadeParts, serve } from './facade.js';
 
 /** TLS, HTTP/2 and HTTP/1.1 on one port. Client certificates are asked for and never required. */
@@ -108,7 +108,7 @@ export class Listener {
       plain.on('error', ignore);
       const { socket } = request;
       this.#answering.add(socket);
-      this.#run(http1Exchange(request as unknown as IncomingMessage, plain), () => this.#answering.delete(socket));
+      this.#run(new Http1Exchange(request as unknown as IncomingMessage, plain), () => this.#answering.delete(socket));
     });
     this.#server.removeAllListeners('stream');
     this.#server.on(
@@ -126,7 +126,7 @@ export class Listener {
             if (stream.rstCode !== constants.NGHTTP2_NO_ERROR) this.#countTakenBack(state, session);
           });
         }
-        this.#run(http2Exchange(stream, headers, rawHeaders));
+        this.#run(new Http2Exchange(stream, headers, rawHeaders));
       },
     );
     this.#server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {

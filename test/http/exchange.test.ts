@@ -6,7 +6,7 @@ import { Passage } from '../../src/apiserver/operations/passage.js';
 import { RequestMetrics } from '../../src/apiserver/operations/request-metrics.js';
 import type { Body } from '../../src/apiserver/represent.js';
 import type { ApiRequest, ApiResponse } from '../../src/apiserver/request.js';
-import { type Exchange, http2Exchange } from '../../src/http/exchange.js';
+import { type Exchange, Http2Exchange } from '../../src/http/exchange.js';
 import { serve } from '../../src/http/facade.js';
 import { silentLogger } from '../../src/runtime/logger.js';
 import { openMetrics } from '../../src/runtime/metrics.js';
@@ -38,7 +38,7 @@ async function answered(answer: (exchange: Exchange) => Promise<void>) {
   server.on('stream', (stream: ServerHttp2Stream, headers) => {
     stream.on('error', () => {});
     outgoing = stream;
-    sent = answer(http2Exchange(stream, headers, []));
+    sent = answer(new Http2Exchange(stream, headers, []));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const session = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);

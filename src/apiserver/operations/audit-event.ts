@@ -112,20 +112,20 @@ const statusOf = ({ status, message, reason, details, code }: AuditStatus): obje
 interface Sent {
   header(name: string): string | undefined;
   /** Of the peer. */
-  readonly remoteAddress: string | undefined;
+  readonly remoteAddress?: string | undefined;
 }
 
 const address = /^(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*)$/;
 const mostForwarded = 64;
 
 /** Addresses a request came by: those proxies tell of, and the peer's at last. */
-export function sourceAddresses({ header, remoteAddress }: Sent): readonly string[] {
-  const forwarded = (header('x-forwarded-for') ?? '')
+export function sourceAddresses(sent: Sent): readonly string[] {
+  const forwarded = (sent.header('x-forwarded-for') ?? '')
     .split(',', mostForwarded)
     .map((text) => text.trim())
     .filter((text) => address.test(text));
-  const real = header('x-real-ip')?.trim() ?? '';
+  const real = sent.header('x-real-ip')?.trim() ?? '';
   const known = address.test(real) && !forwarded.includes(real) ? [...forwarded, real] : forwarded;
-  const peer = remoteAddress?.replace(/^::ffff:(?=\d)/, '') ?? '';
+  const peer = sent.remoteAddress?.replace(/^::ffff:(?=\d)/, '') ?? '';
   return peer === '' || known.at(-1) === peer ? known : [...known, peer];
 }

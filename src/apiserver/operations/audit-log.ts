@@ -116,7 +116,7 @@ export class AuditRecord {
     this.#request = request;
     this.#parts = parts;
     this.#user = user;
-    this.#sourceIPs = sourceAddresses({ header: (name) => request.header(name), remoteAddress: request.remoteAddress });
+    this.#sourceIPs = sourceAddresses(request);
     const { info } = request;
     this.#object = info.isResource
       ? {

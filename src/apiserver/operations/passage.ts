@@ -166,13 +166,13 @@ export const settling =
 const codeOf = (result: Result): number => ('code' in result ? result.code : 200);
 
 /** What the audit log says of credentials that were not accepted: their sorts, and nothing of them. */
-function attemptsText({ header, certificates }: Credentials): string {
-  const [authorization = ''] = header('authorization');
+function attemptsText(credentials: Credentials): string {
+  const [authorization = ''] = credentials.header('authorization');
   const [scheme = '', rest] = authorization.trim().split(' ');
   const sorts = [
     ...(scheme.toLowerCase() === 'basic' ? ['basic'] : []),
     ...(scheme.toLowerCase() === 'bearer' && rest !== undefined ? ['bearer'] : []),
-    ...(certificates.length > 0 ? ['x509'] : []),
+    ...(credentials.certificates.length > 0 ? ['x509'] : []),
   ];
   if (sorts.length === 0) return 'Authentication failed, no credentials provided';
   return `Authentication failed, attempted: ${sorts.join(', ')}`;
