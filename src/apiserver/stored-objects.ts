@@ -15,7 +15,8 @@ const retryMs = 1_000;
 export class StoredObjects implements ObjectSource {
   readonly #store: Store;
   readonly #clock: Clock;
-  readonly #collections = new Map<string, Promise<Collection>>();
+  /** Promises while they are read. */
+  readonly #collections = new Map<string, Collection | Promise<Collection>>();
 
   constructor(store: Store, clock = systemClock) {
     this.#store = store;
@@ -27,8 +28,10 @@ export class StoredObjects implements ObjectSource {
     return entry?.value as T | undefined;
   }
 
-  async list<T extends ApiObject>(type: ResourceType<T>): Promise<readonly T[]> {
-    return (await this.#collection(type)).list() as readonly T[];
+  list<T extends ApiObject>(type: ResourceType<T>): readonly T[] | Promise<readonly T[]> {
+    const collection = this.#collection(type);
+    if (collection instanceof Collection) return collection.list() as readonly T[];
+    return collection.then((read) => read.list() as readonly T[]);
   }
 
   /** Calls back after every change of a type, and once at the beginning. Answers how to stop. */
@@ -42,14 +45,17 @@ export class StoredObjects implements ObjectSource {
     return collection.listen(listener);
   }
 
-  #collection(type: ResourceType): Promise<Collection> {
+  #collection(type: ResourceType): Collection | Promise<Collection> {
     const prefix = storagePrefix(type);
     const known = this.#collections.get(prefix);
     if (known !== undefined) return known;
     const made = Collection.open(this.#store, prefix, this.#clock);
     this.#collections.set(prefix, made);
-    // A failed read must not be remembered.
-    made.catch(() => this.#collections.delete(prefix));
+    made.then(
+      (collection) => this.#collections.set(prefix, collection),
+      // A failed read must not be remembered.
+      () => this.#collections.delete(prefix),
+    );
     return made;
   }
 }

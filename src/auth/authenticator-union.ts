@@ -33,15 +33,27 @@ async function firstKnown<T>(
 
 const outsiders: readonly string[] = [wellKnown.authenticated, wellKnown.unauthenticated];
 
-/** Puts everybody who was recognised into `system:authenticated`. */
-export const withAuthenticatedGroup = (inner: Authenticator): Authenticator => ({
-  async authenticate(credentials) {
-    const found = await inner.authenticate(credentials);
-    if (found === undefined || found.user.username === wellKnown.anonymous) return found;
-    if (found.user.groups.some((group) => outsiders.includes(group))) return found;
-    return { ...found, user: { ...found.user, groups: [...found.user.groups, wellKnown.authenticated] } };
-  },
-});
+/** Puts everybody who was recognised into `system:authenticated`. Who is found again is the same user again. */
+export const withAuthenticatedGroup = (inner: Authenticator): Authenticator => {
+  const known = new WeakMap<Authenticated, Authenticated>();
+  return {
+    async authenticate(credentials) {
+      const found = await inner.authenticate(credentials);
+      if (found === undefined) return undefined;
+      const before = known.get(found);
+      if (before !== undefined) return before;
+      const grouped = inAuthenticatedGroup(found);
+      known.set(found, grouped);
+      return grouped;
+    },
+  };
+};
+
+function inAuthenticatedGroup(found: Authenticated): Authenticated {
+  const { user } = found;
+  if (user.username === wellKnown.anonymous || user.groups.some((group) => outsiders.includes(group))) return found;
+  return { ...found, user: { ...user, groups: [...user.groups, wellKnown.authenticated] } };
+}
 
 /** Tells the caller about an Authorization header that could not be read. */
 export const withBearerWarning = (inner: Authenticator): Authenticator => ({

@@ -29,31 +29,62 @@ export type RoleRules =
   /** There is no such role, or what is referred to is no role at all. */
   | { readonly missing: 'role' | 'kind' };
 
-/** The index as of the latest write. What one write changes is all that is indexed anew. */
-export function roleIndexes(objects: ObjectSource): () => Promise<RoleIndex> {
-  const clusterRoles = followed(new RolesByName<ClusterRole>());
-  const roles = followed(new RolesByName<Role>());
-  const clusterWide = followed(new GrantsBySubject<ClusterRoleBinding>());
-  const namespaced = followed(new GrantsBySubject<RoleBinding>());
-  return async () => {
-    const [allClusterRoles, allRoles, allClusterBindings, allBindings] = await Promise.all([
-      objects.list(ClusterRoles),
-      objects.list(Roles),
-      objects.list(ClusterRoleBindings),
-      objects.list(RoleBindings),
-    ]);
-    return {
-      grantsTo(user, namespace) {
-        const first = clusterWide(allClusterBindings).grantsTo(user, '');
-        return namespace === '' ? first : [...first, ...namespaced(allBindings).grantsTo(user, namespace)];
-      },
-      rulesOf({ kind, name }, namespace) {
-        if (kind === 'ClusterRole') return rulesIn(clusterRoles(allClusterRoles).get('', name));
-        if (kind === 'Role') return rulesIn(roles(allRoles).get(namespace, name));
-        return { missing: 'kind' };
-      },
-    };
+/**
+ * The index as of the latest write. What one write changes is all that is indexed anew. No promise once the roles were
+ * read.
+ */
+export function roleIndexes(objects: ObjectSource): () => RoleIndex | Promise<RoleIndex> {
+  const index = new FollowedRoles();
+  return () => {
+    const clusterRoles = objects.list(ClusterRoles);
+    const roles = objects.list(Roles);
+    const clusterWide = objects.list(ClusterRoleBindings);
+    const namespaced = objects.list(RoleBindings);
+    return isThere(clusterRoles) && isThere(roles) && isThere(clusterWide) && isThere(namespaced)
+      ? index.asOf(clusterRoles, roles, clusterWide, namespaced)
+      : Promise.all([clusterRoles, roles, clusterWide, namespaced]).then((read) => index.asOf(...read));
   };
+}
+
+const isThere = <T>(list: readonly T[] | Promise<readonly T[]>): list is readonly T[] => Array.isArray(list);
+
+class FollowedRoles implements RoleIndex {
+  readonly #clusterRoles = new RolesByName<ClusterRole>();
+  readonly #roles = new RolesByName<Role>();
+  readonly #clusterWide = new GrantsBySubject<ClusterRoleBinding>();
+  readonly #namespaced = new GrantsBySubject<RoleBinding>();
+  readonly #follow = {
+    clusterRoles: followed(this.#clusterRoles),
+    roles: followed(this.#roles),
+    clusterWide: followed(this.#clusterWide),
+    namespaced: followed(this.#namespaced),
+  };
+
+  asOf(
+    clusterRoles: readonly ClusterRole[],
+    roles: readonly Role[],
+    clusterWide: readonly ClusterRoleBinding[],
+    namespaced: readonly RoleBinding[],
+  ): this {
+    this.#follow.clusterRoles(clusterRoles);
+    this.#follow.roles(roles);
+    this.#follow.clusterWide(clusterWide);
+    this.#follow.namespaced(namespaced);
+    return this;
+  }
+
+  grantsTo(user: UserInfo, namespace: string): readonly Grant[] {
+    const everywhere = this.#clusterWide.grantsTo(user, '');
+    if (namespace === '') return everywhere;
+    const there = this.#namespaced.grantsTo(user, namespace);
+    return there.length === 0 ? everywhere : [...everywhere, ...there];
+  }
+
+  rulesOf({ kind, name }: RoleRef, namespace: string): RoleRules {
+    if (kind === 'ClusterRole') return rulesIn(this.#clusterRoles.get('', name));
+    if (kind === 'Role') return rulesIn(this.#roles.get(namespace, name));
+    return { missing: 'kind' };
+  }
 }
 
 const rulesIn = (role: Role | undefined): RoleRules =>
@@ -85,10 +116,22 @@ interface Placed extends Grant {
 class GrantsBySubject<B extends ClusterRoleBinding | RoleBinding> implements Index<B> {
   /** By namespace of the binding, then by subject. */
   readonly #grants = new Map<string, Map<string, Set<Placed>>>();
+  /** What users who asked were told, by namespace, until something changes. */
+  #told = new WeakMap<UserInfo, Map<string, readonly Placed[]>>();
 
-  grantsTo({ username, groups }: UserInfo, namespace: string): readonly Placed[] {
+  grantsTo(user: UserInfo, namespace: string): readonly Placed[] {
     const local = this.#grants.get(namespace);
-    if (local === undefined) return [];
+    if (local === undefined) return none;
+    const told = this.#told.get(user) ?? new Map<string, readonly Placed[]>();
+    this.#told.set(user, told);
+    const before = told.get(namespace);
+    if (before !== undefined) return before;
+    const found = this.#find(local, user);
+    told.set(namespace, found);
+    return found;
+  }
+
+  #find(local: ReadonlyMap<string, ReadonlySet<Placed>>, { username, groups }: UserInfo): readonly Placed[] {
     const found = [...(local.get(userKey(username)) ?? [])];
     for (const group of groups) for (const placed of local.get(groupKey(group)) ?? []) found.push(placed);
     if (found.length < 2) return found;
@@ -97,6 +140,7 @@ class GrantsBySubject<B extends ClusterRoleBinding | RoleBinding> implements Ind
   }
 
   add(binding: B): void {
+    this.#told = new WeakMap();
     const { name = '', namespace = '' } = binding.metadata;
     const local = this.#grants.get(namespace) ?? new Map<string, Set<Placed>>();
     this.#grants.set(namespace, local);
@@ -109,6 +153,7 @@ class GrantsBySubject<B extends ClusterRoleBinding | RoleBinding> implements Ind
   }
 
   remove(binding: B): void {
+    this.#told = new WeakMap();
     const { namespace = '' } = binding.metadata;
     const local = this.#grants.get(namespace);
     if (local === undefined) return;
@@ -120,6 +165,8 @@ class GrantsBySubject<B extends ClusterRoleBinding | RoleBinding> implements Ind
     if (local.size === 0) this.#grants.delete(namespace);
   }
 }
+
+const none: readonly never[] = [];
 
 const userKey = (username: string): string => `user:${username}`;
 const groupKey = (group: string): string => `group:${group}`;

@@ -31,7 +31,7 @@ export class TokenCache implements TokenAuthenticator {
   }
 
   async authenticateToken(token: string, audiences: readonly string[]): Promise<Authenticated | undefined> {
-    const key = hash('sha256', JSON.stringify([token, audiences]), 'base64');
+    const key = hash('sha256', `${token.length} ${token}${JSON.stringify(audiences)}`, 'base64');
     const known = this.#remembered.get(key);
     if (known !== undefined && this.#now() < known.until) return known.found;
     this.#remembered.delete(key);

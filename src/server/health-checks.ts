@@ -34,7 +34,7 @@ export function healthChecks(server: {
   };
   const readCaches = async (): Promise<string | undefined> => {
     const types: readonly ResourceType[] = [ClusterRoles, ClusterRoleBindings, Roles, RoleBindings];
-    const wrong = await Promise.all(types.map((type) => soon(() => objects.list(type))));
+    const wrong = await Promise.all(types.map((type) => soon(async () => objects.list(type))));
     const missing = types.filter((_, at) => wrong[at] !== undefined).map(({ kind }) => kind);
     return missing.length === 0 ? undefined : `${missing.length} informers not started yet: [${missing.join(' ')}]`;
   };
