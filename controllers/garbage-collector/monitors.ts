@@ -1,5 +1,11 @@
 import { defaultDomains } from '../../src/api/domains.js';
-import { type ApiObject, groupResource, groupVersion, type ResourceType } from '../../src/api/object.js';
+import {
+  type ApiObject,
+  groupResource,
+  groupVersion,
+  type ObjectMeta,
+  type ResourceType,
+} from '../../src/api/object.js';
 import type { DiscoveredResource } from '../../src/client/client.js';
 import { type CacheChange, openObjectCache } from '../../src/client/object-cache.js';
 import type { ReconcileContext } from '../../src/controller/controller.js';
@@ -54,7 +60,7 @@ export class Monitors {
   #open(type: ResourceType): Monitor {
     const { client, clock, log } = this.#context;
     const stop = new AbortController();
-    const cache = openObjectCache(client, type, { clock, log, signal: stop.signal });
+    const cache = openObjectCache(client, type, { clock, log, signal: stop.signal, transform: bare });
     cache.changes.subscribe((change) => this.#onChange(type, change));
     return { stop, ready: cache.synced };
   }
@@ -63,6 +69,23 @@ export class Monitors {
     for (const { stop } of this.#running.values()) stop.abort();
     this.#running.clear();
   }
+}
+
+const looksAt = [
+  'name',
+  'namespace',
+  'uid',
+  'resourceVersion',
+  'ownerReferences',
+  'deletionTimestamp',
+  'finalizers',
+] as const;
+
+/** What the garbage collector looks at: it follows every object there is, and must not hold all of each. */
+function bare({ apiVersion, kind, metadata }: ApiObject): ApiObject {
+  const kept: Record<string, unknown> = {};
+  for (const member of looksAt) if (metadata[member] !== undefined) kept[member] = metadata[member];
+  return { apiVersion, kind, metadata: kept as ObjectMeta };
 }
 
 /** Events neither own nor are owned, and there are many. */

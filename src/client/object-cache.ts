@@ -26,7 +26,7 @@ export type CacheChange<T extends ApiObject> =
   /** `object` is the last known state. */
   | { readonly type: 'deleted'; readonly object: T; readonly previous: T };
 
-export interface ObjectCacheOptions {
+export interface ObjectCacheOptions<T extends ApiObject = ApiObject> {
   /** Stops the cache. */
   readonly signal: AbortSignal;
   readonly clock?: Clock;
@@ -37,13 +37,15 @@ export interface ObjectCacheOptions {
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
   readonly pageSize?: number;
+  /** What is kept of an object and told of it, for caches that need little of many; identity and version must stay. */
+  readonly transform?: ((object: T) => T) | undefined;
 }
 
 /** Starts a cache of one type. */
 export function openObjectCache<T extends ApiObject>(
   client: Client,
   type: ResourceType<T>,
-  options: ObjectCacheOptions,
+  options: ObjectCacheOptions<T>,
 ): ObjectCache<T> {
   const cache = new Reflector(client.resource(type), type, options);
   void cache.run();
@@ -75,6 +77,7 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
   readonly #signal: AbortSignal;
   readonly #scope: { readonly namespace?: string; readonly labelSelector?: string; readonly fieldSelector?: string };
   readonly #pageSize: number;
+  readonly #transform: (object: T) => T;
   readonly #subscribers = new Set<Subscriber<CacheChange<T>>>();
   #objects: Map<string, T> = new Map();
   #array: readonly T[] | undefined;
@@ -83,13 +86,14 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
   #failures = 0;
   #failedAt = 0;
 
-  constructor(resource: ResourceClient<T>, type: ResourceType<T>, options: ObjectCacheOptions) {
+  constructor(resource: ResourceClient<T>, type: ResourceType<T>, options: ObjectCacheOptions<T>) {
     this.#resource = resource;
     this.#signal = options.signal;
     this.#clock = options.clock ?? systemClock;
     this.#log = (options.log ?? silentLogger).child({ cache: type.plural });
     this.#random = options.random ?? Math.random;
     this.#pageSize = options.pageSize ?? 500;
+    this.#transform = options.transform ?? ((object) => object);
     const { namespace, labelSelector, fieldSelector } = options;
     this.#scope = {
       ...(namespace === undefined ? {} : { namespace }),
@@ -152,7 +156,7 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
     do {
       const page = await this.#page(next);
       if (page.whole) found.clear();
-      for (const object of page.items) found.set(keyText(keyOf(object)), object);
+      for (const object of page.items) found.set(keyText(keyOf(object)), this.#transform(object));
       version = page.version;
       next = page.next;
     } while (next !== undefined && next !== '' && !this.#signal.aborted);
@@ -239,7 +243,7 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
       this.#version = event.resourceVersion;
       return;
     }
-    const { object } = event;
+    const object = this.#transform(event.object);
     const key = keyText(keyOf(object));
     const previous = this.#objects.get(key);
     this.#version = object.metadata.resourceVersion ?? this.#version;

@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { ApiError, expired, tooManyRequests } from '../../src/api/errors.js';
 import { type ApiObject, resourceType } from '../../src/api/object.js';
-import { type CacheChange, type ObjectCache, openObjectCache } from '../../src/client/object-cache.js';
+import {
+  type CacheChange,
+  type ObjectCache,
+  type ObjectCacheOptions,
+  openObjectCache,
+} from '../../src/client/object-cache.js';
 import { FakeClock, settled } from '../../src/testing/fake-clock.js';
 import { FakeClient } from '../fake-client.js';
 
@@ -28,12 +33,15 @@ interface World {
   names(): readonly string[];
 }
 
-async function open(prepare: (client: FakeClient) => unknown = () => {}, pageSize = 500): Promise<World> {
+async function open(
+  prepare: (client: FakeClient) => unknown = () => {},
+  options: Partial<ObjectCacheOptions> = {},
+): Promise<World> {
   const clock = new FakeClock();
   const client = new FakeClient(clock);
   await prepare(client);
   const stop = new AbortController();
-  const cache = openObjectCache(client, Things, { signal: stop.signal, clock, random: () => 0, pageSize });
+  const cache = openObjectCache(client, Things, { signal: stop.signal, clock, random: () => 0, ...options });
   const seen: string[] = [];
   cache.changes.subscribe({
     next: ({ type, object }: CacheChange<ApiObject>) => seen.push(`${type} ${object.metadata.name}`),
@@ -65,6 +73,18 @@ describe('object cache', () => {
     cache.changes.subscribe(({ type, object }) => late.push(`${type} ${object.metadata.name}`));
     await client.resource(Things).create(thing('b'));
     expect(late).toEqual(['added a', 'added b']);
+  });
+
+  test('keeps and tells only what a transform leaves', async () => {
+    const transform = ({ apiVersion, kind, metadata }: ApiObject): ApiObject => ({ apiVersion, kind, metadata });
+    const { client, cache } = await open((api) => api.resource(Things).create(thing('a', { spec: 1 })), { transform });
+    await client.resource(Things).create(thing('b', { spec: 2 }));
+    const told: ApiObject[] = [];
+    cache.changes.subscribe(({ object }) => told.push(object));
+    for (const objects of [cache.list(), told]) {
+      expect(objects.map(({ metadata }) => metadata.name)).toEqual(['a', 'b']);
+      expect(objects.some((object) => 'spec' in object)).toBe(false);
+    }
   });
 
   test('takes up a dropped watch where it ended, without listing again', async () => {
@@ -174,13 +194,16 @@ describe('object cache', () => {
 
   test('reads page by page, and whole if the pages expire', async () => {
     let pages = 0;
-    const { client, names, seen } = await open(async (api) => {
-      for (const name of ['a', 'b', 'c', 'd', 'e']) await api.resource(Things).create(thing(name));
-      api.fail = ({ verb }) => {
-        if (verb === 'list' && ++pages === 3) api.compactedBefore = Number.MAX_SAFE_INTEGER;
-        return undefined;
-      };
-    }, 2);
+    const { client, names, seen } = await open(
+      async (api) => {
+        for (const name of ['a', 'b', 'c', 'd', 'e']) await api.resource(Things).create(thing(name));
+        api.fail = ({ verb }) => {
+          if (verb === 'list' && ++pages === 3) api.compactedBefore = Number.MAX_SAFE_INTEGER;
+          return undefined;
+        };
+      },
+      { pageSize: 2 },
+    );
     client.compactedBefore = 0;
     await settled();
     expect(pages).toBeGreaterThanOrEqual(4);
