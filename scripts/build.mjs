@@ -13,6 +13,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, s
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { parseArgs, promisify } from 'node:util';
+import { withPlainSpreads } from './spreads.mjs';
 
 const root = resolve(import.meta.dirname, '..');
 const { values: flags } = parseArgs({ options: { 'if-changed': { type: 'boolean' }, out: { type: 'string' } } });
@@ -37,6 +38,7 @@ function inputs() {
     'tsconfig.json',
     'tsconfig.build.json',
     'scripts/build.mjs',
+    'scripts/spreads.mjs',
     ...sources.sort(),
   ];
 }
@@ -72,7 +74,7 @@ async function buildProgram() {
   await bundle.close();
   // Entries last: whoever starts meanwhile finds the chunks of the ones it reads.
   for (const { fileName, code } of output.toSorted((a, b) => Number(a.isEntry) - Number(b.isEntry))) {
-    writeWhole(join(dist, fileName), code);
+    writeWhole(join(dist, fileName), withPlainSpreads(code));
   }
 }
 

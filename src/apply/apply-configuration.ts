@@ -14,7 +14,7 @@ import { identityOf, type Owner, type Owners } from './managed-fields.js';
 import { merge } from './merge.js';
 import {
   afterChange,
-  comparisons,
+  Comparisons,
   fittingSchema,
   hasUid,
   inVersion,
@@ -161,7 +161,7 @@ function* apply(applying: Applying, live: JsonObject, stored: Owners, force: boo
   yield;
   const object = yield* pruned(applying, merged, owners, previous);
   yield;
-  const kept = yield* afterChange(owners, comparisons(applying, { live, next: object }), { self: identity, force });
+  const kept = yield* afterChange(owners, new Comparisons(applying, { live, next: object }), { self: identity, force });
   yield;
   const changed = !same(live, object);
   const own = ownable(fields);

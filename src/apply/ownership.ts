@@ -160,19 +160,25 @@ interface Changes {
   readonly removed: FieldSet;
 }
 
-/** What changed, in the version an owner names its fields in; undefined where there is no such version. */
-type Compare = (apiVersion: string) => Steps<Changes | undefined>;
-
 /** Compares two objects, once in each version that is asked for. */
-export function comparisons(
-  writing: Writing,
-  { live, next }: { readonly live: JsonObject; readonly next: JsonObject },
-): Compare {
-  const known = new Map<string, Changes | undefined>();
-  return function* (apiVersion) {
-    if (known.has(apiVersion)) return known.get(apiVersion);
-    const before = inVersion(writing, live, apiVersion);
-    const after = inVersion(writing, next, apiVersion);
+export class Comparisons {
+  readonly #writing: Writing;
+  readonly #live: JsonObject;
+  readonly #next: JsonObject;
+  readonly #known = new Map<string, Changes | undefined>();
+
+  constructor(writing: Writing, { live, next }: { readonly live: JsonObject; readonly next: JsonObject }) {
+    this.#writing = writing;
+    this.#live = live;
+    this.#next = next;
+  }
+
+  /** What changed, in the version an owner names its fields in; undefined where there is no such version. */
+  *in(apiVersion: string): Steps<Changes | undefined> {
+    if (this.#known.has(apiVersion)) return this.#known.get(apiVersion);
+    const writing = this.#writing;
+    const before = inVersion(writing, this.#live, apiVersion);
+    const after = inVersion(writing, this.#next, apiVersion);
     let found: Changes | undefined;
     if (before !== undefined && after !== undefined) {
       const compared = yield* compare(before.shape, before.object, after.object);
@@ -182,9 +188,9 @@ export function comparisons(
       const { added, modified, removed } = without(compared, hidden);
       found = { written: union(modified, added), removed };
     }
-    known.set(apiVersion, found);
+    this.#known.set(apiVersion, found);
     return found;
-  };
+  }
 }
 
 /** The object in a version, and its shape there. */
@@ -216,11 +222,11 @@ export function* ownersAfterUpdate(
   writing: Writing,
   { owners, live, next }: { readonly owners: Owners; readonly live: JsonObject; readonly next: JsonObject },
 ): Steps<Owners> {
-  const compareIn = comparisons(writing, { live, next });
-  const changes = yield* compareIn(writing.apiVersion);
+  const comparisons = new Comparisons(writing, { live, next });
+  const changes = yield* comparisons.in(writing.apiVersion);
   yield;
   const fitting = fittingSchema(writing, live, owners);
-  const kept = yield* afterChange(fitting, compareIn, { self: undefined, force: true });
+  const kept = yield* afterChange(fitting, comparisons, { self: undefined, force: true });
   yield;
   const own = changes === undefined ? emptySet : ownable(changes.written);
   if (isEmpty(own)) return capped(kept);
@@ -241,7 +247,7 @@ export function* ownersAfterUpdate(
  */
 export function* afterChange(
   owners: Owners,
-  compareIn: Compare,
+  comparisons: Comparisons,
   { self, force }: { readonly self: string | undefined; readonly force: boolean },
 ): Steps<Map<string, Owner>> {
   const kept = new Map<string, Owner>();
@@ -251,7 +257,7 @@ export function* afterChange(
       if (!isEmpty(owner.fields)) kept.set(identity, owner);
       continue;
     }
-    const changes = yield* compareIn(owner.apiVersion);
+    const changes = yield* comparisons.in(owner.apiVersion);
     if (changes === undefined) continue;
     const taken = intersection(owner.fields, changes.written);
     yield;
