@@ -11,6 +11,7 @@ import type { Parts } from './apiserver/parts.js';
 import { handle } from './apiserver/pipeline.js';
 import type { ApiRequest, ApiResponse } from './apiserver/request.js';
 import { StoredObjects } from './apiserver/stored-objects.js';
+import { WriteTurns } from './apiserver/write-turns.js';
 import { controllerUser } from './auth/bootstrap/controller-roles.js';
 import { Impersonation } from './auth/impersonation.js';
 import type { Client } from './client/client.js';
@@ -158,6 +159,7 @@ async function start(options: ServerOptions, given: Start): Promise<OpenedServer
     log,
     domains,
     featureGates: { ...defaultFeatureGates, ...options.featureGates },
+    writeTurns: new WriteTurns(clock, stopping.signal),
     firstRevision: () => firstRevision,
     operations: operations.over(catalogue, () => stopping.signal.aborted),
     uuid: randomUUID,

@@ -9,6 +9,7 @@ import type { Revision, Store } from '../store/store.js';
 import type { Catalogue } from './catalogue.js';
 import type { FeatureGates } from './feature-gates.js';
 import type { Operations } from './operations/operations.js';
+import type { WriteTurns } from './write-turns.js';
 
 /** What the API server is made of. */
 export interface Parts {
@@ -23,6 +24,7 @@ export interface Parts {
   readonly log: Logger;
   readonly domains: Domains;
   readonly featureGates: FeatureGates;
+  readonly writeTurns: WriteTurns;
   /** The oldest revision a watch may resume from: what came before it made the server's first objects. */
   firstRevision(): Revision;
   /** Looks after requests on their way: counts, limits, records. Default: nobody does. */

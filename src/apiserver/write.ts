@@ -201,9 +201,18 @@ export async function updateObject(
   key: ObjectKey,
   update: Update,
 ): Promise<Written> {
-  const { definition } = request;
   checkPathName(key.name);
-  const at = storageKey(definition, key);
+  const at = storageKey(request.definition, key);
+  return parts.writeTurns.take(at, () => updateAt(parts, request, key, update, at));
+}
+
+async function updateAt(
+  parts: Parts,
+  request: WriteRequest,
+  key: ObjectKey,
+  update: Update,
+  at: string,
+): Promise<Written> {
   const deadline = parts.clock.now() + deadlineMs;
   for (;;) {
     const entry = await parts.store.get(at);
