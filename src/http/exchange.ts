@@ -6,6 +6,7 @@ import {
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from 'node:http2';
+import type { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import type { Body } from '../apiserver/represent.js';
@@ -22,9 +23,7 @@ export interface Exchange {
   /** Names (as sent) and values alternating, repetitions kept. */
   readonly rawHeaders: readonly string[];
   readonly body: Readable;
-  /** Peer certificates as DER, leaf first. */
-  certificates(): readonly Buffer[];
-  readonly remoteAddress: string;
+  readonly peer: Peer;
   /** Calls back when the caller has gone before the answer was given. */
   onClosed(listener: () => void): void;
   readonly answered: boolean;
@@ -40,15 +39,31 @@ export interface Exchange {
   cut(): void;
 }
 
+/** Who is at the other end of a connection. */
+export interface Peer {
+  /** Of TLS, as DER, leaf first. */
+  readonly certificates: readonly Buffer[];
+  /** Empty where the connection is gone. */
+  readonly address: string;
+}
+
 /** An exchange may change what it is given. */
 export type OutgoingHeaders = Record<string, string | number | readonly string[]>;
 
-const peers = new WeakMap<object, readonly Buffer[]>();
+const peers = new WeakMap<object, Peer>();
 
-/** Certificates of a TLS peer, read once per connection (`owner` stands for it). */
-function peerCertificates(owner: object, socket: Pick<TLSSocket, 'getPeerCertificate'>): readonly Buffer[] {
+const nobody: Peer = { certificates: [], address: '' };
+
+/** The peer, read once per connection (`owner` stands for it). */
+function peerOf(owner: object, socket: Socket): Peer {
   const known = peers.get(owner);
   if (known !== undefined) return known;
+  const peer = { certificates: certificatesOf(socket as TLSSocket), address: socket.remoteAddress ?? '' };
+  peers.set(owner, peer);
+  return peer;
+}
+
+function certificatesOf(socket: TLSSocket): readonly Buffer[] {
   const chain: Buffer[] = [];
   const seen = new Set<string>();
   let next: ReturnType<TLSSocket['getPeerCertificate']> | undefined =
@@ -58,7 +73,6 @@ function peerCertificates(owner: object, socket: Pick<TLSSocket, 'getPeerCertifi
     chain.push(next.raw);
     next = 'issuerCertificate' in next ? (next.issuerCertificate as typeof next) : undefined;
   }
-  peers.set(owner, chain);
   return chain;
 }
 
@@ -90,13 +104,9 @@ export class Http1Exchange implements Exchange {
     return this.#request;
   }
 
-  certificates(): readonly Buffer[] {
+  get peer(): Peer {
     const { socket } = this.#request;
-    return peerCertificates(socket, socket as TLSSocket);
-  }
-
-  get remoteAddress(): string {
-    return this.#request.socket.remoteAddress ?? '';
+    return peerOf(socket, socket);
   }
 
   onClosed(listener: () => void): void {
@@ -166,14 +176,9 @@ export class Http2Exchange implements Exchange {
     return this.#stream;
   }
 
-  certificates(): readonly Buffer[] {
+  get peer(): Peer {
     const session = this.#session;
-    return session === undefined ? [] : peerCertificates(session, session.socket as TLSSocket);
-  }
-
-  get remoteAddress(): string {
-    // Without a socket once the connection is gone, whatever its type says.
-    return this.#session?.socket?.remoteAddress ?? '';
+    return session === undefined ? nobody : peerOf(session, session.socket);
   }
 
   onClosed(listener: () => void): void {

@@ -83,6 +83,7 @@ class ReceivedRequest implements ApiRequest {
   readonly uri: string;
   readonly caller: { readonly credentials: Credentials };
   readonly auditId: string;
+  readonly remoteAddress: string;
   record: ApiRequest['record'];
   readonly #exchange: Exchange;
   readonly #cancellation: Cancellation;
@@ -98,6 +99,7 @@ class ReceivedRequest implements ApiRequest {
     this.uri = url;
     this.caller = { credentials: new ReceivedCredentials(exchange, path) };
     this.auditId = auditId;
+    this.remoteAddress = exchange.peer.address;
     this.#exchange = exchange;
     this.#cancellation = cancellation;
   }
@@ -120,10 +122,6 @@ class ReceivedRequest implements ApiRequest {
     return this.#cancellation.signal;
   }
 
-  get remoteAddress(): string {
-    return this.#exchange.remoteAddress;
-  }
-
   abandon(): void {
     this.#cancellation.abort();
   }
@@ -136,7 +134,7 @@ class ReceivedCredentials implements Credentials {
 
   constructor(exchange: Exchange, path: string) {
     this.path = path;
-    this.certificates = exchange.certificates();
+    this.certificates = exchange.peer.certificates;
     this.#rawHeaders = exchange.rawHeaders;
   }
 

@@ -215,8 +215,7 @@ function inProcess(
     rawHeaders: request.headers.flat(),
     body,
     // Who shows a token is who the token says.
-    certificates: () => (byName.has('authorization') ? [] : certificates),
-    remoteAddress: '127.0.0.1',
+    peer: { certificates: byName.has('authorization') ? [] : certificates, address: '127.0.0.1' },
     onClosed: (listener) => closed.push(listener),
     get answered() {
       return answered !== undefined;
