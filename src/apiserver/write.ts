@@ -435,7 +435,6 @@ export function attributesOf(
     resource: definition,
     subresource: context.subresource,
     key: { namespace: context.key.namespace, name: context.key.name ?? object.metadata.name ?? '' },
-    ...(context.key.name === undefined ? {} : { urlName: context.key.name }),
     object,
     previous,
     user: context.user,
@@ -444,6 +443,7 @@ export function attributesOf(
     warn: (text) => context.warn(text),
     annotate: context.annotate,
     caller: context.caller,
+    urlName: context.key.name,
   };
 }
 
