@@ -3,6 +3,7 @@ import type { AdmissionAttributes } from '../../src/admission/admission-step.js'
 import { isReason } from '../../src/api/errors.js';
 import { readJson } from '../../src/api/json-text.js';
 import { Namespaces } from '../../src/api/kinds/namespace.js';
+import { Postponed } from '../../src/api/steps.js';
 import { silentLogger } from '../../src/runtime/logger.js';
 import { MemoryStore } from '../../src/store/memory/memory-store.js';
 import { storeContract } from '../../src/testing/store-contract.js';
@@ -57,7 +58,8 @@ test('the patch sets and removes labels and nothing else', () => {
   const patch = labelsPatch.read(() => readJson('{"team":"red","tier":null,"__proto__":"x"}'), {
     fieldValidation: 'Strict',
   });
-  const patched = patch.apply({ metadata: { name: 'a', labels: { tier: '1', kept: 'y' } }, data: { k: 'v' } }, {});
+  const object = { metadata: { name: 'a', labels: { tier: '1', kept: 'y' } }, data: { k: 'v' } };
+  const patched = patch.apply(object, {}, new Postponed());
   expect(JSON.stringify(patched)).toBe(
     '{"metadata":{"name":"a","labels":{"kept":"y","team":"red","__proto__":"x"}},"data":{"k":"v"}}',
   );

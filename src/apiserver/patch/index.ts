@@ -2,7 +2,7 @@ import { type ApiError, invalidObject, unsupportedMediaType } from '../../api/er
 import { type ReadText, readJson } from '../../api/json-text.js';
 import type { ApiObject, Json, JsonObject } from '../../api/object.js';
 import type { FieldValidation } from '../../api/options.js';
-import type { Steps } from '../../api/steps.js';
+import { Postponed, type Steps } from '../../api/steps.js';
 import { invalid } from '../../api/violations.js';
 import { DecodeError } from '../../schema/decode.js';
 import type { Schema } from '../../schema/schema.js';
@@ -86,7 +86,9 @@ export function* patched(
     readonly decode: (result: JsonObject) => Steps<Decoded>;
   },
 ): Steps<Patched> {
-  const result = patch.apply(given.current, given.schema);
+  const later = new Postponed();
+  const result = patch.apply(given.current, given.schema, later);
+  yield* later.rest();
   yield;
   const refuse = (why: string): ApiError => undecodable(patch.shown(result), why);
   const problem = given.converts ? conversionProblem(given.schema, result, 'int') : undefined;

@@ -1,7 +1,8 @@
 import { badRequest } from '../../api/errors.js';
 import { goJson } from '../../api/go-text.js';
 import { JsonSyntaxError, setMember } from '../../api/json-text.js';
-import { isList, isObject, type Json, type JsonObject } from '../../api/object.js';
+import { isList, isObject, type Json, type JsonObject, member } from '../../api/object.js';
+import type { Postponed } from '../../api/steps.js';
 import { sortTexts } from '../../apply/json-value.js';
 import { typeName } from './go-decoding.js';
 import type { PatchType, ReadPatchText } from './patch-type.js';
@@ -16,7 +17,7 @@ export const mergePatch: PatchType = {
     const { patch, strict } = readPatch(text, fieldValidation !== 'Ignore');
     return {
       strict,
-      apply: (current) => merged(current, patch),
+      apply: (current, _, later) => merged(current, patch, later),
       shown: goJson,
     };
   },
@@ -44,28 +45,34 @@ function readPatch(
 }
 
 /** Depth is bounded where texts are read. What was merged has its members in order, as refusals show. */
-export function merged(target: JsonObject, patch: JsonObject): JsonObject {
+export function merged(target: JsonObject, patch: JsonObject, later: Postponed): JsonObject {
   const out: Record<string, Json> = {};
-  for (const name of sortTexts(Object.keys({ ...target, ...patch }))) {
-    const live = Object.hasOwn(target, name) ? (target[name] ?? null) : null;
-    const given = Object.hasOwn(patch, name) ? (patch[name] ?? null) : undefined;
-    if (given !== null) setMember(out, name, given === undefined ? live : mergedValue(live, given));
-  }
+  const names = Object.keys(target);
+  for (const name of Object.keys(patch)) if (!Object.hasOwn(target, name)) names.push(name);
+  sortTexts(names);
+  later.each(names.length, (at) => {
+    const name = names[at] ?? '';
+    const live = member(target, name) ?? null;
+    const given = member(patch, name);
+    if (given !== null) setMember(out, name, given === undefined ? live : mergedValue(live, given, later));
+  });
   return out;
 }
 
-function mergedValue(live: Json, given: Json): Json {
-  if (!isObject(live)) return withoutNulls(given);
-  return isObject(given) ? merged(live, given) : given;
+function mergedValue(live: Json, given: Json, later: Postponed): Json {
+  if (!isObject(live)) return withoutNulls(given, later);
+  return isObject(given) ? merged(live, given, later) : given;
 }
 
-function withoutNulls(value: Json): Json {
-  if (isList(value)) return value.map((item) => (item === null ? null : withoutNulls(item)));
+function withoutNulls(value: Json, later: Postponed): Json {
+  if (isList(value)) return value.map((item) => (item === null ? null : withoutNulls(item, later)));
   if (!isObject(value)) return value;
   const out: Record<string, Json> = {};
-  for (const name of sortTexts(Object.keys(value))) {
+  const names = sortTexts(Object.keys(value));
+  later.each(names.length, (at) => {
+    const name = names[at] ?? '';
     const item = value[name] ?? null;
-    if (item !== null) setMember(out, name, withoutNulls(item));
-  }
+    if (item !== null) setMember(out, name, withoutNulls(item, later));
+  });
   return out;
 }

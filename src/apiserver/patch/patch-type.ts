@@ -1,6 +1,7 @@
 import type { ReadText } from '../../api/json-text.js';
 import type { JsonObject } from '../../api/object.js';
 import type { FieldValidation } from '../../api/options.js';
+import type { Postponed } from '../../api/steps.js';
 import type { Schema } from '../../schema/schema.js';
 
 /** A way to say what is to change, by media type. Server-side apply is another matter (see apply.ts). */
@@ -19,11 +20,12 @@ export interface ReadPatch {
   /** Unknown and repeated members of the patch itself, for fieldValidation. */
   readonly strict: readonly string[];
   /**
-   * The JSON form of an object, changed; not yet decoded. The object given is left as it is.
+   * The JSON form of an object, changed; not yet decoded. The object given is left as it is. What is large may be left
+   * for `later`, and the result is whole only after that.
    *
    * @throws ApiError when the patch does not fit the object.
    */
-  apply(current: JsonObject, schema: Schema): JsonObject;
+  apply(current: JsonObject, schema: Schema, later: Postponed): JsonObject;
   /** What error replies show as the value that does not decode. */
   shown(result: JsonObject): string;
 }

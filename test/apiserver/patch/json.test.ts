@@ -4,6 +4,7 @@ import { ApiError } from '../../../src/api/errors.js';
 import { readJson } from '../../../src/api/json-text.js';
 import type { Json, JsonObject } from '../../../src/api/object.js';
 import type { FieldValidation } from '../../../src/api/options.js';
+import { Postponed } from '../../../src/api/steps.js';
 import { jsonPatch, maxOperations } from '../../../src/apiserver/patch/json.js';
 import type { Schema } from '../../../src/schema/schema.js';
 
@@ -11,7 +12,7 @@ const schema: Schema = {};
 const read = (body: string, fieldValidation: FieldValidation = 'Warn') =>
   jsonPatch.read(() => readJson(body), { fieldValidation });
 const patch = (document: JsonObject, operations: readonly Json[]): JsonObject =>
-  read(JSON.stringify(operations)).apply(document, schema);
+  read(JSON.stringify(operations)).apply(document, schema, new Postponed());
 const failure = (act: () => unknown): ApiError => {
   try {
     act();
@@ -88,8 +89,8 @@ describe('operations', () => {
 
   test('the same patch applies again', () => {
     const ready = read('[{"op":"add","path":"/a","value":{}},{"op":"add","path":"/a/b","value":1}]');
-    expect(ready.apply({}, schema)).toEqual({ a: { b: 1 } });
-    expect(ready.apply({}, schema)).toEqual({ a: { b: 1 } });
+    expect(ready.apply({}, schema, new Postponed())).toEqual({ a: { b: 1 } });
+    expect(ready.apply({}, schema, new Postponed())).toEqual({ a: { b: 1 } });
   });
 
   test.each<[string, JsonObject, readonly Json[]]>([
@@ -178,14 +179,14 @@ describe('bodies', () => {
   });
 
   test('null changes nothing', () => {
-    expect(read('null').apply({ a: 1 }, schema)).toEqual({ a: 1 });
+    expect(read('null').apply({ a: 1 }, schema, new Postponed())).toEqual({ a: 1 });
   });
 
   test('unknown and repeated members are told', () => {
     const body = '[{"op":"add","path":"/a","path":"/b","value":1,"note":"x"}]';
     expect(read(body).strict).toEqual(['json patch duplicate field "[0].path"', 'json patch unknown field "[0].note"']);
     expect(read(body, 'Ignore').strict).toEqual([]);
-    expect(read(body).apply({}, schema)).toEqual({ b: 1 });
+    expect(read(body).apply({}, schema, new Postponed())).toEqual({ b: 1 });
   });
 });
 

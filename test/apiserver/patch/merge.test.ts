@@ -2,7 +2,15 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { readJson } from '../../../src/api/json-text.js';
 import type { Json, JsonObject } from '../../../src/api/object.js';
+import { atOnce, Postponed } from '../../../src/api/steps.js';
 import { merged, mergePatch } from '../../../src/apiserver/patch/merge.js';
+
+function merge(target: JsonObject, patch: JsonObject): JsonObject {
+  const later = new Postponed();
+  const result = merged(target, patch, later);
+  atOnce(later.rest());
+  return result;
+}
 
 test.each<[string, JsonObject, JsonObject, JsonObject]>([
   ['replace', { a: 'b' }, { a: 'c' }, { a: 'c' }],
@@ -19,12 +27,12 @@ test.each<[string, JsonObject, JsonObject, JsonObject]>([
   ['null there counts as nothing', { a: null }, { a: { b: null } }, { a: {} }],
   ['nothing', { a: 1 }, {}, { a: 1 }],
 ])('%s', (_, target, patch, result) => {
-  expect(merged(target, patch)).toEqual(result);
+  expect(merge(target, patch)).toEqual(result);
 });
 
 test('prototype members are members', () => {
   const patch = JSON.parse('{"__proto__":{"polluted":true},"a":{"__proto__":1}}') as JsonObject;
-  const result = merged({ a: {} }, patch);
+  const result = merge({ a: {} }, patch);
   expect(JSON.stringify(result)).toBe('{"__proto__":{"polluted":true},"a":{"__proto__":1}}');
   expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
 });
@@ -48,7 +56,7 @@ test('a patch made from two objects turns the one into the other', () => {
   };
   fc.assert(
     fc.property(json, json, (from, to) => {
-      expect(merged(from, between(from, to))).toEqual(to);
+      expect(merge(from, between(from, to))).toEqual(to);
     }),
   );
 });
@@ -57,4 +65,20 @@ test('with fieldValidation Ignore every body that is none is called the same', (
   for (const body of ['x', '[]', 'null', '']) {
     expect(() => mergePatch.read(() => readJson(body), { fieldValidation: 'Ignore' })).toThrow(/^Invalid JSON Patch$/);
   }
+});
+
+test('what is large is merged in steps, and in order', () => {
+  const numbered = (count: number, value: (at: number) => Json): JsonObject =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${String(at).padStart(5, '0')}`, value(at)]));
+  const target = { data: numbered(9_000, (at) => at), rest: { a: 1 } };
+  const patch = { data: numbered(10_000, (at) => (at % 2 === 0 ? null : { x: null, y: at })), rest: { a: null, b: 2 } };
+  const later = new Postponed();
+  const result = merged(target, patch, later);
+  expect([...later.rest()].length).toBeGreaterThan(4);
+  expect(Object.entries(result['data'] as JsonObject)).toEqual(
+    Object.entries(patch.data).flatMap(([name, value]) =>
+      value === null ? [] : [[name, { y: (value as { y: number }).y }]],
+    ),
+  );
+  expect(result['rest']).toEqual({ b: 2 });
 });

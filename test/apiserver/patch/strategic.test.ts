@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { ApiError } from '../../../src/api/errors.js';
 import { readJson } from '../../../src/api/json-text.js';
 import type { Json, JsonObject } from '../../../src/api/object.js';
+import { Postponed } from '../../../src/api/steps.js';
 import { strategicPatch } from '../../../src/apiserver/patch/strategic.js';
 import { field, integer32, list, listMap, map, string, struct } from '../../../src/schema/builder.js';
 import type { Schema } from '../../../src/schema/schema.js';
@@ -24,7 +25,9 @@ const schema: Schema = struct('v1.Thing', {
 });
 
 const apply = (current: JsonObject, patch: Json): JsonObject =>
-  strategicPatch.read(() => readJson(JSON.stringify(patch)), { fieldValidation: 'Warn' }).apply(current, schema);
+  strategicPatch
+    .read(() => readJson(JSON.stringify(patch)), { fieldValidation: 'Warn' })
+    .apply(current, schema, new Postponed());
 
 describe('merging', () => {
   test.each<[string, JsonObject, JsonObject, JsonObject]>([
