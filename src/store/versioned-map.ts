@@ -1,13 +1,7 @@
-import { createRequire } from 'node:module';
 import { History, type HistoryLimits, type Written } from './history.js';
 import { endOfPrefix, sortKey } from './key-order.js';
+import { type KeyRange, SortedMap } from './sorted-map.js';
 import { type Entry, HistoryCompacted, type Revision, RevisionInFuture, type Scan, type ScanOptions } from './store.js';
-
-// A default export of CommonJS, which bundlers and Node read differently when imported.
-const { default: BTree } = createRequire(import.meta.url)('sorted-btree') as typeof import('sorted-btree');
-
-/** Large nodes: counting a range costs time by the node. */
-const nodeSize = 256;
 
 /**
  * All entries as they are now, in key order, and as they were at any revision the history still covers.
@@ -17,7 +11,7 @@ const nodeSize = 256;
  * present costs, and a little for every change since.
  */
 export class VersionedMap {
-  readonly #live = new BTree<string, Entry>(undefined, compareStrings, nodeSize);
+  readonly #live = new SortedMap<Entry>();
   readonly #history: History;
 
   /** Empty, at revision `start`. */
@@ -68,17 +62,17 @@ export class VersionedMap {
     return at === this.#history.newest ? this.#present(range, at, limit) : this.#asOf(range, at, limit);
   }
 
-  #present(range: Range, revision: Revision, limit: number): Scan {
+  #present(range: KeyRange, revision: Revision, limit: number): Scan {
     const entries: Entry[] = [];
-    const last = eachIn(this.#live, range, (key, entry) => {
-      if (entries.length >= limit) return { break: key };
+    const next = this.#live.each(range, (_key, entry) => {
+      if (entries.length >= limit) return true;
       entries.push(entry);
-      return undefined;
+      return false;
     });
-    return { entries, revision, remaining: last === undefined ? 0 : countIn(this.#live, { ...range, low: last }) };
+    return { entries, revision, remaining: next === undefined ? 0 : this.#live.count({ ...range, low: next }) };
   }
 
-  #asOf(range: Range, at: Revision, limit: number): Scan {
+  #asOf(range: KeyRange, at: Revision, limit: number): Scan {
     const since = this.#changedSince(at, range);
     const gone = [...since]
       .flatMap(([key, { entry, lives }]) => (entry === undefined || lives ? [] : [{ key, entry }]))
@@ -89,25 +83,25 @@ export class VersionedMap {
       const { entry } = gone[taken++] ?? {};
       if (entry !== undefined) entries.push(entry);
     };
-    const stopped = eachIn(this.#live, range, (key, live) => {
+    const stopped = this.#live.each(range, (key, live) => {
       while (entries.length < limit && (gone[taken]?.key ?? key) < key) takeGone();
-      if (entries.length >= limit) return { break: key };
+      if (entries.length >= limit) return true;
       const changed = since.get(key);
       const entry = changed === undefined ? live : changed.entry;
       if (entry !== undefined) entries.push(entry);
-      return undefined;
+      return false;
     });
     while (entries.length < limit && taken < gone.length) takeGone();
     let remaining = gone.length - taken;
     if (stopped === undefined) return { entries, revision: at, remaining };
-    remaining += countIn(this.#live, { ...range, low: stopped });
+    remaining += this.#live.count({ ...range, low: stopped });
     for (const [key, { entry, lives }] of since) {
       if (key >= stopped && lives && entry === undefined) remaining--;
     }
     return { entries, revision: at, remaining };
   }
 
-  #changedSince(at: Revision, { low, high }: Range): ReadonlyMap<string, Changed> {
+  #changedSince(at: Revision, { low, high }: KeyRange): ReadonlyMap<string, Changed> {
     const since = new Map<string, Changed>();
     for (let position = this.#history.positionAfter(at); ; position++) {
       const change = this.#history.at(position);
@@ -128,31 +122,6 @@ interface Changed {
   readonly entry: Entry | undefined;
   /** Whether it holds anything now. */
   lives: boolean;
-}
-
-type Tree<V> = InstanceType<typeof BTree<string, V>>;
-
-/** From `low` up to but not including `high`. */
-interface Range {
-  readonly low: string;
-  readonly high: string | undefined;
-}
-
-/** Calls `each` in key order until it answers a break; answers what it broke with. */
-function eachIn<V>(
-  tree: Tree<V>,
-  { low, high }: Range,
-  each: (key: string, value: V) => { readonly break: string } | undefined,
-): string | undefined {
-  const end = high ?? tree.maxKey();
-  if (end === undefined || low > end) return undefined;
-  const answer: unknown = tree.forRange(low, end, high === undefined, each);
-  return typeof answer === 'string' ? answer : undefined;
-}
-
-function countIn<V>(tree: Tree<V>, { low, high }: Range): number {
-  const end = high ?? tree.maxKey();
-  return end === undefined || low > end ? 0 : tree.forRange(low, end, high === undefined);
 }
 
 function compareStrings(a: string, b: string): number {
