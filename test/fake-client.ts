@@ -113,7 +113,10 @@ export class FakeClient implements Client {
     const subject = (name: string) => ({ group: type.group, plural: type.plural, name });
     const note = (verb: string, key?: ObjectKey, subresource?: string): void =>
       this.#note({ verb, plural: type.plural, key: key === undefined ? undefined : keyText(key), subresource });
-    const shown = (object: ApiObject): T => structuredClone(object) as T;
+    const shown = (object: ApiObject, { metadataOnly }: ListOptions | WatchOptions = {}): T => {
+      const { apiVersion, kind, metadata } = object;
+      return structuredClone(metadataOnly ? { apiVersion, kind, metadata } : object) as T;
+    };
 
     const selected = (options: ListOptions | WatchOptions) => {
       const labels = parseLabelSelector(options.labelSelector ?? '');
@@ -248,7 +251,7 @@ export class FakeClient implements Client {
         const more = page.length < all.length ? { continue: `${this.revision} ${page.at(-1)?.[0]}` } : {};
         return {
           metadata: { resourceVersion: String(this.revision), ...more },
-          items: page.map(([, object]) => shown(object)),
+          items: page.map(([, object]) => shown(object, options)),
         };
       },
       watch: (options = {}) =>
@@ -269,9 +272,9 @@ export class FakeClient implements Client {
             const is = wants(object);
             const was = previous === undefined ? type === 'DELETED' && is : wants(previous);
             if (type === 'DELETED') {
-              if (is) subscriber.next({ type, object: shown(object) });
-            } else if (is) subscriber.next({ type: was ? 'MODIFIED' : 'ADDED', object: shown(object) });
-            else if (was) subscriber.next({ type: 'DELETED', object: shown(previous ?? object) });
+              if (is) subscriber.next({ type, object: shown(object, options) });
+            } else if (is) subscriber.next({ type: was ? 'MODIFIED' : 'ADDED', object: shown(object, options) });
+            else if (was) subscriber.next({ type: 'DELETED', object: shown(previous ?? object, options) });
           };
           const bookmark = (revision: number, initialEventsEnd = false): void => {
             if (!options.allowBookmarks) return;
@@ -279,7 +282,7 @@ export class FakeClient implements Client {
           };
           if (from === undefined) {
             for (const object of objects.values()) {
-              if (wants(object)) subscriber.next({ type: 'ADDED', object: shown(object) });
+              if (wants(object)) subscriber.next({ type: 'ADDED', object: shown(object, options) });
             }
             bookmark(this.revision, true);
           } else {

@@ -60,7 +60,13 @@ export class Monitors {
   #open(type: ResourceType): Monitor {
     const { client, clock, log } = this.#context;
     const stop = new AbortController();
-    const cache = openObjectCache(client, type, { clock, log, signal: stop.signal, transform: bare });
+    const cache = openObjectCache(client, type, {
+      clock,
+      log,
+      signal: stop.signal,
+      metadataOnly: true,
+      transform: bare,
+    });
     cache.changes.subscribe((change) => this.#onChange(type, change));
     return { stop, ready: cache.synced };
   }
@@ -81,7 +87,7 @@ const looksAt = [
   'finalizers',
 ] as const;
 
-/** What the garbage collector looks at: it follows every object there is, and must not hold all of each. */
+/** What the garbage collector looks at: it follows every object there is, and must hold little of each. */
 function bare({ apiVersion, kind, metadata }: ApiObject): ApiObject {
   const kept: Record<string, unknown> = {};
   for (const member of looksAt) if (metadata[member] !== undefined) kept[member] = metadata[member];

@@ -1,5 +1,6 @@
-import type { ApiObject, JsonObject } from '../api/object.js';
+import { type ApiObject, isObject, type JsonObject, type ObjectMeta } from '../api/object.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
+import { TurnTaking } from '../runtime/turn-taking.js';
 import { compileEncoder, type EncodedType } from '../schema/encode.js';
 import type { Document, Entry } from '../store/store.js';
 
@@ -32,6 +33,15 @@ export function stored(definition: ResourceDefinition, entry: Entry): ApiObject 
   const object = codec.read(entry.value as JsonObject);
   known.set(entry, object);
   return object;
+}
+
+/** What `stored` answers as metadata; all of the object is read only where that must be. */
+export function storedMetadata(definition: ResourceDefinition, entry: Entry): ObjectMeta {
+  const { codec } = definition;
+  if (codec !== undefined && codec.readMetadata === undefined) return stored(definition, entry).metadata;
+  const metadata = entry.member('metadata') ?? null;
+  if (!isObject(metadata)) return stored(definition, entry).metadata;
+  return (codec?.readMetadata?.(metadata) ?? metadata) as ObjectMeta;
 }
 
 /** As much as is converted by one call: objects, and bytes of them. */
@@ -92,13 +102,24 @@ function storageType(definition: ResourceDefinition): EncodedType {
   return known;
 }
 
-/** The bytes an object is stored as, its resourceVersion still to be written. Rejects with what the caller is told. */
-export function encode(definition: ResourceDefinition, object: ApiObject): Document | Promise<Document> {
+/**
+ * The bytes an object is stored as, its resourceVersion still to be written; others have turns on the way. Rejects with
+ * what the caller is told.
+ */
+export function encode(
+  definition: ResourceDefinition,
+  object: ApiObject,
+  turns = new TurnTaking(),
+): Document | Promise<Document> {
   const { codec } = definition;
-  const write = compileEncoder(storageType(definition));
-  if (codec === undefined) return write(object);
-  if (codec.elsewhere === undefined || codec.elsewhere.isStoredAs(object)) return write(codec.store(object));
-  return codec.elsewhere.store(object).then(write);
+  const { order, write } = compileEncoder(storageType(definition));
+  const written = (form: object): Document | Promise<Document> => {
+    const ordered = order(form);
+    return turns.isDue ? turns.next().then(() => write(ordered)) : write(ordered);
+  };
+  if (codec === undefined) return written(object);
+  if (codec.elsewhere === undefined || codec.elsewhere.isStoredAs(object)) return written(codec.store(object));
+  return codec.elsewhere.store(object).then(written);
 }
 
 /** Would storing the document change nothing? */

@@ -1,6 +1,13 @@
 import { ApiError, isReason, type Status } from '../api/errors.js';
 import { goJson } from '../api/go-text.js';
-import type { ApiObject, JsonObject, List, ObjectKey, ResourceType } from '../api/object.js';
+import {
+  type ApiObject,
+  groupVersion,
+  type JsonObject,
+  type List,
+  type ObjectKey,
+  type ResourceType,
+} from '../api/object.js';
 import type { Query } from '../api/options.js';
 import { selectedName } from '../api/selectors.js';
 import type { UserInfo } from '../api/user.js';
@@ -16,10 +23,12 @@ import type {
   WatchOptions,
   WriteOptions,
 } from '../client/client.js';
+import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { Observable } from '../runtime/observable.js';
+import type { Entry } from '../store/store.js';
 import type { Catalogue } from './catalogue.js';
 import { verbsOf } from './discovery.js';
-import { stored } from './forms.js';
+import { stored, storedMetadata } from './forms.js';
 import type { ApiRequest, ApiResponse, RequestInfo, Result } from './request.js';
 
 /**
@@ -147,6 +156,7 @@ function resourceClient<T extends ApiObject>(call: Call, type: ResourceType<T>):
     list: async (options = {}) =>
       listOf<T>(
         await call({ verb: 'list', method: 'GET', type, namespace: options.namespace, query: listQuery(options) }),
+        options,
       ),
     watch: (options = {}) => watch<T>(call, type, options),
     create: async (object, options) =>
@@ -269,7 +279,7 @@ function objectOf<T extends ApiObject>(answer: Result): T {
   throw new Error(`an object was expected, not a ${result.type}`);
 }
 
-function listOf<T extends ApiObject>(answer: Result): List<T> {
+function listOf<T extends ApiObject>(answer: Result, options: ListOptions): List<T> {
   const result = failOnStatus(answer);
   if (result.type !== 'list') throw new Error(`a list was expected, not a ${result.type}`);
   return {
@@ -278,8 +288,19 @@ function listOf<T extends ApiObject>(answer: Result): List<T> {
       ...(result.continue === undefined ? {} : { continue: result.continue }),
       ...(result.remainingItemCount === undefined ? {} : { remainingItemCount: result.remainingItemCount }),
     },
-    items: result.entries.map((entry) => stored(result.definition, entry) as T),
+    items: result.entries.map((entry) => readAs<T>(result.definition, entry, options)),
   };
+}
+
+/** An object as the options of a list or watch want it. */
+function readAs<T extends ApiObject>(
+  definition: ResourceDefinition,
+  entry: Entry,
+  { metadataOnly }: { readonly metadataOnly?: boolean },
+): T {
+  if (!metadataOnly) return stored(definition, entry) as T;
+  const { kind } = definition;
+  return { apiVersion: groupVersion(definition), kind, metadata: storedMetadata(definition, entry) } as T;
 }
 
 function watch<T extends ApiObject>(
@@ -308,7 +329,7 @@ function watch<T extends ApiObject>(
               if (item.type === 'ERROR') subscriber.error(item.error);
               else
                 subscriber.next(
-                  'entry' in item ? { type: item.type, object: stored(definition, item.entry) as T } : item,
+                  'entry' in item ? { type: item.type, object: readAs<T>(definition, item.entry, options) } : item,
                 );
             },
             error: (error: unknown) => subscriber.error(error),

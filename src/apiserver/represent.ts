@@ -1,12 +1,12 @@
 import { ApiError, notAcceptable, untyped } from '../api/errors.js';
 import { goJson } from '../api/go-text.js';
 import { parseJson } from '../api/json-text.js';
-import { type ApiObject, groupVersion, type JsonObject } from '../api/object.js';
+import { type ApiObject, groupVersion, type JsonObject, type ObjectMeta } from '../api/object.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { compileEncoder, inOrder, itemStart } from '../schema/encode.js';
 import { withRevision } from '../store/document.js';
 import type { Entry } from '../store/store.js';
-import { asStored, stored } from './forms.js';
+import { asStored, stored, storedMetadata } from './forms.js';
 import { compactJson, type ListForm, listText, prettyJson, yamlForm } from './list-text.js';
 import type { ListResult, Representation, Result, WatchItem } from './request.js';
 import { partialObject, tableOf } from './tables.js';
@@ -90,7 +90,8 @@ function entryBytes(definition: ResourceDefinition, entry: Entry): Buffer {
   }
   const before = known.get(entry);
   if (before !== undefined) return before;
-  const bytes = withRevision(compileEncoder(definition)(stored(definition, entry)), entry.revision);
+  const { order, write } = compileEncoder(definition);
+  const bytes = withRevision(write(order(stored(definition, entry))), entry.revision);
   known.set(entry, bytes);
   return bytes;
 }
@@ -203,7 +204,7 @@ function transformed(result: Bodied, form: Representation, now: number): unknown
         `you requested PartialObjectMetadataList, but the requested object is not a list (${goType(false)})`,
       );
     }
-    const items = result.entries.map((entry) => partialObject(stored(definition, entry), as.version));
+    const items = result.entries.map((entry) => partialObject(storedMetadata(definition, entry), as.version));
     return {
       kind: 'PartialObjectMetadataList',
       apiVersion: `meta.k8s.io/${as.version}`,
@@ -213,7 +214,10 @@ function transformed(result: Bodied, form: Representation, now: number): unknown
   }
   if (isList)
     throw notAcceptable(`you requested PartialObjectMetadata, but the requested object is a list (${goType(true)})`);
-  return partialObject(objectOf(result), as.version);
+  return partialObject(
+    result.type === 'entry' ? storedMetadata(result.definition, result.entry) : (result.object as ApiObject).metadata,
+    as.version,
+  );
 }
 
 const internalPackage = (group: string): string => (group === '' ? 'core' : (group.split('.')[0] ?? ''));
@@ -247,10 +251,9 @@ export async function eventEncoder(
     const { as } = form;
     return (item) => {
       if (item.type === 'ERROR') return encodeEvent('ERROR', undefined, statusOf(item.error));
-      const object = 'entry' in item ? stored(definition, item.entry) : (specialObject(definition, item) as ApiObject);
       return as === undefined
-        ? encodeEvent(item.type, definition.schema, object)
-        : encodeEvent(item.type, partialMetadataSchema, partialObject(object, as.version));
+        ? encodeEvent(item.type, definition.schema, objectIn(definition, item))
+        : encodeEvent(item.type, partialMetadataSchema, partialObject(metadataIn(definition, item), as.version));
     };
   }
   if (form.as === undefined) {
@@ -265,8 +268,8 @@ export async function eventEncoder(
   const { as } = form;
   return (item) => {
     if (item.type === 'ERROR') return line('ERROR', statusOf(item.error));
-    const object = 'entry' in item ? stored(definition, item.entry) : (specialObject(definition, item) as ApiObject);
-    if (as.kind !== 'Table') return line(item.type, partialObject(object, as.version));
+    if (as.kind !== 'Table') return line(item.type, partialObject(metadataIn(definition, item), as.version));
+    const object = objectIn(definition, item);
     const table = tableOf(definition, [object], {
       version: as.version,
       includeObject: form.includeObject ?? 'Metadata',
@@ -279,6 +282,14 @@ export async function eventEncoder(
     return line(item.type, table);
   };
 }
+
+type Told = Exclude<WatchItem, { readonly type: 'ERROR' }>;
+
+const objectIn = (definition: ResourceDefinition, item: Told): ApiObject =>
+  'entry' in item ? stored(definition, item.entry) : (specialObject(definition, item) as ApiObject);
+
+const metadataIn = (definition: ResourceDefinition, item: Told): ObjectMeta =>
+  'entry' in item ? storedMetadata(definition, item.entry) : objectIn(definition, item).metadata;
 
 function plainEvent(
   definition: ResourceDefinition,

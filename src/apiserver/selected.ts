@@ -1,7 +1,7 @@
 import type { Labels } from '../api/selectors.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import type { Entry } from '../store/store.js';
-import { stored } from './forms.js';
+import { stored, storedMetadata } from './forms.js';
 import type { Selection } from './selection.js';
 
 // Parsed objects are let go soon, and a selector by labels would read every entry of a collection again each time.
@@ -10,7 +10,7 @@ const labels = new WeakMap<Entry, { readonly of: ResourceDefinition; readonly la
 function labelsOf(definition: ResourceDefinition, entry: Entry): Labels | undefined {
   const known = labels.get(entry);
   if (known?.of === definition) return known.labels;
-  const found = stored(definition, entry).metadata.labels;
+  const found = storedMetadata(definition, entry).labels;
   labels.set(entry, { of: definition, labels: found });
   return found;
 }

@@ -1,4 +1,4 @@
-import type { ApiObject, JsonObject } from '../api/object.js';
+import type { ApiObject, JsonObject, ObjectMeta } from '../api/object.js';
 import type { Column, ResourceDefinition } from '../registry/resource-definition.js';
 import { createdAt } from '../resources/columns.js';
 import { arrange } from '../schema/encode.js';
@@ -75,11 +75,11 @@ function rowObject(
   { includeObject, version }: { readonly includeObject: string; readonly version: 'v1' | 'v1beta1' },
 ): object | null {
   if (includeObject === 'None') return null;
-  return includeObject === 'Object' ? object : partialObject(object, version);
+  return includeObject === 'Object' ? object : partialObject(object.metadata, version);
 }
 
-/** Only the metadata of an object. */
-export const partialObject = ({ metadata }: ApiObject, version: 'v1' | 'v1beta1'): JsonObject => ({
+/** What stands for an object of which only the metadata is asked for. */
+export const partialObject = (metadata: ObjectMeta, version: 'v1' | 'v1beta1'): JsonObject => ({
   kind: 'PartialObjectMetadata',
   apiVersion: `meta.k8s.io/${version}`,
   // Custom resources keep their members in another order.

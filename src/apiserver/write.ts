@@ -134,7 +134,8 @@ export async function createObject(
     if (admitted.metadata.resourceVersion !== undefined) checkNoVersion(admitted, context.dryRun || byUpdate);
     const key = storageKey(definition, keyFor(definition, next));
     // In a dry run nothing is stored, in whatever version.
-    const document = context.dryRun ? undefined : await encode(definition, next);
+    const document = context.dryRun ? undefined : await encode(definition, next, turns);
+    if (turns.isDue) await turns.next();
     try {
       if (document === undefined) {
         const present = await parts.store.get(key);
@@ -303,7 +304,7 @@ async function updateOnce(
   if (turns.isDue) await turns.next();
   // Owners whose values came to nothing have written nothing.
   next = withoutIdleTimes(previous, next);
-  const document = await encode(definition, next);
+  const document = await encode(definition, next, turns);
   if (turns.isDue) await turns.next();
   if (sameDocument(document, entry)) return { created: false, entry, object: previous };
   if (context.dryRun) return { created: false, entry: undefined, object: withVersion(next, entry) };

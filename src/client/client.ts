@@ -44,6 +44,8 @@ export interface ListOptions {
   readonly continue?: string;
   readonly resourceVersion?: string;
   readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan';
+  /** Objects come with nothing but apiVersion, kind and metadata (as PartialObjectMetadata, under their own kind). */
+  readonly metadataOnly?: boolean;
 }
 
 export interface WatchOptions {
@@ -56,6 +58,8 @@ export interface WatchOptions {
   readonly sendInitialEvents?: boolean;
   readonly allowBookmarks?: boolean;
   readonly timeoutSeconds?: number;
+  /** As of a list. */
+  readonly metadataOnly?: boolean;
 }
 
 export type WatchEvent<T extends ApiObject> =

@@ -176,6 +176,8 @@ const writeQuery = ({ dryRun, fieldManager }: WriteOptions = {}): Query => ({
   fieldManager,
 });
 
+const partial = (kind: string): string => `application/json;as=${kind};g=meta.k8s.io;v=v1`;
+
 const listQuery = ({ namespace: _, ...query }: ListOptions & DeleteOptions): Query => ({
   labelSelector: query.labelSelector,
   fieldSelector: query.fieldSelector,
@@ -228,10 +230,11 @@ function resourceClient<T extends ApiObject>(wire: Wire, type: ResourceType<T>):
     get: (key) => orUndefined(object({ method: 'GET', path: pathOf(type, key) })),
     async list(options = {}) {
       const path = withQuery(pathOf(type, { namespace: options.namespace }), listQuery(options));
-      const list = (await call({ method: 'GET', path })) as Partial<List<T>>;
+      const accept = options.metadataOnly ? partial('PartialObjectMetadataList') : undefined;
+      const list = (await call({ method: 'GET', path, ...(accept && { accept }) })) as Partial<List<T>>;
       return {
         metadata: { ...list.metadata, resourceVersion: list.metadata?.resourceVersion ?? '' },
-        // Items of built-in kinds come without kind and version.
+        // Items of built-in kinds come without kind and version, metadata alone with others.
         items: (list.items ?? []).map((item) => ({ ...item, ...identity })),
       };
     },
@@ -286,15 +289,19 @@ function watch<T extends ApiObject>(
     resourceVersionMatch: options.sendInitialEvents === undefined ? undefined : 'NotOlderThan',
     timeoutSeconds: options.timeoutSeconds,
   });
+  const named = (event: WatchEvent<T>): WatchEvent<T> =>
+    options.metadataOnly && 'object' in event
+      ? { ...event, object: { ...event.object, apiVersion: groupVersion(type), kind: type.kind } }
+      : event;
   return new Observable((subscriber) => {
     const stop = new AbortController();
     const run = async (): Promise<void> => {
-      const headers = { accept: 'application/json' };
+      const headers = { accept: options.metadataOnly ? partial('PartialObjectMetadata') : 'application/json' };
       const silenceMs = Number.POSITIVE_INFINITY;
       const answer = await send({ method: 'GET', path, headers, signal: stop.signal, silenceMs });
       if (answer.statusCode !== 200) await readAnswer(answer);
       for await (const line of linesOf(answer)) {
-        if (line !== '') subscriber.next(watchEvent<T>(line));
+        if (line !== '') subscriber.next(named(watchEvent<T>(line)));
         if (subscriber.closed) return;
       }
     };

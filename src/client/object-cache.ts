@@ -3,7 +3,7 @@ import { type ApiObject, keyOf, keyText, type ObjectKey, type ResourceType } fro
 import { type Clock, systemClock } from '../runtime/clock.js';
 import { type Logger, silentLogger } from '../runtime/logger.js';
 import { Observable, type Subscriber, type Subscription } from '../runtime/observable.js';
-import type { Client, ResourceClient, WatchEvent } from './client.js';
+import type { Client, ListOptions, ResourceClient, WatchEvent, WatchOptions } from './client.js';
 
 /**
  * A copy of one type's objects that is always one consistent view. It lists once, then follows a watch; a watch that
@@ -37,6 +37,8 @@ export interface ObjectCacheOptions<T extends ApiObject = ApiObject> {
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
   readonly pageSize?: number;
+  /** Objects have nothing but apiVersion, kind and metadata: for those who only look at that, the rest is never sent or read. */
+  readonly metadataOnly?: boolean | undefined;
   /** What is kept of an object and told of it, for caches that need little of many; identity and version must stay. */
   readonly transform?: ((object: T) => T) | undefined;
 }
@@ -75,7 +77,7 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
   readonly #log: Logger;
   readonly #random: () => number;
   readonly #signal: AbortSignal;
-  readonly #scope: { readonly namespace?: string; readonly labelSelector?: string; readonly fieldSelector?: string };
+  readonly #scope: Pick<ListOptions & WatchOptions, 'namespace' | 'labelSelector' | 'fieldSelector' | 'metadataOnly'>;
   readonly #pageSize: number;
   readonly #transform: (object: T) => T;
   readonly #subscribers = new Set<Subscriber<CacheChange<T>>>();
@@ -94,11 +96,12 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
     this.#random = options.random ?? Math.random;
     this.#pageSize = options.pageSize ?? 500;
     this.#transform = options.transform ?? ((object) => object);
-    const { namespace, labelSelector, fieldSelector } = options;
+    const { namespace, labelSelector, fieldSelector, metadataOnly } = options;
     this.#scope = {
       ...(namespace === undefined ? {} : { namespace }),
       ...(labelSelector === undefined ? {} : { labelSelector }),
       ...(fieldSelector === undefined ? {} : { fieldSelector }),
+      ...(metadataOnly === undefined ? {} : { metadataOnly }),
     };
     this.synced = new Promise((resolve) => {
       this.#markSynced = resolve;

@@ -105,6 +105,8 @@ export interface Codec<T extends ApiObject> {
   ): Steps<{ readonly object: T; readonly unknownFields: readonly string[] }>;
   /** The object in this version of what is stored, in whatever version that is. */
   read(stored: JsonObject): T;
+  /** The metadata of the object that `read` makes, from that of what is stored; absent where more decides about it. */
+  readonly readMetadata?: (stored: JsonObject) => JsonObject;
   /** The object in the version it is stored in. */
   store(object: T): JsonObject;
   /** An object of any version in this one, and nothing else done to it. */

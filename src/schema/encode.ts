@@ -27,7 +27,13 @@ export interface EncodedObject {
   readonly revisionAt: number;
 }
 
-export type Encoder = (object: object) => EncodedObject;
+/** In two steps, each of which takes its time where an object is large. */
+export interface Encoder {
+  /** The object as it is to be written. */
+  order(object: object): JsonObject;
+  /** The bytes of an object in its order. */
+  write(ordered: JsonObject): EncodedObject;
+}
 
 const encoders = new WeakMap<EncodedType, Encoder>();
 
@@ -39,12 +45,20 @@ export function compileEncoder(type: EncodedType): Encoder {
   const known = encoders.get(type);
   if (known !== undefined) return known;
   const apiVersion = groupVersion(type);
-  const encoder: Encoder = (object) => {
-    const { metadata } = object as JsonObject;
-    const given: JsonObject = { ...object, kind: type.kind, apiVersion };
-    return isObject(metadata ?? null)
-      ? spliceable(inOrder(type, { ...given, metadata: { ...(metadata as JsonObject), resourceVersion: stand } }))
-      : { bytes: Buffer.from(goJson(inOrder(type, given))), revisionAt: -1 };
+  const encoder: Encoder = {
+    order(object) {
+      const { metadata } = object as JsonObject;
+      const given: JsonObject = { ...object, kind: type.kind, apiVersion };
+      return isObject(metadata ?? null)
+        ? inOrder(type, { ...given, metadata: { ...(metadata as JsonObject), resourceVersion: stand } })
+        : inOrder(type, given);
+    },
+    write(ordered) {
+      const metadata = ordered['metadata'] ?? null;
+      return isObject(metadata) && metadata['resourceVersion'] === stand
+        ? spliceable(ordered)
+        : { bytes: Buffer.from(goJson(ordered)), revisionAt: -1 };
+    },
   };
   encoders.set(type, encoder);
   return encoder;

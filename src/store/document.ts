@@ -1,6 +1,7 @@
 import { goJson } from '../api/go-text.js';
+import { memberText } from '../api/json-member.js';
 import { parseJson } from '../api/json-text.js';
-import type { Json } from '../api/object.js';
+import type { Json, JsonObject } from '../api/object.js';
 import type { Document, Entry, Revision } from './store.js';
 
 /** A document without a place for its revision. */
@@ -39,6 +40,13 @@ export class StoredEntry implements Entry {
     const value = parseJson(this.bytes.toString('utf8'));
     if (typeof value === 'object' && value !== null) this.#parsed = new WeakRef(value);
     return value;
+  }
+
+  member(name: string): Json | undefined {
+    const known = this.#parsed?.deref();
+    if (known !== undefined) return Object.hasOwn(known, name) ? (known as JsonObject)[name] : undefined;
+    const text = memberText(this.bytes, name);
+    return text === undefined ? undefined : parseJson(text.toString('utf8'));
   }
 }
 

@@ -23,6 +23,8 @@ export interface Entry {
   readonly revisionAt: number;
   /** `bytes`, parsed when first asked for. Not to be changed. */
   readonly value: Json;
+  /** A member of `value`, read without the others unless they have been read. Not to be changed. */
+  member(name: string): Json | undefined;
 }
 
 export interface Write {

@@ -246,6 +246,24 @@ const promises: readonly ClientPromise[] = [
     },
   },
   {
+    name: 'of objects of which only the metadata is asked for, that is all there is, under their own kind',
+    hold: async ({ configMaps, create, key, namespace }) => {
+      const a = await create('a', { data: { k: 'v' } });
+      const { apiVersion, kind, metadata } = a;
+      const bare = { apiVersion, kind, metadata };
+      const list = await configMaps.list({ namespace, metadataOnly: true });
+      assert.deepEqual(list.items, [bare]);
+      const { resourceVersion } = list.metadata;
+      const seen = received(2, configMaps.watch({ namespace, resourceVersion, metadataOnly: true }));
+      const changed = await configMaps.update({ ...a, data: { k: '2' } });
+      await configMaps.delete(key('a'));
+      const [modified, deleted] = await seen;
+      assert.deepEqual(modified, { type: 'MODIFIED', object: { ...bare, metadata: changed.metadata } });
+      assert.ok(deleted?.type === 'DELETED');
+      assert.deepEqual(Object.keys(deleted.object).sort(), ['apiVersion', 'kind', 'metadata']);
+    },
+  },
+  {
     name: 'a watch without a version begins with what there is, and can say where that ends',
     hold: async ({ configMaps, create, namespace }) => {
       await create('a');

@@ -75,9 +75,11 @@ describe('object cache', () => {
     expect(late).toEqual(['added a', 'added b']);
   });
 
-  test('keeps and tells only what a transform leaves', async () => {
-    const transform = ({ apiVersion, kind, metadata }: ApiObject): ApiObject => ({ apiVersion, kind, metadata });
-    const { client, cache } = await open((api) => api.resource(Things).create(thing('a', { spec: 1 })), { transform });
+  test.each<[string, Partial<ObjectCacheOptions>]>([
+    ['a transform leaves', { transform: ({ apiVersion, kind, metadata }) => ({ apiVersion, kind, metadata }) }],
+    ['is metadata, if that is all it asks for', { metadataOnly: true }],
+  ])('keeps and tells only what %s', async (_what, options) => {
+    const { client, cache } = await open((api) => api.resource(Things).create(thing('a', { spec: 1 })), options);
     await client.resource(Things).create(thing('b', { spec: 2 }));
     const told: ApiObject[] = [];
     cache.changes.subscribe(({ object }) => told.push(object));

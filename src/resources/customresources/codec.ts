@@ -59,7 +59,7 @@ export function codecOf(parts: CodecParts): Codec<ApiObject> {
       const [converted] = await elsewhere([object], served);
       return converted ?? object;
     },
-    ...(elsewhere === undefined ? {} : { elsewhere: convertedElsewhere(elsewhere) }),
+    ...(elsewhere === undefined ? { readMetadata: generated } : { elsewhere: convertedElsewhere(elsewhere) }),
   };
 
   function convertedElsewhere(ask: ConvertElsewhere): NonNullable<Codec<ApiObject>['elsewhere']> {
@@ -135,9 +135,13 @@ function reshape(object: JsonObject, schema: Schema, { preserveUnknownFields }: 
   return { ...shaped, apiVersion: apiVersion ?? '', kind: kind ?? '', metadata: metadata ?? {} };
 }
 
-/** Objects from before generations were counted are of the first one. */
 function withGeneration(object: JsonObject): JsonObject {
   const { metadata } = object;
-  if (!isObject(metadata) || metadata['generation']) return object;
-  return { ...object, metadata: { ...metadata, generation: 1 } };
+  if (!isObject(metadata)) return object;
+  const counted = generated(metadata);
+  return counted === metadata ? object : { ...object, metadata: counted };
 }
+
+/** Objects from before generations were counted are of the first one. */
+const generated = (metadata: JsonObject): JsonObject =>
+  metadata['generation'] ? metadata : { ...metadata, generation: 1 };
