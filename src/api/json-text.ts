@@ -1,6 +1,7 @@
 import { Complaints } from './complaints.js';
 import { quote } from './go-text.js';
 import type { Json, JsonObject } from './object.js';
+import { atOnce, type Steps } from './steps.js';
 
 /**
  * Reads JSON as Go's `encoding/json` does: same acceptance, same error texts, repeated members found.
@@ -104,25 +105,34 @@ export const maxDepth = 1_000;
  */
 export const maxJsonValues = 50_000;
 
+interface Limits {
+  readonly maxDepth?: number;
+  readonly maxValues?: number;
+}
+
 /** Reads a whole text. Throws JsonSyntaxError. Bytes that are not UTF-8 become U+FFFD inside strings and errors outside. */
-export function readJson(
-  source: string | Uint8Array,
-  options: { readonly maxDepth?: number; readonly maxValues?: number } = {},
-): ReadText {
+export const readJson = (source: string | Uint8Array, limits: Limits = {}): ReadText =>
+  atOnce(readJsonInSteps(source, limits));
+
+/** The same for a text that may be long. */
+export function* readJsonInSteps(source: string | Uint8Array, options: Limits = {}): Steps<ReadText> {
   const text = typeof source === 'string' ? source : bufferOf(source).toString('utf8');
   const found = scan(text);
   if (found.depth > (options.maxDepth ?? maxDepth)) throw syntaxErrorOf(source, options.maxDepth);
   const limit = options.maxValues ?? maxJsonValues;
   if (found.values > limit) throw new JsonSyntaxError(`exceeded ${limit} values`);
+  yield;
   let value: Json;
   try {
     value = JSON.parse(text) as Json;
   } catch {
     throw syntaxErrorOf(source, options.maxDepth);
   }
-  return found.inexact || (found.members > 1 && found.members !== countMembers(value))
-    ? readExactly(text)
-    : { value, exact: value, duplicates: [] };
+  yield;
+  if (!found.inexact && (found.members <= 1 || found.members === countMembers(value)))
+    return { value, exact: value, duplicates: [] };
+  yield;
+  return readExactly(text);
 }
 
 const bufferOf = (bytes: Uint8Array): Buffer =>

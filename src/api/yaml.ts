@@ -9,7 +9,7 @@ import {
   NumberText,
   plainJson,
   type ReadText,
-  readJson,
+  readJsonInSteps,
   setMember,
   sortedObject,
 } from './json-text.js';
@@ -244,11 +244,17 @@ function complaint(
 /** Bodies sent as YAML are JSON more often than not, and reading JSON is much faster. */
 async function readAsJson(text: string): Promise<ReadYaml | undefined> {
   if (!beginsFlow.test(text)) return undefined;
+  const isLong = text.length > longText;
   try {
-    const read = readJson(text);
-    if (read.duplicates.length > 0) return undefined;
-    if (text.length > longText) await setImmediate();
-    return finished(converted(read.exact), []);
+    const reading = readJsonInSteps(text);
+    let step = reading.next();
+    for (; !step.done; step = reading.next()) if (isLong) await setImmediate();
+    const { exact, duplicates } = step.value;
+    if (duplicates.length > 0) return undefined;
+    if (isLong) await setImmediate();
+    const whole = converted(exact);
+    if (isLong) await setImmediate();
+    return finished(whole, []);
   } catch {
     return undefined;
   }

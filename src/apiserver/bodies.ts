@@ -1,6 +1,6 @@
 import { ApiError, badRequest, unsupportedMediaType } from '../api/errors.js';
 import { goJson } from '../api/go-text.js';
-import { dumpBody, JsonSyntaxError, type ReadText, readJson } from '../api/json-text.js';
+import { dumpBody, JsonSyntaxError, type ReadText, readJsonInSteps } from '../api/json-text.js';
 import { type ApiObject, groupVersion, type JsonObject } from '../api/object.js';
 import type { DeleteBody, FieldValidation, WriteParameters } from '../api/options.js';
 import { atOnce, type Steps } from '../api/steps.js';
@@ -66,7 +66,7 @@ function formatOf(contentType: string | undefined, forms: Forms): Format {
 export const checkMediaType = (contentType: string | undefined, definition: ResourceDefinition): void =>
   void formatOf(contentType, formsOf(definition));
 
-async function parse(body: RequestBody, forms: Forms): Promise<Parsed> {
+async function parse(body: RequestBody, forms: Forms, turns = new TurnTaking()): Promise<Parsed> {
   if ('object' in body) {
     const value = body.object as JsonObject;
     return { text: { value, exact: value, duplicates: [] }, dump: '', raw: '' };
@@ -83,7 +83,8 @@ async function parse(body: RequestBody, forms: Forms): Promise<Parsed> {
     const text = await readYaml(bytes);
     return { text: { ...text, format: 'yaml' }, dump: dumpBody(bytes), raw: bytes.toString('utf8') };
   }
-  return { text: readJson(bytes), dump: dumpBody(bytes), raw: bytes.toString('utf8') };
+  const text = await inTurns(readJsonInSteps(bytes), turns);
+  return { text, dump: dumpBody(bytes), raw: bytes.toString('utf8') };
 }
 
 /** Reads the body of a create or update. Reports unknown and repeated fields as the request asks. */
@@ -100,7 +101,7 @@ export async function readObject(
   const turns = new TurnTaking();
   let parsed: Parsed;
   try {
-    parsed = await parse(body, formsOf(definition));
+    parsed = await parse(body, formsOf(definition), turns);
   } catch (error) {
     if (error instanceof ApiError) throw error;
     const message = error instanceof Error ? error.message : String(error);

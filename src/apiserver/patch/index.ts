@@ -1,5 +1,5 @@
 import { type ApiError, invalidObject, unsupportedMediaType } from '../../api/errors.js';
-import { type ReadText, readJson } from '../../api/json-text.js';
+import { readJsonInSteps } from '../../api/json-text.js';
 import type { ApiObject, Json, JsonObject } from '../../api/object.js';
 import type { FieldValidation } from '../../api/options.js';
 import { Postponed, type Steps } from '../../api/steps.js';
@@ -9,7 +9,7 @@ import type { Schema } from '../../schema/schema.js';
 import type { RequestBody } from '../request.js';
 import { jsonPatch } from './json.js';
 import { mergePatch } from './merge.js';
-import type { PatchType, ReadPatch } from './patch-type.js';
+import type { PatchType, ReadPatch, ReadPatchText } from './patch-type.js';
 import { strategicPatch } from './strategic.js';
 import { conversionProblem, inConverter } from './unstructured.js';
 
@@ -44,16 +44,30 @@ const serves = (type: PatchType | 'apply', origin: 'built-in' | 'custom'): boole
   type === 'apply' || type.for === 'all' || origin === 'built-in';
 
 /** Reads the body of a patch. Throws ApiError (400, 413). */
-export const readPatch = (
+export function* readPatch(
   type: PatchType,
   body: RequestBody,
   options: { readonly fieldValidation: FieldValidation },
-): ReadPatch => type.read(() => textOf(body), options);
+): Steps<ReadPatch> {
+  const text = yield* textOf(body);
+  yield;
+  return type.read(text, options);
+}
 
-function textOf(body: RequestBody): ReadText {
-  if ('bytes' in body) return readJson(body.bytes);
-  const value = body.object as Json;
-  return { value, exact: value, duplicates: [] };
+/** Each type has its own words for a body that is not JSON. */
+function* textOf(body: RequestBody): Steps<ReadPatchText> {
+  if ('object' in body) {
+    const value = body.object as Json;
+    return () => ({ value, exact: value, duplicates: [] });
+  }
+  try {
+    const text = yield* readJsonInSteps(body.bytes);
+    return () => text;
+  } catch (error) {
+    return () => {
+      throw error;
+    };
+  }
 }
 
 /** What a body or the result of a patch says, and what of it nobody knows. */

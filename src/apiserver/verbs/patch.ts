@@ -69,7 +69,7 @@ async function patchChange(
   const body = await request.body();
   return async (current) => {
     const turns = new TurnTaking();
-    const patch = readPatch(type, body, { fieldValidation });
+    const patch = await inTurns(readPatch(type, body, { fieldValidation }), turns);
     if (turns.isDue) await turns.next();
     const steps = patched(patch, {
       current: current as unknown as JsonObject,
