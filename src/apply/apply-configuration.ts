@@ -157,7 +157,7 @@ function* apply(applying: Applying, live: JsonObject, stored: Owners, force: boo
   const fields = recursiveDifference(fieldSetOf(shape, config), resetSet(applying.resetFields));
   const owners = new Map(fitting).set(identity, { ...bare, time: previous?.time, fields });
   yield;
-  const merged = objectOr(merge(shape, live, config), live);
+  const merged = objectOr(yield* merge(shape, live, config), live);
   yield;
   const object = yield* pruned(applying, merged, owners, previous);
   yield;
@@ -188,6 +188,7 @@ function* pruned(writing: Writing, merged: JsonObject, owners: Owners, previous:
   const leftFields = withNamedMembers(fieldSetOf(at.shape, withOwned), at.shape);
   yield;
   const gone = intersection(difference(mergedFields, leftFields), last);
+  yield;
   const left = objectOr(remove(at.shape, at.object, gone), {});
   if (previous.apiVersion === writing.apiVersion) return left;
   return writing.versions?.convert(left, writing.apiVersion)?.object ?? left;
@@ -239,7 +240,10 @@ function* addBack(
   const bareFields = withNamedMembers(fieldSetOf(shape, bare.object), shape);
   yield;
   const kept = union(bareFields, withNamedMembers(given.owned, shape));
-  const left = objectOr(remove(shape, merged.object, difference(mergedFields, kept)), {});
+  yield;
+  const gone = difference(mergedFields, kept);
+  yield;
+  const left = objectOr(remove(shape, merged.object, gone), {});
   if (given.apiVersion === given.in) return left;
   return writing.versions?.convert(left, given.in)?.object ?? given.bare;
 }

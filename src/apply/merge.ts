@@ -1,5 +1,6 @@
 import { setMember } from '../api/json-text.js';
 import { isList, isObject, type Json, member } from '../api/object.js';
+import { Postponed, type Steps } from '../api/steps.js';
 import { isEmpty } from '../schema/presence.js';
 import { elementOf } from './list-items.js';
 import type { PathElement } from './path-element.js';
@@ -11,36 +12,51 @@ import { deepest, formOf, type ListShape, type MapShape, type Shape, shapeOfMemb
  *
  * @throws UnidentifiedItem for a list item without identity.
  */
-export const merge = (shape: Shape, live: Json, config: Json): Json => merged(shape, live, config, 0) ?? null;
+export function* merge(shape: Shape, live: Json, config: Json): Steps<Json> {
+  const later = new Postponed();
+  const found = merged(shape, live, config, { depth: 0, later });
+  yield* later.rest();
+  return found ?? null;
+}
 
-function merged(shape: Shape, live: Json | undefined, config: Json | undefined, depth: number): Json | undefined {
+interface Place {
+  readonly depth: number;
+  readonly later: Postponed;
+}
+const within = ({ depth, later }: Place): Place => ({ depth: depth + 1, later });
+
+function merged(shape: Shape, live: Json | undefined, config: Json | undefined, place: Place): Json | undefined {
   if (config === undefined) return live;
-  if (live === undefined || depth >= deepest) return config;
+  if (live === undefined || place.depth >= deepest) return config;
   const form = formOf(shape, config);
-  if (form === 'map' && shape.map !== undefined) return mergedMembers(shape.map, live, config, depth);
-  if (form === 'list' && shape.list !== undefined) return mergedItems(shape.list, live, config, depth);
+  if (form === 'map' && shape.map !== undefined) return mergedMembers(shape.map, live, config, place);
+  if (form === 'list' && shape.list !== undefined) return mergedItems(shape.list, live, config, place);
   return config;
 }
 
-function mergedMembers(map: MapShape, live: Json, config: Json, depth: number): Json | undefined {
+function mergedMembers(map: MapShape, live: Json, config: Json, place: Place): Json | undefined {
   const l = isObject(live) ? live : {};
   const c = isObject(config) ? config : {};
   // What is applied is mostly smaller, and asking a large map whether it is empty means naming all its members.
-  if (map.atomic || (isEmpty(c) && isEmpty(l))) return config;
+  const names = Object.keys(c);
+  if (map.atomic || (names.length === 0 && isEmpty(l))) return config;
   const out: Record<string, Json> = { ...l };
+  const inner = within(place);
   let isKept = false;
-  for (const name of Object.keys(c)) {
-    const value = merged(shapeOfMember(map, name), member(l, name), c[name] ?? null, depth + 1);
+  const isPostponed = place.later.each(names.length, (at) => {
+    const name = names[at] ?? '';
+    const value = merged(shapeOfMember(map, name), member(l, name), c[name] ?? null, inner);
     if (value === undefined) delete out[name];
     else {
       setMember(out, name, value);
       isKept = true;
     }
-  }
-  return isKept || !isEmpty(out) ? out : undefined;
+  });
+  // Of so many members some are kept.
+  return isPostponed || isKept || !isEmpty(out) ? out : undefined;
 }
 
-function mergedItems(list: ListShape, live: Json, config: Json, depth: number): Json | undefined {
+function mergedItems(list: ListShape, live: Json, config: Json, place: Place): Json | undefined {
   const l = isList(live) ? live : [];
   const c = isList(config) ? config : [];
   if (list.type === 'atomic' || (l.length === 0 && c.length === 0)) return config;
@@ -54,11 +70,12 @@ function mergedItems(list: ListShape, live: Json, config: Json, depth: number): 
   for (const item of c) configItems.set(elementOf(list, item), item);
 
   const out: Json[] = [];
-  for (const { element, live: place } of mergeOrder(liveElements, [...configItems.keys()])) {
+  const inner = within(place);
+  for (const { element, live: index } of mergeOrder(liveElements, [...configItems.keys()])) {
     const value =
-      place === undefined
-        ? merged(list.items, liveItems.get(element), configItems.get(element), depth + 1)
-        : (l[place] ?? null);
+      index === undefined
+        ? merged(list.items, liveItems.get(element), configItems.get(element), inner)
+        : (l[index] ?? null);
     if (value !== undefined) out.push(value);
   }
   return out.length === 0 ? undefined : out;

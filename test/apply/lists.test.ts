@@ -33,6 +33,18 @@ const schema: Schema = {
 const shape = shapeOfObject(schema);
 const printed = (set: FieldSet): readonly string[] => [...paths(set)].map((path) => printPath(path));
 
+test('what is large is merged in steps', () => {
+  const numbered = (count: number, value: string): JsonObject =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, value]));
+  const [live, applied] = [numbered(9_000, 'live'), numbered(5_000, 'applied')];
+  const steps = merge(shape, { open: live }, { open: applied });
+  let count = 0;
+  let step = steps.next();
+  for (; !step.done; step = steps.next()) count++;
+  expect(count).toBeGreaterThan(2);
+  expect(step.value).toEqual({ open: { ...live, ...applied } });
+});
+
 describe('order of merged lists', () => {
   test.each([
     ['ab', 'c', 'abc'],
@@ -45,13 +57,15 @@ describe('order of merged lists', () => {
     ['abcde', 'edcba', 'edcba'],
     ['axb', 'ba', 'xba'],
   ])('%s with %s applied: %s', (live, applied, result) => {
-    const merged = merge(shape, { set: [...live] }, { set: [...applied] }) as { readonly set: readonly string[] };
+    const merged = atOnce(merge(shape, { set: [...live] }, { set: [...applied] })) as {
+      readonly set: readonly string[];
+    };
     expect(merged.set.join('')).toBe(result);
   });
 
   test('repeated items of the live list stay unless they are applied', () => {
-    expect(merge(shape, { set: ['a', 'a', 'b'] }, { set: ['b'] })).toEqual({ set: ['a', 'a', 'b'] });
-    expect(merge(shape, { set: ['a', 'a', 'b'] }, { set: ['a'] })).toEqual({ set: ['a', 'b'] });
+    expect(atOnce(merge(shape, { set: ['a', 'a', 'b'] }, { set: ['b'] }))).toEqual({ set: ['a', 'a', 'b'] });
+    expect(atOnce(merge(shape, { set: ['a', 'a', 'b'] }, { set: ['a'] }))).toEqual({ set: ['a', 'b'] });
   });
 
   test('items merge by all their keys, defaults included', () => {
@@ -61,7 +75,7 @@ describe('order of merged lists', () => {
         { name: 'x', port: 81 },
       ],
     };
-    expect(merge(shape, live, { map: [{ name: 'x', v: 2 }] })).toEqual({
+    expect(atOnce(merge(shape, live, { map: [{ name: 'x', v: 2 }] }))).toEqual({
       map: [
         { name: 'x', port: 80, v: 2 },
         { name: 'x', port: 81 },

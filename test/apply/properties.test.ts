@@ -192,7 +192,7 @@ const inOrder = (given: JsonObject): JsonObject => ({
 test('merging adds every field of the configuration, removing takes them away again', () => {
   fc.assert(
     fc.property(spec, spec, (live, config) => {
-      const merged = merge(shape, { spec: live }, { spec: config });
+      const merged = atOnce(merge(shape, { spec: live }, { spec: config }));
       expect(atOnce(compare(shape, { spec: live }, merged)).removed.size).toBeLessThanOrEqual(1);
       const set = fieldSetOf(shape, { spec: config });
       const left = fieldSetOf(shape, remove(shape, merged, set));

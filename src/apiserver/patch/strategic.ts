@@ -2,6 +2,7 @@ import { type ApiError, badRequest, unprocessable, untyped } from '../../api/err
 import { quote } from '../../api/go-text.js';
 import { JsonSyntaxError, setMember } from '../../api/json-text.js';
 import { isList, isObject, type Json, type JsonObject, member } from '../../api/object.js';
+import type { Postponed } from '../../api/steps.js';
 import { goTypeName, goValue, isWhole } from '../../apply/go-print.js';
 import { withoutMember } from '../../apply/json-value.js';
 import { structName, wireShape } from '../../schema/go-types.js';
@@ -21,9 +22,9 @@ export const strategicPatch: PatchType = {
     let left = (): JsonObject => patch;
     return {
       strict,
-      apply: (current, schema) => {
+      apply: (current, schema, later) => {
         left = () => leftOf(patch, current, schema);
-        return mergeMaps(current, patch, schema);
+        return mergeMaps(current, patch, schema, later);
       },
       shown: () => goValue(left()),
     };
@@ -91,19 +92,24 @@ function fieldOf(schema: Schema, name: string): Schema {
   throw untyped(`unable to find api field in struct ${structName(schema)} for the json field ${quote(name)}`);
 }
 
-function mergeMaps(original: JsonObject, patch: JsonObject, schema: Schema): JsonObject {
+/** `later`: for what is large, unless the result is wanted at once. */
+function mergeMaps(original: JsonObject, patch: JsonObject, schema: Schema, later?: Postponed): JsonObject {
   if (Object.hasOwn(patch, directive)) return directed(patch);
   const out = { ...retained(original, patch) };
   const handled = new Set<string>([retainKeys]);
-  for (const name of Object.keys(patch)) {
+  const names = Object.keys(patch);
+  for (const name of names) {
     if (!name.startsWith(setOrder)) continue;
     handled.add(name);
     const target = orderList(out, patch, name, schema);
     if (target !== undefined) handled.add(target);
   }
-  for (const [name, value] of Object.entries(patch)) {
-    if (!handled.has(name)) mergeMember(out, name, value, schema);
-  }
+  const mergeAt = (at: number): void => {
+    const name = names[at] ?? '';
+    if (!handled.has(name)) mergeMember(out, name, patch[name] ?? null, schema, later);
+  };
+  if (later === undefined) for (const at of names.keys()) mergeAt(at);
+  else later.each(names.length, mergeAt);
   return out;
 }
 
@@ -178,7 +184,13 @@ function checkOrder(given: readonly Json[], order: readonly Json[], key: string)
   }
 }
 
-function mergeMember(out: Record<string, Json>, given: string, value: Json, schema: Schema): void {
+function mergeMember(
+  out: Record<string, Json>,
+  given: string,
+  value: Json,
+  schema: Schema,
+  later: Postponed | undefined,
+): void {
   const isDeletion = given.startsWith(deleteFrom);
   const name = isDeletion ? targetOf(given, () => badRequest('invalid patch format of primitive list')) : given;
   if (value === null) {
@@ -190,7 +202,7 @@ function mergeMember(out: Record<string, Json>, given: string, value: Json, sche
     if (!isDeletion) put(out, name, fresh(value));
   } else if (isObject(live) && isObject(value)) {
     const how = strategyOf(schema, name);
-    setMember(out, name, how.strategy === 'replace' ? value : mergeMaps(live, value, how.schema));
+    setMember(out, name, how.strategy === 'replace' ? value : mergeMaps(live, value, how.schema, later));
   } else if (isList(live) && isList(value)) {
     const how = strategyOf(schema, name);
     setMember(out, name, how.strategy === 'merge' || isDeletion ? mergeLists(live, value, how, isDeletion) : value);

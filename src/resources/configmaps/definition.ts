@@ -30,7 +30,10 @@ function* validateContents({ data, binaryData }: ConfigMap): Steps<readonly Viol
   const wrongKey = (member: string, key: string): readonly Violation[] =>
     eachInvalid(mapKey(member, key), key, configKey(key));
   const isBinary = (key: string): boolean => binaryData !== undefined && Object.hasOwn(binaryData, key);
-  const [texts, binaries] = [sortedEntries(data), sortedEntries(binaryData)];
+  const texts = sortedEntries(data);
+  yield;
+  const binaries = sortedEntries(binaryData);
+  yield;
   const size =
     texts.reduce((sum, [, text]) => sum + Buffer.byteLength(text), 0) +
     binaries.reduce((sum, [, text]) => sum + base64Bytes(text), 0);

@@ -24,10 +24,25 @@ const schema: Schema = struct('v1.Thing', {
   nested: field(7, list(list(string()), { patchStrategy: 'merge' })),
 });
 
-const apply = (current: JsonObject, patch: Json): JsonObject =>
-  strategicPatch
-    .read(() => readJson(JSON.stringify(patch)), { fieldValidation: 'Warn' })
-    .apply(current, schema, new Postponed());
+function applyInSteps(current: JsonObject, patch: Json): { readonly result: JsonObject; readonly steps: number } {
+  const read = strategicPatch.read(() => readJson(JSON.stringify(patch)), { fieldValidation: 'Warn' });
+  const later = new Postponed();
+  const result = read.apply(current, schema, later);
+  return { result, steps: [...later.rest()].length };
+}
+const apply = (current: JsonObject, patch: Json): JsonObject => applyInSteps(current, patch).result;
+
+test('what is large is merged in steps', () => {
+  const names = Array.from({ length: 10_000 }, (_, at) => `k${at}`);
+  const live = Object.fromEntries(names.slice(0, 9_000).map((name) => [name, 'live']));
+  const patch = Object.fromEntries(names.map((name, at) => [name, at % 2 === 0 ? null : 'new']));
+  const { result, steps } = applyInSteps({ data: live, plain: ['a'] }, { data: patch, plain: ['b'] });
+  expect(steps).toBeGreaterThan(4);
+  expect(result).toEqual({
+    data: Object.fromEntries(names.flatMap((name, at) => (at % 2 === 0 ? [] : [[name, 'new']]))),
+    plain: ['b'],
+  });
+});
 
 describe('merging', () => {
   test.each<[string, JsonObject, JsonObject, JsonObject]>([
