@@ -193,20 +193,36 @@ function writeNode({ owned, below: deeper }: FieldNode, later: Postponed): JsonO
 const deepest = 1_000;
 
 /**
- * Reads the FieldsV1 form; steps of unknown kind are dropped. `canonical` steps are known to be spelt as
- * `writeFieldSet` spells them.
+ * Reads the FieldsV1 form; steps of unknown kind are dropped.
  *
  * @throws Error when it is malformed or nested more than 1,000 deep.
  */
-export function readFieldSet(
-  fields: JsonObject,
-  { canonical = false }: { readonly canonical?: boolean } = {},
-): FieldSet {
-  return readNode(fields, 0, canonical ? asWritten : readPathElement).below;
+export function readFieldSet(fields: JsonObject): FieldSet {
+  return readNode(fields, 0).below;
 }
-const asWritten = (key: string): PathElement => key;
 
-function readNode(fields: Json, depth: number, read: typeof readPathElement): FieldNode {
+/** Reads what `writeFieldSet` wrote, whose steps are known to be spelt as they should. */
+export function* readWrittenFieldSet(fields: JsonObject): Steps<FieldSet> {
+  const later = new Postponed();
+  const set = readWrittenNode(fields, later).below;
+  yield* later.rest();
+  return set;
+}
+
+function readWrittenNode(fields: Json, later: Postponed): FieldNode {
+  if (!isObject(fields)) return leaf;
+  const keys = Object.keys(fields);
+  const owned = Object.hasOwn(fields, '.');
+  if (keys.length === (owned ? 1 : 0)) return leaf;
+  const out = new Map<PathElement, FieldNode>();
+  later.each(keys.length, (at) => {
+    const key = keys[at] ?? '';
+    if (key !== '.') out.set(key, readWrittenNode(fields[key] ?? null, later));
+  });
+  return { owned, below: out };
+}
+
+function readNode(fields: Json, depth: number): FieldNode {
   if (fields === null) return leaf;
   if (!isObject(fields)) throw new Error('expected an object of fields');
   if (depth > deepest) throw new Error('fields are nested too deeply');
@@ -217,10 +233,10 @@ function readNode(fields: Json, depth: number, read: typeof readPathElement): Fi
       owned = true;
       continue;
     }
-    const element = read(key);
+    const element = readPathElement(key);
     if (element === undefined) continue;
     out ??= new Map();
-    out.set(element, readNode(value, depth + 1, read));
+    out.set(element, readNode(value, depth + 1));
   }
   return out === undefined ? leaf : node(owned, out);
 }

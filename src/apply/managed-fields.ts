@@ -1,7 +1,7 @@
 import { goJson, quote } from '../api/go-text.js';
 import { isList, isObject, type Json, type ManagedFieldsEntry } from '../api/object.js';
 import { atOnce, type Steps } from '../api/steps.js';
-import { emptySet, type FieldSet, readFieldSet, writeFieldSet } from './field-set.js';
+import { type FieldSet, readFieldSet, readWrittenFieldSet, writeFieldSet } from './field-set.js';
 import { compareText } from './json-value.js';
 
 /** `metadata.managedFields` (KEP-555) as owners with sets of fields, and back. */
@@ -47,14 +47,18 @@ export function* readManagedFields(
   if (!isList(entries) || entries.length === 0) return noOwners;
   const owners = new Map<string, Owner>();
   for (const [index, entry] of entries.entries()) {
-    const owner = readEntry(isObject(entry) ? (entry as ManagedFieldsEntry) : {}, index, options.stored === true);
+    const owner = yield* readEntry(
+      isObject(entry) ? (entry as ManagedFieldsEntry) : {},
+      index,
+      options.stored === true,
+    );
     owners.set(identityOf(owner), owner);
     yield;
   }
   return owners;
 }
 
-function readEntry(entry: ManagedFieldsEntry, index: number, stored: boolean): Owner {
+function* readEntry(entry: ManagedFieldsEntry, index: number, stored: boolean): Steps<Owner> {
   const { operation, apiVersion, fieldsType, fieldsV1, time } = entry;
   if (operation !== 'Apply' && operation !== 'Update') throw new Error('operation must be `Apply` or `Update`');
   if (!apiVersion) throw new Error('apiVersion must not be empty');
@@ -62,7 +66,8 @@ function readEntry(entry: ManagedFieldsEntry, index: number, stored: boolean): O
   if (fieldsType !== 'FieldsV1') {
     throw new Error(`invalid fieldsType ${quote(fieldsType)} in managed fields entry ${index}`);
   }
-  const fields = fieldsV1 ? readFieldSet(fieldsV1, { canonical: stored }) : emptySet;
+  const given = fieldsV1 || {};
+  const fields = stored ? yield* readWrittenFieldSet(given) : readFieldSet(given);
   return {
     manager: entry.manager ?? '',
     operation,

@@ -1,6 +1,6 @@
 import { setMember } from '../api/json-text.js';
 import { isList, isObject, type Json, member } from '../api/object.js';
-import { Postponed, type Steps } from '../api/steps.js';
+import { itemsInStep, Postponed, type Steps } from '../api/steps.js';
 import { isEmpty } from '../schema/presence.js';
 import { elementOf } from './list-items.js';
 import type { PathElement } from './path-element.js';
@@ -37,14 +37,21 @@ function merged(shape: Shape, live: Json | undefined, config: Json | undefined, 
 function mergedMembers(map: MapShape, live: Json, config: Json, place: Place): Json | undefined {
   const l = isObject(live) ? live : {};
   const c = isObject(config) ? config : {};
-  // What is applied is mostly smaller, and asking a large map whether it is empty means naming all its members.
-  const names = Object.keys(c);
-  if (map.atomic || (names.length === 0 && isEmpty(l))) return config;
-  const out: Record<string, Json> = { ...l };
+  if (map.atomic) return config;
+  const [liveNames, names] = [Object.keys(l), Object.keys(c)];
+  if (names.length === 0 && liveNames.length === 0) return config;
+  // The slowest of all is a copy of a large map.
+  const copied = liveNames.length > itemsInStep ? liveNames.length : 0;
+  const out: Record<string, Json> = copied > 0 ? {} : { ...l };
   const inner = within(place);
   let isKept = false;
-  const isPostponed = place.later.each(names.length, (at) => {
-    const name = names[at] ?? '';
+  const isPostponed = place.later.each(copied + names.length, (at) => {
+    if (at < copied) {
+      const name = liveNames[at] ?? '';
+      setMember(out, name, l[name] ?? null);
+      return;
+    }
+    const name = names[at - copied] ?? '';
     const value = merged(shapeOfMember(map, name), member(l, name), c[name] ?? null, inner);
     if (value === undefined) delete out[name];
     else {
