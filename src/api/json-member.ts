@@ -9,20 +9,23 @@ const openBracket = 0x5b;
 const quote = 0x22;
 
 /**
- * The text of a member of the outermost object of a text that this program wrote: JSON without spaces, its names free of
- * escapes where they are what is looked for. undefined: there is no such member. Takes time for what stands before it only.
+ * The members of the outermost object of a text that this program wrote: JSON without spaces. Names with their quotes.
+ * Takes time for what is asked for, and for what stands before it.
  */
-export function memberText(json: Buffer, name: string): Buffer | undefined {
-  const wanted = Buffer.from(`"${name}":`);
-  let at = 1;
-  while (json[at] === quote) {
-    const value = endOfString(json, at) + 1;
-    const end = endOfValue(json, value);
-    if (value - at === wanted.length && json.compare(wanted, 0, wanted.length, at, value) === 0)
-      return json.subarray(value, end);
-    if (json[end] !== comma) return undefined;
+export function* memberTexts(json: Buffer): Generator<{ readonly name: Buffer; readonly value: Buffer }, void> {
+  for (let at = 1; json[at] === quote; ) {
+    const colon = endOfString(json, at);
+    const end = endOfValue(json, colon + 1);
+    yield { name: json.subarray(at, colon), value: json.subarray(colon + 1, end) };
+    if (json[end] !== comma) return;
     at = end + 1;
   }
+}
+
+/** The text of one of them, whose name needs no escapes; undefined: there is no such member. */
+export function memberText(json: Buffer, name: string): Buffer | undefined {
+  const wanted = Buffer.from(`"${name}"`);
+  for (const { name, value } of memberTexts(json)) if (name.equals(wanted)) return value;
   return undefined;
 }
 

@@ -1,6 +1,6 @@
 import { type ApiObject, isObject, type JsonObject, type ObjectMeta } from '../api/object.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
-import { TurnTaking } from '../runtime/turn-taking.js';
+import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
 import { compileEncoder, type EncodedType } from '../schema/encode.js';
 import type { Document, Entry } from '../store/store.js';
 
@@ -112,10 +112,11 @@ export function encode(
   turns = new TurnTaking(),
 ): Document | Promise<Document> {
   const { codec } = definition;
-  const { order, write } = compileEncoder(storageType(definition));
+  const { order, write, writeInSteps } = compileEncoder(storageType(definition));
   const written = (form: object): Document | Promise<Document> => {
     const ordered = order(form);
-    return turns.isDue ? turns.next().then(() => write(ordered)) : write(ordered);
+    // What took that long to put in order takes long to write.
+    return turns.isDue ? turns.next().then(() => inTurns(writeInSteps(ordered), turns)) : write(ordered);
   };
   if (codec === undefined) return written(object);
   if (codec.elsewhere === undefined || codec.elsewhere.isStoredAs(object)) return written(codec.store(object));

@@ -253,6 +253,7 @@ async function updateOnce(
 ): Promise<Written> {
   const { definition, context, view } = request;
   const turns = new TurnTaking();
+  await inTurns(entry.read(), turns);
   await converted(definition, [entry]);
   const previous = stored(definition, entry);
   if (turns.isDue) await turns.next();

@@ -1,6 +1,7 @@
 import { goJson } from '../api/go-text.js';
 import { setMember } from '../api/json-text.js';
 import { groupVersion, isObject, type Json, type JsonObject } from '../api/object.js';
+import type { Steps } from '../api/steps.js';
 import { itemsOf, valuesOf, type WireShape, wireShape } from './go-types.js';
 import { isEmpty, omitsEmpty, presenceOf, zeroOf } from './presence.js';
 import type { Schema } from './schema.js';
@@ -27,12 +28,14 @@ export interface EncodedObject {
   readonly revisionAt: number;
 }
 
-/** In two steps, each of which takes its time where an object is large. */
+/** In two steps. */
 export interface Encoder {
   /** The object as it is to be written. */
   order(object: object): JsonObject;
   /** The bytes of an object in its order. */
   write(ordered: JsonObject): EncodedObject;
+  /** The same for a large object. */
+  writeInSteps(ordered: JsonObject): Steps<EncodedObject>;
 }
 
 const encoders = new WeakMap<EncodedType, Encoder>();
@@ -53,11 +56,14 @@ export function compileEncoder(type: EncodedType): Encoder {
         ? inOrder(type, { ...given, metadata: { ...(metadata as JsonObject), resourceVersion: stand } })
         : inOrder(type, given);
     },
-    write(ordered) {
-      const metadata = ordered['metadata'] ?? null;
-      return isObject(metadata) && metadata['resourceVersion'] === stand
-        ? spliceable(ordered)
-        : { bytes: Buffer.from(goJson(ordered)), revisionAt: -1 };
+    write: (ordered) => encoded(ordered, goJson(ordered)),
+    *writeInSteps(ordered) {
+      const members: string[] = [];
+      for (const [name, member] of Object.entries(ordered)) {
+        members.push(`${goJson(name)}:${goJson(member)}`);
+        yield;
+      }
+      return encoded(ordered, `{${members.join()}}`);
     },
   };
   encoders.set(type, encoder);
@@ -81,9 +87,15 @@ export const itemStart = (type: EncodedType): number =>
 const stand = '0';
 const standText = `"resourceVersion":"${stand}"`;
 
+function encoded(object: JsonObject, text: string): EncodedObject {
+  const metadata = object['metadata'] ?? null;
+  return isObject(metadata) && metadata['resourceVersion'] === stand
+    ? spliceable(object, text)
+    : { bytes: Buffer.from(text), revisionAt: -1 };
+}
+
 /** Cuts the stand-in of the revision out of the text of an object in its order. */
-function spliceable(object: JsonObject): EncodedObject {
-  const text = goJson(object);
+function spliceable(object: JsonObject, text: string): EncodedObject {
   const found = text.indexOf(standText);
   // Quotes within strings are escaped, so only another member of this name and value can look the same.
   const at = (text.indexOf(standText, found + 1) < 0 ? found : placeOf(object)) + standText.length - stand.length - 1;

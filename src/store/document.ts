@@ -1,7 +1,8 @@
 import { goJson } from '../api/go-text.js';
-import { memberText } from '../api/json-member.js';
-import { parseJson } from '../api/json-text.js';
+import { memberText, memberTexts } from '../api/json-member.js';
+import { parseJson, setMember } from '../api/json-text.js';
 import type { Json, JsonObject } from '../api/object.js';
+import type { Steps } from '../api/steps.js';
 import type { Document, Entry, Revision } from './store.js';
 
 /** A document without a place for its revision. */
@@ -19,6 +20,10 @@ export function withRevision({ bytes, revisionAt }: Document, revision: Revision
   return out;
 }
 
+const openBrace = 0x7b;
+/** Parsing fewer bytes takes no time worth dividing. */
+const largeDocument = 65_536;
+
 /** An entry that parses its bytes when first asked for the value. */
 export class StoredEntry implements Entry {
   readonly key: string;
@@ -35,9 +40,21 @@ export class StoredEntry implements Entry {
   }
 
   get value(): Json {
-    const known = this.#parsed?.deref();
-    if (known !== undefined) return known as Json;
-    const value = parseJson(this.bytes.toString('utf8'));
+    return (this.#parsed?.deref() as Json | undefined) ?? this.#keep(parseJson(this.bytes.toString('utf8')));
+  }
+
+  *read(): Steps<Json> {
+    if (this.bytes.length < largeDocument || this.bytes[0] !== openBrace || this.#parsed?.deref() !== undefined)
+      return this.value;
+    const value: Record<string, Json> = {};
+    for (const member of memberTexts(this.bytes)) {
+      setMember(value, JSON.parse(member.name.toString('utf8')) as string, parseJson(member.value.toString('utf8')));
+      yield;
+    }
+    return this.#keep(value);
+  }
+
+  #keep(value: Json): Json {
     if (typeof value === 'object' && value !== null) this.#parsed = new WeakRef(value);
     return value;
   }

@@ -1,5 +1,6 @@
 import type { Observable } from 'rxjs';
 import type { Json } from '../api/object.js';
+import type { Steps } from '../api/steps.js';
 
 /** Position in the store's history; grows by one with every committed write. The first write is 1. */
 export type Revision = bigint;
@@ -23,6 +24,8 @@ export interface Entry {
   readonly revisionAt: number;
   /** `bytes`, parsed when first asked for. Not to be changed. */
   readonly value: Json;
+  /** `value`, in steps if it is large. */
+  read(): Steps<Json>;
   /** A member of `value`, read without the others unless they have been read. Not to be changed. */
   member(name: string): Json | undefined;
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { memberText } from '../../src/api/json-member.js';
+import { memberText, memberTexts } from '../../src/api/json-member.js';
 
 const member = (json: string, name: string): string | undefined => memberText(Buffer.from(json), name)?.toString();
 
@@ -28,6 +28,9 @@ test('every member of any object is found where it stands', () => {
       const json = `{${[...known].map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join()}}`;
       for (const [name, value] of known) expect(member(json, name)).toBe(JSON.stringify(value));
       if (!known.has(other)) expect(member(json, other)).toBeUndefined();
+      expect([...memberTexts(Buffer.from(json))].map(({ name, value }) => `${name}:${value}`).join()).toBe(
+        json.slice(1, -1),
+      );
     }),
   );
 });

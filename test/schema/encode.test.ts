@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { atOnce } from '../../src/api/steps.js';
 import { compileDecoder } from '../../src/schema/decode.js';
 import { arrange, compileEncoder, type EncodedObject, type EncodedType, itemStart } from '../../src/schema/encode.js';
 import { configMap, everything, props, signingRequest } from './kinds.js';
@@ -6,10 +7,12 @@ import { configMap, everything, props, signingRequest } from './kinds.js';
 const type = { origin: 'built-in', group: '', version: 'v1', kind: 'ConfigMap', schema: configMap } as const;
 const custom = { origin: 'custom', group: 'example.com', version: 'v1', kind: 'Widget', schema: {} } as const;
 
-const encoded = (of: EncodedType, object: object): EncodedObject => {
-  const { order, write } = compileEncoder(of);
-  return write(order(object));
-};
+function encoded(of: EncodedType, object: object): EncodedObject {
+  const { order, write, writeInSteps } = compileEncoder(of);
+  const whole = write(order(object));
+  expect(atOnce(writeInSteps(order(object)))).toEqual(whole);
+  return whole;
+}
 
 /** The bytes as text, with a mark where the revision goes. */
 const marked = ({ bytes, revisionAt }: EncodedObject): string =>
