@@ -1,6 +1,7 @@
+import { changedCopy } from '../api/changed-copy.js';
 import { setMember } from '../api/json-text.js';
 import { isList, isObject, type Json, member } from '../api/object.js';
-import { itemsInStep, Postponed, type Steps } from '../api/steps.js';
+import { Postponed, type Steps } from '../api/steps.js';
 import { isEmpty } from '../schema/presence.js';
 import { elementOf } from './list-items.js';
 import type { PathElement } from './path-element.js';
@@ -38,29 +39,22 @@ function mergedMembers(map: MapShape, live: Json, config: Json, place: Place): J
   const l = isObject(live) ? live : {};
   const c = isObject(config) ? config : {};
   if (map.atomic) return config;
-  const [liveNames, names] = [Object.keys(l), Object.keys(c)];
-  if (names.length === 0 && liveNames.length === 0) return config;
-  // The slowest of all is a copy of a large map.
-  const copied = liveNames.length > itemsInStep ? liveNames.length : 0;
-  const out: Record<string, Json> = copied > 0 ? {} : { ...l };
+  const names = Object.keys(c);
+  if (names.length === 0 && isEmpty(l)) return config;
   const inner = within(place);
   let isKept = false;
-  const isPostponed = place.later.each(copied + names.length, (at) => {
-    if (at < copied) {
-      const name = liveNames[at] ?? '';
-      setMember(out, name, l[name] ?? null);
-      return;
-    }
-    const name = names[at - copied] ?? '';
+  const mergeAt = (out: Record<string, Json>, at: number): void => {
+    const name = names[at] ?? '';
     const value = merged(shapeOfMember(map, name), member(l, name), c[name] ?? null, inner);
     if (value === undefined) delete out[name];
     else {
       setMember(out, name, value);
       isKept = true;
     }
-  });
+  };
+  const { copy, isPostponed } = changedCopy(l, names.length, mergeAt, place.later);
   // Of so many members some are kept.
-  return isPostponed || isKept || !isEmpty(out) ? out : undefined;
+  return isPostponed || isKept || !isEmpty(copy) ? copy : undefined;
 }
 
 function mergedItems(list: ListShape, live: Json, config: Json, place: Place): Json | undefined {

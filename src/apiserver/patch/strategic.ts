@@ -1,3 +1,4 @@
+import { changedCopy } from '../../api/changed-copy.js';
 import { type ApiError, badRequest, unprocessable, untyped } from '../../api/errors.js';
 import { quote } from '../../api/go-text.js';
 import { JsonSyntaxError, setMember } from '../../api/json-text.js';
@@ -95,21 +96,23 @@ function fieldOf(schema: Schema, name: string): Schema {
 /** `later`: for what is large, unless the result is wanted at once. */
 function mergeMaps(original: JsonObject, patch: JsonObject, schema: Schema, later?: Postponed): JsonObject {
   if (Object.hasOwn(patch, directive)) return directed(patch);
-  const out = { ...retained(original, patch) };
-  const handled = new Set<string>([retainKeys]);
-  const names = Object.keys(patch);
-  for (const name of names) {
-    if (!name.startsWith(setOrder)) continue;
-    handled.add(name);
+  const live = retained(original, patch);
+  const names = Object.keys(patch).filter((name) => name !== retainKeys);
+  const orders = names.filter((name) => name.startsWith(setOrder));
+  if (later !== undefined && orders.length === 0) {
+    const mergeAt = (copy: Record<string, Json>, at: number): void => {
+      const name = names[at] ?? '';
+      mergeMember(copy, name, patch[name] ?? null, schema, later);
+    };
+    return changedCopy(live, names.length, mergeAt, later).copy;
+  }
+  const out = { ...live };
+  const handled = new Set(orders);
+  for (const name of orders) {
     const target = orderList(out, patch, name, schema);
     if (target !== undefined) handled.add(target);
   }
-  const mergeAt = (at: number): void => {
-    const name = names[at] ?? '';
-    if (!handled.has(name)) mergeMember(out, name, patch[name] ?? null, schema, later);
-  };
-  if (later === undefined) for (const at of names.keys()) mergeAt(at);
-  else later.each(names.length, mergeAt);
+  for (const name of names) if (!handled.has(name)) mergeMember(out, name, patch[name] ?? null, schema, later);
   return out;
 }
 
