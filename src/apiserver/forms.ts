@@ -1,4 +1,5 @@
 import { type ApiObject, isObject, type JsonObject, type ObjectMeta } from '../api/object.js';
+import { atOnce, type Steps } from '../api/steps.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
 import { compileEncoder, type EncodedType } from '../schema/encode.js';
@@ -36,10 +37,14 @@ export function stored(definition: ResourceDefinition, entry: Entry): ApiObject 
 }
 
 /** What `stored` answers as metadata; all of the object is read only where that must be. */
-export function storedMetadata(definition: ResourceDefinition, entry: Entry): ObjectMeta {
+export const storedMetadata = (definition: ResourceDefinition, entry: Entry): ObjectMeta =>
+  atOnce(readMetadata(definition, entry));
+
+/** The same of an object that may be large. */
+export function* readMetadata(definition: ResourceDefinition, entry: Entry): Steps<ObjectMeta> {
   const { codec } = definition;
   if (codec !== undefined && codec.readMetadata === undefined) return stored(definition, entry).metadata;
-  const metadata = entry.member('metadata') ?? null;
+  const metadata = (yield* entry.member('metadata')) ?? null;
   if (!isObject(metadata)) return stored(definition, entry).metadata;
   return (codec?.readMetadata?.(metadata) ?? metadata) as ObjectMeta;
 }

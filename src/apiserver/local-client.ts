@@ -1,5 +1,6 @@
 import { ApiError, isReason, type Status } from '../api/errors.js';
 import { goJson } from '../api/go-text.js';
+import { largeJson } from '../api/json-member.js';
 import {
   type ApiObject,
   groupVersion,
@@ -10,6 +11,7 @@ import {
 } from '../api/object.js';
 import type { Query } from '../api/options.js';
 import { selectedName } from '../api/selectors.js';
+import type { Steps } from '../api/steps.js';
 import type { UserInfo } from '../api/user.js';
 import type {
   Client,
@@ -25,10 +27,12 @@ import type {
 } from '../client/client.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { Observable } from '../runtime/observable.js';
+import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
 import type { Entry } from '../store/store.js';
 import type { Catalogue } from './catalogue.js';
 import { verbsOf } from './discovery.js';
-import { stored, storedMetadata } from './forms.js';
+import { readMetadata, stored, storedMetadata } from './forms.js';
+import type { Pace } from './pace.js';
 import type { ApiRequest, ApiResponse, RequestInfo, Result } from './request.js';
 
 /**
@@ -293,14 +297,48 @@ function listOf<T extends ApiObject>(answer: Result, options: ListOptions): List
 }
 
 /** An object as the options of a list or watch want it. */
-function readAs<T extends ApiObject>(
-  definition: ResourceDefinition,
-  entry: Entry,
-  { metadataOnly }: { readonly metadataOnly?: boolean },
-): T {
-  if (!metadataOnly) return stored(definition, entry) as T;
-  const { kind } = definition;
-  return { apiVersion: groupVersion(definition), kind, metadata: storedMetadata(definition, entry) } as T;
+const readAs = <T extends ApiObject>(definition: ResourceDefinition, entry: Entry, options: ReadOptions): T =>
+  options.metadataOnly
+    ? withMetadata<T>(definition, storedMetadata(definition, entry))
+    : (stored(definition, entry) as T);
+
+/** The same of a large object. */
+function* readLarge<T extends ApiObject>(definition: ResourceDefinition, entry: Entry, options: ReadOptions): Steps<T> {
+  if (options.metadataOnly) return withMetadata<T>(definition, yield* readMetadata(definition, entry));
+  yield* entry.read();
+  return stored(definition, entry) as T;
+}
+
+interface ReadOptions {
+  readonly metadataOnly?: boolean;
+}
+const withMetadata = <T extends ApiObject>(definition: ResourceDefinition, metadata: ApiObject['metadata']): T =>
+  ({ apiVersion: groupVersion(definition), kind: definition.kind, metadata }) as T;
+
+/** Reads large objects in turns; the watch they come from waits meanwhile. */
+class LargeReader {
+  #reading: Promise<void> | undefined;
+
+  constructor(pace: Pace) {
+    pace.limit(() => this.#reading);
+  }
+
+  get isBusy(): boolean {
+    return this.#reading !== undefined;
+  }
+
+  read<T>(steps: Steps<T>, done: (object: T) => void): Promise<void> {
+    this.#reading = this.#run(steps, done);
+    return this.#reading;
+  }
+
+  async #run<T>(steps: Steps<T>, done: (object: T) => void): Promise<void> {
+    const turns = new TurnTaking();
+    await turns.next();
+    const object = await inTurns(steps, turns);
+    this.#reading = undefined;
+    done(object);
+  }
 }
 
 function watch<T extends ApiObject>(
@@ -322,15 +360,24 @@ function watch<T extends ApiObject>(
         if (subscriber.closed) return;
         const result = failOnStatus(answer);
         if (result.type !== 'watch') throw new Error(`a watch was expected, not a ${result.type}`);
-        const { definition, events } = result;
+        const { definition, events, pace } = result;
+        const reader = new LargeReader(pace);
         subscriber.add(
           events.subscribe({
             next: (item) => {
               if (item.type === 'ERROR') subscriber.error(item.error);
-              else
-                subscriber.next(
-                  'entry' in item ? { type: item.type, object: readAs<T>(definition, item.entry, options) } : item,
-                );
+              else if (!('entry' in item)) {
+                // While something is read, a bookmark would be ahead of it.
+                if (!reader.isBusy) subscriber.next(item);
+              } else {
+                const { type, entry } = item;
+                const tell = (object: T): void => subscriber.next({ type, object });
+                if (entry.bytes.length < largeJson) tell(readAs<T>(definition, entry, options));
+                else
+                  reader
+                    .read(readLarge<T>(definition, entry, options), tell)
+                    .catch((error: unknown) => subscriber.error(error));
+              }
             },
             error: (error: unknown) => subscriber.error(error),
             complete: () => subscriber.complete(),

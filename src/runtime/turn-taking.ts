@@ -1,7 +1,20 @@
-import { setImmediate as turn } from 'node:timers/promises';
-
 /** Steps of work that took this long together, in milliseconds, are followed by a turn for everybody else. */
 const longMs = 8;
+
+const waiting: (() => void)[] = [];
+
+/** Resolves when it is one's turn. Of all who wait for theirs one goes on each time the event loop comes round. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => {
+    waiting.push(resolve);
+    if (waiting.length === 1) setImmediate(goOn);
+  });
+}
+
+function goOn(): void {
+  waiting.shift()?.();
+  if (waiting.length > 0) setImmediate(goOn);
+}
 
 /**
  * Keeps a request whose object is large from holding up all others. Asked between two steps of its work; as long as

@@ -1,6 +1,6 @@
 import { goJson } from '../api/go-text.js';
-import { memberText, memberTexts } from '../api/json-member.js';
-import { parseJson, setMember } from '../api/json-text.js';
+import { memberText, parseInSteps } from '../api/json-member.js';
+import { parseJson } from '../api/json-text.js';
 import type { Json, JsonObject } from '../api/object.js';
 import type { Steps } from '../api/steps.js';
 import type { Document, Entry, Revision } from './store.js';
@@ -19,10 +19,6 @@ export function withRevision({ bytes, revisionAt }: Document, revision: Revision
   bytes.copy(out, revisionAt + digits.length, revisionAt);
   return out;
 }
-
-const openBrace = 0x7b;
-/** Parsing fewer bytes takes no time worth dividing. */
-const largeDocument = 65_536;
 
 /** An entry that parses its bytes when first asked for the value. */
 export class StoredEntry implements Entry {
@@ -44,14 +40,8 @@ export class StoredEntry implements Entry {
   }
 
   *read(): Steps<Json> {
-    if (this.bytes.length < largeDocument || this.bytes[0] !== openBrace || this.#parsed?.deref() !== undefined)
-      return this.value;
-    const value: Record<string, Json> = {};
-    for (const member of memberTexts(this.bytes)) {
-      setMember(value, JSON.parse(member.name.toString('utf8')) as string, parseJson(member.value.toString('utf8')));
-      yield;
-    }
-    return this.#keep(value);
+    const known = this.#parsed?.deref();
+    return known === undefined ? this.#keep(yield* parseInSteps(this.bytes, ['metadata'])) : (known as Json);
   }
 
   #keep(value: Json): Json {
@@ -59,11 +49,11 @@ export class StoredEntry implements Entry {
     return value;
   }
 
-  member(name: string): Json | undefined {
+  *member(name: string): Steps<Json | undefined> {
     const known = this.#parsed?.deref();
     if (known !== undefined) return Object.hasOwn(known, name) ? (known as JsonObject)[name] : undefined;
     const text = memberText(this.bytes, name);
-    return text === undefined ? undefined : parseJson(text.toString('utf8'));
+    return text === undefined ? undefined : yield* parseInSteps(text);
   }
 }
 

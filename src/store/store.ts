@@ -26,8 +26,8 @@ export interface Entry {
   readonly value: Json;
   /** `value`, in steps if it is large. */
   read(): Steps<Json>;
-  /** A member of `value`, read without the others unless they have been read. Not to be changed. */
-  member(name: string): Json | undefined;
+  /** A member of `value`, read without the others unless they have been read, in steps if it is large. Not to be changed. */
+  member(name: string): Steps<Json | undefined>;
 }
 
 export interface Write {

@@ -234,6 +234,30 @@ const promises: readonly ClientPromise[] = [
     },
   },
   {
+    name: 'a watch tells of large objects whole, and in order with small ones',
+    hold: async ({ configMaps, create, key, namespace }) => {
+      const large = { data: { k: 'x'.repeat(100_000) } };
+      await create('first', large);
+      const seen = received(6, configMaps.watch({ namespace, sendInitialEvents: true, allowBookmarks: true }));
+      const a = await create('a', large);
+      await create('b');
+      await configMaps.update({ ...a, data: { ...large.data, more: '1' } });
+      await configMaps.delete(key('a'));
+      const events = await seen;
+      assert.deepEqual(events.map(told), [
+        'ADDED first',
+        'BOOKMARK true',
+        'ADDED a',
+        'ADDED b',
+        'MODIFIED a',
+        'DELETED a',
+      ]);
+      const objects = events.flatMap((event) => (event.type === 'BOOKMARK' ? [] : [event.object]));
+      assert.deepEqual(objects[1], a);
+      assert.deepEqual(objects[3]?.data, { ...large.data, more: '1' });
+    },
+  },
+  {
     name: 'a watch is narrowed as a list is',
     hold: async ({ configMaps, create, namespace }) => {
       const { metadata } = await configMaps.list({ namespace });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { TurnTaking } from '../../src/runtime/turn-taking.js';
+import { inTurns, TurnTaking } from '../../src/runtime/turn-taking.js';
 
 const work = (ms: number): void => {
   for (const end = performance.now() + ms; performance.now() < end; );
@@ -17,4 +17,29 @@ test('a turn for others is due after long work, and again after more of it', asy
   expect(turns.isDue).toBe(false);
   work(20);
   expect(turns.isDue).toBe(true);
+});
+
+test('of several with much to do, one goes on between two turns of the event loop', async () => {
+  let loops = 0;
+  let counting = true;
+  const count = (): void => {
+    loops++;
+    if (counting) setImmediate(count);
+  };
+  setImmediate(count);
+  const ranIn: number[] = [];
+  function* steps(): Generator<void, void, void> {
+    for (let step = 0; step < 3; step++) {
+      work(10);
+      ranIn.push(loops);
+      yield;
+    }
+  }
+  const turns = new TurnTaking();
+  await turns.next();
+  ranIn.length = 0;
+  await Promise.all(Array.from({ length: 4 }, async () => turns.next().then(() => inTurns(steps(), new TurnTaking()))));
+  counting = false;
+  expect(ranIn.length).toBe(12);
+  expect(new Set(ranIn).size).toBe(12);
 });

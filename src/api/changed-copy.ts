@@ -1,0 +1,24 @@
+import { setMember } from './json-text.js';
+import type { Json, JsonObject } from './object.js';
+import { itemsInStep, type Postponed } from './steps.js';
+
+/**
+ * A copy of a map, and so many changes of the copy: now, or `later` if there is much to do, which `isPostponed` says.
+ * Copying a large map takes longer than most of what is done to it.
+ */
+export function changedCopy(
+  map: JsonObject,
+  count: number,
+  change: (copy: Record<string, Json>, at: number) => void,
+  later: Postponed,
+): { readonly copy: Record<string, Json>; readonly isPostponed: boolean } {
+  const names = Object.keys(map);
+  const copied = names.length > itemsInStep ? names.length : 0;
+  const copy: Record<string, Json> = copied > 0 ? {} : { ...map };
+  const isPostponed = later.each(copied + count, (at) => {
+    if (at >= copied) return change(copy, at - copied);
+    const name = names[at] ?? '';
+    setMember(copy, name, map[name] ?? null);
+  });
+  return { copy, isPostponed };
+}
