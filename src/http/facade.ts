@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { ApiError, untyped } from '../api/errors.js';
 import { quote } from '../api/go-text.js';
+import { largeJson } from '../api/json-member.js';
 import type { Query } from '../api/options.js';
 import { errorForm } from '../apiserver/negotiate.js';
 import { passedHeader } from '../apiserver/passed-headers.js';
@@ -10,6 +11,7 @@ import { type Body, bodyOf, type EventEncoder, eventEncoder, represent } from '.
 import type { ApiRequest, ApiResponse, Outcome, RequestBody, RequestInfo, WatchResult } from '../apiserver/request.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
+import { TurnTaking } from '../runtime/turn-taking.js';
 import { readBody } from './body.js';
 import { Cancellation } from './cancellation.js';
 import type { Exchange, OutgoingHeaders } from './exchange.js';
@@ -115,6 +117,8 @@ class ReceivedRequest implements ApiRequest {
 
   async #read(): Promise<RequestBody> {
     const bytes = await readBody(this.#exchange.body, this.#exchange.header('content-length'));
+    // Whatever it is, reading it will take a while.
+    if (bytes.length >= largeJson) await new TurnTaking().next();
     return { bytes, contentType: this.#exchange.header('content-type') };
   }
 

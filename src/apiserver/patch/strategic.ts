@@ -202,7 +202,7 @@ function mergeMember(
   }
   const live = member(out, name);
   if (live === undefined || kindOf(live) !== kindOf(value)) {
-    if (!isDeletion) put(out, name, fresh(value));
+    if (!isDeletion) put(out, name, fresh(value, later));
   } else if (isObject(live) && isObject(value)) {
     const how = strategyOf(schema, name);
     setMember(out, name, how.strategy === 'replace' ? value : mergeMaps(live, value, how.schema, later));
@@ -232,21 +232,26 @@ function targetOf(name: string, bad: () => ApiError): string {
 }
 
 /** A value where there was none: nulls of maps and maps with a directive go. */
-function fresh(value: Json): Json | undefined {
-  return isObject(value) && Object.hasOwn(value, directive) ? undefined : cleaned(value);
+function fresh(value: Json, later?: Postponed): Json | undefined {
+  return isObject(value) && Object.hasOwn(value, directive) ? undefined : cleaned(value, later);
 }
-function cleaned(value: Json): Json {
+function cleaned(value: Json, later?: Postponed): Json {
   if (isList(value)) return withoutDirectives(value);
   if (!isObject(value)) return value;
-  const out: Record<string, Json> = {};
-  for (const [name, item] of Object.entries(value)) {
-    const kept = item === null ? undefined : fresh(item);
+  const names = Object.keys(value);
+  const keepAt = (out: Record<string, Json>, at: number): void => {
+    const name = names[at] ?? '';
+    const item = value[name] ?? null;
+    const kept = item === null ? undefined : fresh(item, later);
     if (kept !== undefined) setMember(out, name, kept);
-  }
+  };
+  if (later !== undefined) return changedCopy({}, names.length, keepAt, later).copy;
+  const out: Record<string, Json> = {};
+  for (const at of names.keys()) keepAt(out, at);
   return out;
 }
 const withoutDirectives = (items: readonly Json[]): readonly Json[] =>
-  items.map(fresh).filter((item): item is Json => item !== undefined);
+  items.map((item) => fresh(item)).filter((item): item is Json => item !== undefined);
 
 function mergeLists(
   live: readonly Json[],
