@@ -1,6 +1,7 @@
 import { ApiError, badRequest, unsupportedMediaType } from '../api/errors.js';
 import { goJson } from '../api/go-text.js';
-import { dumpBody, JsonSyntaxError, type ReadText, readJsonInSteps } from '../api/json-text.js';
+import { largeJson } from '../api/json-member.js';
+import { dumpBody, JsonSyntaxError, type ReadText, readJson, readJsonInSteps } from '../api/json-text.js';
 import { type ApiObject, groupVersion, type JsonObject } from '../api/object.js';
 import type { DeleteBody, FieldValidation, WriteParameters } from '../api/options.js';
 import { atOnce, type Steps } from '../api/steps.js';
@@ -83,7 +84,7 @@ async function parse(body: RequestBody, forms: Forms, turns = new TurnTaking()):
     const text = await readYaml(bytes);
     return { text: { ...text, format: 'yaml' }, dump: dumpBody(bytes), raw: bytes.toString('utf8') };
   }
-  const text = await inTurns(readJsonInSteps(bytes), turns);
+  const text = bytes.length < largeJson ? readJson(bytes) : await inTurns(readJsonInSteps(bytes), turns);
   return { text, dump: dumpBody(bytes), raw: bytes.toString('utf8') };
 }
 

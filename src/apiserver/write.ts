@@ -1,6 +1,7 @@
 import type { AdmissionAttributes } from '../admission/admission-step.js';
 import { runValidating } from '../admission/chain.js';
 import { alreadyExists, invalidObject, nameNotGenerated, notFound, staleWrite, timeout } from '../api/errors.js';
+import { largeJson } from '../api/json-member.js';
 import { generatedName, nameRules } from '../api/names.js';
 import type { ApiObject, ObjectKey } from '../api/object.js';
 import { listFrom, type Steps } from '../api/steps.js';
@@ -253,7 +254,7 @@ async function updateOnce(
 ): Promise<Written> {
   const { definition, context, view } = request;
   const turns = new TurnTaking();
-  await inTurns(entry.read(), turns);
+  if (entry.bytes.length >= largeJson) await inTurns(entry.read(), turns);
   await converted(definition, [entry]);
   const previous = stored(definition, entry);
   if (turns.isDue) await turns.next();

@@ -176,7 +176,7 @@ async function write(kind: Kind, step: Step, live: ApiObject | undefined, now: n
   }
   const type = patchTypeOf(mediaTypes[step.do], kind.origin);
   if (type === 'apply' || live === undefined) throw new Error('nothing to patch');
-  const steps = patched(atOnce(readPatch(type, body, { fieldValidation: 'Warn' })), {
+  const steps = patched(readPatch(type, body, { fieldValidation: 'Warn' }), {
     current: live as unknown as JsonObject,
     schema: kind.schema,
     fieldValidation: 'Warn',

@@ -83,14 +83,14 @@ export interface Patched {
 }
 
 /**
- * Applies a patch to the JSON form of an object (`current`, as the version of the endpoint prints it) and decodes
+ * Reads a patch, applies it to the JSON form of an object (`current`, as the version of the endpoint prints it) and decodes
  * the result. `decode` reads it as any body of the kind is read, defaults included, and tells the unknown fields.
  *
  * @throws ApiError when the patch does not apply, its result does not decode, or fieldValidation is strict and
  * something is unknown or repeated.
  */
 export function* patched(
-  patch: ReadPatch,
+  reading: Steps<ReadPatch>,
   given: {
     readonly current: JsonObject;
     readonly schema: Schema;
@@ -100,6 +100,8 @@ export function* patched(
     readonly decode: (result: JsonObject) => Steps<Decoded>;
   },
 ): Steps<Patched> {
+  const patch = yield* reading;
+  yield;
   const later = new Postponed();
   const result = patch.apply(given.current, given.schema, later);
   yield* later.rest();

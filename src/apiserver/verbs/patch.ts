@@ -68,20 +68,18 @@ async function patchChange(
 ): Promise<Change> {
   const body = await request.body();
   return async (current) => {
-    const turns = new TurnTaking();
-    const patch = await inTurns(readPatch(type, body, { fieldValidation }), turns);
-    if (turns.isDue) await turns.next();
-    const steps = patched(patch, {
-      current: current as unknown as JsonObject,
-      schema: definition.schema,
-      fieldValidation,
-      converts: type.for === 'built-in',
-      decode: (result) => {
-        if (type.for === 'all') checkKind(definition, result);
-        return decodeResult(definition, result);
-      },
-    });
-    const { object, warnings } = await inTurns(steps, turns);
+    const { object, warnings } = await inTurns(
+      patched(readPatch(type, body, { fieldValidation }), {
+        current: current as unknown as JsonObject,
+        schema: definition.schema,
+        fieldValidation,
+        converts: type.for === 'built-in',
+        decode: (result) => {
+          if (type.for === 'all') checkKind(definition, result);
+          return decodeResult(definition, result);
+        },
+      }),
+    );
     for (const text of warnings) context.warn(text);
     return { object, managed: false };
   };

@@ -54,7 +54,7 @@ describe('patched', () => {
   const run = (name: 'merge' | 'json' | 'strategic-merge', body: string, fieldValidation: FieldValidation = 'Warn') => {
     const type = patchTypeOf(`application/${name}-patch+json`, 'built-in');
     if (type === 'apply') throw new Error('no');
-    const patch = atOnce(readPatch(type, { bytes: Buffer.from(body), contentType: undefined }, { fieldValidation }));
+    const patch = readPatch(type, { bytes: Buffer.from(body), contentType: undefined }, { fieldValidation });
     const steps = patched(patch, {
       current,
       schema: configMapSchema,
