@@ -13,10 +13,14 @@ export function changedCopy(
   later: Postponed,
 ): { readonly copy: Record<string, Json>; readonly isPostponed: boolean } {
   const names = Object.keys(map);
-  const copied = names.length > itemsInStep ? names.length : 0;
-  const copy: Record<string, Json> = copied > 0 ? {} : { ...map };
-  const isPostponed = later.each(copied + count, (at) => {
-    if (at >= copied) return change(copy, at - copied);
+  if (names.length + count <= itemsInStep) {
+    const copy: Record<string, Json> = { ...map };
+    for (let at = 0; at < count; at++) change(copy, at);
+    return { copy, isPostponed: false };
+  }
+  const copy: Record<string, Json> = {};
+  const isPostponed = later.each(names.length + count, (at) => {
+    if (at >= names.length) return change(copy, at - names.length);
     const name = names[at] ?? '';
     setMember(copy, name, map[name] ?? null);
   });
