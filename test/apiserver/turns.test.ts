@@ -17,12 +17,12 @@ const collection = '/api/v1/namespaces/default/configmaps';
 const object = (data: object): object => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, data });
 
 test.each([
-  ['POST', collection, 'application/json', object({ a: '1' }), 13],
-  ['PUT', `${collection}/a`, 'application/json', object({ a: '2' }), 16],
-  ['PATCH', `${collection}/a`, 'application/merge-patch+json', { data: { a: '3' } }, 17],
-  ['PATCH', `${collection}/a`, 'application/strategic-merge-patch+json', { data: { a: '4' } }, 17],
-  ['PATCH', `${collection}/a`, 'application/json-patch+json', [{ op: 'add', path: '/data/a', value: '5' }], 17],
-  ['PATCH', `${collection}/a?fieldManager=m&force=true`, 'application/apply-patch+yaml', object({ a: '6' }), 20],
+  ['POST', collection, 'application/json', object({ a: '1' }), 24],
+  ['PUT', `${collection}/a`, 'application/json', object({ a: '2' }), 30],
+  ['PATCH', `${collection}/a`, 'application/merge-patch+json', { data: { a: '3' } }, 34],
+  ['PATCH', `${collection}/a`, 'application/strategic-merge-patch+json', { data: { a: '4' } }, 34],
+  ['PATCH', `${collection}/a`, 'application/json-patch+json', [{ op: 'add', path: '/data/a', value: '5' }], 34],
+  ['PATCH', `${collection}/a?fieldManager=m&force=true`, 'application/apply-patch+yaml', object({ a: '6' }), 35],
 ])('%s %s %s', async (method, path, type, body, steps) => {
   vi.spyOn(TurnTaking.prototype, 'isDue', 'get').mockReturnValue(true);
   const turns = vi.spyOn(TurnTaking.prototype, 'next');
