@@ -70,8 +70,8 @@ export function httpClient(access: ClusterAccess, options: HttpClientOptions = {
       method: request.method,
       path: request.path,
       headers: {
-        accept: request.accept ?? 'application/json',
-        ...(request.body === undefined ? {} : { 'content-type': request.contentType ?? 'application/json' }),
+        accept: request.accept ?? json,
+        ...(request.body === undefined ? {} : { 'content-type': request.contentType ?? json }),
       },
       ...(request.body === undefined ? {} : { body: goJson(request.body) }),
     });
@@ -176,7 +176,15 @@ const writeQuery = ({ dryRun, fieldManager }: WriteOptions = {}): Query => ({
   fieldManager,
 });
 
-const partial = (kind: string): string => `application/json;as=${kind};g=meta.k8s.io;v=v1`;
+const json = 'application/json';
+
+/** Servers that cannot give metadata alone give everything. */
+const acceptOf = ({ metadataOnly }: { readonly metadataOnly?: boolean }, kind: string): string =>
+  metadataOnly ? `${json};as=${kind};g=meta.k8s.io;v=v1,${json}` : json;
+
+/** An object without anything but its metadata, under its own kind. */
+const bare = <T extends ApiObject>(type: ResourceType<T>, { metadata }: T): T =>
+  ({ apiVersion: groupVersion(type), kind: type.kind, metadata }) as T;
 
 const listQuery = ({ namespace: _, ...query }: ListOptions & DeleteOptions): Query => ({
   labelSelector: query.labelSelector,
@@ -230,12 +238,12 @@ function resourceClient<T extends ApiObject>(wire: Wire, type: ResourceType<T>):
     get: (key) => orUndefined(object({ method: 'GET', path: pathOf(type, key) })),
     async list(options = {}) {
       const path = withQuery(pathOf(type, { namespace: options.namespace }), listQuery(options));
-      const accept = options.metadataOnly ? partial('PartialObjectMetadataList') : undefined;
-      const list = (await call({ method: 'GET', path, ...(accept && { accept }) })) as Partial<List<T>>;
+      const accept = acceptOf(options, 'PartialObjectMetadataList');
+      const list = (await call({ method: 'GET', path, accept })) as Partial<List<T>>;
       return {
         metadata: { ...list.metadata, resourceVersion: list.metadata?.resourceVersion ?? '' },
-        // Items of built-in kinds come without kind and version, metadata alone with others.
-        items: (list.items ?? []).map((item) => ({ ...item, ...identity })),
+        // Items of built-in kinds come without kind and version.
+        items: (list.items ?? []).map((item) => (options.metadataOnly ? bare(type, item) : { ...item, ...identity })),
       };
     },
     watch: (options = {}) => watch<T>(wire, type, options),
@@ -289,19 +297,17 @@ function watch<T extends ApiObject>(
     resourceVersionMatch: options.sendInitialEvents === undefined ? undefined : 'NotOlderThan',
     timeoutSeconds: options.timeoutSeconds,
   });
-  const named = (event: WatchEvent<T>): WatchEvent<T> =>
-    options.metadataOnly && 'object' in event
-      ? { ...event, object: { ...event.object, apiVersion: groupVersion(type), kind: type.kind } }
-      : event;
+  const asked = (event: WatchEvent<T>): WatchEvent<T> =>
+    options.metadataOnly && 'object' in event ? { ...event, object: bare(type, event.object) } : event;
   return new Observable((subscriber) => {
     const stop = new AbortController();
     const run = async (): Promise<void> => {
-      const headers = { accept: options.metadataOnly ? partial('PartialObjectMetadata') : 'application/json' };
+      const headers = { accept: acceptOf(options, 'PartialObjectMetadata') };
       const silenceMs = Number.POSITIVE_INFINITY;
       const answer = await send({ method: 'GET', path, headers, signal: stop.signal, silenceMs });
       if (answer.statusCode !== 200) await readAnswer(answer);
       for await (const line of linesOf(answer)) {
-        if (line !== '') subscriber.next(named(watchEvent<T>(line)));
+        if (line !== '') subscriber.next(asked(watchEvent<T>(line)));
         if (subscriber.closed) return;
       }
     };

@@ -48,6 +48,17 @@ const status = (code: number, reason?: string, message = 'why') => ({
 });
 
 describe('requests', () => {
+  test('for metadata alone are content with everything, and leave the rest out', async () => {
+    const accepted: (string | undefined)[] = [];
+    const { configMaps } = await serving(({ headers }, response) => {
+      accepted.push(headers.accept);
+      json(response, { metadata: { resourceVersion: '1' }, items: [{ metadata: { name: 'a' }, data: { k: 'v' } }] });
+    });
+    const { items } = await configMaps.list({ metadataOnly: true });
+    expect(items).toEqual([{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } }]);
+    expect(accepted).toEqual(['application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json']);
+  });
+
   test('have the path, query, headers and body that the server expects', async () => {
     const seen: string[] = [];
     const { configMaps } = await serving(
