@@ -6,6 +6,11 @@ export function* listFrom<T>(work: readonly T[] | Steps<readonly T[]>): Steps<re
   return 'next' in work ? yield* work : work;
 }
 
+/** Goes on with what is an object already or comes in steps. */
+export function* objectFrom<T extends object>(work: T | Steps<T>): Steps<T> {
+  return Symbol.iterator in work ? yield* work : work;
+}
+
 /** So many items of a list, members of an object or nodes of a tree are a step of their own. */
 export const itemsInStep = 2_048;
 

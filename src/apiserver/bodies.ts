@@ -4,7 +4,7 @@ import { largeJson } from '../api/json-member.js';
 import { dumpBody, JsonSyntaxError, type ReadText, readJson, readJsonInSteps } from '../api/json-text.js';
 import { type ApiObject, groupVersion, type JsonObject } from '../api/object.js';
 import type { DeleteBody, FieldValidation, WriteParameters } from '../api/options.js';
-import { atOnce, type Steps } from '../api/steps.js';
+import { atOnce, objectFrom, type Steps } from '../api/steps.js';
 import { strictWarnings } from '../api/yaml.js';
 import type { Codec, RequestContext, ResourceDefinition } from '../registry/resource-definition.js';
 import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
@@ -179,7 +179,7 @@ export function* withDefaults(definition: ResourceDefinition, object: ApiObject)
   yield;
   const filled = applyDefaults(object as unknown as JsonObject, definition.schema) as unknown as ApiObject;
   yield;
-  return definition.defaults?.(filled) ?? filled;
+  return yield* objectFrom(definition.defaults?.(filled) ?? filled);
 }
 
 function* decodeCustom(

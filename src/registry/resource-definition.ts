@@ -66,8 +66,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Res
   /** Present where bodies and stored objects are not read by the schema alone (custom resources). */
   readonly codec?: Codec<T>;
 
-  /** Defaults that the schema cannot say; runs after the schema's own. Pure. */
-  defaults?(object: T): T;
+  /** Defaults that the schema cannot say; runs after the schema's own. Pure; in steps where it takes long. */
+  defaults?(object: T): T | Steps<T>;
   /** Fills server-owned fields and drops what this door may not set. Pure. `previous` is absent on create. */
   prepare?(next: T, previous: T | undefined, context: RequestContext): T;
   /** What is wrong with kind and apiVersion, where any are taken. Stands in the place of what its metadata breaks. Pure. */

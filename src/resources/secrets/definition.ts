@@ -1,8 +1,10 @@
+import { changedCopy } from '../../api/changed-copy.js';
 import { type Domains, defaultDomains, signerKeyIn } from '../../api/domains.js';
-import { JsonSyntaxError, readJson } from '../../api/json-text.js';
+import { JsonSyntaxError, readJson, setMember } from '../../api/json-text.js';
 import { type Secret, Secrets, secretTypes, serviceAccountNameAnnotation } from '../../api/kinds/secret.js';
 import { configKey, nameRules } from '../../api/names.js';
-import type { Steps } from '../../api/steps.js';
+import type { Json } from '../../api/object.js';
+import { Postponed, type Steps } from '../../api/steps.js';
 import {
   eachInvalid,
   invalid,
@@ -42,18 +44,21 @@ export const secretSchema = struct(
 );
 
 /** `stringData` moves into `data`, and a Secret without a type is Opaque. */
-function withDefaults({ stringData, ...secret }: Secret): Secret {
-  const data = withoutNulls(secret.data);
-  const encoded = Object.entries(stringData ?? {}).map(
-    ([key, text]) => [key, Buffer.from(text, 'utf8').toString('base64')] as const,
-  );
+function* withDefaults({ stringData, ...secret }: Secret): Steps<Secret> {
+  const given = withoutNulls(secret.data);
+  yield;
+  const texts = stringData ?? {};
+  const names = Object.keys(texts);
+  const later = new Postponed();
+  const encodeAt = (data: Record<string, Json>, at: number): void => {
+    const name = names[at] ?? '';
+    setMember(data, name, Buffer.from(texts[name] ?? '', 'utf8').toString('base64'));
+  };
+  const data = names.length === 0 ? given : changedCopy(given ?? {}, names.length, encodeAt, later).copy;
+  yield* later.rest();
   return {
     ...secret,
-    ...(encoded.length === 0
-      ? data === undefined
-        ? {}
-        : { data }
-      : { data: { ...data, ...Object.fromEntries(encoded) } }),
+    ...(data === undefined ? {} : { data: data as Readonly<Record<string, string>> }),
     type: secret.type || secretTypes.opaque,
   };
 }
@@ -122,6 +127,7 @@ const typeRulesIn = (domains: Domains): TypeRules => {
 
 function* validateContents(secret: Secret, typeRules: TypeRules): Steps<readonly Violation[]> {
   const entries = sortedEntries(secret.data);
+  yield;
   const size = entries.reduce((sum, [, value]) => sum + base64Bytes(value), 0);
   yield;
   return [
