@@ -1,15 +1,13 @@
 /** Work on an object that may be large, in steps between which others can have their turn. */
 export type Steps<R> = Generator<void, R, void>;
 
-/** Goes on with what is a list already or comes in steps. */
-export function* listFrom<T>(work: readonly T[] | Steps<readonly T[]>): Steps<readonly T[]> {
-  return 'next' in work ? yield* work : work;
+/** Goes on with a list or an object that is there already or comes in steps. */
+export function* resultOf<T extends object>(work: T | Steps<T>): Steps<T> {
+  return isSteps(work) ? yield* work : work;
 }
 
-/** Goes on with what is an object already or comes in steps. */
-export function* objectFrom<T extends object>(work: T | Steps<T>): Steps<T> {
-  return Symbol.iterator in work ? yield* work : work;
-}
+/** JSON has lists, which are iterable and have no `next`, and objects, which may have any member and are not iterable. */
+const isSteps = <T extends object>(work: T | Steps<T>): work is Steps<T> => Symbol.iterator in work && 'next' in work;
 
 /** So many items of a list, members of an object or nodes of a tree are a step of their own. */
 export const itemsInStep = 2_048;
@@ -36,13 +34,19 @@ export const placeIn =
  */
 export class Postponed {
   readonly #jobs: Job[] = [];
+  readonly #most: number;
+
+  /** What has more items than `most` is postponed. */
+  constructor(most = itemsInStep) {
+    this.#most = most;
+  }
 
   /**
    * Calls `act` for so many items, then `done`: now, or at the end if they are many, which is what it answers.
    * `keepPlace` answers how to come back to the place where this is called, if that matters.
    */
   each(count: number, act: (at: number) => void, keepPlace?: () => () => void, done?: () => void): boolean {
-    if (count > itemsInStep) {
+    if (count > this.#most) {
       this.#jobs.push({ count, act, enter: keepPlace?.(), done });
       return true;
     }
@@ -64,6 +68,9 @@ export class Postponed {
     }
   }
 }
+
+/** Postpones nothing, for what is looked at as soon as it is there. */
+export const nothingPostponed = new Postponed(Number.POSITIVE_INFINITY);
 
 /** Goes through all steps without a pause. */
 export function atOnce<R>(steps: Steps<R>): R {

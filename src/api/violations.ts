@@ -1,5 +1,5 @@
 import { goJson, goNumber, quote } from './go-text.js';
-import { atOnce, listFrom, type Steps } from './steps.js';
+import { atOnce, resultOf, type Steps } from './steps.js';
 
 /**
  * One broken rule of one field. A list of them becomes a 422 Status (see `errors.ts`);
@@ -147,7 +147,7 @@ export function* ofEachInSteps<T>(
   let at = 0;
   for (const item of items) {
     if (found.length >= maxViolations) break;
-    for (const violation of yield* listFrom(check(item, at++))) found.push(violation);
+    for (const violation of yield* resultOf(check(item, at++))) found.push(violation);
     yield;
   }
   return found;

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate as nextRound } from 'node:timers/promises';
 import type { Alias, Document, LineCounter, Node, Pair, Scalar, YAMLMap } from 'yaml';
 import { quote } from './go-text.js';
 import {
@@ -52,30 +52,33 @@ const lexemesAtOnce = 5_000;
 /** Characters of a text of which each further step takes long, too. */
 const longText = 65_536;
 
+/** Lets others have their turn while a long text is read. */
+export type Pause = () => Promise<void>;
+
 /** Reads the first document. Throws YamlError. */
-export async function readYaml(source: string | Uint8Array): Promise<ReadYaml> {
+export async function readYaml(source: string | Uint8Array, pause: Pause = nextRound): Promise<ReadYaml> {
   const text = textOf(source);
-  const asJson = await readAsJson(text);
+  const asJson = await readAsJson(text, pause);
   if (asJson !== undefined) return asJson;
   if (text.length > maxYamlBytes) throw new YamlError(`yaml: document is larger than ${maxYamlBytes} bytes`);
   const yaml = await import('yaml');
   const lines = new yaml.LineCounter();
   const lineAt = (offset: number): number => lines.linePos(offset).line;
-  const document = await firstDocument(yaml, text, lines);
+  const document = await firstDocument(yaml, text, lines, pause);
   const [wrong, ...more] = document?.errors ?? [];
   if (wrong !== undefined) {
     const { pos, message } = wrong;
     // What follows a complete map or list in braces or brackets is never looked at.
     const before = /at node end$|in YAML stream/.test(message) && beginsFlow.test(text) ? text.slice(0, pos[0]) : '';
-    const complete = before === '' ? undefined : await readYaml(before).catch(() => undefined);
+    const complete = before === '' ? undefined : await readYaml(before, pause).catch(() => undefined);
     if (complete !== undefined) return complete;
     throw new YamlError(complaint(wrong, more, text, lineAt));
   }
   const isLong = text.length > longText;
-  if (isLong) await setImmediate();
+  if (isLong) await pause();
   const reader = new TreeReader({ lineAt, isMap: yaml.isMap, isAlias: yaml.isAlias, isPair: yaml.isPair });
   const exact = reader.read(document?.contents);
-  if (isLong) await setImmediate();
+  if (isLong) await pause();
   return finished(exact, reader.repeated);
 }
 
@@ -84,6 +87,7 @@ async function firstDocument(
   yaml: typeof import('yaml'),
   text: string,
   lines: LineCounter,
+  pause: Pause,
 ): Promise<Document | undefined> {
   const parser = new yaml.Parser(lines.addNewLine);
   const composer = new yaml.Composer({
@@ -98,7 +102,7 @@ async function firstDocument(
   let count = 0;
   for (const lexeme of new yaml.Lexer().lex(text)) {
     if (++count > maxLexemes) throw new YamlError('yaml: document is too complex');
-    if (count % lexemesAtOnce === 0) await setImmediate();
+    if (count % lexemesAtOnce === 0) await pause();
     if (parser.stack.length > maxYamlDepth) throw new YamlError(tooDeep);
     for (const token of parser.next(lexeme)) for (const document of composer.next(token)) return document;
   }
@@ -242,18 +246,18 @@ function complaint(
 }
 
 /** Bodies sent as YAML are JSON more often than not, and reading JSON is much faster. */
-async function readAsJson(text: string): Promise<ReadYaml | undefined> {
+async function readAsJson(text: string, pause: Pause): Promise<ReadYaml | undefined> {
   if (!beginsFlow.test(text)) return undefined;
   const isLong = text.length > longText;
   try {
     const reading = readJsonInSteps(text);
     let step = reading.next();
-    for (; !step.done; step = reading.next()) if (isLong) await setImmediate();
+    for (; !step.done; step = reading.next()) if (isLong) await pause();
     const { exact, duplicates } = step.value;
     if (duplicates.length > 0) return undefined;
-    if (isLong) await setImmediate();
+    if (isLong) await pause();
     const whole = converted(exact);
-    if (isLong) await setImmediate();
+    if (isLong) await pause();
     return finished(whole, []);
   } catch {
     return undefined;

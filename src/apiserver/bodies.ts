@@ -4,7 +4,7 @@ import { largeJson } from '../api/json-member.js';
 import { dumpBody, JsonSyntaxError, type ReadText, readJson, readJsonInSteps } from '../api/json-text.js';
 import { type ApiObject, groupVersion, type JsonObject } from '../api/object.js';
 import type { DeleteBody, FieldValidation, WriteParameters } from '../api/options.js';
-import { atOnce, objectFrom, type Steps } from '../api/steps.js';
+import { atOnce, resultOf, type Steps } from '../api/steps.js';
 import { strictWarnings } from '../api/yaml.js';
 import type { Codec, RequestContext, ResourceDefinition } from '../registry/resource-definition.js';
 import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
@@ -81,7 +81,7 @@ async function parse(body: RequestBody, forms: Forms, turns = new TurnTaking()):
   }
   if (format === yaml) {
     const { readYaml } = await import('../api/yaml.js');
-    const text = await readYaml(bytes);
+    const text = await readYaml(bytes, () => turns.next());
     return { text: { ...text, format: 'yaml' }, dump: dumpBody(bytes), raw: bytes.toString('utf8') };
   }
   const text = bytes.length < largeJson ? readJson(bytes) : await inTurns(readJsonInSteps(bytes), turns);
@@ -179,7 +179,7 @@ export function* withDefaults(definition: ResourceDefinition, object: ApiObject)
   yield;
   const filled = applyDefaults(object as unknown as JsonObject, definition.schema) as unknown as ApiObject;
   yield;
-  return yield* objectFrom(definition.defaults?.(filled) ?? filled);
+  return yield* resultOf(definition.defaults?.(filled) ?? filled);
 }
 
 function* decodeCustom(

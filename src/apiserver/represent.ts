@@ -1,4 +1,4 @@
-import { ApiError, notAcceptable, untyped } from '../api/errors.js';
+import { notAcceptable, untyped } from '../api/errors.js';
 import { goJson } from '../api/go-text.js';
 import { parseJson } from '../api/json-text.js';
 import { type ApiObject, groupVersion, type JsonObject, type ObjectMeta } from '../api/object.js';
@@ -8,7 +8,7 @@ import { withRevision } from '../store/document.js';
 import type { Entry } from '../store/store.js';
 import { asStored, stored, storedMetadata } from './forms.js';
 import { compactJson, type ListForm, listText, prettyJson, yamlForm } from './list-text.js';
-import type { ListResult, Representation, Result, WatchItem } from './request.js';
+import type { ListResult, Representation, Result } from './request.js';
 import { partialObject, tableOf } from './tables.js';
 
 /** The bytes of an answer, to be written one chunk after the other. Chunks of a large one are made as they are asked for. */
@@ -81,7 +81,7 @@ const isStatus = (result: Bodied): boolean => result.type === 'object' && result
 const converted = new WeakMap<ResourceDefinition, WeakMap<Entry, Buffer>>();
 
 /** An entry's JSON in the definition's version; made once for all who ask. */
-function entryBytes(definition: ResourceDefinition, entry: Entry): Buffer {
+export function entryBytes(definition: ResourceDefinition, entry: Entry): Buffer {
   if (asStored(definition)) return entry.bytes;
   let known = converted.get(definition);
   if (known === undefined) {
@@ -214,123 +214,22 @@ function transformed(result: Bodied, form: Representation, now: number): unknown
   }
   if (isList)
     throw notAcceptable(`you requested PartialObjectMetadata, but the requested object is a list (${goType(true)})`);
-  return partialObject(
-    result.type === 'entry' ? storedMetadata(result.definition, result.entry) : (result.object as ApiObject).metadata,
-    as.version,
-  );
+  return partialObject(metadataOf(result), as.version);
 }
 
 const internalPackage = (group: string): string => (group === '' ? 'core' : (group.split('.')[0] ?? ''));
-const tableMeta = (object: ApiObject | undefined): JsonObject =>
+/** The metadata of a table of one object. */
+export const tableMeta = (object: ApiObject | undefined): JsonObject =>
   object?.metadata.resourceVersion === undefined ? {} : { resourceVersion: object.metadata.resourceVersion };
 
 const objectOf = (result: Exclude<Bodied, ListResult>): ApiObject =>
   result.type === 'entry' ? stored(result.definition, result.entry) : (result.object as ApiObject);
 
+const metadataOf = (result: Exclude<Bodied, ListResult>): ObjectMeta =>
+  result.type === 'entry' ? storedMetadata(result.definition, result.entry) : objectOf(result).metadata;
+
 function plainValue(result: Bodied): unknown {
   if (result.type === 'entry') return parseJson(entryBytes(result.definition, result.entry).toString('utf8'));
   if (result.type === 'list') return parseJson(Buffer.concat([...listBody(result).chunks]).toString('utf8'));
   return result.definition === undefined ? result.object : inOrder(result.definition, result.object as JsonObject);
-}
-
-/** Watch events in the form the caller accepts; plain JSON is made once for all watchers. */
-export type EventEncoder = (item: WatchItem) => Buffer;
-
-const plainEvents = new WeakMap<ResourceDefinition, WeakMap<Entry, Map<string, Buffer>>>();
-
-export async function eventEncoder(
-  definition: ResourceDefinition,
-  form: Representation,
-  now: () => number,
-): Promise<EventEncoder> {
-  if (form.mediaType === 'protobuf') {
-    const [{ encodeEvent }, { partialMetadataSchema }] = await Promise.all([
-      import('./protobuf-answer.js'),
-      import('../resources/partial-metadata-schema.js'),
-    ]);
-    const { as } = form;
-    return (item) => {
-      if (item.type === 'ERROR') return encodeEvent('ERROR', undefined, statusOf(item.error));
-      return as === undefined
-        ? encodeEvent(item.type, definition.schema, objectIn(definition, item))
-        : encodeEvent(item.type, partialMetadataSchema, partialObject(metadataIn(definition, item), as.version));
-    };
-  }
-  if (form.as === undefined) {
-    const known = plainEvents.get(definition) ?? new WeakMap<Entry, Map<string, Buffer>>();
-    plainEvents.set(definition, known);
-    return (item) =>
-      'entry' in item
-        ? plainEvent(definition, known, item.type, item.entry)
-        : line(item.type, specialObject(definition, item));
-  }
-  let first = true;
-  const { as } = form;
-  return (item) => {
-    if (item.type === 'ERROR') return line('ERROR', statusOf(item.error));
-    if (as.kind !== 'Table') return line(item.type, partialObject(metadataIn(definition, item), as.version));
-    const object = objectIn(definition, item);
-    const table = tableOf(definition, [object], {
-      version: as.version,
-      includeObject: form.includeObject ?? 'Metadata',
-      metadata: tableMeta(object),
-      now: now(),
-      columns: first,
-      ...(item.type === 'BOOKMARK' ? { bookmark: true } : {}),
-    });
-    first = false;
-    return line(item.type, table);
-  };
-}
-
-type Told = Exclude<WatchItem, { readonly type: 'ERROR' }>;
-
-const objectIn = (definition: ResourceDefinition, item: Told): ApiObject =>
-  'entry' in item ? stored(definition, item.entry) : (specialObject(definition, item) as ApiObject);
-
-const metadataIn = (definition: ResourceDefinition, item: Told): ObjectMeta =>
-  'entry' in item ? storedMetadata(definition, item.entry) : objectIn(definition, item).metadata;
-
-function plainEvent(
-  definition: ResourceDefinition,
-  known: WeakMap<Entry, Map<string, Buffer>>,
-  type: string,
-  entry: Entry,
-): Buffer {
-  let lines = known.get(entry);
-  if (lines === undefined) {
-    lines = new Map();
-    known.set(entry, lines);
-  }
-  const before = lines.get(type);
-  if (before !== undefined) return before;
-  const made = Buffer.concat([Buffer.from(`{"type":"${type}","object":`), entryBytes(definition, entry), eventEnd]);
-  lines.set(type, made);
-  return made;
-}
-const eventEnd = Buffer.from('}\n');
-const line = (type: string, object: unknown): Buffer => Buffer.from(`{"type":"${type}","object":${goJson(object)}}\n`);
-
-/** What stands in a bookmark or an error event. */
-function specialObject(
-  definition: ResourceDefinition,
-  item: Extract<WatchItem, { type: 'BOOKMARK' | 'ERROR' }>,
-): object {
-  if (item.type === 'ERROR') return statusOf(item.error);
-  const bare = {
-    kind: definition.kind,
-    apiVersion: groupVersion(definition),
-    metadata: {
-      resourceVersion: item.resourceVersion,
-      ...(item.initialEventsEnd ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {}),
-    },
-  };
-  return inOrder(definition, bare);
-}
-
-/** An error as an event carries it: untyped ones become internal errors. */
-function statusOf(error: unknown): object {
-  const known = error instanceof ApiError ? error : untyped(error instanceof Error ? error.message : String(error));
-  const status = known.toStatus();
-  return status.reason === undefined ? { ...status, reason: 'InternalError' } : status;
 }

@@ -4,7 +4,7 @@ import { alreadyExists, invalidObject, nameNotGenerated, notFound, staleWrite, t
 import { largeJson } from '../api/json-member.js';
 import { generatedName, nameRules } from '../api/names.js';
 import type { ApiObject, ObjectKey } from '../api/object.js';
-import { listFrom, type Steps } from '../api/steps.js';
+import { resultOf, type Steps } from '../api/steps.js';
 import type { Violation } from '../api/violations.js';
 import { recordUpdate, withoutIdleTimes } from '../apply/ownership.js';
 import { storageKey } from '../registry/keys.js';
@@ -336,7 +336,7 @@ function* createViolations({ definition, context }: WriteRequest, next: ApiObjec
   const isUnchecked = type.length > 0 || definition.checksMetadata === 'never';
   const metadata = isUnchecked ? type : yield* validateMetadata(next, metadataRules(definition));
   yield;
-  const own = [...metadata, ...(yield* listFrom(definition.validate?.(next, undefined, context, metadata) ?? []))];
+  const own = [...metadata, ...(yield* resultOf(definition.validate?.(next, undefined, context, metadata) ?? []))];
   const checksName = definition.checksMetadata !== 'never' && definition.nameRule !== nameRules.any;
   return checksName || own.length > 0 ? own : yield* validateMetadata(next, genericRules(definition));
 }
@@ -362,7 +362,7 @@ function* updateViolations(
   const checks = definition.checksMetadata ?? 'always';
   const again = checks === 'always' ? [...updated, ...own] : checks === 'on change' ? updated : [];
   const metadata = type.length > 0 ? type : again;
-  const kind = yield* listFrom(door.validate?.(next, previous, context, metadata) ?? []);
+  const kind = yield* resultOf(door.validate?.(next, previous, context, metadata) ?? []);
   return [...generic, ...updated, ...metadata, ...kind];
 }
 

@@ -1,6 +1,6 @@
 import { setMember } from '../api/json-text.js';
 import { isObject, type Json, type JsonObject } from '../api/object.js';
-import { itemsInStep, Postponed, type Steps } from '../api/steps.js';
+import { Postponed, type Steps } from '../api/steps.js';
 import { type PathElement, readPathElement, sortPathElements } from './path-element.js';
 
 /**
@@ -215,13 +215,12 @@ function readWrittenNode(fields: Json, later: Postponed): FieldNode {
   const owned = Object.hasOwn(fields, '.');
   if (keys.length === (owned ? 1 : 0)) return leaf;
   const out = new Map<PathElement, FieldNode>();
-  if (keys.length > itemsInStep) later.each(keys.length, (at) => readInto(out, fields, keys[at] ?? '', later));
-  else for (const key of keys) readInto(out, fields, key, later);
+  const read = (at: number): void => {
+    const key = keys[at] ?? '';
+    if (key !== '.') out.set(key, readWrittenNode(fields[key] ?? null, later));
+  };
+  later.each(keys.length, read);
   return { owned, below: out };
-}
-
-function readInto(out: Map<PathElement, FieldNode>, fields: JsonObject, key: string, later: Postponed): void {
-  if (key !== '.') out.set(key, readWrittenNode(fields[key] ?? null, later));
 }
 
 function readNode(fields: Json, depth: number): FieldNode {

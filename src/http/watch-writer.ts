@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
-import type { EventEncoder } from '../apiserver/represent.js';
+import type { EventEncoder } from '../apiserver/represent-event.js';
 import type { WatchResult } from '../apiserver/request.js';
 import type { Clock } from '../runtime/clock.js';
 import { Subscription } from '../runtime/observable.js';

@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import { expect, test } from 'vitest';
 
-import { eventEncoder } from '../../src/apiserver/represent.js';
+import { eventEncoder } from '../../src/apiserver/represent-event.js';
 import { writeWatch } from '../../src/http/watch-writer.js';
 import { MemoryStore } from '../../src/store/memory/memory-store.js';
 import { FakeClock, settled } from '../../src/testing/fake-clock.js';

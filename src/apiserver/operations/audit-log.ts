@@ -8,6 +8,7 @@ import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../runtime/logger.js';
 import type { Metrics } from '../../runtime/metrics.js';
 import type { LineSink } from '../../runtime/rotating-file.js';
+import { TurnTaking } from '../../runtime/turn-taking.js';
 import { represent } from '../represent.js';
 import type { ApiRequest, RequestBody, Result } from '../request.js';
 import { type AuditFacts, type AuditStatus, auditLine, type ObjectReference, sourceAddresses } from './audit-event.js';
@@ -181,7 +182,8 @@ export class AuditRecord {
       if (!body.contentType?.includes('yaml'))
         return this.#keepRequest(goJson(JSON.parse(body.bytes.toString('utf8'))));
       const { readYaml } = await import('../../api/yaml.js');
-      this.#keepRequest(goJson((await readYaml(body.bytes)).value));
+      const turns = new TurnTaking();
+      this.#keepRequest(goJson((await readYaml(body.bytes, () => turns.next())).value));
     } catch {
       // What cannot be read is refused, and the answer says why.
     }

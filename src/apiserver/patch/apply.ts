@@ -34,8 +34,9 @@ export async function readConfiguration(body: RequestBody): Promise<Configuratio
 
 async function readText(body: RequestBody): Promise<Pick<ReadText, 'value' | 'duplicates'>> {
   if ('object' in body) return { value: body.object as JsonObject, duplicates: [] };
+  const turns = new TurnTaking();
   try {
-    return await readYaml(body.bytes);
+    return await readYaml(body.bytes, () => turns.next());
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
     throw badRequest(`error decoding YAML: error converting YAML to JSON: ${error.message}`);

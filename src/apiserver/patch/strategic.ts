@@ -3,7 +3,7 @@ import { type ApiError, badRequest, unprocessable, untyped } from '../../api/err
 import { quote } from '../../api/go-text.js';
 import { JsonSyntaxError, setMember } from '../../api/json-text.js';
 import { isList, isObject, type Json, type JsonObject, member } from '../../api/object.js';
-import type { Postponed } from '../../api/steps.js';
+import { nothingPostponed, type Postponed } from '../../api/steps.js';
 import { goTypeName, goValue, isWhole } from '../../apply/go-print.js';
 import { withoutMember } from '../../apply/json-value.js';
 import { structName, wireShape } from '../../schema/go-types.js';
@@ -93,27 +93,20 @@ function fieldOf(schema: Schema, name: string): Schema {
   throw untyped(`unable to find api field in struct ${structName(schema)} for the json field ${quote(name)}`);
 }
 
-/** `later`: for what is large, unless the result is wanted at once. */
-function mergeMaps(original: JsonObject, patch: JsonObject, schema: Schema, later?: Postponed): JsonObject {
+function mergeMaps(original: JsonObject, patch: JsonObject, schema: Schema, later: Postponed): JsonObject {
   if (Object.hasOwn(patch, directive)) return directed(patch);
-  const live = retained(original, patch);
   const names = Object.keys(patch).filter((name) => name !== retainKeys);
   const orders = names.filter((name) => name.startsWith(setOrder));
-  if (later !== undefined && orders.length === 0) {
-    const mergeAt = (copy: Record<string, Json>, at: number): void => {
-      const name = names[at] ?? '';
-      mergeMember(copy, name, patch[name] ?? null, schema, later);
-    };
-    return changedCopy(live, names.length, mergeAt, later).copy;
-  }
-  const out = { ...live };
-  const handled = new Set(orders);
-  for (const name of orders) {
-    const target = orderList(out, patch, name, schema);
-    if (target !== undefined) handled.add(target);
-  }
-  for (const name of names) if (!handled.has(name)) mergeMember(out, name, patch[name] ?? null, schema, later);
-  return out;
+  const changes = orders.length === 0 ? names : [...orders, ...names.filter((name) => !name.startsWith(setOrder))];
+  const dealtWith = new Set<string>();
+  const changeAt = (copy: Record<string, Json>, at: number): void => {
+    const name = changes[at] ?? '';
+    if (at < orders.length) {
+      const target = orderList(copy, patch, name, schema);
+      if (target !== undefined) dealtWith.add(target);
+    } else if (!dealtWith.has(name)) mergeMember(copy, name, patch[name] ?? null, schema, later);
+  };
+  return changedCopy(retained(original, patch), changes.length, changeAt, later).copy;
 }
 
 /** `$patch` in a map. */
@@ -187,13 +180,7 @@ function checkOrder(given: readonly Json[], order: readonly Json[], key: string)
   }
 }
 
-function mergeMember(
-  out: Record<string, Json>,
-  given: string,
-  value: Json,
-  schema: Schema,
-  later: Postponed | undefined,
-): void {
+function mergeMember(out: Record<string, Json>, given: string, value: Json, schema: Schema, later: Postponed): void {
   const isDeletion = given.startsWith(deleteFrom);
   const name = isDeletion ? targetOf(given, () => badRequest('invalid patch format of primitive list')) : given;
   if (value === null) {
@@ -232,26 +219,24 @@ function targetOf(name: string, bad: () => ApiError): string {
 }
 
 /** A value where there was none: nulls of maps and maps with a directive go. */
-function fresh(value: Json, later?: Postponed): Json | undefined {
+function fresh(value: Json, later: Postponed): Json | undefined {
   return isObject(value) && Object.hasOwn(value, directive) ? undefined : cleaned(value, later);
 }
-function cleaned(value: Json, later?: Postponed): Json {
+function cleaned(value: Json, later: Postponed): Json {
   if (isList(value)) return withoutDirectives(value);
   if (!isObject(value)) return value;
+  const out: Record<string, Json> = {};
   const names = Object.keys(value);
-  const keepAt = (out: Record<string, Json>, at: number): void => {
+  later.each(names.length, (at) => {
     const name = names[at] ?? '';
     const item = value[name] ?? null;
     const kept = item === null ? undefined : fresh(item, later);
     if (kept !== undefined) setMember(out, name, kept);
-  };
-  if (later !== undefined) return changedCopy({}, names.length, keepAt, later).copy;
-  const out: Record<string, Json> = {};
-  for (const at of names.keys()) keepAt(out, at);
+  });
   return out;
 }
 const withoutDirectives = (items: readonly Json[]): readonly Json[] =>
-  items.map((item) => fresh(item)).filter((item): item is Json => item !== undefined);
+  items.map((item) => fresh(item, nothingPostponed)).filter((item): item is Json => item !== undefined);
 
 function mergeLists(
   live: readonly Json[],
@@ -308,7 +293,7 @@ function withItems(live: readonly Json[], given: readonly Json[], key: string, i
     const at = places.get(value);
     const there = at === undefined ? undefined : merged[at];
     if (at === undefined) places.set(value, merged.push(item) - 1);
-    else if (isObject(there) && isObject(item)) merged[at] = mergeMaps(there, item, items);
+    else if (isObject(there) && isObject(item)) merged[at] = mergeMaps(there, item, items, nothingPostponed);
   }
   return merged;
 }

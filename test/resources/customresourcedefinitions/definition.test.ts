@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { CustomResourceDefinition } from '../../../src/api/kinds/custom-resource-definition.js';
 import { nameRules } from '../../../src/api/names.js';
 import type { Json, JsonObject } from '../../../src/api/object.js';
-import { atOnce, objectFrom } from '../../../src/api/steps.js';
+import { atOnce, resultOf } from '../../../src/api/steps.js';
 import { validateMetadata } from '../../../src/registry/metadata-rules.js';
 import type { RequestContext } from '../../../src/registry/resource-definition.js';
 import { customResourceDefinitions } from '../../../src/resources/customresourcedefinitions/definition.js';
@@ -299,7 +299,7 @@ test('nothing that looks like a definition gets past decoding and makes the rule
         expect(error).toBeInstanceOf(DecodeError);
         return;
       }
-      const defaulted = atOnce(objectFrom(crds.defaults?.(decoded) ?? decoded));
+      const defaulted = atOnce(resultOf(crds.defaults?.(decoded) ?? decoded));
       for (const previous of [undefined, stored]) {
         const next = crds.prepare?.(defaulted, previous, silent) ?? decoded;
         expect(Array.isArray(found(crds.validate?.(next, previous, silent)))).toBe(true);

@@ -1,0 +1,112 @@
+import { ApiError, untyped } from '../api/errors.js';
+import { goJson } from '../api/go-text.js';
+import { type ApiObject, groupVersion, type ObjectMeta } from '../api/object.js';
+import type { ResourceDefinition } from '../registry/resource-definition.js';
+import { inOrder } from '../schema/encode.js';
+import type { Entry } from '../store/store.js';
+import { stored, storedMetadata } from './forms.js';
+import { entryBytes, tableMeta } from './represent.js';
+import type { Representation, WatchItem } from './request.js';
+import { partialObject, tableOf } from './tables.js';
+
+/** Watch events in the form the caller accepts; plain JSON is made once for all watchers. */
+export type EventEncoder = (item: WatchItem) => Buffer;
+
+const plainEvents = new WeakMap<ResourceDefinition, WeakMap<Entry, Map<string, Buffer>>>();
+
+export async function eventEncoder(
+  definition: ResourceDefinition,
+  form: Representation,
+  now: () => number,
+): Promise<EventEncoder> {
+  if (form.mediaType === 'protobuf') {
+    const [{ encodeEvent }, { partialMetadataSchema }] = await Promise.all([
+      import('./protobuf-answer.js'),
+      import('../resources/partial-metadata-schema.js'),
+    ]);
+    const { as } = form;
+    return (item) => {
+      if (item.type === 'ERROR') return encodeEvent('ERROR', undefined, statusOf(item.error));
+      return as === undefined
+        ? encodeEvent(item.type, definition.schema, objectIn(definition, item))
+        : encodeEvent(item.type, partialMetadataSchema, partialObject(metadataIn(definition, item), as.version));
+    };
+  }
+  if (form.as === undefined) {
+    const known = plainEvents.get(definition) ?? new WeakMap<Entry, Map<string, Buffer>>();
+    plainEvents.set(definition, known);
+    return (item) =>
+      'entry' in item
+        ? plainEvent(definition, known, item.type, item.entry)
+        : line(item.type, specialObject(definition, item));
+  }
+  let first = true;
+  const { as } = form;
+  return (item) => {
+    if (item.type === 'ERROR') return line('ERROR', statusOf(item.error));
+    if (as.kind !== 'Table') return line(item.type, partialObject(metadataIn(definition, item), as.version));
+    const object = objectIn(definition, item);
+    const table = tableOf(definition, [object], {
+      version: as.version,
+      includeObject: form.includeObject ?? 'Metadata',
+      metadata: tableMeta(object),
+      now: now(),
+      columns: first,
+      ...(item.type === 'BOOKMARK' ? { bookmark: true } : {}),
+    });
+    first = false;
+    return line(item.type, table);
+  };
+}
+
+type Told = Exclude<WatchItem, { readonly type: 'ERROR' }>;
+
+const objectIn = (definition: ResourceDefinition, item: Told): ApiObject =>
+  'entry' in item ? stored(definition, item.entry) : (specialObject(definition, item) as ApiObject);
+
+const metadataIn = (definition: ResourceDefinition, item: Told): ObjectMeta =>
+  'entry' in item ? storedMetadata(definition, item.entry) : objectIn(definition, item).metadata;
+
+function plainEvent(
+  definition: ResourceDefinition,
+  known: WeakMap<Entry, Map<string, Buffer>>,
+  type: string,
+  entry: Entry,
+): Buffer {
+  let lines = known.get(entry);
+  if (lines === undefined) {
+    lines = new Map();
+    known.set(entry, lines);
+  }
+  const before = lines.get(type);
+  if (before !== undefined) return before;
+  const made = Buffer.concat([Buffer.from(`{"type":"${type}","object":`), entryBytes(definition, entry), eventEnd]);
+  lines.set(type, made);
+  return made;
+}
+const eventEnd = Buffer.from('}\n');
+const line = (type: string, object: unknown): Buffer => Buffer.from(`{"type":"${type}","object":${goJson(object)}}\n`);
+
+/** What stands in a bookmark or an error event. */
+function specialObject(
+  definition: ResourceDefinition,
+  item: Extract<WatchItem, { type: 'BOOKMARK' | 'ERROR' }>,
+): object {
+  if (item.type === 'ERROR') return statusOf(item.error);
+  const bare = {
+    kind: definition.kind,
+    apiVersion: groupVersion(definition),
+    metadata: {
+      resourceVersion: item.resourceVersion,
+      ...(item.initialEventsEnd ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {}),
+    },
+  };
+  return inOrder(definition, bare);
+}
+
+/** An error as an event carries it: untyped ones become internal errors. */
+function statusOf(error: unknown): object {
+  const known = error instanceof ApiError ? error : untyped(error instanceof Error ? error.message : String(error));
+  const status = known.toStatus();
+  return status.reason === undefined ? { ...status, reason: 'InternalError' } : status;
+}
