@@ -64,6 +64,7 @@ export class Postponed {
         for (let at = begin; at < Math.min(begin + itemsInStep, count); at++) act(at);
       }
       yield;
+      enter?.();
       done?.();
     }
   }

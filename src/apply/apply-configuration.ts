@@ -154,7 +154,7 @@ function* apply(applying: Applying, live: JsonObject, stored: Owners, force: boo
   const bare = { manager, operation: 'Apply', apiVersion, subresource } as const;
   const identity = identityOf(bare);
   const previous = fitting.get(identity);
-  const fields = recursiveDifference(fieldSetOf(shape, config), resetSet(applying.resetFields));
+  const fields = recursiveDifference(yield* fieldSetOf(shape, config), resetSet(applying.resetFields));
   const owners = new Map(fitting).set(identity, { ...bare, time: previous?.time, fields });
   yield;
   const merged = objectOr(yield* merge(shape, live, config), live);
@@ -183,9 +183,9 @@ function* pruned(writing: Writing, merged: JsonObject, owners: Owners, previous:
   yield;
   const withOwned = yield* addBackOwned(writing, at.object, bare, previous.apiVersion, owners);
   yield;
-  const mergedFields = withNamedMembers(fieldSetOf(at.shape, at.object), at.shape);
+  const mergedFields = withNamedMembers(yield* fieldSetOf(at.shape, at.object), at.shape);
   yield;
-  const leftFields = withNamedMembers(fieldSetOf(at.shape, withOwned), at.shape);
+  const leftFields = withNamedMembers(yield* fieldSetOf(at.shape, withOwned), at.shape);
   yield;
   const gone = intersection(difference(mergedFields, leftFields), last);
   yield;
@@ -235,9 +235,9 @@ function* addBack(
   if (merged === undefined || bare === undefined) return given.bare;
   const { shape } = merged;
   yield;
-  const mergedFields = withNamedMembers(fieldSetOf(shape, merged.object), shape);
+  const mergedFields = withNamedMembers(yield* fieldSetOf(shape, merged.object), shape);
   yield;
-  const bareFields = withNamedMembers(fieldSetOf(shape, bare.object), shape);
+  const bareFields = withNamedMembers(yield* fieldSetOf(shape, bare.object), shape);
   yield;
   const kept = union(bareFields, withNamedMembers(given.owned, shape));
   yield;

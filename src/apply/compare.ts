@@ -16,6 +16,8 @@ import {
   shapeOfMember,
 } from './shape.js';
 
+type Found = ReadonlyMap<PathElement, readonly Json[]>;
+
 /** What became of each field between two values. */
 export interface Comparison {
   readonly added: FieldSet;
@@ -77,14 +79,13 @@ export function* compare(shape: Shape, before: Json, after: Json): Steps<Compari
       const name = names[at] ?? '';
       const element = fieldElement(name);
       const value = l[name] ?? null;
-      if (!Object.hasOwn(r, name))
-        removed.graft(path, element, wholeNode(shapeOfMember(map, name), value, path.length));
+      if (!Object.hasOwn(r, name)) graft(removed, element, shapeOfMember(map, name), value);
       else below(element, shapeOfMember(map, name), value, r[name] ?? null);
     };
     const now = (at: number): void => {
       const name = newNames[at] ?? '';
       if (Object.hasOwn(l, name)) return;
-      added.graft(path, fieldElement(name), wholeNode(shapeOfMember(map, name), r[name] ?? null, path.length));
+      graft(added, fieldElement(name), shapeOfMember(map, name), r[name] ?? null);
     };
     postponed.each(names.length, old, keepPlace);
     postponed.each(newNames.length, now, keepPlace);
@@ -97,14 +98,17 @@ export function* compare(shape: Shape, before: Json, after: Json): Steps<Compari
       whole(left, right);
       return;
     }
-    const old = itemsByElement(list, l);
-    const now = itemsByElement(list, r);
-    const elements = [...old.keys(), ...[...now.keys()].filter((element) => !old.has(element))];
-    const compareItem = (at: number): void => {
-      const element = elements[at] ?? '';
-      item(list, element, old.get(element) ?? [], now.get(element) ?? []);
+    const compareItems = (old: Found, now: Found): void => {
+      const elements = [...old.keys(), ...[...now.keys()].filter((element) => !old.has(element))];
+      const compareItem = (at: number): void => {
+        const element = elements[at] ?? '';
+        item(list, element, old.get(element) ?? [], now.get(element) ?? []);
+      };
+      postponed.each(elements.length, compareItem, keepPlace);
     };
-    postponed.each(elements.length, compareItem, keepPlace);
+    const withOld = (old: Found): void =>
+      itemsByElement(list, r, postponed, (now) => compareItems(old, now), keepPlace);
+    itemsByElement(list, l, postponed, withOld, keepPlace);
   }
 
   /** Repeated items count as one value; turning into one, or ceasing to be one, replaces what was there. */
@@ -116,19 +120,23 @@ export function* compare(shape: Shape, before: Json, after: Json): Steps<Compari
       return;
     }
     if (before.length > 1) {
-      if (is !== undefined) added.graft(path, element, wholeNode(list.items, is, path.length));
+      if (is !== undefined) graft(added, element, list.items, is);
       removed.add([...path, element]);
       return;
     }
     if (after.length > 1) {
-      if (was !== undefined) removed.graft(path, element, wholeNode(list.items, was, path.length));
+      if (was !== undefined) graft(removed, element, list.items, was);
       added.add([...path, element]);
       return;
     }
-    if (was === undefined && is !== undefined) added.graft(path, element, wholeNode(list.items, is, path.length));
-    else if (was !== undefined && is === undefined)
-      removed.graft(path, element, wholeNode(list.items, was, path.length));
+    if (was === undefined && is !== undefined) graft(added, element, list.items, is);
+    else if (was !== undefined && is === undefined) graft(removed, element, list.items, was);
     else if (was !== undefined && is !== undefined) below(element, list.items, was, is);
+  }
+
+  /** No two branches meet: what is in them may come later. */
+  function graft(set: FieldSetBuilder, element: PathElement, inner: Shape, value: Json): void {
+    set.graft(path, element, wholeNode(inner, value, postponed, path.length));
   }
 
   function below(element: PathElement, inner: Shape, left: Json, right: Json): void {

@@ -1,4 +1,5 @@
 import { isList, isObject, type Json } from '../api/object.js';
+import { Postponed, type Steps } from '../api/steps.js';
 import { emptySet, type FieldNode, type FieldSet, leaf } from './field-set.js';
 import { itemsByElement } from './list-items.js';
 import { fieldElement, fieldNameOf, type PathElement } from './path-element.js';
@@ -10,70 +11,96 @@ import { deepest, exactForm, formOf, type ListShape, type MapShape, type Shape, 
  *
  * @throws UnidentifiedItem for a list item without identity.
  */
-export const fieldSetOf = (shape: Shape, value: Json): FieldSet => declared(shape, value, 0).below;
-
-function declared(shape: Shape, value: Json, depth: number): FieldNode {
-  const form = formOf(shape, value);
-  if (form === 'scalar' || depth >= deepest) return leaf;
-  if (form === 'list') return shape.list === undefined ? leaf : declaredItems(shape.list, value, depth);
-  return shape.map === undefined ? leaf : declaredMembers(shape.map, value, depth);
+export function* fieldSetOf(shape: Shape, value: Json): Steps<FieldSet> {
+  const later = new Postponed();
+  const { below } = declared(shape, value, { depth: 0, later });
+  yield* later.rest();
+  return below;
 }
 
-function declaredMembers(map: MapShape, value: Json, depth: number): FieldNode {
+interface Place {
+  readonly depth: number;
+  readonly later: Postponed;
+}
+
+function declared(shape: Shape, value: Json, place: Place): FieldNode {
+  const form = formOf(shape, value);
+  if (form === 'scalar' || place.depth >= deepest) return leaf;
+  if (form === 'list') return shape.list === undefined ? leaf : declaredItems(shape.list, value, place);
+  return shape.map === undefined ? leaf : declaredMembers(shape.map, value, place);
+}
+
+function declaredMembers(map: MapShape, value: Json, { depth, later }: Place): FieldNode {
   if (map.atomic) return leaf;
   if (!isObject(value)) return nothing;
   const out = new Map<PathElement, FieldNode>();
-  for (const name of Object.keys(value)) {
+  const names = Object.keys(value);
+  const place = { depth: depth + 1, later };
+  const declare = (at: number): void => {
+    const name = names[at] ?? '';
     const item = value[name] ?? null;
-    const inner = declared(shapeOfMember(map, name), item, depth + 1);
+    const inner = declared(shapeOfMember(map, name), item, place);
     const counts = item === null || (isObject(item) && Object.keys(item).length === 0) || !map.fields.has(name);
     put(out, fieldElement(name), inner, counts);
-  }
+  };
+  return whatIsIn(out, later.each(names.length, declare));
+}
+
+function declaredItems(list: ListShape, value: Json, { depth, later }: Place): FieldNode {
+  if (list.type === 'atomic') return leaf;
+  if (!isList(value) || value.length === 0) return nothing;
+  const out = new Map<PathElement, FieldNode>();
+  const place = { depth: depth + 1, later };
+  itemsByElement(list, value, later, (found) => {
+    const items = [...found];
+    later.each(items.length, (at) => {
+      const [element, same] = items[at] as (typeof items)[number];
+      if (same.length > 1) out.set(element, leaf);
+      else put(out, element, declared(list.items, same[0] ?? null, place), true);
+    });
+  });
   return { owned: false, below: out };
 }
 
-function declaredItems(list: ListShape, value: Json, depth: number): FieldNode {
-  if (list.type === 'atomic') return leaf;
-  if (!isList(value)) return nothing;
-  const out = new Map<PathElement, FieldNode>();
-  for (const [element, same] of itemsByElement(list, value)) {
-    if (same.length > 1) out.set(element, leaf);
-    else put(out, element, declared(list.items, same[0] ?? null, depth + 1), true);
-  }
-  return { owned: false, below: out };
-}
+/** Of so many members that they come later, some count. */
+const whatIsIn = (below: FieldSet, isPostponed: boolean): FieldNode =>
+  isPostponed || below.size > 0 ? { owned: false, below } : nothing;
 
 function put(out: Map<PathElement, FieldNode>, element: PathElement, inner: FieldNode, counts: boolean): void {
   const owned = inner.owned || counts;
-  if (inner.below.size > 0) out.set(element, { owned, below: inner.below });
+  if (inner !== nothing && inner !== leaf) out.set(element, { owned, below: inner.below });
   else if (owned) out.set(element, leaf);
 }
 const nothing: FieldNode = { owned: false, below: emptySet };
 
 /**
  * A value with everything in it: what appears when it is added and goes when it is removed. Unlike `fieldSetOf`,
- * every container counts.
+ * every container counts. What it has of many comes `later`.
  */
-export function wholeNode(shape: Shape, value: Json, depth = 0): FieldNode {
+export function wholeNode(shape: Shape, value: Json, later: Postponed, depth = 0): FieldNode {
   const form = exactForm(shape, value);
   if (depth >= deepest) return leaf;
+  const out = new Map<PathElement, FieldNode>();
   if (form === 'map' && isObject(value) && shape.map !== undefined && !shape.map.atomic) {
     const names = Object.keys(value);
     if (names.length === 0) return leaf;
     const { map } = shape;
-    const members = new Map<PathElement, FieldNode>();
-    for (const name of names) {
-      members.set(fieldElement(name), wholeNode(shapeOfMember(map, name), value[name] ?? null, depth + 1));
-    }
-    return { owned: true, below: members };
+    later.each(names.length, (at) => {
+      const name = names[at] ?? '';
+      out.set(fieldElement(name), wholeNode(shapeOfMember(map, name), value[name] ?? null, later, depth + 1));
+    });
+    return { owned: true, below: out };
   }
   if (form === 'list' && isList(value) && shape.list !== undefined && shape.list.type !== 'atomic') {
     if (value.length === 0) return leaf;
     const { items } = shape.list;
-    const out = new Map<PathElement, FieldNode>();
-    for (const [element, same] of itemsByElement(shape.list, value)) {
-      out.set(element, same.length > 1 ? leaf : wholeNode(items, same[0] ?? null, depth + 1));
-    }
+    itemsByElement(shape.list, value, later, (found) => {
+      const entries = [...found];
+      later.each(entries.length, (at) => {
+        const [element, same] = entries[at] as (typeof entries)[number];
+        out.set(element, same.length > 1 ? leaf : wholeNode(items, same[0] ?? null, later, depth + 1));
+      });
+    });
     return { owned: true, below: out };
   }
   return leaf;

@@ -22,7 +22,7 @@ export function lastAppliedFields(live: JsonObject, shape: Shape, apiVersion: st
   if (config === undefined || config['apiVersion'] !== apiVersion) return undefined;
   if (atOnce(checkShape(shape, config)).length > 0) return undefined;
   const { added, modified, removed } = atOnce(compare(shape, config, live));
-  return [modified, added, removed].reduce(difference, fieldSetOf(shape, config));
+  return [modified, added, removed].reduce(difference, atOnce(fieldSetOf(shape, config)));
 }
 
 /** Keeps the annotation, where there is one, telling what was applied last. */

@@ -1,5 +1,6 @@
 import { quoteList } from '../api/go-text.js';
 import { isList, isObject, type Json, member } from '../api/object.js';
+import type { Postponed } from '../api/steps.js';
 import { keyElement, type PathElement, valueElement } from './path-element.js';
 import type { ListShape } from './shape.js';
 
@@ -42,14 +43,21 @@ function valued(item: Json): PathElement {
   return valueElement(item);
 }
 
-/** Items by their element, in order of first appearance; repeated ones together. */
-export function itemsByElement(list: ListShape, items: readonly Json[]): Map<PathElement, Json[]> {
+/** Tells `then` the items by their element, in order of first appearance; repeated ones together. */
+export function itemsByElement(
+  list: ListShape,
+  items: readonly Json[],
+  later: Postponed,
+  then: (found: ReadonlyMap<PathElement, readonly Json[]>) => void,
+  keepPlace?: () => () => void,
+): void {
   const found = new Map<PathElement, Json[]>();
-  for (const item of items) {
+  const add = (at: number): void => {
+    const item = items[at] ?? null;
     const element = elementOf(list, item);
     const same = found.get(element);
     if (same === undefined) found.set(element, [item]);
     else same.push(item);
-  }
-  return found;
+  };
+  later.each(items.length, add, keepPlace, () => then(found));
 }

@@ -99,10 +99,28 @@ export function sortPathElements(elements: Iterable<PathElement>): PathElement[]
   const sorted = [...elements];
   if (sorted.length < 2) return sorted;
   if (sorted.every((element) => element.startsWith('f:'))) return sortTexts(sorted);
+  const before = textKey.exec(sorted[0] ?? '')?.[0];
+  const texts = before && textsBetween(before, sorted, '"}');
+  if (texts) return sortTexts(texts).map((text) => `${before}${text}"}`);
   return sorted
     .map((element) => ({ element, rank: ranks[element[0] ?? ''] ?? 0, content: contentOf(element) }))
     .sort((a, b) => a.rank - b.rank || compareContent(a.content, b.content))
     .map(({ element }) => element);
+}
+
+/** Items of most lists have one key, and that is a text. */
+const textKey = /^k:\{"[^"\\]*":"/;
+
+/** What the elements have between the two, if that is all they have and none needs escapes. */
+function textsBetween(begin: string, elements: readonly PathElement[], end: string): string[] | undefined {
+  const texts: string[] = [];
+  for (const element of elements) {
+    if (!element.startsWith(begin) || !element.endsWith(end)) return undefined;
+    const text = element.slice(begin.length, -end.length);
+    if (/["\\]/.test(text)) return undefined;
+    texts.push(text);
+  }
+  return texts;
 }
 const ranks: Readonly<Record<string, number>> = { f: 0, k: 1, v: 2, i: 3 };
 

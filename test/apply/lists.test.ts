@@ -107,6 +107,15 @@ describe('comparison', () => {
     });
   });
 
+  test('what is new and large is looked through in steps', () => {
+    const many = Array.from({ length: 2_500 }, (_, at) => at);
+    const value = { map: many.map((v) => ({ name: `n${v}`, v })), open: { in: many.map((at) => `k${at}`) } };
+    const found = changes({ map: [{ name: 'n1', v: 1 }] }, value)['added'] ?? [];
+    expect(found).toHaveLength(3 * (many.length - 1) + 2);
+    expect(found).toContain('.map[name="n2499",port=80].v');
+    expect(changes(value, {})['removed']).toHaveLength(3 * many.length + 3);
+  });
+
   test.each<[string, Json, Json, Partial<Record<'added' | 'modified' | 'removed', string[]>>]>([
     ['order does not count', { set: ['a', 'b'] }, { set: ['b', 'a'] }, {}],
     ['an item of a set', { set: ['a'] }, { set: ['a', 'b'] }, { added: ['.set[="b"]'] }],
@@ -177,8 +186,22 @@ describe('fields of a value', () => {
     ],
     ['repeated items as a whole', { map: [{ name: 'x' }, { name: 'x', v: 1 }] }, ['.map[name="x",port=80]']],
   ])('%s', (_, value, expected) => {
-    expect(printed(fieldSetOf(shape, value))).toEqual(expected);
+    expect(printed(atOnce(fieldSetOf(shape, value)))).toEqual(expected);
   });
+});
+
+test('fields of large values are found in steps', () => {
+  const many = Array.from({ length: 2_500 }, (_, at) => at);
+  const names = Object.fromEntries(many.map((at) => [`k${at}`, { in: at }]));
+  const finding = fieldSetOf(shape, { map: many.map((v) => ({ name: `n${v}`, v })), open: names });
+  let steps = 0;
+  let step = finding.next();
+  for (; !step.done; step = finding.next()) steps++;
+  expect(steps).toBeGreaterThan(3);
+  const found = printed(step.value);
+  expect(found).toHaveLength(3 * many.length + 2 * many.length);
+  expect(found).toContain('.open.k2499.in');
+  expect(found).toContain('.map[name="n2499",port=80].v');
 });
 
 test('a container that loses its last part is null', () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { goNumber } from '../../src/api/go-text.js';
-import { keyElement, printPath, valueElement } from '../../src/apply/path-element.js';
+import { keyElement, printPath, sortPathElements, valueElement } from '../../src/apply/path-element.js';
 
 test.each<[readonly string[], string]>([
   [['f:data', 'f:k'], '.data.k'],
@@ -42,4 +42,26 @@ test('keys are spelt sorted, and escaped as Go escapes', () => {
       ['a', 1],
     ]),
   ).toBe('k:{"a":1,"b":"\\u003c"}');
+});
+
+test.each<[string, readonly string[]]>([
+  ['without escapes', ['', ' ', '!', 'a', 'a ', 'a!', 'a0', 'ab', '\u{ffff}', '\u{1f600}']],
+  ['with escapes', ['', ' ', '"', 'a', 'a"', 'a<', 'a\\', 'ab']],
+])('items are in the order of the text that is their key, %s', (_, names) => {
+  const elements = names.map((name) => keyElement([['name', name]]));
+  expect(sortPathElements(elements.toReversed())).toEqual(elements);
+});
+
+test('items of several keys, or of keys that are no texts, are in the order of these', () => {
+  const elements = [
+    keyElement([['name', 2]]),
+    keyElement([['name', 10]]),
+    keyElement([['name', '1']]),
+    keyElement([
+      ['name', '1'],
+      ['port', 80],
+    ]),
+    keyElement([['title', 'a']]),
+  ];
+  expect(sortPathElements(elements.toReversed())).toEqual(elements);
 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ApiError } from '../../src/api/errors.js';
 import type { ApiObject, Json, JsonObject } from '../../src/api/object.js';
-import { atOnce } from '../../src/api/steps.js';
+import { atOnce, nothingPostponed } from '../../src/api/steps.js';
 import { type Applied, type Applying, applyConfiguration } from '../../src/apply/apply-configuration.js';
 import { compare } from '../../src/apply/compare.js';
 import { equalSets, type FieldSet, has, intersection, type Path, paths, union } from '../../src/apply/field-set.js';
@@ -92,13 +92,13 @@ function updateAs(manager: string, live: ApiObject, given: JsonObject): ApiObjec
 }
 
 const specOf = (object: ApiObject): Json => (object['spec'] ?? {}) as Json;
-const fieldsIn = (value: Json): FieldSet => fieldSetOf(shape, { spec: value });
+const fieldsIn = (value: Json): FieldSet => atOnce(fieldSetOf(shape, { spec: value }));
 const owned = (object: ApiObject): readonly FieldSet[] =>
   [...atOnce(readManagedFields(object.metadata.managedFields as unknown as Json)).values()].map(
     ({ fields: set }) => set,
   );
 /** Everything an object has, containers included. */
-const everything = (object: ApiObject): FieldSet => wholeNode(shape, object as unknown as Json).below;
+const everything = (object: ApiObject): FieldSet => wholeNode(shape, object as unknown as Json, nothingPostponed).below;
 const missing = (set: FieldSet, from: FieldSet): readonly string[] =>
   [...paths(set)].filter((path: Path) => !has(from, path)).map((path) => printPath(path));
 
@@ -163,7 +163,7 @@ test('no sequence of writes loses a field that somebody owns', () => {
           expect((error as ApiError).reason).toBe('Conflict');
           expect(live).toBe(before);
         }
-        const there = union(everything(live), fieldSetOf(shape, live as unknown as Json));
+        const there = union(everything(live), atOnce(fieldSetOf(shape, live as unknown as Json)));
         for (const set of owned(live)) expect(missing(set, there)).toEqual([]);
       }
     }),
@@ -194,8 +194,8 @@ test('merging adds every field of the configuration, removing takes them away ag
     fc.property(spec, spec, (live, config) => {
       const merged = atOnce(merge(shape, { spec: live }, { spec: config }));
       expect(atOnce(compare(shape, { spec: live }, merged)).removed.size).toBeLessThanOrEqual(1);
-      const set = fieldSetOf(shape, { spec: config });
-      const left = fieldSetOf(shape, remove(shape, merged, set));
+      const set = atOnce(fieldSetOf(shape, { spec: config }));
+      const left = atOnce(fieldSetOf(shape, remove(shape, merged, set)));
       const atomic = [...paths(intersection(left, set))].filter((path) => !isEmptied(remove(shape, merged, set), path));
       expect(atomic.map((path) => printPath(path))).toEqual([]);
     }),
