@@ -1,5 +1,5 @@
 import type { ClusterRole, PolicyRule } from '../../src/api/kinds/role.js';
-import { labelSelectorFrom } from '../../src/api/selectors.js';
+import { labelSelectorInSteps } from '../../src/api/selectors.js';
 import type { Steps } from '../../src/api/steps.js';
 
 const members = ['verbs', 'apiGroups', 'resources', 'resourceNames', 'nonResourceURLs'] as const;
@@ -18,7 +18,7 @@ export function* aggregatedRules(role: ClusterRole, all: readonly ClusterRole[])
   let others = all.filter(({ metadata }) => metadata.name !== role.metadata.name).sort(byName);
   const rules = new Map<string, PolicyRule>();
   for (const spec of role.aggregationRule?.clusterRoleSelectors ?? []) {
-    const selector = labelSelectorFrom(spec);
+    const selector = yield* labelSelectorInSteps(spec);
     const left: ClusterRole[] = [];
     for (const other of others) {
       if (!selector.matches(other.metadata.labels)) left.push(other);

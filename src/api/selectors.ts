@@ -2,7 +2,17 @@ import { firstNotBefore } from './binary-search.js';
 import { badRequest } from './errors.js';
 import { quote } from './go-text.js';
 import { labelValue, pathSegment, qualifiedName } from './names.js';
-import { eachInvalid, forbiddenField, invalid, ofEach, required, type Violation } from './violations.js';
+import { atOnce, type Steps } from './steps.js';
+import {
+  child,
+  eachInvalid,
+  forbiddenField,
+  index,
+  invalid,
+  ofEachInSteps,
+  required,
+  type Violation,
+} from './violations.js';
 
 /**
  * Label and field selectors: parse, match, print. Grammar and error texts are those of kube-apiserver;
@@ -33,11 +43,12 @@ export interface LabelSelector {
 /** The `LabelSelector` message of meta/v1, as it stands in objects. */
 export interface LabelSelectorSpec {
   readonly matchLabels?: Labels;
-  readonly matchExpressions?: readonly {
-    readonly key?: string;
-    readonly operator?: string;
-    readonly values?: readonly string[];
-  }[];
+  readonly matchExpressions?: readonly LabelExpression[];
+}
+interface LabelExpression {
+  readonly key?: string;
+  readonly operator?: string;
+  readonly values?: readonly string[];
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
@@ -59,43 +70,54 @@ function checkLength(text: string): void {
 }
 
 /** Turns a selector object into a selector; an absent one selects nothing, an empty one everything. Throws BadRequest. */
-export function labelSelectorFrom(spec: LabelSelectorSpec | undefined): LabelSelector {
+export const labelSelectorFrom = (spec: LabelSelectorSpec | undefined): LabelSelector =>
+  atOnce(labelSelectorInSteps(spec));
+
+/** The same for selectors of any size. */
+export function* labelSelectorInSteps(spec: LabelSelectorSpec | undefined): Steps<LabelSelector> {
   if (spec === undefined) return nothing;
-  const requirements = [
-    ...Object.entries(spec.matchLabels ?? {})
-      .sort(([a], [b]) => compare(a, b))
-      .map(([key, value]) => requirement(key, '=', [value])),
-    ...(spec.matchExpressions ?? []).map(({ key = '', operator = '', values = [] }) => {
-      const known = Object.hasOwn(objectOperators, operator) ? objectOperators[operator] : undefined;
-      if (known === undefined) throw badRequest(`${quote(operator)} is not a valid label selector operator`);
-      return requirement(key, known, values);
-    }),
-  ];
+  const requirements: LabelRequirement[] = [];
+  for (const [key, value] of Object.entries(spec.matchLabels ?? {}).sort(([a], [b]) => compare(a, b))) {
+    requirements.push(requirement(key, '=', [value]));
+    yield;
+  }
+  for (const { key = '', operator = '', values = [] } of spec.matchExpressions ?? []) {
+    const known = Object.hasOwn(objectOperators, operator) ? objectOperators[operator] : undefined;
+    if (known === undefined) throw badRequest(`${quote(operator)} is not a valid label selector operator`);
+    requirements.push(requirement(key, known, values));
+    yield;
+  }
   return selectorOf(requirements);
 }
 
 /** What is wrong with a selector object in an object's field. */
-export function validateLabelSelector(
-  spec: LabelSelectorSpec | undefined,
+export function* validateLabelSelector(
+  spec: LabelSelectorSpec | null | undefined,
   path: string,
   options: { readonly allowInvalidValues?: boolean } = {},
-): readonly Violation[] {
+): Steps<readonly Violation[]> {
   if (spec === undefined || spec === null) return [];
-  const labels = ofEach(Object.entries(spec.matchLabels ?? {}), ([key, value]) => [
-    ...eachInvalid(`${path}.matchLabels`, key, qualifiedName(key)),
-    ...eachInvalid(`${path}.matchLabels`, value, labelValue(value)),
+  const labelsAt = child(path, 'matchLabels');
+  const labels = yield* ofEachInSteps(Object.entries(spec.matchLabels ?? {}), ([key, value]) => [
+    ...eachInvalid(labelsAt, key, qualifiedName(key)),
+    ...eachInvalid(labelsAt, value, labelValue(value)),
   ]);
-  const expressions = ofEach(spec.matchExpressions ?? [], ({ key = '', operator = '', values = [] }, at) => {
-    const base = `${path}.matchExpressions[${at}]`;
+  const expressionsAt = child(path, 'matchExpressions');
+  const check = function* (
+    { key = '', operator = '', values = [] }: LabelExpression,
+    at: number,
+  ): Steps<readonly Violation[]> {
+    const base = index(expressionsAt, at);
+    const valuesAt = child(base, 'values');
     return [
       ...validateOperator(operator, values, base),
-      ...eachInvalid(`${base}.key`, key, qualifiedName(key)),
+      ...eachInvalid(child(base, 'key'), key, qualifiedName(key)),
       ...(options.allowInvalidValues
         ? []
-        : ofEach(values, (value, i) => eachInvalid(`${base}.values[${i}]`, value, labelValue(value)))),
+        : yield* ofEachInSteps(values, (value, i) => eachInvalid(index(valuesAt, i), value, labelValue(value)))),
     ];
-  });
-  return [...labels, ...expressions];
+  };
+  return [...labels, ...(yield* ofEachInSteps(spec.matchExpressions ?? [], check))];
 }
 
 function validateOperator(operator: string, values: readonly string[], path: string): readonly Violation[] {

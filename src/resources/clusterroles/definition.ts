@@ -1,7 +1,8 @@
 import { type AggregationRule, type ClusterRole, ClusterRoles } from '../../api/kinds/role.js';
 import { nameRules } from '../../api/names.js';
 import { validateLabelSelector } from '../../api/selectors.js';
-import { index, invalid, ofEach, required, type Violation } from '../../api/violations.js';
+import type { Steps } from '../../api/steps.js';
+import { index, invalid, ofEachInSteps, required, type Violation } from '../../api/violations.js';
 import { defineResource } from '../../registry/resource-definition.js';
 import { field, list, optional, struct } from '../../schema/builder.js';
 import { labelSelector, objectMeta, typeMeta } from '../../schema/meta.js';
@@ -33,15 +34,15 @@ export const clusterRoleSchema = struct(
   { description: 'What may be done everywhere.', ...component('ClusterRole') },
 );
 
-function validateAggregation(rule: AggregationRule | null | undefined): readonly Violation[] {
+function* validateAggregation(rule: AggregationRule | null | undefined): Steps<readonly Violation[]> {
   if (rule === undefined || rule === null) return [];
   const path = 'aggregationRule.clusterRoleSelectors';
   const selectors = rule.clusterRoleSelectors ?? [];
   if (selectors.length === 0) {
     return [required(path, 'at least one clusterRoleSelector required if aggregationRule is non-nil')];
   }
-  return ofEach(selectors, (selector, at) => {
-    const wrong = validateLabelSelector(selector, index(path, at));
+  return yield* ofEachInSteps(selectors, function* (selector, at): Steps<readonly Violation[]> {
+    const wrong = yield* validateLabelSelector(selector, index(path, at));
     return wrong.length === 0 ? [] : [...wrong, invalid(index(path, at), null, 'invalid label selector.')];
   });
 }
@@ -56,8 +57,7 @@ export const clusterRoles = defineResource<ClusterRole>({
   columns: [createdAt],
   // After the owners are recorded: who sends no rules owns them all the same.
   prepare: withoutEmptyRules,
-  validate: ({ rules, aggregationRule }) => [
-    ...validatePolicyRules(rules, { namespaced: false }),
-    ...validateAggregation(aggregationRule),
-  ],
+  *validate({ rules, aggregationRule }) {
+    return [...validatePolicyRules(rules, { namespaced: false }), ...(yield* validateAggregation(aggregationRule))];
+  },
 });

@@ -47,7 +47,7 @@ const strict: Leniency = {
   labelValues: false,
 };
 
-function leniencyOf(next: readonly Webhook[], previous: readonly Webhook[]): Leniency {
+function* leniencyOf(next: readonly Webhook[], previous: readonly Webhook[]): Steps<Leniency> {
   const accepted = ({ admissionReviewVersions }: Webhook): boolean => {
     const versions = admissionReviewVersions ?? [];
     return versions.length === 0 || versions.some((version) => reviewVersions.includes(version));
@@ -61,19 +61,24 @@ function leniencyOf(next: readonly Webhook[], previous: readonly Webhook[]): Len
     sideEffects: previous.some(({ sideEffects }) => !sideEffectsAllowed.includes(sideEffects ?? '')),
     reviewVersions: !previous.every(accepted),
     names: new Set(previous.map(({ name }) => name)).size < previous.length,
-    labelValues: previous.some(
-      ({ namespaceSelector, objectSelector }) =>
-        validateLabelSelector(namespaceSelector, '').length > 0 || validateLabelSelector(objectSelector, '').length > 0,
-    ),
+    labelValues: yield* someWrongSelector(previous),
   };
 }
 
+function* someWrongSelector(webhooks: readonly Webhook[]): Steps<boolean> {
+  for (const { namespaceSelector, objectSelector } of webhooks) {
+    if ((yield* validateLabelSelector(namespaceSelector, '')).length > 0) return true;
+    if ((yield* validateLabelSelector(objectSelector, '')).length > 0) return true;
+  }
+  return false;
+}
+
 /** What is wrong with the webhooks of a configuration, in Kubernetes' order. */
-export function validateWebhooks(next: Webhooks, previous: Webhooks | 'new'): Steps<readonly Violation[]> {
+export function* validateWebhooks(next: Webhooks, previous: Webhooks | 'new'): Steps<readonly Violation[]> {
   const webhooks = next ?? [];
-  const leniency = previous === 'new' ? strict : leniencyOf(webhooks, previous ?? []);
+  const leniency = previous === 'new' ? strict : yield* leniencyOf(webhooks, previous ?? []);
   const seen = new Set<string>();
-  return ofEachInSteps(webhooks, function* (webhook, at) {
+  return yield* ofEachInSteps(webhooks, function* (webhook, at) {
     const path = index('webhooks', at);
     const repeated = !leniency.names && Boolean(webhook.name) && seen.has(webhook.name);
     seen.add(webhook.name);
@@ -108,8 +113,8 @@ function* validateWebhook(webhook: Webhook, path: string, leniency: Leniency): S
     ...(typeof timeoutSeconds === 'number' && (timeoutSeconds > 30 || timeoutSeconds < 1)
       ? [invalid(at('timeoutSeconds'), timeoutSeconds, 'the timeout value must be between 1 and 30 seconds')]
       : []),
-    ...validateLabelSelector(webhook.namespaceSelector, at('namespaceSelector'), selector),
-    ...validateLabelSelector(webhook.objectSelector, at('objectSelector'), selector),
+    ...(yield* validateLabelSelector(webhook.namespaceSelector, at('namespaceSelector'), selector)),
+    ...(yield* validateLabelSelector(webhook.objectSelector, at('objectSelector'), selector)),
     ...oneOf('reinvocationPolicy', ['IfNeeded', 'Never']),
     ...validateClientConfig(webhook.clientConfig, at('clientConfig')),
     ...(leniency.matchConditions
