@@ -305,7 +305,7 @@ async function updateOnce(
   }
   if (turns.isDue) await turns.next();
   // Owners whose values came to nothing have written nothing.
-  next = withoutIdleTimes(previous, next);
+  next = await inTurns(withoutIdleTimes(previous, next), turns);
   const document = await encode(definition, next, turns);
   if (turns.isDue) await turns.next();
   if (sameDocument(document, entry)) return { created: false, entry, object: previous };

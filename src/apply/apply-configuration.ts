@@ -2,7 +2,7 @@ import { type ApiError, badRequest, untyped } from '../api/errors.js';
 import { type ApiObject, groupVersion, isList, isObject, type Json, type JsonObject } from '../api/object.js';
 import { atOnce, type Steps } from '../api/steps.js';
 import { timestamp } from '../api/time.js';
-import { same } from '../schema/same.js';
+import { sameInSteps } from '../schema/same.js';
 import { checkShape, joinErrors } from './check.js';
 import { conflictError, FieldConflicts } from './conflicts.js';
 import { difference, emptySet, type FieldSet, has, intersection, recursiveDifference, union } from './field-set.js';
@@ -163,7 +163,7 @@ function* apply(applying: Applying, live: JsonObject, stored: Owners, force: boo
   yield;
   const kept = yield* afterChange(owners, new Comparisons(applying, { live, next: object }), { self: identity, force });
   yield;
-  const changed = !same(live, object);
+  const changed = !(yield* sameInSteps(live, object));
   const own = ownable(fields);
   yield;
   if (own.size === 0) kept.delete(identity);

@@ -1,7 +1,7 @@
 import { type ApiObject, isObject, type Json, type JsonObject } from '../api/object.js';
 import type { Steps } from '../api/steps.js';
 import { timestamp } from '../api/time.js';
-import { same } from '../schema/same.js';
+import { same, sameInSteps } from '../schema/same.js';
 import type { Schema } from '../schema/schema.js';
 import { checkShape, joinErrors } from './check.js';
 import { compare, without } from './compare.js';
@@ -316,13 +316,13 @@ function capped(owners: Owners): Owners {
  * `next`, with the times of `live` where nothing but times of managedFields tells the two apart: such a write is
  * none.
  */
-export function withoutIdleTimes(live: ApiObject, next: ApiObject): ApiObject {
+export function* withoutIdleTimes(live: ApiObject, next: ApiObject): Steps<ApiObject> {
   const old = live.metadata.managedFields ?? [];
   const now = next.metadata.managedFields ?? [];
   if (old.length !== now.length || old.length === 0) return next;
   if (old.every(({ time }, index) => time === now[index]?.time)) return next;
   const timeless = (entries: typeof old): Json => entries.map(({ time: _, ...rest }) => rest) as unknown as Json;
-  if (!same(timeless(old), timeless(now))) return next;
-  if (!same(withoutOwners(asJson(live)), withoutOwners(asJson(next)))) return next;
+  if (!(yield* sameInSteps(timeless(old), timeless(now)))) return next;
+  if (!(yield* sameInSteps(withoutOwners(asJson(live)), withoutOwners(asJson(next))))) return next;
   return { ...next, metadata: { ...next.metadata, managedFields: old } };
 }

@@ -1,6 +1,6 @@
+import type { Steps } from '../api/steps.js';
 import { forbiddenField, type Violation } from '../api/violations.js';
-import { same } from '../schema/same.js';
-import { inOrderOfNames } from '../schema/sorted.js';
+import { sameInSteps } from '../schema/same.js';
 
 /** The rules that ConfigMaps and Secrets share: marks that cannot be taken back, and the size of the contents. */
 
@@ -12,26 +12,17 @@ interface Markable {
 }
 
 /** What an update breaks of an object marked `immutable`: the mark itself, then the given maps. */
-export function validateImmutableContents<T extends Markable>(
+export function* validateImmutableContents<T extends Markable>(
   next: T,
   previous: T | undefined,
   members: readonly (keyof T & string)[],
-): readonly Violation[] {
+): Steps<readonly Violation[]> {
   if (previous?.immutable !== true) return [];
-  const broken = [
-    ...(next.immutable === true ? [] : ['immutable']),
-    ...members.filter((member) => !same(next[member] ?? {}, previous[member] ?? {})),
-  ];
+  const broken: string[] = next.immutable === true ? [] : ['immutable'];
+  for (const member of members) {
+    if (!(yield* sameInSteps(next[member] ?? {}, previous[member] ?? {}))) broken.push(member);
+  }
   return broken.map((member) => forbiddenField(member, 'field is immutable when `immutable` is set'));
-}
-
-/** Entries of a map in the order of their keys, so that errors come in the same order every time. */
-export function sortedEntries<V>(map: Readonly<Record<string, V>> | undefined): readonly (readonly [string, V])[] {
-  const entries = Object.entries(map ?? {});
-  if (map === undefined || inOrderOfNames(entries)) return entries;
-  // Many names are sorted several times faster without a function that compares them.
-  const names = entries.map(([name]) => name).sort();
-  return names.map((name) => [name, map[name] as V]);
 }
 
 /** Bytes that a base64 text stands for. */
@@ -45,7 +36,7 @@ export function withoutNulls(
   map: Readonly<Record<string, string | null>> | undefined,
 ): Readonly<Record<string, string>> | undefined {
   if (map === undefined) return undefined;
-  const entries = Object.entries(map);
-  if (entries.every(([, value]) => value !== null)) return map as Readonly<Record<string, string>>;
-  return Object.fromEntries(entries.map(([key, value]) => [key, value ?? '']));
+  const names = Object.keys(map);
+  if (names.every((name) => map[name] !== null)) return map as Readonly<Record<string, string>>;
+  return Object.fromEntries(names.map((name) => [name, map[name] ?? '']));
 }

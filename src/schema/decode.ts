@@ -103,6 +103,19 @@ type Members = RepeatedMembers | { readonly [member: string]: ExactJson };
 const membersOf = (value: Members): readonly (readonly [string, ExactJson])[] =>
   value instanceof RepeatedMembers ? value.members : Object.entries(value);
 
+/** The same, by index, without a list of pairs, which takes long to make of many. */
+function namesAndValues(value: Members): {
+  readonly names: readonly string[];
+  valueAt(at: number): ExactJson;
+} {
+  if (value instanceof RepeatedMembers) {
+    const { members } = value;
+    return { names: members.map(([name]) => name), valueAt: (at) => members[at]?.[1] ?? null };
+  }
+  const names = Object.keys(value);
+  return { names, valueAt: (at) => value[names[at] as string] ?? null };
+}
+
 /** A JSON value as Go's errors name it. */
 function described(value: ExactJson): string {
   if (typeof value === 'string') return 'string';
@@ -354,18 +367,18 @@ const makers: Readonly<Record<WireShape, MakeNode>> = {
         values ??= nodeOf(valuesOf(schema));
         const of = values;
         const { path } = state;
-        const members = membersOf(value);
+        const { names, valueAt } = namesAndValues(value);
         const out: Record<string, Json> = {};
+        const nameOf = (at: number): string => names[at] as string;
         const decodeMember = (at: number): Json => {
-          const [name, given] = members[at] as readonly [string, ExactJson];
-          path.push(name);
+          const given = valueAt(at);
+          path.push(nameOf(at));
           const decoded = (isAbsent(given) ? undefined : of.decode(given, state)) ?? of.zero();
           path.pop();
           return decoded;
         };
-        const nameOf = (at: number): string => (members[at] as readonly [string, ExactJson])[0];
-        if (inOrderOfNames(members)) {
-          return state.fill(out, members.length, (at) => setMember(out, nameOf(at), decodeMember(at)));
+        if (inOrderOfNames(names)) {
+          return state.fill(out, names.length, (at) => setMember(out, nameOf(at), decodeMember(at)));
         }
         // Objects of many members are slow to make, so that only one is made of them.
         const unsorted = new Map<string, Json>();
@@ -373,7 +386,7 @@ const makers: Readonly<Record<WireShape, MakeNode>> = {
           if (unsorted.has(nameOf(at))) state.strict('duplicate', nameOf(at));
           unsorted.set(nameOf(at), decodeMember(at));
         };
-        return state.fill(out, members.length, add, () => {
+        return state.fill(out, names.length, add, () => {
           for (const name of [...unsorted.keys()].sort()) setMember(out, name, unsorted.get(name) ?? null);
         });
       },

@@ -1,7 +1,22 @@
+import { itemsInStep, type Steps } from '../api/steps.js';
+
 /** Are two JSON values equal? Order of members does not matter. Nesting is no danger: there is no recursion. */
-export function same(left: unknown, right: unknown): boolean {
-  const waiting: unknown[] = [left, right];
-  while (waiting.length > 0) {
+export const same = (left: unknown, right: unknown): boolean =>
+  left === right || (compared([left, right], Number.POSITIVE_INFINITY) ?? true);
+
+/** The same for values of any size. */
+export function* sameInSteps(left: unknown, right: unknown): Steps<boolean> {
+  const waiting = [left, right];
+  for (;;) {
+    const found = compared(waiting, itemsInStep);
+    if (found !== undefined) return found;
+    yield;
+  }
+}
+
+/** Compares so many of the pairs that wait, and of what is in them; undefined: there are more. */
+function compared(waiting: unknown[], most: number): boolean | undefined {
+  for (let count = 0; count < most && waiting.length > 0; count++) {
     const b = waiting.pop();
     const a = waiting.pop();
     if (a === b) continue;
@@ -20,5 +35,5 @@ export function same(left: unknown, right: unknown): boolean {
       waiting.push(ours[name], theirs[name]);
     }
   }
-  return true;
+  return waiting.length === 0 ? true : undefined;
 }

@@ -12,8 +12,14 @@ export function isSorted(object: object): boolean {
 }
 
 /** Is each name after the one before it, so that none is repeated? */
-export const inOrderOfNames = (members: readonly (readonly [string, unknown])[]): boolean =>
-  members.every(([name], at) => at === 0 || (members[at - 1]?.[0] ?? '') < name);
+export const inOrderOfNames = (names: readonly string[]): boolean =>
+  names.every((name, at) => at === 0 || (names[at - 1] ?? '') < name);
+
+/** Names of the members in alphabetical order. */
+export function sortedNames(object: object | undefined): readonly string[] {
+  const names = Object.keys(object ?? {});
+  return inOrderOfNames(names) ? names : names.sort();
+}
 
 /** The same members in alphabetical order; the object itself if they already are. */
 export function sortMembers<T extends Json>(object: {

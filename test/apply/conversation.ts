@@ -190,7 +190,7 @@ function settled(kind: Kind, step: Step, live: ApiObject | undefined, written: A
   const prepared = kind.prepare?.(written) ?? written;
   const { uid: _, ...metadata } = prepared.metadata;
   const object = { ...prepared, metadata: { ...metadata, name: step.name, uid: 'u' } };
-  return live === undefined ? object : withoutIdleTimes(live, object);
+  return live === undefined ? object : atOnce(withoutIdleTimes(live, object));
 }
 
 const leftOut: ReadonlySet<string> = new Set(['uid', 'managedFields', 'namespace', 'creationTimestamp', 'generation']);

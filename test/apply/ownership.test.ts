@@ -226,14 +226,14 @@ describe('withoutIdleTimes', () => {
   const at = (time: string, more: JsonObject = {}): ApiObject => object(more, [{ ...entry, time, fieldsV1: {} }]);
 
   test('takes back times that are all that changed', () => {
-    expect(withoutIdleTimes(at('2026-01-01T00:00:00Z'), at('2026-02-02T00:00:00Z'))).toEqual(
+    expect(atOnce(withoutIdleTimes(at('2026-01-01T00:00:00Z'), at('2026-02-02T00:00:00Z')))).toEqual(
       at('2026-01-01T00:00:00Z'),
     );
   });
 
   test('leaves them where anything else changed', () => {
     const next = at('2026-02-02T00:00:00Z', { data: { k: '1' } });
-    expect(withoutIdleTimes(at('2026-01-01T00:00:00Z'), next)).toBe(next);
+    expect(atOnce(withoutIdleTimes(at('2026-01-01T00:00:00Z'), next))).toBe(next);
   });
 });
 

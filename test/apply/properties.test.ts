@@ -84,7 +84,7 @@ function applyAs(
   force = false,
 ): ApiObject {
   const { object } = appliedAtOnce({ ...writing(manager), live, config: configuration(given), kind, force });
-  return live === undefined ? stored(object) : withoutIdleTimes(live, stored(object));
+  return live === undefined ? stored(object) : atOnce(withoutIdleTimes(live, stored(object)));
 }
 function updateAs(manager: string, live: ApiObject, given: JsonObject): ApiObject {
   const next = { ...configuration(given), metadata: live.metadata } as unknown as ApiObject;

@@ -58,7 +58,8 @@ export async function applied(
   if (!made.changed) return made;
   const object = asJson(made.object);
   if (turns.isDue) await turns.next();
-  const problem = isBuiltIn ? conversionProblem(applying.schema, object, 'float') : undefined;
+  const checking = isBuiltIn ? conversionProblem(applying.schema, object, 'float') : undefined;
+  const problem = checking && (await inTurns(checking, turns));
   if (problem !== undefined) throw unconvertible(applying.config, problem);
   if (turns.isDue) await turns.next();
   return { ...made, object: await inTurns(decodedBy(decode(object), applying.config), turns) };

@@ -107,7 +107,7 @@ export function* patched(
   yield* later.rest();
   yield;
   const refuse = (why: string): ApiError => undecodable(patch.shown(result), why);
-  const problem = given.converts ? conversionProblem(given.schema, result, 'int') : undefined;
+  const problem = given.converts ? yield* conversionProblem(given.schema, result, 'int') : undefined;
   if (problem !== undefined) throw refuse(problem);
   yield;
   let decoded: Decoded;

@@ -1,25 +1,75 @@
 import { isList, isObject, type Json, member } from '../../api/object.js';
+import { Postponed, type Steps } from '../../api/steps.js';
 import { isWhole } from '../../apply/go-print.js';
-import { itemsOf, valuesOf, wireShape } from '../../schema/go-types.js';
+import { itemsOf, valuesOf, type WireShape, wireShape } from '../../schema/go-types.js';
 import type { Schema } from '../../schema/schema.js';
 
 /**
  * What Go's converter complains about when decoded JSON does not fit a built-in kind: the results of strategic merge
  * patch and of apply go through it and not through the JSON decoder. Types that read their own text (times,
- * quantities, bytes) are left to the decoder. undefined: nothing.
+ * quantities, bytes) are left to the decoder. undefined: nothing. What is in lists and maps of thousands comes last.
  */
-export function conversionProblem(schema: Schema, value: Json, numbers: 'int' | 'float'): string | undefined {
-  if (value === null) return undefined;
-  const shape = wireShape(schema);
+export function* conversionProblem(schema: Schema, value: Json, numbers: Numbers): Steps<string | undefined> {
+  const later = new Postponed();
+  const converter = new Converter(numbers, later);
+  converter.convert(schema, value);
+  yield* later.rest();
+  return converter.problem;
+}
+
+/** How Go holds whole numbers. */
+type Numbers = 'int' | 'float';
+
+class Converter {
+  /** The first that was found. */
+  problem: string | undefined;
+  readonly #numbers: Numbers;
+  readonly #later: Postponed;
+
+  constructor(numbers: Numbers, later: Postponed) {
+    this.#numbers = numbers;
+    this.#later = later;
+  }
+
+  convert(schema: Schema, value: Json): void {
+    if (value === null || this.problem !== undefined) return;
+    const shape = wireShape(schema);
+    if (shape === 'struct') this.#convertStruct(schema, value);
+    else if (shape === 'map') this.#convertMap(schema, value);
+    else if (shape === 'list') this.#convertList(schema, value);
+    else this.problem = scalarProblem(shape, value, this.#numbers);
+  }
+
+  #convertStruct(schema: Schema, value: Json): void {
+    if (!isObject(value)) {
+      this.problem = `cannot restore struct from: ${goKind(value, this.#numbers)}`;
+      return;
+    }
+    for (const [name, field] of schema.properties ?? []) this.convert(field, member(value, name) ?? null);
+  }
+
+  #convertMap(schema: Schema, value: Json): void {
+    if (!isObject(value)) {
+      this.problem = `cannot restore map from ${goKind(value, this.#numbers)}`;
+      return;
+    }
+    const names = Object.keys(value);
+    const values = valuesOf(schema);
+    this.#later.each(names.length, (at) => this.convert(values, value[names[at] ?? ''] ?? null));
+  }
+
+  #convertList(schema: Schema, value: Json): void {
+    if (!isList(value)) {
+      this.problem = `cannot restore slice from ${goKind(value, this.#numbers)}`;
+      return;
+    }
+    const items = itemsOf(schema);
+    this.#later.each(value.length, (at) => this.convert(items, value[at] ?? null));
+  }
+}
+
+function scalarProblem(shape: WireShape, value: Json, numbers: Numbers): string | undefined {
   switch (shape) {
-    case 'struct':
-      return structProblem(schema, value, numbers);
-    case 'map':
-      if (!isObject(value)) return `cannot restore map from ${goKind(value, numbers)}`;
-      return firstOf(Object.values(value), (item) => conversionProblem(valuesOf(schema), item, numbers));
-    case 'list':
-      if (!isList(value)) return `cannot restore slice from ${goKind(value, numbers)}`;
-      return firstOf(value, (item) => conversionProblem(itemsOf(schema), item, numbers));
     case 'bytes':
       return typeof value === 'string' || isList(value)
         ? undefined
@@ -41,24 +91,8 @@ export function conversionProblem(schema: Schema, value: Json, numbers: 'int' | 
   }
 }
 
-function structProblem(schema: Schema, value: Json, numbers: 'int' | 'float'): string | undefined {
-  if (!isObject(value)) return `cannot restore struct from: ${goKind(value, numbers)}`;
-  return firstOf(schema.properties ?? [], ([name, field]) => {
-    const item = member(value, name);
-    return item === undefined ? undefined : conversionProblem(field, item, numbers);
-  });
-}
-
-function firstOf<T>(items: Iterable<T>, problem: (item: T) => string | undefined): string | undefined {
-  for (const item of items) {
-    const found = problem(item);
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
-
 /** `reflect.Kind` of a decoded JSON value. */
-function goKind(value: Json, numbers: 'int' | 'float'): string {
+function goKind(value: Json, numbers: Numbers): string {
   if (typeof value === 'number' || typeof value === 'bigint')
     return numbers === 'int' && isWhole(value) ? 'int64' : 'float64';
   if (typeof value === 'boolean') return 'bool';

@@ -5,14 +5,9 @@ import { eachInvalid, invalid, mapKey, ofEachInSteps, tooLong, type Violation } 
 import { defineResource } from '../../registry/resource-definition.js';
 import { boolean, bytes, field, map, optional, string, struct } from '../../schema/builder.js';
 import { objectMeta, typeMeta } from '../../schema/meta.js';
+import { sortedNames } from '../../schema/sorted.js';
 import { age, column } from '../columns.js';
-import {
-  base64Bytes,
-  maxContentBytes,
-  sortedEntries,
-  validateImmutableContents,
-  withoutNulls,
-} from '../immutable-contents.js';
+import { base64Bytes, maxContentBytes, validateImmutableContents, withoutNulls } from '../immutable-contents.js';
 
 export const configMapSchema = struct(
   'v1.ConfigMap',
@@ -30,20 +25,20 @@ function* validateContents({ data, binaryData }: ConfigMap): Steps<readonly Viol
   const wrongKey = (member: string, key: string): readonly Violation[] =>
     eachInvalid(mapKey(member, key), key, configKey(key));
   const isBinary = (key: string): boolean => binaryData !== undefined && Object.hasOwn(binaryData, key);
-  const texts = sortedEntries(data);
+  const texts = sortedNames(data);
   yield;
-  const binaries = sortedEntries(binaryData);
+  const binaries = sortedNames(binaryData);
   yield;
   const size =
-    texts.reduce((sum, [, text]) => sum + Buffer.byteLength(text), 0) +
-    binaries.reduce((sum, [, text]) => sum + base64Bytes(text), 0);
+    texts.reduce((sum, key) => sum + Buffer.byteLength(data?.[key] ?? ''), 0) +
+    binaries.reduce((sum, key) => sum + base64Bytes(binaryData?.[key] ?? ''), 0);
   yield;
   return [
-    ...(yield* ofEachInSteps(texts, ([key]) => [
+    ...(yield* ofEachInSteps(texts, (key) => [
       ...wrongKey('data', key),
       ...(isBinary(key) ? [invalid(mapKey('data', key), key, 'duplicate of key present in binaryData')] : []),
     ])),
-    ...(yield* ofEachInSteps(binaries, ([key]) => wrongKey('binaryData', key))),
+    ...(yield* ofEachInSteps(binaries, (key) => wrongKey('binaryData', key))),
     // `[]` is how Kubernetes spells the path of the whole object.
     ...(size > maxContentBytes ? [tooLong('[]', maxContentBytes)] : []),
   ];
@@ -70,6 +65,9 @@ export const configMaps = defineResource<ConfigMap>({
     return binaryData === configMap.binaryData || binaryData === undefined ? configMap : { ...configMap, binaryData };
   },
   *validate(next, previous) {
-    return [...validateImmutableContents(next, previous, ['data', 'binaryData']), ...(yield* validateContents(next))];
+    return [
+      ...(yield* validateImmutableContents(next, previous, ['data', 'binaryData'])),
+      ...(yield* validateContents(next)),
+    ];
   },
 });

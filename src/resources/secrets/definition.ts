@@ -17,14 +17,9 @@ import {
 import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
 import { boolean, bytes, field, map, optional, string, struct } from '../../schema/builder.js';
 import { objectMeta, typeMeta } from '../../schema/meta.js';
+import { sortedNames } from '../../schema/sorted.js';
 import { age, column } from '../columns.js';
-import {
-  base64Bytes,
-  maxContentBytes,
-  sortedEntries,
-  validateImmutableContents,
-  withoutNulls,
-} from '../immutable-contents.js';
+import { base64Bytes, maxContentBytes, validateImmutableContents, withoutNulls } from '../immutable-contents.js';
 import { keyPairProblem } from './key-pair.js';
 
 export const secretSchema = struct(
@@ -126,12 +121,13 @@ const typeRulesIn = (domains: Domains): TypeRules => {
 };
 
 function* validateContents(secret: Secret, typeRules: TypeRules): Steps<readonly Violation[]> {
-  const entries = sortedEntries(secret.data);
+  const { data } = secret;
+  const keys = sortedNames(data);
   yield;
-  const size = entries.reduce((sum, [, value]) => sum + base64Bytes(value), 0);
+  const size = keys.reduce((sum, key) => sum + base64Bytes(data?.[key] ?? ''), 0);
   yield;
   return [
-    ...(yield* ofEachInSteps(entries, ([key]) => eachInvalid(mapKey('data', key), key, configKey(key)))),
+    ...(yield* ofEachInSteps(keys, (key) => eachInvalid(mapKey('data', key), key, configKey(key)))),
     ...(size > maxContentBytes ? [tooLong('data', maxContentBytes)] : []),
     ...(typeRules.get(secret.type ?? '')?.(secret) ?? []),
   ];
@@ -170,7 +166,7 @@ export function secretDefinition(domains: Domains = defaultDomains): ResourceDef
     *validate(next, previous) {
       return [
         ...validateType(next, previous),
-        ...validateImmutableContents(next, previous, ['data']),
+        ...(yield* validateImmutableContents(next, previous, ['data'])),
         ...(yield* validateContents(next, typeRules)),
       ];
     },

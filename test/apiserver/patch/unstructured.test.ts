@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Json } from '../../../src/api/object.js';
+import { atOnce } from '../../../src/api/steps.js';
 import { conversionProblem } from '../../../src/apiserver/patch/unstructured.js';
 import {
   boolean,
@@ -13,6 +14,7 @@ import {
   struct,
   time,
 } from '../../../src/schema/builder.js';
+import { countSteps } from '../../count-steps.js';
 
 const schema = struct('v1.Thing', {
   text: field(1, string()),
@@ -45,10 +47,17 @@ test.each<[Json, string | undefined]>([
   [{ blob: 1 }, 'cannot restore slice from int64'],
   [[], 'cannot restore struct from: slice'],
 ])('%j: %s', (value, problem) => {
-  expect(conversionProblem(schema, value, 'int')).toBe(problem);
+  expect(atOnce(conversionProblem(schema, value, 'int'))).toBe(problem);
 });
 
 test('where all numbers are floats', () => {
-  expect(conversionProblem(schema, { count: 5 }, 'float')).toBeUndefined();
-  expect(conversionProblem(schema, { data: 5 }, 'float')).toBe('cannot restore map from float64');
+  expect(atOnce(conversionProblem(schema, { count: 5 }, 'float'))).toBeUndefined();
+  expect(atOnce(conversionProblem(schema, { data: 5 }, 'float'))).toBe('cannot restore map from float64');
+});
+
+test('what is in thousands is looked at in steps, and the first problem is told', () => {
+  const items = Array.from({ length: 9_000 }, (_, at) => (at < 8_000 ? { name: 'x' } : at));
+  const { pauses, result } = countSteps(conversionProblem(schema, { items }, 'int'));
+  expect(pauses).toBeGreaterThan(3);
+  expect(result).toBe('cannot restore struct from: int64');
 });
