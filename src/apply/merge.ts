@@ -61,25 +61,38 @@ function mergedItems(list: ListShape, live: Json, config: Json, place: Place): J
   const l = isList(live) ? live : [];
   const c = isList(config) ? config : [];
   if (list.type === 'atomic' || (l.length === 0 && c.length === 0)) return config;
-  const liveElements = l.map((item) => elementOf(list, item));
+  const liveElements: PathElement[] = [];
   const liveItems = new Map<PathElement, Json>();
-  for (const [index, element] of liveElements.entries()) {
-    // A repeated item has no value that another could be merged with.
-    liveItems.set(element, liveItems.has(element) ? null : (l[index] ?? null));
-  }
   const configItems = new Map<PathElement, Json>();
-  for (const item of c) configItems.set(elementOf(list, item), item);
+  const readAt = (at: number): void => {
+    if (at >= l.length) {
+      const item = c[at - l.length] ?? null;
+      configItems.set(elementOf(list, item), item);
+      return;
+    }
+    const item = l[at] ?? null;
+    const element = elementOf(list, item);
+    liveElements.push(element);
+    // A repeated item has no value that another could be merged with.
+    liveItems.set(element, liveItems.has(element) ? null : item);
+  };
 
   const out: Json[] = [];
+  const { later } = place;
   const inner = within(place);
-  for (const { element, live: index } of mergeOrder(liveElements, [...configItems.keys()])) {
-    const value =
-      index === undefined
-        ? merged(list.items, liveItems.get(element), configItems.get(element), inner)
-        : (l[index] ?? null);
-    if (value !== undefined) out.push(value);
-  }
-  return out.length === 0 ? undefined : out;
+  const mergeAll = (): void => {
+    const order = [...mergeOrder(liveElements, [...configItems.keys()])];
+    later.each(order.length, (at) => {
+      const { element, live: index } = order[at] as (typeof order)[number];
+      const value =
+        index === undefined
+          ? merged(list.items, liveItems.get(element), configItems.get(element), inner)
+          : (l[index] ?? null);
+      if (value !== undefined) out.push(value);
+    });
+  };
+  const isPostponed = later.each(l.length + c.length, readAt, undefined, mergeAll);
+  return isPostponed || out.length > 0 ? out : undefined;
 }
 
 /**

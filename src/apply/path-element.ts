@@ -99,17 +99,18 @@ export function sortPathElements(elements: Iterable<PathElement>): PathElement[]
   const sorted = [...elements];
   if (sorted.length < 2) return sorted;
   if (sorted.every((element) => element.startsWith('f:'))) return sortTexts(sorted);
-  const before = textKey.exec(sorted[0] ?? '')?.[0];
-  const texts = before && textsBetween(before, sorted, '"}');
-  if (texts) return sortTexts(texts).map((text) => `${before}${text}"}`);
+  const begin = beforeText.exec(sorted[0] ?? '')?.[0] ?? '';
+  const end = begin.startsWith('k') ? '"}' : '"';
+  const texts = begin === '' ? undefined : textsBetween(begin, sorted, end);
+  if (texts !== undefined) return sortTexts(texts).map((text) => `${begin}${text}${end}`);
   return sorted
     .map((element) => ({ element, rank: ranks[element[0] ?? ''] ?? 0, content: contentOf(element) }))
     .sort((a, b) => a.rank - b.rank || compareContent(a.content, b.content))
     .map(({ element }) => element);
 }
 
-/** Items of most lists have one key, and that is a text. */
-const textKey = /^k:\{"[^"\\]*":"/;
+/** Items of most lists have one key, and that is a text, or are texts themselves. */
+const beforeText = /^(?:k:\{"[^"\\]*":|v:)"/;
 
 /** What the elements have between the two, if that is all they have and none needs escapes. */
 function textsBetween(begin: string, elements: readonly PathElement[], end: string): string[] | undefined {

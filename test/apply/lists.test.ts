@@ -43,6 +43,14 @@ test('what is large is merged in steps', () => {
   expect(result).toEqual({ open: { ...live, ...applied } });
 });
 
+test('thousands of items are merged in steps', () => {
+  const named = (count: number, v: number): Json[] =>
+    Array.from({ length: count }, (_, at) => ({ name: `n${at}`, port: 80, v }));
+  const { pauses, result } = countSteps(merge(shape, { map: named(3_000, 1) }, { map: named(2_500, 2) }));
+  expect(pauses).toBeGreaterThan(3);
+  expect(result).toEqual({ map: [...named(2_500, 2), ...named(3_000, 1).slice(2_500)] });
+});
+
 describe('order of merged lists', () => {
   test.each([
     ['ab', 'c', 'abc'],

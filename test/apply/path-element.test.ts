@@ -50,6 +50,8 @@ test.each<[string, readonly string[]]>([
 ])('items are in the order of the text that is their key, %s', (_, names) => {
   const elements = names.map((name) => keyElement([['name', name]]));
   expect(sortPathElements(elements.toReversed())).toEqual(elements);
+  const values = names.map((name) => valueElement(name));
+  expect(sortPathElements(values.toReversed())).toEqual(values);
 });
 
 test('items of several keys, or of keys that are no texts, are in the order of these', () => {
