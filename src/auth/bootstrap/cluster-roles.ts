@@ -56,11 +56,19 @@ export function clusterRoles(domains: Domains): ReadonlyMap<string, ClusterRoleF
     ['system:public-info-viewer', only(paths('get', '/healthz /livez /readyz /version /version/'))],
     [
       'system:monitoring',
-      only(paths('get', '/healthz /healthz/* /livez /livez/* /metrics /metrics/slis /readyz /readyz/*')),
+      only(
+        paths('get', '/flagz /healthz /healthz/* /livez /livez/* /metrics /metrics/slis /readyz /readyz/* /statusz'),
+        rule('get', g.core, 'nodes/metrics'),
+      ),
     ],
     [
       'system:service-account-issuer-discovery',
-      only(paths('get', '/.well-known/openid-configuration /openid/v1/jwks')),
+      only(
+        paths(
+          'get',
+          '/.well-known/openid-configuration /.well-known/openid-configuration/ /openid/v1/jwks /openid/v1/jwks/',
+        ),
+      ),
     ],
     ['system:cluster-trust-bundle-discovery', only(rule('R', g.certificates, 'clustertrustbundles'))],
     approver('client'),
@@ -78,6 +86,7 @@ export function clusterRoles(domains: Domains): ReadonlyMap<string, ClusterRoleF
         rule('list watch', g.core, 'endpoints services'),
         rule('R', g.core, 'nodes'),
         events,
+        rule('list watch', g.networking, 'servicecidrs'),
         rule('list watch', g.discovery, 'endpointslices'),
       ),
     ],
@@ -109,6 +118,7 @@ export function clusterRoles(domains: Domains): ReadonlyMap<string, ClusterRoleF
         rule('R', g.core, 'nodes'),
         rule('proxy', g.core, 'nodes'),
         rule('*', g.core, 'nodes/log nodes/metrics nodes/proxy nodes/stats'),
+        rule('*', g.core, 'nodes/configz nodes/healthz nodes/pods'),
       ),
     ],
     [
@@ -149,9 +159,10 @@ function editRules(domains: Domains): readonly PolicyRule[] {
     rule(
       'W',
       g.core,
-      'configmaps events persistentvolumeclaims replicationcontrollers replicationcontrollers/scale secrets serviceaccounts services services/proxy',
+      'configmaps persistentvolumeclaims replicationcontrollers replicationcontrollers/scale secrets serviceaccounts services services/proxy',
     ),
     rule('create', g.core, 'serviceaccounts/token'),
+    rule('W', [g.core, g.events], 'events'),
     rule(
       'W',
       g.apps,
@@ -166,8 +177,8 @@ function editRules(domains: Domains): readonly PolicyRule[] {
     ),
     rule('W', g.policy, 'poddisruptionbudgets'),
     rule('W', g.networking, 'ingresses networkpolicies'),
-    rule('W', g.resource, 'resourceclaims resourceclaimtemplates'),
     rule('RW', g.coordination, 'leases'),
+    rule('W', g.resource, 'resourceclaims resourceclaimtemplates'),
   ];
 }
 
@@ -184,9 +195,10 @@ function viewRules(domains: Domains): readonly PolicyRule[] {
     rule(
       'R',
       g.core,
-      'bindings events limitranges namespaces/status pods/log pods/status replicationcontrollers/status resourcequotas resourcequotas/status',
+      'bindings limitranges namespaces/status pods/log pods/status replicationcontrollers/status resourcequotas resourcequotas/status',
     ),
     rule('R', g.core, 'namespaces'),
+    rule('R', [g.core, g.events], 'events'),
     rule('R', g.discovery, 'endpointslices'),
     rule('R', g.apps, `controllerrevisions ${workloads} statefulsets statefulsets/scale statefulsets/status`),
     rule('R', g.autoscaling, 'horizontalpodautoscalers horizontalpodautoscalers/status'),
@@ -208,7 +220,7 @@ export function nodeRules(domains: Domains): readonly PolicyRule[] {
     rule('create get list watch', g.core, 'nodes'),
     rule('patch update', g.core, 'nodes/status'),
     rule('patch update', g.core, 'nodes'),
-    rule('create patch update', g.core, 'events'),
+    rule('create patch update', [g.core, g.events], 'events'),
     rule('R', g.core, 'pods'),
     rule('create delete', g.core, 'pods'),
     rule('patch update', g.core, 'pods/status'),
@@ -235,7 +247,8 @@ function schedulerRules(domains: Domains): readonly PolicyRule[] {
   const g = apiGroups(domains);
   return [
     rule('create', g.coordination, 'leases'),
-    rule('get update', g.coordination, 'leases', ['kube-scheduler']),
+    rule('get list update watch', g.coordination, 'leases', ['kube-scheduler']),
+    rule('RW', g.coordination, 'leasecandidates'),
     rule('R', g.core, 'nodes'),
     rule('delete get list watch', g.core, 'pods'),
     rule('create', g.core, 'bindings pods/binding'),
@@ -248,8 +261,16 @@ function schedulerRules(domains: Domains): readonly PolicyRule[] {
     rule('create', g.authentication, 'tokenreviews'),
     rule('create', g.authorization, 'subjectaccessreviews'),
     rule('R', g.storage, 'csinodes'),
+    rule('R', g.storage, 'volumeattachments'),
     rule('R', g.core, 'namespaces'),
     rule('R', g.storage, 'csidrivers'),
     rule('R', g.storage, 'csistoragecapacities'),
+    rule('R', g.resource, 'deviceclasses'),
+    rule('get list patch update watch', g.resource, 'resourceclaims'),
+    rule('get list patch update watch', g.resource, 'resourceclaims/status'),
+    rule('update', g.core, 'pods/finalizers'),
+    rule('R', g.resource, 'resourceslices'),
+    rule('create delete', g.resource, 'resourceclaims'),
+    rule('patch update', g.resource, 'resourceclaims/binding'),
   ];
 }

@@ -158,11 +158,11 @@ const objectRoles = (domains: Domains, { objects = [] }: SignerOptions): readonl
 /** Roles in namespaces of the system. */
 function localRoles(domains: Domains): readonly LocalRole[] {
   const g = apiGroups(domains);
-  const leaderLocking = (component: string): LocalRole => ({
+  const leaderLocking = (component: string, ...accounts: readonly string[]): LocalRole => ({
     namespace: 'kube-system',
     name: `system::leader-locking-${component}`,
-    rules: [rule('watch', g.core, 'configmaps'), rule('get update', g.core, 'configmaps', [component])],
-    subjects: [user(`system:${component}`)(domains), serviceAccount(component)],
+    rules: ['leases', 'leasecandidates'].map((kind) => rule('create get list update watch', g.coordination, kind)),
+    subjects: [user(`system:${component}`)(domains), ...accounts.map(serviceAccount)],
   });
   return [
     {
@@ -172,8 +172,8 @@ function localRoles(domains: Domains): readonly LocalRole[] {
       rules: [rule('R', g.core, 'configmaps', ['extension-apiserver-authentication'])],
       subjects: [user('system:kube-controller-manager')(domains), user('system:kube-scheduler')(domains)],
     },
-    leaderLocking('kube-controller-manager'),
-    leaderLocking('kube-scheduler'),
+    leaderLocking('kube-controller-manager', 'kube-controller-manager', 'leader-election-controller'),
+    leaderLocking('kube-scheduler', 'kube-scheduler'),
     {
       namespace: 'kube-system',
       name: 'system:controller:bootstrap-signer',
