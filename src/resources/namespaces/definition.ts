@@ -143,12 +143,6 @@ export function namespaceDefinition(domains: Domains = defaultDomains): Resource
         : [],
 
     subresources: {
-      status: {
-        type: 'view',
-        resetFields: [['spec']],
-        prepare: (next, previous) => ({ ...withNameLabel(next, label), spec: { ...previous.spec } }),
-        validate: validatePhase,
-      },
       finalize: {
         type: 'view',
         verbs: ['update'],
@@ -156,6 +150,12 @@ export function namespaceDefinition(domains: Domains = defaultDomains): Resource
         prepare: (next, previous) => ({ ...withNameLabel(next, label), status: { ...previous.status } }),
         validate: ({ spec }) =>
           ofEach(spec?.finalizers ?? [], (name, at) => validateFinalizer(name, index('spec.finalizers', at))),
+      },
+      status: {
+        type: 'view',
+        resetFields: [['spec']],
+        prepare: (next, previous) => ({ ...withNameLabel(next, label), spec: { ...previous.spec } }),
+        validate: validatePhase,
       },
     },
 
