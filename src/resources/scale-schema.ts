@@ -15,7 +15,7 @@ export const scaleSchema = struct(
       2,
       struct(
         'v1.ScaleSpec',
-        { replicas: field(1, integer32(), { description: 'How many are wanted.' }) },
+        { replicas: field(1, integer32(), { default: 0, description: 'How many are wanted.' }) },
         { description: 'How many are wanted.', ...component('ScaleSpec') },
       ),
       { description: 'How many are wanted.' },

@@ -142,7 +142,7 @@ export function operationsOf(definition: ResourceDefinition): readonly Operation
             { type: 'status' },
             isCustom
               ? selection
-              : [...selection.filter((name) => name !== 'allowWatchBookmarks' && name !== 'watch'), ...deletion],
+              : [...selection.filter((name) => name !== 'allowWatchBookmarks' && name !== 'watch'), ...deletion].sort(),
             isCustom ? undefined : { type: 'delete-options' },
           ),
         ]

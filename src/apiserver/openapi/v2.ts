@@ -5,8 +5,9 @@ import type { ResourceDefinition } from '../../registry/resource-definition.js';
 import { Components, extensionPrefix } from './components.js';
 import { v2 } from './dialect.js';
 import { answerComponent, answerMediaTypes, bodyComponent, bodyMediaTypes } from './kinds.js';
-import { type Operation, operationsOf, type QueryParameter, queryParameters } from './operations.js';
-import { type DocumentInfo, documentInfo, pathParameters, statusTexts } from './v3.js';
+import { type Operation, operationsOf } from './operations.js';
+import { type Parameter, pathsOf, queryParameter } from './paths.js';
+import { type DocumentInfo, documentInfo, statusTexts } from './v3.js';
 
 /**
  * OpenAPI 2: one document for everything. What one definition adds to it is made once, so that documents share what
@@ -36,11 +37,12 @@ function partOf(definition: ResourceDefinition): Part {
   const known = parts.get(definition);
   if (known !== undefined) return known;
   const components = new Components(v2);
-  const paths: Record<string, Record<string, Json>> = {};
-  for (const operation of operationsOf(definition)) {
-    const path = paths[operation.path] ?? { parameters: pathParameters(operation).map(flattened) };
-    paths[operation.path] = path;
-    path[operation.method] = operationObject(components, operation);
+  const paths: Record<string, Json> = {};
+  for (const { path, parameters, operations } of pathsOf(operationsOf(definition))) {
+    setMember(paths, path, {
+      parameters: parameters.map(parameterObject),
+      ...Object.fromEntries(operations.map((one) => [one.method, operationObject(components, one)])),
+    });
   }
   const part = { paths, schemas: components.all() };
   parts.set(definition, part);
@@ -58,22 +60,21 @@ function merged(all: readonly JsonObject[]): JsonObject {
   return out;
 }
 
-/** A parameter of OpenAPI 3 has a schema, one of OpenAPI 2 is one. */
-function flattened({ schema, ...rest }: JsonObject): JsonObject {
-  return { ...rest, ...(schema as JsonObject) };
-}
-
-const queryParameter = (name: QueryParameter): JsonObject => ({
-  name,
-  in: 'query',
-  description: queryParameters[name].description,
-  type: queryParameters[name].type,
-  uniqueItems: true,
-});
+const parameterObject = (parameter: Parameter): JsonObject => ({ ...parameter, uniqueItems: true });
 
 function operationObject(components: Components, operation: Operation): JsonObject {
   const { answer, body, codes, origin } = operation;
   const schema = components.reference(answerComponent(components, answer));
+  const sent = body && {
+    name: 'body',
+    in: 'body',
+    ...(body.type === 'delete-options' ? {} : { required: true }),
+    schema: components.reference(bodyComponent(components, body)),
+  };
+  const parameters = [
+    ...(sent === undefined ? [] : [sent]),
+    ...operation.query.map(queryParameter).map(parameterObject),
+  ];
   return {
     description: operation.description,
     consumes: bodyMediaTypes(origin, body),
@@ -81,19 +82,7 @@ function operationObject(components: Components, operation: Operation): JsonObje
     schemes: ['https'],
     tags: [operation.tag],
     operationId: operation.id,
-    parameters: [
-      ...(body === undefined
-        ? []
-        : [
-            {
-              name: 'body',
-              in: 'body',
-              ...(body.type === 'delete-options' ? {} : { required: true }),
-              schema: components.reference(bodyComponent(components, body)),
-            },
-          ]),
-      ...operation.query.map(queryParameter),
-    ],
+    ...(parameters.length === 0 ? {} : { parameters }),
     responses: {
       ...Object.fromEntries(codes.map((code) => [String(code), { description: statusTexts[code], schema }])),
       401: { description: 'Unauthorized' },

@@ -5,7 +5,8 @@ import type { ResourceDefinition } from '../../registry/resource-definition.js';
 import { Components, extensionPrefix } from './components.js';
 import { v3 } from './dialect.js';
 import { answerComponent, answerMediaTypes, bodyComponent, bodyMediaTypes } from './kinds.js';
-import { type Operation, operationsOf, type QueryParameter, queryParameters } from './operations.js';
+import { type Operation, operationsOf } from './operations.js';
+import { type Parameter, pathsOf, queryParameter } from './paths.js';
 
 /** OpenAPI 3: one document for each group and version, and an index of them. */
 
@@ -13,7 +14,7 @@ export interface DocumentInfo {
   readonly title: string;
   readonly version: string;
 }
-export const documentInfo: DocumentInfo = { title: 'Kubernetes', version: 'v1.36.0' };
+export const documentInfo: DocumentInfo = { title: 'Kubernetes', version: '1.36' };
 
 /** `api/v1` or `apis/<group>/<version>`. */
 export const documentPath = ({ group, version }: { readonly group: string; readonly version: string }): string =>
@@ -29,18 +30,18 @@ export function openApiV3(
   const mine = definitions.filter(
     ({ group, version }) => group === groupVersion.group && version === groupVersion.version,
   );
-  const paths = new Map<string, Record<string, Json>>();
-  for (const operation of mine.flatMap(operationsOf)) {
-    const path = paths.get(operation.path) ?? { parameters: pathParameters(operation) };
-    paths.set(operation.path, path);
-    path[operation.method] = operationObject(components, operation);
+  const found = pathsOf(mine.flatMap(operationsOf)).toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  const paths: Record<string, Json> = {};
+  for (const { path, parameters, operations } of found) {
+    setMember(paths, path, {
+      parameters: parameters.map(parameterObject),
+      ...Object.fromEntries(operations.map((one) => [one.method, operationObject(components, one)])),
+    });
   }
-  const out: Record<string, Json> = {};
-  for (const path of [...paths.keys()].sort()) setMember(out, path, paths.get(path) ?? {});
   return {
     openapi: '3.0.0',
     info: { title: info.title, version: info.version },
-    paths: out,
+    paths,
     components: { schemas: components.all() },
   };
 }
@@ -60,30 +61,9 @@ export const documentUrl = (path: string, hash: string): string => `/openapi/v3/
 export const documentHash = (document: string | Uint8Array): string =>
   createHash('sha512').update(document).digest('hex').toUpperCase();
 
-/** Names in braces, and `pretty`. */
-export function pathParameters({ path, gvk }: Operation): readonly JsonObject[] {
-  const describe: Readonly<Record<string, string>> = {
-    name: `Name of the ${gvk.kind}.`,
-    namespace: 'Namespace of the object.',
-  };
-  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name).sort();
-  return [
-    ...names.map((name) => ({
-      name,
-      in: 'path',
-      description: describe[name] ?? '',
-      required: true,
-      schema: { type: 'string', uniqueItems: true },
-    })),
-    queryParameter('pretty'),
-  ];
-}
-
-const queryParameter = (name: QueryParameter): JsonObject => ({
-  name,
-  in: 'query',
-  description: queryParameters[name].description,
-  schema: { type: queryParameters[name].type, uniqueItems: true },
+const parameterObject = ({ type, ...rest }: Parameter): JsonObject => ({
+  ...rest,
+  schema: { type, uniqueItems: true },
 });
 
 function operationObject(components: Components, operation: Operation): JsonObject {
@@ -98,7 +78,7 @@ function operationObject(components: Components, operation: Operation): JsonObje
     description: operation.description,
     operationId: operation.id,
     tags: [operation.tag],
-    ...(operation.query.length > 0 ? { parameters: operation.query.map(queryParameter) } : {}),
+    ...(operation.query.length > 0 ? { parameters: operation.query.map(queryParameter).map(parameterObject) } : {}),
     ...(body === undefined
       ? {}
       : {

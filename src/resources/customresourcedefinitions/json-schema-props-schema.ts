@@ -43,6 +43,7 @@ export function jsonSchemaPropsSchema(prefixes: readonly string[]): Schema {
   return self;
 }
 
+const atomic = { listType: 'atomic' } as const;
 const json: Schema = anyJson({ go: 'v1.JSON' });
 const union = (go: string, ...alternatives: readonly Schema[]): Schema => ({
   oneOf: alternatives,
@@ -58,11 +59,16 @@ const externalDocs = struct(
   { description: 'Where to read more.', ...component('ExternalDocumentation') },
 );
 
+const reason = {
+  go: 'v1.FieldValueErrorReason',
+  enum: ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired'],
+};
+
 const rule = struct(
   'v1.ValidationRule',
   Object.fromEntries(
     ruleMembers.map(({ member, number, pointer, flag, description }) => {
-      const schema = flag ? boolean() : string(member === 'reason' ? { go: 'v1.FieldValueErrorReason' } : {});
+      const schema = flag ? boolean() : string(member === 'reason' ? reason : {});
       const presence = member === 'rule' ? 'always' : pointer ? 'pointer' : 'omitempty';
       return [member, field(number, schema, { presence, description })];
     }),
@@ -88,13 +94,13 @@ function ofKeyword({ number, shape, description }: Keyword, self: Schema): Schem
     case 'json':
       return optional(number, json, more);
     case 'jsons':
-      return field(number, list(json), more);
+      return field(number, list(json, atomic), more);
     case 'texts':
-      return field(number, list(string()), more);
+      return field(number, list(string(), atomic), more);
     case 'schema':
       return optional(number, self, more);
     case 'schemas':
-      return field(number, list(self), more);
+      return field(number, list(self, atomic), more);
     case 'schemas by name':
       return field(number, map(self), more);
     case 'schema or many':

@@ -172,6 +172,17 @@ describe('OpenAPI 3', () => {
     });
   });
 
+  test('parameters that all operations of a path take stand with the path', () => {
+    const namesAt = (...path: readonly string[]): unknown =>
+      (at(core, 'paths', ...path, 'parameters') as readonly JsonObject[] | undefined)?.map(({ name }) => name);
+    const [everywhere, namespaced] = ['/api/v1/configmaps', '/api/v1/namespaces/{namespace}/configmaps'];
+    expect(namesAt(everywhere)).toEqual(expect.arrayContaining(['labelSelector', 'pretty', 'watch']));
+    expect(namesAt(everywhere, 'get')).toBeUndefined();
+    expect(namesAt(namespaced)).toEqual(['namespace', 'pretty']);
+    expect(namesAt(namespaced, 'post')).toEqual(['dryRun', 'fieldManager', 'fieldValidation']);
+    expect(namesAt(namespaced, 'delete')).toEqual((namesAt(namespaced, 'delete') as readonly string[]).toSorted());
+  });
+
   test('operations say what they do, to which kind, and what patches they take', () => {
     const item = at(core, 'paths', '/api/v1/namespaces/{namespace}/configmaps/{name}') as Readonly<
       Record<string, JsonObject>
