@@ -107,7 +107,12 @@ export function mapFrom(entries: Iterable<readonly [Value, Value]>): MapValue {
 export const mapOfHashed = (map: ReadonlyMap<unknown, readonly [Value, Value]>): MapValue => ({
   kind: 'map',
   size: map.size,
-  get: (key) => (typeof key === 'number' && Number.isNaN(key) ? undefined : map.get(hashOf(key))?.[1]),
+  get: (key) => {
+    if (typeof key === 'number' && Number.isNaN(key)) return undefined;
+    const entry = map.get(hashOf(key));
+    // A double finds the integer key it is equal to, and not the other way round.
+    return entry === undefined || (typeof entry[0] === 'number' && typeof key !== 'number') ? undefined : entry[1];
+  },
   *keys() {
     for (const [key] of map.values()) yield key;
   },

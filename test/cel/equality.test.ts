@@ -78,6 +78,11 @@ test.each<readonly [string, Value, Value, boolean]>([
   expect([equal(a, b), equal(b, a)]).toEqual([expected, expected]);
 });
 
+test('a double finds the key of an int, and an int not that of a double', () => {
+  const [ints, doubles] = [mapFrom([[1n, 'a']]), mapFrom([[1, 'a']])];
+  expect([equal(doubles, ints), equal(ints, doubles), doubles.get(new Uint(1n))]).toEqual([true, false, undefined]);
+});
+
 test('a list with an equality of its own decides as the left one', () => {
   const always: ListValue = { ...list(1n, 2n), equals: () => true };
   expect([equal(always, list()), equal(list(), always), equal(list(always), list(list()))]).toEqual([
