@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer';
+
 /** How Go prints values in error messages (`%q`, `encoding/json`): clients compare these texts. */
 
 const escapes: Readonly<Record<string, string>> = {
@@ -18,6 +20,23 @@ const quoted = /["\\\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
 export function quote(text: string): string {
   return plain.test(text) ? `"${text}"` : `"${text.replace(quoted, escaped)}"`;
 }
+
+/** Bytes as `%q` quotes a string of them: those that are no UTF-8 are told one by one. */
+export function quoteBytes(bytes: Uint8Array): string {
+  const given = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (isUtf8(given)) return quote(given.toString('utf8'));
+  let text = '';
+  for (let at = 0; at < given.length; ) {
+    const length = characterLengths.find((size) => at + size <= given.length && isUtf8(given.subarray(at, at + size)));
+    text += length === undefined ? `\\x${given.toString('hex', at, at + 1)}` : inQuotes(given, at, length);
+    at += length ?? 1;
+  }
+  return `"${text}"`;
+}
+
+const characterLengths = [1, 2, 3, 4];
+const inQuotes = (bytes: Buffer, at: number, length: number): string =>
+  quote(bytes.toString('utf8', at, at + length)).slice(1, -1);
 
 function escaped(character: string): string {
   const known = escapes[character];

@@ -1,5 +1,5 @@
 import { parseAddress } from './go-ip.js';
-import { quote } from './go-text.js';
+import { quote, quoteBytes } from './go-text.js';
 
 /**
  * Reads URLs as Go's `net/url` does: what it takes and how it complains, because clients see both. Linear in the length.
@@ -228,25 +228,19 @@ function unescaped(text: string, part: Part): string {
   for (const { index, 0: found } of text.matchAll(unusual[isHost ? 'host' : 'other'])) {
     if (found !== '%') throw new UrlProblem(`invalid character ${quote(found)} in host name`);
     const triplet = text.slice(index, index + 3);
-    if (!/^%[0-9A-Fa-f]{2}$/.test(triplet)) throw new UrlProblem(`invalid URL escape ${quoteBytes(triplet)}`);
+    if (!/^%[0-9A-Fa-f]{2}$/.test(triplet))
+      throw new UrlProblem(`invalid URL escape ${quoteBytes(Buffer.from(triplet, 'latin1'))}`);
     const byte = String.fromCharCode(Number.parseInt(triplet.slice(1), 16));
     const isAllowed =
       triplet === '%25' ||
       (part === 'zone' ? byte === ' ' || byte.search(toEscape.host) < 0 : part !== 'host' || byte >= '\x80');
-    if (!isAllowed) throw new UrlProblem(`invalid URL escape ${quoteBytes(triplet)}`);
+    if (!isAllowed) throw new UrlProblem(`invalid URL escape ${quoteBytes(Buffer.from(triplet, 'latin1'))}`);
     parts.push(text.slice(done, index), byte);
     done = index + 3;
   }
   parts.push(text.slice(done));
   if (part !== 'query') return parts.join('');
   return parts.map((piece, at) => (at % 2 === 0 ? piece.replaceAll('+', ' ') : piece)).join('');
-}
-
-/** As Go quotes bytes of which some may be no text. */
-function quoteBytes(bytes: string): string {
-  const text = asText(bytes);
-  if (!text.includes('\ufffd')) return quote(text);
-  return `"${[...bytes].map((byte) => (byte < '\x80' ? quote(byte).slice(1, -1) : `\\x${byte.charCodeAt(0).toString(16)}`)).join('')}"`;
 }
 
 function written(url: Reference & { readonly fragment: string; readonly escapedFragment: string }): GoUrl {

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { quote } from '../api/go-text.js';
+import { quote, quoteBytes } from '../api/go-text.js';
 import { type AlternativeNames, hasAlternativeNames, readAlternativeNames } from './alternative-names.js';
 import { constructed, context, DerCursor, smallInteger, tags } from './der.js';
 import { isAscii } from './directory-string.js';
@@ -212,7 +212,7 @@ function constraintProblem(tag: number, value: Buffer): string | undefined {
   if (tag !== constraintKinds.dns && tag !== constraintKinds.email && tag !== constraintKinds.uri) return undefined;
   const text = value.toString('latin1');
   if (!isAscii(value)) {
-    return `invalid constraint value: x509: ${quote(value.toString('utf8'))} cannot be encoded as an IA5String`;
+    return `invalid constraint value: x509: ${quoteBytes(value)} cannot be encoded as an IA5String`;
   }
   if (tag === constraintKinds.dns) {
     return isDomainName(text, { constraint: true }) ? undefined : `failed to parse dnsName constraint ${quote(text)}`;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { goInt64, goNumber, quote } from '../../src/api/go-text.js';
+import { goInt64, goNumber, quote, quoteBytes } from '../../src/api/go-text.js';
 
 test.each([
   ['', '""'],
@@ -13,6 +13,14 @@ test.each([
   ['\x7f\x80', '"\\x7f\\u0080"'],
 ])('%j is quoted as Go quotes it', (text, quoted) => {
   expect(quote(text)).toBe(quoted);
+});
+
+test.each([
+  ['plain "text"', [], '"plain \\"text\\""'],
+  ['é', [0xff, 0x41], '"é\\xffA"'],
+  ['\n\ufffd', [0xe2, 0x82], '"\\n\ufffd\\xe2\\x82"'],
+])('%j and the bytes %j are quoted as Go quotes them', (text, more, quoted) => {
+  expect(quoteBytes(Buffer.concat([Buffer.from(text), Buffer.from(more)]))).toBe(quoted);
 });
 
 test('megabytes are quoted in no time', () => {
