@@ -7,8 +7,11 @@ export interface FieldPath<S> {
   /** As errors print it. */
   readonly text: string;
   readonly steps: readonly string[];
-  readonly schema: S;
+  /** undefined: any value may be there. */
+  readonly schema: S | undefined;
 }
+
+const nowhere = 'does not refer to a valid field';
 
 /** No schema nests as deep as a longer path goes, unless its names are very long. */
 const longestPath = 65_536;
@@ -22,18 +25,18 @@ export function followPath<S extends SchemaProps | Schema>(
   if (path.length > longestPath) return 'is too long';
   const tokens = tokenize(path);
   let at = 0;
-  let here: SchemaProps | Schema = schema;
+  let here: SchemaProps | Schema | undefined = schema;
   let text = '';
   const steps: string[] = [];
   /** Goes one step down; answers what is wrong. */
   const step = (name: string): string | undefined => {
-    const named = (here.properties?.size ?? 0) > 0;
-    const next = named ? here.properties?.get(name) : valuesOf(here);
+    const named = (here?.properties?.size ?? 0) > 0;
     text = named ? child(text, name) : mapKey(text, name);
     steps.push(name);
-    if (next === undefined) return 'does not refer to a valid field';
-    here = next;
-    return undefined;
+    if (here === undefined) return nowhere;
+    const exists = named ? here.properties?.has(name) : here.additionalProperties !== undefined;
+    here = named ? here.properties?.get(name) : valuesOf(here);
+    return exists ? undefined : nowhere;
   };
   while (at < tokens.length) {
     const token = tokens[at++] ?? '';
@@ -57,10 +60,10 @@ export function followPath<S extends SchemaProps | Schema>(
     }
   }
   // Within a schema of one sort all are of that sort.
-  return { text, steps, schema: here as S };
+  return { text, steps, schema: here as S | undefined };
 }
 
-/** The schema of members that have no name in it. */
+/** The schema of members that have no name in it; undefined if they may be anything. */
 function valuesOf({ additionalProperties }: SchemaProps | Schema): SchemaProps | Schema | undefined {
   if (typeof additionalProperties !== 'object') return undefined;
   return 'allows' in additionalProperties ? additionalProperties.schema : additionalProperties;

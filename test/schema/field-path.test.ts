@@ -6,6 +6,7 @@ const schema = readSchemaProps(
   {
     properties: {
       spec: { properties: { 'a.b': { type: 'string' }, m: { additionalProperties: { type: 'integer' } } } },
+      any: { additionalProperties: true },
     },
   },
   [],
@@ -14,6 +15,7 @@ const schema = readSchemaProps(
 test.each([
   [".spec['a.b']", 'spec.a.b'],
   ['.spec.m.any', 'spec.m[any]'],
+  ['.any.thing', 'any[thing]'],
   ['', ''],
 ])('%j leads somewhere', (path, text) => {
   expect(followPath(path, schema, { brackets: true })).toMatchObject({ text });
@@ -23,6 +25,7 @@ test.each([
   ['spec', 'expected [ or . but got: spec'],
   ['.spec.x', 'does not refer to a valid field'],
   ['.spec.m.any.more', 'does not refer to a valid field'],
+  ['.any.thing.more', 'does not refer to a valid field'],
   ['.spec.', 'unexpected end of JSON path'],
   ['.spec[0]', 'expected single quoted string but got 0'],
   [".spec['m'", 'unexpected end of JSON path'],

@@ -89,7 +89,7 @@ export function selectableFieldViolations(
     if (followed.steps[0] === 'metadata') {
       found.push(invalid(at, jsonPath, 'must not point to fields in metadata'));
     }
-    if (!['string', 'boolean', 'integer'].includes(followed.schema.type ?? '')) {
+    if (!['string', 'boolean', 'integer'].includes(followed.schema?.type ?? '')) {
       found.push(
         invalid(
           at,
