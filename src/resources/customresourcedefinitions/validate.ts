@@ -134,8 +134,10 @@ function* specViolations(
   const hasDefaults = schemas.some((schema) => hasSchema(schema, (inner) => inner.default !== undefined));
   const mustBeStructural =
     !waivers.notStructural || !preserves || hasDefaults || schemas.some((schema) => hasSchema(schema, hasExtensions));
+  // Of versions with one name, which are refused for that, the first decides.
+  const withStatus = new Map(spec.versions.toReversed().map((version) => [version.name, hasStatus(version)]));
   const ofVersion = (version: InternalVersion, at: number): Steps<readonly Violation[]> =>
-    versionViolations(version, index('spec.versions', at), spec, {
+    versionViolations(version, index('spec.versions', at), hasStatus(spec) || withStatus.get(version.name) === true, {
       ...rules,
       mustBeStructural,
       anyCost: waivers.anyCost.has(version.name),
@@ -221,11 +223,10 @@ interface SchemaRules extends Rules {
 function* versionViolations(
   version: InternalVersion,
   path: string,
-  spec: InternalSpec,
+  status: boolean,
   rules: SchemaRules,
 ): Steps<readonly Violation[]> {
   const wrongName = dns1035Label(version.name);
-  const status = spec.subresources === undefined ? hasStatus(version) : hasStatus(spec);
   return [
     ...(wrongName.length > 0 ? [invalid(child(path, 'name'), version.name, wrongName.join())] : []),
     ...deprecationWarningViolations(version.deprecated, version.deprecationWarning, child(path, 'deprecationWarning')),

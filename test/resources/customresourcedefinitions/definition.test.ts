@@ -131,6 +131,36 @@ test('of two versions with one name the second is not stored', () => {
   ]);
 });
 
+test('of versions with one name the first decides about the status subresource', () => {
+  const openAPIV3Schema = { type: 'string' };
+  const versions = [
+    version('v1', { storage: true, subresources: { status: {} } }),
+    version('v1', { schema: { openAPIV3Schema } }),
+  ];
+  expect(create(body(undefined, { versions })).causes).toContainEqual([
+    'FieldValueInvalid',
+    'spec.versions[1].schema.openAPIV3Schema.type',
+    expect.stringContaining('if the status subresource is enabled'),
+  ]);
+});
+
+test('a selectable field among values of any type exists, and has no type that can be selected', () => {
+  const schema = { type: 'object', properties: { m: { type: 'object', additionalProperties: true } } };
+  const versions = [
+    {
+      ...version('v1', { storage: true, schema: { openAPIV3Schema: schema } }),
+      selectableFields: [{ jsonPath: '.m.a' }],
+    },
+  ];
+  expect(create(body(undefined, { versions })).causes).toEqual([
+    [
+      'FieldValueInvalid',
+      'spec.selectableFields[0].jsonPath',
+      expect.stringContaining('must point to a field of type string, boolean or integer'),
+    ],
+  ]);
+});
+
 test('scope and kind are fixed once established, group and plural always', () => {
   const { crd } = create(body());
   const names = { ...crd.spec.names, plural: 'gadgets', kind: 'Gadget' };
