@@ -68,3 +68,16 @@ test.each<[string, object, readonly string[]]>([
   const named = { ...body, metadata: { name: 'w', resourceVersion, ...metadata } };
   expect(await fieldsOf('PUT', `${at}/w`, named)).toEqual(fields);
 });
+
+test('a null is dropped where an object is written, and refused where it is applied', async () => {
+  const body = { apiVersion, kind: 'Widget', metadata: { name: 'nothing' }, spec: { n: 3, l: null } };
+  const written = await it.ask('POST', `${at}?dryRun=All`, { body });
+  expect([written.code, written.json().spec]).toEqual([201, { n: 3 }]);
+  const headers = { 'content-type': 'application/apply-patch+yaml' };
+  const applied = await it.ask('PATCH', `${at}/nothing?fieldManager=me`, { headers, body });
+  expect(applied.json().details.causes).toContainEqual({
+    reason: 'FieldValueTypeInvalid',
+    field: 'spec.l',
+    message: 'Invalid value: "null": spec.l in body must be of type array: "null"',
+  });
+});

@@ -94,12 +94,12 @@ export function checkKind(definition: ResourceDefinition, result: JsonObject): v
   if (complaint !== undefined) throw new DecodeError(complaint);
 }
 
-/** The result of a patch as an object of the kind, and what of it nobody knows. */
-export function* decodeResult(definition: ResourceDefinition, result: JsonObject): Steps<Decoded> {
+/** The result of a patch as an object of the kind, and what of it nobody knows. Nulls that somebody `applied` speak. */
+export function* decodeResult(definition: ResourceDefinition, result: JsonObject, applied = false): Steps<Decoded> {
   if (definition.codec !== undefined) {
     const { apiVersion, kind } = checkedVersion(typeMetaOf(result));
     if (kind === '') throw new DecodeError(`Object 'Kind' is missing in '${goJson(result)}'`);
-    const { object, unknownFields } = yield* decodeWithCodec(definition, result, false);
+    const { object, unknownFields } = yield* decodeWithCodec(definition, result, applied);
     if (apiVersion === '') throw internalError("Object 'apiVersion' is missing in 'object has no apiVersion field'");
     return {
       object: { ...object, apiVersion },
@@ -138,7 +138,7 @@ async function applyChange(
           versions,
           force: force ?? false,
         },
-        { isBuiltIn: definition.origin === 'built-in', decode: (result) => decodeResult(definition, result) },
+        { isBuiltIn: definition.origin === 'built-in', decode: (result) => decodeResult(definition, result, true) },
       ),
     );
     checkRepeated(configuration, fieldValidation, (text) => write.context.warn(text));
