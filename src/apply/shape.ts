@@ -154,7 +154,7 @@ function mapShape(schema: Schema, preserving: boolean): MapShape {
   for (const [name, field] of properties ?? []) fields.set(name, shapeOf(field, preserving));
   if (schema.embeddedResource) {
     for (const [name, field] of Object.entries(typeMeta)) fields.set(name, shapeOf(field, false));
-    fields.set('metadata', shapeOf(objectMeta, preserving));
+    fields.set('metadata', shapeOf(objectMeta, false));
   }
   const others = shapeOfOthers(additionalProperties, preserving || fields.size === 0, preserving);
   return {

@@ -238,6 +238,13 @@ describe('what a configuration may not be', () => {
     expect(errors.length === 0 ? undefined : joinErrors(errors)).toBe(error);
   });
 
+  test('metadata of an embedded resource is that of objects, also where unknown fields are kept', () => {
+    const embedded: Schema = { type: 'object', embeddedResource: true, preserveUnknownFields: true };
+    const shape = shapeOfObject({ type: 'object', properties: new Map([['inner', embedded]]) });
+    const value = { inner: { kind: 'Inner', metadata: { name: 'a', more: 1 }, more: 1 } };
+    expect(atOnce(checkShape(shape, value))).toEqual(['.inner.metadata.more: field not declared in schema']);
+  });
+
   test('errors are not collected without end', () => {
     const value = { plain: Array.from({ length: 10_000 }, () => ({ name: 1 })) };
     expect(atOnce(checkShape(strict, value)).length).toBe(100);
