@@ -75,7 +75,8 @@ const nameAttempts = 8;
 
 /**
  * Creates an object. `managed`: its managedFields were computed already (apply). `byUpdate`: a PUT or an apply found
- * nothing to change, and the version it names means nothing; if there is something by now, it fails with WriteConflict.
+ * nothing to change there, and the version it names means nothing. The object is stored there, whatever it is called in
+ * the end; if there is something by now, it fails with WriteConflict.
  * `mayCreate`: its caller is asked for the right to create once the object is known to be one.
  */
 export async function createObject(
@@ -84,11 +85,11 @@ export async function createObject(
   given: ApiObject,
   {
     managed = false,
-    byUpdate = false,
+    byUpdate,
     mayCreate,
   }: {
     readonly managed?: boolean;
-    readonly byUpdate?: boolean;
+    readonly byUpdate?: ObjectKey;
     readonly mayCreate?: Update['mayCreate'] | undefined;
   } = {},
 ): Promise<Written> {
@@ -107,7 +108,9 @@ export async function createObject(
   const attributes = attributesOf(request, 'CREATE', object, undefined);
   const admitted = await mutated(parts, attributes);
   if (admitted !== object) {
-    object = dedupeOwners(wipeSystemFields(inNamespace(definition, context, admitted)), context, 'admission');
+    const { selfLink, ...metadata } = admitted.metadata;
+    const kept = context.dryRun && selfLink !== undefined ? admitted : { ...admitted, metadata };
+    object = dedupeOwners(inNamespace(definition, context, kept), context, 'admission');
   }
 
   const generates = !object.metadata.name && Boolean(object.metadata.generateName);
@@ -131,9 +134,10 @@ export async function createObject(
     await mayCreate?.();
     await runValidating(parts.admission, finalCreate(attributes, next));
 
-    checkNoVersion(given, context.dryRun || byUpdate);
-    if (admitted.metadata.resourceVersion !== undefined) checkNoVersion(admitted, context.dryRun || byUpdate);
-    const key = storageKey(definition, keyFor(definition, next));
+    const mayNameVersion = context.dryRun || byUpdate !== undefined;
+    checkNoVersion(given, mayNameVersion);
+    if (admitted.metadata.resourceVersion !== undefined) checkNoVersion(admitted, mayNameVersion);
+    const key = storageKey(definition, byUpdate ?? keyFor(definition, next));
     // In a dry run nothing is stored, in whatever version.
     const document = context.dryRun ? undefined : await encode(definition, next, turns);
     if (turns.isDue) await turns.next();
@@ -242,7 +246,7 @@ async function createByUpdate(parts: Parts, request: WriteRequest, key: ObjectKe
     throw update.checkUid
       ? uidMismatch(definition, key, request.context, [uid, ''])
       : uidOfNothing(definition, key, uid);
-  return createObject(parts, request, object, { managed, byUpdate: true, mayCreate: update.mayCreate });
+  return createObject(parts, request, object, { managed, byUpdate: key, mayCreate: update.mayCreate });
 }
 
 async function updateOnce(
@@ -268,14 +272,13 @@ async function updateOnce(
   next = dedupeOwners(next, context, 'admission');
   if (!changed.managed) next = await own(request, previous, next, turns);
   if (turns.isDue) await turns.next();
-  if (request.judgedAs === undefined) {
-    const admitted = await mutated(parts, attributesOf(request, 'UPDATE', next, previous));
-    if (admitted !== next) next = inNamespace(definition, context, admitted);
-  }
+  const sent = next;
+  if (request.judgedAs === undefined) next = await mutated(parts, attributesOf(request, 'UPDATE', sent, previous));
 
   const version = readGivenVersion(next);
   if (version === 0n && !definition.unconditionalUpdate) throw versionMissing(definition, key);
   if (version !== 0n && version !== entry.revision) throw staleWrite(subject(definition, key.name));
+  if (next !== sent) next = inNamespace(definition, context, next);
 
   // Generic rules see the object as sent; the kind's own see it with what this door may not change restored.
   next = keepSystemFields(next, previous);
@@ -290,7 +293,7 @@ async function updateOnce(
   if (violations.length) {
     // A patched object may say that it is of another group or kind.
     const group = next.apiVersion.replace(/\/?[^/]*$/, '');
-    throw invalidObject({ group, kind: next.kind, name: key.name }, violations);
+    throw invalidObject({ group, kind: next.kind, name: next.metadata.name }, violations);
   }
   if (view === undefined) for (const text of definition.warnings?.(next, previous) ?? []) context.warn(text);
   const { judgedAs = asIs } = request;

@@ -130,7 +130,7 @@ export function* validateMetadataUpdate(next: ApiObject, previous: ApiObject): S
     ...(now.generation !== undefined && now.generation < (old.generation ?? 0)
       ? [invalid(child(base, 'generation'), now.generation, 'must not be decremented')]
       : []),
-    ...changed.map((member) => invalid(child(base, member), now[member], 'field is immutable')),
+    ...changed.map((member) => invalid(child(base, member), now[member] ?? '', 'field is immutable')),
     ...(yield* validateLabels(now.labels, child(base, 'labels'))),
     ...(yield* validateAnnotations(now.annotations)),
     ...validateOwners(now.ownerReferences),
