@@ -1,14 +1,15 @@
 import type { HookedKinds, SeenAs } from '../admission/webhooks/seen.js';
-import { internalError } from '../api/errors.js';
+import { internalError, untyped } from '../api/errors.js';
 import { readJson } from '../api/json-text.js';
 import { type ApiObject, groupVersion, type JsonObject, type ResourceType } from '../api/object.js';
 import type { Steps } from '../api/steps.js';
 import { storagePrefix } from '../registry/keys.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { inTurns } from '../runtime/turn-taking.js';
-import { DecodeError } from '../schema/decode.js';
+import { DecodeError, typeMetaOf } from '../schema/decode.js';
 import { inOrder } from '../schema/encode.js';
 import { same } from '../schema/same.js';
+import { checkedVersion } from './bodies.js';
 import type { Catalogue } from './catalogue.js';
 import { DoesNotApply, readReceivedPatch } from './patch/json.js';
 import { checkKind, decodeResult } from './verbs/patch.js';
@@ -90,7 +91,17 @@ export function hookedKinds(catalogue: () => Catalogue): HookedKinds {
 
 function* readAs(definition: ResourceDefinition, result: JsonObject): Steps<ApiObject> {
   checkKind(definition, result);
-  return (yield* decodeResult(definition, result)).object;
+  if (definition.codec !== undefined) checkGroup(definition, result);
+  return (yield* decodeResult(definition, result, true)).object;
+}
+
+/** A custom resource that has become one of another group cannot be made one of its own again. */
+function checkGroup(definition: ResourceDefinition, result: JsonObject): void {
+  const { apiVersion, kind } = checkedVersion(typeMetaOf(result));
+  const [version = '', group = ''] = apiVersion.split('/').reverse();
+  if (kind === '' || group === definition.group) return;
+  const wanted = JSON.stringify(groupVersion(definition));
+  throw untyped(`${group}/${version}, Kind=${kind} is unstructured and is not suitable for converting to ${wanted}`);
 }
 
 /** Whoever asks has the definition in hand more often than not. */

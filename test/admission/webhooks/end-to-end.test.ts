@@ -118,6 +118,10 @@ describe('objects', () => {
     clientConfig: { url: `https://127.0.0.1:${hook.port}${path}`, caBundle: hook.caBundle },
   });
 
+  const onUpdate = [
+    { operations: ['UPDATE' as const], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] },
+  ];
+
   test('a patch is read, defaulted and stored like a request', async () => {
     const path = patchPath(
       { op: 'add', path: '/metadata/labels', value: { a: 'b' } },
@@ -182,6 +186,52 @@ describe('objects', () => {
       byUrl(patchPath(operation)),
     );
     expect(await server.client.resource(ConfigMaps).get({ namespace: 'ns', name: 'bad' })).toBeUndefined();
+  });
+
+  test.each([
+    [
+      'another name',
+      { op: 'replace', path: '/metadata/name', value: 'other' },
+      'ConfigMap "other" is invalid',
+      '"other"',
+    ],
+    ['no metadata', { op: 'remove', path: '/metadata' }, 'ConfigMap "" is invalid', '""'],
+  ])('a patch that gives what is updated %s is told by that', async (_, operation, message, value) => {
+    const maps = server.client.resource(ConfigMaps);
+    await maps.create(map('steady'));
+    await withHook(
+      MutatingWebhookConfigurations,
+      '',
+      ['configmaps'],
+      async () => {
+        const changed = maps.patch({ namespace: 'ns', name: 'steady' }, { type: 'merge', body: { data: { a: 'b' } } });
+        await expect(changed).rejects.toMatchObject({ code: 422, message: expect.stringContaining(message) });
+        await expect(changed).rejects.toThrow(`metadata.name: Invalid value: ${value}: field is immutable`);
+      },
+      { ...byUrl(patchPath(operation)), rules: onUpdate },
+    );
+    await maps.delete({ namespace: 'ns', name: 'steady' });
+  });
+
+  test('what is applied is stored where it was asked to be, whatever a patch calls it', async () => {
+    const maps = server.client.resource(ConfigMaps);
+    const [taken, asked] = ['taken', 'asked'].map((name) => ({ namespace: 'ns', name }));
+    await maps.create(map('taken'));
+    await withHook(
+      MutatingWebhookConfigurations,
+      '',
+      ['configmaps'],
+      async () => {
+        const applied = await maps.patch(asked as never, { type: 'apply', fieldManager: 'm', body: map('asked') });
+        expect(applied.metadata.name).toBe('taken');
+      },
+      byUrl(patchPath({ op: 'replace', path: '/metadata/name', value: 'taken' })),
+    );
+    expect(about('configmaps').length).toBe(1);
+    for (const key of [asked, taken]) {
+      expect(await maps.get(key as never)).toBeDefined();
+      await maps.delete(key as never);
+    }
   });
 
   test('a patch cannot reach what every object inherits', async () => {
@@ -399,6 +449,35 @@ describe('versions that a webhook converts', () => {
       requestKind: { version: 'v2' },
       object: { apiVersion: 'example.com/v1', spec: { host: 'c', port: '1' } },
     });
+  });
+
+  test.each([
+    [
+      'null',
+      { op: 'add', path: '/spec/replicas', value: null },
+      422,
+      'spec.replicas: Invalid value: "null": spec.replicas in body must be of type integer: "null"',
+    ],
+    [
+      'another group',
+      { op: 'replace', path: '/apiVersion', value: 'v9' },
+      500,
+      '/v9, Kind=Gadget is unstructured and is not suitable for converting to "example.com/v1"',
+    ],
+  ])('what a patch gives %s is refused', async (_, operation, code, message) => {
+    const url = `https://127.0.0.1:${hook.port}${patchPath(operation)}`;
+    await withHook(
+      MutatingWebhookConfigurations,
+      '',
+      ['gadgets'],
+      async () => {
+        await expect(in1().create(gadget('bad', 'v1', {}))).rejects.toMatchObject({
+          code,
+          message: expect.stringContaining(message),
+        });
+      },
+      { versions: ['v1'], clientConfig: { url, caBundle: hook.caBundle } },
+    );
   });
 
   test('scale is seen as Scale, also where another version is wanted', async () => {
