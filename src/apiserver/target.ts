@@ -51,8 +51,10 @@ function locateBuiltIn(definition: ResourceDefinition, info: RequestInfo, method
   if (namespaced && !definition.namespaced) throw noSuchResource();
   if (info.trailing || info.verb === 'proxy') throw noSuchResource();
   const allNamespaces = definition.namespaced && !namespaced;
-  if (allNamespaces && info.name !== '' && info.verb !== 'list' && info.verb !== 'watch') throw noSuchResource();
+  // The name of a list or watch is that of its selector, unless the path says watch.
+  if (allNamespaces && info.name !== '' && info.fieldSelector === undefined) throw noSuchResource();
   const verbs = verbsOf(definition);
+  if (allNamespaces && !verbs.includes('list')) throw noSuchResource();
   if (info.subresource !== '') {
     const subresource = ownSubresource(definition, info.subresource);
     if (subresource === undefined || info.verb === 'watch') throw noSuchResource();

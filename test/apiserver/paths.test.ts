@@ -31,6 +31,13 @@ test.each([
   ['DELETE', '/api/v1/watch/namespaces/default', 405],
   ['GET', '/apis/authentication.k8s.io/v1/watch/tokenreviews', 404],
   ['GET', '/api/v1/watch/namespaces/default/status', 404],
+  ['GET', '/api/v1/watch/secrets/a', 404],
+  ['POST', '/api/v1/watch/secrets/a', 404],
+  // Where nothing can be listed in all namespaces, the path without one leads nowhere.
+  ['GET', '/apis/authorization.k8s.io/v1/localsubjectaccessreviews', 404],
+  ['POST', '/apis/authorization.k8s.io/v1/localsubjectaccessreviews', 404],
+  ['POST', '/api/v1/secrets', 405],
+  ['GET', '/api/v1/secrets?fieldSelector=metadata.name=a', 200],
 ])('%s %s: %i', async (method, path, code) => {
   expect((await it.ask(method, path)).code).toBe(code);
 });
