@@ -19,6 +19,8 @@ const bad = (why: string): never => {
   throw badRequest(`invalid continue token: continue key is not valid: ${why}`);
 };
 
+const detours: ReadonlySet<string> = new Set(['', '.', '..']);
+
 /** Where Go's decoder of unpadded base64url stops; undefined if it does not. */
 function illegalBase64(text: string): number | undefined {
   const at = Buffer.from(text).findIndex((byte) => !/[A-Za-z0-9_-]/.test(String.fromCharCode(byte)));
@@ -42,9 +44,10 @@ export function readContinue(text: string): ContinueToken {
   if (typeof rv !== 'number' || !Number.isSafeInteger(rv) || rv === 0)
     return bad('incorrect encoded start resourceVersion (version meta.k8s.io/v1)');
   if (typeof start !== 'string' || start === '') return bad(`encoded start key empty (version ${version})`);
-  // A start that climbs out of the list's prefix is nobody's token.
-  if (start.split('/').includes('..')) return bad('invalid continue token');
-  return { revision: BigInt(rv), after: start.endsWith('\0') ? start.slice(0, -1) : start };
+  const key = start.startsWith('/') ? start.slice(1) : start;
+  // A start that climbs out of the list's prefix is nobody's token, nor is one that takes a detour.
+  if (key !== '' && key.split('/').some((segment) => detours.has(segment))) return bad(start);
+  return { revision: BigInt(rv), after: key.endsWith('\0') ? key.slice(0, -1) : key };
 }
 
 /** 410 with a fresh token, with which the caller may go on inconsistently. */
