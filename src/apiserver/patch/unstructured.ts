@@ -1,7 +1,7 @@
 import { isList, isObject, type Json, member } from '../../api/object.js';
 import { Postponed, type Steps } from '../../api/steps.js';
 import { isWhole } from '../../apply/go-print.js';
-import { itemsOf, valuesOf, type WireShape, wireShape } from '../../schema/go-types.js';
+import { goType, itemsOf, valuesOf, type WireShape, wireShape } from '../../schema/go-types.js';
 import type { Schema } from '../../schema/schema.js';
 
 /**
@@ -37,7 +37,7 @@ class Converter {
     if (shape === 'struct') this.#convertStruct(schema, value);
     else if (shape === 'map') this.#convertMap(schema, value);
     else if (shape === 'list') this.#convertList(schema, value);
-    else this.problem = scalarProblem(shape, value, this.#numbers);
+    else this.problem = scalarProblem(schema, shape, value, this.#numbers);
   }
 
   #convertStruct(schema: Schema, value: Json): void {
@@ -68,7 +68,7 @@ class Converter {
   }
 }
 
-function scalarProblem(shape: WireShape, value: Json, numbers: Numbers): string | undefined {
+function scalarProblem(schema: Schema, shape: WireShape, value: Json, numbers: Numbers): string | undefined {
   switch (shape) {
     case 'bytes':
       return typeof value === 'string' || isList(value)
@@ -77,7 +77,9 @@ function scalarProblem(shape: WireShape, value: Json, numbers: Numbers): string 
     case 'string':
       if (typeof value === 'string') return undefined;
       // Go takes whole numbers for convertible to text, and thinks better of it later.
-      return goKind(value, numbers) === 'int64' ? 'cannot convert int64 to string' : 'unrecognized type: string';
+      return goKind(value, numbers) === 'int64'
+        ? `cannot convert int64 to ${goType(schema)}`
+        : 'unrecognized type: string';
     case 'boolean':
       return typeof value === 'boolean' ? undefined : 'unrecognized type: bool';
     case 'int32':

@@ -25,6 +25,7 @@ const schema = struct('v1.Thing', {
   items: field(6, list(struct('v1.Item', { name: field(1, string()) }))),
   blob: field(7, bytes()),
   when: field(8, time()),
+  phase: field(9, string({ go: 'v1.Phase' })),
 });
 
 test.each<[Json, string | undefined]>([
@@ -36,6 +37,7 @@ test.each<[Json, string | undefined]>([
   [{ count: 1.5 }, 'cannot convert float64 to int32'],
   [{ count: 'x' }, 'unrecognized type: int32'],
   [{ text: 1 }, 'cannot convert int64 to string'],
+  [{ phase: 1 }, 'cannot convert int64 to v1.Phase'],
   [{ text: 1.5 }, 'unrecognized type: string'],
   [{ text: {} }, 'unrecognized type: string'],
   [{ flag: 'true' }, 'unrecognized type: bool'],
