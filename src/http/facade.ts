@@ -152,11 +152,17 @@ class ReceivedCredentials implements Credentials {
   }
 }
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the range is that of ASCII.
+const beyondAscii = /[^\x00-\x7f]/;
+/** Node reads headers byte by byte; who somebody is, is written in UTF-8. */
+const headerText = (bytes: string): string =>
+  beyondAscii.test(bytes) ? Buffer.from(bytes, 'latin1').toString('utf8') : bytes;
+
 function valuesOf(rawHeaders: readonly string[], name: string): readonly string[] {
   const found: string[] = [];
   for (let i = 0; i < rawHeaders.length; i += 2) {
     if (rawHeaders[i]?.length === name.length && rawHeaders[i]?.toLowerCase() === name)
-      found.push(rawHeaders[i + 1] ?? '');
+      found.push(headerText(rawHeaders[i + 1] ?? ''));
   }
   return found;
 }
