@@ -95,22 +95,19 @@ export async function createObject(
 ): Promise<Written> {
   const { definition, context } = request;
   const turns = new TurnTaking();
-  let object = wipeSystemFields(inNamespace(definition, context, given));
-  // In a dry run nothing gives the object a version, and one that was sent comes back.
-  if (!context.dryRun) {
-    const { resourceVersion: _version, ...metadata } = object.metadata;
-    object = { ...object, metadata };
-  }
-  object = dedupeOwners(object, context, 'request');
+  const placed = inNamespace(definition, context, given);
+  // Only what a POST says of itself is wiped, neither what others make of it nor what a PUT or an apply says.
+  const wiped = byUpdate === undefined ? wipeSystemFields(placed) : placed;
+  // In a dry run nothing gives the object a version, and what was sent comes back.
+  const stored = context.dryRun ? (all: ApiObject): ApiObject => all : withoutUnstored;
+  let object = dedupeOwners(stored(wiped), context, 'request');
   if (!managed) object = await own(request, undefined, object, turns);
   if (turns.isDue) await turns.next();
 
   const attributes = attributesOf(request, 'CREATE', object, undefined);
   const admitted = await mutated(parts, attributes);
   if (admitted !== object) {
-    const { selfLink, ...metadata } = admitted.metadata;
-    const kept = context.dryRun && selfLink !== undefined ? admitted : { ...admitted, metadata };
-    object = dedupeOwners(inNamespace(definition, context, kept), context, 'admission');
+    object = dedupeOwners(stored(inNamespace(definition, context, admitted)), context, 'admission');
   }
 
   const generates = !object.metadata.name && Boolean(object.metadata.generateName);
@@ -233,6 +230,12 @@ async function updateAt(
       }
     }
   }
+}
+
+/** The store gives versions, and keeps no links. */
+function withoutUnstored(object: ApiObject): ApiObject {
+  const { resourceVersion: _version, selfLink: _link, ...metadata } = object.metadata;
+  return { ...object, metadata };
 }
 
 async function createByUpdate(parts: Parts, request: WriteRequest, key: ObjectKey, update: Update): Promise<Written> {
