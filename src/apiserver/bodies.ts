@@ -13,7 +13,9 @@ import { applyDefaults } from '../schema/default.js';
 import { inOrder } from '../schema/encode.js';
 import { deleteOptions } from '../schema/meta.js';
 import type { Schema } from '../schema/schema.js';
+import type { Served } from './catalogue.js';
 import { existsInProtobuf, mediaTypesOf } from './negotiate.js';
+import type { Parts } from './parts.js';
 import { isOptionsKind, isRegistered, isUnversioned, optionsVersion, type TypeMeta } from './registered-kinds.js';
 import type { ApiRequest, RequestBody } from './request.js';
 
@@ -90,6 +92,7 @@ async function parse(body: RequestBody, forms: Forms, turns = new TurnTaking()):
 
 /** Reads the body of a create or update. Reports unknown and repeated fields as the request asks. */
 export async function readObject(
+  { catalogue }: Pick<Parts, 'catalogue'>,
   request: ApiRequest,
   definition: ResourceDefinition,
   parameters: Pick<WriteParameters, 'fieldValidation'>,
@@ -112,8 +115,12 @@ export async function readObject(
     throw unrecognized(why, dumpBody(bytes ?? Buffer.alloc(0)));
   }
   if (turns.isDue) await turns.next();
-  const decode = definition.origin === 'custom' ? decodeCustom : decodeBuiltIn;
-  const object = await inTurns(decode(definition, parsed, parameters.fieldValidation, context, unrecognized), turns);
+  const { fieldValidation } = parameters;
+  const decoding =
+    definition.origin === 'custom'
+      ? decodeCustom(definition, parsed, fieldValidation, context, unrecognized)
+      : decodeBuiltIn(catalogue.current(), definition, parsed, fieldValidation, context, unrecognized);
+  const object = await inTurns(decoding, turns);
   if (turns.isDue) await turns.next();
   request.record?.sent(object as unknown as JsonObject, (sent) => goJson(inOrder(definition, sent)));
   return object;
@@ -142,6 +149,7 @@ const notRegistered = ({ apiVersion, kind }: TypeMeta, scheme: string): string =
   `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme ${JSON.stringify(scheme)}`;
 
 function* decodeBuiltIn(
+  served: Served,
   definition: ResourceDefinition,
   parsed: Parsed,
   validation: FieldValidation,
@@ -153,7 +161,10 @@ function* decodeBuiltIn(
   const meta = { apiVersion: given.apiVersion || expected, kind: given.kind || definition.kind };
   const cannot = (why: string): ApiError => cannotHandle(meta, definition.kind, why);
   const otherKind = kindComplaint(definition, meta, 'k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30');
-  if (otherKind !== undefined) throw cannot(otherKind);
+  if (otherKind !== undefined) {
+    yield* decoded(cannot, decodedAs(served, meta, parsed.text));
+    throw cannot(otherKind);
+  }
   const { value, strict } = yield* decoded(cannot, decodeText(definition.schema, parsed.text));
   report(strict, validation, context, cannot);
   if (meta.apiVersion !== expected) {
@@ -163,6 +174,16 @@ function* decodeBuiltIn(
   }
   const object = { ...(value as unknown as ApiObject), kind: definition.kind, apiVersion: expected };
   return yield* withDefaults(definition, object);
+}
+
+/** Reads an object as what it says it is: that it does not fit its own kind is told before that it is not of another. */
+export function* decodedAs(
+  served: Served,
+  { apiVersion, kind }: TypeMeta,
+  text: Parameters<typeof decodeText>[1],
+): Steps<void> {
+  const other = served.builtInKind(apiVersion, kind);
+  if (other !== undefined) yield* decodeText(other.schema, text);
 }
 
 /** Why an object cannot be of a built-in kind, by what it says it is; another version of the kind can be converted. */

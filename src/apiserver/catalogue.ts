@@ -1,4 +1,5 @@
 import { compareVersions } from '../api/kinds/custom-resource-definition.js';
+import { groupVersion } from '../api/object.js';
 import { overlapping } from '../registry/keys.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 
@@ -81,6 +82,13 @@ export class Served {
 
   find(group: string, version: string, plural: string): ResourceDefinition | undefined {
     return this.#byPath.get(pathOf(group, version, plural));
+  }
+
+  /** The built-in kind that an object says it is of; undefined if none is served. */
+  builtInKind(apiVersion: string, kind: string): ResourceDefinition | undefined {
+    return this.definitions.find(
+      (one) => one.kind === kind && one.origin === 'built-in' && groupVersion(one) === apiVersion,
+    );
   }
 
   /** Unknown paths of built-in groups are answered otherwise than all others. */

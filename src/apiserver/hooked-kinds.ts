@@ -10,7 +10,7 @@ import { DecodeError, typeMetaOf } from '../schema/decode.js';
 import { inOrder } from '../schema/encode.js';
 import { same } from '../schema/same.js';
 import { checkedVersion } from './bodies.js';
-import type { Catalogue } from './catalogue.js';
+import type { Catalogue, Served } from './catalogue.js';
 import { DoesNotApply, readReceivedPatch } from './patch/json.js';
 import { checkKind, decodeResult } from './verbs/patch.js';
 
@@ -74,7 +74,7 @@ export function hookedKinds(catalogue: () => Catalogue): HookedKinds {
           if (definition === undefined) throw internalError('the kind is no longer served');
           try {
             const result = patch.apply(inOrder(definition, object as unknown as JsonObject));
-            return await inTurns(readAs(definition, result));
+            return await inTurns(readAs(catalogue().current(), definition, result));
           } catch (error) {
             if (!(error instanceof DoesNotApply || error instanceof DecodeError)) throw error;
             throw internalError(error.message, error);
@@ -89,8 +89,8 @@ export function hookedKinds(catalogue: () => Catalogue): HookedKinds {
   };
 }
 
-function* readAs(definition: ResourceDefinition, result: JsonObject): Steps<ApiObject> {
-  checkKind(definition, result);
+function* readAs(served: Served, definition: ResourceDefinition, result: JsonObject): Steps<ApiObject> {
+  yield* checkKind(served, definition, result);
   if (definition.codec !== undefined) checkGroup(definition, result);
   return (yield* decodeResult(definition, result, true)).object;
 }

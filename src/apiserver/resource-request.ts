@@ -173,7 +173,7 @@ async function create(
 ): Promise<Result> {
   checkMediaType(request.header('content-type'), definition);
   const parameters = readWriteParameters(request.query, { kind: 'CreateOptions' });
-  const object = await readObject(request, definition, parameters, context);
+  const object = await readObject(parts, request, definition, parameters, context);
   const written = await createObject(
     parts,
     writeRequest(request, definition, { ...context, dryRun: parameters.dryRun }, parameters),
@@ -190,7 +190,7 @@ async function answer(
   context: RequestContext,
 ): Promise<Result> {
   const parameters = readWriteParameters(request.query, { kind: 'CreateOptions' });
-  const given = await readObject(request, definition, parameters, context);
+  const given = await readObject(parts, request, definition, parameters, context);
   const admitted = await admitAction(
     parts,
     writeRequest(request, definition, { ...context, dryRun: parameters.dryRun }, parameters),
@@ -210,7 +210,7 @@ async function act(
 ): Promise<Result> {
   const parameters = readWriteParameters(request.query, { kind: 'CreateOptions' });
   const asked: ResourceDefinition = { ...actionDefinition(definition, subresource) };
-  const given = await readObject(request, asked, parameters, context);
+  const given = await readObject(parts, request, asked, parameters, context);
   const acting = { ...context, dryRun: parameters.dryRun };
   const admitted = await admitAction(parts, writeRequest(request, asked, acting, parameters), given, definition);
   const key = { namespace: context.key.namespace, name: context.key.name ?? '' };

@@ -52,6 +52,13 @@ test.each<[string, string, AskOptions, number, string]>([
     400,
     'specifying resource version is not allowed when using continue',
   ],
+  [
+    'GET',
+    `?continue=${Buffer.from('{"v":"meta.k8s.io/v1","rv":1,"start":"../b"}').toString('base64url')}`,
+    {},
+    400,
+    'invalid continue token: continue key is not valid: ../b',
+  ],
   // In which form a patch comes is asked before the form of the answer.
   ['PATCH', '/a', { headers: { accept: 'image/png' }, body: {} }, 415, '415: Unsupported Media Type'],
   [
@@ -191,6 +198,36 @@ test.each<[string, string, AskOptions, number, string]>([
     400,
     'Status in version "X" cannot be handled as a ConfigMap: converting (v1.Status) to (core.ConfigMap): unknown conversion',
   ],
+  // Kinds that are not served are known all the same; definitions are known only among themselves.
+  [
+    'POST',
+    '',
+    { body: { kind: 'StorageClass', apiVersion: 'storage.k8s.io/v1' } },
+    400,
+    'StorageClass in version "v1" cannot be handled as a ConfigMap: converting (v1.StorageClass) to (core.ConfigMap): unknown conversion',
+  ],
+  [
+    'POST',
+    '',
+    { body: { kind: 'EvictionList', apiVersion: 'policy/v1' } },
+    400,
+    'no kind "EvictionList" is registered for version "policy/v1"',
+  ],
+  [
+    'POST',
+    '',
+    { body: { kind: 'CustomResourceDefinition', apiVersion: 'apiextensions.k8s.io/v1' } },
+    400,
+    'no kind "CustomResourceDefinition" is registered for version "apiextensions.k8s.io/v1"',
+  ],
+  // What is no Secret is told before that a Secret is no ConfigMap.
+  [
+    'POST',
+    '',
+    { body: { kind: 'Secret', apiVersion: 'v1', data: { k: '***' } } },
+    400,
+    'Secret in version "v1" cannot be handled as a ConfigMap: illegal base64 data at input byte 0',
+  ],
   [
     'POST',
     '',
@@ -260,10 +297,33 @@ test('an empty list of managedFields has the server forget all managers, and not
 
 test.each([
   [{ kind: 'Pod' }, 'converting (v1.Pod) to (core.ConfigMap): unknown conversion'],
+  [{ kind: 'Secret', data: { k: '*' } }, 'illegal base64 data at input byte 0'],
   [{ apiVersion: 'v2' }, 'no kind "ConfigMap" is registered for version "v2" in scheme "pkg/runtime/scheme.go:111"'],
 ])('a merge patch that makes another kind of it: %j', async (body, why) => {
   const answer = await it.ask('PATCH', `${configMaps}/a`, { headers: merge, body });
   expect([answer.code, answer.json().message]).toEqual([422, expect.stringContaining(why)]);
+});
+
+test('what a caller says that only the server sets is wiped from what is posted, and not from what is put or applied', async () => {
+  const said = { selfLink: '/x', deletionTimestamp: '2020-01-01T00:00:00Z' };
+  const lease = (name: string) => ({ metadata: { name, ...said }, spec: {} });
+  const leases = '/apis/coordination.k8s.io/v1/namespaces/default/leases';
+  const posted = await it.ask('POST', `${leases}?dryRun=All`, { body: lease('posted') });
+  expect(posted.json().metadata).not.toMatchObject({ selfLink: '/x' });
+  expect(posted.json().metadata.deletionTimestamp).toBeUndefined();
+  const put = await it.ask('PUT', `${leases}/put?dryRun=All`, { body: lease('put') });
+  expect([put.code, put.json().metadata]).toEqual([201, expect.objectContaining(said)]);
+  const applied = await it.ask('PATCH', `${configMaps}/applied?dryRun=All&fieldManager=m`, {
+    headers: { 'content-type': 'application/apply-patch+yaml' },
+    body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'applied', ...said } },
+  });
+  expect([applied.code, applied.json().metadata]).toEqual([201, expect.objectContaining(said)]);
+});
+
+test('headers that say who somebody is are UTF-8', async () => {
+  const headers = { 'impersonate-user': Buffer.from('Zoë').toString('latin1') };
+  const answer = await it.ask('GET', configMaps, { headers });
+  expect(answer.json().message).toContain('User "Zoë" cannot list resource');
 });
 
 test('bodies of custom resources spell kind and apiVersion in one way', async () => {

@@ -6,7 +6,8 @@ import type { Steps } from '../../api/steps.js';
 import type { RequestContext, ResourceDefinition } from '../../registry/resource-definition.js';
 import { inTurns, TurnTaking } from '../../runtime/turn-taking.js';
 import { DecodeError, decodeText, typeMetaOf } from '../../schema/decode.js';
-import { checkedVersion, decodeWithCodec, kindComplaint, withDefaults } from '../bodies.js';
+import { checkedVersion, decodedAs, decodeWithCodec, kindComplaint, withDefaults } from '../bodies.js';
+import type { Catalogue, Served } from '../catalogue.js';
 import { withVersions } from '../conversions.js';
 import type { Parts } from '../parts.js';
 import { applied, checkRepeated, readConfiguration } from '../patch/apply.js';
@@ -39,7 +40,7 @@ export async function patchObject(
   const change =
     type === 'apply'
       ? await applyChange(request, seen, write, parameters)
-      : await patchChange(request, type, seen, parameters, context);
+      : await patchChange(parts.catalogue, request, type, seen, parameters, context);
   const named: Change = async (current) => {
     const made = await change(current);
     checkName(made.object, key.name);
@@ -60,6 +61,7 @@ type Change = Update['change'];
 
 /** JSON patch, merge patch, strategic merge patch. The patch is read only once there is something to patch. */
 async function patchChange(
+  catalogue: Catalogue,
   request: ApiRequest,
   type: PatchType,
   definition: ResourceDefinition,
@@ -74,9 +76,9 @@ async function patchChange(
         schema: definition.schema,
         fieldValidation,
         converts: type.for === 'built-in',
-        decode: (result) => {
-          if (type.for === 'all') checkKind(definition, result);
-          return decodeResult(definition, result);
+        decode: function* (result) {
+          if (type.for === 'all') yield* checkKind(catalogue.current(), definition, result);
+          return yield* decodeResult(definition, result);
         },
       }),
     );
@@ -86,12 +88,14 @@ async function patchChange(
 }
 
 /** A patch that knows nothing of the kind may have made another of it. */
-export function checkKind(definition: ResourceDefinition, result: JsonObject): void {
+export function* checkKind(served: Served, definition: ResourceDefinition, result: JsonObject): Steps<void> {
   if (definition.codec !== undefined) return;
   const meta = checkedVersion(typeMetaOf(result));
   const given = { apiVersion: meta.apiVersion || groupVersion(definition), kind: meta.kind || definition.kind };
   const complaint = kindComplaint(definition, given, 'pkg/runtime/scheme.go:111');
-  if (complaint !== undefined) throw new DecodeError(complaint);
+  if (complaint === undefined) return;
+  yield* decodedAs(served, given, { value: result, exact: result, duplicates: [] });
+  throw new DecodeError(complaint);
 }
 
 /** The result of a patch as an object of the kind, and what of it nobody knows. Nulls that somebody `applied` speak. */

@@ -91,7 +91,7 @@ export async function readProjected(...given: Parameters<typeof readObject>): Pr
     return await readObject(...given);
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 400) throw error;
-    throw badRequest(`no kind is registered for the type v1.${given[1].kind} in scheme "pkg/runtime/scheme.go:111"`);
+    throw badRequest(`no kind is registered for the type v1.${given[2].kind} in scheme "pkg/runtime/scheme.go:111"`);
   }
 }
 

@@ -24,12 +24,12 @@ export async function putObject(
   const key = { namespace: context.key.namespace, name: context.key.name ?? '' };
   const write = writeRequest(request, definition, acting, parameters);
   if (subresource?.type === 'projection') {
-    const sent = await readProjected(request, projectedDefinition(definition, subresource), parameters, context);
+    const sent = await readProjected(parts, request, projectedDefinition(definition, subresource), parameters, context);
     checkName(sent, key.name);
     const change = async () => ({ object: sent, managed: false });
     return projectedWrite(parts, write, key, subresource, { change, checkUid: true });
   }
-  const sent = dedupeOwners(await readObject(request, definition, parameters, context), context, 'request');
+  const sent = dedupeOwners(await readObject(parts, request, definition, parameters, context), context, 'request');
   checkName(sent, key.name);
   const written = await updateObject(
     parts,
