@@ -62,7 +62,7 @@ const largest = 2_147_483_647;
 function countViolations(object: unknown, path: string): readonly Violation[] {
   const found = at(object, path, 'int64');
   if (found.wrong !== undefined) return [invalid(path, 0, found.wrong)];
-  const count = Number(found.value ?? 0);
+  const count = BigInt((found.value ?? 0) as number | bigint);
   if (count < 0) return [invalid(path, count, 'should be a non-negative integer')];
   return count > largest ? [invalid(path, count, `should be less than or equal to ${largest}`)] : [];
 }
