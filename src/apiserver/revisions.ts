@@ -9,23 +9,28 @@ import { HistoryCompacted, type Revision, RevisionInFuture, type Store } from '.
 const patience = 3_000;
 const pollMs = 50;
 
-const tooLargeVersion = (asked: Revision, current: Revision): ApiError =>
+const tooLargeVersion = (
+  asked: Revision,
+  current: Revision,
+  later: { readonly retryAfterSeconds?: number },
+): ApiError =>
   timeout(`Too large resource version: ${asked}, current: ${current}`, {
     causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
-    retryAfterSeconds: 1,
+    ...later,
   });
 
-/** Waits until the store is not older than a revision; Timeout after 3 s. */
+/** Waits until the store is not older than a revision; Timeout after 3 s, or at once where the kind is not cached. */
 export async function waitForRevision(
   store: Store,
   asked: Revision,
-  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+  { clock, signal, uncached }: { readonly clock: Clock; readonly signal: AbortSignal; readonly uncached?: boolean },
 ): Promise<Revision> {
   const deadline = clock.now() + patience;
   for (;;) {
     const current = await store.revision();
     if (current >= asked) return current;
-    if (clock.now() >= deadline || signal.aborted) throw tooLargeVersion(asked, current);
+    if (uncached === true) throw tooLargeVersion(asked, current, {});
+    if (clock.now() >= deadline || signal.aborted) throw tooLargeVersion(asked, current, { retryAfterSeconds: 1 });
     await clock.sleep(pollMs, signal);
   }
 }

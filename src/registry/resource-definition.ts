@@ -29,6 +29,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Res
   readonly createOnUpdate?: boolean;
   /** PUT without a resourceVersion overwrites whatever is there. */
   readonly unconditionalUpdate?: boolean;
+  /** Kubernetes keeps no cache of the kind: reads are never older than the store, have pages whatever version they name, and wait for none. */
+  readonly uncached?: boolean;
   /** DELETE answers with the object instead of a Status. */
   readonly answersDeleted?: boolean;
   /** Present where `metadata.generation` counts desired states: did this write make a new one? */

@@ -320,6 +320,30 @@ test('what a caller says that only the server sets is wiped from what is posted,
   expect([applied.code, applied.json().metadata]).toEqual([201, expect.objectContaining(said)]);
 });
 
+test('events are read without a cache: pages of any age, and no waiting for a version to come', async () => {
+  const events = '/api/v1/namespaces/default/events';
+  for (const name of ['read-1', 'read-2']) {
+    await it.ask('POST', events, { body: { metadata: { name }, involvedObject: { namespace: 'default' } } });
+  }
+  const page = await it.ask('GET', `${events}?resourceVersion=0&limit=1`);
+  expect([page.json().items.length, page.json().metadata.continue]).toEqual([1, expect.any(String)]);
+  const whole = await it.ask('GET', `${configMaps}?resourceVersion=0&limit=1`);
+  expect([whole.json().items.length > 1, whole.json().metadata.continue]).toEqual([true, undefined]);
+  for (const path of [`${events}/read-1`, events]) {
+    const malformed = await it.ask('GET', `${path}?resourceVersion=x`);
+    expect([malformed.code, malformed.json().message]).toEqual([
+      400,
+      'invalid resource version: resourceVersion: Invalid value: "x": strconv.ParseUint: parsing "x": invalid syntax',
+    ]);
+    const early = await it.ask('GET', `${path}?resourceVersion=99999999`);
+    expect([early.code, early.headers['retry-after'], early.json().details]).toEqual([
+      504,
+      undefined,
+      { causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }] },
+    ]);
+  }
+});
+
 test('headers that say who somebody is are UTF-8', async () => {
   const headers = { 'impersonate-user': Buffer.from('Zoë').toString('latin1') };
   const answer = await it.ask('GET', configMaps, { headers });
@@ -344,6 +368,16 @@ test('bodies of custom resources spell kind and apiVersion in one way', async ()
       'the API version in the data () does not match the expected API version (example.com/v1)',
     );
   }
+});
+
+test('a number of replicas beyond all bounds is told to its last digit', async () => {
+  const body =
+    '{"kind":"Widget","apiVersion":"example.com/v1","metadata":{"name":"m"},"spec":{"replicas":1000000000000000000}}';
+  const answer = await it.ask('POST', '/apis/example.com/v1/widgets', { body });
+  expect([answer.code, answer.json().message]).toEqual([
+    422,
+    expect.stringContaining('Invalid value: 1000000000000000000: should be less than or equal to 2147483647'),
+  ]);
 });
 
 test('doors of custom resources', async () => {

@@ -14,8 +14,11 @@ import { projectedDefinition } from './projection.js';
 export async function getObject(parts: Parts, request: ApiRequest, definition: ResourceDefinition): Promise<Result> {
   refuseExport(request.query);
   const version = request.query.get('resourceVersion');
-  if (version)
-    await waitForRevision(parts.store, readVersion(version, 'get'), { clock: parts.clock, signal: request.signal });
+  if (version) {
+    const { uncached = false } = definition;
+    const asked = readVersion(version, uncached ? 'list' : 'get');
+    await waitForRevision(parts.store, asked, { clock: parts.clock, signal: request.signal, uncached });
+  }
   const entry = await existing(parts, definition, request.info);
   await converted(definition, [entry]);
   const subresource = request.info.subresource === '' ? undefined : definition.subresources?.[request.info.subresource];

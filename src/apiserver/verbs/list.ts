@@ -52,7 +52,10 @@ interface ReadPlan {
 
 async function planRead(parts: Parts, target: ListTarget, parameters: ListParameters): Promise<ReadPlan> {
   const { resourceVersion: text, resourceVersionMatch: match } = parameters;
+  const { uncached = false } = target.definition;
   const limit = parameters.limit !== undefined && parameters.limit > 0 ? parameters.limit : undefined;
+  /** A cache that may be of any age gives everything it has. */
+  const anyAge = uncached ? limit : undefined;
   if (parameters.continue !== undefined) {
     const token = readContinue(parameters.continue);
     if (text !== '' && text !== '0') {
@@ -62,7 +65,7 @@ async function planRead(parts: Parts, target: ListTarget, parameters: ListParame
     return {
       at: atLatest ? undefined : token.revision,
       after: storagePrefix(target.definition, target.namespace) + token.after,
-      limit: text === '0' ? undefined : limit,
+      limit: text === '0' ? anyAge : limit,
       atLatest,
       continued: true,
     };
@@ -70,8 +73,8 @@ async function planRead(parts: Parts, target: ListTarget, parameters: ListParame
   const version = text === '' ? undefined : readVersion(text, 'list');
   const plain: ReadPlan = { at: undefined, after: undefined, limit, atLatest: false, continued: false };
   if (version === undefined) return plain;
-  if (version === 0n) return { ...plain, limit: undefined };
-  await waitForRevision(parts.store, version, { clock: parts.clock, signal: target.signal });
+  if (version === 0n) return { ...plain, limit: anyAge };
+  await waitForRevision(parts.store, version, { clock: parts.clock, signal: target.signal, uncached });
   const exact = match === 'Exact' || (match === undefined && limit !== undefined);
   return exact ? { ...plain, at: version } : plain;
 }

@@ -159,6 +159,7 @@ export const events = defineResource<Event>({
   schema: eventSchema,
   checksMetadata: 'never',
   createOnUpdate: true,
+  uncached: true,
   unconditionalUpdate: true,
   selectableFields: {
     'involvedObject.kind': ({ involvedObject }) => involvedObject?.kind ?? '',
