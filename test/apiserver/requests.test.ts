@@ -380,6 +380,16 @@ test('a number of replicas beyond all bounds is told to its last digit', async (
   ]);
 });
 
+test('a null that is posted means nothing, and one that is applied is a value', async () => {
+  const body = { kind: 'Widget', apiVersion: 'example.com/v1', metadata: { name: 'nulls' }, spec: { replicas: null } };
+  const at = '/apis/example.com/v1/widgets';
+  const posted = await it.ask('POST', `${at}?dryRun=All`, { body });
+  expect([posted.code, posted.json().spec]).toEqual([201, {}]);
+  const headers = { 'content-type': 'application/apply-patch+yaml' };
+  const applied = await it.ask('PATCH', `${at}/nulls?fieldManager=m`, { headers, body });
+  expect([applied.code, applied.json().details.causes[0].field]).toEqual([422, 'spec.replicas']);
+});
+
 test('doors of custom resources', async () => {
   const widget = { kind: 'Widget', apiVersion: 'example.com/v1', metadata: { name: 'w' }, spec: { replicas: 1 } };
   const at = '/apis/example.com/v1/widgets';

@@ -98,12 +98,16 @@ export function* checkKind(served: Served, definition: ResourceDefinition, resul
   throw new DecodeError(complaint);
 }
 
-/** The result of a patch as an object of the kind, and what of it nobody knows. Nulls that somebody `applied` speak. */
-export function* decodeResult(definition: ResourceDefinition, result: JsonObject, applied = false): Steps<Decoded> {
+/** The result of a patch as an object of the kind, and what of it nobody knows. Where nothing is decoded, nulls stay. */
+export function* decodeResult(
+  definition: ResourceDefinition,
+  result: JsonObject,
+  { keepsNulls = false } = {},
+): Steps<Decoded> {
   if (definition.codec !== undefined) {
     const { apiVersion, kind } = checkedVersion(typeMetaOf(result));
     if (kind === '') throw new DecodeError(`Object 'Kind' is missing in '${goJson(result)}'`);
-    const { object, unknownFields } = yield* decodeWithCodec(definition, result, applied);
+    const { object, unknownFields } = yield* decodeWithCodec(definition, result, keepsNulls);
     if (apiVersion === '') throw internalError("Object 'apiVersion' is missing in 'object has no apiVersion field'");
     return {
       object: { ...object, apiVersion },
@@ -142,7 +146,10 @@ async function applyChange(
           versions,
           force: force ?? false,
         },
-        { isBuiltIn: definition.origin === 'built-in', decode: (result) => decodeResult(definition, result, true) },
+        {
+          isBuiltIn: definition.origin === 'built-in',
+          decode: (result) => decodeResult(definition, result, { keepsNulls: true }),
+        },
       ),
     );
     checkRepeated(configuration, fieldValidation, (text) => write.context.warn(text));
