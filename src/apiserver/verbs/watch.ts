@@ -204,9 +204,9 @@ class Watch {
 
   /** Everything that telling of a change looks at, where a webhook converts it. */
   #convert(change: Change): Promise<void> | undefined {
-    if (change.type === 'progress') return undefined;
-    const { entry, previous } = change;
     const { definition } = this.#target;
+    if (change.type === 'progress' || definition.codec?.elsewhere === undefined) return undefined;
+    const { entry, previous } = change;
     const last = change.type === 'put' ? previous && this.#lastOf(previous, entry.revision) : undefined;
     return converted(
       definition,
