@@ -1,15 +1,22 @@
 import { goJson } from './go-text.js';
 import type { Json, JsonObject } from './object.js';
+import { atOnce, itemsInStep, type Steps } from './steps.js';
 import { goFloat, resolveScalar } from './yaml-scalar.js';
 
 /**
  * JSON as the YAML that Kubernetes answers with: block style, two spaces, lists not indented, members sorted, long
  * text folded beyond column 80, quotes only where a reader would take the text for something else.
  */
-export const writeYaml = (value: Json): string => {
-  const lines = isNested(value) ? block(value, 0) : scalar('', value, step);
+export const writeYaml = (value: Json): string => atOnce(writeYamlInSteps(value));
+
+/** The same for values of any size. */
+export function* writeYamlInSteps(value: Json): Steps<string> {
+  const lines: string[] = [];
+  if (isNested(value)) yield* block(value, 0, lines);
+  else lines.push(...scalar('', value, step));
+  yield;
   return `${lines.join('\n')}\n`;
-};
+}
 
 const step = 2;
 const width = 80;
@@ -21,39 +28,80 @@ const isNested = (value: Json): value is Nested =>
   typeof value === 'object' && value !== null && (Array.isArray(value) ? value.length : Object.keys(value).length) > 0;
 const isList = (value: Nested): value is readonly Json[] => Array.isArray(value);
 
-/** The lines of a list or an object that is not empty. */
-function block(value: Nested, indent: number): string[] {
-  const lines: string[] = [];
-  // Not spread into push: a list may be longer than a call takes arguments.
-  const add = (more: readonly string[]): void => {
-    for (const line of more) lines.push(line);
-  };
+/** Adds the lines of a list or an object that is not empty; the first one behind what begins its line. */
+function* block(value: Nested, indent: number, lines: string[], begun?: string): Steps<void> {
   const pad = ' '.repeat(indent);
-  /** What stands on the line of a `-`, `?` or `:`. */
-  const behind = (head: string, inner: Json): readonly string[] => {
-    if (!isNested(inner)) return scalar(head, inner, indent + step);
-    const [first = '', ...rest] = block(inner, indent + step);
-    return [`${head} ${first.slice(indent + step)}`, ...rest];
-  };
+  let head = begun === undefined ? pad : `${begun} `;
+  let count = 0;
   if (isList(value)) {
-    for (const item of value) add(behind(`${pad}-`, item));
-    return lines;
+    for (const item of value) {
+      yield* behind(`${head}-`, item, indent, lines);
+      head = pad;
+      if (++count % itemsInStep === 0) yield;
+    }
+    return;
   }
-  for (const name of Object.keys(value).sort(compareNames)) {
+  for (const name of yield* sortedInSteps(Object.keys(value), compareNames)) {
     const member = value[name] as Json;
     if (name.includes('\n') || Buffer.byteLength(name) > longestName) {
-      add(behind(`${pad}?`, name));
-      add(behind(`${pad}:`, member));
-      continue;
+      yield* behind(`${head}?`, name, indent, lines);
+      yield* behind(`${pad}:`, member, indent, lines);
+    } else {
+      const named = `${head}${flow('', name, { style: nameStyle(name) })[0]}:`;
+      if (isNested(member)) {
+        lines.push(named);
+        yield* block(member, isList(member) ? indent : indent + step, lines);
+      } else addAll(lines, scalar(named, member, indent + step));
     }
-    const head = `${pad}${flow('', name, { style: nameStyle(name) })[0]}:`;
-    if (!isNested(member)) add(scalar(head, member, indent + step));
-    else {
-      lines.push(head);
-      add(block(member, isList(member) ? indent : indent + step));
-    }
+    head = pad;
+    if (++count % itemsInStep === 0) yield;
   }
-  return lines;
+}
+
+/** Adds what stands on the line of a `-`, `?` or `:`, and below. */
+function* behind(head: string, inner: Json, indent: number, lines: string[]): Steps<void> {
+  if (isNested(inner)) yield* block(inner, indent + step, lines, head);
+  else addAll(lines, scalar(head, inner, indent + step));
+}
+
+/** Not spread into push: a text may have more lines than a call takes arguments. */
+function addAll(lines: string[], more: readonly string[]): void {
+  for (const line of more) lines.push(line);
+}
+
+/** Many texts in order: runs of some are sorted, then merged two by two. */
+function* sortedInSteps(texts: string[], compare: (a: string, b: string) => number): Steps<readonly string[]> {
+  if (texts.length <= itemsInStep) return texts.sort(compare);
+  let runs: string[][] = [];
+  for (let at = 0; at < texts.length; at += itemsInStep) {
+    runs.push(texts.slice(at, at + itemsInStep).sort(compare));
+    yield;
+  }
+  while (runs.length > 1) {
+    const merged: string[][] = [];
+    for (let at = 0; at < runs.length; at += 2) {
+      merged.push(yield* mergedInSteps(runs[at] ?? [], runs[at + 1] ?? [], compare));
+    }
+    runs = merged;
+  }
+  return runs[0] ?? [];
+}
+
+function* mergedInSteps(left: string[], right: string[], compare: (a: string, b: string) => number): Steps<string[]> {
+  const merged: string[] = [];
+  let [l, r] = [0, 0];
+  while (l < left.length && r < right.length) {
+    const [a, b] = [left[l] as string, right[r] as string];
+    if (compare(a, b) <= 0) {
+      merged.push(a);
+      l++;
+    } else {
+      merged.push(b);
+      r++;
+    }
+    if (merged.length % itemsInStep === 0) yield;
+  }
+  return merged.concat(left.slice(l), right.slice(r));
 }
 
 /** The lines of a scalar or an empty collection behind `head`; further lines are indented. */
@@ -171,42 +219,48 @@ const isDigit = (character: string | undefined): boolean => character !== undefi
 
 /** The order of go-yaml: letters behind everything else, runs of digits by their value. */
 function compareNames(left: string, right: string): number {
-  if (plainName.test(left) && plainName.test(right)) return left < right ? -1 : left > right ? 1 : 0;
-  const a = [...left];
-  const b = [...right];
-  for (let at = 0; at < a.length && at < b.length; at++) {
-    const x = a[at] as string;
-    const y = b[at] as string;
-    if (x !== y) return compareAt(a, b, at, x, y);
-  }
-  return a.length - b.length;
+  const shorter = Math.min(left.length, right.length);
+  let at = 0;
+  while (at < shorter && left.charCodeAt(at) === right.charCodeAt(at)) at++;
+  // A character of two units may differ in the second.
+  if (isHighSurrogate(left.charCodeAt(at - 1)) && [left, right].some((text) => isLowSurrogate(text.charCodeAt(at))))
+    at--;
+  if (at === shorter) return left.length - right.length;
+  const [x, y] = [left.codePointAt(at) ?? 0, right.codePointAt(at) ?? 0];
+  return compareAt(left, right, at, String.fromCodePoint(x), String.fromCodePoint(y));
 }
-const plainName = /^[A-Za-z]+$/;
+const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
+const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;
 
-function compareAt(a: readonly string[], b: readonly string[], at: number, x: string, y: string): number {
+function compareAt(a: string, b: string, at: number, x: string, y: string): number {
   const letters = [isLetter(x), isLetter(y)];
   const byCode = (x.codePointAt(0) ?? 0) - (y.codePointAt(0) ?? 0);
   if (letters[0] && letters[1]) return byCode;
   if (letters[0] || letters[1]) return letters[1] ? -1 : 1;
   const lead = (x === '0' || y === '0') && followsNumber(a, at) ? 1n : 0n;
-  const [m, mEnd] = numberAt(a, at, lead);
-  const [n, nEnd] = numberAt(b, at, lead);
+  const [m, mLength] = numberAt(a, at, lead);
+  const [n, nLength] = numberAt(b, at, lead);
   if (m !== n) return m < n ? -1 : 1;
-  return mEnd !== nEnd ? mEnd - nEnd : byCode;
+  return mLength !== nLength ? mLength - nLength : byCode;
 }
 
 /** Is there a digit other than zero in the digits right before `at`? */
-function followsNumber(characters: readonly string[], at: number): boolean {
-  for (let before = at - 1; isDigit(characters[before]); before--) if (characters[before] !== '0') return true;
+function followsNumber(text: string, at: number): boolean {
+  for (const digit of [...text.slice(0, at)].reverse()) {
+    if (!isDigit(digit)) return false;
+    if (digit !== '0') return true;
+  }
   return false;
 }
 
 /** Longest run of digits that is read as one number; more than 64 bits hold. */
 const maxDigits = 40;
+const digitsHere = /\p{Nd}*/uy;
 
-function numberAt(characters: readonly string[], at: number, lead: bigint): [bigint, number] {
-  let end = at;
-  while (isDigit(characters[end])) end++;
-  const digits = characters.slice(at, Math.min(end, at + maxDigits)).join('');
-  return [BigInt(`${lead}${/^\d*$/.test(digits) ? digits : 0}`), end];
+function numberAt(text: string, at: number, lead: bigint): [bigint, number] {
+  digitsHere.lastIndex = at;
+  const [run = ''] = digitsHere.exec(text) ?? [];
+  const all = [...run];
+  const digits = all.slice(0, maxDigits).join('');
+  return [BigInt(`${lead}${/^\d*$/.test(digits) ? digits : 0}`), all.length];
 }

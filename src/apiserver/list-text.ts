@@ -1,6 +1,7 @@
 import { goJson } from '../api/go-text.js';
 import type { Json, JsonObject } from '../api/object.js';
-import { TurnTaking } from '../runtime/turn-taking.js';
+import type { Steps } from '../api/steps.js';
+import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
 import type { Entry } from '../store/store.js';
 import type { ListResult } from './request.js';
 
@@ -10,28 +11,35 @@ const batchBytes = 65_536;
 /** Deals with the entries of a list in batches, with turns for others in between. */
 export async function inBatches<R>(
   entries: readonly Entry[],
-  make: (batch: readonly Entry[]) => R,
+  make: (batch: readonly Entry[]) => R | Promise<R>,
 ): Promise<readonly R[]> {
   const turns = new TurnTaking();
   const made: R[] = [];
   for (let from = 0; from < entries.length; ) {
     let to = from;
     for (let size = 0; to < entries.length && size < batchBytes; to++) size += entries[to]?.bytes.length ?? 0;
-    made.push(make(entries.slice(from, to)));
+    made.push(await make(entries.slice(from, to)));
     from = to;
     if (turns.isDue) await turns.next();
   }
   return made;
 }
 
+type Text = string | Steps<string>;
+
+/** A text that is there or comes in steps. */
+export function* wholeText(text: Text): Steps<string> {
+  return typeof text === 'string' ? text : yield* text;
+}
+
 /** How a list is written whose items are written apart. */
 export interface ListForm {
   /** The list without items. */
-  frame(list: JsonObject): string;
+  frame(list: JsonObject): Text;
   /** What stands in the frame for no items; items stand between `open` and `close`. */
   empty(member: string): string;
   open(member: string): string;
-  items(list: readonly Json[]): string;
+  items(list: readonly Json[]): Text;
   readonly between: string;
   readonly close: string;
 }
@@ -54,12 +62,12 @@ export const prettyJson: ListForm = {
   close: '\n  ]',
 };
 
-export const yamlForm = (writeYaml: (value: Json) => string): ListForm => ({
-  frame: writeYaml,
+export const yamlForm = (write: (value: Json) => Steps<string>): ListForm => ({
+  frame: write,
   // Other lines that read like this are indented.
   empty: (member) => `\n${member}: []\n`,
   open: (member) => `\n${member}:\n`,
-  items: writeYaml,
+  items: write,
   between: '',
   close: '',
 });
@@ -67,18 +75,20 @@ export const yamlForm = (writeYaml: (value: Json) => string): ListForm => ({
 /** A list as text, in parts to be written one after the other. `shape` makes the value of a list with these entries. */
 export async function listText(
   result: ListResult,
-  shape: (result: ListResult) => JsonObject,
+  shape: (result: ListResult) => Steps<JsonObject>,
   form: ListForm,
 ): Promise<readonly Buffer[]> {
-  const frame = shape({ ...result, entries: [] });
-  if (result.entries.length === 0) return [Buffer.from(form.frame(frame))];
+  const frame = await inTurns(shape({ ...result, entries: [] }));
+  if (result.entries.length === 0) return [Buffer.from(await inTurns(wholeText(form.frame(frame))))];
   const member = Object.hasOwn(frame, 'rows') ? 'rows' : 'items';
   const empty = form.empty(member);
-  const text = form.frame({ ...frame, [member]: [] });
+  const text = await inTurns(wholeText(form.frame({ ...frame, [member]: [] })));
   const at = text.indexOf(empty);
   let before = text.slice(0, at) + form.open(member);
-  const parts = await inBatches(result.entries, (entries) => {
-    const part = Buffer.from(before + form.items(shape({ ...result, entries })[member] as readonly Json[]));
+  const parts = await inBatches(result.entries, async (entries) => {
+    const shaped = await inTurns(shape({ ...result, entries }));
+    const items = await inTurns(wholeText(form.items(shaped[member] as readonly Json[])));
+    const part = Buffer.from(before + items);
     before = form.between;
     return part;
   });

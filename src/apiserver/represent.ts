@@ -1,13 +1,16 @@
 import { notAcceptable, untyped } from '../api/errors.js';
 import { goJson } from '../api/go-text.js';
+import { largeJson, parseInSteps } from '../api/json-member.js';
 import { parseJson } from '../api/json-text.js';
 import { type ApiObject, groupVersion, type JsonObject, type ObjectMeta } from '../api/object.js';
+import { atOnce, type Steps } from '../api/steps.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
+import { inTurns } from '../runtime/turn-taking.js';
 import { compileEncoder, inOrder, itemStart } from '../schema/encode.js';
 import { withRevision } from '../store/document.js';
 import type { Entry } from '../store/store.js';
 import { asStored, stored, storedMetadata } from './forms.js';
-import { compactJson, type ListForm, listText, prettyJson, yamlForm } from './list-text.js';
+import { compactJson, type ListForm, listText, prettyJson, wholeText, yamlForm } from './list-text.js';
 import type { ListResult, Representation, Result } from './request.js';
 import { partialObject, tableOf } from './tables.js';
 
@@ -45,23 +48,26 @@ export function represent(result: Bodied, form: Representation, now: number): Re
 }
 
 async function reshaped(result: Bodied, form: Representation, now: number): Promise<Represented> {
+  if (result.type === 'entry' && result.entry.bytes.length >= largeJson) await inTurns(result.entry.read());
   const transforms = form.as !== undefined && !isStatus(result);
-  const shape = (some: Bodied): JsonObject => transformed(some, form, now) as JsonObject;
+  const shape = (some: Bodied): Steps<JsonObject> => transformed(some, form, now) as Steps<JsonObject>;
   if (form.mediaType === 'protobuf') {
     const { encodeAnswer } = await import('./protobuf-answer.js');
-    const bytes = await encodeAnswer(result, transforms ? shape : undefined);
+    const bytes = await encodeAnswer(result, transforms ? (some) => atOnce(shape(some)) : undefined);
     return { code: codeOf(result), contentType: types.protobuf, body: bodyOf(bytes) };
   }
   const texts = await formOf(form);
   const chunks =
-    result.type === 'list' ? await listText(result, shape, texts) : [Buffer.from(texts.frame(shape(result)))];
+    result.type === 'list'
+      ? await listText(result, shape, texts)
+      : [Buffer.from(await inTurns(wholeText(texts.frame(await inTurns(shape(result))))))];
   return { code: codeOf(result), contentType: types[form.mediaType], body: bodyOf(...chunks) };
 }
 
 async function formOf({ mediaType, pretty }: Representation): Promise<ListForm> {
   if (mediaType !== 'yaml') return pretty ? prettyJson : compactJson;
-  const { writeYaml } = await import('../api/yaml-writer.js');
-  return yamlForm(writeYaml);
+  const { writeYamlInSteps } = await import('../api/yaml-writer.js');
+  return yamlForm(writeYamlInSteps);
 }
 
 const codeOf = (result: Bodied): number => (result.type === 'list' ? 200 : result.code);
@@ -177,9 +183,9 @@ const customListMeta = ({ resourceVersion, continue: token, remainingItemCount }
 });
 
 /** The result as a value, transformed as asked. */
-function transformed(result: Bodied, form: Representation, now: number): unknown {
+function* transformed(result: Bodied, form: Representation, now: number): Steps<unknown> {
   const { as } = form;
-  if (isStatus(result) || as === undefined) return plainValue(result);
+  if (isStatus(result) || as === undefined) return yield* plainValue(result);
   const isList = result.type === 'list';
   const { definition } = result as { readonly definition: ResourceDefinition };
   if (as.kind === 'Table') {
@@ -228,8 +234,8 @@ const objectOf = (result: Exclude<Bodied, ListResult>): ApiObject =>
 const metadataOf = (result: Exclude<Bodied, ListResult>): ObjectMeta =>
   result.type === 'entry' ? storedMetadata(result.definition, result.entry) : objectOf(result).metadata;
 
-function plainValue(result: Bodied): unknown {
-  if (result.type === 'entry') return parseJson(entryBytes(result.definition, result.entry).toString('utf8'));
+function* plainValue(result: Bodied): Steps<unknown> {
+  if (result.type === 'entry') return yield* parseInSteps(entryBytes(result.definition, result.entry), ['metadata']);
   if (result.type === 'list') return parseJson(Buffer.concat([...listBody(result).chunks]).toString('utf8'));
   return result.definition === undefined ? result.object : inOrder(result.definition, result.object as JsonObject);
 }

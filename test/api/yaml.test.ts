@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { NumberText, parseJson } from '../../src/api/json-text.js';
 import type { Json } from '../../src/api/object.js';
 import { maxYamlBytes, maxYamlDepth, readYaml, strictWarnings } from '../../src/api/yaml.js';
-import { writeYaml } from '../../src/api/yaml-writer.js';
+import { writeYaml, writeYamlInSteps } from '../../src/api/yaml-writer.js';
+import { countSteps } from '../count-steps.js';
 
 describe('scalars mean what they mean to Kubernetes', () => {
   test.each<[string, Json]>([
@@ -255,4 +256,29 @@ describe('writing', () => {
       { numRuns: 250 },
     );
   });
+});
+
+test('large values are written in steps, as small ones are', () => {
+  const names = Array.from({ length: 5_000 }, (_, at) => `k${(at * 7_919) % 5_000}`);
+  const large = { map: Object.fromEntries(names.map((name, at) => [name, at])), list: names.map((name) => ({ name })) };
+  const { pauses, result } = countSteps(writeYamlInSteps(large));
+  expect(pauses).toBeGreaterThan(5);
+  const lines = result.split('\n');
+  expect(lines).toHaveLength(2 * names.length + 3);
+  const written = lines.slice(names.length + 2, -1).map((line) => line.trim().replace(/:.*/, ''));
+  expect(written).toEqual(Array.from({ length: 5_000 }, (_, at) => `k${at}`));
+});
+
+test.each([
+  ['a1', 'a2', 'a10', 'a010x', 'aa', 'ab'],
+  ['_', '1', '1a', '01', '2', '10', 'A', 'Z', 'a', 'é', '\u{10400}', '\u{10401}'],
+  ['k', 'k\u{1f600}', 'k\u{1f601}', 'k\u{1d7d8}', 'k\u{1d7d9}', 'ka'],
+])('names in the order of go-yaml: %j', (...names) => {
+  const object = Object.fromEntries(names.toReversed().map((name) => [name, null]));
+  const lines = writeYaml(object).trimEnd().split('\n');
+  const plain = (line: string): string =>
+    line
+      .replace(/^"|"?: null$/g, '')
+      .replace(/\\U([0-9A-F]{8})/g, (_, hex) => String.fromCodePoint(Number.parseInt(hex, 16)));
+  expect(lines.map(plain)).toEqual(names);
 });

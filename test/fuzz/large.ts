@@ -149,14 +149,25 @@ export function largeRequest(
   }
 }
 
+/** What is asked for in return: an object is as large when it is answered. */
+const answers = [
+  'application/json',
+  'application/yaml',
+  'application/vnd.kubernetes.protobuf, application/json',
+  'application/json;as=Table;v=v1;g=meta.k8s.io',
+  'application/yaml;as=PartialObjectMetadata;v=v1;g=meta.k8s.io',
+];
+
 /** Any such request for any of these kinds. */
 export function largeRequests(definitions: readonly ResourceDefinition[]): (random: Random) => FuzzRequest {
   const places = definitions.flatMap(placesOf);
-  return (random) =>
-    largeRequest(random.pick(places), {
+  return (random) => {
+    const request = largeRequest(random.pick(places), {
       filling: random.pick(fillings),
       size: random.pick([262_144, 1_048_576, 3_100_000]),
       verb: random.pick(verbs),
       form: random.pick(forms),
     });
+    return { ...request, headers: [...request.headers, ['accept', random.pick(answers)]] };
+  };
 }
