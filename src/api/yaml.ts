@@ -74,6 +74,8 @@ export async function readYaml(source: string | Uint8Array, pause: Pause = nextR
     if (complete !== undefined) return complete;
     throw new YamlError(complaint(wrong, more, text, lineAt));
   }
+  const tab = document?.contents ? -1 : text.search(/^ *\t/m);
+  if (tab >= 0) throw new YamlError(complaintAt(noToken, lineAt(tab) === 1 ? 0 : lineAt(tab)));
   const isLong = text.length > longText;
   if (isLong) await pause();
   const reader = new TreeReader({ lineAt, isMap: yaml.isMap, isAlias: yaml.isAlias, isPair: yaml.isPair });
@@ -143,10 +145,10 @@ const noEndOfList = "did not find expected ',' or ']'";
 const noColon = "could not find expected ':'";
 const noValueHere = 'mapping values are not allowed in this context';
 const noKey = 'did not find expected key';
+const noToken = 'found character that cannot start any token';
 const complaints: Readonly<Record<string, Complaint>> = {
   BLOCK_AS_IMPLICIT_KEY: { text: noValueHere, scanner: true },
-  TAB_AS_INDENT: { text: 'found character that cannot start any token', scanner: true },
-  BAD_SCALAR_START: { text: 'found character that cannot start any token', scanner: true },
+  BAD_SCALAR_START: { text: noToken, scanner: true },
   KEY_OVER_1024_CHARS: { text: noColon, scanner: true },
   BAD_DQ_ESCAPE: { text: 'found unknown escape character', scanner: true },
   BAD_DIRECTIVE: { text: 'found unknown directive name', scanner: true },
@@ -222,6 +224,15 @@ function keyComplaint(
   return undefined;
 }
 
+/** What is wrong with a tab that begins a line: go-yaml says it as what the line before has begun. */
+function tabComplaint(text: string, offset: number): string {
+  const before = text.slice(0, offset).trimEnd().split('\n').at(-1) ?? '';
+  const value = /^\s*(?:- +)*(?:[^"'#]+?:\s+)?(.*)$/.exec(before)?.[1] ?? '';
+  if (/^[|>][-+\d]*$/.test(value)) return 'found a tab character where an indentation space is expected';
+  if (value === '' || value === '-' || /^["'#]|\s#|:$/.test(value)) return noToken;
+  return 'found a tab character that violates indentation';
+}
+
 function complaint(
   wrong: ParserError,
   more: readonly ParserError[],
@@ -236,6 +247,7 @@ function complaint(
   const inFlow = beginsFlow.test(text);
   if (code === 'UNEXPECTED_TOKEN' && /^\s*-\s/.test(text)) return complaintAt(noNextItem, line - 1);
   if (code === 'MULTILINE_IMPLICIT_KEY' && inFlow) return complaintAt(noEndOfMap, line);
+  if (code === 'TAB_AS_INDENT') return complaintAt(tabComplaint(text, pos[0]), line === 1 ? 0 : line);
   const ofKey = inFlow ? undefined : keyComplaint(wrong, more, text, lineAt);
   if (ofKey !== undefined) return ofKey;
   const found: Complaint = complaints[code] ??
@@ -412,7 +424,8 @@ class TreeReader {
     const out = new Map<string, ExactJson>();
     for (const { key, value } of members.values()) {
       if (key.name === undefined) {
-        throw new YamlError(`unsupported map key of type: %!s(<nil>), key: <nil>, value: ${value.go}`);
+        const shown = value === nothing ? '<nil>' : value.go;
+        throw new YamlError(`unsupported map key of type: %!s(<nil>), key: <nil>, value: ${shown}`);
       }
       out.set(key.name, value.json);
     }
