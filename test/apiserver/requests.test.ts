@@ -350,6 +350,33 @@ test('headers that say who somebody is are UTF-8', async () => {
   expect(answer.json().message).toContain('User "Zoë" cannot list resource');
 });
 
+test('a status that is applied as null is none where there is none, and no object where there is one', async () => {
+  const crd = widgets({}, { subresources: { status: {} } });
+  const { spec } = crd;
+  const schema = { type: 'object', properties: { status: { type: 'object', properties: { n: { type: 'integer' } } } } };
+  await it.ask('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
+    body: {
+      ...crd,
+      metadata: { name: 'states.states.example.com' },
+      spec: {
+        ...spec,
+        group: 'states.example.com',
+        names: { plural: 'states', kind: 'State' },
+        versions: [{ ...spec.versions[0], schema: { openAPIV3Schema: schema } }],
+      },
+    },
+  });
+  const at = '/apis/states.example.com/v1/states';
+  await served(it, at);
+  const state = { kind: 'State', apiVersion: 'states.example.com/v1', metadata: { name: 'a' } };
+  await it.ask('POST', at, { body: state });
+  const apply = async (status: unknown) => {
+    const headers = { 'content-type': 'application/apply-patch+yaml' };
+    return (await it.ask('PATCH', `${at}/a/status?fieldManager=m`, { headers, body: { ...state, status } })).code;
+  };
+  expect([await apply(null), await apply({ n: 1 }), await apply(null)]).toEqual([200, 200, 422]);
+});
+
 test('bodies of custom resources spell kind and apiVersion in one way', async () => {
   const gadgets = '/apis/example.com/v1/widgets';
   const scale = { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' };

@@ -82,7 +82,8 @@ export function customResourceRules(version: {
           : [
               ...(now === undefined || statusBySchema === undefined
                 ? []
-                : yield* statusBySchema(now, 'status', asJson(previous)['status'])),
+                : // A status that is null is no change where there is none.
+                  yield* statusBySchema(now, 'status', asJson(previous)['status'] ?? null)),
               ...scaleStatusViolations(next, scale),
             ]),
         ...newListTypeViolations(value, previous, schema),
