@@ -29,7 +29,8 @@ const protobuf = 'application/vnd.kubernetes.protobuf';
 interface Parsed {
   readonly text: ReadText & { readonly format?: 'json' | 'yaml' };
   readonly dump: string;
-  readonly raw: string;
+  /** The text, if it came as one. */
+  readonly raw?: string;
 }
 
 const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
@@ -72,14 +73,14 @@ export const checkMediaType = (contentType: string | undefined, definition: Reso
 async function parse(body: RequestBody, forms: Forms, turns = new TurnTaking()): Promise<Parsed> {
   if ('object' in body) {
     const value = body.object as JsonObject;
-    return { text: { value, exact: value, duplicates: [] }, dump: '', raw: '' };
+    return { text: { value, exact: value, duplicates: [] }, dump: '' };
   }
   const { bytes } = body;
   const format = formatOf(body.contentType, forms);
   if (format === protobuf) {
     const { decodeEnvelope } = await import('../schema/protobuf.js');
     const value = decodeEnvelope(forms.protobuf as Schema, bytes);
-    return { text: { value, exact: value, duplicates: [] }, dump: dumpBody(bytes), raw: '' };
+    return { text: { value, exact: value, duplicates: [] }, dump: dumpBody(bytes) };
   }
   if (format === yaml) {
     const { readYaml } = await import('../api/yaml.js');
@@ -214,13 +215,7 @@ function* decodeCustom(
   const meta = checkedTypeMeta(parsed, unrecognized);
   // Unlike the fields of built-in kinds, these have one spelling.
   const { kind, apiVersion } = (text.value ?? {}) as JsonObject;
-  if (meta.kind === '' || !kind) throw unrecognized(`Object 'Kind' is missing in '${raw || goJson(text.value)}'`, dump);
-  const expected = groupVersion(definition);
-  if (apiVersion !== expected) {
-    throw badRequest(
-      `the API version in the data (${apiVersion ?? ''}) does not match the expected API version (${expected})`,
-    );
-  }
+  if (meta.kind === '' || !kind) throw unrecognized(`Object 'Kind' is missing in '${raw ?? goJson(text.value)}'`, dump);
   const cannot = (why: string): ApiError => cannotHandle(meta, definition.kind, why);
   if (text.numberError !== undefined) throw cannot(text.numberError);
   const { object, unknownFields } = yield* decoded(
@@ -232,8 +227,18 @@ function* decodeCustom(
     [...text.duplicates, ...unknownFields.map((path) => `unknown field ${JSON.stringify(path)}`)],
     validation,
     context,
-    cannot,
+    (why) =>
+      meta.apiVersion === ''
+        ? badRequest("Object 'apiVersion' is missing in 'object has no apiVersion field'")
+        : // What has been read so far is of the kind that it says.
+          cannotHandle(meta, meta.kind, why),
   );
+  const expected = groupVersion(definition);
+  if (apiVersion !== expected) {
+    throw badRequest(
+      `the API version in the data (${apiVersion ?? ''}) does not match the expected API version (${expected})`,
+    );
+  }
   return object;
 }
 

@@ -397,6 +397,31 @@ test('bodies of custom resources spell kind and apiVersion in one way', async ()
   }
 });
 
+test('the body of a custom resource is read as what it says it is before its version is refused', async () => {
+  const ask = async (apiVersion: string, kind: string, query = '') => {
+    const body = `{"apiVersion":"${apiVersion}","kind":"${kind}","metadata":{"name":"a","name":"a"},"nope":1}`;
+    const { code, headers, json } = await it.ask('POST', `/apis/example.com/v1/widgets?dryRun=All${query}`, { body });
+    return [code, json().message, headers['warning'] ?? ''];
+  };
+  const twice = '299 - "duplicate field \\"metadata.name\\""';
+  const unknown = '299 - "unknown field \\"nope\\""';
+  const wrong = (version: string): string =>
+    `the API version in the data (${version}) does not match the expected API version (example.com/v1)`;
+  const [, , told] = await ask('example.com/v2', 'Widget');
+  expect([told?.includes(twice), told?.includes(unknown)]).toEqual([true, true]);
+  expect((await ask('example.com/v2', 'Widget'))[1]).toBe(wrong('example.com/v2'));
+  expect((await ask('v1', 'Widget'))[2]).not.toContain('nope');
+  expect((await ask('example.com/v1', 'Nope'))[2]).not.toContain('nope');
+  expect(await ask('v2', 'Widget', '&fieldValidation=Ignore')).toEqual([400, wrong('v2'), expect.anything()]);
+  const strict = 'strict decoding error: duplicate field "metadata.name"';
+  expect((await ask('v2', 'Nope', '&fieldValidation=Strict'))[1]).toBe(
+    `Nope in version "v2" cannot be handled as a Nope: ${strict}`,
+  );
+  expect((await ask('', 'Widget', '&fieldValidation=Strict'))[1]).toBe(
+    "Object 'apiVersion' is missing in 'object has no apiVersion field'",
+  );
+});
+
 test('a number of replicas beyond all bounds is told to its last digit', async () => {
   const body =
     '{"kind":"Widget","apiVersion":"example.com/v1","metadata":{"name":"m"},"spec":{"replicas":1000000000000000000}}';

@@ -13,6 +13,7 @@ import type { ConvertElsewhere } from './conversion-review.js';
 
 export interface CodecParts {
   readonly group: string;
+  readonly kind: string;
   /** The version that callers speak. */
   readonly version: string;
   readonly storageVersion: string;
@@ -88,23 +89,27 @@ const unchanged: Convert = (object, to) => {
 const apiVersionOf = ({ group }: CodecParts, version: string): string => `${group}/${version}`;
 
 /**
- * A body as sent: members that the schema does not name are dropped and reported, nulls that mean nothing too (but not
+ * A body as sent, by the schema of the version that it says; one of another kind is left alone, and of a version that
+ * there is not nothing is known. Members that the schema does not name are dropped and reported, nulls that mean nothing too (but not
  * of an `applied` configuration, where they speak), embedded resources are brought into shape, defaults are filled in.
  * Throws DecodeError for metadata that cannot be read, BadRequest for more defaults than an object may have.
  */
 export function* decodeCustom(
   body: JsonObject,
-  parts: Pick<CodecParts, 'version' | 'schemaOf' | 'preserveUnknownFields'>,
+  parts: Pick<CodecParts, 'group' | 'kind' | 'schemaOf' | 'preserveUnknownFields'>,
   { applied }: { readonly applied: boolean },
 ): Steps<{ readonly object: ApiObject; readonly unknownFields: readonly string[] }> {
-  const schema = parts.schemaOf(parts.version) ?? nothing;
   const { apiVersion, kind, metadata } = body;
+  const [version, group = ''] = typeof apiVersion === 'string' ? apiVersion.split('/').toReversed() : [''];
+  const isOurs = kind === parts.kind && group === parts.group;
+  const schema = (isOurs ? parts.schemaOf(version ?? '') : undefined) ?? nothing;
+  const keepsAll = parts.preserveUnknownFields || !isOurs;
   const meta = decodeMetadata(metadata ?? null);
-  const { value: pruned, unknownFields } = parts.preserveUnknownFields
+  const { value: pruned, unknownFields } = keepsAll
     ? { value: body, unknownFields: [] }
     : prune(body, schema, { resource: true });
   yield;
-  const shaped = applied || parts.preserveUnknownFields ? pruned : dropNulls(pruned, schema);
+  const shaped = applied || keepsAll ? pruned : dropNulls(pruned, schema);
   yield;
   const { value: coerced, unknownFields: inEmbedded, refused } = coerceEmbedded(shaped, schema);
   if (refused !== undefined) throw new DecodeError(`${refused.field}: ${refused.body}`);

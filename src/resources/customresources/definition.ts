@@ -96,6 +96,7 @@ function customResource(
     ...(hasStatus ? { resetFields: [['status']] } : {}),
     codec: codecOf({
       group: type.group,
+      kind: type.kind,
       version: version.name,
       storageVersion: stored,
       schemaOf: structural,
