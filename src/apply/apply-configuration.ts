@@ -79,7 +79,17 @@ function unidentified({ live, schema }: Applying, { message }: UnidentifiedItem)
   const errors = atOnce(checkShape(shapeOfObject(schema), stored, { duplicates: true }));
   return errors.length === 0
     ? untyped(`failed to merge config: ${message}`)
-    : untyped(`failed to create typed live object (${objectName(stored)}): ${joinErrors(errors)}`);
+    : unreadableLive(live, stored, joinErrors(errors));
+}
+
+/** The stored object does not fit its schema. Where nobody owns anything, an owner is looked for first. */
+function unreadableLive(live: ApiObject | undefined, stored: JsonObject, why: string): ApiError {
+  const isOwned = live === undefined || (live.metadata.managedFields ?? []).length > 0;
+  return untyped(
+    isOwned
+      ? `failed to create typed live object (${objectName(stored)}): ${why}`
+      : `failed to create manager for existing fields: failed to convert new object (${objectName(stored)}) to smd typed: ${why}`,
+  );
 }
 
 function* checkConfiguration({ config, kind, schema }: Applying): Steps<void> {
@@ -113,7 +123,7 @@ const textOf = (value: Json | undefined): string => (typeof value === 'string' ?
 function* appliedAs(applying: Applying): Steps<Applied> {
   const live = applying.live === undefined ? zeroObject(applying.schema) : withoutOwners(asJson(applying.live));
   const problem = yield* misfit(applying.schema, live);
-  if (problem !== undefined) throw untyped(`failed to create typed live object (${objectName(live)}): ${problem}`);
+  if (problem !== undefined) throw unreadableLive(applying.live, live, problem);
   yield;
   const owners = yield* ownersBeforeApply(applying, live);
   yield;

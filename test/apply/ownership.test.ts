@@ -216,8 +216,10 @@ test('an apply to an object with an item that has no key says what is wrong with
   const live = { apiVersion: 'v1', kind: 'Thing', metadata: { name: 'a', uid: 'u' }, secrets: [{}] } as ApiObject;
   const config = { apiVersion: 'v1', kind: 'Thing', metadata: { name: 'a' } };
   const kind = { group: '', version: 'v1', kind: 'Thing' };
-  expect(() => appliedAtOnce({ ...writing({ schema: keyed }), live, config, kind, force: false })).toThrow(
-    'failed to create typed live object (/a; /v1, Kind=Thing): .secrets: element 0: associative list with keys has an element that omits all key fields ["name"]',
+  const why = '.secrets: element 0: associative list with keys has an element that omits all key fields ["name"]';
+  const applying = { ...writing({ schema: keyed }), config, kind, force: false };
+  expect(() => appliedAtOnce({ ...applying, live })).toThrow(
+    `failed to create manager for existing fields: failed to convert new object (/a; /v1, Kind=Thing) to smd typed: ${why}`,
   );
 });
 
