@@ -162,9 +162,20 @@ function orderList(out: Record<string, Json>, patch: JsonObject, name: string, s
   checkAlike([live ?? [], given ?? []]);
   const isMap = isObject((live ?? [])[0] ?? (given ?? [])[0] ?? null);
   const key = isMap && how.key !== '' ? how.key : undefined;
-  if (key !== undefined) for (const place of order) identity(place, key);
+  if (key !== undefined) {
+    checkPlaces(merged, order, key);
+    for (const place of order) identity(place, key);
+  }
   setMember(out, target, sortInto(merged, { order, live: live ?? [], key }));
   return target;
+}
+
+/** Each item is looked for among the places, up to the one that has its key. */
+function checkPlaces(items: readonly Json[], order: readonly Json[], key: string): void {
+  const stray = order.findIndex((place) => !isObject(place));
+  if (stray < 0) return;
+  const before = new Set(order.slice(0, stray).map((place) => identity(place, key)));
+  if (items.some((item) => !before.has(identity(item, key)))) throw untyped(`value for key ${stray} is not a map`);
 }
 
 /** The items a patch has must come in the order it asks for. */

@@ -252,6 +252,13 @@ test.each<[string, JsonObject, Json, number, string]>([
     400,
     'invalid patch format of retainKeys',
   ],
+  [
+    'a place without key before the one that is looked for',
+    { items: [{ name: 'x' }] },
+    { '$setElementOrder/items': [{ name: 'y' }, 'x', { name: 'x' }] },
+    500,
+    'value for key 1 is not a map',
+  ],
   ['an order without list', {}, { $setElementOrder: [] }, 400, 'invalid patch format of setElementOrder list'],
   ['a deletion without list', {}, { $deleteFromPrimitiveList: ['a'] }, 400, 'invalid patch format of primitive list'],
   [
