@@ -78,7 +78,8 @@ export type Result =
       readonly type: 'bytes';
       readonly code: number;
       readonly bytes: Buffer;
-      readonly contentType: string;
+      /** Absent where there are none. */
+      readonly contentType?: string;
       readonly headers?: Headers;
     };
 

@@ -1,3 +1,4 @@
+import { untyped } from '../api/errors.js';
 import type { ApiObject } from '../api/object.js';
 import {
   checkListParameters,
@@ -16,7 +17,7 @@ import { existsInProtobuf, negotiate, readIncludeObject } from './negotiate.js';
 import { requestTimeout } from './operations/deadlines.js';
 import type { Parts } from './parts.js';
 import { patchTypeOf } from './patch/index.js';
-import type { ApiRequest, Representation, Result } from './request.js';
+import type { ApiRequest, Representation, RequestInfo, Result } from './request.js';
 import { readSelection } from './selection.js';
 import { locate, type Target } from './target.js';
 import { deleteObject } from './verbs/delete.js';
@@ -110,6 +111,7 @@ class WaitingCaller implements NonNullable<RequestContext['caller']> {
 function runVerb(parts: Parts, request: ApiRequest, target: Target, context: RequestContext): Result | Promise<Result> {
   const { info, query } = request;
   const { definition, subresource } = target;
+  checkNamespace(info, definition);
   switch (info.verb) {
     case 'get':
       return getObject(parts, request, definition);
@@ -134,6 +136,16 @@ function runVerb(parts: Parts, request: ApiRequest, target: Target, context: Req
     default:
       throw new Error(`verb ${JSON.stringify(info.verb)} has no implementation`);
   }
+}
+
+/** Nothing can lie, or be looked for, in a namespace that would lead elsewhere; what is written is decoded first. */
+function checkNamespace(
+  { verb, namespace, name }: RequestInfo,
+  { group, plural, origin, namespaced }: ResourceDefinition,
+) {
+  if ((namespace !== '.' && namespace !== '..') || !namespaced || verb === 'create' || verb === 'update') return;
+  const key = [...(origin === 'custom' ? [group] : []), plural, namespace, ...(name === '' ? [] : [name])];
+  throw untyped(`invalid key: ${JSON.stringify(`/${key.join('/')}`)}`);
 }
 
 async function remove(

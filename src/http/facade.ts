@@ -199,7 +199,11 @@ async function answer(
     case 'bytes':
       await exchange.send(
         result.code,
-        { ...headers, 'Content-Type': result.contentType, ...result.headers },
+        {
+          ...headers,
+          ...(result.contentType === undefined ? {} : { 'Content-Type': result.contentType }),
+          ...result.headers,
+        },
         bodyOf(result.bytes),
       );
       return { code: result.code, bytes: result.bytes.length };

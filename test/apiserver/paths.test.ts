@@ -42,6 +42,30 @@ test.each([
   expect((await it.ask(method, path)).code).toBe(code);
 });
 
+test.each([
+  ['GET', '%2e%2e/secrets', 'invalid key: "/secrets/.."'],
+  ['GET', '%2e%2e/secrets?watch=1', 'invalid key: "/secrets/.."'],
+  ['DELETE', '%2e/secrets', 'invalid key: "/secrets/."'],
+  ['GET', '%2e%2e/secrets/a', 'invalid key: "/secrets/../a"'],
+  ['PATCH', '%2e%2e/secrets/a', 'invalid key: "/secrets/../a"'],
+  ['POST', '%2e%2e/secrets', `Internal error occurred: invalid resource name "..": [may not be '..']`],
+  ['POST', 'a%25b/secrets', `Internal error occurred: invalid resource name "a%b": [may not contain '%']`],
+])('a namespace that would lead elsewhere: %s %s', async (method, rest, message) => {
+  const body = method === 'POST' ? { metadata: { name: 'a' } } : {};
+  const headers = { 'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json' };
+  const path = `/api/v1/namespaces/${rest}`;
+  const { code, text } = await it.ask(method, path, method === 'GET' || method === 'DELETE' ? {} : { body, headers });
+  expect([code, JSON.parse(text).message]).toEqual([500, message]);
+});
+
+test('a document of OpenAPI that there is not has nothing to say', async () => {
+  const { code, text, headers } = await it.ask('GET', '/openapi/v3/nope');
+  expect([code, text, headers['content-type']]).toEqual([404, '', undefined]);
+  for (const path of ['/openapi/v3/', '/openapi/v2/nope']) {
+    expect((await it.ask('GET', path)).text).toBe('404 page not found\n');
+  }
+});
+
 test.each(['', '/a', '/a/status', '/a/status/more', '/a/nope', '/a/nope/more'])(
   'custom resources are reached through no proxy: %s',
   async (rest) => {

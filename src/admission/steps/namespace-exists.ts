@@ -1,5 +1,7 @@
-import { forbidden, notFound } from '../../api/errors.js';
+import { forbidden, internalError, notFound } from '../../api/errors.js';
+import { quote } from '../../api/go-text.js';
 import { isTerminating, Namespaces } from '../../api/kinds/namespace.js';
+import { pathSegment } from '../../api/names.js';
 import type { ObjectSource } from '../../auth/object-source.js';
 import type { AdmissionStep } from '../admission-step.js';
 import { admissionSubject } from '../admission-subject.js';
@@ -18,6 +20,8 @@ export const namespaceExists = ({ objects }: { readonly objects: ObjectSource })
     const { operation, key, object } = attributes;
     const { namespace = '' } = key;
     const found = await objects.get(Namespaces, { name: namespace });
+    const wrong = found === undefined ? pathSegment(namespace) : [];
+    if (wrong.length > 0) throw internalError(`invalid resource name ${quote(namespace)}: [${wrong.join(' ')}]`);
     if (found === undefined) throw notFound({ group: '', plural: 'namespaces', name: namespace });
     if (operation === 'CREATE' && isTerminating(found)) {
       throw forbidden(

@@ -38,9 +38,11 @@ export function openApiAnswer(served: Served, asked: Asked): Result | undefined 
   if (asked.path === '/openapi/v2') return v2Answer(served, asked);
   const documents = v3Documents(served);
   if (asked.path === '/openapi/v3') return fresh(documents.index, json, asked, {});
-  const path = asked.path.slice('/openapi/v3/'.length);
-  const document = asked.path.startsWith('/openapi/v3/') ? documents.byPath.get(path) : undefined;
-  if (document === undefined) return undefined;
+  const below = '/openapi/v3/';
+  if (!asked.path.startsWith(below) || asked.path === below) return undefined;
+  const path = asked.path.slice(below.length);
+  const document = documents.byPath.get(path);
+  if (document === undefined) return { type: 'bytes', code: 404, bytes: Buffer.alloc(0) };
   if (formIn(asked.accept) !== 'json') return unacceptable;
   if (asked.hash === undefined) return fresh(document, json, asked, {});
   if (asked.hash !== document.hash) {
