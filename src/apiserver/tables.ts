@@ -74,7 +74,9 @@ function rowObject(
   object: ApiObject,
   { includeObject, version }: { readonly includeObject: string; readonly version: 'v1' | 'v1beta1' },
 ): object | null {
-  if (includeObject === 'None') return null;
+  // The end of what was there at first is told by an annotation, which always shows.
+  const marksEnd = object.metadata.annotations?.['k8s.io/initial-events-end'] === 'true';
+  if (includeObject === 'None' && !marksEnd) return null;
   return includeObject === 'Object' ? object : partialObject(object.metadata, version);
 }
 

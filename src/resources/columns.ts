@@ -23,10 +23,10 @@ export const age: Column = column('Age', creationTimestamp, ({ metadata }, now) 
   since(metadata.creationTimestamp, now),
 );
 
-/** What kinds without a printer of their own show in place of Age. */
+/** What kinds without a printer of their own show in place of Age; of a bookmark Go's first day. */
 export const createdAt: Column = column(
   'Created At',
   creationTimestamp,
-  ({ metadata }) => metadata.creationTimestamp ?? null,
+  ({ metadata }) => metadata.creationTimestamp ?? '0001-01-01T00:00:00Z',
   { type: 'date' },
 );

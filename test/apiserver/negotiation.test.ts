@@ -258,6 +258,17 @@ describe('a watch', () => {
     expect(object.kind).toBe('PartialObjectMetadata');
     expect(object.metadata.annotations).toEqual({ 'k8s.io/initial-events-end': 'true' });
     expect(mark.object.metadata.resourceVersion).toBe(object.metadata.resourceVersion);
+    const bare = (await watch(path, as('Table'), there.length + 1, '&includeObject=None')).events();
+    expect(bare.map((event) => event.object.rows[0].object?.metadata.annotations)).toEqual([
+      ...there.map(() => undefined),
+      object.metadata.annotations,
+    ]);
+  });
+
+  test('in tables: a bookmark of what says when it was created was created on the first day', async () => {
+    const roles = '/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles';
+    const [mark] = (await watch(roles, as('Table'), 1)).events();
+    expect([mark.type, mark.object.rows[0].cells]).toEqual(['BOOKMARK', ['', '0001-01-01T00:00:00Z']]);
   });
 
   test.each([
