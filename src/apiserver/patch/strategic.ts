@@ -166,8 +166,19 @@ function orderList(out: Record<string, Json>, patch: JsonObject, name: string, s
     checkPlaces(merged, order, key);
     for (const place of order) identity(place, key);
   }
-  setMember(out, target, sortInto(merged, { order, live: live ?? [], key }));
+  const places = key === undefined || given === undefined ? (live ?? []) : placesAfter(live ?? [], given, key);
+  setMember(out, target, sortInto(merged, { order, live: places, key }));
   return target;
+}
+
+/** The live list as Go leaves it: it deletes in place, and what is new takes the places that have become free. */
+function placesAfter(live: readonly Json[], given: readonly Json[], key: string): readonly Json[] {
+  if (!given.some((item) => isObject(item) && item[directive] === 'delete')) return live;
+  const { live: kept, given: plain } = withSpecialItems(live, given, key);
+  if (plain.length === 0 || kept.length === live.length) return live;
+  const known = ordered(kept, key);
+  const added = plain.filter((item) => !known.has(keyValue(item, key)));
+  return [...kept, ...added.slice(0, live.length - kept.length)];
 }
 
 /** Each item is looked for among the places, up to the one that has its key. */

@@ -180,6 +180,15 @@ describe('directives', () => {
       { items: [{ name: 'z' }, { name: 'x' }, { name: 'live' }] },
     ],
     [
+      '$setElementOrder of what takes the place of what goes',
+      { items: [{ name: 'x' }, { name: 'gone' }, { name: 'live' }] },
+      {
+        '$setElementOrder/items': [{ name: 'z' }, { name: 'x' }],
+        items: [{ name: 'gone', $patch: 'delete' }, { name: 'z' }],
+      },
+      { items: [{ name: 'live' }, { name: 'z' }, { name: 'x' }] },
+    ],
+    [
       '$setElementOrder of a list that is new',
       {},
       { '$setElementOrder/tags': ['b', 'a'], tags: ['b', 'a'] },
