@@ -408,13 +408,17 @@ export interface FieldSelector {
   exactly(field: string): string | undefined;
 }
 
-/** Reads the `fieldSelector` query text; which fields a kind knows is not looked at. Throws BadRequest. */
+/**
+ * Reads the `fieldSelector` query text; which fields a kind knows is not looked at. Terms without field and value ask
+ * for nothing. Throws BadRequest.
+ */
 export function parseFieldSelector(text: string): FieldSelector {
   checkLength(text);
   const requirements = splitTerms(text)
     .sort(compare)
     .filter((term) => term !== '')
-    .map((term) => parseTerm(term, text));
+    .map((term) => parseTerm(term, text))
+    .filter(({ field, value }) => field !== '' || value !== '');
   return fieldSelectorFrom(requirements);
 }
 

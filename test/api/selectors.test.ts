@@ -257,6 +257,8 @@ describe('field selectors', () => {
     ['metadata.name=a,metadata.name=b', false],
     ['metadata.name=a,', true],
     [',metadata.name=a', true],
+    ['=,!=,==', true],
+    ['=,metadata.name=b', false],
     ['spec.absent=', true],
     ['spec.absent!=x', true],
     ['spec.x=p\\,q\\=r\\\\', true],
