@@ -246,10 +246,10 @@ function* decodeCustom(
 export function decodeWithCodec(
   definition: ResourceDefinition,
   body: JsonObject,
-  applied: boolean,
+  made: boolean,
 ): ReturnType<Codec<ApiObject>['decode']> {
   if (definition.codec === undefined) throw new Error(`${definition.kind} has no codec`);
-  return definition.codec.decode(body, { applied });
+  return definition.codec.decode(body, { made });
 }
 
 const cannotHandle = (meta: TypeMeta, kind: string, why: string): ApiError =>

@@ -92,7 +92,7 @@ export function hookedKinds(catalogue: () => Catalogue): HookedKinds {
 function* readAs(served: Served, definition: ResourceDefinition, result: JsonObject): Steps<ApiObject> {
   yield* checkKind(served, definition, result);
   if (definition.codec !== undefined) checkGroup(definition, result);
-  return (yield* decodeResult(definition, result, { keepsNulls: true })).object;
+  return (yield* decodeResult(definition, result, { made: true })).object;
 }
 
 /** A custom resource that has become one of another group cannot be made one of its own again. */

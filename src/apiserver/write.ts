@@ -106,6 +106,7 @@ export async function createObject(
 
   const attributes = attributesOf(request, 'CREATE', object, undefined);
   const admitted = await mutated(parts, attributes);
+  const answered = answerOf(definition, managed || admitted !== object);
   if (admitted !== object) {
     object = dedupeOwners(stored(inNamespace(definition, context, admitted)), context, 'admission');
   }
@@ -142,11 +143,11 @@ export async function createObject(
       if (document === undefined) {
         const present = await parts.store.get(key);
         if (present !== undefined) throw new WriteConflict(key, present);
-        return { created: true, entry: undefined, object: next };
+        return { created: true, entry: undefined, object: answered(next) };
       }
       const entry = await parts.store.commit({ key, document, expect: 'absent' });
       await converted(definition, [entry]);
-      return { created: true, entry, object: next };
+      return { created: true, entry, object: answered(next) };
     } catch (error) {
       if (byUpdate || !(error instanceof WriteConflict)) throw error;
       if (generates && attempt < nameAttempts) continue;
@@ -281,7 +282,8 @@ async function updateOnce(
   const version = readGivenVersion(next);
   if (version === 0n && !definition.unconditionalUpdate) throw versionMissing(definition, key);
   if (version !== 0n && version !== entry.revision) throw staleWrite(subject(definition, key.name));
-  if (next !== sent) next = inNamespace(definition, context, next);
+  const isAdmitted = next !== sent;
+  if (isAdmitted) next = inNamespace(definition, context, next);
 
   // Generic rules see the object as sent; the kind's own see it with what this door may not change restored.
   next = keepSystemFields(next, previous);
@@ -312,15 +314,20 @@ async function updateOnce(
   if (turns.isDue) await turns.next();
   // Owners whose values came to nothing have written nothing.
   next = await inTurns(withoutIdleTimes(previous, next), turns);
+  const answered = answerOf(definition, changed.managed || isAdmitted)(next);
   const document = await encode(definition, next, turns);
   if (turns.isDue) await turns.next();
   if (sameDocument(document, entry)) return { created: false, entry, object: previous };
-  if (context.dryRun) return { created: false, entry: undefined, object: withVersion(next, entry) };
+  if (context.dryRun) return { created: false, entry: undefined, object: withVersion(answered, entry) };
   const committed = await commitOver(parts, entry, document);
   await converted(definition, [committed]);
   definition.updated?.(next, previous);
-  return { created: false, entry: committed, object: next };
+  return { created: false, entry: committed, object: answered };
 }
+
+/** What is answered of an object: what apply or admission `made` is known in full until it is stored, and not after. */
+const answerOf = ({ codec }: ResourceDefinition, made: boolean): ((object: ApiObject) => ApiObject) =>
+  made && codec !== undefined ? codec.settled : (object) => object;
 
 const commitOver = ({ store }: Parts, entry: Entry, document: Document): Promise<Entry> =>
   store.commit({ key: entry.key, document, expect: entry.revision });

@@ -100,11 +100,16 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Res
 
 /** How objects of a version come in from callers, and in and out of the store. Pure. */
 export interface Codec<T extends ApiObject> {
-  /** A body as sent, its type already checked: pruned, defaulted. Throws ApiError (400) for what cannot be read. */
+  /**
+   * A body as sent, its type already checked: pruned, defaulted. Throws ApiError (400) for what cannot be read. One that
+   * apply or admission `made` is pruned when it is stored, and not before; what of its metadata cannot be read is left out.
+   */
   decode(
     body: JsonObject,
-    options: { readonly applied: boolean },
+    options: { readonly made: boolean },
   ): Steps<{ readonly object: T; readonly unknownFields: readonly string[] }>;
+  /** What was made as it is once it was stored: pruned. */
+  settled(object: T): T;
   /** The object in this version of what is stored, in whatever version that is. */
   read(stored: JsonObject): T;
   /** The metadata of the object that `read` makes, from that of what is stored; absent where more decides about it. */

@@ -23,8 +23,13 @@ export function decodeMetadata(
 }
 
 /** Metadata without the members that Go cannot read. */
-function readableMetadata(metadata: Json): JsonObject {
+export function readableMetadata(metadata: Json): JsonObject {
   if (!isObject(metadata)) return {};
+  try {
+    return decodeMetadata(metadata).metadata;
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+  }
   const kept: Record<string, Json> = {};
   for (const name of objectMeta.properties?.keys() ?? []) {
     if (!Object.hasOwn(metadata, name)) continue;
@@ -109,17 +114,21 @@ function coerceMember(member: Json, name: string, path: string, { drop, unknownF
   }
   if (name !== 'metadata') return member;
   const at = child(path, 'metadata');
-  if (drop) return isObject(member) ? readableMetadata(member) : member;
+  if (drop) return member === null || isObject(member) ? withoutNoManagers(readableMetadata(member)) : member;
   try {
     const { metadata, unknownFields: unknown } = decodeMetadata(member, at);
     for (const field of unknown) unknownFields.add(() => field);
-    const { managedFields, ...rest } = metadata;
-    // An empty list of them says something in a request only.
-    return managedFields !== undefined && isList(managedFields) && managedFields.length === 0 ? rest : metadata;
+    return withoutNoManagers(metadata);
   } catch (error) {
     if (error instanceof DecodeError) throw new Refused(invalid(at, printable(member), error.message));
     throw error;
   }
+}
+
+/** An empty list of managedFields says something in a request only. */
+function withoutNoManagers(metadata: JsonObject): JsonObject {
+  const { managedFields, ...rest } = metadata;
+  return managedFields !== undefined && isList(managedFields) && managedFields.length === 0 ? rest : metadata;
 }
 
 /** Checks the metadata of an embedded resource; answers violations with fields under `metadata`. */

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type AskOptions, type Served, serve, served, widgets } from './served.js';
 
 /** Parameters and bodies as kube-apiserver reads them, one request each. */
@@ -440,6 +440,55 @@ test('a null that is posted means nothing, and one that is applied is a value', 
   const headers = { 'content-type': 'application/apply-patch+yaml' };
   const applied = await it.ask('PATCH', `${at}/nulls?fieldManager=m`, { headers, body });
   expect([applied.code, applied.json().details.causes[0].field]).toEqual([422, 'spec.replicas']);
+});
+
+test('what is applied below an object of no fields counts, and is not stored', async () => {
+  const crd = {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'bares.bare.example.com' },
+    spec: {
+      group: 'bare.example.com',
+      scope: 'Cluster',
+      names: { plural: 'bares', kind: 'Bare' },
+      versions: [
+        {
+          name: 'v1',
+          served: true,
+          storage: true,
+          schema: {
+            openAPIV3Schema: {
+              type: 'object',
+              properties: {
+                spec: { type: 'object' },
+                inner: {
+                  type: 'object',
+                  'x-kubernetes-embedded-resource': true,
+                  properties: { metadata: { type: 'object' } },
+                },
+              },
+            },
+          },
+        },
+      ],
+    },
+  };
+  await it.ask('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', { body: crd });
+  const at = '/apis/bare.example.com/v1/bares';
+  await vi.waitFor(async () => expect((await it.ask('GET', at)).code).toBe(200));
+  const headers = { 'content-type': 'application/apply-patch+yaml' };
+  const apply = async (rest: object) => {
+    const body = { apiVersion: 'bare.example.com/v1', kind: 'Bare', metadata: { name: 'a' }, ...rest };
+    const { code, json } = await it.ask('PATCH', `${at}/a?fieldManager=m`, { headers, body });
+    const { metadata, spec, message } = json();
+    return [code, metadata.generation, spec, message];
+  };
+  expect(await apply({ spec: { a: 1 } })).toEqual([201, 1, {}, undefined]);
+  expect(await apply({ spec: { a: 1 } })).toEqual([200, 2, {}, undefined]);
+  expect(await apply({ spec: {} })).toEqual([200, 2, {}, undefined]);
+  const [code, , , message] = await apply({ inner: { apiVersion: 'v1', kind: 'X', metadata: null } });
+  expect(code).toBe(422);
+  expect(message).toContain('inner.metadata in body must be of type object: "null"');
 });
 
 test('doors of custom resources', async () => {

@@ -98,16 +98,19 @@ export function* checkKind(served: Served, definition: ResourceDefinition, resul
   throw new DecodeError(complaint);
 }
 
-/** The result of a patch as an object of the kind, and what of it nobody knows. Where nothing is decoded, nulls stay. */
+/**
+ * The result of a patch as an object of the kind, and what of it nobody knows. A custom resource that apply or a webhook
+ * `made` is not decoded.
+ */
 export function* decodeResult(
   definition: ResourceDefinition,
   result: JsonObject,
-  { keepsNulls = false } = {},
+  { made = false } = {},
 ): Steps<Decoded> {
   if (definition.codec !== undefined) {
     const { apiVersion, kind } = checkedVersion(typeMetaOf(result));
     if (kind === '') throw new DecodeError(`Object 'Kind' is missing in '${goJson(result)}'`);
-    const { object, unknownFields } = yield* decodeWithCodec(definition, result, keepsNulls);
+    const { object, unknownFields } = yield* decodeWithCodec(definition, result, made);
     if (apiVersion === '') throw internalError("Object 'apiVersion' is missing in 'object has no apiVersion field'");
     return {
       object: { ...object, apiVersion },
@@ -148,7 +151,7 @@ async function applyChange(
         },
         {
           isBuiltIn: definition.origin === 'built-in',
-          decode: (result) => decodeResult(definition, result, { keepsNulls: true }),
+          decode: (result) => decodeResult(definition, result, { made: true }),
         },
       ),
     );

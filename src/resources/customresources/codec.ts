@@ -4,7 +4,7 @@ import type { Steps } from '../../api/steps.js';
 import type { Codec } from '../../registry/resource-definition.js';
 import { DecodeError } from '../../schema/decode.js';
 import { applyDefaults, dropNulls, maxDefaulted } from '../../schema/default.js';
-import { coerceEmbedded, decodeMetadata } from '../../schema/embedded.js';
+import { coerceEmbedded, decodeMetadata, readableMetadata } from '../../schema/embedded.js';
 import { prune } from '../../schema/prune.js';
 import type { Schema } from '../../schema/schema.js';
 import type { ConvertElsewhere } from './conversion-review.js';
@@ -52,7 +52,8 @@ export function codecOf(parts: CodecParts): Codec<ApiObject> {
   const storable = (converted: JsonObject): JsonObject => reshape(converted, ofVersion(stored), parts);
   const convert = elsewhere === undefined ? convertNone : unchanged;
   return {
-    decode: (body, { applied }) => decodeCustom(body, parts, { applied }),
+    decode: (body, { made }) => (made ? readMade(body, parts) : decodeCustom(body, parts)),
+    settled: (object) => reshape(object as unknown as JsonObject, ofVersion(served), parts) as unknown as ApiObject,
     read: (object) => readable(object, convert(shaped(object), served)),
     store: (object) => storable(convert(object as unknown as JsonObject, stored)),
     convert: async (object) => {
@@ -90,44 +91,60 @@ const apiVersionOf = ({ group }: CodecParts, version: string): string => `${grou
 
 /**
  * A body as sent, by the schema of the version that it says; one of another kind is left alone, and of a version that
- * there is not nothing is known. Members that the schema does not name are dropped and reported, nulls that mean nothing too (but not
- * of an `applied` configuration, where they speak), embedded resources are brought into shape, defaults are filled in.
- * Throws DecodeError for metadata that cannot be read, BadRequest for more defaults than an object may have.
+ * there is not nothing is known. Members that the schema does not name are dropped and reported, nulls that mean nothing
+ * too, embedded resources are brought into shape, defaults are filled in. Throws DecodeError for metadata that cannot be
+ * read, BadRequest for more defaults than an object may have.
  */
-export function* decodeCustom(
-  body: JsonObject,
-  parts: Pick<CodecParts, 'group' | 'kind' | 'schemaOf' | 'preserveUnknownFields'>,
-  { applied }: { readonly applied: boolean },
-): Steps<{ readonly object: ApiObject; readonly unknownFields: readonly string[] }> {
-  const { apiVersion, kind, metadata } = body;
+export function* decodeCustom(body: JsonObject, parts: Omit<Reading, 'version'>): Steps<Read> {
+  const { apiVersion, kind } = body;
   const [version, group = ''] = typeof apiVersion === 'string' ? apiVersion.split('/').toReversed() : [''];
   const isOurs = kind === parts.kind && group === parts.group;
   const schema = (isOurs ? parts.schemaOf(version ?? '') : undefined) ?? nothing;
   const keepsAll = parts.preserveUnknownFields || !isOurs;
-  const meta = decodeMetadata(metadata ?? null);
+  const meta = decodeMetadata(body['metadata'] ?? null);
   const { value: pruned, unknownFields } = keepsAll
     ? { value: body, unknownFields: [] }
     : prune(body, schema, { resource: true });
   yield;
-  const shaped = applied || keepsAll ? pruned : dropNulls(pruned, schema);
+  const shaped = keepsAll ? pruned : dropNulls(pruned, schema);
   yield;
   const { value: coerced, unknownFields: inEmbedded, refused } = coerceEmbedded(shaped, schema);
   if (refused !== undefined) throw new DecodeError(`${refused.field}: ${refused.body}`);
-  const object = {
-    ...(isObject(coerced) ? coerced : {}),
-    apiVersion: apiVersion ?? '',
-    kind: kind ?? '',
-    metadata: meta.metadata,
-  };
   yield;
-  const room = { left: maxDefaulted };
-  const filled = applyDefaults(object, schema, room);
-  if (room.left < 0) throw badRequest(`the defaults of the schema add more than ${maxDefaulted} values`);
   return {
-    // `apiVersion`, `kind` and `metadata` have just been set.
-    object: filled as unknown as ApiObject,
+    object: withDefaults(isObject(coerced) ? coerced : {}, { body, metadata: meta.metadata, schema }),
     unknownFields: [...meta.unknownFields, ...unknownFields, ...inEmbedded],
   };
+}
+
+/**
+ * What the server or a webhook made, rather than read: it keeps what its schema does not know, and nulls, until it is
+ * stored. Of its metadata there is what can be read.
+ */
+function* readMade(body: JsonObject, parts: Reading): Steps<Read> {
+  const schema = parts.schemaOf(parts.version) ?? nothing;
+  const metadata = readableMetadata(body['metadata'] ?? null);
+  yield;
+  return { object: withDefaults(body, { body, metadata, schema }), unknownFields: [] };
+}
+
+type Reading = Pick<CodecParts, 'group' | 'kind' | 'version' | 'schemaOf' | 'preserveUnknownFields'>;
+interface Read {
+  readonly object: ApiObject;
+  readonly unknownFields: readonly string[];
+}
+
+function withDefaults(
+  members: JsonObject,
+  { body, metadata, schema }: { readonly body: JsonObject; readonly metadata: JsonObject; readonly schema: Schema },
+): ApiObject {
+  const { apiVersion, kind } = body;
+  const room = { left: maxDefaulted };
+  const object = { ...members, apiVersion: apiVersion ?? '', kind: kind ?? '', metadata };
+  const filled = applyDefaults(object, schema, room);
+  if (room.left < 0) throw badRequest(`the defaults of the schema add more than ${maxDefaulted} values`);
+  // `apiVersion`, `kind` and `metadata` have just been set.
+  return filled as unknown as ApiObject;
 }
 
 /** Drops what the schema of its version does not name or cannot hold. */

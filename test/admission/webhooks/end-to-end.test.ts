@@ -480,6 +480,30 @@ describe('versions that a webhook converts', () => {
     );
   });
 
+  test.each([
+    ['labels that are none', { op: 'add', path: '/metadata/labels', value: { a: 'b', n: 5 } }, 1],
+    ['a member that its schema does not know', { op: 'add', path: '/zz', value: 1 }, 2],
+  ])('what a patch gives %s is stored without', async (_, operation, generation) => {
+    await in1().create(gadget('odd', 'v1', { replicas: 1 }));
+    const rules = [{ operations: ['UPDATE' as const], apiGroups: ['*'], apiVersions: ['v1'], resources: ['gadgets'] }];
+    const url = `https://127.0.0.1:${hook.port}${patchPath(operation)}`;
+    await withHook(
+      MutatingWebhookConfigurations,
+      '',
+      ['gadgets'],
+      async () => {
+        const body = { metadata: { labels: { c: 'd' } } };
+        const patched = await in1().patch(key('odd'), { type: 'merge', body });
+        expect([patched.metadata.labels, 'zz' in patched]).toEqual([generation === 1 ? undefined : { c: 'd' }, false]);
+        // It counts as a change until then.
+        expect(patched.metadata.generation).toBe(generation);
+        expect(await in1().get(key('odd'))).toEqual(patched);
+      },
+      { rules, clientConfig: { url, caBundle: hook.caBundle } },
+    );
+    await in1().delete(key('odd'));
+  });
+
   test('scale is seen as Scale, also where another version is wanted', async () => {
     await in1().create(gadget('scaled', 'v1', { replicas: 1 }));
     const url = `https://127.0.0.1:${hook.port}${patchPath({ op: 'replace', path: '/spec/replicas', value: 7 })}`;

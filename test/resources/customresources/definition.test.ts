@@ -41,7 +41,7 @@ const codecOf = (definition: ResourceDefinition): NonNullable<ResourceDefinition
   return definition.codec;
 };
 const decode = (definition: ResourceDefinition, body: JsonObject) =>
-  atOnce(codecOf(definition).decode(body, { applied: false }));
+  atOnce(codecOf(definition).decode(body, { made: false }));
 
 function create(definition: ResourceDefinition, body: JsonObject) {
   const { object, unknownFields } = decode(definition, body);
