@@ -26,7 +26,7 @@ import { getObject } from './verbs/get.js';
 import { listObjects } from './verbs/list.js';
 import { patchObject } from './verbs/patch.js';
 import { putObject } from './verbs/put.js';
-import { watchObjects } from './verbs/watch.js';
+import { checkConvertible, watchObjects } from './verbs/watch.js';
 import { admitAction, createObject, type WriteRequest, type Written } from './write.js';
 
 export interface Answer {
@@ -119,7 +119,8 @@ function runVerb(parts: Parts, request: ApiRequest, target: Target, context: Req
       return listObjects(parts, collectionOf(request, definition), readListParameters(query));
     case 'watch': {
       const watched = { ...collectionOf(request, definition), name: info.name || undefined };
-      return watchObjects(parts, watched, readListParameters(query));
+      const result = watchObjects(parts, watched, readListParameters(query));
+      return definition.codec?.elsewhere === undefined ? result : checkConvertible(parts, watched).then(() => result);
     }
     case 'create':
       if (subresource?.type === 'action') return act(parts, request, definition, subresource, context);

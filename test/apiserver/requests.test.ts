@@ -491,6 +491,45 @@ test('what is applied below an object of no fields counts, and is not stored', a
   expect(message).toContain('inner.metadata in body must be of type object: "null"');
 });
 
+test('what cannot be converted is not watched', async () => {
+  const version = (name: string) => ({
+    name,
+    served: true,
+    storage: name === 'v1',
+    schema: { openAPIV3Schema: { type: 'object' } },
+  });
+  const crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+  const crd = {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'stucks.stuck.example.com' },
+    spec: {
+      group: 'stuck.example.com',
+      scope: 'Cluster',
+      names: { plural: 'stucks', kind: 'Stuck' },
+      versions: [version('v1'), version('v2')],
+      conversion: {
+        strategy: 'Webhook',
+        webhook: { conversionReviewVersions: ['v1'], clientConfig: { url: 'https://127.0.0.1:9/' } },
+      },
+    },
+  };
+  expect((await it.ask('POST', crds, { body: crd })).code).toBe(201);
+  const at = (name: string) => `/apis/stuck.example.com/${name}/stucks`;
+  await vi.waitFor(async () => expect((await it.ask('GET', at('v1'))).code).toBe(200));
+  const body = { apiVersion: 'stuck.example.com/v1', kind: 'Stuck', metadata: { name: 'a' } };
+  expect((await it.ask('POST', at('v1'), { body })).code).toBe(201);
+  for (const [query, code] of [
+    ['', 429],
+    ['?watch=true&timeoutSeconds=1', 429],
+    ['?watch=true&resourceVersion=1', 429],
+    ['?limit=5', 500],
+    ['?limit=5&labelSelector=a', 429],
+  ] as const) {
+    expect([query, (await it.ask('GET', at('v2') + query)).code]).toEqual([query, code]);
+  }
+});
+
 test('doors of custom resources', async () => {
   const widget = { kind: 'Widget', apiVersion: 'example.com/v1', metadata: { name: 'w' }, spec: { replicas: 1 } };
   const at = '/apis/example.com/v1/widgets';

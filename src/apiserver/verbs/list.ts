@@ -25,7 +25,7 @@ export interface ListTarget {
 export async function listObjects(parts: Parts, target: ListTarget, parameters: ListParameters): Promise<ListResult> {
   checkListParameters(parameters);
   const selection = readSelection(target.definition, parameters, parts.featureGates);
-  const plan = await planRead(parts, target, parameters);
+  const plan = await planRead(parts, target, parameters, selection);
   const page = await readPage(parts, target, selection, plan);
   const more = page.remaining > 0 && page.last !== undefined;
   return {
@@ -48,12 +48,20 @@ interface ReadPlan {
   /** A token told to go on without a snapshot. */
   readonly atLatest: boolean;
   readonly continued: boolean;
+  /** Kubernetes reads pages of everything from the store while its cache is not filled. */
+  readonly pastCache: boolean;
 }
 
-async function planRead(parts: Parts, target: ListTarget, parameters: ListParameters): Promise<ReadPlan> {
+async function planRead(
+  parts: Parts,
+  target: ListTarget,
+  parameters: ListParameters,
+  { everything }: Selection,
+): Promise<ReadPlan> {
   const { resourceVersion: text, resourceVersionMatch: match } = parameters;
   const { uncached = false } = target.definition;
   const limit = parameters.limit !== undefined && parameters.limit > 0 ? parameters.limit : undefined;
+  const pastCache = everything && limit !== undefined;
   /** A cache that may be of any age gives everything it has. */
   const anyAge = uncached ? limit : undefined;
   if (parameters.continue !== undefined) {
@@ -68,10 +76,11 @@ async function planRead(parts: Parts, target: ListTarget, parameters: ListParame
       limit: text === '0' ? anyAge : limit,
       atLatest,
       continued: true,
+      pastCache,
     };
   }
   const version = text === '' ? undefined : readVersion(text, 'list');
-  const plain: ReadPlan = { at: undefined, after: undefined, limit, atLatest: false, continued: false };
+  const plain: ReadPlan = { at: undefined, after: undefined, limit, atLatest: false, continued: false, pastCache };
   if (version === undefined) return plain;
   if (version === 0n) return { ...plain, limit: anyAge };
   await waitForRevision(parts.store, version, { clock: parts.clock, signal: target.signal, uncached });
@@ -170,14 +179,18 @@ async function scanAt(
       throw continueExpired(relativeTo(target, plan.after ?? ''));
     throw storeFailure(error);
   }
-  await convertedForList(target, scan.entries);
+  await convertedForList(target, scan.entries, plan.pastCache);
   return scan;
 }
 
-/** In Kubernetes, lists come from a cache for each version, which cannot fill while objects cannot be converted. */
+/**
+ * In Kubernetes, lists and watches come from a cache for each version, which cannot fill while objects cannot be
+ * converted; what is read `pastCache` fails like a single object.
+ */
 export async function convertedForList(
   { definition, signal }: Pick<ListTarget, 'definition' | 'signal'>,
   entries: readonly Entry[],
+  pastCache = false,
 ): Promise<void> {
   if (definition.codec?.elsewhere === undefined) return;
   try {
@@ -186,7 +199,7 @@ export async function convertedForList(
       await converted(definition, entries.slice(begin, begin + chunk));
     }
   } catch (error) {
-    if (signal.aborted) throw error;
+    if (signal.aborted || pastCache) throw error;
     throw tooManyRequests(`storage is (re)initializing: ${error instanceof Error ? error.message : String(error)}`, 1);
   }
 }

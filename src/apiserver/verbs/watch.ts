@@ -59,6 +59,12 @@ export function watchObjects(parts: Parts, target: ListTarget, parameters: ListP
   };
 }
 
+/** Nothing is watched while there is something that cannot be converted: the watch is refused before it begins. */
+export async function checkConvertible({ store }: Parts, target: ListTarget): Promise<void> {
+  const { entries } = await store.scan(storagePrefix(target.definition, target.namespace));
+  await convertedForList(target, entries);
+}
+
 interface WatchPlan {
   readonly initial: boolean;
   readonly notBefore: Revision;
