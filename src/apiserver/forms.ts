@@ -128,6 +128,17 @@ export function encode(
   return codec.elsewhere.store(object).then(written);
 }
 
+/** The object as it would be had it been stored and read again. Rejects with what the caller is told. */
+export function asIfStored({ codec }: ResourceDefinition, object: ApiObject): ApiObject | Promise<ApiObject> {
+  if (codec === undefined) return object;
+  const { elsewhere } = codec;
+  if (elsewhere === undefined || elsewhere.isStoredAs(object)) return codec.read(codec.store(object));
+  return elsewhere
+    .store(object)
+    .then((form) => elsewhere.read([form]))
+    .then(([read]) => read ?? object);
+}
+
 /** Would storing the document change nothing? */
 export function sameDocument(document: Document, entry: Entry): boolean {
   const { bytes, revisionAt } = entry;

@@ -22,7 +22,7 @@ import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
 import type { Document } from '../store/store.js';
 import { type Entry, WriteConflict } from '../store/store.js';
 import { withVersions } from './conversions.js';
-import { converted, encode, sameDocument, stored } from './forms.js';
+import { asIfStored, converted, encode, sameDocument, stored } from './forms.js';
 import {
   checkNoVersion,
   checkPathName,
@@ -143,7 +143,7 @@ export async function createObject(
       if (document === undefined) {
         const present = await parts.store.get(key);
         if (present !== undefined) throw new WriteConflict(key, present);
-        return { created: true, entry: undefined, object: answered(next) };
+        return { created: true, entry: undefined, object: await asIfStored(definition, next) };
       }
       const entry = await parts.store.commit({ key, document, expect: 'absent' });
       await converted(definition, [entry]);
@@ -318,7 +318,9 @@ async function updateOnce(
   const document = await encode(definition, next, turns);
   if (turns.isDue) await turns.next();
   if (sameDocument(document, entry)) return { created: false, entry, object: previous };
-  if (context.dryRun) return { created: false, entry: undefined, object: withVersion(answered, entry) };
+  if (context.dryRun) {
+    return { created: false, entry: undefined, object: withVersion(await asIfStored(definition, next), entry) };
+  }
   const committed = await commitOver(parts, entry, document);
   await converted(definition, [committed]);
   definition.updated?.(next, previous);
@@ -405,7 +407,7 @@ function own(
   turns: TurnTaking,
 ): Promise<ApiObject> {
   const { definition, view, context } = request;
-  return withVersions(definition, (versions) => {
+  const owned = withVersions(definition, (versions) => {
     const steps = recordUpdate({
       live,
       next,
@@ -418,6 +420,12 @@ function own(
       versions,
     });
     return inTurns(steps, turns);
+  });
+  if (definition.versions?.elsewhere === undefined) return owned;
+  // Who owns what cannot be told in a version that the object cannot be converted to: nobody is said to own anything.
+  return owned.catch(() => {
+    const { managedFields: _managed, ...metadata } = next.metadata;
+    return { ...next, metadata };
   });
 }
 

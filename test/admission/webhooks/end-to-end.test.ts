@@ -530,6 +530,7 @@ describe('versions that a webhook converts', () => {
   });
 
   test('while the webhook refuses, the stored version goes on and the others say why', async () => {
+    await in2().create(gadget('mixed', 'v2', { hostPort: 'm:1' }));
     await convertAt('/refuse');
     try {
       const why =
@@ -539,6 +540,14 @@ describe('versions that a webhook converts', () => {
       await expect(in2().create(gadget('four', 'v2', { hostPort: 'd:1' }))).rejects.toMatchObject({ code: 500 });
       expect(await in1().get(key('four'))).toBeUndefined();
       expect(await in1().get(key('one'))).toMatchObject({ spec: { host: 'h' } });
+      // A page of everything does not come from the cache that cannot be filled.
+      await expect(in2().list({ limit: 5 })).rejects.toMatchObject({ code: 500, message: why });
+      const dry = in2().create(gadget('five', 'v2', { hostPort: 'e:1' }), { dryRun: true });
+      await expect(dry).rejects.toMatchObject({ code: 500 });
+      // Fields are named in a version that nobody can convert to.
+      const touched = { type: 'merge', body: { metadata: { annotations: { touched: 'yes' } } } } as const;
+      const { metadata } = await in1().patch(key('mixed'), touched);
+      expect([metadata.annotations, metadata.managedFields]).toEqual([{ touched: 'yes' }, undefined]);
     } finally {
       await convertAt('/convert');
     }
