@@ -225,8 +225,10 @@ async function act(
   const asked: ResourceDefinition = { ...actionDefinition(definition, subresource) };
   const given = await readObject(parts, request, asked, parameters, context);
   const acting = { ...context, dryRun: parameters.dryRun };
-  const admitted = await admitAction(parts, writeRequest(request, asked, acting, parameters), given, definition);
   const key = { namespace: context.key.namespace, name: context.key.name ?? '' };
+  const prepare = (object: ApiObject): Promise<ApiObject> => subresource.prepare(key, object, acting);
+  const write = writeRequest(request, asked, acting, parameters);
+  const admitted = await admitAction(parts, write, given, definition, prepare);
   const object = await subresource.answer(key, admitted, acting);
   return { type: 'object', code: 201, definition: asked, object };
 }

@@ -157,12 +157,16 @@ export async function createObject(
   }
 }
 
-/** Admission of a request that is answered and not stored. `parent` is the kind it is put to, if any. */
+/**
+ * Admission of a request that is answered and not stored. `parent` is the kind it is put to, if any; `prepare` makes of
+ * it what is judged and answered.
+ */
 export async function admitAction(
   parts: Parts,
   request: WriteRequest,
   given: ApiObject,
   parent?: ResourceDefinition,
+  prepare?: (object: ApiObject) => Promise<ApiObject>,
 ): Promise<ApiObject> {
   // Of an object of its own the caller sets no system fields; a request put to another may name that one's uid.
   const sent = parent === undefined ? wipeSystemFields(given) : given;
@@ -172,7 +176,8 @@ export async function admitAction(
     ...attributesOf(request, 'CREATE', managed, undefined),
     ...(parent === undefined ? {} : { resource: parent }),
   };
-  const object = await mutated(parts, attributes);
+  const admitted = await mutated(parts, attributes);
+  const object = (await prepare?.(admitted)) ?? admitted;
   await runValidating(parts.admission, { ...attributes, object });
   return object;
 }

@@ -172,6 +172,9 @@ export interface SubresourceAction<T extends ApiObject> {
     readonly kind: string;
     readonly schema: Schema;
   };
+  /** The request checked and completed, as those see it who judge it. */
+  prepare(key: ObjectKey, request: ApiObject, context: RequestContext): Promise<ApiObject>;
+  /** Gets what `prepare` made. */
   answer(key: ObjectKey, request: ApiObject, context: RequestContext): Promise<ApiObject>;
   /** Only so that the type is used; never set. */
   readonly parent?: T;

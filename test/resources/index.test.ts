@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { groupResource } from '../../src/api/object.js';
+import { type ApiObject, groupResource } from '../../src/api/object.js';
 import type { ResourceDefinition } from '../../src/registry/resource-definition.js';
 import { builtinDefinitions } from '../../src/resources/index.js';
 import { scaleSchema } from '../../src/resources/scale-schema.js';
@@ -44,6 +44,7 @@ test('the token door is there only when somebody answers it', () => {
   const token = {
     type: 'action',
     request: { group: 'g', version: 'v1', kind: 'TokenRequest', schema: {} },
+    prepare: async (_key: unknown, asked: ApiObject) => asked,
     answer: async () => ({ apiVersion: 'g/v1', kind: 'TokenRequest', metadata: {} }),
   } as const;
   const doorsOf = (all: readonly ResourceDefinition[]): readonly string[] =>

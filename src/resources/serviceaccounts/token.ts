@@ -40,19 +40,29 @@ export const serviceAccountToken = (options: TokenOptions): SubresourceAction<Se
   type: 'action',
   request: { group: authenticationGroup, version: 'v1', kind: 'TokenRequest', schema: tokenRequestSchema },
 
-  async answer(key, given, { now, warn, annotate }) {
+  async prepare(key, given, { now }) {
     const request = given as TokenRequest;
-    const { domains = defaultDomains } = options;
-    const kind = { group: groupIn(domains, authenticationGroup), kind: 'TokenRequest' };
+    const kind = { group: groupIn(options.domains ?? defaultDomains, authenticationGroup), kind: 'TokenRequest' };
     checkName(kind, request, key);
-    const account = await options.objects.get(ServiceAccounts, key);
-    if (account === undefined) throw notFound({ group: '', plural: 'serviceaccounts', name: key.name });
+    const account = await accountAt(key, options.objects);
     checkUid(kind, request, account);
-
-    const asked = secondsOf(request.spec);
-    const wrong = checkSeconds(asked);
+    const wrong = checkSeconds(secondsOf(request.spec));
     if (wrong.length > 0) throw invalidObject({ ...kind, name: '' }, wrong);
+    const { name = '', namespace = '', uid = '' } = account.metadata;
     const audiences = request.spec?.audiences?.length ? request.spec.audiences : options.apiAudiences;
+    return {
+      ...request,
+      metadata: { ...request.metadata, name, namespace, uid, creationTimestamp: timestamp(now) },
+      spec: { ...request.spec, audiences },
+    };
+  },
+
+  async answer(key, prepared, { warn, annotate }) {
+    const request = prepared as TokenRequest;
+    const { domains = defaultDomains } = options;
+    const account = await accountAt(key, options.objects);
+    const asked = secondsOf(request.spec);
+    const audiences = request.spec?.audiences ?? [];
     const bound = await boundObject(request.spec?.boundObjectRef ?? undefined, account, options.objects);
 
     const seconds = Math.min(Number(asked), options.maxSeconds ?? Number(asked));
@@ -74,16 +84,21 @@ export const serviceAccountToken = (options: TokenOptions): SubresourceAction<Se
     });
     annotate?.(`authentication.${domains.signer}/issued-credential-id`, `JTI=${id}`);
 
-    const { name = '', namespace = '', uid = '' } = account.metadata;
     return {
       kind: request.kind,
       apiVersion: request.apiVersion,
-      metadata: { ...request.metadata, name, namespace, uid, creationTimestamp: timestamp(now) },
+      metadata: request.metadata,
       spec: { audiences, expirationSeconds: seconds, boundObjectRef: request.spec?.boundObjectRef ?? null },
       status: { token, expirationTimestamp: timestamp((issuedAt + seconds) * 1_000) },
     };
   },
 });
+
+async function accountAt(key: ObjectKey, objects: ObjectSource): Promise<ServiceAccount> {
+  const account = await objects.get(ServiceAccounts, key);
+  if (account === undefined) throw notFound({ group: '', plural: 'serviceaccounts', name: key.name });
+  return account;
+}
 
 /** The kind as it is served. */
 interface Kind {

@@ -300,6 +300,11 @@ describe('objects', () => {
         operation: 'CREATE',
         name: 'sa',
         namespace: 'ns',
+        // As it will be answered: with the account it is put to, and for somebody.
+        object: {
+          metadata: { name: 'sa', uid: expect.any(String), creationTimestamp: expect.any(String) },
+          spec: { audiences: [expect.any(String)] },
+        },
         oldObject: null,
       },
     ]);

@@ -52,11 +52,9 @@ const request = async (
     apiAudiences: ['api'],
     ...options,
   });
-  const answer = await action.answer(
-    { namespace: 'ns', name },
-    { apiVersion, kind: 'TokenRequest', metadata, spec },
-    context,
-  );
+  const at = { namespace: 'ns', name };
+  const prepared = await action.prepare(at, { apiVersion, kind: 'TokenRequest', metadata, spec }, context);
+  const answer = await action.answer(at, prepared, context);
   return answer as ApiObject & {
     readonly spec: Record<string, unknown>;
     readonly status: { token: string; expirationTimestamp: string };
