@@ -165,6 +165,7 @@ test('a second start finds every object, the same CA and the same keys', async (
       { namespace: 'kube-node-lease', name: 'kube-root-ca.crt' },
       (map) => !!map,
     );
+    await until(client.resource(ServiceAccounts), { namespace: 'default', name: 'default' }, (account) => !!account);
     const token = await client
       .resource(ServiceAccounts)
       .subresource('token')
