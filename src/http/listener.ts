@@ -87,6 +87,8 @@ export class Listener {
       requestTimeout: limits.requestMs,
       keepAliveTimeout: limits.idleMs,
       connectionsCheckingInterval: Math.min(30_000, Math.ceil(limits.headersMs / 2)),
+      // When it closes, Node would cut answers whose last bytes are on their way; `stop` ends idle connections itself.
+      closeIdleConnections: ignore,
     });
     this.#server.on('connection', (socket) => {
       this.#connections.add(socket);

@@ -2,11 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { connect as connectHttp2 } from 'node:http2';
 import { connect, type TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ApiResponse } from '../../src/apiserver/request.js';
+import { Pace } from '../../src/apiserver/pace.js';
+import type { ApiRequest, ApiResponse } from '../../src/apiserver/request.js';
 import type { ConnectionLimits } from '../../src/http/connection-limits.js';
 import { Listener } from '../../src/http/listener.js';
+import { configMaps } from '../../src/resources/configmaps/definition.js';
 import { type Clock, systemClock } from '../../src/runtime/clock.js';
 import { silentLogger } from '../../src/runtime/logger.js';
+import { Observable } from '../../src/runtime/observable.js';
 import { openCredentials } from '../../src/server/credentials.js';
 import { eventually } from '../../src/testing/until.js';
 
@@ -24,16 +27,21 @@ afterAll(async () => {
 /** Answers every request with its path; reads bodies of those that have one. */
 async function listening(
   limits: Partial<ConnectionLimits> = {},
-  answer: Partial<ApiResponse> = {},
+  answer: Partial<ApiResponse> | ((request: ApiRequest) => Partial<ApiResponse>) = {},
   clock: Clock = systemClock,
 ) {
   let failedHandshakes = 0;
   const listener = new Listener(
     {
-      handle: async ({ info, method, body }) => {
-        if (method === 'PUT') await body();
+      handle: async (request) => {
+        if (request.method === 'PUT') await request.body();
         const representation = { mediaType: 'json', pretty: false } as const;
-        return { result: { type: 'text', code: 200, text: info.path }, warnings: [], representation, ...answer };
+        return {
+          result: { type: 'text', code: 200, text: request.info.path },
+          warnings: [],
+          representation,
+          ...(typeof answer === 'function' ? answer(request) : answer),
+        };
       },
       clock,
       log: silentLogger,
@@ -44,6 +52,7 @@ async function listening(
   open.push({ stop: () => listener.stop(0) });
   return {
     port,
+    stop: (graceMs: number) => listener.stop(graceMs),
     failedHandshakes: () => failedHandshakes,
     raw: (protocol: 'h2' | 'http/1.1') => rawConnection(port, protocol),
     http2: () => {
@@ -132,6 +141,29 @@ describe('HTTP/1.1', () => {
     const connection = await raw('http/1.1');
     connection.send(`POST /a HTTP/1.1\r\nhost: a\r\ncontent-length: ${1e9}\r\n\r\n${'x'.repeat(1_000)}`);
     expect((await connection.all).toString()).toMatch(/connection: close/i);
+  });
+
+  test('a stop ends watches and cuts none', async () => {
+    const { raw, stop } = await listening({}, (request) => ({
+      result: {
+        type: 'watch',
+        definition: configMaps,
+        pace: new Pace(),
+        events: new Observable((subscriber) => {
+          request.signal.addEventListener('abort', () => subscriber.complete());
+        }),
+      },
+    }));
+    const watches = await Promise.all(
+      Array.from({ length: 60 }, async () => {
+        const { socket, send, all } = await raw('http/1.1');
+        send('GET /a HTTP/1.1\r\nhost: a\r\n\r\n');
+        await new Promise((resolve) => socket.once('data', resolve));
+        return { all };
+      }),
+    );
+    await stop(10_000);
+    for (const { all } of watches) expect((await all).toString()).toMatch(/0\r\n\r\n$/);
   });
 
   test('a client that speaks no TLS is counted', async () => {
