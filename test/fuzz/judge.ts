@@ -20,6 +20,10 @@ const allowed: readonly (readonly [code: number, text: RegExp])[] = [
   // Server-side apply: a configuration, or a stored object, that does not fit the schema.
   [500, /^failed to create typed (?:patch|live) object \(.*\): /s],
   [500, /^failed to convert new object \(.*\) to proper version: /s],
+  [500, /^failed to create manager for existing fields: failed to convert new object \(.*\) to smd typed: /s],
+  // Namespaces that would lead elsewhere.
+  [500, /^invalid key: "/],
+  [500, /^Internal error occurred: invalid resource name "/],
   // Strategic merge patch: directives and lists that do not go together.
   [500, /^map: .* does not contain declared merge key: /s],
   [500, /^The order in patch list:\n/],
