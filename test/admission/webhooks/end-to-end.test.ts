@@ -109,33 +109,31 @@ const map = (name: string, more: object = {}) => ({
   ...meta(ConfigMaps),
   metadata: { name, namespace: 'ns', ...more },
 });
-const patchPath = (...operations: object[]): string =>
-  `/patch/${encodeURIComponent(Buffer.from(JSON.stringify(operations)).toString('base64'))}`;
+/** A webhook that patches so. A service's path cannot have every character of base64: it is called by URL. */
+const withPatch = (
+  operations: readonly object[],
+  resource: string,
+  work: () => Promise<void>,
+  more: Parameters<typeof withHook>[4] = {},
+): Promise<void> => {
+  const path = `/patch/${encodeURIComponent(Buffer.from(JSON.stringify(operations)).toString('base64'))}`;
+  const clientConfig = { url: `https://127.0.0.1:${hook.port}${path}`, caBundle: hook.caBundle };
+  return withHook(MutatingWebhookConfigurations, '', [resource], work, { clientConfig, ...more });
+};
 
 describe('objects', () => {
-  // A service's path cannot have every character of base64, so these go by URL.
-  const byUrl = (path: string) => ({
-    clientConfig: { url: `https://127.0.0.1:${hook.port}${path}`, caBundle: hook.caBundle },
-  });
-
   const onUpdate = [
     { operations: ['UPDATE' as const], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] },
   ];
 
   test('a patch is read, defaulted and stored like a request', async () => {
-    const path = patchPath(
+    const operations = [
       { op: 'add', path: '/metadata/labels', value: { a: 'b' } },
       { op: 'add', path: '/unknown', value: 1 },
-    );
-    await withHook(
-      MutatingWebhookConfigurations,
-      '',
-      ['configmaps'],
-      async () => {
-        await server.client.resource(ConfigMaps).create(map('patched'));
-      },
-      byUrl(path),
-    );
+    ];
+    await withPatch(operations, 'configmaps', async () => {
+      await server.client.resource(ConfigMaps).create(map('patched'));
+    });
     const stored = await server.client.resource(ConfigMaps).get({ namespace: 'ns', name: 'patched' });
     expect(stored?.metadata.labels).toEqual({ a: 'b' });
     expect(stored).not.toHaveProperty('unknown');
@@ -175,16 +173,10 @@ describe('objects', () => {
     ],
     ['no metadata', { op: 'remove', path: '/metadata' }, 422, /name or generateName is required/],
   ])('a patch that makes it %s stores nothing', async (_, operation, code, message) => {
-    await withHook(
-      MutatingWebhookConfigurations,
-      '',
-      ['configmaps'],
-      async () => {
-        const made = server.client.resource(ConfigMaps).create(map('bad'));
-        await expect(made).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
-      },
-      byUrl(patchPath(operation)),
-    );
+    await withPatch([operation], 'configmaps', async () => {
+      const made = server.client.resource(ConfigMaps).create(map('bad'));
+      await expect(made).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
+    });
     expect(await server.client.resource(ConfigMaps).get({ namespace: 'ns', name: 'bad' })).toBeUndefined();
   });
 
@@ -199,16 +191,15 @@ describe('objects', () => {
   ])('a patch that gives what is updated %s is told by that', async (_, operation, message, value) => {
     const maps = server.client.resource(ConfigMaps);
     await maps.create(map('steady'));
-    await withHook(
-      MutatingWebhookConfigurations,
-      '',
-      ['configmaps'],
+    await withPatch(
+      [operation],
+      'configmaps',
       async () => {
         const changed = maps.patch({ namespace: 'ns', name: 'steady' }, { type: 'merge', body: { data: { a: 'b' } } });
         await expect(changed).rejects.toMatchObject({ code: 422, message: expect.stringContaining(message) });
         await expect(changed).rejects.toThrow(`metadata.name: Invalid value: ${value}: field is immutable`);
       },
-      { ...byUrl(patchPath(operation)), rules: onUpdate },
+      { rules: onUpdate },
     );
     await maps.delete({ namespace: 'ns', name: 'steady' });
   });
@@ -217,16 +208,10 @@ describe('objects', () => {
     const maps = server.client.resource(ConfigMaps);
     const [taken, asked] = ['taken', 'asked'].map((name) => ({ namespace: 'ns', name }));
     await maps.create(map('taken'));
-    await withHook(
-      MutatingWebhookConfigurations,
-      '',
-      ['configmaps'],
-      async () => {
-        const applied = await maps.patch(asked as never, { type: 'apply', fieldManager: 'm', body: map('asked') });
-        expect(applied.metadata.name).toBe('taken');
-      },
-      byUrl(patchPath({ op: 'replace', path: '/metadata/name', value: 'taken' })),
-    );
+    await withPatch([{ op: 'replace', path: '/metadata/name', value: 'taken' }], 'configmaps', async () => {
+      const applied = await maps.patch(asked as never, { type: 'apply', fieldManager: 'm', body: map('asked') });
+      expect(applied.metadata.name).toBe('taken');
+    });
     expect(about('configmaps').length).toBe(1);
     for (const key of [asked, taken]) {
       expect(await maps.get(key as never)).toBeDefined();
@@ -235,16 +220,13 @@ describe('objects', () => {
   });
 
   test('a patch cannot reach what every object inherits', async () => {
-    const path = patchPath({ op: 'add', path: '/data', value: {} }, { op: 'add', path: '/data/__proto__', value: 'x' });
-    await withHook(
-      MutatingWebhookConfigurations,
-      '',
-      ['configmaps'],
-      async () => {
-        await server.client.resource(ConfigMaps).create(map('proto'));
-      },
-      byUrl(path),
-    );
+    const operations = [
+      { op: 'add', path: '/data', value: {} },
+      { op: 'add', path: '/data/__proto__', value: 'x' },
+    ];
+    await withPatch(operations, 'configmaps', async () => {
+      await server.client.resource(ConfigMaps).create(map('proto'));
+    });
     expect(Object.hasOwn(Object.prototype, 'x')).toBe(false);
     expect(({} as Record<string, unknown>)['data']).toBeUndefined();
   });
@@ -437,17 +419,15 @@ describe('versions that a webhook converts', () => {
   });
 
   test('a webhook sees the version it wants, and its patch comes back in the one of the request', async () => {
-    const path = patchPath({ op: 'replace', path: '/spec/port', value: '8080' });
-    const url = `https://127.0.0.1:${hook.port}${path}`;
-    await withHook(
-      MutatingWebhookConfigurations,
-      '',
-      ['gadgets'],
+    const operations = [{ op: 'replace', path: '/spec/port', value: '8080' }];
+    await withPatch(
+      operations,
+      'gadgets',
       async () => {
         const made = await in2().create(gadget('three', 'v2', { hostPort: 'c:1' }));
         expect(made['spec']).toEqual({ hostPort: 'c:8080' });
       },
-      { groups: ['example.com'], versions: ['v1'], clientConfig: { url, caBundle: hook.caBundle } },
+      { groups: ['example.com'], versions: ['v1'] },
     );
     expect(about('gadgets')[0]).toMatchObject({
       kind: { version: 'v1' },
@@ -470,18 +450,16 @@ describe('versions that a webhook converts', () => {
       '/v9, Kind=Gadget is unstructured and is not suitable for converting to "example.com/v1"',
     ],
   ])('what a patch gives %s is refused', async (_, operation, code, message) => {
-    const url = `https://127.0.0.1:${hook.port}${patchPath(operation)}`;
-    await withHook(
-      MutatingWebhookConfigurations,
-      '',
-      ['gadgets'],
+    await withPatch(
+      [operation],
+      'gadgets',
       async () => {
         await expect(in1().create(gadget('bad', 'v1', {}))).rejects.toMatchObject({
           code,
           message: expect.stringContaining(message),
         });
       },
-      { versions: ['v1'], clientConfig: { url, caBundle: hook.caBundle } },
+      { versions: ['v1'] },
     );
   });
 
@@ -491,11 +469,9 @@ describe('versions that a webhook converts', () => {
   ])('what a patch gives %s is stored without', async (_, operation, generation) => {
     await in1().create(gadget('odd', 'v1', { replicas: 1 }));
     const rules = [{ operations: ['UPDATE' as const], apiGroups: ['*'], apiVersions: ['v1'], resources: ['gadgets'] }];
-    const url = `https://127.0.0.1:${hook.port}${patchPath(operation)}`;
-    await withHook(
-      MutatingWebhookConfigurations,
-      '',
-      ['gadgets'],
+    await withPatch(
+      [operation],
+      'gadgets',
       async () => {
         const body = { metadata: { labels: { c: 'd' } } };
         const patched = await in1().patch(key('odd'), { type: 'merge', body });
@@ -504,25 +480,23 @@ describe('versions that a webhook converts', () => {
         expect(patched.metadata.generation).toBe(generation);
         expect(await in1().get(key('odd'))).toEqual(patched);
       },
-      { rules, clientConfig: { url, caBundle: hook.caBundle } },
+      { rules },
     );
     await in1().delete(key('odd'));
   });
 
   test('scale is seen as Scale, also where another version is wanted', async () => {
     await in1().create(gadget('scaled', 'v1', { replicas: 1 }));
-    const url = `https://127.0.0.1:${hook.port}${patchPath({ op: 'replace', path: '/spec/replicas', value: 7 })}`;
-    await withHook(
-      MutatingWebhookConfigurations,
-      '',
-      ['gadgets/scale'],
+    await withPatch(
+      [{ op: 'replace', path: '/spec/replicas', value: 7 }],
+      'gadgets/scale',
       async () => {
         const scaled = await in1()
           .subresource('scale')
           .patch(key('scaled'), { type: 'merge', body: { spec: { replicas: 2 } } });
         expect(scaled['spec']).toEqual({ replicas: 7 });
       },
-      { versions: ['v2'], clientConfig: { url, caBundle: hook.caBundle } },
+      { versions: ['v2'] },
     );
     expect(about('gadgets')[0]).toMatchObject({
       kind: { group: 'autoscaling', version: 'v1', kind: 'Scale' },
