@@ -218,10 +218,7 @@ function* decodeCustom(
   if (meta.kind === '' || !kind) throw unrecognized(`Object 'Kind' is missing in '${raw ?? goJson(text.value)}'`, dump);
   const cannot = (why: string): ApiError => cannotHandle(meta, definition.kind, why);
   if (text.numberError !== undefined) throw cannot(text.numberError);
-  const { object, unknownFields } = yield* decoded(
-    cannot,
-    decodeWithCodec(definition, text.value as JsonObject, false),
-  );
+  const { object, unknownFields } = yield* decoded(cannot, decodeWithCodec(definition, text.value as JsonObject));
   yield;
   report(
     [...text.duplicates, ...unknownFields.map((path) => `unknown field ${JSON.stringify(path)}`)],
@@ -242,11 +239,11 @@ function* decodeCustom(
   return object;
 }
 
-/** A custom resource's body as an object of its version. */
+/** A custom resource's body, or what apply or a webhook `made`, as an object of its version. */
 export function decodeWithCodec(
   definition: ResourceDefinition,
   body: JsonObject,
-  made: boolean,
+  { made = false } = {},
 ): ReturnType<Codec<ApiObject>['decode']> {
   if (definition.codec === undefined) throw new Error(`${definition.kind} has no codec`);
   return definition.codec.decode(body, { made });

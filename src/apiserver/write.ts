@@ -99,8 +99,8 @@ export async function createObject(
   // Only what a POST says of itself is wiped, neither what others make of it nor what a PUT or an apply says.
   const wiped = byUpdate === undefined ? wipeSystemFields(placed) : placed;
   // In a dry run nothing gives the object a version, and what was sent comes back.
-  const stored = context.dryRun ? (all: ApiObject): ApiObject => all : withoutUnstored;
-  let object = dedupeOwners(stored(wiped), context, 'request');
+  const kept = context.dryRun ? (all: ApiObject): ApiObject => all : withoutUnstored;
+  let object = dedupeOwners(kept(wiped), context, 'request');
   if (!managed) object = await own(request, undefined, object, turns);
   if (turns.isDue) await turns.next();
 
@@ -108,7 +108,7 @@ export async function createObject(
   const admitted = await mutated(parts, attributes);
   const answered = answerOf(definition, managed || admitted !== object);
   if (admitted !== object) {
-    object = dedupeOwners(stored(inNamespace(definition, context, admitted)), context, 'admission');
+    object = dedupeOwners(kept(inNamespace(definition, context, admitted)), context, 'admission');
   }
 
   const generates = !object.metadata.name && Boolean(object.metadata.generateName);

@@ -110,7 +110,7 @@ export function* decodeResult(
   if (definition.codec !== undefined) {
     const { apiVersion, kind } = checkedVersion(typeMetaOf(result));
     if (kind === '') throw new DecodeError(`Object 'Kind' is missing in '${goJson(result)}'`);
-    const { object, unknownFields } = yield* decodeWithCodec(definition, result, made);
+    const { object, unknownFields } = yield* decodeWithCodec(definition, result, { made });
     if (apiVersion === '') throw internalError("Object 'apiVersion' is missing in 'object has no apiVersion field'");
     return {
       object: { ...object, apiVersion },
