@@ -1,5 +1,4 @@
-import { setMember } from './json-text.js';
-import type { Json, JsonObject } from './object.js';
+import { type Json, type JsonObject, setMember } from './object.js';
 import { itemsInStep, type Postponed } from './steps.js';
 
 /**

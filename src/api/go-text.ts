@@ -1,4 +1,6 @@
 import { isUtf8 } from 'node:buffer';
+import type { Json, JsonObject } from './object.js';
+import { itemsInStep, type Steps } from './steps.js';
 
 /** How Go prints values in error messages (`%q`, `encoding/json`): clients compare these texts. */
 
@@ -57,6 +59,33 @@ const escapeHtml = (character: string): string => `\\u${character.charCodeAt(0).
 export function goJson(value: unknown, indent?: number): string {
   const text = stringify(value, indent) ?? 'null';
   return isHtmlSensitive(text) ? text.replace(everyHtmlSensitive, escapeHtml) : text;
+}
+
+/** The same of a value that may be large, compact. */
+export function* goJsonInSteps(value: Json, depth = 0): Steps<string> {
+  // What is deeper is written with what it is in: looking for large values everywhere would take longer than it saves.
+  if (depth > 4 || typeof value !== 'object' || value === null) return goJson(value);
+  const texts: string[] = [];
+  if (Array.isArray(value)) {
+    const items = value as readonly Json[];
+    if (items.length > itemsInStep) {
+      for (let begin = 0; begin < items.length; begin += itemsInStep) {
+        texts.push(goJson(items.slice(begin, begin + itemsInStep)).slice(1, -1));
+        yield;
+      }
+    } else for (const item of items) texts.push(yield* goJsonInSteps(item, depth + 1));
+    return `[${texts.join()}]`;
+  }
+  const members = value as JsonObject;
+  const names = Object.keys(members);
+  const isLarge = names.length > itemsInStep;
+  for (const [at, name] of names.entries()) {
+    const member = members[name];
+    if (member === undefined) continue;
+    texts.push(`${goJson(name)}:${isLarge ? goJson(member) : yield* goJsonInSteps(member, depth + 1)}`);
+    if (!isLarge || at % itemsInStep === 0) yield;
+  }
+  return `{${texts.join()}}`;
 }
 
 /** `JSON.stringify` for values with bigints, which stand in JSON as the numbers they are. */

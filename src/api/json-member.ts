@@ -1,8 +1,4 @@
-import { parseJson, setMember } from './json-text.js';
-import type { Json } from './object.js';
-import type { Steps } from './steps.js';
-
-/** Looks into compact JSON without reading all of it, or reads it part by part. */
+/** Looks into compact JSON without reading all of it. */
 
 /** Parsing fewer bytes takes no time worth dividing. */
 export const largeJson = 65_536;
@@ -34,18 +30,6 @@ export function memberText(json: Buffer, name: string): Buffer | undefined {
   const wanted = Buffer.from(`"${name}"`);
   for (const { name, value } of memberTexts(json)) if (name.equals(wanted)) return value;
   return undefined;
-}
-
-/** Parses such a text; of a large one each member in a step of its own, and each member of those that are `divided`. */
-export function* parseInSteps(json: Buffer, divided: readonly string[] = []): Steps<Json> {
-  if (json.length < largeJson || json[0] !== openBrace) return parseJson(json.toString('utf8'));
-  const whole: Record<string, Json> = {};
-  for (const { name: quoted, value } of memberTexts(json)) {
-    const name = JSON.parse(quoted.toString('utf8')) as string;
-    setMember(whole, name, divided.includes(name) ? yield* parseInSteps(value) : parseJson(value.toString('utf8')));
-    yield;
-  }
-  return whole;
 }
 
 /** Past the string that begins at `at`. */

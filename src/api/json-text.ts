@@ -1,6 +1,8 @@
 import { Complaints } from './complaints.js';
 import { quote } from './go-text.js';
-import type { Json, JsonObject } from './object.js';
+import { parseInPieces } from './json-pieces.js';
+import { code, endOfString } from './json-scan.js';
+import { type Json, type JsonObject, setMember } from './object.js';
 import { atOnce, type Steps } from './steps.js';
 
 /**
@@ -64,6 +66,12 @@ export function wholeNumber(literal: string): number | bigint | undefined {
 export function parseJson(text: string): Json {
   return hasLongNumber(text) ? readJson(text, unlimited).value : (JSON.parse(text) as Json);
 }
+
+/** The same of a text that may be long. */
+export function* parseJsonInSteps(text: string): Steps<Json> {
+  return hasLongNumber(text) ? (yield* readJsonInSteps(text, unlimited)).value : yield* parseInPieces(text);
+}
+
 const unlimited = { maxDepth: Number.POSITIVE_INFINITY, maxValues: Number.POSITIVE_INFINITY };
 
 /** Are there so many digits in a row that a double might not keep them? Looks at every sixteenth character. */
@@ -124,7 +132,7 @@ export function* readJsonInSteps(source: string | Uint8Array, options: Limits = 
   yield;
   let value: Json;
   try {
-    value = JSON.parse(text) as Json;
+    value = yield* parseInPieces(text);
   } catch {
     throw syntaxErrorOf(source, options.maxDepth);
   }
@@ -142,27 +150,6 @@ const syntaxErrorOf = (source: string | Uint8Array, depth: number | undefined): 
   new JsonSyntaxError(
     syntaxError(typeof source === 'string' ? Buffer.from(source) : source, depth ?? maxDepth) ?? endsEarly,
   );
-
-/** Character codes of the grammar. */
-const code = {
-  space: 0x20,
-  tab: 0x09,
-  newline: 0x0a,
-  return: 0x0d,
-  quote: 0x22,
-  backslash: 0x5c,
-  colon: 0x3a,
-  comma: 0x2c,
-  openBrace: 0x7b,
-  closeBrace: 0x7d,
-  openBracket: 0x5b,
-  closeBracket: 0x5d,
-  plus: 0x2b,
-  minus: 0x2d,
-  dot: 0x2e,
-  zero: 0x30,
-  nine: 0x39,
-} as const;
 
 interface Scan {
   /** Colons outside strings: how many members the text has, if it is JSON. */
@@ -207,18 +194,6 @@ function scan(text: string): Scan {
 
 const isDigit = (character: number): boolean => character >= code.zero && character <= code.nine;
 
-/** Where the string that opens at `at` closes; -1 if it does not. */
-function endOfString(text: string, at: number): number {
-  let end = text.indexOf('"', at + 1);
-  while (end > 0 && text.charCodeAt(end - 1) === code.backslash) {
-    let slashes = 1;
-    while (text.charCodeAt(end - 1 - slashes) === code.backslash) slashes++;
-    if (slashes % 2 === 0) break;
-    end = text.indexOf('"', end + 1);
-  }
-  return end;
-}
-
 function endOfNumber(text: string, at: number): number {
   let end = at + 1;
   for (; end < text.length; end++) {
@@ -248,13 +223,6 @@ function countMembers(value: Json): number {
     if (typeof member === 'object' && member !== null) count += countMembers(member);
   }
   return count;
-}
-
-/** Sets a member whose name a user chose: `__proto__` is a name like any other. */
-export function setMember<T>(object: Record<string, T>, name: string, value: T): void {
-  if (name === '__proto__') {
-    Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
-  } else object[name] = value;
 }
 
 /** An object with these members in alphabetical order. */

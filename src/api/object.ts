@@ -138,3 +138,10 @@ export const isType = (
   type: { readonly group: string; readonly homeGroup?: string; readonly plural: string },
   of: { readonly group: string; readonly plural: string },
 ): boolean => type.plural === of.plural && (type.homeGroup ?? type.group) === of.group;
+
+/** Sets a member whose name a user chose: `__proto__` is a name like any other. */
+export function setMember<T>(object: Record<string, T>, name: string, value: T): void {
+  if (name === '__proto__') {
+    Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
+  } else object[name] = value;
+}

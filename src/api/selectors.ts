@@ -77,8 +77,11 @@ export const labelSelectorFrom = (spec: LabelSelectorSpec | undefined): LabelSel
 export function* labelSelectorInSteps(spec: LabelSelectorSpec | undefined): Steps<LabelSelector> {
   if (spec === undefined) return nothing;
   const requirements: LabelRequirement[] = [];
-  for (const [key, value] of Object.entries(spec.matchLabels ?? {}).sort(([a], [b]) => compare(a, b))) {
-    requirements.push(requirement(key, '=', [value]));
+  const { matchLabels = {} } = spec;
+  const keys = Object.keys(matchLabels).sort(compare);
+  yield;
+  for (const key of keys) {
+    requirements.push(requirement(key, '=', [matchLabels[key] ?? '']));
     yield;
   }
   for (const { key = '', operator = '', values = [] } of spec.matchExpressions ?? []) {
@@ -90,6 +93,15 @@ export function* labelSelectorInSteps(spec: LabelSelectorSpec | undefined): Step
   return selectorOf(requirements);
 }
 
+/** What is wrong with keys and values of labels, an object's or a selector's. */
+export function* validateLabels(labels: Labels | undefined, path: string): Steps<readonly Violation[]> {
+  if (labels === undefined) return [];
+  return yield* ofEachInSteps(Object.keys(labels), (key) => {
+    const value = labels[key] ?? '';
+    return [...eachInvalid(path, key, qualifiedName(key)), ...eachInvalid(path, value, labelValue(value))];
+  });
+}
+
 /** What is wrong with a selector object in an object's field. */
 export function* validateLabelSelector(
   spec: LabelSelectorSpec | null | undefined,
@@ -97,11 +109,7 @@ export function* validateLabelSelector(
   options: { readonly allowInvalidValues?: boolean } = {},
 ): Steps<readonly Violation[]> {
   if (spec === undefined || spec === null) return [];
-  const labelsAt = child(path, 'matchLabels');
-  const labels = yield* ofEachInSteps(Object.entries(spec.matchLabels ?? {}), ([key, value]) => [
-    ...eachInvalid(labelsAt, key, qualifiedName(key)),
-    ...eachInvalid(labelsAt, value, labelValue(value)),
-  ]);
+  const labels = yield* validateLabels(spec.matchLabels, child(path, 'matchLabels'));
   const expressionsAt = child(path, 'matchExpressions');
   const check = function* (
     { key = '', operator = '', values = [] }: LabelExpression,

@@ -55,6 +55,10 @@ export class Postponed {
     return false;
   }
 
+  get isEmpty(): boolean {
+    return this.#jobs.length === 0;
+  }
+
   *rest(): Steps<void> {
     // Jobs may add jobs.
     for (const { count, act, enter, done } of this.#jobs) {

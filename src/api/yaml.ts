@@ -10,9 +10,9 @@ import {
   plainJson,
   type ReadText,
   readJsonInSteps,
-  setMember,
   sortedObject,
 } from './json-text.js';
+import { setMember } from './object.js';
 import { goFloat, resolveScalar, type YamlScalar } from './yaml-scalar.js';
 
 /**

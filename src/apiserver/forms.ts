@@ -1,5 +1,5 @@
 import { type ApiObject, isObject, type JsonObject, type ObjectMeta } from '../api/object.js';
-import { atOnce, type Steps } from '../api/steps.js';
+import { atOnce, Postponed, type Steps } from '../api/steps.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
 import { compileEncoder, type EncodedType } from '../schema/encode.js';
@@ -119,9 +119,14 @@ export function encode(
   const { codec } = definition;
   const { order, write, writeInSteps } = compileEncoder(storageType(definition));
   const written = (form: object): Document | Promise<Document> => {
-    const ordered = order(form);
+    const later = new Postponed();
+    const ordered = order(form, later);
     // What took that long to put in order takes long to write.
-    return turns.isDue ? turns.next().then(() => inTurns(writeInSteps(ordered), turns)) : write(ordered);
+    if (!turns.isDue && later.isEmpty) return write(ordered);
+    return turns
+      .next()
+      .then(() => inTurns(later.rest(), turns))
+      .then(() => inTurns(writeInSteps(ordered), turns));
   };
   if (codec === undefined) return written(object);
   if (codec.elsewhere === undefined || codec.elsewhere.isStoredAs(object)) return written(codec.store(object));

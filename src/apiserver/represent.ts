@@ -1,7 +1,7 @@
 import { notAcceptable, untyped } from '../api/errors.js';
 import { goJson } from '../api/go-text.js';
-import { largeJson, parseInSteps } from '../api/json-member.js';
-import { parseJson } from '../api/json-text.js';
+import { largeJson } from '../api/json-member.js';
+import { parseJson, parseJsonInSteps } from '../api/json-text.js';
 import { type ApiObject, groupVersion, type JsonObject, type ObjectMeta } from '../api/object.js';
 import { atOnce, type Steps } from '../api/steps.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
@@ -235,7 +235,8 @@ const metadataOf = (result: Exclude<Bodied, ListResult>): ObjectMeta =>
   result.type === 'entry' ? storedMetadata(result.definition, result.entry) : objectOf(result).metadata;
 
 function* plainValue(result: Bodied): Steps<unknown> {
-  if (result.type === 'entry') return yield* parseInSteps(entryBytes(result.definition, result.entry), ['metadata']);
+  if (result.type === 'entry')
+    return yield* parseJsonInSteps(entryBytes(result.definition, result.entry).toString('utf8'));
   if (result.type === 'list') return parseJson(Buffer.concat([...listBody(result).chunks]).toString('utf8'));
   return result.definition === undefined ? result.object : inOrder(result.definition, result.object as JsonObject);
 }

@@ -1,16 +1,19 @@
+import { largeJson } from '../api/json-member.js';
 import type { Labels } from '../api/selectors.js';
+import { atOnce, type Steps } from '../api/steps.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
+import { inTurns } from '../runtime/turn-taking.js';
 import type { Entry } from '../store/store.js';
-import { stored, storedMetadata } from './forms.js';
+import { readMetadata, stored } from './forms.js';
 import type { Selection } from './selection.js';
 
 // Parsed objects are let go soon, and a selector by labels would read every entry of a collection again each time.
 const labels = new WeakMap<Entry, { readonly of: ResourceDefinition; readonly labels: Labels | undefined }>();
 
-function labelsOf(definition: ResourceDefinition, entry: Entry): Labels | undefined {
+function* readLabels(definition: ResourceDefinition, entry: Entry): Steps<Labels | undefined> {
   const known = labels.get(entry);
   if (known?.of === definition) return known.labels;
-  const found = storedMetadata(definition, entry).labels;
+  const found = (yield* readMetadata(definition, entry)).labels;
   labels.set(entry, { of: definition, labels: found });
   return found;
 }
@@ -18,7 +21,35 @@ function labelsOf(definition: ResourceDefinition, entry: Entry): Labels | undefi
 /** Is an entry among those a request is about? Reads of it only what the selection looks at. */
 export function isSelected(selection: Selection, definition: ResourceDefinition, entry: Entry): boolean {
   if (selection.everything) return true;
-  if (selection.name !== undefined && !entry.key.endsWith(`/${selection.name}`)) return false;
-  if (selection.labels !== undefined && !selection.labels.matches(labelsOf(definition, entry))) return false;
+  if (!mayBeNamed(selection, entry)) return false;
+  if (selection.labels !== undefined && !selection.labels.matches(atOnce(readLabels(definition, entry)))) return false;
   return selection.byLabelsAlone || selection.matches(stored(definition, entry));
+}
+
+const mayBeNamed = ({ name }: Selection, { key }: Entry): boolean => name === undefined || key.endsWith(`/${name}`);
+
+/** Reads what `isSelected` looks at in entries that are large, with turns for others; undefined: there are none. */
+export function readForSelection(
+  selection: Selection,
+  definition: ResourceDefinition,
+  entries: readonly (Entry | undefined)[],
+): Promise<unknown> | undefined {
+  if (selection.everything) return undefined;
+  const large = entries.filter((entry) => entry !== undefined && isLarge(entry) && mayBeNamed(selection, entry));
+  if (large.length === 0) return undefined;
+  const read = selection.byLabelsAlone ? (entry: Entry) => inTurns(readLabels(definition, entry)) : readWhole;
+  return Promise.all((large as readonly Entry[]).map(read));
+}
+
+const isLarge = ({ bytes }: Entry): boolean => bytes.length >= largeJson;
+
+// Many who watch may look at the same entry.
+const underWay = new WeakMap<Entry, Promise<unknown>>();
+
+function readWhole(entry: Entry): Promise<unknown> {
+  const known = underWay.get(entry);
+  if (known !== undefined) return known;
+  const reading = inTurns(entry.read()).finally(() => underWay.delete(entry));
+  underWay.set(entry, reading);
+  return reading;
 }

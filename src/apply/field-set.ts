@@ -1,5 +1,4 @@
-import { setMember } from '../api/json-text.js';
-import { isObject, type Json, type JsonObject } from '../api/object.js';
+import { isObject, type Json, type JsonObject, setMember } from '../api/object.js';
 import { Postponed, type Steps } from '../api/steps.js';
 import { type PathElement, readPathElement, sortPathElements } from './path-element.js';
 

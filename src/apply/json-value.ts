@@ -1,5 +1,4 @@
-import { setMember } from '../api/json-text.js';
-import type { ApiObject, Json, JsonObject } from '../api/object.js';
+import { type ApiObject, type Json, type JsonObject, setMember } from '../api/object.js';
 
 /** Telling JSON values apart, comparing and building them. Keys are data: `__proto__` is a member like any other. */
 

@@ -1,6 +1,5 @@
 import { changedCopy } from '../api/changed-copy.js';
-import { setMember } from '../api/json-text.js';
-import { isList, isObject, type Json, member } from '../api/object.js';
+import { isList, isObject, type Json, member, setMember } from '../api/object.js';
 import { Postponed, type Steps } from '../api/steps.js';
 import { isEmpty } from '../schema/presence.js';
 import { elementOf } from './list-items.js';

@@ -1,5 +1,4 @@
-import { setMember } from '../api/json-text.js';
-import { isList, isObject, type Json } from '../api/object.js';
+import { isList, isObject, type Json, setMember } from '../api/object.js';
 import { below, type FieldSet } from './field-set.js';
 import { elementOf } from './list-items.js';
 import { fieldElement } from './path-element.js';

@@ -1,5 +1,6 @@
-import { labelValue, nameRules, pathSegment, qualifiedName } from '../api/names.js';
+import { nameRules, pathSegment, qualifiedName } from '../api/names.js';
 import type { ApiObject, ObjectMeta, OwnerReference } from '../api/object.js';
+import { validateLabels } from '../api/selectors.js';
 import type { Steps } from '../api/steps.js';
 import { timestamp } from '../api/time.js';
 import {
@@ -160,24 +161,18 @@ function validateFinalizersOfTerminating(now: Meta, old: Meta): readonly Violati
   ];
 }
 
-/** Keys and values of labels, also those of selectors. */
-function* validateLabels(labels: Meta['labels'], path: string): Steps<readonly Violation[]> {
-  if (labels === undefined) return nothing;
-  return yield* ofEachInSteps(Object.entries(labels), ([key, value]) => [
-    ...eachInvalid(path, key, qualifiedName(key)),
-    ...eachInvalid(path, value, labelValue(value)),
-  ]);
-}
 const nothing: readonly Violation[] = [];
 
 const annotationLimit = 256 * 1024;
 function* validateAnnotations(annotations: Meta['annotations']): Steps<readonly Violation[]> {
   if (annotations === undefined) return nothing;
   const path = child(base, 'annotations');
-  const entries = Object.entries(annotations);
-  const size = entries.reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0);
+  const keys = Object.keys(annotations);
+  yield;
+  const size = keys.reduce((sum, key) => sum + Buffer.byteLength(key) + Buffer.byteLength(annotations[key] ?? ''), 0);
+  yield;
   return [
-    ...(yield* ofEachInSteps(entries, ([key]) => eachInvalid(path, key, qualifiedName(key.toLowerCase())))),
+    ...(yield* ofEachInSteps(keys, (key) => eachInvalid(path, key, qualifiedName(key.toLowerCase())))),
     ...(size >= annotationLimit ? [tooLong(path, annotationLimit)] : []),
   ];
 }

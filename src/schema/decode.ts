@@ -2,8 +2,8 @@ import { canonicalBase64 } from '../api/base64.js';
 import { Complaints } from '../api/complaints.js';
 import { goJson, quote } from '../api/go-text.js';
 import { canonicalMicroTime, canonicalTime } from '../api/go-time.js';
-import { type ExactJson, NumberText, plainJson, type ReadText, RepeatedMembers, setMember } from '../api/json-text.js';
-import type { Json } from '../api/object.js';
+import { type ExactJson, NumberText, plainJson, type ReadText, RepeatedMembers } from '../api/json-text.js';
+import { type Json, setMember } from '../api/object.js';
 import { canonicalQuantity } from '../api/quantity.js';
 import { atOnce, Postponed, placeIn, type Steps } from '../api/steps.js';
 import { goType, itemsOf, structName, valuesOf, type WireShape, wireShape } from './go-types.js';
@@ -387,7 +387,11 @@ const makers: Readonly<Record<WireShape, MakeNode>> = {
           unsorted.set(nameOf(at), decodeMember(at));
         };
         return state.fill(out, names.length, add, () => {
-          for (const name of [...unsorted.keys()].sort()) setMember(out, name, unsorted.get(name) ?? null);
+          const sorted = [...unsorted.keys()].sort();
+          state.fill(out, sorted.length, (at) => {
+            const name = sorted[at] as string;
+            setMember(out, name, unsorted.get(name) ?? null);
+          });
         });
       },
     };

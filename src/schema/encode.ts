@@ -1,11 +1,10 @@
-import { goJson } from '../api/go-text.js';
-import { setMember } from '../api/json-text.js';
-import { groupVersion, isObject, type Json, type JsonObject } from '../api/object.js';
-import type { Steps } from '../api/steps.js';
+import { goJson, goJsonInSteps } from '../api/go-text.js';
+import { groupVersion, isObject, type Json, type JsonObject, setMember } from '../api/object.js';
+import { nothingPostponed, type Postponed, type Steps } from '../api/steps.js';
 import { itemsOf, valuesOf, type WireShape, wireShape } from './go-types.js';
 import { isEmpty, omitsEmpty, presenceOf, zeroOf } from './presence.js';
 import type { Schema } from './schema.js';
-import { sortDeep, sortMembers } from './sorted.js';
+import { isSorted, sortDeep, sortedNames } from './sorted.js';
 
 /**
  * Objects into the bytes that are stored and sent: compact JSON with `<`, `>`, `&` and line separators escaped as Go
@@ -30,8 +29,8 @@ export interface EncodedObject {
 
 /** In two steps. */
 export interface Encoder {
-  /** The object as it is to be written. */
-  order(object: object): JsonObject;
+  /** The object as it is to be written, complete once what comes `later` is done. */
+  order(object: object, later?: Postponed): JsonObject;
   /** The bytes of an object in its order. */
   write(ordered: JsonObject): EncodedObject;
   /** The same for a large object. */
@@ -49,21 +48,16 @@ export function compileEncoder(type: EncodedType): Encoder {
   if (known !== undefined) return known;
   const apiVersion = groupVersion(type);
   const encoder: Encoder = {
-    order(object) {
+    order(object, later) {
       const { metadata } = object as JsonObject;
       const given: JsonObject = { ...object, kind: type.kind, apiVersion };
       return isObject(metadata ?? null)
-        ? inOrder(type, { ...given, metadata: { ...(metadata as JsonObject), resourceVersion: stand } })
-        : inOrder(type, given);
+        ? inOrder(type, { ...given, metadata: { ...(metadata as JsonObject), resourceVersion: stand } }, later)
+        : inOrder(type, given, later);
     },
     write: (ordered) => encoded(ordered, goJson(ordered)),
     *writeInSteps(ordered) {
-      const members: string[] = [];
-      for (const [name, member] of Object.entries(ordered)) {
-        members.push(`${goJson(name)}:${goJson(member)}`);
-        yield;
-      }
-      return encoded(ordered, `{${members.join()}}`);
+      return encoded(ordered, yield* goJsonInSteps(ordered));
     },
   };
   encoders.set(type, encoder);
@@ -71,8 +65,8 @@ export function compileEncoder(type: EncodedType): Encoder {
 }
 
 /** The object with its members in the order of the type's wire form. */
-export const inOrder = (type: EncodedType, object: JsonObject): JsonObject =>
-  (type.origin === 'custom' ? sortDeep(object) : arrange(type.schema, object)) as JsonObject;
+export const inOrder = (type: EncodedType, object: JsonObject, later?: Postponed): JsonObject =>
+  (type.origin === 'custom' ? sortDeep(object) : arrange(type.schema, object, later)) as JsonObject;
 
 /**
  * Where an item of a list of this type starts in an object's bytes: `{` and the bytes from there on are the item.
@@ -123,8 +117,8 @@ function placeOf(object: JsonObject): number {
   return outer + '"metadata":'.length + length(before(object['metadata'] as JsonObject, 'resourceVersion'));
 }
 
-/** Puts a value in order. */
-type Arrange = (value: Json) => Json;
+/** Puts a value in order; of what is large it does the most `later`. */
+type Arrange = (value: Json, later: Postponed) => Json;
 
 const arrangers = new WeakMap<Schema, Arrange>();
 const asIs: Arrange = (value) => value;
@@ -133,8 +127,8 @@ const asIs: Arrange = (value) => value;
  * The value with members in declared order, empty and absent ones as their presence says, members that are never
  * written left out, maps sorted. What decoding gives comes out the same. Members the schema does not know are dropped.
  */
-export function arrange(schema: Schema, value: Json): Json {
-  return value === null ? null : arrangerOf(schema)(value);
+export function arrange(schema: Schema, value: Json, later: Postponed = nothingPostponed): Json {
+  return value === null ? null : arrangerOf(schema)(value, later);
 }
 
 function arrangerOf(schema: Schema): Arrange {
@@ -142,9 +136,9 @@ function arrangerOf(schema: Schema): Arrange {
   if (known !== undefined) return known;
   // Registered before its parts are looked at, so that a schema may contain itself.
   let compiled: Arrange | undefined;
-  const lazily: Arrange = (value) => {
+  const lazily: Arrange = (value, later) => {
     compiled ??= compileArrange(schema);
-    return compiled(value);
+    return compiled(value, later);
   };
   const arranger = leaves.has(wireShape(schema)) ? asIs : lazily;
   arrangers.set(schema, arranger);
@@ -172,26 +166,27 @@ function compileArrange(schema: Schema): Arrange {
     const item = arrangerOf(itemsOf(schema));
     return item === asIs
       ? asIs
-      : (value) => (Array.isArray(value) ? value.map((each: Json) => (each === null ? null : item(each))) : value);
+      : (value, later) =>
+          Array.isArray(value) ? value.map((each: Json) => (each === null ? null : item(each, later))) : value;
   }
   if (shape === 'map') {
     const item = arrangerOf(valuesOf(schema));
-    return (value) => {
-      if (!isObject(value)) return value;
-      const sorted = sortMembers<Json>(value);
-      if (item === asIs) return sorted;
+    return (value, later) => {
+      if (!isObject(value) || (item === asIs && isSorted(value))) return value;
+      const names = sortedNames(value);
       const out: Record<string, Json> = {};
-      for (const name in sorted) {
-        const member = sorted[name] as Json;
-        setMember(out, name, member === null ? null : item(member));
-      }
+      later.each(names.length, (at) => {
+        const name = names[at] as string;
+        const member = value[name] as Json;
+        setMember(out, name, member === null ? null : item(member, later));
+      });
       return out;
     };
   }
   const alternatives = (schema.oneOf ?? []).map((each) => ({ shape: wireShape(each), arrange: arrangerOf(each) }));
-  return (value) => {
+  return (value, later) => {
     const wanted = Array.isArray(value) ? 'list' : typeof value === 'object' ? 'struct' : undefined;
-    return alternatives.find((each) => each.shape === wanted)?.arrange(value) ?? value;
+    return alternatives.find((each) => each.shape === wanted)?.arrange(value, later) ?? value;
   };
 }
 
@@ -220,7 +215,7 @@ function arrangeStruct(schema: Schema): Arrange {
     .map(([name, of]) => memberOf(name, of));
   const names = new Set(schema.properties?.keys());
   const keepsUnknown = schema.preserveUnknownFields === true;
-  return (value) => {
+  return (value, later) => {
     if (!isObject(value)) return value;
     const out: Record<string, Json> = {};
     for (const { name, arrange: arrangeMember, omitEmpty, zero } of members) {
@@ -230,7 +225,7 @@ function arrangeStruct(schema: Schema): Arrange {
         continue;
       }
       if (omitEmpty && isEmpty(given)) continue;
-      out[name] = arrangeMember === asIs ? given : arrangeMember(given);
+      out[name] = arrangeMember === asIs ? given : arrangeMember(given, later);
     }
     if (keepsUnknown) {
       for (const name of Object.keys(value)) if (!names.has(name)) setMember(out, name, value[name] as Json);
@@ -244,5 +239,5 @@ function zeroMaker(schema: Schema, shape: WireShape, item: Arrange): (() => Json
   const presence = presenceOf(schema);
   if (presence === 'null') return () => null;
   if (presence !== 'always') return undefined;
-  return shape === 'struct' ? () => item({}) : () => zeroOf(shape);
+  return shape === 'struct' ? () => item({}, nothingPostponed) : () => zeroOf(shape);
 }

@@ -1,6 +1,6 @@
 import { goJson } from '../api/go-text.js';
-import { JsonSyntaxError, readJson, setMember } from '../api/json-text.js';
-import type { Json, JsonObject } from '../api/object.js';
+import { JsonSyntaxError, readJson } from '../api/json-text.js';
+import { type Json, type JsonObject, setMember } from '../api/object.js';
 import { microTimestamp, timestamp } from '../api/time.js';
 import { DecodeError } from './decode.js';
 import { itemsOf, structName, valuesOf, type WireShape, wireShape } from './go-types.js';

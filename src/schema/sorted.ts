@@ -1,5 +1,5 @@
-import { setMember, sortedObject } from '../api/json-text.js';
-import type { Json, JsonObject } from '../api/object.js';
+import { sortedObject } from '../api/json-text.js';
+import { type Json, type JsonObject, setMember } from '../api/object.js';
 
 /** Are the members in alphabetical order? */
 export function isSorted(object: object): boolean {

@@ -1,6 +1,6 @@
 import { goJson } from '../api/go-text.js';
-import { memberText, parseInSteps } from '../api/json-member.js';
-import { parseJson } from '../api/json-text.js';
+import { memberText } from '../api/json-member.js';
+import { parseJson, parseJsonInSteps } from '../api/json-text.js';
 import type { Json, JsonObject } from '../api/object.js';
 import type { Steps } from '../api/steps.js';
 import type { Document, Entry, Revision } from './store.js';
@@ -41,7 +41,7 @@ export class StoredEntry implements Entry {
 
   *read(): Steps<Json> {
     const known = this.#parsed?.deref();
-    return known === undefined ? this.#keep(yield* parseInSteps(this.bytes, ['metadata'])) : (known as Json);
+    return known === undefined ? this.#keep(yield* parseJsonInSteps(this.bytes.toString('utf8'))) : (known as Json);
   }
 
   #keep(value: Json): Json {
@@ -53,7 +53,7 @@ export class StoredEntry implements Entry {
     const known = this.#parsed?.deref();
     if (known !== undefined) return Object.hasOwn(known, name) ? (known as JsonObject)[name] : undefined;
     const text = memberText(this.bytes, name);
-    return text === undefined ? undefined : yield* parseInSteps(text);
+    return text === undefined ? undefined : yield* parseJsonInSteps(text.toString('utf8'));
   }
 }
 

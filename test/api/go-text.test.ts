@@ -1,5 +1,9 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { goInt64, goNumber, quote, quoteBytes } from '../../src/api/go-text.js';
+import { goInt64, goJson, goJsonInSteps, goNumber, quote, quoteBytes } from '../../src/api/go-text.js';
+import type { Json } from '../../src/api/object.js';
+import { atOnce } from '../../src/api/steps.js';
+import { countSteps } from '../count-steps.js';
 
 test.each([
   ['', '""'],
@@ -47,4 +51,22 @@ test.each<[number, bigint]>([
   [2 ** 63, -(2n ** 63n)],
 ])('%d as an int64', (value, whole) => {
   expect(goInt64(value)).toBe(whole);
+});
+
+test('JSON is the same in steps', () => {
+  const same = (value: Json): void => {
+    expect(atOnce(goJsonInSteps(value))).toBe(goJson(value));
+  };
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 7 }), (value) => {
+      same(value as Json);
+    }),
+  );
+  same({ a: [1n, { b: '<&>', c: undefined as never }], __proto__: null } as Json);
+  const names = Array.from({ length: 5_000 }, (_, n) => `<${n}`);
+  const many = Object.fromEntries(names.map((name) => [name, name]));
+  for (const value of [names, many, { a: { b: [many, { c: names }] } }]) {
+    same(value);
+    expect(countSteps(goJsonInSteps(value)).pauses).toBeGreaterThan(2);
+  }
 });

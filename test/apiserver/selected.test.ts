@@ -1,6 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ConfigMap, ConfigMaps } from '../../src/api/kinds/config-map.js';
+import { readListParameters } from '../../src/api/options.js';
+import { defaultFeatureGates } from '../../src/apiserver/feature-gates.js';
+import { isSelected, readForSelection } from '../../src/apiserver/selected.js';
+import { readSelection } from '../../src/apiserver/selection.js';
 import type { ResourceClient } from '../../src/client/client.js';
+import type { ResourceDefinition } from '../../src/registry/resource-definition.js';
+import { configMaps as definition } from '../../src/resources/configmaps/definition.js';
+import { document, StoredEntry } from '../../src/store/document.js';
 import { type TestServer, testServer } from '../../src/testing/test-server.js';
 
 let server: TestServer;
@@ -41,4 +48,27 @@ test('labels that changed are those that count', async () => {
   expect(await names({ labelSelector: 'tier=two' })).toEqual(['c']);
   await configMaps.patch({ namespace, name: 'c' }, { type: 'merge', body: { metadata: { labels: null } } });
   expect(await names({ labelSelector: 'tier=two' })).toEqual([]);
+});
+
+test.each([
+  ['fieldSelector', 'metadata.name!=b', 'value'],
+  ['labelSelector', 'tier=one', 'labels'],
+  ['fieldSelector', 'metadata.name=b', 'nothing'],
+  ['', '', 'nothing'],
+])('of a large entry %s %s has %s read in turns', async (parameter, text, what) => {
+  const of = definition as object as ResourceDefinition;
+  const query = { get: (name: string) => (name === parameter ? text : undefined), all: () => [] };
+  const selection = readSelection(of, readListParameters(query), defaultFeatureGates);
+  const entry = (data: string) => {
+    const object = { metadata: { name: 'a', namespace, labels: { tier: 'one' } }, data: { data } };
+    return new StoredEntry('/n/a', 1n, document(object).bytes, -1);
+  };
+  const [small, large] = [entry(''), entry('x'.repeat(70_000))];
+  expect(readForSelection(selection, of, [small, undefined])).toBeUndefined();
+  const reading = readForSelection(selection, of, [small, large]);
+  expect(reading === undefined).toBe(what === 'nothing');
+  await reading;
+  // What was parsed is there without another step.
+  expect([...large.read()].length === 0).toBe(what === 'value');
+  expect(isSelected(selection, of, large)).toBe(text !== 'metadata.name=b');
 });

@@ -1,5 +1,4 @@
-import { setMember } from '../../src/api/json-text.js';
-import type { Json } from '../../src/api/object.js';
+import { type Json, setMember } from '../../src/api/object.js';
 import { accepts, contentTypes, hostileNames, hostileText, hostileValues, nested, queries } from './hostile.js';
 import type { Random } from './random.js';
 import type { FuzzRequest } from './request.js';

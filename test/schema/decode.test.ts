@@ -410,7 +410,7 @@ describe('lists and maps of thousands', () => {
 
   test('are decoded in steps', () => {
     const decoded = stepsOf({ data: texts, immutable: true });
-    expect(decoded.steps).toBe(5);
+    expect(decoded.steps).toBe(9);
     expect(decoded.text === JSON.stringify({ metadata: {}, data: inOrder, immutable: true })).toBe(true);
     expect(stepsOf({ data: inOrder }).text === JSON.stringify({ metadata: {}, data: inOrder })).toBe(true);
     expect(stepsOf({ data: { k: 'x' } }).steps).toBe(1);

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { atOnce } from '../../src/api/steps.js';
+import { atOnce, Postponed } from '../../src/api/steps.js';
 import { compileDecoder } from '../../src/schema/decode.js';
 import { arrange, compileEncoder, type EncodedObject, type EncodedType, itemStart } from '../../src/schema/encode.js';
+import { countSteps } from '../count-steps.js';
 import { configMap, everything, props, signingRequest } from './kinds.js';
 
 const type = { origin: 'built-in', group: '', version: 'v1', kind: 'ConfigMap', schema: configMap } as const;
@@ -11,6 +12,10 @@ function encoded(of: EncodedType, object: object): EncodedObject {
   const { order, write, writeInSteps } = compileEncoder(of);
   const whole = write(order(object));
   expect(atOnce(writeInSteps(order(object)))).toEqual(whole);
+  const later = new Postponed();
+  const ordered = order(object, later);
+  atOnce(later.rest());
+  expect(write(ordered)).toEqual(whole);
   return whole;
 }
 
@@ -48,6 +53,19 @@ test('the place of the revision is found whatever else looks like it', () => {
     zz: { resourceVersion: '0' },
   };
   expect(marked(encoded(custom, object))).toContain('},"name":"n","resourceVersion":"^"},"zz":');
+});
+
+test('maps of thousands are put in order and written in steps', () => {
+  const names = Array.from({ length: 5_000 }, (_, n) => `k${(n * 7919) % 5_000}`);
+  const data = Object.fromEntries(names.map((name) => [name, '<']));
+  const { order, writeInSteps } = compileEncoder(type);
+  const later = new Postponed();
+  const ordered = order({ metadata: { name: 'n' }, data }, later);
+  expect(countSteps(later.rest()).pauses).toBeGreaterThan(2);
+  const { pauses, result } = countSteps(writeInSteps(ordered));
+  expect(pauses).toBeGreaterThan(2);
+  expect(result).toEqual(encoded(type, { metadata: { name: 'n' }, data }));
+  expect(result.bytes.toString()).toContain('"k0":"\\u003c","k1":"\\u003c","k10":');
 });
 
 test('an object without metadata has no place for a revision', () => {

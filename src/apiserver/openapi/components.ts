@@ -1,6 +1,5 @@
 import { defaultDomains } from '../../api/domains.js';
-import { setMember } from '../../api/json-text.js';
-import type { Json, JsonObject } from '../../api/object.js';
+import { type Json, type JsonObject, setMember } from '../../api/object.js';
 import { goType, itemsOf, type WireShape, wireShape } from '../../schema/go-types.js';
 import { omitsEmpty, presenceOf, zeroOf } from '../../schema/presence.js';
 import type { Schema } from '../../schema/schema.js';

@@ -1,5 +1,4 @@
-import { setMember } from '../../api/json-text.js';
-import type { Json, JsonObject } from '../../api/object.js';
+import { type Json, type JsonObject, setMember } from '../../api/object.js';
 import type { Schema } from '../../schema/schema.js';
 import type { Dialect } from './dialect.js';
 

@@ -1,6 +1,5 @@
 import { goJson } from '../../api/go-text.js';
-import { setMember } from '../../api/json-text.js';
-import type { Json, JsonObject } from '../../api/object.js';
+import { type Json, type JsonObject, setMember } from '../../api/object.js';
 import type { ResourceDefinition } from '../../registry/resource-definition.js';
 import { Components, extensionPrefix } from './components.js';
 import { v2 } from './dialect.js';

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { setMember } from '../../api/json-text.js';
-import type { Json, JsonObject } from '../../api/object.js';
+import { type Json, type JsonObject, setMember } from '../../api/object.js';
 import type { ResourceDefinition } from '../../registry/resource-definition.js';
 import { Components, extensionPrefix } from './components.js';
 import { v3 } from './dialect.js';

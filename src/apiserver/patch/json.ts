@@ -1,7 +1,7 @@
 import { badRequest, entityTooLarge, unprocessable } from '../../api/errors.js';
 import { goJson, quote } from '../../api/go-text.js';
-import { JsonSyntaxError, maxDepth, parseJson, setMember } from '../../api/json-text.js';
-import { isList, isObject, type Json, type JsonObject } from '../../api/object.js';
+import { JsonSyntaxError, maxDepth, parseJson } from '../../api/json-text.js';
+import { isList, isObject, type Json, type JsonObject, setMember } from '../../api/object.js';
 import { sortTexts } from '../../apply/json-value.js';
 import { same } from '../../schema/same.js';
 import { typeName } from './go-decoding.js';

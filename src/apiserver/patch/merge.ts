@@ -1,7 +1,7 @@
 import { badRequest } from '../../api/errors.js';
 import { goJson } from '../../api/go-text.js';
-import { JsonSyntaxError, setMember } from '../../api/json-text.js';
-import { isList, isObject, type Json, type JsonObject, member } from '../../api/object.js';
+import { JsonSyntaxError } from '../../api/json-text.js';
+import { isList, isObject, type Json, type JsonObject, member, setMember } from '../../api/object.js';
 import type { Postponed } from '../../api/steps.js';
 import { sortTexts } from '../../apply/json-value.js';
 import { typeName } from './go-decoding.js';

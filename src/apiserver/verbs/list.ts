@@ -9,7 +9,7 @@ import { converted } from '../forms.js';
 import type { Parts } from '../parts.js';
 import type { ListResult } from '../request.js';
 import { readVersion, storeFailure, waitForRevision } from '../revisions.js';
-import { isSelected } from '../selected.js';
+import { isSelected, readForSelection } from '../selected.js';
 import { readSelection, type Selection } from '../selection.js';
 
 /** What a list reads from where. */
@@ -108,7 +108,9 @@ async function readPage(parts: Parts, target: ListTarget, selection: Selection, 
   if (only !== undefined) {
     // A key sorts before all others that begin like it.
     const { entries, revision } = await scanAt(parts, only, plan.at, undefined, 1, plan, target);
-    const found = entries.filter((entry) => entry.key === only && isSelected(selection, target.definition, entry));
+    const meant = entries.filter(({ key }) => key === only);
+    await readForSelection(selection, target.definition, meant);
+    const found = meant.filter((entry) => isSelected(selection, target.definition, entry));
     return { entries: found, revision, remaining: 0, last: undefined };
   }
   const found: Entry[] = [];
@@ -130,6 +132,8 @@ async function readPage(parts: Parts, target: ListTarget, selection: Selection, 
         await turns.next();
         target.signal.throwIfAborted();
       }
+      const reading = readForSelection(selection, target.definition, [entry]);
+      if (reading !== undefined) await reading;
       if (!isSelected(selection, target.definition, entry)) continue;
       found.push(entry);
       if (found.length === plan.limit) {

@@ -18,7 +18,7 @@ import { Pace } from '../pace.js';
 import type { Parts } from '../parts.js';
 import type { WatchItem, WatchResult } from '../request.js';
 import { readVersion, waitForRevision } from '../revisions.js';
-import { isSelected } from '../selected.js';
+import { isSelected, readForSelection } from '../selected.js';
 import { readSelection, type Selection } from '../selection.js';
 import { convertedForList, type ListTarget } from './list.js';
 
@@ -143,6 +143,8 @@ class Watch {
     for (const entry of entries) {
       if (turns.isDue) await turns.next();
       if (this.#out.closed) return revision;
+      const reading = readForSelection(this.#selection, definition, [entry]);
+      if (reading !== undefined) await reading;
       if (!this.#selects(entry)) continue;
       this.#out.next({ type: 'ADDED', entry, initial: true });
       const wait = this.#pace.wait();
@@ -187,11 +189,11 @@ class Watch {
     // What comes now comes again later.
     if (this.#resting) return;
     try {
-      const conversion = this.#convert(change);
-      if (conversion !== undefined) {
+      const reading = this.#read(change);
+      if (reading !== undefined) {
         // Nothing may overtake it.
         this.#restUntil(
-          conversion.then(() => {
+          reading.then(() => {
             this.#tell(change);
             return this.#pace.wait();
           }),
@@ -208,11 +210,13 @@ class Watch {
     if (wait !== undefined) this.#restUntil(wait);
   }
 
-  /** Everything that telling of a change looks at, where a webhook converts it. */
-  #convert(change: Change): Promise<void> | undefined {
+  /** Everything that telling of a change looks at, where a webhook converts it or it is large. */
+  #read(change: Change): Promise<unknown> | undefined {
+    if (change.type === 'progress') return undefined;
     const { definition } = this.#target;
-    if (change.type === 'progress' || definition.codec?.elsewhere === undefined) return undefined;
     const { entry, previous } = change;
+    if (definition.codec?.elsewhere === undefined)
+      return readForSelection(this.#selection, definition, change.type === 'put' ? [entry, previous] : [previous]);
     const last = change.type === 'put' ? previous && this.#lastOf(previous, entry.revision) : undefined;
     return converted(
       definition,

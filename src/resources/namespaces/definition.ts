@@ -1,6 +1,10 @@
+import { changedCopy } from '../../api/changed-copy.js';
 import { type Domains, defaultDomains, signerKeyIn } from '../../api/domains.js';
 import { type Namespace, Namespaces, namespaceFinalizer, namespaceNameLabel } from '../../api/kinds/namespace.js';
 import { nameRules, qualifiedName } from '../../api/names.js';
+import { setMember } from '../../api/object.js';
+import type { Labels } from '../../api/selectors.js';
+import { atOnce, Postponed, type Steps } from '../../api/steps.js';
 import { eachInvalid, index, invalid, ofEach, type Violation } from '../../api/violations.js';
 import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
 import { field, list, listMap, string, struct, time } from '../../schema/builder.js';
@@ -78,10 +82,13 @@ const validateFinalizer = (name: string, path: string): readonly Violation[] => 
 ];
 
 /** The label with the namespace's own name cannot be lost; a name still to be generated has none yet. */
-function withNameLabel(namespace: Namespace, label: string): Namespace {
-  const { name, labels } = namespace.metadata;
-  if (!name || labels?.[label] === name) return namespace;
-  return { ...namespace, metadata: { ...namespace.metadata, labels: { ...labels, [label]: name } } };
+function* withNameLabel(namespace: Namespace, label: string): Steps<Namespace> {
+  const { name, labels = {} } = namespace.metadata;
+  if (!name || labels[label] === name) return namespace;
+  const later = new Postponed();
+  const { copy } = changedCopy(labels, 1, (copy) => setMember(copy, label, name), later);
+  yield* later.rest();
+  return { ...namespace, metadata: { ...namespace.metadata, labels: copy as Labels } };
 }
 
 function withFinalizer(finalizers: readonly string[] = []): readonly string[] {
@@ -126,7 +133,7 @@ export function namespaceDefinition(domains: Domains = defaultDomains): Resource
       ),
 
     prepare(next, previous) {
-      const labelled = withNameLabel(next, label);
+      const labelled = atOnce(withNameLabel(next, label));
       if (previous === undefined) {
         return {
           ...labelled,
@@ -147,14 +154,14 @@ export function namespaceDefinition(domains: Domains = defaultDomains): Resource
         type: 'view',
         verbs: ['update'],
         resetFields: [['status']],
-        prepare: (next, previous) => ({ ...withNameLabel(next, label), status: { ...previous.status } }),
+        prepare: (next, previous) => ({ ...atOnce(withNameLabel(next, label)), status: { ...previous.status } }),
         validate: ({ spec }) =>
           ofEach(spec?.finalizers ?? [], (name, at) => validateFinalizer(name, index('spec.finalizers', at))),
       },
       status: {
         type: 'view',
         resetFields: [['spec']],
-        prepare: (next, previous) => ({ ...withNameLabel(next, label), spec: { ...previous.spec } }),
+        prepare: (next, previous) => ({ ...atOnce(withNameLabel(next, label)), spec: { ...previous.spec } }),
         validate: validatePhase,
       },
     },

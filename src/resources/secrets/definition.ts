@@ -1,9 +1,9 @@
 import { changedCopy } from '../../api/changed-copy.js';
 import { type Domains, defaultDomains, signerKeyIn } from '../../api/domains.js';
-import { JsonSyntaxError, readJson, setMember } from '../../api/json-text.js';
+import { JsonSyntaxError, readJson } from '../../api/json-text.js';
 import { type Secret, Secrets, secretTypes, serviceAccountNameAnnotation } from '../../api/kinds/secret.js';
 import { configKey, nameRules } from '../../api/names.js';
-import type { Json } from '../../api/object.js';
+import { type Json, setMember } from '../../api/object.js';
 import { Postponed, type Steps } from '../../api/steps.js';
 import {
   eachInvalid,

@@ -38,6 +38,9 @@ const selectors: readonly Selector[] = [
   },
 ];
 
+/** An object with this in it is read in steps. */
+const large = 'x'.repeat(70_000);
+
 interface Told {
   readonly type: string;
   readonly key: string;
@@ -227,7 +230,7 @@ test('a watcher that resumes from its last version is told of every change once,
             const write = (): Promise<unknown> =>
               value === null
                 ? api.remove(namespace, name)
-                : api.put(namespace, name, value === undefined ? {} : { l: value });
+                : api.put(namespace, name, value === undefined ? {} : { l: value }, name === 'b' ? large : '');
             queues.set(key, (queues.get(key) ?? Promise.resolve()).then(write));
           }
           await Promise.all(queues.values());

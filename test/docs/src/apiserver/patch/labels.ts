@@ -1,7 +1,7 @@
 import { badRequest } from '../../../../../src/api/errors.js';
 import { goJson } from '../../../../../src/api/go-text.js';
-import { JsonSyntaxError, setMember } from '../../../../../src/api/json-text.js';
-import { isObject, type Json, type JsonObject } from '../../../../../src/api/object.js';
+import { JsonSyntaxError } from '../../../../../src/api/json-text.js';
+import { isObject, type Json, type JsonObject, setMember } from '../../../../../src/api/object.js';
 import type { PatchType, ReadPatchText } from '../../../../../src/apiserver/patch/patch-type.js';
 
 /** `{"team": "payments", "tier": null}`: sets and removes labels and can do nothing else. */

@@ -1,0 +1,132 @@
+import { code, endOfString } from './json-scan.js';
+import { type Json, setMember } from './object.js';
+import type { Steps } from './steps.js';
+
+/** As many characters are parsed in a step of their own: `JSON.parse` takes a millisecond or two for them. */
+const pieceLength = 65_536;
+
+/** What `JSON.parse` makes of a text that may be long. Throws SyntaxError where that would. */
+export function* parseInPieces(text: string, length = pieceLength): Steps<Json> {
+  if (text.length <= length) return JSON.parse(text) as Json;
+  const large = largeContainers(text, length);
+  const start = text.search(/[^ \t\n\r]/);
+  const end = large.get(start);
+  if (end === undefined) return JSON.parse(text) as Json;
+  yield;
+  const value = yield* container({ text, large, length }, start, end);
+  checkBlank(text, end + 1, text.length);
+  return value;
+}
+
+/** Where each list and object longer than so much begins, and where it ends. */
+type Containers = ReadonlyMap<number, number>;
+
+function largeContainers(text: string, length: number): Containers {
+  const found = new Map<number, number>();
+  const open: number[] = [];
+  for (let at = 0; at < text.length; at++) {
+    const character = text.charCodeAt(at);
+    if (character === code.quote) {
+      at = endOfString(text, at);
+      if (at < 0) break;
+    } else if (isOpening(character)) open.push(at);
+    else if (isClosing(character)) {
+      const start = open.pop();
+      if (start !== undefined && at - start > length) found.set(start, at);
+    }
+  }
+  return found;
+}
+
+const isOpening = (character: number): boolean => character === code.openBrace || character === code.openBracket;
+const isClosing = (character: number): boolean => character === code.closeBrace || character === code.closeBracket;
+
+interface Text {
+  readonly text: string;
+  readonly large: Containers;
+  readonly length: number;
+}
+
+/** Members or items of small values are parsed together, large values by themselves. */
+function* container(whole: Text, start: number, end: number): Steps<Json> {
+  const { text, large, length } = whole;
+  const isList = text.charCodeAt(start) === code.openBracket;
+  if (text.charCodeAt(end) !== (isList ? code.closeBracket : code.closeBrace)) throw new SyntaxError('mismatch');
+  const items: Json[] = [];
+  const members: Record<string, Json> = {};
+  /** Parses a list's or object's inside from `begin` to `stop`. */
+  const add = (begin: number, stop: number): void => {
+    const inside = text.slice(begin, stop);
+    if (isList) {
+      const some = JSON.parse(`[${inside}]`) as readonly Json[];
+      checkSome(some.length > 0 || isAll(begin, stop));
+      for (const item of some) items.push(item);
+    } else {
+      const some = JSON.parse(`{${inside}}`) as { readonly [name: string]: Json };
+      let any = false;
+      for (const name in some) {
+        setMember(members, name, some[name] as Json);
+        any = true;
+      }
+      checkSome(any || isAll(begin, stop));
+    }
+  };
+  const isAll = (begin: number, stop: number): boolean => begin === start + 1 && stop === end;
+  const addLarge = (begin: number, stop: number, value: Json): void => {
+    const before = text.slice(begin, stop);
+    if (isList) {
+      checkBlank(before, 0, before.length);
+      items.push(value);
+    } else {
+      for (const name in JSON.parse(`{${before}0}`) as object) setMember(members, name, value);
+    }
+  };
+
+  // Where what is not parsed yet begins, and where the present member or item does.
+  let begin = start + 1;
+  for (let at = begin; ; ) {
+    const stop = endOfItem(whole, at, end);
+    const close = stop < end ? large.get(stop) : undefined;
+    if (close === undefined) {
+      if (stop === end || stop - begin >= length) {
+        add(begin, stop);
+        begin = stop + 1;
+        yield;
+      }
+      if (stop === end) break;
+      at = stop + 1;
+      continue;
+    }
+    if (begin < at) add(begin, at - 1);
+    yield;
+    addLarge(at, stop, yield* container(whole, stop, close));
+    const next = endOfItem(whole, close + 1, end);
+    checkBlank(text, close + 1, next);
+    if (next === end) break;
+    at = begin = next + 1;
+  }
+  return isList ? items : members;
+}
+
+/** The next comma of this level, or the large value before it, or the end. */
+function endOfItem({ text, large }: Text, begin: number, end: number): number {
+  let level = 0;
+  for (let at = begin; at < end; at++) {
+    const character = text.charCodeAt(at);
+    if (character === code.quote) at = endOfString(text, at);
+    else if (isOpening(character)) {
+      if (large.has(at)) return at;
+      level++;
+    } else if (isClosing(character)) level--;
+    else if (level === 0 && character === code.comma) return at;
+  }
+  return end;
+}
+
+function checkBlank(text: string, begin: number, end: number): void {
+  if (!/^[ \t\n\r]*$/.test(text.slice(begin, end))) throw new SyntaxError('more than a value');
+}
+
+function checkSome(isThere: boolean): void {
+  if (!isThere) throw new SyntaxError('nothing where a value must be');
+}

@@ -1,0 +1,34 @@
+/** What reading JSON and dividing it have in common. */
+
+/** Character codes of the grammar. */
+export const code = {
+  space: 0x20,
+  tab: 0x09,
+  newline: 0x0a,
+  return: 0x0d,
+  quote: 0x22,
+  backslash: 0x5c,
+  colon: 0x3a,
+  comma: 0x2c,
+  openBrace: 0x7b,
+  closeBrace: 0x7d,
+  openBracket: 0x5b,
+  closeBracket: 0x5d,
+  plus: 0x2b,
+  minus: 0x2d,
+  dot: 0x2e,
+  zero: 0x30,
+  nine: 0x39,
+} as const;
+
+/** Where the string that opens at `at` closes; -1 if it does not. */
+export function endOfString(text: string, at: number): number {
+  let end = text.indexOf('"', at + 1);
+  while (end > 0 && text.charCodeAt(end - 1) === code.backslash) {
+    let slashes = 1;
+    while (text.charCodeAt(end - 1 - slashes) === code.backslash) slashes++;
+    if (slashes % 2 === 0) break;
+    end = text.indexOf('"', end + 1);
+  }
+  return end;
+}
