@@ -1,3 +1,4 @@
+import { largeJson } from '../api/json-member.js';
 import { type ApiObject, isObject, type JsonObject, type ObjectMeta } from '../api/object.js';
 import { atOnce, Postponed, type Steps } from '../api/steps.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
@@ -23,6 +24,9 @@ function readingsOf(definition: ResourceDefinition): Readings {
   readings.set(definition, made);
   return made;
 }
+
+/** Does reading it take long enough for others to have turns meanwhile? */
+export const isLarge = ({ bytes }: Entry): boolean => bytes.length >= largeJson;
 
 /** The stored object in the definition's version. Not to be changed. Where others convert, `converted` comes first. */
 export function stored(definition: ResourceDefinition, entry: Entry): ApiObject {

@@ -1,6 +1,5 @@
 import { ApiError, isReason, type Status } from '../api/errors.js';
 import { goJson } from '../api/go-text.js';
-import { largeJson } from '../api/json-member.js';
 import {
   type ApiObject,
   groupVersion,
@@ -31,7 +30,7 @@ import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
 import type { Entry } from '../store/store.js';
 import type { Catalogue } from './catalogue.js';
 import { verbsOf } from './discovery.js';
-import { readMetadata, stored, storedMetadata } from './forms.js';
+import { isLarge, readMetadata, stored, storedMetadata } from './forms.js';
 import type { Pace } from './pace.js';
 import type { ApiRequest, ApiResponse, RequestInfo, Result } from './request.js';
 
@@ -276,23 +275,35 @@ function failOnStatus(result: Result): Result {
   });
 }
 
-function objectOf<T extends ApiObject>(answer: Result): T {
+async function objectOf<T extends ApiObject>(answer: Result): Promise<T> {
   const result = failOnStatus(answer);
-  if (result.type === 'entry') return stored(result.definition, result.entry) as T;
   if (result.type === 'object') return result.object as T;
-  throw new Error(`an object was expected, not a ${result.type}`);
+  if (result.type !== 'entry') throw new Error(`an object was expected, not a ${result.type}`);
+  const { definition, entry } = result;
+  return isLarge(entry) ? await inTurns(readLarge<T>(definition, entry, {})) : readAs<T>(definition, entry, {});
 }
 
-function listOf<T extends ApiObject>(answer: Result, options: ListOptions): List<T> {
+async function listOf<T extends ApiObject>(answer: Result, options: ListOptions): Promise<List<T>> {
   const result = failOnStatus(answer);
   if (result.type !== 'list') throw new Error(`a list was expected, not a ${result.type}`);
+  const { definition, entries } = result;
+  const turns = new TurnTaking();
+  const items: T[] = [];
+  for (const entry of entries) {
+    if (turns.isDue) await turns.next();
+    items.push(
+      isLarge(entry)
+        ? await inTurns(readLarge<T>(definition, entry, options), turns)
+        : readAs<T>(definition, entry, options),
+    );
+  }
   return {
     metadata: {
       resourceVersion: result.resourceVersion,
       ...(result.continue === undefined ? {} : { continue: result.continue }),
       ...(result.remainingItemCount === undefined ? {} : { remainingItemCount: result.remainingItemCount }),
     },
-    items: result.entries.map((entry) => readAs<T>(result.definition, entry, options)),
+    items,
   };
 }
 
@@ -372,7 +383,7 @@ function watch<T extends ApiObject>(
               } else {
                 const { type, entry } = item;
                 const tell = (object: T): void => subscriber.next({ type, object });
-                if (entry.bytes.length < largeJson) tell(readAs<T>(definition, entry, options));
+                if (!isLarge(entry)) tell(readAs<T>(definition, entry, options));
                 else
                   reader
                     .read(readLarge<T>(definition, entry, options), tell)

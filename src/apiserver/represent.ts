@@ -1,6 +1,5 @@
 import { notAcceptable, untyped } from '../api/errors.js';
 import { goJson } from '../api/go-text.js';
-import { largeJson } from '../api/json-member.js';
 import { parseJson, parseJsonInSteps } from '../api/json-text.js';
 import { type ApiObject, groupVersion, type JsonObject, type ObjectMeta } from '../api/object.js';
 import { atOnce, type Steps } from '../api/steps.js';
@@ -9,7 +8,7 @@ import { inTurns } from '../runtime/turn-taking.js';
 import { compileEncoder, inOrder, itemStart } from '../schema/encode.js';
 import { withRevision } from '../store/document.js';
 import type { Entry } from '../store/store.js';
-import { asStored, stored, storedMetadata } from './forms.js';
+import { asStored, isLarge, stored, storedMetadata } from './forms.js';
 import { compactJson, type ListForm, listText, prettyJson, wholeText, yamlForm } from './list-text.js';
 import type { ListResult, Representation, Result } from './request.js';
 import { partialObject, tableOf } from './tables.js';
@@ -48,7 +47,7 @@ export function represent(result: Bodied, form: Representation, now: number): Re
 }
 
 async function reshaped(result: Bodied, form: Representation, now: number): Promise<Represented> {
-  if (result.type === 'entry' && result.entry.bytes.length >= largeJson) await inTurns(result.entry.read());
+  if (result.type === 'entry' && isLarge(result.entry)) await inTurns(result.entry.read());
   const transforms = form.as !== undefined && !isStatus(result);
   const shape = (some: Bodied): Steps<JsonObject> => transformed(some, form, now) as Steps<JsonObject>;
   if (form.mediaType === 'protobuf') {

@@ -1,10 +1,9 @@
-import { largeJson } from '../api/json-member.js';
 import type { Labels } from '../api/selectors.js';
 import { atOnce, type Steps } from '../api/steps.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { inTurns } from '../runtime/turn-taking.js';
 import type { Entry } from '../store/store.js';
-import { readMetadata, stored } from './forms.js';
+import { isLarge, readMetadata, stored } from './forms.js';
 import type { Selection } from './selection.js';
 
 // Parsed objects are let go soon, and a selector by labels would read every entry of a collection again each time.
@@ -40,8 +39,6 @@ export function readForSelection(
   const read = selection.byLabelsAlone ? (entry: Entry) => inTurns(readLabels(definition, entry)) : readWhole;
   return Promise.all((large as readonly Entry[]).map(read));
 }
-
-const isLarge = ({ bytes }: Entry): boolean => bytes.length >= largeJson;
 
 // Many who watch may look at the same entry.
 const underWay = new WeakMap<Entry, Promise<unknown>>();

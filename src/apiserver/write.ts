@@ -1,7 +1,6 @@
 import type { AdmissionAttributes } from '../admission/admission-step.js';
 import { runValidating } from '../admission/chain.js';
 import { alreadyExists, invalidObject, nameNotGenerated, notFound, staleWrite, timeout } from '../api/errors.js';
-import { largeJson } from '../api/json-member.js';
 import { generatedName, nameRules } from '../api/names.js';
 import type { ApiObject, ObjectKey } from '../api/object.js';
 import { resultOf, type Steps } from '../api/steps.js';
@@ -22,7 +21,7 @@ import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
 import type { Document } from '../store/store.js';
 import { type Entry, WriteConflict } from '../store/store.js';
 import { withVersions } from './conversions.js';
-import { asIfStored, converted, encode, sameDocument, stored } from './forms.js';
+import { asIfStored, converted, encode, isLarge, sameDocument, stored } from './forms.js';
 import {
   checkNoVersion,
   checkPathName,
@@ -267,7 +266,7 @@ async function updateOnce(
 ): Promise<Written> {
   const { definition, context, view } = request;
   const turns = new TurnTaking();
-  if (entry.bytes.length >= largeJson) await inTurns(entry.read(), turns);
+  if (isLarge(entry)) await inTurns(entry.read(), turns);
   await converted(definition, [entry]);
   const previous = stored(definition, entry);
   if (turns.isDue) await turns.next();
