@@ -2,11 +2,11 @@ import { code, endOfString } from './json-scan.js';
 import { type Json, setMember } from './object.js';
 import type { Steps } from './steps.js';
 
-/** As many characters are parsed in a step of their own: `JSON.parse` takes a millisecond or two for them. */
-const pieceLength = 65_536;
+/** `JSON.parse` takes a millisecond or two for as many characters: what is longer is worth dividing. */
+export const largeJson = 65_536;
 
 /** What `JSON.parse` makes of a text that may be long. Throws SyntaxError where that would. */
-export function* parseInPieces(text: string, length = pieceLength): Steps<Json> {
+export function* parseInPieces(text: string, length = largeJson): Steps<Json> {
   if (text.length <= length) return JSON.parse(text) as Json;
   const large = largeContainers(text, length);
   const start = text.search(/[^ \t\n\r]/);

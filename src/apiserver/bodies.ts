@@ -1,6 +1,6 @@
 import { ApiError, badRequest, unsupportedMediaType } from '../api/errors.js';
 import { goJson } from '../api/go-text.js';
-import { largeJson } from '../api/json-member.js';
+import { largeJson } from '../api/json-pieces.js';
 import { dumpBody, JsonSyntaxError, type ReadText, readJson, readJsonInSteps } from '../api/json-text.js';
 import { type ApiObject, groupVersion, type JsonObject } from '../api/object.js';
 import type { DeleteBody, FieldValidation, WriteParameters } from '../api/options.js';

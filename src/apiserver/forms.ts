@@ -1,4 +1,4 @@
-import { largeJson } from '../api/json-member.js';
+import { largeJson } from '../api/json-pieces.js';
 import { type ApiObject, isObject, type JsonObject, type ObjectMeta } from '../api/object.js';
 import { atOnce, Postponed, type Steps } from '../api/steps.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';

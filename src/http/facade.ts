@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { ApiError, untyped } from '../api/errors.js';
 import { quote } from '../api/go-text.js';
-import { largeJson } from '../api/json-member.js';
+import { largeJson } from '../api/json-pieces.js';
 import type { Query } from '../api/options.js';
 import { errorForm } from '../apiserver/negotiate.js';
 import { passedHeader } from '../apiserver/passed-headers.js';
