@@ -21,8 +21,9 @@ export function* parseInPieces(text: string, length = largeJson): Steps<Json> {
 /** Where each list and object longer than so much begins, and where it ends. */
 type Containers = ReadonlyMap<number, number>;
 
-function largeContainers(text: string, length: number): Containers {
+export function largeContainers(text: string, length = largeJson): Containers {
   const found = new Map<number, number>();
+  if (text.length <= length) return found;
   const open: number[] = [];
   for (let at = 0; at < text.length; at++) {
     const character = text.charCodeAt(at);

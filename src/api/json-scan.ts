@@ -32,3 +32,21 @@ export function endOfString(text: string, at: number): number {
   }
   return end;
 }
+
+export const isDigit = (character: number): boolean => character >= code.zero && character <= code.nine;
+
+/** Past the number that begins at `at`. */
+export function endOfNumber(text: string, at: number): number {
+  let end = at + 1;
+  for (; end < text.length; end++) {
+    const character = text.charCodeAt(end);
+    const numeric =
+      isDigit(character) ||
+      character === code.dot ||
+      character === code.plus ||
+      character === code.minus ||
+      (character | 0x20) === 0x65;
+    if (!numeric) break;
+  }
+  return end;
+}

@@ -1,8 +1,8 @@
-import { Complaints } from './complaints.js';
 import { quote } from './go-text.js';
+import { type ReadText, readExactly } from './json-exact.js';
 import { parseInPieces } from './json-pieces.js';
-import { code, endOfString } from './json-scan.js';
-import { type Json, type JsonObject, setMember } from './object.js';
+import { code, endOfNumber, endOfString, isDigit } from './json-scan.js';
+import { type Json, setMember } from './object.js';
 import { atOnce, type Steps } from './steps.js';
 
 /**
@@ -12,52 +12,8 @@ import { atOnce, type Steps } from './steps.js';
  * lose (a member given twice, a number such as `10.0` or one beyond 2^53, half a surrogate pair) is read a second time,
  * by the exact reader.
  */
-export interface ReadText {
-  /** The value; of repeated members the last. */
-  readonly value: Json;
-  /** The value with what JavaScript would lose. The same object as `value` if there is nothing of the kind. */
-  readonly exact: ExactJson;
-  /** `duplicate field "spec.x"` per repeated member, in document order, each once, at most 100. */
-  readonly duplicates: readonly string[];
-  /** Go's complaint about a number that no double can hold, where the value has no schema to complain. */
-  readonly numberError?: string;
-}
-
-/** JSON with number literals and repeated members kept. */
-export type ExactJson =
-  | null
-  | boolean
-  | number
-  | bigint
-  | string
-  | NumberText
-  | RepeatedMembers
-  | readonly ExactJson[]
-  | { readonly [member: string]: ExactJson };
-
-/** A number whose text is not the one JavaScript would print, and which is no int64: `10.0`, `1e3`, `9223372036854775808`. */
-export class NumberText {
-  readonly text: string;
-  constructor(text: string) {
-    this.text = text;
-  }
-
-  /** The nearest double. */
-  get double(): number {
-    return Number(this.text);
-  }
-}
 
 const longestExact = String(Number.MAX_SAFE_INTEGER).length;
-
-/** A whole number of JSON: a bigint where only that keeps its digits; undefined if 64 bits do not hold it, or it is not whole. */
-export function wholeNumber(literal: string): number | bigint | undefined {
-  if (literal.length > 20 || !/^-?\d+$/.test(literal)) return undefined;
-  const value = Number(literal);
-  if (Number.isSafeInteger(value)) return Object.is(value, -0) ? undefined : value;
-  const whole = BigInt(literal);
-  return BigInt.asIntN(64, whole) === whole ? whole : undefined;
-}
 
 /**
  * The value of a text that is known to be JSON, such as one this program wrote; for what strangers wrote there is
@@ -86,14 +42,6 @@ function hasLongNumber(text: string): boolean {
     at = end - 1;
   }
   return false;
-}
-
-/** An object with a member given more than once: all of them, in document order. */
-export class RepeatedMembers {
-  readonly members: readonly (readonly [string, ExactJson])[];
-  constructor(members: readonly (readonly [string, ExactJson])[]) {
-    this.members = members;
-  }
 }
 
 /** The text is not JSON. The message is Go's. */
@@ -140,7 +88,7 @@ export function* readJsonInSteps(source: string | Uint8Array, options: Limits = 
   if (!found.inexact && (found.members <= 1 || found.members === countMembers(value)))
     return { value, exact: value, duplicates: [] };
   yield;
-  return readExactly(text);
+  return yield* readExactly(text);
 }
 
 const bufferOf = (bytes: Uint8Array): Buffer =>
@@ -192,23 +140,6 @@ function scan(text: string): Scan {
   return { members, values, depth, inexact };
 }
 
-const isDigit = (character: number): boolean => character >= code.zero && character <= code.nine;
-
-function endOfNumber(text: string, at: number): number {
-  let end = at + 1;
-  for (; end < text.length; end++) {
-    const character = text.charCodeAt(end);
-    const numeric =
-      isDigit(character) ||
-      character === code.dot ||
-      character === code.plus ||
-      character === code.minus ||
-      (character | 0x20) === 0x65;
-    if (!numeric) break;
-  }
-  return end;
-}
-
 function countMembers(value: Json): number {
   if (typeof value !== 'object' || value === null) return 0;
   let count = 0;
@@ -230,156 +161,6 @@ export function sortedObject<T>(members: ReadonlyMap<string, T>): { readonly [me
   const out: Record<string, T> = {};
   for (const name of [...members.keys()].sort()) setMember(out, name, members.get(name) as T);
   return out;
-}
-
-/** Reads a text known to be JSON, keeping what `JSON.parse` loses. */
-function readExactly(text: string): ReadText {
-  const duplicates = new Complaints();
-  const path: string[] = [];
-  let at = 0;
-  let numberError: string | undefined;
-
-  const skipSpace = (): number => {
-    let character = text.charCodeAt(at);
-    while (
-      character === code.space ||
-      character === code.newline ||
-      character === code.return ||
-      character === code.tab
-    ) {
-      character = text.charCodeAt(++at);
-    }
-    return character;
-  };
-
-  const readString = (): string => {
-    const start = at;
-    at = endOfString(text, at) + 1;
-    const inside = text.slice(start + 1, at - 1);
-    return inside.includes('\\')
-      ? (JSON.parse(text.slice(start, at)) as string).replace(loneSurrogates, '\ufffd')
-      : inside;
-  };
-
-  const readNumber = (): Pair => {
-    const start = at;
-    at = endOfNumber(text, at);
-    const literal = text.slice(start, at);
-    const whole = wholeNumber(literal);
-    if (whole !== undefined) return { value: whole, exact: whole };
-    const value = Number(literal);
-    if (String(value) === literal && !Number.isInteger(value)) return { value, exact: value };
-    if (!Number.isFinite(value)) {
-      numberError ??= `json: cannot unmarshal number ${literal} into Go value of type float64`;
-    }
-    const exact = new NumberText(literal);
-    return { value: exact.double, exact };
-  };
-
-  const readArray = (): Pair => {
-    const value: Json[] = [];
-    const exact: ExactJson[] = [];
-    let same = true;
-    at++;
-    if (skipSpace() === code.closeBracket) at++;
-    else {
-      do {
-        path.push(`[${value.length}]`);
-        const item = readValue();
-        path.pop();
-        value.push(item.value);
-        exact.push(item.exact);
-        same &&= item.exact === item.value;
-        skipSpace();
-      } while (text.charCodeAt(at++) === code.comma);
-    }
-    return { value, exact: same ? value : exact };
-  };
-
-  const readObject = (): Pair => {
-    const value: Record<string, Json> = {};
-    const members: [string, ExactJson][] = [];
-    let same = true;
-    let repeated = false;
-    at++;
-    if (skipSpace() === code.closeBrace) at++;
-    else {
-      do {
-        skipSpace();
-        const name = readString();
-        skipSpace();
-        at++;
-        if (Object.hasOwn(value, name)) {
-          repeated = true;
-          duplicates.add(() => `duplicate field ${quote(path.length ? `${path.join('')}.${name}` : name)}`);
-        }
-        path.push(path.length ? `.${name}` : name);
-        const member = readValue();
-        path.pop();
-        setMember(value, name, member.value);
-        members.push([name, member.exact]);
-        same &&= member.exact === member.value;
-        skipSpace();
-      } while (text.charCodeAt(at++) === code.comma);
-    }
-    if (repeated) return { value, exact: new RepeatedMembers(members) };
-    if (same) return { value, exact: value };
-    const exact: Record<string, ExactJson> = {};
-    for (const [name, member] of members) setMember(exact, name, member);
-    return { value, exact };
-  };
-
-  const readValue = (): Pair => {
-    const character = skipSpace();
-    if (character === code.openBrace) return readObject();
-    if (character === code.openBracket) return readArray();
-    if (character === code.minus || isDigit(character)) return readNumber();
-    if (character === code.quote) {
-      const value = readString();
-      return { value, exact: value };
-    }
-    const value = literals[text[at] as keyof typeof literals];
-    at += String(value).length;
-    return { value, exact: value };
-  };
-
-  const { value, exact } = readValue();
-  return { value, exact, duplicates: duplicates.texts, ...(numberError === undefined ? {} : { numberError }) };
-}
-
-interface Pair {
-  readonly value: Json;
-  readonly exact: ExactJson;
-}
-const literals = { t: true, f: false, n: null } as const;
-const loneSurrogates = /\p{Surrogate}/gu;
-
-/**
- * The plain value of exact JSON: the last of repeated members, numbers that are no int64 as doubles. Parts that are
- * plain already are shared.
- */
-export function plainJson(exact: ExactJson): Json {
-  if (typeof exact !== 'object' || exact === null) return exact;
-  if (exact instanceof NumberText) return exact.double;
-  if (Array.isArray(exact)) {
-    const items = (exact as readonly ExactJson[]).map(plainJson);
-    return items.every((item, at) => item === exact[at]) ? (exact as readonly Json[]) : items;
-  }
-  if (exact instanceof RepeatedMembers) {
-    const value: Record<string, Json> = {};
-    for (const [name, member] of exact.members) setMember(value, name, plainJson(member));
-    return value;
-  }
-  const members = exact as { readonly [member: string]: ExactJson };
-  let changed: Record<string, Json> | undefined;
-  for (const name in members) {
-    const member = members[name] as ExactJson;
-    const plain = plainJson(member);
-    if (plain === member) continue;
-    changed ??= { ...(exact as JsonObject) };
-    setMember(changed, name, plain);
-  }
-  return changed ?? (exact as JsonObject);
 }
 
 /** What Go's scanner says of a text that is not JSON; undefined if it is. Linear, without recursion. */

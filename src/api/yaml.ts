@@ -2,16 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import type { Alias, Document, LineCounter, Node, Pair, Scalar, YAMLMap } from 'yaml';
 import { quote } from './go-text.js';
-import {
-  type ExactJson,
-  maxDepth,
-  maxJsonValues,
-  NumberText,
-  plainJson,
-  type ReadText,
-  readJsonInSteps,
-  sortedObject,
-} from './json-text.js';
+import { type ExactJson, NumberText, plainJson, type ReadText } from './json-exact.js';
+import { maxDepth, maxJsonValues, readJsonInSteps, sortedObject } from './json-text.js';
 import { setMember } from './object.js';
 import { goFloat, resolveScalar, type YamlScalar } from './yaml-scalar.js';
 

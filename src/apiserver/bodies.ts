@@ -1,7 +1,8 @@
 import { ApiError, badRequest, unsupportedMediaType } from '../api/errors.js';
 import { goJson } from '../api/go-text.js';
+import type { ReadText } from '../api/json-exact.js';
 import { largeJson } from '../api/json-pieces.js';
-import { dumpBody, JsonSyntaxError, type ReadText, readJson, readJsonInSteps } from '../api/json-text.js';
+import { dumpBody, JsonSyntaxError, readJson, readJsonInSteps } from '../api/json-text.js';
 import { type ApiObject, groupVersion, type JsonObject } from '../api/object.js';
 import type { DeleteBody, FieldValidation, WriteParameters } from '../api/options.js';
 import { atOnce, resultOf, type Steps } from '../api/steps.js';

@@ -2,7 +2,7 @@ import { canonicalBase64 } from '../api/base64.js';
 import { Complaints } from '../api/complaints.js';
 import { goJson, quote } from '../api/go-text.js';
 import { canonicalMicroTime, canonicalTime } from '../api/go-time.js';
-import { type ExactJson, NumberText, plainJson, type ReadText, RepeatedMembers } from '../api/json-text.js';
+import { type ExactJson, NumberText, plainJson, type ReadText, RepeatedMembers } from '../api/json-exact.js';
 import { type Json, setMember } from '../api/object.js';
 import { canonicalQuantity } from '../api/quantity.js';
 import { atOnce, Postponed, placeIn, type Steps } from '../api/steps.js';

@@ -1,17 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { goJson, stringify } from '../../src/api/go-text.js';
+import { NumberText, plainJson, RepeatedMembers } from '../../src/api/json-exact.js';
 import {
   dumpBody,
   maxDepth,
   maxJsonValues,
-  NumberText,
   parseJson,
-  plainJson,
-  RepeatedMembers,
   readJson,
+  readJsonInSteps,
   syntaxError,
 } from '../../src/api/json-text.js';
+import { countSteps } from '../count-steps.js';
 
 describe('texts that are not JSON are refused in the words of Go', () => {
   test.each([
@@ -204,4 +204,18 @@ test.each([
   ['{"apiVersion":"v1","kind":"ConfigMap"}', '{"apiVersion":"v1","kind":"Con ...'],
 ])('the beginning of body %j is shown as %j', (body, shown) => {
   expect(dumpBody(Buffer.from(body))).toBe(shown);
+});
+
+test('a long text with what JSON.parse loses is read in steps', () => {
+  const names = Array.from({ length: 15_000 }, (_, n) => `name-${n}`);
+  const members = names.map((name) => `"${name}" : "x"`).join(' ,\n');
+  const items = names.map((name) => `{"n":"${name}"}`).join();
+  const text = ` {"a":{${members},"name-7":1.0},"b":[ ${items}, {"n":10,"n":2e400}] , "c":[ ]}`;
+  const { pauses, result } = countSteps(readJsonInSteps(text));
+  const { a, b, c } = JSON.parse(text) as { a: object; b: object[]; c: object };
+  expect(result.value).toEqual({ a, b: [...b.slice(0, -1), { n: Number.POSITIVE_INFINITY }], c });
+  expect(result.duplicates).toEqual(['duplicate field "a.name-7"', 'duplicate field "b[15000].n"']);
+  expect(result.numberError).toContain('2e400');
+  expect((result.exact as { readonly a: unknown }).a).toBeInstanceOf(RepeatedMembers);
+  expect(pauses).toBeGreaterThan(10);
 });

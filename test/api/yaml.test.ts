@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { NumberText, parseJson } from '../../src/api/json-text.js';
+import { NumberText } from '../../src/api/json-exact.js';
+import { parseJson } from '../../src/api/json-text.js';
 import type { Json } from '../../src/api/object.js';
 import { maxYamlBytes, maxYamlDepth, readYaml, strictWarnings } from '../../src/api/yaml.js';
 import { writeYaml, writeYamlInSteps } from '../../src/api/yaml-writer.js';

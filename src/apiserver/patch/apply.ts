@@ -1,5 +1,5 @@
 import { badRequest } from '../../api/errors.js';
-import type { ReadText } from '../../api/json-text.js';
+import type { ReadText } from '../../api/json-exact.js';
 import { type ApiObject, isObject, type JsonObject } from '../../api/object.js';
 import type { FieldValidation } from '../../api/options.js';
 import type { Steps } from '../../api/steps.js';

@@ -1,4 +1,4 @@
-import type { ReadText } from '../../api/json-text.js';
+import type { ReadText } from '../../api/json-exact.js';
 import type { JsonObject } from '../../api/object.js';
 import type { FieldValidation } from '../../api/options.js';
 import type { Postponed } from '../../api/steps.js';

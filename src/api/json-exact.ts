@@ -1,0 +1,274 @@
+import { Complaints } from './complaints.js';
+import { quote } from './go-text.js';
+import { largeContainers } from './json-pieces.js';
+import { code, endOfNumber, endOfString, isDigit } from './json-scan.js';
+import { type Json, type JsonObject, setMember } from './object.js';
+import { itemsInStep, type Steps } from './steps.js';
+
+/** JSON with everything that `JSON.parse` loses. */
+
+/** A text that was read. */
+export interface ReadText {
+  /** The value; of repeated members the last. */
+  readonly value: Json;
+  /** The value with what JavaScript would lose. The same object as `value` if there is nothing of the kind. */
+  readonly exact: ExactJson;
+  /** `duplicate field "spec.x"` per repeated member, in document order, each once, at most 100. */
+  readonly duplicates: readonly string[];
+  /** Go's complaint about a number that no double can hold, where the value has no schema to complain. */
+  readonly numberError?: string;
+}
+
+/** JSON with number literals and repeated members kept. */
+export type ExactJson =
+  | null
+  | boolean
+  | number
+  | bigint
+  | string
+  | NumberText
+  | RepeatedMembers
+  | readonly ExactJson[]
+  | { readonly [member: string]: ExactJson };
+
+/** A number whose text is not the one JavaScript would print, and which is no int64: `10.0`, `1e3`, `9223372036854775808`. */
+export class NumberText {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  /** The nearest double. */
+  get double(): number {
+    return Number(this.text);
+  }
+}
+
+/** A whole number of JSON: a bigint where only that keeps its digits; undefined if 64 bits do not hold it, or it is not whole. */
+export function wholeNumber(literal: string): number | bigint | undefined {
+  if (literal.length > 20 || !/^-?\d+$/.test(literal)) return undefined;
+  const value = Number(literal);
+  if (Number.isSafeInteger(value)) return Object.is(value, -0) ? undefined : value;
+  const whole = BigInt(literal);
+  return BigInt.asIntN(64, whole) === whole ? whole : undefined;
+}
+
+/** An object with a member given more than once: all of them, in document order. */
+export class RepeatedMembers {
+  readonly members: readonly (readonly [string, ExactJson])[];
+  constructor(members: readonly (readonly [string, ExactJson])[]) {
+    this.members = members;
+  }
+}
+
+/** Reads a text known to be JSON, keeping what `JSON.parse` loses; what is long in it in steps. */
+export function readExactly(text: string): Steps<ReadText> {
+  return new ExactReader(text).read();
+}
+
+interface Pair {
+  readonly value: Json;
+  readonly exact: ExactJson;
+}
+/** A list or object under way. */
+interface Container {
+  /** Stands before a member or item; goes to its value. */
+  enter(): void;
+  add(value: Pair): void;
+  done(): Pair;
+}
+
+const literals = { t: true, f: false, n: null } as const;
+const loneSurrogates = /\p{Surrogate}/gu;
+
+class ExactReader {
+  readonly #text: string;
+  readonly #large: ReadonlyMap<number, number>;
+  readonly #duplicates = new Complaints();
+  readonly #path: string[] = [];
+  #at = 0;
+  #numberError: string | undefined;
+
+  constructor(text: string) {
+    this.#text = text;
+    this.#large = largeContainers(text);
+  }
+
+  *read(): Steps<ReadText> {
+    yield;
+    this.#skipSpace();
+    const { value, exact } = yield* this.#readInSteps();
+    const numberError = this.#numberError;
+    const { texts } = this.#duplicates;
+    return { value, exact, duplicates: texts, ...(numberError === undefined ? {} : { numberError }) };
+  }
+
+  /** Recursing through generators would take several times as long for all the small values. */
+  *#readInSteps(): Steps<Pair> {
+    if (!this.#large.has(this.#at)) return this.#read();
+    const container = this.#begin();
+    let count = 0;
+    for (let more = this.#enters(); more; more = this.#goesOn()) {
+      container.enter();
+      this.#skipSpace();
+      container.add(this.#large.has(this.#at) ? yield* this.#readInSteps() : this.#read());
+      if (++count % itemsInStep === 0) yield;
+    }
+    return container.done();
+  }
+
+  #read(): Pair {
+    const character = this.#skipSpace();
+    if (character === code.openBrace || character === code.openBracket) {
+      const container = this.#begin();
+      for (let more = this.#enters(); more; more = this.#goesOn()) {
+        container.enter();
+        container.add(this.#read());
+      }
+      return container.done();
+    }
+    if (character === code.minus || isDigit(character)) return this.#readNumber();
+    if (character === code.quote) {
+      const value = this.#readString();
+      return { value, exact: value };
+    }
+    const value = literals[this.#text[this.#at] as keyof typeof literals];
+    this.#at += String(value).length;
+    return { value, exact: value };
+  }
+
+  #begin(): Container {
+    return this.#text.charCodeAt(this.#at++) === code.openBracket ? this.#newList() : this.#newObject();
+  }
+
+  /** Is there anything between the brackets? */
+  #enters(): boolean {
+    const character = this.#skipSpace();
+    const isEmpty = character === code.closeBrace || character === code.closeBracket;
+    if (isEmpty) this.#at++;
+    return !isEmpty;
+  }
+
+  /** Past a comma, or the closing bracket. */
+  #goesOn(): boolean {
+    this.#skipSpace();
+    return this.#text.charCodeAt(this.#at++) === code.comma;
+  }
+
+  #newList(): Container {
+    const value: Json[] = [];
+    const exact: ExactJson[] = [];
+    let same = true;
+    return {
+      enter: () => void this.#path.push(`[${value.length}]`),
+      add: (item) => {
+        this.#path.pop();
+        value.push(item.value);
+        exact.push(item.exact);
+        same &&= item.exact === item.value;
+      },
+      done: () => ({ value, exact: same ? value : exact }),
+    };
+  }
+
+  #newObject(): Container {
+    const path = this.#path;
+    const value: Record<string, Json> = {};
+    const members: [string, ExactJson][] = [];
+    let name = '';
+    let same = true;
+    let repeated = false;
+    return {
+      enter: () => {
+        this.#skipSpace();
+        name = this.#readString();
+        this.#skipSpace();
+        this.#at++;
+        const at = path.length ? `.${name}` : name;
+        if (Object.hasOwn(value, name)) {
+          repeated = true;
+          this.#duplicates.add(() => `duplicate field ${quote(`${path.join('')}${at}`)}`);
+        }
+        path.push(at);
+      },
+      add: (member) => {
+        path.pop();
+        setMember(value, name, member.value);
+        members.push([name, member.exact]);
+        same &&= member.exact === member.value;
+      },
+      done: () => {
+        if (repeated) return { value, exact: new RepeatedMembers(members) };
+        if (same) return { value, exact: value };
+        const exact: Record<string, ExactJson> = {};
+        for (const [name, member] of members) setMember(exact, name, member);
+        return { value, exact };
+      },
+    };
+  }
+
+  #skipSpace(): number {
+    let character = this.#text.charCodeAt(this.#at);
+    while (
+      character === code.space ||
+      character === code.newline ||
+      character === code.return ||
+      character === code.tab
+    ) {
+      character = this.#text.charCodeAt(++this.#at);
+    }
+    return character;
+  }
+
+  #readString(): string {
+    const start = this.#at;
+    this.#at = endOfString(this.#text, start) + 1;
+    const inside = this.#text.slice(start + 1, this.#at - 1);
+    return inside.includes('\\')
+      ? (JSON.parse(this.#text.slice(start, this.#at)) as string).replace(loneSurrogates, '\ufffd')
+      : inside;
+  }
+
+  #readNumber(): Pair {
+    const start = this.#at;
+    this.#at = endOfNumber(this.#text, start);
+    const literal = this.#text.slice(start, this.#at);
+    const whole = wholeNumber(literal);
+    if (whole !== undefined) return { value: whole, exact: whole };
+    const value = Number(literal);
+    if (String(value) === literal && !Number.isInteger(value)) return { value, exact: value };
+    if (!Number.isFinite(value)) {
+      this.#numberError ??= `json: cannot unmarshal number ${literal} into Go value of type float64`;
+    }
+    const exact = new NumberText(literal);
+    return { value: exact.double, exact };
+  }
+}
+
+/**
+ * The plain value of exact JSON: the last of repeated members, numbers that are no int64 as doubles. Parts that are
+ * plain already are shared.
+ */
+export function plainJson(exact: ExactJson): Json {
+  if (typeof exact !== 'object' || exact === null) return exact;
+  if (exact instanceof NumberText) return exact.double;
+  if (Array.isArray(exact)) {
+    const items = (exact as readonly ExactJson[]).map(plainJson);
+    return items.every((item, at) => item === exact[at]) ? (exact as readonly Json[]) : items;
+  }
+  if (exact instanceof RepeatedMembers) {
+    const value: Record<string, Json> = {};
+    for (const [name, member] of exact.members) setMember(value, name, plainJson(member));
+    return value;
+  }
+  const members = exact as { readonly [member: string]: ExactJson };
+  let changed: Record<string, Json> | undefined;
+  for (const name in members) {
+    const member = members[name] as ExactJson;
+    const plain = plainJson(member);
+    if (plain === member) continue;
+    changed ??= { ...(exact as JsonObject) };
+    setMember(changed, name, plain);
+  }
+  return changed ?? (exact as JsonObject);
+}
