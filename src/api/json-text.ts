@@ -1,6 +1,6 @@
 import { quote } from './go-text.js';
 import { type ReadText, readExactly } from './json-exact.js';
-import { parseInPieces } from './json-pieces.js';
+import { largeJson, parseInPieces } from './json-pieces.js';
 import { code, endOfNumber, endOfString, isDigit } from './json-scan.js';
 import { type Json, setMember } from './object.js';
 import { atOnce, type Steps } from './steps.js';
@@ -80,7 +80,7 @@ export function* readJsonInSteps(source: string | Uint8Array, options: Limits = 
   yield;
   let value: Json;
   try {
-    value = yield* parseInPieces(text);
+    value = text.length < largeJson ? (JSON.parse(text) as Json) : yield* parseInPieces(text);
   } catch {
     throw syntaxErrorOf(source, options.maxDepth);
   }
