@@ -61,10 +61,12 @@ export function goJson(value: unknown, indent?: number): string {
   return isHtmlSensitive(text) ? text.replace(everyHtmlSensitive, escapeHtml) : text;
 }
 
+/** The way to the owned labels of an object that is in a list: what is deeper is written with what it is in. */
+const deepest = 10;
+
 /** The same of a value that may be large, compact. */
 export function* goJsonInSteps(value: Json, depth = 0): Steps<string> {
-  // What is deeper is written with what it is in: looking for large values everywhere would take longer than it saves.
-  if (depth > 4 || typeof value !== 'object' || value === null) return goJson(value);
+  if (depth > deepest || typeof value !== 'object' || value === null) return goJson(value);
   const texts: string[] = [];
   if (Array.isArray(value)) {
     const items = value as readonly Json[];

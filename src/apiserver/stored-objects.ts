@@ -1,9 +1,11 @@
 import { firstNotBefore } from '../api/binary-search.js';
-import type { ApiObject, ObjectKey, ResourceType } from '../api/object.js';
+import type { ApiObject, Json, ObjectKey, ResourceType } from '../api/object.js';
 import type { ObjectSource } from '../auth/object-source.js';
 import { storageKey, storagePrefix } from '../registry/keys.js';
 import { type Clock, systemClock } from '../runtime/clock.js';
-import { type Change, type Store, StoreClosed } from '../store/store.js';
+import { inTurns } from '../runtime/turn-taking.js';
+import { type Change, type Entry, type Store, StoreClosed } from '../store/store.js';
+import { isLarge } from './forms.js';
 
 /** Between tries to read a collection again. */
 const retryMs = 1_000;
@@ -25,13 +27,13 @@ export class StoredObjects implements ObjectSource {
 
   async get<T extends ApiObject>(type: ResourceType<T>, key: ObjectKey): Promise<T | undefined> {
     const entry = await this.#store.get(storageKey(type, key));
-    return entry?.value as T | undefined;
+    return (entry !== undefined && isLarge(entry) ? await inTurns(entry.read()) : entry?.value) as T | undefined;
   }
 
   list<T extends ApiObject>(type: ResourceType<T>): readonly T[] | Promise<readonly T[]> {
     const collection = this.#collection(type);
-    if (collection instanceof Collection) return collection.list() as readonly T[];
-    return collection.then((read) => read.list() as readonly T[]);
+    if (collection instanceof Collection) return collection.list() as readonly T[] | Promise<readonly T[]>;
+    return collection.then((read) => read.list() as readonly T[] | Promise<readonly T[]>);
   }
 
   /** Calls back after every change of a type, and once at the beginning. Answers how to stop. */
@@ -40,7 +42,7 @@ export class StoredObjects implements ObjectSource {
     onChange: (objects: readonly T[]) => void,
   ): Promise<() => void> {
     const collection = await this.#collection(type);
-    const listener = (): void => onChange(collection.list() as readonly T[]);
+    const listener = (): void => onChange(collection.handOut() as readonly T[]);
     listener();
     return collection.listen(listener);
   }
@@ -70,6 +72,10 @@ class Collection {
   /** Somebody has been given the list as it is. */
   #shared = false;
   readonly #listeners = new Set<() => void>();
+  /** Large objects that changed are read in turns, and no other change overtakes them. */
+  #reading: Promise<void> | undefined;
+  /** How often everything was read. */
+  #loads = 0;
 
   private constructor(store: Store, prefix: string, clock: Clock) {
     this.#store = store;
@@ -89,6 +95,7 @@ class Collection {
     this.#keys = sorted.map(({ key }) => key);
     this.#objects = sorted.map(({ value }) => value as unknown as ApiObject);
     this.#shared = false;
+    this.#loads++;
     this.#tell();
     this.#store.changes(this.#prefix, revision).subscribe({
       next: (change) => this.#apply(change),
@@ -109,14 +116,34 @@ class Collection {
 
   #apply(change: Change): void {
     if (change.type === 'progress') return;
-    const { key, value } = change.entry;
+    const { entry } = change;
+    const isPut = change.type === 'put';
+    if (this.#reading === undefined && !(isPut && isLarge(entry))) {
+      this.#place(entry.key, isPut ? entry.value : undefined);
+      return;
+    }
+    const reading = this.#placeInTurns(this.#reading, entry, isPut)
+      .catch((error: unknown) => void this.#loadAgain(error))
+      .finally(() => {
+        if (this.#reading === reading) this.#reading = undefined;
+      });
+    this.#reading = reading;
+  }
+
+  async #placeInTurns(before: Promise<void> | undefined, entry: Entry, isPut: boolean): Promise<void> {
+    const loads = this.#loads;
+    await before;
+    const value = isPut ? await inTurns(entry.read()) : undefined;
+    if (loads === this.#loads) this.#place(entry.key, value);
+  }
+
+  #place(key: string, value: Json | undefined): void {
     const at = this.#placeOf(key);
     const known = this.#keys[at] === key ? 1 : 0;
     if (this.#shared) this.#objects = [...this.#objects];
     this.#shared = false;
-    const there = change.type === 'put';
-    this.#keys.splice(at, known, ...(there ? [key] : []));
-    this.#objects.splice(at, known, ...(there ? [value as unknown as ApiObject] : []));
+    this.#keys.splice(at, known, ...(value === undefined ? [] : [key]));
+    this.#objects.splice(at, known, ...(value === undefined ? [] : [value as unknown as ApiObject]));
     this.#tell();
   }
 
@@ -129,7 +156,13 @@ class Collection {
     for (const listener of this.#listeners) listener();
   }
 
-  list(): readonly ApiObject[] {
+  /** The objects once all changes are among them. */
+  list(): readonly ApiObject[] | Promise<readonly ApiObject[]> {
+    return this.#reading === undefined ? this.handOut() : this.#reading.then(() => this.list());
+  }
+
+  /** The objects as far as they are known. */
+  handOut(): readonly ApiObject[] {
     this.#shared = true;
     return this.#objects;
   }

@@ -24,7 +24,8 @@ test('a list is that of the latest write, in order; one handed out does not chan
         const key = storageKey(ConfigMaps, { namespace: 'ns', name });
         const expected = (await store.get(key))?.revision ?? ('absent' as const);
         if (isPut) {
-          await store.commit({ key, document: document({ data: { at: `${name}${at}` } }), expect: expected });
+          const more = name === 'b' ? 'x'.repeat(70_000) : '';
+          await store.commit({ key, document: document({ data: { at: `${name}${at}`, more } }), expect: expected });
           there.set(name, at);
         } else if (expected !== 'absent') {
           await store.commit({ key, document: undefined, expect: expected });
