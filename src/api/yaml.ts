@@ -40,7 +40,7 @@ const maxLexemes = 250_000;
  */
 export const maxYamlDepth = 300;
 /** Reading is slow, so others get their turn after so many. */
-const lexemesAtOnce = 5_000;
+const lexemesAtOnce = 2_000;
 /** Characters of a text of which each further step takes long, too. */
 const longText = 65_536;
 

@@ -80,7 +80,8 @@ async function parse(body: RequestBody, forms: Forms, turns = new TurnTaking()):
   const format = formatOf(body.contentType, forms);
   if (format === protobuf) {
     const { decodeEnvelope } = await import('../schema/protobuf.js');
-    const value = decodeEnvelope(forms.protobuf as Schema, bytes);
+    const steps = decodeEnvelope(forms.protobuf as Schema, bytes);
+    const value = bytes.length < largeJson ? atOnce(steps) : await inTurns(steps, turns);
     return { text: { value, exact: value, duplicates: [] }, dump: dumpBody(bytes) };
   }
   if (format === yaml) {

@@ -1,6 +1,7 @@
 import { goJson } from '../api/go-text.js';
 import { JsonSyntaxError, readJson } from '../api/json-text.js';
 import { type Json, type JsonObject, setMember } from '../api/object.js';
+import type { Steps } from '../api/steps.js';
 import { microTimestamp, timestamp } from '../api/time.js';
 import { DecodeError } from './decode.js';
 import { itemsOf, structName, valuesOf, type WireShape, wireShape } from './go-types.js';
@@ -22,11 +23,17 @@ export { ProtobufError } from './wire-format.js';
 const prefix = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
 /** Deepest nesting of messages that is read. */
 const maxDepth = 200;
+/** A message of so many bytes is read in steps, each of so many fields. */
+const largeMessage = 65_536;
+const fieldsInStep = 512;
 
 /** Throws ProtobufError. */
-export function decodeProtobuf(schema: Schema, bytes: Uint8Array): JsonObject {
+export function* decodeProtobuf(schema: Schema, bytes: Uint8Array): Steps<JsonObject> {
   const out: Record<string, Json> = {};
-  messageOf(schema).readInto(out, new WireReader(bytes), 0);
+  const reader = new WireReader(bytes);
+  const message = messageOf(schema);
+  if (bytes.length < largeMessage) message.readInto(out, reader, 0);
+  else yield* message.readInSteps(out, reader, 0);
   return out;
 }
 
@@ -84,12 +91,12 @@ function readTypeMeta(bytes: Buffer): Partial<Envelope> {
  * An object in its envelope, as plain JSON. If the envelope is of another kind than the schema, only `kind` and
  * `apiVersion` are answered. Throws ProtobufError if the envelope cannot be read, and DecodeError if what is in it cannot.
  */
-export function decodeEnvelope(schema: Schema, bytes: Uint8Array): JsonObject {
+export function* decodeEnvelope(schema: Schema, bytes: Uint8Array): Steps<JsonObject> {
   const { apiVersion, kind, raw } = readEnvelope(bytes);
   const typeMeta = { ...(apiVersion === '' ? {} : { apiVersion }), ...(kind === '' ? {} : { kind }) };
   if (kind !== '' && kind !== structName(schema)) return typeMeta;
   try {
-    return { ...decodeProtobuf(schema, raw), ...typeMeta };
+    return { ...(yield* decodeProtobuf(schema, raw)), ...typeMeta };
   } catch (error) {
     throw error instanceof ProtobufError ? new DecodeError(error.message) : error;
   }
@@ -172,6 +179,7 @@ const asObject = (value: Json): JsonMembers =>
 /** A message: a struct, or one of the few types with a message of their own. */
 interface Message {
   readInto(out: Record<string, Json>, reader: WireReader, depth: number): void;
+  readInSteps(out: Record<string, Json>, reader: WireReader, depth: number): Steps<void>;
   write(writer: WireWriter, value: JsonMembers): void;
 }
 
@@ -180,6 +188,8 @@ interface Codec {
   readonly type: number;
   /** `previous` is what was read under the same number before. */
   read(reader: WireReader, depth: number, previous: Json | undefined): Json;
+  /** The same of a large message, or a list's item that is one. */
+  readonly readInSteps?: (reader: WireReader, depth: number, previous: Json | undefined) => Steps<Json>;
   /** Writes value, length and tag. `undefined` and null are the zero value. */
   write(writer: WireWriter, number: number, value: Json | undefined): void;
 }
@@ -225,27 +235,50 @@ function structMessage(schema: Schema): Message {
     byNumber = new Map(all.map((field) => [field.number, field]));
     return all.sort((a, b) => b.number - a.number);
   };
+  const begin = (depth: number): void => {
+    fields ??= compile();
+    if (depth > maxDepth) throw new ProtobufError('exceeded max depth');
+  };
+  /** Answers how to read what has steps of its own. */
+  const readField = (
+    out: Record<string, Json>,
+    reader: WireReader,
+    depth: number,
+    inSteps: boolean,
+  ): Steps<void> | undefined => {
+    const { number, type } = reader.tag(name);
+    const field = byNumber.get(number);
+    if (field === undefined) reader.skip(type);
+    else if (type === field.codec.type) {
+      const { codec, embedded } = field;
+      const isLarge = inSteps && type === wireTypes.bytes && reader.nextLength() >= largeMessage;
+      if (embedded !== undefined) {
+        const inner = new WireReader(reader.bytes());
+        if (isLarge) return embedded.readInSteps(out, inner, depth + 1);
+        embedded.readInto(out, inner, depth + 1);
+      } else if (isLarge && codec.readInSteps !== undefined)
+        return setInSteps(out, field.name, codec.readInSteps(reader, depth, out[field.name]));
+      else out[field.name] = codec.read(reader, depth, out[field.name]);
+    } else if (field.shape === 'list' && type === wireTypes.bytes) {
+      out[field.name] = readPacked(field.codec, reader, depth, out[field.name]);
+    } else {
+      const goName =
+        field.name === 'metadata' ? 'ObjectMeta' : field.name.replace(/^./, (first) => first.toUpperCase());
+      throw new ProtobufError(`proto: wrong wireType = ${type} for field ${goName}`);
+    }
+    return undefined;
+  };
   return {
     readInto: (out, reader, depth) => {
-      fields ??= compile();
-      if (depth > maxDepth) throw new ProtobufError('exceeded max depth');
-      while (!reader.done) {
-        const { number, type } = reader.tag(name);
-        const field = byNumber.get(number);
-        if (field === undefined) reader.skip(type);
-        else if (type === field.codec.type) {
-          if (field.embedded !== undefined) {
-            field.embedded.readInto(out, new WireReader(reader.bytes()), depth + 1);
-            continue;
-          }
-          out[field.name] = field.codec.read(reader, depth, out[field.name]);
-        } else if (field.shape === 'list' && type === wireTypes.bytes) {
-          out[field.name] = readPacked(field.codec, reader, depth, out[field.name]);
-        } else {
-          const goName =
-            field.name === 'metadata' ? 'ObjectMeta' : field.name.replace(/^./, (first) => first.toUpperCase());
-          throw new ProtobufError(`proto: wrong wireType = ${type} for field ${goName}`);
-        }
+      begin(depth);
+      while (!reader.done) readField(out, reader, depth, false);
+    },
+    *readInSteps(out, reader, depth) {
+      begin(depth);
+      for (let count = 1; !reader.done; count++) {
+        const rest = readField(out, reader, depth, true);
+        if (rest !== undefined) yield* rest;
+        if (count % fieldsInStep === 0) yield;
       }
     },
     write: (writer, value) => {
@@ -263,6 +296,10 @@ function structMessage(schema: Schema): Message {
       }
     },
   };
+}
+
+function* setInSteps(out: Record<string, Json>, name: string, value: Steps<Json>): Steps<void> {
+  out[name] = yield* value;
 }
 
 /** One field for each message that Go embeds in a struct; it is always written, like any struct. */
@@ -331,6 +368,12 @@ function repeated(item: Codec): Codec {
       items.push(item.read(reader, depth, undefined));
       return items;
     },
+    *readInSteps(reader, depth, previous) {
+      const items = Array.isArray(previous) ? (previous as Json[]) : [];
+      const { readInSteps } = item;
+      items.push(readInSteps ? yield* readInSteps(reader, depth, undefined) : item.read(reader, depth, undefined));
+      return items;
+    },
     write: (writer, number, value) => {
       const items = Array.isArray(value) ? (value as readonly Json[]) : [];
       for (let at = items.length - 1; at >= 0; at--) item.write(writer, number, items[at]);
@@ -378,6 +421,11 @@ const message = (of: () => Message): Codec => ({
   read: (reader, depth, previous) => {
     const out = (previous ?? {}) as Record<string, Json>;
     of().readInto(out, new WireReader(reader.bytes()), depth + 1);
+    return out;
+  },
+  *readInSteps(reader, depth, previous) {
+    const out = (previous ?? {}) as Record<string, Json>;
+    yield* of().readInSteps(out, new WireReader(reader.bytes()), depth + 1);
     return out;
   },
   write: (writer, number, value) => {

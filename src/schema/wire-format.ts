@@ -89,6 +89,14 @@ export class WireReader {
     return value;
   }
 
+  /** How many bytes the next value has, which `bytes` would read. */
+  nextLength(): number {
+    const at = this.#at;
+    const length = Number(this.#number());
+    this.#at = at;
+    return length;
+  }
+
   /** A view, not a copy. */
   bytes(): Buffer {
     const length = this.#number();

@@ -1,4 +1,5 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
+import { atOnce } from '../../src/api/steps.js';
 import { readYaml } from '../../src/api/yaml.js';
 import { statusSchema } from '../../src/resources/status-schema.js';
 import { decodeEnvelope, readEnvelope } from '../../src/schema/protobuf.js';
@@ -108,7 +109,7 @@ async function parsed({ headers, body, stream, code }: FuzzAnswer): Promise<unkn
   if (type.startsWith('application/vnd.kubernetes.protobuf')) {
     if (stream) return checkFrames(body);
     const { kind } = readEnvelope(body);
-    return kind === 'Status' ? decodeEnvelope(statusSchema, body) : undefined;
+    return kind === 'Status' ? atOnce(decodeEnvelope(statusSchema, body)) : undefined;
   }
   if (type.startsWith('application/json')) {
     if (!stream) return JSON.parse(body.toString());

@@ -123,7 +123,7 @@ describe.each(kinds.map((one) => [structName(one.schema), one] as const))('%s', 
   if (hasOpenStructs(schema)) return;
   test('protobuf', () => {
     const bytes = encodeEnvelope({ apiVersion, kind }, encodeProtobuf(schema, full));
-    const value = decodeEnvelope(schema, bytes);
+    const value = atOnce(decodeEnvelope(schema, bytes));
     expect(decoded({ value, exact: value, duplicates: [] })).toEqual({ json, strict: [] });
   });
 });

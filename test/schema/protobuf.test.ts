@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { goJson } from '../../src/api/go-text.js';
 import { parseJson } from '../../src/api/json-text.js';
 import type { JsonObject } from '../../src/api/object.js';
+import { atOnce } from '../../src/api/steps.js';
 import { compileDecoder } from '../../src/schema/decode.js';
 import {
   decodeEnvelope,
@@ -15,6 +16,7 @@ import {
   ProtobufError,
   readEnvelope,
 } from '../../src/schema/protobuf.js';
+import { countSteps } from '../count-steps.js';
 import { configMap, everything, props, ruleWithOperations, signingRequest } from './kinds.js';
 
 const hex = (text: string): Buffer => Buffer.from(text.replace(/\s/g, ''), 'hex');
@@ -48,13 +50,13 @@ describe('bytes are those of the generated code of Kubernetes', () => {
     const value = { operations: ['o'], apiGroups: ['g', 'h'], scope: 's' };
     const bytes = hex(`0a01${ascii('o')} 1209 0a01${ascii('g')} 0a01${ascii('h')} 2201${ascii('s')}`);
     expect(encodeProtobuf(ruleWithOperations, value)).toEqual(bytes);
-    expect(decodeProtobuf(ruleWithOperations, bytes)).toEqual(value);
+    expect(atOnce(decodeProtobuf(ruleWithOperations, bytes))).toEqual(value);
     expect(encodeProtobuf(ruleWithOperations, {})).toEqual(hex('1200'));
     // Given in two parts, they add up.
-    expect(decodeProtobuf(ruleWithOperations, hex(`1203 0a01${ascii('g')} 1203 0a01${ascii('h')}`))).toEqual({
+    expect(atOnce(decodeProtobuf(ruleWithOperations, hex(`1203 0a01${ascii('g')} 1203 0a01${ascii('h')}`)))).toEqual({
       apiGroups: ['g', 'h'],
     });
-    expect(() => decodeProtobuf(ruleWithOperations, hex('1205 0a01'))).toThrow(ProtobufError);
+    expect(() => atOnce(decodeProtobuf(ruleWithOperations, hex('1205 0a01')))).toThrow(ProtobufError);
   });
 
   test('times, quantities, numbers and raw JSON', () => {
@@ -93,7 +95,7 @@ describe('bytes are those of the generated code of Kubernetes', () => {
     const envelope = encodeObject(configMap, object);
     expect(envelope.subarray(0, 22)).toEqual(hex(`6b387300 0a0f 0a02${ascii('v1')} 1209${ascii('ConfigMap')} 12`));
     expect(readEnvelope(envelope)).toMatchObject({ apiVersion: 'v1', kind: 'ConfigMap' });
-    expect(decodeEnvelope(configMap, envelope)).toMatchObject(object);
+    expect(atOnce(decodeEnvelope(configMap, envelope))).toMatchObject(object);
 
     expect(encodeListMeta({ resourceVersion: '7' })).toEqual(hex('0a07 0a00 120137 1a00'));
     expect(encodeItems(configMap, [object, object])).toEqual(
@@ -112,7 +114,10 @@ describe('reading', () => {
     const bytes = hex(
       `0a03 0a0161 0a03 1a016e 0a03 0a0162 2001 2000 5a00 9801 05 7b 08 01 7c 6d 00000000 71 0000000000000000`,
     );
-    expect(decodeProtobuf(configMap, bytes)).toEqual({ metadata: { name: 'b', namespace: 'n' }, immutable: false });
+    expect(atOnce(decodeProtobuf(configMap, bytes))).toEqual({
+      metadata: { name: 'b', namespace: 'n' },
+      immutable: false,
+    });
   });
 
   test('numbers of a list may be packed', () => {
@@ -120,27 +125,47 @@ describe('reading', () => {
       ...everything,
       properties: new Map([['numbers', { type: 'array', items: { type: 'integer' }, wire: { number: 1 } }]] as const),
     };
-    expect(decodeProtobuf(schema, hex('0a03 01 9601 0805'))).toEqual({ numbers: [1, 150, 5] });
+    expect(atOnce(decodeProtobuf(schema, hex('0a03 01 9601 0805')))).toEqual({ numbers: [1, 150, 5] });
   });
 
   test('an envelope of another kind is only named', () => {
     const envelope = encodeObject(signingRequest, { apiVersion: 'v1', kind: 'CertificateSigningRequest' });
-    expect(decodeEnvelope(configMap, envelope)).toEqual({ apiVersion: 'v1', kind: 'CertificateSigningRequest' });
+    expect(atOnce(decodeEnvelope(configMap, envelope))).toEqual({
+      apiVersion: 'v1',
+      kind: 'CertificateSigningRequest',
+    });
   });
 
   test('keys named like prototypes', () => {
     const data = JSON.parse('{"__proto__":"x"}') as JsonObject;
-    const { data: read } = decodeProtobuf(configMap, encodeProtobuf(configMap, { data }));
+    const { data: read } = atOnce(decodeProtobuf(configMap, encodeProtobuf(configMap, { data })));
     expect(Object.entries(read as object)).toEqual([['__proto__', 'x']]);
+  });
+
+  test('large messages are read in steps, also inside others', () => {
+    const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, n) => [`name-${n}`, 'x'.repeat(20)]));
+    const fieldsV1 = { 'f:a': 'x'.repeat(70_000) };
+    for (const value of [
+      { metadata: {}, data: many },
+      { metadata: { labels: many }, data: { k: 'x' } },
+      { metadata: { name: 'n', managedFields: [{ fieldsV1 }, { manager: 'm' }] } },
+    ]) {
+      const { pauses, result } = countSteps(decodeProtobuf(configMap, encodeProtobuf(configMap, value)));
+      const canonical = compileDecoder(configMap);
+      expect(canonical(result)).toEqual(canonical(value));
+      if (!('managedFields' in value.metadata)) expect(pauses).toBeGreaterThan(5);
+    }
+    const truncated = encodeProtobuf(configMap, { metadata: { labels: many } }).subarray(0, -1);
+    expect(() => atOnce(decodeProtobuf(configMap, truncated))).toThrow(new ProtobufError('unexpected EOF'));
   });
 
   test('a message of more fields than are read is refused', () => {
     const bytes = Buffer.concat(Array.from({ length: 50_001 }, () => Buffer.from([0x12, 0])));
-    expect(() => decodeProtobuf(configMap, bytes)).toThrow('exceeded 50000 fields');
+    expect(() => atOnce(decodeProtobuf(configMap, bytes))).toThrow('exceeded 50000 fields');
   });
 
   test('bytes that are not UTF-8 become replacement characters', () => {
-    expect(decodeProtobuf(configMap, hex('0a03 0a01ff'))).toEqual({ metadata: { name: '\ufffd' } });
+    expect(atOnce(decodeProtobuf(configMap, hex('0a03 0a01ff')))).toEqual({ metadata: { name: '\ufffd' } });
   });
 
   test.each([
@@ -155,7 +180,7 @@ describe('reading', () => {
     ['7b0801', 'unexpected EOF'],
     ['7e', 'proto: illegal wireType 6'],
   ])('%s is refused', (bytes, message) => {
-    expect(() => decodeProtobuf(configMap, hex(bytes))).toThrow(new ProtobufError(message));
+    expect(() => atOnce(decodeProtobuf(configMap, hex(bytes)))).toThrow(new ProtobufError(message));
   });
 
   test('what is no envelope is refused', () => {
@@ -166,9 +191,9 @@ describe('reading', () => {
   test('nesting bombs are refused', () => {
     let bytes = hex('2a00');
     for (let level = 0; level < 2_000; level++) bytes = Buffer.from(encodeNested(bytes));
-    expect(() => decodeProtobuf(props, bytes)).toThrow('exceeded max depth');
+    expect(() => atOnce(decodeProtobuf(props, bytes))).toThrow('exceeded max depth');
     const groups = Buffer.alloc(1_000_000, 0x7b);
-    expect(() => decodeProtobuf(props, groups)).toThrow('unexpected EOF');
+    expect(() => atOnce(decodeProtobuf(props, groups))).toThrow('unexpected EOF');
   });
 
   /** Wraps a schema as `items` of another. */
@@ -184,7 +209,7 @@ describe('reading', () => {
       fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
         for (const schema of [configMap, everything, props]) {
           try {
-            decodeProtobuf(schema, bytes);
+            atOnce(decodeProtobuf(schema, bytes));
           } catch (error) {
             expect(error).toBeInstanceOf(ProtobufError);
           }
@@ -228,7 +253,7 @@ test('what was written reads back as the same object', () => {
   fc.assert(
     fc.property(value, (given) => {
       const object = canonical(parseJson(goJson(given)));
-      const read = canonical(decodeProtobuf(everything, encodeProtobuf(everything, object)));
+      const read = canonical(atOnce(decodeProtobuf(everything, encodeProtobuf(everything, object))));
       expect(goJson(read)).toBe(goJson(object));
     }),
   );

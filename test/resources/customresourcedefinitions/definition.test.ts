@@ -231,7 +231,7 @@ test('both prefixes of extensions mean the same, and each object keeps its own',
 test('in protobuf there is one number for both, and the usual prefix is read', () => {
   const encode = (schema: JsonObject): JsonObject => {
     const bytes = encodeProtobuf(crds.schema, read(crds, body(schema)) as unknown as JsonObject);
-    const decoded = decodeProtobuf(crds.schema, bytes) as unknown as CustomResourceDefinition;
+    const decoded = atOnce(decodeProtobuf(crds.schema, bytes)) as unknown as CustomResourceDefinition;
     return decoded.spec.versions[0]?.schema?.openAPIV3Schema ?? {};
   };
   const flag = { 'x-kubernetes-int-or-string': true, 'x-kubernetes-embedded-resource': false };
