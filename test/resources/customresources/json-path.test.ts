@@ -34,7 +34,8 @@ test.each<[string, readonly unknown[] | undefined]>([
   [".status.conditions[?(@.type!='Ready')].status", ['False']],
   ['.status.conditions[?(@.n>=5)].type', ['Odd']],
   ['.status.conditions[?(@.n)].type', ['Ready', 'Odd']],
-  ['.status.conditions[?(@.type=~"^R")].n', [1]],
+  ['.status.conditions[?(@.n<1.5)].type', undefined],
+  ['.status.conditions[?(@.n==true)].type', undefined],
   ['.status.conditions[?(@.n=="x")].type', undefined],
   ['..status', ['True', 'False']],
 ])('%s', (path, found) => {
@@ -42,14 +43,21 @@ test.each<[string, readonly unknown[] | undefined]>([
   expect(path === '..status' ? values?.slice(-2) : values).toEqual(found);
 });
 
-test.each(['.spec[', '.spec[x]', '.a[?(@.b=="c"]', '....', '{.a}', '.a[1:2:3:4]', '.a "open', '[?(@.a==)]x'])(
-  '%s cannot be read',
-  (path) => {
-    expect(parseJsonPath(path)).toBeUndefined();
-  },
-);
+test.each([
+  '.spec[',
+  '.spec[x]',
+  '.a[?(@.b=="c"]',
+  '....',
+  '{.a}',
+  '.a[1:2:3:4]',
+  '.a "open',
+  '[?(@.a==)]x',
+  '.a[?(@.b=~"c")]',
+])('%s cannot be read', (path) => {
+  expect(parseJsonPath(path)).toBeUndefined();
+});
 
-test.each([`.l[${Array(400).fill('0:').join()}][*]`, `${'..*'.repeat(300)}.x`, '.l[?(@=~"a[ab]{900}[cd]")]'])(
+test.each([`.l[${Array(400).fill('0:').join()}][*]`, `${'..*'.repeat(300)}.x`])(
   'a path that leads through too many values leads nowhere: %.30s',
   (path) => {
     const l = Array.from({ length: 2_000 }, () => 'ab'.repeat(100));
