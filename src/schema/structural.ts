@@ -19,10 +19,6 @@ import type { Schema } from './schema.js';
  * junctors only restrict what is said outside of them. Texts and paths are kube-apiserver's.
  */
 
-const types = ['object', 'array', 'string', 'integer', 'number', 'boolean'] as const;
-type Type = (typeof types)[number];
-const isType = (text: string | undefined): text is Type => types.some((type) => type === text);
-
 const alike = [
   'format',
   'title',
@@ -59,7 +55,8 @@ export function toSchema(props: SchemaProps): Schema {
   for (const name of alike) if (props[name] !== undefined) kept[name] = props[name];
   return {
     ...(kept as Schema),
-    ...(isType(type) ? { type } : {}),
+    // A type that nobody knows is kept: no default has it.
+    ...(type === undefined ? {} : { type: type as NonNullable<Schema['type']> }),
     ...(properties && properties.size > 0
       ? { properties: new Map([...properties].map(([name, inner]) => [name, toSchema(inner)])) }
       : {}),

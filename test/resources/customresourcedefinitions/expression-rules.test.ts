@@ -26,6 +26,18 @@ test.each<[string, JsonObject, readonly string[]]>([
     ],
   ],
   [
+    'no default has a type that nobody knows, and without defaults nothing compiles',
+    {
+      type: 'object',
+      properties: { a: { type: 'int', default: 1 } },
+      'x-kubernetes-validations': [{ rule: 'self.b > 0' }],
+    },
+    [
+      'S.properties[spec].properties[a].default: Invalid value: "integer":  in body must be of type int: "integer"',
+      'S.properties[spec].properties[a].type: Unsupported value: "int": supported values: "array", "boolean", "integer", "number", "object", "string"',
+    ],
+  ],
+  [
     'a rule must be a bool, a message a text',
     {
       type: 'object',
