@@ -48,17 +48,15 @@ export const celResource = (value: Json, schema: Schema): Value => celValue(valu
 const whole = (value: Json): bigint | undefined =>
   typeof value === 'bigint' ? value : Number.isInteger(value) ? BigInt(value as number) : undefined;
 
-const goTypes = { string: 'string', boolean: 'bool', number: 'float64', bigint: 'int64' };
+const goTypes = { string: 'string', boolean: 'bool' };
+const goTypeOf = (value: Json): string => {
+  if (whole(value) !== undefined) return 'int64';
+  if (typeof value === 'number') return 'float64';
+  if (Object.hasOwn(goTypes, typeof value)) return goTypes[typeof value as keyof typeof goTypes];
+  return Array.isArray(value) ? '[]interface {}' : 'map[string]interface {}';
+};
 const wrong = (expected: string, value: Json): Failure =>
-  new Failure(
-    `invalid data, expected ${expected}, got ${
-      Object.hasOwn(goTypes, typeof value)
-        ? goTypes[typeof value as keyof typeof goTypes]
-        : Array.isArray(value)
-          ? '[]interface {}'
-          : 'map[string]interface {}'
-    }`,
-  );
+  new Failure(`invalid data, expected ${expected}, got ${goTypeOf(value)}`);
 
 /** What has no type that expressions know; it can only be compared. */
 class Unknown {

@@ -807,6 +807,25 @@ test.each<
     { violations: ['spec: Invalid value: failed rule: self == oldSelf'], warnings: [] },
   ],
   [
+    'a value that has another type is told with the one that it has',
+    {
+      type: 'object',
+      properties: {
+        a: { type: 'boolean', 'x-kubernetes-validations': [{ rule: 'self' }] },
+        b: { type: 'boolean', 'x-kubernetes-validations': [{ rule: 'self' }] },
+      },
+    },
+    { a: 1, b: 1.5 },
+    undefined,
+    {
+      violations: [
+        'a: Invalid value: "boolean": invalid data, expected bool, got int64 evaluating rule: self',
+        'b: Invalid value: "boolean": invalid data, expected bool, got float64 evaluating rule: self',
+      ],
+      warnings: [],
+    },
+  ],
+  [
     'properties named like those of every object are properties',
     {
       type: 'object',
