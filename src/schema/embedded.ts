@@ -19,7 +19,13 @@ export function decodeMetadata(
   const strict = new Complaints();
   const decoded = compileDecoder(objectMeta)(metadata, { strict, path });
   const unknownFields = strict.texts.map((text) => text.replace(/^\w+ field "([\s\S]*)"$/, '$1'));
-  return { metadata: isObject(decoded) ? decoded : {}, unknownFields };
+  return { metadata: isObject(decoded) ? withoutNoManagers(decoded) : {}, unknownFields };
+}
+
+/** An empty list of managedFields says something of built-in kinds only. */
+function withoutNoManagers(metadata: JsonObject): JsonObject {
+  const { managedFields, ...rest } = metadata;
+  return managedFields !== undefined && isList(managedFields) && managedFields.length === 0 ? rest : metadata;
 }
 
 /** Metadata without the members that Go cannot read. */
@@ -114,21 +120,15 @@ function coerceMember(member: Json, name: string, path: string, { drop, unknownF
   }
   if (name !== 'metadata') return member;
   const at = child(path, 'metadata');
-  if (drop) return member === null || isObject(member) ? withoutNoManagers(readableMetadata(member)) : member;
+  if (drop) return member === null || isObject(member) ? readableMetadata(member) : member;
   try {
     const { metadata, unknownFields: unknown } = decodeMetadata(member, at);
     for (const field of unknown) unknownFields.add(() => field);
-    return withoutNoManagers(metadata);
+    return metadata;
   } catch (error) {
     if (error instanceof DecodeError) throw new Refused(invalid(at, printable(member), error.message));
     throw error;
   }
-}
-
-/** An empty list of managedFields says something in a request only. */
-function withoutNoManagers(metadata: JsonObject): JsonObject {
-  const { managedFields, ...rest } = metadata;
-  return managedFields !== undefined && isList(managedFields) && managedFields.length === 0 ? rest : metadata;
 }
 
 /** Checks the metadata of an embedded resource; answers violations with fields under `metadata`. */

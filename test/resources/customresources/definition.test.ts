@@ -474,9 +474,11 @@ test.each<[string, (depth: number) => Json]>([
   expect(codecOf(definition).store(asObject(valid))['spec']).toEqual({ free: expect.anything() });
 });
 
-test('an empty list of managers says nothing in an embedded resource', () => {
+test('an empty list of managers says nothing, neither of the resource nor of an embedded one', () => {
   const definition = one(ofSpec({ e: { type: 'object', 'x-kubernetes-embedded-resource': true } }));
   const e = { apiVersion: 'v1', kind: 'X', metadata: { name: 'x', managedFields: [] } };
-  const { spec } = decode(definition, widget({ spec: { e } })).object as unknown as JsonObject;
+  const body = { ...widget({ spec: { e } }), metadata: { name: 'w', managedFields: [] } };
+  const { metadata, spec } = decode(definition, body).object as unknown as JsonObject;
   expect(spec).toEqual({ e: { ...e, metadata: { name: 'x' } } });
+  expect(metadata).toEqual({ name: 'w' });
 });
