@@ -8,6 +8,13 @@ export function canonicalBase64(text: string): string | { readonly illegalAt: nu
   return illegalAt < 0 ? canonical : { illegalAt };
 }
 
+/** Bytes in base64 as Go's `base64.URLEncoding` takes it, or the offset of the first one that does not fit. */
+export function bytesOfUrlBase64(text: string): Buffer | { readonly illegalAt: number } {
+  const canonical = canonicalBase64(text.replace(/[-_+/]/g, (character) => urlAlphabet[character] ?? '!'));
+  return typeof canonical === 'string' ? Buffer.from(canonical, 'base64') : canonical;
+}
+
+const urlAlphabet: Readonly<Record<string, string>> = { '-': '+', _: '/' };
 const alphabet = /^[A-Za-z0-9+/]$/;
 const isBreak = (character: string | undefined): boolean => character === '\n' || character === '\r';
 

@@ -7,7 +7,12 @@ export type ParsedTime =
   | { readonly milliseconds: number; readonly micros: number; readonly wrong?: undefined }
   | { readonly wrong: string };
 
-const layouts = { seconds: '2006-01-02T15:04:05Z07:00', micros: '2006-01-02T15:04:05.000000Z07:00' } as const;
+const layouts = {
+  date: '2006-01-02',
+  local: '2006-01-02T15:04:05',
+  seconds: '2006-01-02T15:04:05Z07:00',
+  micros: '2006-01-02T15:04:05.000000Z07:00',
+} as const;
 const canonicalSeconds = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/;
 const zeroTime = -62_135_596_800_000;
 
@@ -28,6 +33,10 @@ export function canonicalMicroTime(text: string): string | null | { readonly wro
   return `${microTimestamp(milliseconds).slice(0, -4)}${String(micros).padStart(3, '0')}Z`;
 }
 
+/** What is wrong with a date, or with a time without a zone; undefined if nothing is. */
+export const timeProblem = (text: string, layout: 'date' | 'local'): string | undefined =>
+  parseTime(text, layout).wrong;
+
 /** Parts of a layout in their order: what Go calls them, the digits they take, the literal that follows. */
 const parts = [
   { name: '2006', pattern: /^\d{4}/, after: '-' },
@@ -37,10 +46,11 @@ const parts = [
   { name: '04', pattern: /^\d\d/, after: ':', range: [0, 59, 'minute'] },
   { name: '05', pattern: /^\d\d/, after: '', range: [0, 59, 'second'] },
 ] as const;
+const dateParts = parts.slice(0, 3);
 
-/** Reads a whole text in RFC 3339; `micros` insists on six fraction digits. */
-function parseTime(text: string, precision: keyof typeof layouts): ParsedTime {
-  const layout = layouts[precision];
+/** Reads a whole text in RFC 3339, or the beginning of it that `form` is; `micros` insists on six fraction digits. */
+function parseTime(text: string, form: keyof typeof layouts): ParsedTime {
+  const layout = layouts[form];
   const complain = (rest: string, part: string): ParsedTime => ({
     wrong: `parsing time ${goTimeQuote(text)} as ${goTimeQuote(layout)}: cannot parse ${goTimeQuote(rest)} as ${goTimeQuote(part)}`,
   });
@@ -50,29 +60,31 @@ function parseTime(text: string, precision: keyof typeof layouts): ParsedTime {
 
   let rest = text;
   const numbers: number[] = [];
-  for (const part of parts) {
+  const wanted = form === 'date' ? dateParts : parts;
+  for (const part of wanted) {
     const digits = part.pattern.exec(rest)?.[0];
     if (digits === undefined) return complain(rest, part.name);
     const value = Number(digits);
     if ('range' in part && (value < part.range[0] || value > part.range[1])) return outOfRange(part.range[2]);
     numbers.push(value);
     rest = rest.slice(digits.length);
+    if (part === wanted.at(-1)) break;
     if (!rest.startsWith(part.after)) return complain(rest, part.after);
     rest = rest.slice(part.after.length);
   }
 
   let fraction = '';
-  if (precision === 'micros') {
+  if (form === 'micros') {
     const found = /^[.,](\d{6})/.exec(rest);
     if (found === null) return complain(rest, '.000000');
     fraction = found[1] ?? '';
     rest = rest.slice(7);
-  } else {
+  } else if (form !== 'date') {
     fraction = /^[.,](\d+)/.exec(rest)?.[1] ?? '';
     if (fraction !== '') rest = rest.slice(fraction.length + 1);
   }
 
-  const zone = /^(?:Z|([+-])(\d\d):(\d\d))/.exec(rest);
+  const zone = (form === 'date' || form === 'local' ? /^/ : /^(?:Z|([+-])(\d\d):(\d\d))/).exec(rest);
   if (zone === null) return complain(rest, 'Z07:00');
   const [zoneText, sign, zoneHours, zoneMinutes] = zone;
   if (Number(zoneHours ?? 0) > 24) return outOfRange('time zone offset hour');

@@ -1,4 +1,6 @@
+import { bytesOfUrlBase64 } from '../../api/base64.js';
 import { parseDuration } from '../../api/go-duration.js';
+import { timeProblem } from '../../api/go-time.js';
 import { isObject, type Json, type JsonObject, member } from '../../api/object.js';
 import { durationInWords } from '../../api/string-formats.js';
 import { spend } from '../../cel/effort.js';
@@ -153,16 +155,30 @@ function listValue(value: Json, { items, listType, listMapKeys = [] }: Schema): 
 function textValue(text: string, format: string | undefined): Value {
   switch (format) {
     case 'byte':
-      return Buffer.from(text, 'base64');
+      return bytesValue(text);
     case 'duration':
       return durationValue(text);
     case 'date':
-      return timeValue(`${text}T00:00:00Z`) ?? new Failure(`Invalid date formatted string ${text}`);
+      return (
+        timestampFromText(`${text}T00:00:00Z`) ??
+        new Failure(`Invalid date formatted string ${text}: ${timeProblem(text, 'date')}`)
+      );
     case 'date-time':
-      return timeValue(text) ?? new Failure(`Invalid date-time formatted string ${text}`);
+      return (
+        timeValue(text || '1970-01-01T00:00:00Z') ??
+        new Failure(`Invalid date-time formatted string ${text}: ${timeProblem(text, 'local')}`)
+      );
     default:
       return text;
   }
+}
+
+/** Also where the format `byte` knows another alphabet. */
+function bytesValue(text: string): Value {
+  const bytes = bytesOfUrlBase64(text);
+  return 'illegalAt' in bytes
+    ? new Failure(`Invalid byte formatted string ${text}: illegal base64 data at input byte ${bytes.illegalAt}`)
+    : bytes;
 }
 
 /** RFC 3339, or without a zone (UTC). */

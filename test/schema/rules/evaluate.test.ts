@@ -880,3 +880,30 @@ test.each([
   const { violations } = findings({ type: 'object', properties: { spec } }, object);
   expect(violations.map(({ body }) => body)).toEqual(expected ? [] : ['Invalid value: nothing']);
 });
+
+/** As kube-apiserver 1.36.3 answers for what is older than its schema. */
+test.each([
+  ['date', 'b', 'Invalid date formatted string b: parsing time "b" as "2006-01-02": cannot parse "b" as "2006"'],
+  ['date', '2020-02-30', 'Invalid date formatted string 2020-02-30: parsing time "2020-02-30": day out of range'],
+  ['date', '2020-01-01x', 'Invalid date formatted string 2020-01-01x: parsing time "2020-01-01x": extra text: "x"'],
+  [
+    'date-time',
+    '2020-01-01',
+    'Invalid date-time formatted string 2020-01-01: parsing time "2020-01-01" as "2006-01-02T15:04:05": cannot parse "" as "T"',
+  ],
+  [
+    'date-time',
+    '2020-01-01T00:00:00.5+25:00',
+    'Invalid date-time formatted string 2020-01-01T00:00:00.5+25:00: parsing time "2020-01-01T00:00:00.5+25:00": extra text: "+25:00"',
+  ],
+  ['date-time', '', undefined],
+  ['byte', 'YWJj', undefined],
+  ['byte', '+/+/', 'Invalid byte formatted string +/+/: illegal base64 data at input byte 0'],
+  ['byte', 'YWI', 'Invalid byte formatted string YWI: illegal base64 data at input byte 0'],
+])('of format %s, %j fails rules with what is wrong with it', (format, v, why) => {
+  const schema = { type: 'string', format, 'x-kubernetes-validations': [{ rule: 'self == self' }] };
+  const { violations } = findings({ type: 'object', properties: { v: schema } }, { v });
+  expect(violations.map(({ body }) => body)).toEqual(
+    why === undefined ? [] : [`Invalid value: "string": ${why} evaluating rule: self == self`],
+  );
+});
