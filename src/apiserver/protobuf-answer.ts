@@ -1,6 +1,7 @@
 import { goJson } from '../api/go-text.js';
 import { parseJson } from '../api/json-text.js';
 import { groupVersion, type JsonObject } from '../api/object.js';
+import { discoverySchemas } from '../resources/discovery-schemas.js';
 import { partialMetadataSchema } from '../resources/partial-metadata-schema.js';
 import { statusSchema } from '../resources/status-schema.js';
 import { encodeEnvelope, encodeItems, encodeListMeta, encodeObject, encodeWatchEvent } from '../schema/protobuf.js';
@@ -16,8 +17,8 @@ export async function encodeAnswer(result: Bodied, partial?: (result: Bodied) =>
   if (partial !== undefined) return encodeObject(partialMetadataSchema, partial(result));
   if (result.type === 'entry')
     return encodeObject(result.definition.schema, stored(result.definition, result.entry) as unknown as JsonObject);
-  const schema = result.definition?.schema ?? statusSchema;
-  return encodeObject(schema, plain(result.object));
+  const object = plain(result.object);
+  return encodeObject(result.definition?.schema ?? discoverySchemas.get(object['kind']) ?? statusSchema, object);
 }
 
 async function encodeList(result: ListResult, partial?: (result: ListResult) => JsonObject): Promise<Buffer> {

@@ -336,13 +336,13 @@ function readPacked(codec: Codec, reader: WireReader, depth: number, previous: J
 
 const codecs = new WeakMap<Schema, Codec>();
 
-/** The codec of a field: lists and maps are repeated fields. */
+/** The codec of a field: lists and maps are repeated fields, unless they are messages of their own. */
 function fieldCodec(schema: Schema): Codec {
   const known = codecs.get(schema);
   if (known !== undefined) return known;
   const shape = wireShape(schema);
   const codec =
-    shape === 'list'
+    shape === 'list' && schema.wire?.wrapped !== true
       ? repeated(elementCodec(itemsOf(schema)))
       : shape === 'map'
         ? entries(schema)
@@ -351,7 +351,7 @@ function fieldCodec(schema: Schema): Codec {
   return codec;
 }
 
-/** The codec of a single value. A list within a list or map is a message with the items in field 1. */
+/** The codec of a single value. A list that is one is a message with the items in field 1. */
 function elementCodec(schema: Schema): Codec {
   const shape = wireShape(schema);
   if (shape === 'struct') return message(() => messageOf(schema));
@@ -435,7 +435,7 @@ const message = (of: () => Message): Codec => ({
   },
 });
 
-/** `{ items: [...] }` around a list or map that is itself an item or a map's value. */
+/** `{ items: [...] }` around a list or map that is itself an item or a map's value, or a message of its own. */
 function nested(schema: Schema): Codec {
   const wrapper: Schema = {
     type: 'object',

@@ -104,6 +104,6 @@ export interface WireFacts {
    * `webhooks.rules.Rule.apiGroups`.
    */
   readonly within?: { readonly number: number; readonly struct: string };
-  /** Of a list: in protobuf it is a message of its own with the items in field 1 (`ExtraValue`). */
+  /** Of a list: in protobuf it is a message of its own with the items in field 1 (`ExtraValue`, `Verbs`). */
   readonly wrapped?: boolean;
 }

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { discoverySchemas } from '../../src/resources/discovery-schemas.js';
+import { decodeProtobuf, readEnvelope } from '../../src/schema/protobuf.js';
 import { type Served, serve, served, type Tree, widgets } from './served.js';
 
 const v2 = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
@@ -87,3 +89,20 @@ test('a custom resource changes the tag, and what was known of others stays', as
     ],
   });
 });
+
+test.each(['/api', '/api/v1', '/apis', '/apis/certificates.k8s.io', '/apis/certificates.k8s.io/v1'])(
+  '%s says as protobuf what it says as JSON',
+  async (path) => {
+    const protobuf = 'application/vnd.kubernetes.protobuf';
+    const answer = await get(path, `${protobuf},application/json`);
+    expect([answer.code, answer.headers['content-type']]).toEqual([200, protobuf]);
+    const { apiVersion, kind, raw } = readEnvelope(answer.bytes);
+    const schema = discoverySchemas.get(kind);
+    if (schema === undefined) throw new Error(kind);
+    const { apiVersion: sameVersion = '', kind: sameKind, ...document } = (await get(path)).json();
+    expect([apiVersion, kind]).toEqual([sameVersion, sameKind]);
+    // Texts that are empty are written.
+    const told = JSON.parse(JSON.stringify(decodeProtobuf(schema, raw), (_, value) => value || undefined));
+    expect(told).toEqual(JSON.parse(JSON.stringify(document, (_, value) => value || undefined)));
+  },
+);
