@@ -194,6 +194,8 @@ export interface SubresourceProjection<T extends ApiObject> {
   read(object: T): ApiObject;
   /** What a write starts from, where it differs from what a reader gets. */
   readForWrite?(object: T): ApiObject;
+  /** What a write is judged by and answers, where it differs from what a reader gets. */
+  readWritten?(object: T): ApiObject;
   write(object: T, projected: ApiObject): T;
   validate?(projected: ApiObject): readonly Violation[];
 }

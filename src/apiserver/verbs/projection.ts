@@ -22,8 +22,8 @@ export async function projectedWrite(
   projection: SubresourceProjection<ApiObject>,
   { change, checkUid }: { readonly change: (current: ApiObject) => Promise<Changed>; readonly checkUid: boolean },
 ): Promise<Result> {
-  const { readForWrite = projection.read } = projection;
-  const judged: WriteRequest = { ...write, judgedAs: { next: projection.read, previous: readForWrite } };
+  const { readForWrite = projection.read, readWritten = projection.read } = projection;
+  const judged: WriteRequest = { ...write, judgedAs: { next: readWritten, previous: readWritten } };
   const written = await updateObject(parts, judged, key, {
     change: async (current) => {
       if (current === undefined) throw new Error('a projection never creates');
@@ -63,7 +63,7 @@ export async function projectedWrite(
     type: 'object',
     code: 200,
     definition: projectedDefinition(definition, projection),
-    object: projection.read(object),
+    object: readWritten(object),
   };
 }
 

@@ -135,6 +135,7 @@ export function scaleProjection(
       return project(object, 0);
     },
     readForWrite: (object) => project(object, unset),
+    readWritten: (object) => project(object, 0),
     write: (object, projected) => {
       const { replicas } = isObject(projected['spec']) ? projected['spec'] : { replicas: 0 };
       const wanted = typeof replicas === 'number' ? replicas : 0;

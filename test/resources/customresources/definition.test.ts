@@ -360,6 +360,10 @@ describe('scale', () => {
     const written = door.write(object, { ...(start ?? object), spec: { replicas: 4 } });
     expect(written['spec']).toEqual({ n: 4 });
   });
+
+  test('a write is answered without a wanted number too, since the schema may not let it be stored', () => {
+    expect(door.readWritten?.(asObject(widget({})))).toMatchObject({ spec: {}, status: { replicas: 0 } });
+  });
 });
 
 describe('expressions', () => {
