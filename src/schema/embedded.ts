@@ -8,6 +8,7 @@ import { printable } from './printable.js';
 import { mapList, mapObject } from './prune.js';
 import type { Schema } from './schema.js';
 import { somewhere } from './somewhere.js';
+import { sortDeep } from './sorted.js';
 
 /** Resources within resources: nodes with `embeddedResource` have a type and metadata of their own. */
 
@@ -17,9 +18,20 @@ export function decodeMetadata(
   path = 'metadata',
 ): { readonly metadata: JsonObject; readonly unknownFields: readonly string[] } {
   const strict = new Complaints();
-  const decoded = compileDecoder(objectMeta)(metadata, { strict, path });
+  const decode = (value: Json): Json => compileDecoder(objectMeta)(value, { strict, path });
+  const decoded = inOrder(decode, metadata);
   const unknownFields = strict.texts.map((text) => text.replace(/^\w+ field "([\s\S]*)"$/, '$1'));
   return { metadata: isObject(decoded) ? withoutNoManagers(decoded) : {}, unknownFields };
+}
+
+/** Of several things that cannot be read the first one by name is told: Go's maps of JSON come back sorted. */
+function inOrder(decode: (value: Json) => Json, value: Json): Json {
+  try {
+    return decode(value);
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    return decode(sortDeep(value));
+  }
 }
 
 /** An empty list of managedFields says something of built-in kinds only. */

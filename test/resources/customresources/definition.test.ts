@@ -478,6 +478,16 @@ test.each<[string, (depth: number) => Json]>([
   expect(codecOf(definition).store(asObject(valid))['spec']).toEqual({ free: expect.anything() });
 });
 
+test('of several members of metadata that cannot be read the first by name is told', () => {
+  const metadata = { name: 5, labels: { b: true, a: 1 }, generation: 'x' };
+  expect(() => decode(one(ofSpec({})), { ...widget({}), metadata })).toThrow(
+    'json: cannot unmarshal string into Go struct field ObjectMeta.generation of type int64',
+  );
+  expect(() => decode(one(ofSpec({})), { ...widget({}), metadata: { name: 5, labels: { b: true, a: 1 } } })).toThrow(
+    'json: cannot unmarshal number into Go struct field ObjectMeta.labels of type string',
+  );
+});
+
 test('an empty list of managers says nothing, neither of the resource nor of an embedded one', () => {
   const definition = one(ofSpec({ e: { type: 'object', 'x-kubernetes-embedded-resource': true } }));
   const e = { apiVersion: 'v1', kind: 'X', metadata: { name: 'x', managedFields: [] } };
