@@ -217,9 +217,16 @@ function* decodeCustom(
   const meta = checkedTypeMeta(parsed, unrecognized);
   // Unlike the fields of built-in kinds, these have one spelling.
   const { kind, apiVersion } = (text.value ?? {}) as JsonObject;
-  if (meta.kind === '' || !kind) throw unrecognized(`Object 'Kind' is missing in '${raw ?? goJson(text.value)}'`, dump);
+  if (meta.kind === '' || !kind) {
+    const why = `Object 'Kind' is missing in '${raw ?? goJson(text.value)}'`;
+    // Whoever wants no fields looked at has the body read by another reader, which knows what it is to be.
+    throw validation === 'Ignore'
+      ? cannotHandle({ apiVersion: groupVersion(definition), kind: definition.kind }, definition.kind, why)
+      : unrecognized(why, dump);
+  }
   const cannot = (why: string): ApiError => cannotHandle(meta, definition.kind, why);
   if (text.numberError !== undefined) throw cannot(text.numberError);
+  if (apiVersion === null) throw cannot('.apiVersion accessor error: <nil> is of the type <nil>, expected string');
   const { object, unknownFields } = yield* decoded(cannot, decodeWithCodec(definition, text.value as JsonObject));
   yield;
   report(

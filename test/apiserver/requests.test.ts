@@ -422,6 +422,20 @@ test('the body of a custom resource is read as what it says it is before its ver
   );
 });
 
+test('a custom resource without a kind, or with a version that is null, is told as who asks for strictness sees it', async () => {
+  const path = '/apis/example.com/v1/widgets';
+  const says = async (body: object, query = ''): Promise<string> =>
+    (await it.ask('POST', `${path}?dryRun=All${query}`, { body })).json().message;
+  const missing = "Object 'Kind' is missing in '{}'";
+  expect(await says({})).toBe(`the object provided is unrecognized (must be of type Widget): ${missing} ({})`);
+  expect(await says({}, '&fieldValidation=Ignore')).toBe(
+    `Widget in version "v1" cannot be handled as a Widget: ${missing}`,
+  );
+  expect(await says({ apiVersion: null, kind: 'Widget', metadata: { name: 5 } })).toBe(
+    'Widget in version "" cannot be handled as a Widget: .apiVersion accessor error: <nil> is of the type <nil>, expected string',
+  );
+});
+
 test('a number of replicas beyond all bounds is told to its last digit', async () => {
   const body =
     '{"kind":"Widget","apiVersion":"example.com/v1","metadata":{"name":"m"},"spec":{"replicas":1000000000000000000}}';
