@@ -36,8 +36,10 @@ function inOrder(decode: (value: Json) => Json, value: Json): Json {
 
 /** An empty list of managedFields says something of built-in kinds only. */
 function withoutNoManagers(metadata: JsonObject): JsonObject {
-  const { managedFields, ...rest } = metadata;
-  return managedFields !== undefined && isList(managedFields) && managedFields.length === 0 ? rest : metadata;
+  const { managedFields } = metadata;
+  if (managedFields === undefined || !isList(managedFields) || managedFields.length > 0) return metadata;
+  const { managedFields: _, ...rest } = metadata;
+  return rest;
 }
 
 /** Metadata without the members that Go cannot read. */
