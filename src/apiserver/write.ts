@@ -379,7 +379,10 @@ function* updateViolations(
   const door = view ?? definition;
   const type = definition.typeViolations?.(next) ?? [];
   const checks = definition.checksMetadata ?? 'always';
-  const again = checks === 'always' ? [...updated, ...own] : checks === 'on change' ? updated : [];
+  const again = [
+    ...(checks === 'always' || checks === 'on change' ? updated : []),
+    ...(checks === 'always' || checks === 'as if new' ? own : []),
+  ];
   const metadata = type.length > 0 ? type : again;
   const kind = yield* resultOf(door.validate?.(next, previous, context, metadata) ?? []);
   return [...generic, ...updated, ...metadata, ...kind];

@@ -19,10 +19,11 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Res
   readonly nameRule?: NameRule;
   /**
    * When the kind's own rules look at metadata, which the generic ones do for every kind: what is wrong on an update
-   * then stands twice among the causes. `on change`: of an updated object only against what it was before. Where they
-   * never do, metadata is looked at once the rest is found valid. Default: `always`.
+   * then stands twice among the causes. `on change`: of an updated object only against what it was before. `as if new`:
+   * of an updated object only what holds for new ones. Where they never do, metadata is looked at once the rest is found
+   * valid. Default: `always`.
    */
-  readonly checksMetadata?: 'always' | 'on change' | 'on create' | 'never';
+  readonly checksMetadata?: 'always' | 'on change' | 'as if new' | 'never';
   /** Finalizers need not be qualified by a domain. Always so for custom resources. */
   readonly anyFinalizer?: boolean;
   /** PUT of an absent object creates it. */

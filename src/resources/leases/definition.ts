@@ -67,6 +67,7 @@ export const leases = defineResource<Lease>({
   anyFinalizer: true,
   schema: leaseSchema,
   nameRule: nameRules.dnsSubdomain,
+  checksMetadata: 'on change',
   createOnUpdate: true,
   columns: [
     column(

@@ -53,7 +53,7 @@ export const mutatingWebhookConfigurations: ResourceDefinition<MutatingWebhookCo
     anyFinalizer: true,
     schema: mutatingWebhookConfigurationSchema,
     nameRule: nameRules.dnsSubdomain,
-    checksMetadata: 'on create',
+    checksMetadata: 'as if new',
     newGeneration: (next, previous) => !isDeepStrictEqual(next.webhooks ?? [], previous.webhooks ?? []),
     columns: [
       column(

@@ -41,7 +41,7 @@ export const validatingWebhookConfigurations: ResourceDefinition<ValidatingWebho
     anyFinalizer: true,
     schema: validatingWebhookConfigurationSchema,
     nameRule: nameRules.dnsSubdomain,
-    checksMetadata: 'on create',
+    checksMetadata: 'as if new',
     newGeneration: (next, previous) => !isDeepStrictEqual(next.webhooks ?? [], previous.webhooks ?? []),
     columns: [
       column(

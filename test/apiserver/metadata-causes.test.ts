@@ -1,0 +1,31 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Served, serve } from './served.js';
+
+/** How often kube-apiserver 1.36.3 names a field of metadata: once or twice for every kind, and as often as the kind's own rules look. */
+
+let it: Served;
+beforeAll(async () => {
+  it = await serve();
+});
+afterAll(() => it.stop());
+
+const group = '/apis/admissionregistration.k8s.io/v1';
+const prefix = 'metadata.generateName';
+const labels = 'metadata.labels';
+
+test.each<[string, string, readonly string[]]>([
+  ['old and new', '/api/v1/namespaces/default/configmaps', [labels, labels, prefix, labels, labels]],
+  ['only against the old', '/apis/coordination.k8s.io/v1/namespaces/default/leases', [labels, labels, labels]],
+  ['only the new', `${group}/validatingwebhookconfigurations`, [labels, labels, prefix, labels]],
+  ['only the new', `${group}/mutatingwebhookconfigurations`, [labels, labels, prefix, labels]],
+])('own rules that look at %s metadata: %s', async (_, at, fields) => {
+  const created = await it.ask('POST', at, { body: { metadata: { name: 'a' } } });
+  expect(created.code).toBe(201);
+  const { code, json } = await it.ask('PATCH', `${at}/a`, {
+    body: { metadata: { generateName: 'G_', labels: { 'a b': 'x' } } },
+    headers: { 'content-type': 'application/merge-patch+json' },
+  });
+  expect(code).toBe(422);
+  const causes: readonly { readonly field: string }[] = json().details.causes;
+  expect(causes.map(({ field }) => field).sort()).toEqual([...fields].sort());
+});
