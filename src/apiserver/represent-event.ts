@@ -9,12 +9,26 @@ import { entryBytes, tableMeta } from './represent.js';
 import type { Representation, WatchItem } from './request.js';
 import { partialObject, tableOf } from './tables.js';
 
-/** Watch events in the form the caller accepts; plain JSON is made once for all watchers. */
-export type EventEncoder = (item: WatchItem) => Buffer;
+/**
+ * Watch events in the form the caller accepts; plain JSON is made once for all watchers. Undefined for what has no such
+ * form, where the watch ends.
+ */
+export type EventEncoder = (item: WatchItem) => Buffer | undefined;
 
 const plainEvents = new WeakMap<ResourceDefinition, WeakMap<Entry, Map<string, Buffer>>>();
 
 export async function eventEncoder(
+  definition: ResourceDefinition,
+  form: Representation,
+  now: () => number,
+): Promise<EventEncoder> {
+  const encode = await encoderOf(definition, form, now);
+  // No object is a list, but what went wrong is told in any form.
+  if (form.as?.kind !== 'PartialObjectMetadataList') return encode;
+  return (item) => (item.type === 'ERROR' ? encode(item) : undefined);
+}
+
+async function encoderOf(
   definition: ResourceDefinition,
   form: Representation,
   now: () => number,

@@ -234,7 +234,7 @@ function told(encode: EventEncoder, { sent }: WatchResult): EventEncoder {
   if (sent === undefined) return encode;
   return (item) => {
     const bytes = encode(item);
-    sent(item, bytes.length);
+    if (bytes !== undefined) sent(item, bytes.length);
     return bytes;
   };
 }

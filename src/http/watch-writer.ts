@@ -11,8 +11,9 @@ const restAbove = 1_048_576;
 const patienceMs = 30_000;
 
 /**
- * Writes the events of a watch to its caller as they come, no faster than it reads. The stream ends with the watch; a
- * caller that goes away, or does not read, ends the watch. Rejects if an event cannot be encoded.
+ * Writes the events of a watch to its caller as they come, no faster than it reads. The stream ends with the watch, or
+ * before an event that has no form; a caller that goes away, or does not read, ends the watch. Rejects if an event cannot
+ * be encoded.
  */
 export function writeWatch(
   { events, pace }: Pick<WatchResult, 'events' | 'pace'>,
@@ -27,12 +28,19 @@ export function writeWatch(
       subscription.unsubscribe();
       resolve();
     };
+    const end = (): void => {
+      out.end();
+      if (out.writableLength > 0) void taken(out, clock, cut);
+      finish();
+    };
     pace.limit(() => (out.writableLength > restAbove && !out.destroyed ? taken(out, clock, cut) : undefined));
     const running = events.subscribe({
       next: (item) => {
         if (out.destroyed || out.writableEnded) return;
         try {
-          out.write(encode(item));
+          const bytes = encode(item);
+          if (bytes === undefined) end();
+          else out.write(bytes);
         } catch (error) {
           subscription.unsubscribe();
           reject(error);
@@ -42,11 +50,7 @@ export function writeWatch(
         cut();
         finish();
       },
-      complete: () => {
-        out.end();
-        if (out.writableLength > 0) void taken(out, clock, cut);
-        finish();
-      },
+      complete: end,
     });
     subscription.add(running);
     out.once('close', finish);

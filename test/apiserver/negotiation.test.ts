@@ -294,8 +294,19 @@ describe('a watch', () => {
     expect(proto.bytes.includes('PartialObjectMetadata')).toBe(true);
   });
 
+  test.each(either)(
+    'of lists of metadata ends before its first event, none of which is a list: %s',
+    async (_, path) => {
+      for (const type of ['application/json', protobuf]) {
+        const { code, bytes } = await get(`${path}?watch=1`, as('PartialObjectMetadataList', 'v1', type));
+        expect([code, bytes.length]).toEqual([200, 0]);
+      }
+    },
+  );
+
   test('errors are Statuses in every form', async () => {
-    for (const accept of ['application/json', as('Table'), as('PartialObjectMetadata')]) {
+    const forms = ['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList'].map((kind) => as(kind));
+    for (const accept of ['application/json', ...forms]) {
       const answer = await it.ask('GET', `${custom}?watch=1&resourceVersion=1`, { headers: { accept } });
       const [{ type, object }] = answer.events() as [Tree];
       expect([answer.code, type, object.kind, object.code]).toEqual([200, 'ERROR', 'Status', 410]);
