@@ -9,8 +9,10 @@ import type {
   SubjectAccessReviewSpec,
 } from '../../api/kinds/access-review.js';
 import { labelValue, qualifiedName } from '../../api/names.js';
-import type { ApiObject, ObjectMeta } from '../../api/object.js';
+import type { ApiObject, JsonObject, ObjectMeta } from '../../api/object.js';
 import { child, forbiddenField, index, invalid, ofEach, required, type Violation } from '../../api/violations.js';
+import { type EncodedType, inOrder } from '../../schema/encode.js';
+import { objectMeta } from '../../schema/meta.js';
 
 /** What is wrong with a question about access. Questions are refused as a whole and without their kind. */
 
@@ -134,6 +136,14 @@ function checkOperator({ operator, values = [] }: Requirement, path: string): re
   return [];
 }
 
+const metadataType: EncodedType = {
+  group: 'meta.k8s.io',
+  version: 'v1',
+  kind: 'ObjectMeta',
+  origin: 'built-in',
+  schema: objectMeta,
+};
+
 function checkMetadata(
   { metadata }: ApiObject,
   allowed: readonly (keyof ObjectMeta)[],
@@ -141,7 +151,7 @@ function checkMetadata(
 ): readonly Violation[] {
   const may: readonly string[] = ['managedFields', ...allowed];
   const isEmpty = Object.entries(metadata).every(([name, value]) => may.includes(name) || isNothing(value));
-  return isEmpty ? [] : [invalid('metadata', metadata, why)];
+  return isEmpty ? [] : [invalid('metadata', inOrder(metadataType, metadata as JsonObject), why)];
 }
 
 const isNothing = (value: unknown): boolean =>

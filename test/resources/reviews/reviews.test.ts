@@ -186,7 +186,7 @@ describe('access reviews', () => {
     ['SelfSubjectAccessReview', {}, [neither]],
     [
       'SelfSubjectAccessReview',
-      { metadata: { name: 'n', managedFields: [{ manager: 'm' }] }, spec: { resourceAttributes: pods() } },
+      { metadata: { managedFields: [{ manager: 'm' }], name: 'n' }, spec: { resourceAttributes: pods() } },
       [{ field: 'metadata', message: 'Invalid value: {"name":"n","managedFields":[{"manager":"m"}]}: must be empty' }],
     ],
     [
