@@ -378,7 +378,7 @@ function* updateViolations(
   const generic = own.length === 0 ? own : yield* validateMetadata(next, genericRules(definition));
   const door = view ?? definition;
   const type = definition.typeViolations?.(next) ?? [];
-  const checks = definition.checksMetadata ?? 'always';
+  const checks = view?.checksMetadata ?? definition.checksMetadata ?? 'always';
   const again = [
     ...(checks === 'always' || checks === 'on change' ? updated : []),
     ...(checks === 'always' || checks === 'as if new' ? own : []),

@@ -5,6 +5,9 @@ import type { UserInfo } from '../api/user.js';
 import type { Findings, Violation } from '../api/violations.js';
 import type { Schema } from '../schema/schema.js';
 
+/** When the rules of one kind look at metadata; see `ResourceDefinition`. */
+export type MetadataChecks = 'always' | 'on change' | 'as if new' | 'never';
+
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
 
 /** What is special about one kind. Everything common to all kinds is in the registry and the API server. */
@@ -23,7 +26,7 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Res
    * of an updated object only what holds for new ones. Where they never do, metadata is looked at once the rest is found
    * valid. Default: `always`.
    */
-  readonly checksMetadata?: 'always' | 'on change' | 'as if new' | 'never';
+  readonly checksMetadata?: MetadataChecks;
   /** Finalizers need not be qualified by a domain. Always so for custom resources. */
   readonly anyFinalizer?: boolean;
   /** PUT of an absent object creates it. */
@@ -158,6 +161,8 @@ export interface SubresourceView<T extends ApiObject> {
   readonly resetFields?: readonly (readonly string[])[];
   /** False where the server has no table for this door. */
   readonly tables?: boolean;
+  /** When the rules of this door look at metadata. Default: as the kind's. */
+  readonly checksMetadata?: MetadataChecks;
   /** Keeps everything of `previous` that this door may not change. Pure. */
   prepare(next: T, previous: T, context: RequestContext): T;
   validate?(next: T, previous: T, context: RequestContext, inMetadata?: readonly Violation[]): Findings;

@@ -29,3 +29,14 @@ test.each<[string, string, readonly string[]]>([
   const causes: readonly { readonly field: string }[] = json().details.causes;
   expect(causes.map(({ field }) => field).sort()).toEqual([...fields].sort());
 });
+
+test.each<[string, string, object]>([
+  ['PUT', '/api/v1/namespaces/default/finalize', {}],
+  ['PATCH', '/api/v1/namespaces/default/status', { 'content-type': 'application/merge-patch+json' }],
+])('what only changes a part looks at metadata only against the old: %s %s', async (method, path, headers) => {
+  const body = { metadata: { name: 'default', labels: { 'a b': 'x' } } };
+  const { code, json } = await it.ask(method, path, { body, headers: { ...headers } });
+  expect(code).toBe(422);
+  const causes: readonly { readonly field: string }[] = json().details.causes;
+  expect(causes.map(({ field }) => field)).toEqual([labels, labels, labels]);
+});

@@ -52,6 +52,7 @@ export function customResourceDefinitions({
         type: 'view',
         tables: false,
         resetFields: [['spec']],
+        checksMetadata: 'on change',
         prepare: (next, previous) => ({ ...next, spec: previous.spec }),
         validate: (next) => [
           ...validateCrdStatus(next),

@@ -154,6 +154,7 @@ export function namespaceDefinition(domains: Domains = defaultDomains): Resource
         type: 'view',
         verbs: ['update'],
         resetFields: [['status']],
+        checksMetadata: 'on change',
         prepare: (next, previous) => ({ ...atOnce(withNameLabel(next, label)), status: { ...previous.status } }),
         validate: ({ spec }) =>
           ofEach(spec?.finalizers ?? [], (name, at) => validateFinalizer(name, index('spec.finalizers', at))),
@@ -161,6 +162,7 @@ export function namespaceDefinition(domains: Domains = defaultDomains): Resource
       status: {
         type: 'view',
         resetFields: [['spec']],
+        checksMetadata: 'on change',
         prepare: (next, previous) => ({ ...atOnce(withNameLabel(next, label)), spec: { ...previous.spec } }),
         validate: validatePhase,
       },
