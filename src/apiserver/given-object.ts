@@ -36,6 +36,23 @@ export function inNamespace(definition: ResourceDefinition, { key }: RequestCont
   return { ...object, metadata: { ...object.metadata, namespace: key.namespace ?? '' } };
 }
 
+/** The object where a URL with a name says that it is. First of all that is checked once it is read or patched. */
+export function placedByUrl(definition: ResourceDefinition, context: RequestContext, object: ApiObject): ApiObject {
+  const placed = inNamespace(definition, context, object);
+  checkName(placed, context.key.name ?? '');
+  return placed;
+}
+
+/** The name in the body must be that of the URL. */
+function checkName({ metadata }: ApiObject, name: string): void {
+  if (!metadata.name) {
+    throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
+  }
+  if (metadata.name !== name) {
+    throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${name})`);
+  }
+}
+
 /** An object to be created has no version yet. `ignore`: whatever it says means nothing. */
 export function checkNoVersion({ metadata }: ApiObject, ignore: boolean): void {
   const { resourceVersion } = metadata;

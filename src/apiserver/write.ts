@@ -30,7 +30,6 @@ import {
   readGivenVersion,
   subject,
   uidMismatch,
-  uidOfNothing,
   versionMissing,
 } from './given-object.js';
 import { mutated } from './mutated.js';
@@ -190,7 +189,7 @@ export interface Changed {
 /** How an update comes to its new object. */
 export interface Update {
   /**
-   * The object as the caller wants it, made from what is there now (undefined: nothing). Called again with the
+   * The object as the caller wants it, placed by the URL, made from what is there now (undefined: nothing). Called again with the
    * fresh object after a lost race.
    */
   change(current: ApiObject | undefined): Promise<Changed>;
@@ -250,10 +249,7 @@ async function createByUpdate(parts: Parts, request: WriteRequest, key: ObjectKe
   // One that is no version is refused, although there is nothing to compare it with.
   readGivenVersion(object);
   const { uid } = object.metadata;
-  if (uid)
-    throw update.checkUid
-      ? uidMismatch(definition, key, request.context, [uid, ''])
-      : uidOfNothing(definition, key, uid);
+  if (uid) throw uidMismatch(definition, key, request.context, [uid, '']);
   return createObject(parts, request, object, { managed, byUpdate: key, mayCreate: update.mayCreate });
 }
 
@@ -272,7 +268,7 @@ async function updateOnce(
   if (turns.isDue) await turns.next();
   const changed = await update.change(previous);
   if (turns.isDue) await turns.next();
-  let next = inNamespace(definition, context, changed.object);
+  let next = changed.object;
   const givenUid = next.metadata.uid;
   if (update.checkUid && givenUid && givenUid !== previous.metadata.uid) {
     throw uidMismatch(definition, key, context, [givenUid, previous.metadata.uid ?? '']);

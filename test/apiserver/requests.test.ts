@@ -5,6 +5,8 @@ import { type AskOptions, type Served, serve, served, widgets } from './served.j
 
 const configMaps = '/api/v1/namespaces/default/configmaps';
 const merge = { 'content-type': 'application/merge-patch+json' };
+const apply = { 'content-type': 'application/apply-patch+yaml' };
+const scale = { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' };
 const protobuf = { 'content-type': 'application/vnd.kubernetes.protobuf' };
 const table = { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' };
 
@@ -379,7 +381,6 @@ test('a status that is applied as null is none where there is none, and no objec
 
 test('bodies of custom resources spell kind and apiVersion in one way', async () => {
   const gadgets = '/apis/example.com/v1/widgets';
-  const scale = { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' };
   await it.ask('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
     body: widgets({ properties: { replicas: { type: 'integer' } } }, { deprecated: true, subresources: { scale } }),
   });
@@ -704,6 +705,33 @@ test('who may not create is told so of what could be created only', async () => 
   }
 });
 
+test('what is seen or applied is placed by the URL before its name and its uid are looked at', async () => {
+  const { metadata, spec, ...rest } = widgets(
+    { properties: { replicas: { type: 'integer' } } },
+    { subresources: { scale } },
+  );
+  const names = { plural: 'gadgets', kind: 'Gadget' };
+  const body = { ...rest, metadata: { name: 'gadgets.example.com' }, spec: { ...spec, scope: 'Namespaced', names } };
+  await it.ask('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', { body });
+  const at = '/apis/example.com/v1/namespaces/default/gadgets';
+  await served(it, at);
+  const gadget = { kind: 'Gadget', apiVersion: 'example.com/v1', metadata: { name: 'g' }, spec: { replicas: 1 } };
+  expect((await it.ask('POST', at, { body: gadget })).code).toBe(201);
+  const elsewhere = { metadata: { name: 'h', namespace: 'other', uid: 'x' } };
+  for (const [method, path, headers, code, why] of [
+    ['PUT', '/g/scale', {}, 400, 'the namespace of the provided object'],
+    ['PUT', '/absent/scale', {}, 400, 'the namespace of the provided object'],
+    ['PATCH', '/g/scale', merge, 400, 'the namespace of the provided object'],
+    ['PATCH', '/g', merge, 400, 'the namespace of the provided object'],
+    ['PATCH', '/absent?fieldManager=m', apply, 409, 'uid mismatch'],
+  ] as const) {
+    const { kind, apiVersion } = gadget;
+    const sent = { ...(headers === apply ? { kind, apiVersion } : {}), ...elsewhere };
+    const answer = await it.ask(method, `${at}${path}`, { headers, body: sent });
+    expect([path, answer.code, answer.json().message]).toEqual([path, code, expect.stringContaining(why)]);
+  }
+});
+
 test('nodes leave a Status behind', async () => {
   await it.ask('POST', '/api/v1/nodes', { body: { metadata: { name: 'n' } } });
   expect((await it.ask('DELETE', '/api/v1/nodes/n')).json()).toMatchObject({ kind: 'Status', status: 'Success' });
@@ -714,6 +742,11 @@ test('a PUT is looked at before it is known whether the object is there', async 
   const body = { metadata: { name: 'absent', ownerReferences: [owner, owner] } };
   const repeated = await it.ask('PUT', `${configMaps}/absent`, { body });
   expect([repeated.code, repeated.headers['warning']]).toEqual([404, expect.stringContaining('observed: u')]);
+  const elsewhere = { metadata: { name: 'b', namespace: 'other', uid: 'u' } };
+  for (const absent of [configMaps, '/apis/coordination.k8s.io/v1/namespaces/default/leases']) {
+    const { code, json } = await it.ask('PUT', `${absent}/absent`, { body: elsewhere });
+    expect([code, json().message]).toEqual([400, expect.stringContaining('namespace of the provided object')]);
+  }
   const lease = { metadata: { name: 'l', resourceVersion: 'x' } };
   const unread = await it.ask('PUT', '/apis/coordination.k8s.io/v1/namespaces/default/leases/l', { body: lease });
   expect([unread.code, unread.json().message]).toEqual([500, 'strconv.ParseUint: parsing "x": invalid syntax']);

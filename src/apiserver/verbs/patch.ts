@@ -9,6 +9,7 @@ import { DecodeError, decodeText, typeMetaOf } from '../../schema/decode.js';
 import { checkedVersion, decodedAs, decodeWithCodec, kindComplaint, withDefaults } from '../bodies.js';
 import type { Catalogue, Served } from '../catalogue.js';
 import { withVersions } from '../conversions.js';
+import { placedByUrl, uidOfNothing } from '../given-object.js';
 import type { Parts } from '../parts.js';
 import { applied, checkRepeated, readConfiguration } from '../patch/apply.js';
 import { type Decoded, patched, patchTypeOf, readPatch } from '../patch/index.js';
@@ -18,7 +19,6 @@ import { mayCreate, resultOf, writeRequest } from '../resource-request.js';
 import type { Target } from '../target.js';
 import { type Update, updateObject, type WriteRequest } from '../write.js';
 import { projectedDefinition, projectedWrite } from './projection.js';
-import { checkName } from './put.js';
 
 /** PATCH, in any of its types: the change is made to the fresh object, again after a lost race. */
 export async function patchObject(
@@ -43,8 +43,9 @@ export async function patchObject(
       : await patchChange(parts.catalogue, request, type, seen, parameters, context);
   const named: Change = async (current) => {
     const made = await change(current);
-    checkName(made.object, key.name);
-    return made;
+    const { uid } = made.object.metadata;
+    if (current === undefined && uid) throw uidOfNothing(definition, key, uid);
+    return { ...made, object: placedByUrl(definition, context, made.object) };
   };
   if (projection !== undefined)
     return projectedWrite(parts, write, key, projection, { change: named, checkUid: false });

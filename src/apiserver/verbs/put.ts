@@ -1,9 +1,7 @@
-import { badRequest } from '../../api/errors.js';
-import type { ApiObject } from '../../api/object.js';
 import { readWriteParameters } from '../../api/options.js';
 import type { RequestContext } from '../../registry/resource-definition.js';
 import { readObject } from '../bodies.js';
-import { dedupeOwners } from '../given-object.js';
+import { dedupeOwners, placedByUrl } from '../given-object.js';
 import type { Parts } from '../parts.js';
 import type { ApiRequest, Result } from '../request.js';
 import { mayCreate, resultOf, writeRequest } from '../resource-request.js';
@@ -24,13 +22,13 @@ export async function putObject(
   const key = { namespace: context.key.namespace, name: context.key.name ?? '' };
   const write = writeRequest(request, definition, acting, parameters);
   if (subresource?.type === 'projection') {
-    const sent = await readProjected(parts, request, projectedDefinition(definition, subresource), parameters, context);
-    checkName(sent, key.name);
+    const seen = projectedDefinition(definition, subresource);
+    const sent = placedByUrl(seen, context, await readProjected(parts, request, seen, parameters, context));
     const change = async () => ({ object: sent, managed: false });
     return projectedWrite(parts, write, key, subresource, { change, checkUid: true });
   }
-  const sent = dedupeOwners(await readObject(parts, request, definition, parameters, context), context, 'request');
-  checkName(sent, key.name);
+  const read = await readObject(parts, request, definition, parameters, context);
+  const sent = dedupeOwners(placedByUrl(definition, context, read), context, 'request');
   const written = await updateObject(
     parts,
     { ...write, view: subresource?.type === 'view' ? subresource : undefined },
@@ -43,14 +41,4 @@ export async function putObject(
     },
   );
   return resultOf(definition, written);
-}
-
-/** The name in the body must be that of the URL. */
-export function checkName({ metadata }: ApiObject, name: string): void {
-  if (!metadata.name) {
-    throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
-  }
-  if (metadata.name !== name) {
-    throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${name})`);
-  }
 }
