@@ -1,4 +1,5 @@
 import { badRequest, invalidObject } from './errors.js';
+import { quote } from './go-text.js';
 import { type FieldSelector, type LabelSelector, parseFieldSelector, parseLabelSelector } from './selectors.js';
 import { forbiddenField, invalid, notSupported, required, tooLong, type Violation } from './violations.js';
 
@@ -17,20 +18,20 @@ export const readBoolean = (value: string | undefined): boolean =>
 /** A decimal int64, or 400 in Go's words. */
 export function readInteger(value: string | undefined): number | undefined {
   if (value === undefined) return undefined;
-  if (!/^[+-]?\d+$/.test(value)) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(value)}: invalid syntax`);
+  if (!/^[+-]?\d+$/.test(value)) throw badRequest(`strconv.ParseInt: parsing ${quote(value)}: invalid syntax`);
   const number = BigInt(value);
   if (number > 9223372036854775807n || number < -9223372036854775808n) {
-    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(value)}: value out of range`);
+    throw badRequest(`strconv.ParseInt: parsing ${quote(value)}: value out of range`);
   }
   return Number(number);
 }
 
 /** A decimal uint64; answers Go's complaint as text if it is none. */
 export function parseVersion(text: string): bigint | { readonly wrong: string } {
-  if (!/^\d+$/.test(text)) return { wrong: `strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax` };
+  if (!/^\d+$/.test(text)) return { wrong: `strconv.ParseUint: parsing ${quote(text)}: invalid syntax` };
   const number = BigInt(text);
   return number > 18446744073709551615n
-    ? { wrong: `strconv.ParseUint: parsing ${JSON.stringify(text)}: value out of range` }
+    ? { wrong: `strconv.ParseUint: parsing ${quote(text)}: value out of range` }
     : number;
 }
 
@@ -128,6 +129,7 @@ export interface WriteParameters {
 }
 
 const managerLimit = 128;
+const unprintable = /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
 const validations = ['', 'Ignore', 'Strict', 'Warn'];
 
 function dryRunViolations(values: readonly string[]): readonly Violation[] {
@@ -137,16 +139,11 @@ function dryRunViolations(values: readonly string[]): readonly Violation[] {
 function managerViolations(manager: string | undefined): readonly Violation[] {
   if (manager === undefined) return [];
   if (Buffer.byteLength(manager) > managerLimit) return [tooLong('fieldManager', managerLimit)];
-  const at = [...manager].findIndex((character) => /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/u.test(character));
-  if (at < 0) return [];
-  const code = ([...manager][at] ?? '').codePointAt(0) ?? 0;
-  return [
-    invalid(
-      'fieldManager',
-      manager,
-      `invalid character U+${code.toString(16).toUpperCase().padStart(4, '0')} (at position ${at})`,
-    ),
-  ];
+  return [...manager.matchAll(unprintable)].map(({ 0: character, index }) => {
+    const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+    const at = Buffer.byteLength(manager.slice(0, index));
+    return invalid('fieldManager', manager, `invalid character U+${code} (at position ${at})`);
+  });
 }
 
 /** Options of create, update and patch; `kind` names the options object in errors. */

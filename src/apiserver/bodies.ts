@@ -1,5 +1,5 @@
 import { ApiError, badRequest, unsupportedMediaType } from '../api/errors.js';
-import { goJson } from '../api/go-text.js';
+import { goJson, quote } from '../api/go-text.js';
 import type { ReadText } from '../api/json-exact.js';
 import { largeJson } from '../api/json-pieces.js';
 import { dumpBody, JsonSyntaxError, readJson, readJsonInSteps } from '../api/json-text.js';
@@ -149,7 +149,7 @@ export function checkedVersion(meta: TypeMeta): TypeMeta {
 }
 
 const notRegistered = ({ apiVersion, kind }: TypeMeta, scheme: string): string =>
-  `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme ${JSON.stringify(scheme)}`;
+  `no kind ${quote(kind)} is registered for version ${quote(apiVersion)} in scheme ${quote(scheme)}`;
 
 function* decodeBuiltIn(
   served: Served,
@@ -229,15 +229,11 @@ function* decodeCustom(
   if (apiVersion === null) throw cannot('.apiVersion accessor error: <nil> is of the type <nil>, expected string');
   const { object, unknownFields } = yield* decoded(cannot, decodeWithCodec(definition, text.value as JsonObject));
   yield;
-  report(
-    [...text.duplicates, ...unknownFields.map((path) => `unknown field ${JSON.stringify(path)}`)],
-    validation,
-    context,
-    (why) =>
-      meta.apiVersion === ''
-        ? badRequest("Object 'apiVersion' is missing in 'object has no apiVersion field'")
-        : // What has been read so far is of the kind that it says.
-          cannotHandle(meta, meta.kind, why),
+  report([...text.duplicates, ...unknownFields.map((path) => `unknown field "${path}"`)], validation, context, (why) =>
+    meta.apiVersion === ''
+      ? badRequest("Object 'apiVersion' is missing in 'object has no apiVersion field'")
+      : // What has been read so far is of the kind that it says.
+        cannotHandle(meta, meta.kind, why),
   );
   const expected = groupVersion(definition);
   if (apiVersion !== expected) {
@@ -259,9 +255,7 @@ export function decodeWithCodec(
 }
 
 const cannotHandle = (meta: TypeMeta, kind: string, why: string): ApiError =>
-  badRequest(
-    `${meta.kind} in version ${JSON.stringify(shortVersion(meta.apiVersion))} cannot be handled as a ${kind}: ${why}`,
-  );
+  badRequest(`${meta.kind} in version ${quote(shortVersion(meta.apiVersion))} cannot be handled as a ${kind}: ${why}`);
 
 function* decoded<T>(cannot: (why: string) => ApiError, decoding: Steps<T>): Steps<T> {
   try {

@@ -1,4 +1,5 @@
 import { type ApiError, badRequest, conflict, invalidObject, untyped } from '../api/errors.js';
+import { quote } from '../api/go-text.js';
 import { pathSegment } from '../api/names.js';
 import type { ApiObject, ObjectKey } from '../api/object.js';
 import { parseVersion } from '../api/options.js';
@@ -19,7 +20,7 @@ export const subject = (definition: ResourceDefinition, name: string | undefined
 /** The name in a URL must be one that an object can have. Asked once the object is looked for. */
 export function checkPathName(name: string): void {
   const [wrong] = pathSegment(name);
-  if (wrong !== undefined) throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: ${wrong}`);
+  if (wrong !== undefined) throw badRequest(`Name parameter invalid: ${quote(name)}: ${wrong}`);
 }
 
 /** The object in the namespace of the URL; cluster-scoped objects are in none. */

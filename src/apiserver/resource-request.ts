@@ -1,4 +1,5 @@
 import { untyped } from '../api/errors.js';
+import { quote } from '../api/go-text.js';
 import type { ApiObject } from '../api/object.js';
 import {
   checkListParameters,
@@ -146,7 +147,7 @@ function checkNamespace(
 ) {
   if ((namespace !== '.' && namespace !== '..') || !namespaced || verb === 'create' || verb === 'update') return;
   const key = [...(origin === 'custom' ? [group] : []), plural, namespace, ...(name === '' ? [] : [name])];
-  throw untyped(`invalid key: ${JSON.stringify(`/${key.join('/')}`)}`);
+  throw untyped(`invalid key: ${quote(`/${key.join('/')}`)}`);
 }
 
 async function remove(

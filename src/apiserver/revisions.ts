@@ -1,4 +1,5 @@
 import { type ApiError, badRequest, expired, internalError, timeout, untyped } from '../api/errors.js';
+import { quote } from '../api/go-text.js';
 import { parseVersion } from '../api/options.js';
 import type { Clock } from '../runtime/clock.js';
 import { HistoryCompacted, type Revision, RevisionInFuture, type Store } from '../store/store.js';
@@ -39,7 +40,7 @@ export async function waitForRevision(
 export function readVersion(text: string, where: 'list' | 'get' | 'watch'): Revision {
   const version = parseVersion(text);
   if (typeof version === 'bigint') return version;
-  const complaint = `resourceVersion: Invalid value: ${JSON.stringify(text)}: ${version.wrong}`;
+  const complaint = `resourceVersion: Invalid value: ${quote(text)}: ${version.wrong}`;
   throw where === 'list' ? badRequest(`invalid resource version: ${complaint}`) : untyped(complaint);
 }
 

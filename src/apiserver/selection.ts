@@ -1,4 +1,5 @@
 import { badRequest, untyped } from '../api/errors.js';
+import { quote } from '../api/go-text.js';
 import type { ApiObject } from '../api/object.js';
 import type { ListParameters } from '../api/options.js';
 import type { LabelSelector } from '../api/selectors.js';
@@ -70,7 +71,7 @@ function getterOf(definition: ResourceDefinition, field: string): Getter {
     return (object) => object.metadata.namespace ?? '';
   throw badRequest(
     own === undefined && definition.origin === 'built-in'
-      ? `${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`
+      ? `${quote(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`
       : `field label not supported: ${field}`,
   );
 }

@@ -23,6 +23,17 @@ test.each<[string, string, AskOptions, number, string]>([
   // Numbers and selectors are read before they are held against each other.
   ['GET', '?limit=', {}, 400, 'strconv.ParseInt: parsing "": invalid syntax'],
   ['GET', '?timeoutSeconds=&labelSelector=(', {}, 400, 'strconv.ParseInt: parsing "": invalid syntax'],
+  // What nobody sees is told by its number, as Go quotes it.
+  ['GET', '?limit=%C2%A0%01', {}, 400, 'strconv.ParseInt: parsing "\\u00a0\\x01": invalid syntax'],
+  ['GET', '?fieldSelector=%C2%A0%3Da', {}, 400, '"\\u00a0" is not a known field selector'],
+  ['PUT', '/b', { body: { kind: '\u2028' } }, 400, 'no kind "\\u2028" is registered'],
+  [
+    'PUT',
+    '/b?fieldManager=%C3%A9%0A%E2%80%8B',
+    { body: { metadata: { name: 'b' } } },
+    422,
+    'invalid character U+000A (at position 2), fieldManager: Invalid value: "é\\n\\u200b": invalid character U+200B (at position 3)]',
+  ],
   ['GET', '?resourceVersionMatch=x&labelSelector=(', {}, 400, "found '(', expected: !, identifier, or 'end of string'"],
   ['GET', '?resourceVersionMatch=x&fieldSelector=a', {}, 400, "invalid selector: 'a'; can't understand 'a'"],
   [
@@ -554,6 +565,10 @@ test('doors of custom resources', async () => {
     expect(headers['warning']).toBe('299 - "example.com/v1 Widget is deprecated"');
     return [code, json().message];
   };
+  const unknown = { ...widget, spec: { 'a"\u0001': 1 } };
+  expect((await it.ask('POST', `${at}?fieldValidation=Strict`, { body: unknown })).json().message).toContain(
+    'strict decoding error: unknown field "spec.a"\u0001"',
+  );
   const metadata = { name: 'w', uid: 'x' };
   expect(await asked('GET', '/nope')).toEqual([404, 'widgets.example.com "w" not found']);
   expect(await asked('PUT', '/scale', { body: '{' })).toEqual([

@@ -115,7 +115,7 @@ export function* decodeResult(
     if (apiVersion === '') throw internalError("Object 'apiVersion' is missing in 'object has no apiVersion field'");
     return {
       object: { ...object, apiVersion },
-      strict: unknownFields.map((path) => `unknown field ${JSON.stringify(path)}`),
+      strict: unknownFields.map((path) => `unknown field "${path}"`),
     };
   }
   const { value, strict } = yield* decodeText(definition.schema, { value: result, exact: result, duplicates: [] });
