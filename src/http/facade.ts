@@ -275,8 +275,9 @@ async function sendCompressed(
   return compressed.length;
 }
 
+/** With a weight, be it `q=0`, gzip does not count, as in Kubernetes. */
 const acceptsGzip = (header: string | undefined): boolean =>
-  header?.split(',').some((part) => part.trim().split(';', 1)[0] === 'gzip') ?? false;
+  header?.split(',').some((part) => part.trim() === 'gzip') ?? false;
 
 const warningBudget = 4_096;
 const shortened = 256;
