@@ -298,6 +298,18 @@ test('deleting a namespace without orphans waits for what it owns', async () => 
   expect([answer.code, answer.json().metadata.finalizers]).toEqual([202, ['foregroundDeletion']]);
 });
 
+test('what becomes of what a namespace owns is not asked again while it is being emptied', async () => {
+  const body = { metadata: { name: 'emptied' }, spec: { finalizers: ['kubernetes', 'a.b/c'] } };
+  await it.ask('POST', '/api/v1/namespaces', { body });
+  await it.ask('DELETE', '/api/v1/namespaces/emptied');
+  const again = await it.ask('DELETE', '/api/v1/namespaces/emptied?propagationPolicy=Orphan');
+  expect([again.code, again.json().status.phase, again.json().metadata.finalizers]).toEqual([
+    200,
+    'Terminating',
+    undefined,
+  ]);
+});
+
 test('an empty list of managedFields has the server forget all managers, and note none until something is applied', async () => {
   const created = await it.ask('POST', `${configMaps}?fieldManager=m`, {
     body: { metadata: { name: 'f' }, data: { k: '1' } },

@@ -93,18 +93,17 @@ function markDeleted(
   context: RequestContext,
 ): ApiObject | undefined {
   const first = object.metadata.deletionTimestamp === undefined;
-  const policy = (first ? definition.deletion?.policy?.(sent) : undefined) ?? sent;
+  const special = definition.deletion;
+  // Until the kind lets go of it, asking once more changes nothing.
+  if (!first && special?.held(object)) return object;
+  const policy = (first ? special?.policy?.(sent) : undefined) ?? sent;
   const finalizers = collectorFinalizers(definition, object.metadata.finalizers ?? [], policy);
   const changedFinalizers = finalizers.join() !== (object.metadata.finalizers ?? []).join();
   const { finalizers: _old, ...bare } = object.metadata;
   const withFinalizers: ApiObject = changedFinalizers
     ? { ...object, metadata: { ...bare, ...(finalizers.length ? { finalizers } : {}) } }
     : object;
-  const special = definition.deletion;
-  if (!first) {
-    const held = finalizers.length > 0 || (special?.held(withFinalizers) ?? false);
-    return held ? (special?.again?.(withFinalizers) ?? withFinalizers) : undefined;
-  }
+  if (!first) return finalizers.length > 0 ? (special?.again?.(withFinalizers) ?? withFinalizers) : undefined;
   const timed: ApiObject = {
     ...withFinalizers,
     metadata: {
