@@ -63,7 +63,7 @@ function locateBuiltIn(definition: ResourceDefinition, info: RequestInfo, method
     return { definition, subresource };
   }
   if (definition.answer !== undefined) {
-    if (info.name !== '' || info.verb === 'watch') throw noSuchResource();
+    if (info.watchedByPath || (info.name !== '' && info.fieldSelector === undefined)) throw noSuchResource();
     if (method !== 'POST') throw methodNotAllowed();
     return { definition, subresource: undefined };
   }

@@ -4,7 +4,16 @@ import type { RequestInfo } from '../apiserver/request.js';
 
 /** Method and URL of a request as authorization and routing see them. */
 
-const none = { group: '', version: '', resource: '', subresource: '', namespace: '', name: '', trailing: false };
+const none = {
+  group: '',
+  version: '',
+  resource: '',
+  subresource: '',
+  namespace: '',
+  name: '',
+  trailing: false,
+  watchedByPath: false,
+};
 
 /** A path that names neither resource nor fixed document: `/api/v1/watch` with nothing after it. */
 export class UnroutablePath extends Error {
@@ -54,6 +63,7 @@ export function routeOf(method: string, path: string, query: Query): RequestInfo
     namespace,
     name: parts[at + 1] ?? '',
     trailing: parts.length > at + 3 || (at > first && parts[at] === 'namespaces'),
+    watchedByPath: special === 'watch',
   };
   return info.name === '' ? collection(info, query) : info;
 }
