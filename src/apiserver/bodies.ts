@@ -9,7 +9,7 @@ import { atOnce, resultOf, type Steps } from '../api/steps.js';
 import { strictWarnings } from '../api/yaml.js';
 import type { Codec, RequestContext, ResourceDefinition } from '../registry/resource-definition.js';
 import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
-import { DecodeError, decodeText, typeMetaOf } from '../schema/decode.js';
+import { DecodeError, decodeText, type Emptied, typeMetaOf } from '../schema/decode.js';
 import { applyDefaults } from '../schema/default.js';
 import { inOrder } from '../schema/encode.js';
 import { deleteOptions } from '../schema/meta.js';
@@ -93,14 +93,23 @@ async function parse(body: RequestBody, forms: Forms, turns = new TurnTaking()):
   return { text, dump: dumpBody(bytes), raw: bytes.toString('utf8') };
 }
 
+/** An object as it was sent. */
+export interface Sent extends Emptied {
+  readonly object: ApiObject;
+}
+
 /** Reads the body of a create or update. Reports unknown and repeated fields as the request asks. */
-export async function readObject(
+export const readObject = async (...given: Parameters<typeof readSent>): Promise<ApiObject> =>
+  (await readSent(...given)).object;
+
+/** The same, for those who ask what was sent empty. */
+export async function readSent(
   { catalogue }: Pick<Parts, 'catalogue'>,
   request: ApiRequest,
   definition: ResourceDefinition,
   parameters: Pick<WriteParameters, 'fieldValidation'>,
   context: Pick<RequestContext, 'warn'>,
-): Promise<ApiObject> {
+): Promise<Sent> {
   const body = await request.body();
   const unrecognized = (why: string, dump: string): ApiError =>
     badRequest(`the object provided is unrecognized (must be of type ${definition.kind}): ${why} (${dump})`);
@@ -123,10 +132,10 @@ export async function readObject(
     definition.origin === 'custom'
       ? decodeCustom(definition, parsed, fieldValidation, context, unrecognized)
       : decodeBuiltIn(catalogue.current(), definition, parsed, fieldValidation, context, unrecognized);
-  const object = await inTurns(decoding, turns);
+  const sent = await inTurns(decoding, turns);
   if (turns.isDue) await turns.next();
-  request.record?.sent(object as unknown as JsonObject, (sent) => goJson(inOrder(definition, sent)));
-  return object;
+  request.record?.sent(sent.object as unknown as JsonObject, (object) => goJson(inOrder(definition, object)));
+  return sent;
 }
 
 type Complain = (why: string, dump: string) => ApiError;
@@ -158,7 +167,7 @@ function* decodeBuiltIn(
   validation: FieldValidation,
   context: Pick<RequestContext, 'warn'>,
   unrecognized: Complain,
-): Steps<ApiObject> {
+): Steps<Sent> {
   const given = checkedTypeMeta(parsed, unrecognized);
   const expected = groupVersion(definition);
   const meta = { apiVersion: given.apiVersion || expected, kind: given.kind || definition.kind };
@@ -168,7 +177,7 @@ function* decodeBuiltIn(
     yield* decoded(cannot, decodedAs(served, meta, parsed.text));
     throw cannot(otherKind);
   }
-  const { value, strict } = yield* decoded(cannot, decodeText(definition.schema, parsed.text));
+  const { value, strict, emptied } = yield* decoded(cannot, decodeText(definition.schema, parsed.text));
   report(strict, validation, context, cannot);
   if (meta.apiVersion !== expected) {
     throw badRequest(
@@ -176,7 +185,7 @@ function* decodeBuiltIn(
     );
   }
   const object = { ...(value as unknown as ApiObject), kind: definition.kind, apiVersion: expected };
-  return yield* withDefaults(definition, object);
+  return { object: yield* withDefaults(definition, object), emptied };
 }
 
 /** Reads an object as what it says it is: that it does not fit its own kind is told before that it is not of another. */
@@ -212,7 +221,7 @@ function* decodeCustom(
   validation: FieldValidation,
   context: Pick<RequestContext, 'warn'>,
   unrecognized: Complain,
-): Steps<ApiObject> {
+): Steps<Sent> {
   const { text, dump, raw } = parsed;
   const meta = checkedTypeMeta(parsed, unrecognized);
   // Unlike the fields of built-in kinds, these have one spelling.
@@ -241,7 +250,7 @@ function* decodeCustom(
       `the API version in the data (${apiVersion ?? ''}) does not match the expected API version (${expected})`,
     );
   }
-  return object;
+  return { object };
 }
 
 /** A custom resource's body, or what apply or a webhook `made`, as an object of its version. */

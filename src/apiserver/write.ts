@@ -18,6 +18,7 @@ import {
 } from '../registry/metadata-rules.js';
 import type { RequestContext, ResourceDefinition, SubresourceView } from '../registry/resource-definition.js';
 import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
+import type { Emptied } from '../schema/decode.js';
 import type { Document } from '../store/store.js';
 import { type Entry, WriteConflict } from '../store/store.js';
 import { withVersions } from './conversions.js';
@@ -181,7 +182,7 @@ export async function admitAction(
 }
 
 /** `managed`: its managedFields are computed already. */
-export interface Changed {
+export interface Changed extends Emptied {
   readonly object: ApiObject;
   readonly managed: boolean;
 }
@@ -291,7 +292,7 @@ async function updateOnce(
     view === undefined
       ? (definition.prepare?.(next, previous, context) ?? next)
       : view.prepare(next, previous, context);
-  if (view === undefined) next = withGeneration(definition, next, previous);
+  if (view === undefined) next = withGeneration(definition, next, previous, changed.emptied);
   if (turns.isDue) await turns.next();
   const violations = await inTurns(updateViolations(request, next, previous), turns);
   if (turns.isDue) await turns.next();
@@ -432,8 +433,15 @@ function own(
   });
 }
 
-function withGeneration(definition: ResourceDefinition, next: ApiObject, previous: ApiObject): ApiObject {
-  if (definition.newGeneration === undefined || !definition.newGeneration(next, previous)) return next;
+function withGeneration(
+  { newGeneration, generationOfEmpty }: ResourceDefinition,
+  next: ApiObject,
+  previous: ApiObject,
+  emptied: Emptied['emptied'],
+): ApiObject {
+  if (newGeneration === undefined) return next;
+  const isNew = generationOfEmpty !== undefined && emptied?.has(generationOfEmpty);
+  if (!isNew && !newGeneration(next, previous)) return next;
   return { ...next, metadata: { ...next.metadata, generation: (previous.metadata.generation ?? 0) + 1 } };
 }
 

@@ -39,6 +39,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Res
   readonly answersDeleted?: boolean;
   /** Present where `metadata.generation` counts desired states: did this write make a new one? */
   readonly newGeneration?: (next: T, previous: T) => boolean;
+  /** A member of the object: lists and maps sent empty there are none in the store, and always make a new generation. */
+  readonly generationOfEmpty?: string;
   /** Names of `fieldSelector` beyond metadata.name and metadata.namespace, and how to read them ("" when absent). */
   readonly selectableFields?: Readonly<Record<string, (object: T) => string>>;
   /** What a table shows after Name. Default: Age. */

@@ -57,18 +57,28 @@ function* decodeRoot(root: Node, value: ExactJson, state: DecodeState): Steps<Js
   return decoded ?? root.zero() ?? null;
 }
 
-/**
- * Decodes a whole body. `strict` holds what fieldValidation is about: repeated members of YAML first, then unknown and
- * repeated ones in document order. Throws DecodeError.
- */
+/** What is not seen of a decoded value. */
+export interface Emptied {
+  /** The members of the root that are, or contain, lists or maps which were sent empty and left out. */
+  readonly emptied?: ReadonlySet<string> | undefined;
+}
+
+/** What a body says. */
+export interface DecodedText extends Emptied {
+  readonly value: Json;
+  /** What fieldValidation is about: repeated members of YAML first, then unknown and repeated ones in document order. */
+  readonly strict: readonly string[];
+}
+
+/** Decodes a whole body. Throws DecodeError. */
 export function* decodeText(
   schema: Schema,
   text: ReadText & { readonly format?: 'json' | 'yaml' },
-): Steps<{ readonly value: Json; readonly strict: readonly string[] }> {
+): Steps<DecodedText> {
   const strict = new Complaints();
   if (text.format === 'yaml') for (const repeated of text.duplicates) strict.add(() => repeated);
   const state = new DecodeState({ strict }, { isPlain: text.exact === text.value });
-  return { value: yield* decodeRoot(nodeOf(schema), text.exact, state), strict: strict.texts };
+  return { value: yield* decodeRoot(nodeOf(schema), text.exact, state), strict: strict.texts, emptied: state.emptied };
 }
 
 const anonymous =
@@ -137,6 +147,8 @@ class DecodeState {
   readonly fields: string[] = [];
   /** The same with list indexes and map keys, for unknown and repeated fields. */
   readonly path: (string | number)[] = [];
+  /** See Emptied. */
+  readonly emptied = new Set<string>();
   readonly #strict: Complaints | undefined;
   readonly #prefix: string;
   readonly #around: DecodeState | undefined;
@@ -476,6 +488,7 @@ function makeStruct(schema: Schema): Node {
       if (value === undefined) {
         if (field.always) out[field.name] = field.node.zero();
       } else if (!field.omitEmpty || !isEmpty(value) || state?.isUnfilled(value)) out[field.name] = value;
+      else if (typeof value === 'object') state?.emptied.add(String(state.path[0] ?? field.name));
     }
     return out;
   };

@@ -529,6 +529,43 @@ test('what is applied below an object of no fields counts, and is not stored', a
   expect(message).toContain('inner.metadata in body must be of type object: "null"');
 });
 
+test('lists and maps sent empty make a new generation of webhooks, in whatever way, and are not kept', async () => {
+  const at = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations';
+  const name = 'a.b.example.com';
+  const hook = { name, clientConfig: { url: 'https://a' }, sideEffects: 'None', admissionReviewVersions: ['v1'] };
+  const type = { apiVersion: 'admissionregistration.k8s.io/v1', kind: 'ValidatingWebhookConfiguration' };
+  const first = await it.ask('POST', at, { body: { metadata: { name: 'e' }, webhooks: [{ ...hook, rules: [] }] } });
+  expect([first.code, first.json().metadata.generation]).toEqual([201, 1]);
+  const { resourceVersion } = first.json().metadata;
+  const empty = { ...hook, namespaceSelector: { matchLabels: {} } };
+  const rows: readonly [number, string, string | undefined, object][] = [
+    [1, 'PUT', undefined, { ...type, metadata: { name: 'e', resourceVersion }, webhooks: [hook] }],
+    [2, 'PUT', undefined, { ...type, metadata: { name: 'e', resourceVersion }, webhooks: [empty] }],
+    [3, 'PATCH', 'merge-patch+json', { webhooks: [{ ...hook, rules: [] }] }],
+    [4, 'PATCH', 'strategic-merge-patch+json', { webhooks: [{ name, matchConditions: [] }] }],
+    [5, 'PATCH', 'json-patch+json', [{ op: 'add', path: '/webhooks/0/rules', value: [] }]],
+    [6, 'PATCH', 'apply-patch+yaml', { ...type, metadata: { name: 'e' }, webhooks: [empty] }],
+    // What is empty elsewhere, or null, is as good as absent.
+    [6, 'PATCH', 'merge-patch+json', { metadata: { labels: {}, finalizers: [] } }],
+    [6, 'PATCH', 'merge-patch+json', { webhooks: [{ ...hook, namespaceSelector: {}, rules: null }] }],
+  ];
+  for (const [generation, method, patch, body] of rows) {
+    const headers = patch === undefined ? {} : { 'content-type': `application/${patch}` };
+    const { code, json } = await it.ask(
+      method,
+      `${at}/e?fieldManager=m${patch?.startsWith('apply') ? '&force=true' : ''}`,
+      { headers, body },
+    );
+    const { metadata, webhooks } = json();
+    expect([code, metadata?.generation, webhooks?.[0].namespaceSelector, webhooks?.[0].rules]).toEqual([
+      200,
+      generation,
+      {},
+      undefined,
+    ]);
+  }
+});
+
 test('what cannot be converted is not watched', async () => {
   const version = (name: string) => ({
     name,

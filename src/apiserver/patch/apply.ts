@@ -1,13 +1,13 @@
 import { badRequest } from '../../api/errors.js';
 import type { ReadText } from '../../api/json-exact.js';
-import { type ApiObject, isObject, type JsonObject } from '../../api/object.js';
+import { isObject, type JsonObject } from '../../api/object.js';
 import type { FieldValidation } from '../../api/options.js';
 import type { Steps } from '../../api/steps.js';
 import { readYaml, YamlError } from '../../api/yaml.js';
 import { type Applied, type Applying, applyConfiguration, unconvertible } from '../../apply/apply-configuration.js';
 import { asJson } from '../../apply/json-value.js';
 import { inTurns, TurnTaking } from '../../runtime/turn-taking.js';
-import { DecodeError } from '../../schema/decode.js';
+import { DecodeError, type Emptied } from '../../schema/decode.js';
 import type { RequestBody } from '../request.js';
 import { typeName } from './go-decoding.js';
 import type { Decoded } from './index.js';
@@ -52,7 +52,7 @@ async function readText(body: RequestBody): Promise<Pick<ReadText, 'value' | 'du
 export async function applied(
   applying: Applying,
   { isBuiltIn, decode }: { readonly isBuiltIn: boolean; readonly decode: (object: JsonObject) => Steps<Decoded> },
-): Promise<Applied> {
+): Promise<Applied & Emptied> {
   const turns = new TurnTaking();
   const made = await inTurns(applyConfiguration(applying), turns);
   if (!made.changed) return made;
@@ -62,12 +62,13 @@ export async function applied(
   const problem = checking && (await inTurns(checking, turns));
   if (problem !== undefined) throw unconvertible(applying.config, problem);
   if (turns.isDue) await turns.next();
-  return { ...made, object: await inTurns(decodedBy(decode(object), applying.config), turns) };
+  const { emptied, object: decoded } = await inTurns(decodedBy(decode(object), applying.config), turns);
+  return { ...made, object: decoded, emptied };
 }
 
-function* decodedBy(decoding: Steps<Decoded>, config: JsonObject): Steps<ApiObject> {
+function* decodedBy(decoding: Steps<Decoded>, config: JsonObject): Steps<Decoded> {
   try {
-    return (yield* decoding).object;
+    return yield* decoding;
   } catch (error) {
     if (error instanceof DecodeError) throw unconvertible(config, inConverter(error.message));
     throw error;

@@ -4,7 +4,7 @@ import type { ApiObject, Json, JsonObject } from '../../api/object.js';
 import type { FieldValidation } from '../../api/options.js';
 import { Postponed, type Steps } from '../../api/steps.js';
 import { invalid } from '../../api/violations.js';
-import { DecodeError } from '../../schema/decode.js';
+import { DecodeError, type Emptied } from '../../schema/decode.js';
 import type { Schema } from '../../schema/schema.js';
 import type { RequestBody } from '../request.js';
 import { jsonPatch } from './json.js';
@@ -71,13 +71,13 @@ function* textOf(body: RequestBody): Steps<ReadPatchText> {
 }
 
 /** What a body or the result of a patch says, and what of it nobody knows. */
-export interface Decoded {
+export interface Decoded extends Emptied {
   readonly object: ApiObject;
   readonly strict: readonly string[];
 }
 
 /** A patched object, and what fieldValidation has to say about it. */
-export interface Patched {
+export interface Patched extends Emptied {
   readonly object: ApiObject;
   readonly warnings: readonly string[];
 }
@@ -118,9 +118,9 @@ export function* patched(
     throw refuse(given.converts ? inConverter(error.message) : error.message);
   }
   const strict = [...patch.strict, ...decoded.strict];
-  if (strict.length === 0 || given.fieldValidation === 'Ignore') return { object: decoded.object, warnings: [] };
+  if (strict.length === 0 || given.fieldValidation === 'Ignore') return { ...decoded, warnings: [] };
   if (given.fieldValidation === 'Strict') throw refuse(`strict decoding error: ${strict.join(', ')}`);
-  return { object: decoded.object, warnings: strict };
+  return { ...decoded, warnings: strict };
 }
 
 /** Most characters of a result that an answer quotes, twice and escaped twice. */

@@ -71,7 +71,7 @@ async function patchChange(
 ): Promise<Change> {
   const body = await request.body();
   return async (current) => {
-    const { object, warnings } = await inTurns(
+    const { object, emptied, warnings } = await inTurns(
       patched(readPatch(type, body, { fieldValidation }), {
         current: current as unknown as JsonObject,
         schema: definition.schema,
@@ -84,7 +84,7 @@ async function patchChange(
       }),
     );
     for (const text of warnings) context.warn(text);
-    return { object, managed: false };
+    return { object, emptied, managed: false };
   };
 }
 
@@ -118,9 +118,10 @@ export function* decodeResult(
       strict: unknownFields.map((path) => `unknown field "${path}"`),
     };
   }
-  const { value, strict } = yield* decodeText(definition.schema, { value: result, exact: result, duplicates: [] });
+  const text = { value: result, exact: result, duplicates: [] };
+  const { value, strict, emptied } = yield* decodeText(definition.schema, text);
   const object = { ...(value as unknown as ApiObject), kind: definition.kind, apiVersion: groupVersion(definition) };
-  return { object: yield* withDefaults(definition, object), strict };
+  return { object: yield* withDefaults(definition, object), strict, emptied };
 }
 
 /** Server-side apply (KEP-555). */
@@ -135,7 +136,7 @@ async function applyChange(
   const configuration = await readConfiguration(body);
   if (turns.isDue) await turns.next();
   return async (current) => {
-    const { object } = await withVersions(definition, (versions) =>
+    const { object, emptied } = await withVersions(definition, (versions) =>
       applied(
         {
           live: current,
@@ -157,6 +158,6 @@ async function applyChange(
       ),
     );
     checkRepeated(configuration, fieldValidation, (text) => write.context.warn(text));
-    return { object, managed: true };
+    return { object, emptied, managed: true };
   };
 }

@@ -1,6 +1,6 @@
 import { readWriteParameters } from '../../api/options.js';
 import type { RequestContext } from '../../registry/resource-definition.js';
-import { readObject } from '../bodies.js';
+import { readSent } from '../bodies.js';
 import { dedupeOwners, placedByUrl } from '../given-object.js';
 import type { Parts } from '../parts.js';
 import type { ApiRequest, Result } from '../request.js';
@@ -27,14 +27,14 @@ export async function putObject(
     const change = async () => ({ object: sent, managed: false });
     return projectedWrite(parts, write, key, subresource, { change, checkUid: true });
   }
-  const read = await readObject(parts, request, definition, parameters, context);
-  const sent = dedupeOwners(placedByUrl(definition, context, read), context, 'request');
+  const { object, emptied } = await readSent(parts, request, definition, parameters, context);
+  const sent = dedupeOwners(placedByUrl(definition, context, object), context, 'request');
   const written = await updateObject(
     parts,
     { ...write, view: subresource?.type === 'view' ? subresource : undefined },
     key,
     {
-      change: async () => ({ object: sent, managed: false }),
+      change: async () => ({ object: sent, emptied, managed: false }),
       checkUid: true,
       create: definition.createOnUpdate ?? false,
       mayCreate: mayCreate(parts, request, context.user),

@@ -55,6 +55,7 @@ export const mutatingWebhookConfigurations: ResourceDefinition<MutatingWebhookCo
     nameRule: nameRules.dnsSubdomain,
     checksMetadata: 'as if new',
     newGeneration: (next, previous) => !isDeepStrictEqual(next.webhooks ?? [], previous.webhooks ?? []),
+    generationOfEmpty: 'webhooks',
     columns: [
       column(
         'Webhooks',

@@ -43,6 +43,7 @@ export const validatingWebhookConfigurations: ResourceDefinition<ValidatingWebho
     nameRule: nameRules.dnsSubdomain,
     checksMetadata: 'as if new',
     newGeneration: (next, previous) => !isDeepStrictEqual(next.webhooks ?? [], previous.webhooks ?? []),
+    generationOfEmpty: 'webhooks',
     columns: [
       column(
         'Webhooks',
