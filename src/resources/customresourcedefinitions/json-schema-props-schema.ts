@@ -111,7 +111,8 @@ function ofKeyword({ number, shape, description }: Keyword, self: Schema): Schem
       return field(
         number,
         map(union('v1.JSONSchemaPropsOrStringArray', field(1, self), field(2, list(string())))),
-        more,
+        // Not supported, and refused even if empty.
+        { ...more, keepsEmpty: true },
       );
     case 'docs':
       return optional(number, externalDocs, more);

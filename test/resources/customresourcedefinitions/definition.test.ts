@@ -215,6 +215,13 @@ test('deletion marks the definition and keeps it with a finalizer', () => {
   expect(marked && crds.deletion?.mark(marked, context)).toEqual(marked);
 });
 
+test('of the keywords that are not supported, dependencies may not even be empty', () => {
+  const unsupported = { dependencies: {}, patternProperties: {}, definitions: {} };
+  expect(create(body({ type: 'object', ...unsupported })).causes).toEqual([
+    ['FieldValueForbidden', 'spec.validation.openAPIV3Schema.dependencies', 'Forbidden: dependencies is not supported'],
+  ]);
+});
+
 test('both prefixes of extensions mean the same, and each object keeps its own', () => {
   const schema = { type: 'object', properties: { a: { type: 'string', 'x-api-list-type': 'set' } } };
   const { crd, causes } = create(body(schema));
