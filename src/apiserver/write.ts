@@ -366,19 +366,17 @@ function* updateViolations(
   const rules = metadataRules(definition);
   const updated = yield* validateMetadataUpdate(next, previous);
   yield;
-  const own = [
-    ...(rules.strictFinalizers ? validateFinalizerNames(next.metadata) : []),
-    ...(yield* validateMetadata(next, rules)),
-  ];
+  const finalizers = rules.strictFinalizers ? validateFinalizerNames(next.metadata) : [];
+  const asNew = yield* validateMetadata(next, rules);
   yield;
   // What passes these passes the general ones: the name is that of the URL, which has been looked at.
-  const generic = own.length === 0 ? own : yield* validateMetadata(next, genericRules(definition));
+  const generic = asNew.length === 0 ? asNew : yield* validateMetadata(next, genericRules(definition));
   const door = view ?? definition;
   const type = definition.typeViolations?.(next) ?? [];
   const checks = view?.checksMetadata ?? definition.checksMetadata ?? 'always';
   const again = [
-    ...(checks === 'always' || checks === 'on change' ? updated : []),
-    ...(checks === 'always' || checks === 'as if new' ? own : []),
+    ...(checks === 'always' || checks === 'on change' ? [...updated, ...finalizers] : []),
+    ...(checks === 'always' || checks === 'as if new' ? asNew : []),
   ];
   const metadata = type.length > 0 ? type : again;
   const kind = yield* resultOf(door.validate?.(next, previous, context, metadata) ?? []);

@@ -566,6 +566,21 @@ test('lists and maps sent empty make a new generation of webhooks, in whatever w
   }
 });
 
+test.each([
+  // Generic rules tell it twice, and the kind's own as of a change, as of a new object, or both.
+  ['/api/v1/namespaces/default/configmaps/told', 4],
+  ['/apis/coordination.k8s.io/v1/namespaces/default/leases/told', 3],
+  ['/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/told', 3],
+  ['/api/v1/nodes/told', 4],
+  ['/api/v1/nodes/told/status', 3],
+])('an update of %s tells a wrong label %i times, as Kubernetes does', async (at, times) => {
+  await it.ask('POST', at.replace(/.told.*/, ''), { body: { metadata: { name: 'told' } } });
+  const headers = { 'content-type': 'application/merge-patch+json' };
+  const { code, json } = await it.ask('PATCH', at, { headers, body: { metadata: { labels: { 'a b': '' } } } });
+  const fields = json().details?.causes.map(({ field }: { field: string }) => field);
+  expect([code, fields]).toEqual([422, Array.from({ length: times }, () => 'metadata.labels')]);
+});
+
 test('what cannot be converted is not watched', async () => {
   const version = (name: string) => ({
     name,

@@ -34,6 +34,7 @@ export function customResourceDefinitions({
     ...customResourceDefinitionsIn(domains.api),
     origin: 'built-in',
     anyFinalizer: true,
+    checksMetadata: 'on change',
     schema: customResourceDefinitionSchema(domains.extensions),
     newGeneration: (next, previous) => !same(next.spec, previous.spec),
     columns: [createdAt],
@@ -52,7 +53,6 @@ export function customResourceDefinitions({
         type: 'view',
         tables: false,
         resetFields: [['spec']],
-        checksMetadata: 'on change',
         prepare: (next, previous) => ({ ...next, spec: previous.spec }),
         validate: (next) => [
           ...validateCrdStatus(next),

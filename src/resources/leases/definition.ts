@@ -65,9 +65,9 @@ export const leases = defineResource<Lease>({
   ...Leases,
   origin: 'built-in',
   anyFinalizer: true,
+  checksMetadata: 'on change',
   schema: leaseSchema,
   nameRule: nameRules.dnsSubdomain,
-  checksMetadata: 'on change',
   createOnUpdate: true,
   columns: [
     column(

@@ -152,17 +152,17 @@ export function namespaceDefinition(domains: Domains = defaultDomains): Resource
     subresources: {
       finalize: {
         type: 'view',
+        checksMetadata: 'on change',
         verbs: ['update'],
         resetFields: [['status']],
-        checksMetadata: 'on change',
         prepare: (next, previous) => ({ ...atOnce(withNameLabel(next, label)), status: { ...previous.status } }),
         validate: ({ spec }) =>
           ofEach(spec?.finalizers ?? [], (name, at) => validateFinalizer(name, index('spec.finalizers', at))),
       },
       status: {
         type: 'view',
-        resetFields: [['spec']],
         checksMetadata: 'on change',
+        resetFields: [['spec']],
         prepare: (next, previous) => ({ ...atOnce(withNameLabel(next, label)), spec: { ...previous.spec } }),
         validate: validatePhase,
       },

@@ -57,6 +57,11 @@ export const nodes = defineResource<Node>({
   prepare: (next, previous) => (previous === undefined ? next : { ...next, status: previous.status ?? {} }),
 
   subresources: {
-    status: { type: 'view', resetFields: [['spec']], prepare: (next, { spec = {} }) => ({ ...next, spec }) },
+    status: {
+      type: 'view',
+      checksMetadata: 'on change',
+      resetFields: [['spec']],
+      prepare: (next, { spec = {} }) => ({ ...next, spec }),
+    },
   },
 });

@@ -113,6 +113,7 @@ export const pods = defineResource<Pod>({
   subresources: {
     status: {
       type: 'view',
+      checksMetadata: 'on change',
       resetFields: [['metadata', 'deletionTimestamp'], ['metadata', 'ownerReferences'], ['spec']],
       prepare: (next, { metadata: { ownerReferences = [] }, spec = {} }) => ({
         ...next,
