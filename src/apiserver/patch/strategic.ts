@@ -189,12 +189,14 @@ function checkPlaces(items: readonly Json[], order: readonly Json[], key: string
   if (items.some((item) => !before.has(identity(item, key)))) throw untyped(`value for key ${stray} is not a map`);
 }
 
-/** The items a patch has must come in the order it asks for. */
+/** The items a patch has must come in the order it asks for. What is a directive may not follow the last of them, unless it deletes. */
 function checkOrder(given: readonly Json[], order: readonly Json[], key: string): void {
   if (order.length === 0 || given.length === 0) return;
-  const items = given.filter((item) => !(isObject(item) && Object.hasOwn(item, directive)));
+  const items = given.filter((item) => !(isObject(item) && item[directive] === 'delete'));
+  const directs = (item: Json): boolean => isObject(item) && Object.hasOwn(item, directive);
   let at = 0;
   for (const place of order) {
+    while (at < items.length && directs(items[at] ?? null)) at++;
     if (at < items.length && identity(items[at] ?? null, key) === identity(place, key)) at++;
   }
   if (at < items.length) {

@@ -284,6 +284,13 @@ test.each<[string, JsonObject, Json, number, string]>([
     500,
     "The order in patch list:\n[x]\n doesn't match $setElementOrder list:\n[d]\n",
   ],
+  [
+    'a replacement after the last item in the order',
+    { items: [{ name: 'x' }] },
+    { '$setElementOrder/items': [{ name: 'x' }], items: [{ name: 'x' }, { $patch: 'replace' }] },
+    500,
+    "The order in patch list:\n[map[name:x] map[$patch:replace]]\n doesn't match $setElementOrder list:\n[map[name:x]]\n",
+  ],
   ['values of different types', { tags: ['a'] }, { tags: [1] }, 500, 'list element types are not identical: [[a] [1]]'],
   [
     'lists of lists',
