@@ -116,7 +116,7 @@ function variablesOf(
 function withoutEmpty({ name, namespace, ...members }: ReturnType<typeof requestMembers>): JsonObject {
   return {
     ...members,
-    name,
+    ...(name === '' ? {} : { name }),
     ...(namespace === '' ? {} : { namespace }),
   } as unknown as JsonObject;
 }

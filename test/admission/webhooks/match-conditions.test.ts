@@ -73,6 +73,11 @@ test.each<[string, readonly string[], boolean | readonly string[]]>([
   );
 });
 
+test('a name that is yet to be made is no field of the request', async () => {
+  const attributes = { ...update, operation: 'CREATE' as const, key: { namespace: 'ns', name: '' } };
+  expect(await evaluate(['!has(request.name)'], { attributes })).toEqual({ holds: true });
+});
+
 test('a new object has no old one', async () => {
   const attributes = { ...update, operation: 'CREATE' as const, previous: undefined };
   expect(await evaluate(['oldObject == null'], { attributes })).toEqual({ holds: true });
