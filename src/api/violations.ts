@@ -67,6 +67,14 @@ export function invalidOnce(field: string, value: unknown): (detail: string) => 
   };
 }
 
+/** An expression that does not compile, or, where that counts as the server's own fault, fails before it is evaluated. */
+export const wrongExpression = (
+  field: string,
+  expression: string,
+  { wrong, isInternal = false }: { readonly wrong: string; readonly isInternal?: boolean },
+): Violation =>
+  isInternal ? { reason: 'InternalError', field, body: `Internal error: ${wrong}` } : invalid(field, expression, wrong);
+
 /** Like `invalid`, for a value of the wrong type. */
 export const typeInvalid = (field: string, value: unknown, detail?: string): Violation => ({
   ...invalid(field, value, detail),

@@ -7,7 +7,12 @@ import type { Type } from './types.js';
 /** An expression that can be evaluated, or what is wrong with it, in kube-apiserver's words. */
 export type Prepared =
   | { readonly program: Program; readonly checked: Checked; readonly wrong?: undefined }
-  | { readonly wrong: string; readonly checked?: Checked };
+  | {
+      readonly wrong: string;
+      readonly checked?: Checked;
+      /** It compiles, and fails before anything is evaluated: Kubernetes takes that for a fault of its own in some places. */
+      readonly isInternal?: boolean;
+    };
 
 export interface PrepareOptions {
   /** Says what is wrong with the type of the expression's value, if anything. */
@@ -32,6 +37,6 @@ export function* prepare(
     return { program: yield* program(checked, environment), checked };
   } catch (error) {
     if (!(error instanceof ProgramFailed)) throw error;
-    return { wrong: instantiation + error.message, checked };
+    return { wrong: instantiation + error.message, checked, isInternal: true };
   }
 }

@@ -5,7 +5,7 @@ import { type Environment, environmentOf } from '../environment.js';
 import { estimate } from '../estimate.js';
 import { kubernetesLibraries } from '../kubernetes.js';
 import { quantityType } from '../library/quantities.js';
-import { prepare } from '../prepare.js';
+import { type Prepared, prepare } from '../prepare.js';
 import { fullTypeText } from '../type-text.js';
 import { bool, dyn, string, type Type } from '../types.js';
 
@@ -43,14 +43,16 @@ const environment = once(
 );
 
 /** What a selector may cost at most, or what is wrong with it in kube-apiserver's words. */
-export function* checkSelector(expression: string): Steps<{ readonly cost: number } | { readonly wrong: string }> {
+export function* checkSelector(
+  expression: string,
+): Steps<{ readonly cost: number } | Extract<Prepared, { readonly wrong: string }>> {
   const prepared = yield* prepare(environment(), expression, {
     wrongType: (type) =>
       type.kind === 'bool' || type.kind === 'dyn'
         ? undefined
         : `must evaluate to bool or the unknown type, not ${fullTypeText(type)}`,
   });
-  if (prepared.wrong !== undefined) return { wrong: prepared.wrong };
+  if (prepared.wrong !== undefined) return prepared;
   const { max: cost } = yield* estimate(prepared.checked, environment(), sizeOf);
   return { cost };
 }

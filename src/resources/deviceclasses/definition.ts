@@ -22,6 +22,7 @@ import {
   tooLong,
   tooMany,
   type Violation,
+  wrongExpression,
 } from '../../api/violations.js';
 import { checkSelector } from '../../cel/environments/device.js';
 import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
@@ -146,7 +147,7 @@ function* validateSelector({ cel }: DeviceSelector, path: string, stored: boolea
     return [tooLong(expressionAt, maxExpressionBytes)];
   }
   const checked = yield* checkSelector(expression);
-  if ('wrong' in checked) return [invalid(expressionAt, expression, checked.wrong)];
+  if ('wrong' in checked) return [wrongExpression(expressionAt, expression, checked)];
   return checked.cost > maxExpressionCost ? [forbiddenField(expressionAt, 'too complex, exceeds cost limit')] : [];
 }
 

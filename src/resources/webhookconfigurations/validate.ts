@@ -17,6 +17,7 @@ import {
   required,
   tooMany,
   type Violation,
+  wrongExpression,
 } from '../../api/violations.js';
 import { compileCondition } from '../../cel/environments/admission.js';
 import { validateWebhookService, validateWebhookUrl } from '../webhook-client-rules.js';
@@ -186,8 +187,8 @@ function* validateMatchConditions(conditions: readonly MatchCondition[], path: s
 }
 
 function* validateExpression(expression: string, path: string): Steps<readonly Violation[]> {
-  const { wrong } = yield* compileCondition(expression);
-  return wrong === undefined ? [] : [invalid(path, expression, wrong)];
+  const prepared = yield* compileCondition(expression);
+  return prepared.wrong === undefined ? [] : [wrongExpression(path, expression, prepared)];
 }
 
 /** Names that only files on the server's disk should have. */

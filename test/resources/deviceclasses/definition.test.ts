@@ -30,6 +30,12 @@ test.each<[object, readonly string[]]>([
     [`spec.selectors[0].cel.expression: Invalid value: "nope": ${nope}`],
   ],
   [
+    { selectors: [{ cel: { expression: 'int("x") == 1' } }] },
+    [
+      "spec.selectors[0].cel.expression: Internal error: program instantiation failed: type conversion error from 'string' to 'int'",
+    ],
+  ],
+  [
     { selectors: Array(33).fill({}), config: Array(33).fill({}) },
     [
       'spec.selectors: Too many: 33: must have at most 32 items',

@@ -119,6 +119,7 @@ test.each<[object, readonly string[]]>([
         { name: 'a b', expression: 'nope' },
         { name: 'x', expression: '1' },
         { name: 'x', expression: ' ' },
+        { name: 'y', expression: 'int("x") == 1' },
       ],
     },
     [
@@ -129,6 +130,7 @@ test.each<[object, readonly string[]]>([
       'matchConditions[2].expression: Invalid value: "1": must evaluate to bool but got int',
       'matchConditions[3].expression: Required value',
       'matchConditions[3].name: Duplicate value: "x"',
+      "matchConditions[4].expression: Internal error: program instantiation failed: type conversion error from 'string' to 'int'",
     ],
   ],
   [
