@@ -202,20 +202,27 @@ export const notAcceptable = (message: string, details?: StatusDetails): ApiErro
 export const unsupportedMediaType = (message: string, details?: StatusDetails): ApiError =>
   new ApiError({ reason: 'UnsupportedMediaType', message, details });
 
-export const alreadyExists = (subject: Subject, options: { readonly terminating?: boolean } = {}): ApiError =>
+export const alreadyExists = (subject: Subject, options: Existing = {}): ApiError =>
   new ApiError({
     reason: 'AlreadyExists',
-    message: `${options.terminating ? 'object is being deleted: ' : ''}${resourceText(subject)} ${quote(subject.name ?? '')} already exists`,
+    message: existsText(subject, options),
     details: detailsOf(subject),
   });
 
 /** No free name was found for a `generateName`. */
-export const nameNotGenerated = (subject: Subject): ApiError =>
+export const nameNotGenerated = (subject: Subject, options: Existing = {}): ApiError =>
   new ApiError({
     reason: 'AlreadyExists',
-    message: `${resourceText(subject)} ${quote(subject.name ?? '')} already exists, the server was not able to generate a unique name for the object`,
+    message: `${existsText(subject, options)}, the server was not able to generate a unique name for the object`,
     details: { ...detailsOf(subject), retryAfterSeconds: 1 },
   });
+
+/** Of the object that is in the way. */
+interface Existing {
+  readonly terminating?: boolean;
+}
+const existsText = (subject: Subject, { terminating = false }: Existing): string =>
+  `${terminating ? 'object is being deleted: ' : ''}${resourceText(subject)} ${quote(subject.name ?? '')} already exists`;
 
 export const conflict = (subject: Subject, why: string): ApiError =>
   new ApiError({

@@ -150,8 +150,8 @@ export async function createObject(
     } catch (error) {
       if (byUpdate || !(error instanceof WriteConflict)) throw error;
       if (generates && attempt < nameAttempts) continue;
-      if (object.metadata.generateName) throw nameNotGenerated(subject(definition, next.metadata.name));
-      throw alreadyExists(subject(definition, next.metadata.name), { terminating: isTerminating(error.actual) });
+      const exists = object.metadata.generateName ? nameNotGenerated : alreadyExists;
+      throw exists(subject(definition, next.metadata.name), { terminating: isTerminating(error.actual) });
     }
   }
 }

@@ -581,6 +581,24 @@ test.each([
   expect([code, fields]).toEqual([422, Array.from({ length: times }, () => 'metadata.labels')]);
 });
 
+test.each([
+  ['5', 6],
+  // Too long for a number.
+  ['9007199254740993', '9007199254740993'],
+])('a deletion that waits is another generation, of %s too, and its name stays taken', async (generation, after) => {
+  const name = `held-${generation}`;
+  const metadata = `{"name":"${name}","generation":${generation},"finalizers":["a/b"]}`;
+  expect((await it.ask('POST', configMaps, { body: `{"metadata":${metadata}}` })).code).toBe(201);
+  const { code, text } = await it.ask('DELETE', `${configMaps}/${name}`);
+  expect(code).toBe(200);
+  expect(text).toContain(`"generation":${after},`);
+  const taken = await it.ask('POST', configMaps, { body: { metadata: { name, generateName: 'x-' } } });
+  expect(taken.json().message).toBe(
+    `object is being deleted: configmaps "${name}" already exists, the server was not able to generate a unique name for the object`,
+  );
+  await it.ask('PATCH', `${configMaps}/${name}`, { headers: merge, body: { metadata: { finalizers: null } } });
+});
+
 test('what cannot be converted is not watched', async () => {
   const version = (name: string) => ({
     name,

@@ -104,14 +104,16 @@ function markDeleted(
     ? { ...object, metadata: { ...bare, ...(finalizers.length ? { finalizers } : {}) } }
     : object;
   if (!first) return finalizers.length > 0 ? (special?.again?.(withFinalizers) ?? withFinalizers) : undefined;
+  const { generation = 0 } = object.metadata;
   const timed: ApiObject = {
     ...withFinalizers,
     metadata: {
       ...withFinalizers.metadata,
       deletionTimestamp: timestamp(context.now),
       ...(special === undefined ? { deletionGracePeriodSeconds: 0 } : {}),
-      ...(definition.newGeneration !== undefined && special === undefined
-        ? { generation: (object.metadata.generation ?? 0) + 1 }
+      // One that a caller has given to a kind that counts none counts, too, unless it is too long for a number.
+      ...(generation > 0 && Number.isSafeInteger(generation) && special === undefined
+        ? { generation: generation + 1 }
         : {}),
     },
   };
