@@ -7,6 +7,7 @@ const configMaps = '/api/v1/namespaces/default/configmaps';
 const merge = { 'content-type': 'application/merge-patch+json' };
 const apply = { 'content-type': 'application/apply-patch+yaml' };
 const scale = { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' };
+const strategic = { 'content-type': 'application/strategic-merge-patch+json' };
 const protobuf = { 'content-type': 'application/vnd.kubernetes.protobuf' };
 const table = { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' };
 
@@ -247,6 +248,21 @@ test.each<[string, string, AskOptions, number, string]>([
     { body: { kind: 'ConfigMap', apiVersion: '/x' } },
     400,
     'ConfigMap in version "x" cannot be handled as a ConfigMap: no kind "ConfigMap" is registered for version "x"',
+  ],
+  // Who patches strategically or applies is not told which time it is.
+  [
+    'PATCH',
+    '/a',
+    { headers: strategic, body: { metadata: { creationTimestamp: 7 } } },
+    422,
+    'json: cannot unmarshal number into Go value of type string',
+  ],
+  [
+    'PATCH',
+    '/a',
+    { headers: merge, body: { metadata: { creationTimestamp: 7 } } },
+    422,
+    'json: cannot unmarshal number into Go struct field ObjectMeta.metadata.creationTimestamp of type string',
   ],
   // The character before the last dash of a prefix is not looked at, and a dash alone is none.
   ['PATCH', '/a', { headers: merge, body: { metadata: { generateName: 'A-' } } }, 200, ''],

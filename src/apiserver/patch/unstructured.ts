@@ -3,10 +3,11 @@ import { Postponed, type Steps } from '../../api/steps.js';
 import { isWhole } from '../../apply/go-print.js';
 import { goType, itemsOf, valuesOf, type WireShape, wireShape } from '../../schema/go-types.js';
 import type { Schema } from '../../schema/schema.js';
+import { typeName } from './go-decoding.js';
 
 /**
  * What Go's converter complains about when decoded JSON does not fit a built-in kind: the results of strategic merge
- * patch and of apply go through it and not through the JSON decoder. Types that read their own text (times,
+ * patch and of apply go through it and not through the JSON decoder. Texts that types read themselves (times,
  * quantities, bytes) are left to the decoder. undefined: nothing. What is in lists and maps of thousands comes last.
  */
 export function* conversionProblem(schema: Schema, value: Json, numbers: Numbers): Steps<string | undefined> {
@@ -88,6 +89,12 @@ function scalarProblem(schema: Schema, shape: WireShape, value: Json, numbers: N
       return isWhole(value) ? undefined : `cannot convert float64 to ${shape}`;
     case 'double':
       return typeof value === 'number' || typeof value === 'bigint' ? undefined : 'unrecognized type: float64';
+    case 'time':
+    case 'micro-time':
+      // These decode themselves, and do not know which field they are of.
+      return typeof value === 'string'
+        ? undefined
+        : `json: cannot unmarshal ${typeName(value)} into Go value of type string`;
     default:
       return undefined;
   }
