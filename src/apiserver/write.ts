@@ -287,7 +287,7 @@ async function updateOnce(
   if (isAdmitted) next = inNamespace(definition, context, next);
 
   // Generic rules see the object as sent; the kind's own see it with what this door may not change restored.
-  next = keepSystemFields(next, previous);
+  next = keepSystemFields(next, previous, context);
   next =
     view === undefined
       ? (definition.prepare?.(next, previous, context) ?? next)

@@ -49,11 +49,12 @@ export const fillSystemFields = <T extends ApiObject>(
   },
 });
 
-/** Keeps of the stored object what an update cannot change. */
-export function keepSystemFields<T extends ApiObject>(next: T, previous: ApiObject): T {
+/** Keeps of the stored object what an update cannot change. A link is not stored, and comes back from a dry run. */
+export function keepSystemFields<T extends ApiObject>(next: T, previous: ApiObject, { dryRun = false } = {}): T {
   const old = previous.metadata;
-  const { creationTimestamp: _created, generation: _generation, selfLink: _link, ...kept } = next.metadata;
+  const { creationTimestamp: _created, generation: _generation, selfLink: link, ...kept } = next.metadata;
   const metadata: { -readonly [Member in keyof Meta]: Meta[Member] } = kept;
+  if (dryRun && link !== undefined) metadata.selfLink = link;
   if (!metadata.uid && old.uid !== undefined) metadata.uid = old.uid;
   if (old.creationTimestamp !== undefined) metadata.creationTimestamp = old.creationTimestamp;
   if (old.generation !== undefined) metadata.generation = old.generation;

@@ -615,6 +615,13 @@ test.each([
   await it.ask('PATCH', `${configMaps}/${name}`, { headers: merge, body: { metadata: { finalizers: null } } });
 });
 
+test('a link that is sent comes back from a dry run, and is not stored', async () => {
+  const body = { metadata: { selfLink: '/a', annotations: { link: 'sent' } } };
+  const linked = async (query: string) =>
+    (await it.ask('PATCH', `${configMaps}/a${query}`, { headers: merge, body })).json().metadata.selfLink;
+  expect([await linked('?dryRun=All'), await linked('')]).toEqual(['/a', undefined]);
+});
+
 test('what cannot be converted is not watched', async () => {
   const version = (name: string) => ({
     name,
