@@ -3,6 +3,7 @@ import type { ApiObject, Json, ObjectKey, ResourceType } from '../api/object.js'
 import type { ObjectSource } from '../auth/object-source.js';
 import { storageKey, storagePrefix } from '../registry/keys.js';
 import { type Clock, systemClock } from '../runtime/clock.js';
+import type { Subscription } from '../runtime/observable.js';
 import { inTurns } from '../runtime/turn-taking.js';
 import { type Change, type Entry, type Store, StoreClosed } from '../store/store.js';
 import { isLarge } from './forms.js';
@@ -76,6 +77,7 @@ class Collection {
   #reading: Promise<void> | undefined;
   /** How often everything was read. */
   #loads = 0;
+  #changes: Subscription | undefined;
 
   private constructor(store: Store, prefix: string, clock: Clock) {
     this.#store = store;
@@ -97,7 +99,8 @@ class Collection {
     this.#shared = false;
     this.#loads++;
     this.#tell();
-    this.#store.changes(this.#prefix, revision).subscribe({
+    this.#changes?.unsubscribe();
+    this.#changes = this.#store.changes(this.#prefix, revision).subscribe({
       next: (change) => this.#apply(change),
       error: (error: unknown) => void this.#loadAgain(error),
     });
