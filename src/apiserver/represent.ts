@@ -4,7 +4,7 @@ import { parseJson, parseJsonInSteps } from '../api/json-text.js';
 import { type ApiObject, groupVersion, type JsonObject, type ObjectMeta } from '../api/object.js';
 import { atOnce, type Steps } from '../api/steps.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
-import { inTurns } from '../runtime/turn-taking.js';
+import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
 import { compileEncoder, inOrder, itemStart } from '../schema/encode.js';
 import { withRevision } from '../store/document.js';
 import type { Entry } from '../store/store.js';
@@ -47,7 +47,8 @@ export function represent(result: Bodied, form: Representation, now: number): Re
 }
 
 async function reshaped(result: Bodied, form: Representation, now: number): Promise<Represented> {
-  if (result.type === 'entry' && isLarge(result.entry)) await inTurns(result.entry.read());
+  const turns = new TurnTaking();
+  if (result.type === 'entry' && isLarge(result.entry)) await inTurns(result.entry.read(), turns);
   const transforms = form.as !== undefined && !isStatus(result);
   const shape = (some: Bodied): Steps<JsonObject> => transformed(some, form, now) as Steps<JsonObject>;
   if (form.mediaType === 'protobuf') {
@@ -57,10 +58,14 @@ async function reshaped(result: Bodied, form: Representation, now: number): Prom
   }
   const texts = await formOf(form);
   const chunks =
-    result.type === 'list'
-      ? await listText(result, shape, texts)
-      : [Buffer.from(await inTurns(wholeText(texts.frame(await inTurns(shape(result))))))];
+    result.type === 'list' ? await listText(result, shape, texts) : [await oneText(shape(result), texts, turns)];
   return { code: codeOf(result), contentType: types[form.mediaType], body: bodyOf(...chunks) };
+}
+
+async function oneText(shape: Steps<JsonObject>, { frame }: ListForm, turns: TurnTaking): Promise<Buffer> {
+  const object = await inTurns(shape, turns);
+  if (turns.isDue) await turns.next();
+  return Buffer.from(await inTurns(wholeText(frame(object)), turns));
 }
 
 async function formOf({ mediaType, pretty }: Representation): Promise<ListForm> {

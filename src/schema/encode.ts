@@ -4,7 +4,7 @@ import { nothingPostponed, type Postponed, type Steps } from '../api/steps.js';
 import { itemsOf, valuesOf, type WireShape, wireShape } from './go-types.js';
 import { isEmpty, omitsEmpty, presenceOf, zeroOf } from './presence.js';
 import type { Schema } from './schema.js';
-import { isSorted, sortDeep, sortedNames } from './sorted.js';
+import { orderOf, sortDeep, sortedNames } from './sorted.js';
 
 /**
  * Objects into the bytes that are stored and sent: compact JSON with `<`, `>`, `&` and line separators escaped as Go
@@ -122,6 +122,8 @@ type Arrange = (value: Json, later: Postponed) => Json;
 
 const arrangers = new WeakMap<Schema, Arrange>();
 const asIs: Arrange = (value) => value;
+/** What a map without members is arranged to. */
+const noMembers: JsonObject = Object.freeze({});
 
 /**
  * The value with members in declared order, empty and absent ones as their presence says, members that are never
@@ -172,7 +174,11 @@ function compileArrange(schema: Schema): Arrange {
   if (shape === 'map') {
     const item = arrangerOf(valuesOf(schema));
     return (value, later) => {
-      if (!isObject(value) || (item === asIs && isSorted(value))) return value;
+      if (!isObject(value)) return value;
+      // Looking at all names takes long if they are many, so that it is done once.
+      const order = orderOf(value);
+      if (order === 'empty') return noMembers;
+      if (order === 'sorted' && item === asIs) return value;
       const names = sortedNames(value);
       const out: Record<string, Json> = {};
       later.each(names.length, (at) => {
@@ -193,6 +199,7 @@ function compileArrange(schema: Schema): Arrange {
 interface Member {
   readonly name: string;
   readonly arrange: Arrange;
+  readonly isMap: boolean;
   readonly omitEmpty: boolean;
   /** Written when nothing is given. */
   readonly zero: (() => Json) | undefined;
@@ -204,6 +211,7 @@ function memberOf(name: string, schema: Schema): Member {
   return {
     name,
     arrange: item,
+    isMap: shape === 'map',
     omitEmpty: omitsEmpty(schema),
     zero: zeroMaker(schema, shape, item),
   };
@@ -218,14 +226,15 @@ function arrangeStruct(schema: Schema): Arrange {
   return (value, later) => {
     if (!isObject(value)) return value;
     const out: Record<string, Json> = {};
-    for (const { name, arrange: arrangeMember, omitEmpty, zero } of members) {
+    for (const { name, arrange: arrangeMember, isMap, omitEmpty, zero } of members) {
       const given = value[name];
       if (given === undefined || given === null) {
         if (zero !== undefined) out[name] = zero();
         continue;
       }
-      if (omitEmpty && isEmpty(given)) continue;
-      out[name] = arrangeMember === asIs ? given : arrangeMember(given, later);
+      if (omitEmpty && !(isMap && isObject(given)) && isEmpty(given)) continue;
+      const arranged = arrangeMember === asIs ? given : arrangeMember(given, later);
+      if (!omitEmpty || arranged !== noMembers) out[name] = arranged;
     }
     if (keepsUnknown) {
       for (const name of Object.keys(value)) if (!names.has(name)) setMember(out, name, value[name] as Json);

@@ -1,14 +1,14 @@
 import { sortedObject } from '../api/json-text.js';
 import { type Json, type JsonObject, setMember } from '../api/object.js';
 
-/** Are the members in alphabetical order? */
-export function isSorted(object: object): boolean {
+/** Are there members, and are they in alphabetical order? */
+export function orderOf(object: object): 'empty' | 'sorted' | 'unsorted' {
   let previous: string | undefined;
   for (const name in object) {
-    if (previous !== undefined && name < previous) return false;
+    if (previous !== undefined && name < previous) return 'unsorted';
     previous = name;
   }
-  return true;
+  return previous === undefined ? 'empty' : 'sorted';
 }
 
 /** Is each name after the one before it, so that none is repeated? */
@@ -25,7 +25,7 @@ export function sortedNames(object: object | undefined): readonly string[] {
 export function sortMembers<T extends Json>(object: {
   readonly [member: string]: T;
 }): { readonly [member: string]: T } {
-  return isSorted(object) ? object : sortedObject(new Map(Object.entries<T>(object)));
+  return orderOf(object) === 'unsorted' ? sortedObject(new Map(Object.entries<T>(object))) : object;
 }
 
 /** The same value with the members of every object in alphabetical order; unchanged parts are shared. */
