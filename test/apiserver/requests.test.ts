@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { type AskOptions, type Served, serve, served, widgets } from './served.js';
+import { type AskOptions, definitionOf, type Served, serve, served, versionOf, widgets } from './served.js';
 
 /** Parameters and bodies as kube-apiserver reads them, one request each. */
 
@@ -78,7 +78,7 @@ test.each<[string, string, AskOptions, number, string]>([
   [
     'PATCH',
     '/a',
-    { headers: { 'content-type': 'application/strategic-merge-patch+json' }, body: { $patch: false } },
+    { headers: strategic, body: { $patch: false } },
     500,
     'unknown patch type: %!s(bool=false) in map: map[$patch:false]',
   ],
@@ -355,7 +355,7 @@ test('what a caller says that only the server sets is wiped from what is posted,
   const put = await it.ask('PUT', `${leases}/put?dryRun=All`, { body: lease('put') });
   expect([put.code, put.json().metadata]).toEqual([201, expect.objectContaining(said)]);
   const applied = await it.ask('PATCH', `${configMaps}/applied?dryRun=All&fieldManager=m`, {
-    headers: { 'content-type': 'application/apply-patch+yaml' },
+    headers: apply,
     body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'applied', ...said } },
   });
   expect([applied.code, applied.json().metadata]).toEqual([201, expect.objectContaining(said)]);
@@ -491,56 +491,34 @@ test('a null that is posted means nothing, and one that is applied is a value', 
   const at = '/apis/example.com/v1/widgets';
   const posted = await it.ask('POST', `${at}?dryRun=All`, { body });
   expect([posted.code, posted.json().spec]).toEqual([201, {}]);
-  const headers = { 'content-type': 'application/apply-patch+yaml' };
-  const applied = await it.ask('PATCH', `${at}/nulls?fieldManager=m`, { headers, body });
+  const applied = await it.ask('PATCH', `${at}/nulls?fieldManager=m`, { headers: apply, body });
   expect([applied.code, applied.json().details.causes[0].field]).toEqual([422, 'spec.replicas']);
 });
 
 test('what is applied below an object of no fields counts, and is not stored', async () => {
-  const crd = {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: 'bares.bare.example.com' },
-    spec: {
-      group: 'bare.example.com',
-      scope: 'Cluster',
-      names: { plural: 'bares', kind: 'Bare' },
-      versions: [
-        {
-          name: 'v1',
-          served: true,
-          storage: true,
-          schema: {
-            openAPIV3Schema: {
-              type: 'object',
-              properties: {
-                spec: { type: 'object' },
-                inner: {
-                  type: 'object',
-                  'x-kubernetes-embedded-resource': true,
-                  properties: { metadata: { type: 'object' } },
-                },
-              },
-            },
-          },
-        },
-      ],
-    },
-  };
+  const crd = definitionOf({ group: 'bare.example.com', plural: 'bares', kind: 'Bare' }, [
+    versionOf('v1', {
+      spec: { type: 'object' },
+      inner: {
+        type: 'object',
+        'x-kubernetes-embedded-resource': true,
+        properties: { metadata: { type: 'object' } },
+      },
+    }),
+  ]);
   await it.ask('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', { body: crd });
   const at = '/apis/bare.example.com/v1/bares';
   await vi.waitFor(async () => expect((await it.ask('GET', at)).code).toBe(200));
-  const headers = { 'content-type': 'application/apply-patch+yaml' };
-  const apply = async (rest: object) => {
+  const applied = async (rest: object) => {
     const body = { apiVersion: 'bare.example.com/v1', kind: 'Bare', metadata: { name: 'a' }, ...rest };
-    const { code, json } = await it.ask('PATCH', `${at}/a?fieldManager=m`, { headers, body });
+    const { code, json } = await it.ask('PATCH', `${at}/a?fieldManager=m`, { headers: apply, body });
     const { metadata, spec, message } = json();
     return [code, metadata.generation, spec, message];
   };
-  expect(await apply({ spec: { a: 1 } })).toEqual([201, 1, {}, undefined]);
-  expect(await apply({ spec: { a: 1 } })).toEqual([200, 2, {}, undefined]);
-  expect(await apply({ spec: {} })).toEqual([200, 2, {}, undefined]);
-  const [code, , , message] = await apply({ inner: { apiVersion: 'v1', kind: 'X', metadata: null } });
+  expect(await applied({ spec: { a: 1 } })).toEqual([201, 1, {}, undefined]);
+  expect(await applied({ spec: { a: 1 } })).toEqual([200, 2, {}, undefined]);
+  expect(await applied({ spec: {} })).toEqual([200, 2, {}, undefined]);
+  const [code, , , message] = await applied({ inner: { apiVersion: 'v1', kind: 'X', metadata: null } });
   expect(code).toBe(422);
   expect(message).toContain('inner.metadata in body must be of type object: "null"');
 });
@@ -623,28 +601,14 @@ test('a link that is sent comes back from a dry run, and is not stored', async (
 });
 
 test('what cannot be converted is not watched', async () => {
-  const version = (name: string) => ({
-    name,
-    served: true,
-    storage: name === 'v1',
-    schema: { openAPIV3Schema: { type: 'object' } },
-  });
   const crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
-  const crd = {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: 'stucks.stuck.example.com' },
-    spec: {
-      group: 'stuck.example.com',
-      scope: 'Cluster',
-      names: { plural: 'stucks', kind: 'Stuck' },
-      versions: [version('v1'), version('v2')],
-      conversion: {
-        strategy: 'Webhook',
-        webhook: { conversionReviewVersions: ['v1'], clientConfig: { url: 'https://127.0.0.1:9/' } },
-      },
+  const names = { group: 'stuck.example.com', plural: 'stucks', kind: 'Stuck' };
+  const crd = definitionOf(names, [versionOf('v1'), versionOf('v2')], {
+    conversion: {
+      strategy: 'Webhook',
+      webhook: { conversionReviewVersions: ['v1'], clientConfig: { url: 'https://127.0.0.1:9/' } },
     },
-  };
+  });
   expect((await it.ask('POST', crds, { body: crd })).code).toBe(201);
   const at = (name: string) => `/apis/stuck.example.com/${name}/stucks`;
   await vi.waitFor(async () => expect((await it.ask('GET', at('v1'))).code).toBe(200));

@@ -89,26 +89,32 @@ function answerOf(code: number, headers: IncomingHttpHeaders, bytes: Buffer): An
   };
 }
 
-/** A CustomResourceDefinition of `widgets.example.com`, with any schema unless given one, for `ask`. */
-export const widgets = (schema: object = {}, more: object = {}) => ({
+/** A CustomResourceDefinition of a kind without namespaces, for `ask`. */
+export const definitionOf = (
+  { group, plural, kind }: { readonly group: string; readonly plural: string; readonly kind: string },
+  versions: readonly object[],
+  more: object = {},
+) => ({
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
-  metadata: { name: 'widgets.example.com' },
-  spec: {
-    group: 'example.com',
-    names: { plural: 'widgets', kind: 'Widget' },
-    scope: 'Cluster',
-    versions: [
-      {
-        name: 'v1',
-        served: true,
-        storage: true,
-        schema: { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', ...schema } } } },
-        ...more,
-      },
-    ],
-  },
+  metadata: { name: `${plural}.${group}` },
+  spec: { group, names: { plural, kind }, scope: 'Cluster', versions, ...more },
 });
+
+/** A version of it that is served; `v1` is the one stored. */
+export const versionOf = (name: string, properties: object = {}, more: object = {}) => ({
+  name,
+  served: true,
+  storage: name === 'v1',
+  schema: { openAPIV3Schema: { type: 'object', properties } },
+  ...more,
+});
+
+/** A definition of `widgets.example.com`, with any schema unless given one. */
+export const widgets = (schema: object = {}, more: object = {}) =>
+  definitionOf({ group: 'example.com', plural: 'widgets', kind: 'Widget' }, [
+    versionOf('v1', { spec: { type: 'object', ...schema } }, more),
+  ]);
 
 /** Asks until the answer has the code. */
 export async function served({ ask }: Served, path: string): Promise<void> {
