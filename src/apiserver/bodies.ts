@@ -7,7 +7,7 @@ import { type ApiObject, groupVersion, type JsonObject } from '../api/object.js'
 import type { DeleteBody, FieldValidation, WriteParameters } from '../api/options.js';
 import { atOnce, resultOf, type Steps } from '../api/steps.js';
 import { strictWarnings } from '../api/yaml.js';
-import type { Codec, RequestContext, ResourceDefinition } from '../registry/resource-definition.js';
+import type { RequestContext, ResourceDefinition } from '../registry/resource-definition.js';
 import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
 import { DecodeError, decodeText, type Emptied, typeMetaOf } from '../schema/decode.js';
 import { applyDefaults } from '../schema/default.js';
@@ -236,9 +236,9 @@ function* decodeCustom(
   const cannot = (why: string): ApiError => cannotHandle(meta, definition.kind, why);
   if (text.numberError !== undefined) throw cannot(text.numberError);
   if (apiVersion === null) throw cannot('.apiVersion accessor error: <nil> is of the type <nil>, expected string');
-  const { object, unknownFields } = yield* decoded(cannot, decodeWithCodec(definition, text.value as JsonObject));
+  const { object, strict } = yield* decoded(cannot, decodeWithCodec(definition, text.value as JsonObject));
   yield;
-  report([...text.duplicates, ...unknownFields.map((path) => `unknown field "${path}"`)], validation, context, (why) =>
+  report([...text.duplicates, ...strict], validation, context, (why) =>
     meta.apiVersion === ''
       ? badRequest("Object 'apiVersion' is missing in 'object has no apiVersion field'")
       : // What has been read so far is of the kind that it says.
@@ -253,14 +253,15 @@ function* decodeCustom(
   return { object };
 }
 
-/** A custom resource's body, or what apply or a webhook `made`, as an object of its version. */
-export function decodeWithCodec(
-  definition: ResourceDefinition,
+/** A custom resource's body, or what apply or a webhook `made`, as an object of its version, and what of it nobody knows. */
+export function* decodeWithCodec(
+  { codec, kind }: ResourceDefinition,
   body: JsonObject,
   { made = false } = {},
-): ReturnType<Codec<ApiObject>['decode']> {
-  if (definition.codec === undefined) throw new Error(`${definition.kind} has no codec`);
-  return definition.codec.decode(body, { made });
+): Steps<{ readonly object: ApiObject; readonly strict: readonly string[] }> {
+  if (codec === undefined) throw new Error(`${kind} has no codec`);
+  const { object, unknownFields } = yield* codec.decode(body, { made });
+  return { object, strict: unknownFields.map((path) => `unknown field "${path}"`) };
 }
 
 const cannotHandle = (meta: TypeMeta, kind: string, why: string): ApiError =>

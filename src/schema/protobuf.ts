@@ -1,4 +1,5 @@
 import { goJson } from '../api/go-text.js';
+import { largeJson } from '../api/json-pieces.js';
 import { JsonSyntaxError, readJson } from '../api/json-text.js';
 import { type Json, type JsonObject, setMember } from '../api/object.js';
 import type { Steps } from '../api/steps.js';
@@ -23,8 +24,7 @@ export { ProtobufError } from './wire-format.js';
 const prefix = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
 /** Deepest nesting of messages that is read. */
 const maxDepth = 200;
-/** A message of so many bytes is read in steps, each of so many fields. */
-const largeMessage = 65_536;
+/** A large message is read in steps of so many fields. */
 const fieldsInStep = 512;
 
 /** Throws ProtobufError. */
@@ -32,7 +32,7 @@ export function* decodeProtobuf(schema: Schema, bytes: Uint8Array): Steps<JsonOb
   const out: Record<string, Json> = {};
   const reader = new WireReader(bytes);
   const message = messageOf(schema);
-  if (bytes.length < largeMessage) message.readInto(out, reader, 0);
+  if (bytes.length < largeJson) message.readInto(out, reader, 0);
   else yield* message.readInSteps(out, reader, 0);
   return out;
 }
@@ -251,7 +251,7 @@ function structMessage(schema: Schema): Message {
     if (field === undefined) reader.skip(type);
     else if (type === field.codec.type) {
       const { codec, embedded } = field;
-      const isLarge = inSteps && type === wireTypes.bytes && reader.nextLength() >= largeMessage;
+      const isLarge = inSteps && type === wireTypes.bytes && reader.nextLength() >= largeJson;
       if (embedded !== undefined) {
         const inner = new WireReader(reader.bytes());
         if (isLarge) return embedded.readInSteps(out, inner, depth + 1);

@@ -22,9 +22,7 @@ export function sortedNames(object: object | undefined): readonly string[] {
 }
 
 /** The same members in alphabetical order; the object itself if they already are. */
-export function sortMembers<T extends Json>(object: {
-  readonly [member: string]: T;
-}): { readonly [member: string]: T } {
+function sortMembers<T extends Json>(object: { readonly [member: string]: T }): { readonly [member: string]: T } {
   return orderOf(object) === 'unsorted' ? sortedObject(new Map(Object.entries<T>(object))) : object;
 }
 

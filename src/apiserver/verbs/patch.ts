@@ -111,12 +111,9 @@ export function* decodeResult(
   if (definition.codec !== undefined) {
     const { apiVersion, kind } = checkedVersion(typeMetaOf(result));
     if (kind === '') throw new DecodeError(`Object 'Kind' is missing in '${goJson(result)}'`);
-    const { object, unknownFields } = yield* decodeWithCodec(definition, result, { made });
+    const { object, strict } = yield* decodeWithCodec(definition, result, { made });
     if (apiVersion === '') throw internalError("Object 'apiVersion' is missing in 'object has no apiVersion field'");
-    return {
-      object: { ...object, apiVersion },
-      strict: unknownFields.map((path) => `unknown field "${path}"`),
-    };
+    return { object: { ...object, apiVersion }, strict };
   }
   const text = { value: result, exact: result, duplicates: [] };
   const { value, strict, emptied } = yield* decodeText(definition.schema, text);
