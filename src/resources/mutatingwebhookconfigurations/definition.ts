@@ -1,16 +1,13 @@
-import { isDeepStrictEqual } from 'node:util';
 import {
+  type MutatingWebhook,
   type MutatingWebhookConfiguration,
   MutatingWebhookConfigurations,
 } from '../../api/kinds/webhook-configuration.js';
-import { nameRules } from '../../api/names.js';
-import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
 import { field, listMap, optional, string, struct } from '../../schema/builder.js';
 import { objectMeta, typeMeta } from '../../schema/meta.js';
-import { age, column } from '../columns.js';
-import { withMutatingWebhookDefaults, withWebhooks } from '../webhookconfigurations/defaults.js';
+import { withMutatingWebhookDefaults } from '../webhookconfigurations/defaults.js';
+import { webhookConfigurations } from '../webhookconfigurations/definition.js';
 import { component, requiredOfWebhook, webhookFields } from '../webhookconfigurations/schema.js';
-import { reservedNameWarnings, validateWebhooks } from '../webhookconfigurations/validate.js';
 
 export const mutatingWebhookConfigurationSchema = struct(
   'v1.MutatingWebhookConfiguration',
@@ -46,26 +43,8 @@ export const mutatingWebhookConfigurationSchema = struct(
   { description: 'Webhooks that may change what is written.', ...component('MutatingWebhookConfiguration') },
 );
 
-export const mutatingWebhookConfigurations: ResourceDefinition<MutatingWebhookConfiguration> =
-  defineResource<MutatingWebhookConfiguration>({
-    ...MutatingWebhookConfigurations,
-    origin: 'built-in',
-    anyFinalizer: true,
-    schema: mutatingWebhookConfigurationSchema,
-    nameRule: nameRules.dnsSubdomain,
-    checksMetadata: 'as if new',
-    newGeneration: (next, previous) => !isDeepStrictEqual(next.webhooks ?? [], previous.webhooks ?? []),
-    generationOfEmpty: 'webhooks',
-    columns: [
-      column(
-        'Webhooks',
-        'Webhooks indicates the number of webhooks registered in this configuration',
-        ({ webhooks }: MutatingWebhookConfiguration) => webhooks?.length ?? 0,
-        { type: 'integer' },
-      ),
-      age,
-    ],
-    defaults: (configuration) => withWebhooks(configuration, withMutatingWebhookDefaults),
-    validate: (next, previous) => validateWebhooks(next.webhooks, previous === undefined ? 'new' : previous.webhooks),
-    warnings: reservedNameWarnings,
-  });
+export const mutatingWebhookConfigurations = webhookConfigurations<MutatingWebhook, MutatingWebhookConfiguration>(
+  MutatingWebhookConfigurations,
+  mutatingWebhookConfigurationSchema,
+  withMutatingWebhookDefaults,
+);
