@@ -30,6 +30,7 @@ const allowed: readonly (readonly [code: number, text: RegExp])[] = [
   [500, /^The order in patch list:\n/],
   [500, /^unknown patch type: /],
   [500, /^no elements in any of the given slices$/],
+  [500, /^value for key \d+ is not a map$/],
   [500, /^list element types are not identical: /],
   [500, /^expected a \S+( \S+)?, but received a /],
   [500, /^merging lists cannot yet be specified in the patch$/],
