@@ -1,4 +1,5 @@
-import { goJson, goNumber, quote } from './go-text.js';
+import { goJson, goJsonInSteps, goNumber, quote } from './go-text.js';
+import type { Json } from './object.js';
 import { atOnce, resultOf, type Steps } from './steps.js';
 
 /**
@@ -53,6 +54,12 @@ export const invalid = (field: string, value: unknown, detail?: string): Violati
   field,
   body: `Invalid value: ${shown(value)}${tail(detail)}`,
 });
+
+/** The same of a value that may be large. */
+export function* invalidInSteps(field: string, value: Json, detail: string): Steps<Violation> {
+  const text = typeof value === 'object' ? yield* goJsonInSteps(value) : shown(value);
+  return { reason: 'FieldValueInvalid', field, body: `Invalid value: ${text}${tail(detail)}` };
+}
 
 /** What several rules say of one value; it may be long, and is quoted once. */
 export const eachInvalid = (field: string, value: unknown, details: readonly string[]): readonly Violation[] =>

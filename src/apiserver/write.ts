@@ -177,6 +177,10 @@ export async function admitAction(
   };
   const admitted = await mutated(parts, attributes);
   const object = (await prepare?.(admitted)) ?? admitted;
+  const { definition, context } = request;
+  const violations = await inTurns(resultOf(definition.validate?.(object, undefined, context) ?? []));
+  // Such a request is refused as a whole and without its kind.
+  if (violations.length > 0) throw invalidObject({ group: definition.group, kind: '' }, violations);
   await runValidating(parts.admission, { ...attributes, object });
   return object;
 }

@@ -89,7 +89,10 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Res
   warnings?(next: T, previous: T | undefined): readonly string[];
   /** Told of every update that was stored. Must not throw. */
   updated?(next: T, previous: T): void;
-  /** For kinds that are answered at once and never stored, such as TokenReview. `verbs` is then `['create']`. */
+  /**
+   * For kinds that are answered at once and never stored, such as TokenReview. `verbs` is then `['create']`; `validate` comes
+   * first, and may throw what is not told by field.
+   */
   answer?(request: T, context: RequestContext): Promise<T>;
   /** For kinds whose deletion is more than finalizers of metadata (Namespace, CustomResourceDefinition). */
   readonly deletion?: {

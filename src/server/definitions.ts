@@ -52,7 +52,7 @@ export function openDefinitions(parts: DefinitionParts): {
       extend: parts.extendTokens,
     }),
     authenticationReviews: authenticationReviews({ authenticator, apiAudiences }),
-    authorizationReviews: authorizationReviews({ authorizer, domains }),
+    authorizationReviews: authorizationReviews({ authorizer }),
     certificates: [
       certificateSigningRequestDefinition(
         domains,

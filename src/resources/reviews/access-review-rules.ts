@@ -1,4 +1,3 @@
-import { type ApiError, invalidObject } from '../../api/errors.js';
 import type {
   AccessQuestion,
   LocalSubjectAccessReview,
@@ -9,35 +8,42 @@ import type {
   SubjectAccessReviewSpec,
 } from '../../api/kinds/access-review.js';
 import { labelValue, qualifiedName } from '../../api/names.js';
-import type { ApiObject, JsonObject, ObjectMeta } from '../../api/object.js';
-import { child, forbiddenField, index, invalid, ofEach, required, type Violation } from '../../api/violations.js';
+import type { JsonObject, ObjectMeta } from '../../api/object.js';
+import type { Steps } from '../../api/steps.js';
+import {
+  child,
+  forbiddenField,
+  index,
+  invalid,
+  invalidInSteps,
+  ofEach,
+  required,
+  type Violation,
+} from '../../api/violations.js';
 import { type EncodedType, inOrder } from '../../schema/encode.js';
 import { objectMeta } from '../../schema/meta.js';
 
-/** What is wrong with a question about access. Questions are refused as a whole and without their kind. */
+/** What is wrong with a question about access. */
 
-/** The 422 of a question. */
-export const invalidQuestion = (group: string, violations: readonly Violation[]): ApiError =>
-  invalidObject({ group, kind: '' }, violations);
+export function* checkSubjectReview({ spec = {}, metadata }: SubjectAccessReview): Steps<readonly Violation[]> {
+  return [...checkSubjectSpec(spec), ...(yield* checkMetadata(metadata, [], 'must be empty'))];
+}
 
-export const checkSubjectReview = (review: SubjectAccessReview): readonly Violation[] => [
-  ...checkSubjectSpec(review.spec),
-  ...checkMetadata(review, [], 'must be empty'),
-];
+export function* checkSelfReview({ spec = {}, metadata }: SelfSubjectAccessReview): Steps<readonly Violation[]> {
+  return [
+    ...checkAspects(spec),
+    ...checkAttributes(spec.resourceAttributes),
+    ...(yield* checkMetadata(metadata, [], 'must be empty')),
+  ];
+}
 
-export const checkSelfReview = (review: SelfSubjectAccessReview): readonly Violation[] => [
-  ...checkAspects(review.spec),
-  ...checkAttributes(review.spec.resourceAttributes),
-  ...checkMetadata(review, [], 'must be empty'),
-];
-
-export const checkLocalReview = (review: LocalSubjectAccessReview): readonly Violation[] => {
-  const { resourceAttributes, nonResourceAttributes } = review.spec;
+export function* checkLocalReview({ spec = {}, metadata }: LocalSubjectAccessReview): Steps<readonly Violation[]> {
+  const { resourceAttributes, nonResourceAttributes } = spec;
   const { namespace = '' } = resourceAttributes ?? {};
   return [
-    ...checkSubjectSpec(review.spec),
-    ...checkMetadata(review, ['namespace'], 'must be empty except for namespace'),
-    ...(resourceAttributes !== undefined && namespace !== (review.metadata.namespace ?? '')
+    ...checkSubjectSpec(spec),
+    ...(yield* checkMetadata(metadata, ['namespace'], 'must be empty except for namespace')),
+    ...(resourceAttributes !== undefined && namespace !== (metadata.namespace ?? '')
       ? [invalid('spec.resourceAttributes.namespace', namespace, 'must match metadata.namespace')]
       : []),
     ...(nonResourceAttributes === undefined
@@ -46,7 +52,7 @@ export const checkLocalReview = (review: LocalSubjectAccessReview): readonly Vio
           invalid('spec.nonResourceAttributes', shownPath(nonResourceAttributes), 'disallowed on this kind of request'),
         ]),
   ];
-};
+}
 
 const checkSubjectSpec = (spec: SubjectAccessReviewSpec): readonly Violation[] => [
   ...checkAspects(spec),
@@ -144,14 +150,16 @@ const metadataType: EncodedType = {
   schema: objectMeta,
 };
 
-function checkMetadata(
-  { metadata }: ApiObject,
+function* checkMetadata(
+  metadata: ObjectMeta,
   allowed: readonly (keyof ObjectMeta)[],
   why: string,
-): readonly Violation[] {
+): Steps<readonly Violation[]> {
   const may: readonly string[] = ['managedFields', ...allowed];
   const isEmpty = Object.entries(metadata).every(([name, value]) => may.includes(name) || isNothing(value));
-  return isEmpty ? [] : [invalid('metadata', inOrder(metadataType, metadata as JsonObject), why)];
+  if (isEmpty) return [];
+  yield;
+  return [yield* invalidInSteps('metadata', inOrder(metadataType, metadata as JsonObject), why)];
 }
 
 const isNothing = (value: unknown): boolean =>

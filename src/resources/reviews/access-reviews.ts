@@ -1,4 +1,3 @@
-import { type Domains, defaultDomains, groupIn } from '../../api/domains.js';
 import { badRequest } from '../../api/errors.js';
 import {
   type LocalSubjectAccessReview,
@@ -12,12 +11,11 @@ import {
   SubjectAccessReviews,
 } from '../../api/kinds/access-review.js';
 import type { UserInfo } from '../../api/user.js';
-import type { Violation } from '../../api/violations.js';
 import { aggregate } from '../../auth/aggregate.js';
 import type { AccessRules, Authorizer } from '../../auth/authorizer.js';
 import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
 import { answerQuestion } from './access-question.js';
-import { checkLocalReview, checkSelfReview, checkSubjectReview, invalidQuestion } from './access-review-rules.js';
+import { checkLocalReview, checkSelfReview, checkSubjectReview } from './access-review-rules.js';
 import {
   localSubjectAccessReviewSchema,
   selfSubjectAccessReviewSchema,
@@ -27,50 +25,41 @@ import {
 
 /** The kinds that answer questions about access, all by the same authorizer that decides about requests. */
 
-export const subjectAccessReviews = (
-  authorizer: Authorizer,
-  domains: Domains = defaultDomains,
-): ResourceDefinition<SubjectAccessReview> =>
+export const subjectAccessReviews = (authorizer: Authorizer): ResourceDefinition<SubjectAccessReview> =>
   defineResource<SubjectAccessReview>({
     ...SubjectAccessReviews,
     origin: 'built-in',
     schema: subjectAccessReviewSchema,
     verbs: ['create'],
+    validate: checkSubjectReview,
     async answer(given) {
       const review = { ...given, spec: given.spec ?? {} };
-      refuse(groupIn(domains, SubjectAccessReviews.group), checkSubjectReview(review));
       return { ...review, status: await answerQuestion(authorizer, subjectOf(review.spec), review.spec) };
     },
   });
 
-export const localSubjectAccessReviews = (
-  authorizer: Authorizer,
-  domains: Domains = defaultDomains,
-): ResourceDefinition<LocalSubjectAccessReview> =>
+export const localSubjectAccessReviews = (authorizer: Authorizer): ResourceDefinition<LocalSubjectAccessReview> =>
   defineResource<LocalSubjectAccessReview>({
     ...LocalSubjectAccessReviews,
     origin: 'built-in',
     schema: localSubjectAccessReviewSchema,
     verbs: ['create'],
+    validate: checkLocalReview,
     async answer(given) {
       const review = { ...given, spec: given.spec ?? {} };
-      refuse(groupIn(domains, LocalSubjectAccessReviews.group), checkLocalReview(review));
       return { ...review, status: await answerQuestion(authorizer, subjectOf(review.spec), review.spec) };
     },
   });
 
-export const selfSubjectAccessReviews = (
-  authorizer: Authorizer,
-  domains: Domains = defaultDomains,
-): ResourceDefinition<SelfSubjectAccessReview> =>
+export const selfSubjectAccessReviews = (authorizer: Authorizer): ResourceDefinition<SelfSubjectAccessReview> =>
   defineResource<SelfSubjectAccessReview>({
     ...SelfSubjectAccessReviews,
     origin: 'built-in',
     schema: selfSubjectAccessReviewSchema,
     verbs: ['create'],
+    validate: checkSelfReview,
     async answer(given, { user }) {
       const review = { ...given, spec: given.spec ?? {} };
-      refuse(groupIn(domains, SelfSubjectAccessReviews.group), checkSelfReview(review));
       return { ...review, status: await answerQuestion(authorizer, user, review.spec) };
     },
   });
@@ -81,9 +70,12 @@ export const selfSubjectRulesReviews = (authorizer: Authorizer): ResourceDefinit
     origin: 'built-in',
     schema: selfSubjectRulesReviewSchema,
     verbs: ['create'],
+    validate({ spec }) {
+      if (!spec?.namespace) throw badRequest('no namespace on request');
+      return [];
+    },
     async answer({ apiVersion, kind, spec }, { user }) {
-      const namespace = spec?.namespace ?? '';
-      if (namespace === '') throw badRequest('no namespace on request');
+      const { namespace = '' } = spec ?? {};
       const { errors, ...rules } = (await authorizer.rulesFor?.(user, namespace)) ?? unlisted;
       const status = { ...rules, ...(errors.length > 0 ? { evaluationError: aggregate(errors) } : {}) };
       return { kind, apiVersion, metadata: {}, spec: {}, status };
@@ -91,10 +83,6 @@ export const selfSubjectRulesReviews = (authorizer: Authorizer): ResourceDefinit
   });
 
 const unlisted: AccessRules = { resourceRules: [], nonResourceRules: [], incomplete: true, errors: [] };
-
-function refuse(group: string, violations: readonly Violation[]): void {
-  if (violations.length > 0) throw invalidQuestion(group, violations);
-}
 
 /** The user asked about has what the question says and nothing else, not even the groups that everybody is in. */
 const subjectOf = ({ user = '', uid, groups = [], extra }: SubjectAccessReviewSpec): UserInfo => ({

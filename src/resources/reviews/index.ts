@@ -1,4 +1,3 @@
-import type { Domains } from '../../api/domains.js';
 import type { Authenticator } from '../../auth/authenticator.js';
 import type { Authorizer } from '../../auth/authorizer.js';
 import type { ResourceDefinition } from '../../registry/resource-definition.js';
@@ -20,16 +19,14 @@ export const authenticationReviews = (parts: {
 
 export const authorizationReviews = ({
   authorizer,
-  domains,
 }: {
   readonly authorizer: Authorizer;
-  readonly domains?: Domains;
 }): readonly ResourceDefinition[] =>
   [
-    localSubjectAccessReviews(authorizer, domains),
-    selfSubjectAccessReviews(authorizer, domains),
+    localSubjectAccessReviews(authorizer),
+    selfSubjectAccessReviews(authorizer),
     selfSubjectRulesReviews(authorizer),
-    subjectAccessReviews(authorizer, domains),
+    subjectAccessReviews(authorizer),
   ].map(general);
 
 /** A definition as one of objects of any kind: whoever holds it gives it only objects of its own kind. */

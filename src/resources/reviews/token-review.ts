@@ -68,9 +68,13 @@ export const tokenReviews = ({
     schema,
     verbs: ['create'],
 
+    validate({ spec }) {
+      if (!spec?.token) throw badRequest('token is required for TokenReview in authentication');
+      return [];
+    },
+
     async answer(review) {
-      const { token, audiences: asked = [] } = review.spec ?? {};
-      if (!token) throw badRequest('token is required for TokenReview in authentication');
+      const { token = '', audiences: asked = [] } = review.spec ?? {};
       const audiences = asked.length > 0 ? asked : apiAudiences;
       const found = await look(authenticator, bearing(token, audiences));
       if (found instanceof AuthenticationError) return answered(review, { error: found.message });

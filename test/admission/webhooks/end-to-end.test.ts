@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { hasCondition } from '../../../src/api/conditions.js';
+import { SubjectAccessReviews } from '../../../src/api/kinds/access-review.js';
 import { ConfigMaps } from '../../../src/api/kinds/config-map.js';
 import { CustomResourceDefinitions } from '../../../src/api/kinds/custom-resource-definition.js';
 import { Namespaces } from '../../../src/api/kinds/namespace.js';
@@ -290,6 +291,18 @@ describe('objects', () => {
         oldObject: null,
       },
     ]);
+  });
+
+  test('a faulty question is refused before anybody is asked about it', async () => {
+    const ask = (spec: object) =>
+      server.client
+        .resource<ApiObject>(SubjectAccessReviews)
+        .create({ ...meta(SubjectAccessReviews), metadata: {}, spec } as ApiObject);
+    await withHook(ValidatingWebhookConfigurations, '/deny/no', ['subjectaccessreviews'], async () => {
+      await expect(ask({})).rejects.toMatchObject({ code: 422 });
+      await expect(ask({ user: 'a', nonResourceAttributes: { path: '/' } })).rejects.toMatchObject({ code: 403 });
+    });
+    expect(about('subjectaccessreviews')).toHaveLength(1);
   });
 
   test('configurations themselves are never sent', async () => {
