@@ -82,6 +82,8 @@ export type Result =
       readonly bytes: Buffer;
       /** Absent where there are none. */
       readonly contentType?: string;
+      /** Whether callers who accept it get them compressed; not unless told. */
+      readonly compressible?: boolean;
       readonly headers?: Headers;
     };
 

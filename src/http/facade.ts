@@ -196,17 +196,12 @@ async function answer(
       await exchange.send(result.code, textHeaders, bodyOf(bytes));
       return { code: result.code, bytes: bytes.length };
     }
-    case 'bytes':
-      await exchange.send(
-        result.code,
-        {
-          ...headers,
-          ...(result.contentType === undefined ? {} : { 'Content-Type': result.contentType }),
-          ...result.headers,
-        },
-        bodyOf(result.bytes),
-      );
-      return { code: result.code, bytes: result.bytes.length };
+    case 'bytes': {
+      const { code, bytes, contentType, compressible = false } = result;
+      if (contentType !== undefined) headers['Content-Type'] = contentType;
+      Object.assign(headers, result.headers);
+      return { code, bytes: await send(exchange, code, headers, bodyOf(bytes), compressible) };
+    }
     case 'watch': {
       const contentType =
         representation.mediaType === 'protobuf'
@@ -254,12 +249,19 @@ async function represented(parts: FacadeParts, request: ApiRequest, { result, re
 }
 
 /** Answers how many bytes it was. */
-function send(exchange: Exchange, code: number, headers: OutgoingHeaders, body: Body): number | Promise<number> {
+function send(
+  exchange: Exchange,
+  code: number,
+  headers: OutgoingHeaders,
+  body: Body,
+  compressible = true,
+): number | Promise<number> {
   const { length } = body;
-  if (length > gzipAbove && acceptsGzip(exchange.header('accept-encoding'))) {
+  if (compressible && length > gzipAbove && acceptsGzip(exchange.header('accept-encoding'))) {
     return sendCompressed(exchange, code, headers, body);
   }
-  headers['Content-Length'] = length;
+  // A document that the caller has is not without length.
+  if (code !== 304) headers['Content-Length'] = length;
   return exchange.send(code, headers, body)?.then(() => length) ?? length;
 }
 
@@ -270,8 +272,8 @@ async function sendCompressed(
   { chunks }: Body,
 ): Promise<number> {
   const compressed = await compress(Buffer.concat([...chunks]), { level: 1 });
-  const more = { 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding', 'Content-Length': compressed.length };
-  await exchange.send(code, { ...headers, ...more }, bodyOf(compressed));
+  const more = { 'Content-Encoding': 'gzip', 'Content-Length': compressed.length };
+  await exchange.send(code, { Vary: 'Accept-Encoding', ...headers, ...more }, bodyOf(compressed));
   return compressed.length;
 }
 

@@ -441,6 +441,15 @@ describe('the rest of the wire', () => {
     await it.ask('DELETE', `${builtIn}/large`);
   });
 
+  test('the one document of all schemas is compressed, those of one group are not', async () => {
+    const of = (path: string): Promise<Answer> => it.ask('GET', path, { headers: { 'accept-encoding': 'gzip' } });
+    const [whole, one, index] = [await of('/openapi/v2'), await of('/openapi/v3/api/v1'), await of('/openapi/v3')];
+    expect([whole.headers['content-encoding'], whole.headers['vary']]).toEqual(['gzip', 'Accept-Encoding, Accept']);
+    expect(JSON.parse(gunzipSync(whole.bytes).toString()).swagger).toBe('2.0');
+    expect([one.headers['content-encoding'], one.headers['vary']]).toEqual([undefined, 'Accept']);
+    expect([index.headers['content-type'], index.headers['etag']]).toEqual(['text/plain; charset=utf-8', undefined]);
+  });
+
   test('HEAD is refused for built-in kinds and is a GET without its body for custom resources', async () => {
     const refused = await it.ask('HEAD', `${builtIn}/a`);
     expect([refused.code, refused.bytes.length]).toEqual([405, 0]);

@@ -24,6 +24,8 @@ type Bytes = Extract<Result, { type: 'bytes' }>;
 const json = 'application/json';
 const v2Protobuf = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
 const v2ProtobufAnswer = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
+const v2Varies = { Vary: 'Accept-Encoding, Accept' };
+const v3Varies = { Vary: 'Accept' };
 const yearSeconds = 365 * 86_400;
 
 /** Finished bytes and their hash, which is their ETag. */
@@ -31,35 +33,38 @@ interface Document {
   readonly bytes: Buffer;
   readonly hash: string;
 }
+const etagOf = ({ hash }: Document): string => `"${hash}"`;
 const documentOf = (bytes: Buffer): Document => ({ bytes, hash: documentHash(bytes) });
 
 /** undefined: there is no such document. */
 export function openApiAnswer(served: Served, asked: Asked): Result | undefined {
   if (asked.path === '/openapi/v2') return v2Answer(served, asked);
   const documents = v3Documents(served);
-  if (asked.path === '/openapi/v3') return fresh(documents.index, json, asked, {});
+  if (asked.path === '/openapi/v3') {
+    return { type: 'bytes', code: 200, bytes: documents.index, contentType: 'text/plain; charset=utf-8' };
+  }
   const below = '/openapi/v3/';
   if (!asked.path.startsWith(below) || asked.path === below) return undefined;
   const path = asked.path.slice(below.length);
   const document = documents.byPath.get(path);
   if (document === undefined) return { type: 'bytes', code: 404, bytes: Buffer.alloc(0) };
-  if (formIn(asked.accept) !== 'json') return unacceptable;
-  if (asked.hash === undefined) return fresh(document, json, asked, {});
+  if (formIn(asked.accept) !== 'json') return unacceptable(v3Varies);
+  if (asked.hash === undefined) return fresh(document, json, asked, v3Varies);
   if (asked.hash !== document.hash) {
     return {
       type: 'bytes',
       code: 301,
       bytes: Buffer.alloc(0),
       contentType: json,
-      headers: { Location: documentUrl(path, document.hash) },
+      headers: { ETag: etagOf(document), Location: documentUrl(path, document.hash), ...v3Varies },
     };
   }
   const expires = new Date(asked.now + yearSeconds * 1_000).toUTCString();
-  return fresh(document, json, asked, { 'Cache-Control': 'public, immutable', Expires: expires });
+  return fresh(document, json, asked, { 'Cache-Control': 'public, immutable', Expires: expires, ...v3Varies });
 }
 
 interface V3Documents {
-  readonly index: Document;
+  readonly index: Buffer;
   readonly byPath: ReadonlyMap<string, Document>;
 }
 const v3Made = new WeakMap<Served, V3Documents>();
@@ -70,7 +75,7 @@ function v3Documents(served: Served): V3Documents {
   const versions = served.groups.flatMap((group) => group.versions);
   const byPath = new Map(versions.map((version) => [documentPath(version), versionDocument(version)] as const));
   const hashes = new Map([...byPath].map(([path, { hash }]) => [path, hash] as const));
-  const made = { byPath, index: documentOf(Buffer.from(goJson(openApiV3Index(hashes)))) };
+  const made = { byPath, index: Buffer.from(goJson(openApiV3Index(hashes))) };
   v3Made.set(served, made);
   return made;
 }
@@ -110,11 +115,12 @@ function v2Document(served: Served, form: V2Form): Document {
 
 function v2Answer(served: Served, asked: Asked): Bytes {
   const form = formIn(asked.accept);
-  if (form === undefined) return unacceptable;
-  return fresh(v2Document(served, form), form === 'json' ? json : v2ProtobufAnswer, asked, { Vary: 'Accept' });
+  if (form === undefined) return unacceptable(v2Varies);
+  const found = fresh(v2Document(served, form), form === 'json' ? json : v2ProtobufAnswer, asked, v2Varies);
+  return { ...found, compressible: true };
 }
 
-const unacceptable: Bytes = { type: 'bytes', code: 406, bytes: Buffer.alloc(0), contentType: json };
+const unacceptable = (headers: Headers): Bytes => ({ type: 'bytes', code: 406, bytes: Buffer.alloc(0), headers });
 
 function formIn(accept: string | undefined): V2Form | undefined {
   for (const clause of (accept ?? '*/*').split(',')) {
@@ -126,13 +132,13 @@ function formIn(accept: string | undefined): V2Form | undefined {
 }
 
 /** The document, or 304 if the caller has it. */
-function fresh({ bytes, hash }: Document, contentType: string, asked: Asked, headers: Headers): Bytes {
-  const etag = `"${hash}"`;
+function fresh(document: Document, contentType: string, asked: Asked, headers: Headers): Bytes {
+  const etag = etagOf(document);
   const unchanged = has(asked.ifNoneMatch, etag);
   return {
     type: 'bytes',
     code: unchanged ? 304 : 200,
-    bytes: unchanged ? Buffer.alloc(0) : bytes,
+    bytes: unchanged ? Buffer.alloc(0) : document.bytes,
     contentType,
     headers: { ETag: etag, ...headers },
   };
