@@ -122,9 +122,9 @@ function unfolded(schema: Schema): Schema {
     : { ...schema, allOf: [{ anyOf: eitherType }, ...(schema.allOf ?? [])] };
 }
 
-/** Without what clients of OpenAPI 2 stumble over: junctors, null, members beside unknown ones. */
+/** Without what clients of OpenAPI 2 stumble over: junctors, null, members beside unknown ones, defaults. */
 function forV2(schema: Schema): Schema {
-  const { allOf: _all, anyOf: _any, oneOf: _one, not: _not, nullable, ...rest } = schema;
+  const { allOf: _all, anyOf: _any, oneOf: _one, not: _not, default: _default, nullable, ...rest } = schema;
   const { type, items, properties, required, ...bare } = rest;
   const open = nullable === true || schema.preserveUnknownFields === true;
   const untyped =

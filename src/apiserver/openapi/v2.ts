@@ -6,17 +6,17 @@ import { v2 } from './dialect.js';
 import { answerComponent, answerMediaTypes, bodyComponent, bodyMediaTypes } from './kinds.js';
 import { type Operation, operationsOf } from './operations.js';
 import { type Parameter, pathsOf, queryParameter } from './paths.js';
-import { type DocumentInfo, documentInfo, statusTexts } from './v3.js';
+import { documentInfo, statusTexts } from './v3.js';
 
 /**
  * OpenAPI 2: one document for everything. What one definition adds to it is made once, so that documents share what
  * they have in common, and a change of one definition costs little.
  */
-export function openApiV2(definitions: readonly ResourceDefinition[], info: DocumentInfo = documentInfo): JsonObject {
+export function openApiV2(definitions: readonly ResourceDefinition[]): JsonObject {
   const parts = definitions.map(partOf);
   return {
     swagger: '2.0',
-    info: { title: info.title, version: info.version },
+    info: { ...documentInfo },
     paths: merged(parts.map(({ paths }) => paths)),
     definitions: merged(parts.map(({ schemas }) => schemas)),
     securityDefinitions: {

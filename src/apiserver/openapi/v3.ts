@@ -14,6 +14,7 @@ export interface DocumentInfo {
   readonly version: string;
 }
 export const documentInfo: DocumentInfo = { title: 'Kubernetes', version: '1.36' };
+const customDocumentInfo: DocumentInfo = { title: 'Kubernetes CRD Swagger', version: 'v0.1.0' };
 
 /** `api/v1` or `apis/<group>/<version>`. */
 export const documentPath = ({ group, version }: { readonly group: string; readonly version: string }): string =>
@@ -23,12 +24,12 @@ export const documentPath = ({ group, version }: { readonly group: string; reado
 export function openApiV3(
   definitions: readonly ResourceDefinition[],
   groupVersion: { readonly group: string; readonly version: string },
-  info: DocumentInfo = documentInfo,
 ): JsonObject {
   const components = new Components(v3);
   const mine = definitions.filter(
     ({ group, version }) => group === groupVersion.group && version === groupVersion.version,
   );
+  const info = mine[0]?.origin === 'custom' ? customDocumentInfo : documentInfo;
   const found = pathsOf(mine.flatMap(operationsOf)).toSorted((a, b) => (a.path < b.path ? -1 : 1));
   const paths: Record<string, Json> = {};
   for (const { path, parameters, operations } of found) {
@@ -39,7 +40,7 @@ export function openApiV3(
   }
   return {
     openapi: '3.0.0',
-    info: { title: info.title, version: info.version },
+    info: { ...info },
     paths,
     components: { schemas: components.all() },
   };
@@ -68,7 +69,7 @@ const parameterObject = ({ type, ...rest }: Parameter): JsonObject => ({
 function operationObject(components: Components, operation: Operation): JsonObject {
   const { answer, body, codes, origin } = operation;
   const content = (types: readonly string[], name: string): JsonObject =>
-    Object.fromEntries(types.map((type) => [type, { schema: components.reference(name) }]));
+    Object.fromEntries(types.toSorted().map((type) => [type, { schema: components.reference(name) }]));
   const answered = content(answerMediaTypes(origin, answer), answerComponent(components, answer));
   const responses = Object.fromEntries(
     codes.map((code) => [String(code), { description: statusTexts[code], content: answered }]),

@@ -149,6 +149,15 @@ describe('OpenAPI 3', () => {
     });
   });
 
+  test('fields to select by are told with a custom kind and its list', () => {
+    const document = openApiV3([{ ...widgets, selectableFields: { 'spec.size': () => '' } }], widgets);
+    const told = Object.values(at(document, 'components', 'schemas') as JsonObject).flatMap(
+      (each) => (each as JsonObject)['x-kubernetes-selectable-fields'] ?? [],
+    );
+    expect(told).toEqual([{ fieldPath: 'spec.size' }, { fieldPath: 'spec.size' }]);
+    expect([document['info'], core['info']]).toMatchObject([{ version: 'v0.1.0' }, { version: '1.36' }]);
+  });
+
   test('a component describes itself, a field what it is there for', () => {
     const part = b.struct('v1.Part', {}, { description: 'A part.', component: 'x.Part' });
     const whole = b.struct('v1.Whole', { ...typeMeta, spec: b.field(2, part, { description: 'What is wanted.' }) });
@@ -243,7 +252,8 @@ describe('OpenAPI 2', () => {
     const published = at(widget, 'properties', 'spec') as JsonObject;
     expect(published).not.toHaveProperty('anyOf');
     expect(published['required']).toEqual(['size']);
-    const { port, free, when } = published['properties'] as Readonly<Record<string, JsonObject>>;
+    const { size, port, free, when } = published['properties'] as Readonly<Record<string, JsonObject>>;
+    expect(size).toEqual({ type: 'string', enum: ['a', 'b'] });
     expect(port).toEqual({ 'x-kubernetes-int-or-string': true });
     expect(free).toEqual({ 'x-kubernetes-preserve-unknown-fields': true });
     expect(when).toEqual({ format: 'date-time' });
