@@ -76,6 +76,8 @@ test.each([
     'validatingwebhookconfigurations',
     { createOnUpdate: false, unconditionalUpdate: false, answersDeleted: false, generation: true },
   ],
+  ['pods', { createOnUpdate: false, unconditionalUpdate: true, answersDeleted: true, generation: true }],
+  ['nodes', { createOnUpdate: false, unconditionalUpdate: true, answersDeleted: false, generation: false }],
   ['deviceclasses', { createOnUpdate: false, unconditionalUpdate: true, answersDeleted: true, generation: true }],
 ])('%s', (plural, expected) => {
   const found = plain.find((definition) => definition.plural === plural);

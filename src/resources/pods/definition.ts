@@ -85,6 +85,7 @@ export const pods = defineResource<Pod>({
   nameRule: nameRules.dnsSubdomain,
   unconditionalUpdate: true,
   answersDeleted: true,
+  newGeneration: (next, previous) => !isDeepStrictEqual(next.spec ?? {}, previous.spec ?? {}),
   selectableFields: {
     'spec.nodeName': nodeName,
     'spec.host': nodeName,
