@@ -1,4 +1,4 @@
-import { ApiError, isReason, type Status } from '../api/errors.js';
+import { ApiError, type Status } from '../api/errors.js';
 import { goJson } from '../api/go-text.js';
 import {
   type ApiObject,
@@ -24,6 +24,7 @@ import type {
   WatchOptions,
   WriteOptions,
 } from '../client/client.js';
+import { orUndefined } from '../client/or-undefined.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { Observable } from '../runtime/observable.js';
 import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
@@ -246,15 +247,6 @@ const deleteBody = ({
   };
   return Object.keys(body).length ? body : undefined;
 };
-
-async function orUndefined<T>(answer: Promise<T>): Promise<T | undefined> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (isReason(error, 'NotFound')) return undefined;
-    throw error;
-  }
-}
 
 /** Failures come as Status results; here they are thrown again. */
 function failOnStatus(result: Result): Result {

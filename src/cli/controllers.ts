@@ -87,7 +87,7 @@ export async function runControllers(flags: ControllersFlags): Promise<void> {
 const graceMs = 5_000;
 
 /** Only Kedge has the kind; it is not in discovery. */
-async function hasLedger(client: Client): Promise<boolean> {
+export async function hasLedger(client: Client): Promise<boolean> {
   try {
     await client.resource(CertificateLedgerEntries).get({ name: ledgerEntryName(1) });
     return true;

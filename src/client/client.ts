@@ -14,7 +14,7 @@ export interface DiscoveredResource extends ResourceType {
 }
 
 export interface ResourceClient<T extends ApiObject> {
-  /** undefined if there is none. */
+  /** undefined if there is none; NotFound if the server does not serve the type. */
   get(key: ObjectKey): Promise<T | undefined>;
   list(options?: ListOptions): Promise<List<T>>;
   /** Completes when the server ends the watch; fails with an ApiError (Expired: list again) or a transport error. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { errorFromStatus, isReason } from '../api/errors.js';
+import { errorFromStatus } from '../api/errors.js';
 import { goJson } from '../api/go-text.js';
 import { parseJson } from '../api/json-text.js';
 import { type ApiObject, groupVersion, keyOf, type List, type ObjectKey, type ResourceType } from '../api/object.js';
@@ -19,6 +19,7 @@ import type {
 import type { ClusterAccess } from './cluster-access.js';
 import { discover } from './discover.js';
 import { type HttpRequest, httpTransport } from './http-transport.js';
+import { orUndefined } from './or-undefined.js';
 import { linesOf, watchEvent } from './watch-stream.js';
 
 export interface RemoteClient extends Client {
@@ -220,15 +221,6 @@ const patchCall = (path: string, patch: Patch, options: WriteOptions | undefined
     contentType: patchTypes[patch.type],
   };
 };
-
-async function orUndefined<T>(answer: Promise<T>): Promise<T | undefined> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (isReason(error, 'NotFound')) return undefined;
-    throw error;
-  }
-}
 
 function resourceClient<T extends ApiObject>(wire: Wire, type: ResourceType<T>): ResourceClient<T> {
   const { call } = wire;
