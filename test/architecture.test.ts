@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 
@@ -119,5 +119,16 @@ test('packages are imported only where they are confined', () => {
       .filter(({ from }) => !confined[from]?.some((place) => file === place || file.startsWith(`${place}/`)))
       .map(({ from }) => `${file} imports ${from}`),
   );
+  expect(wrong).toEqual([]);
+});
+
+test('examples import each other as Node.js finds them without a compiler', () => {
+  const wrong = sources
+    .filter((file) => file.startsWith('examples/'))
+    .flatMap((file) =>
+      importsOf(file)
+        .filter(({ from }) => from.startsWith('.') && !existsSync(join(root, dirname(file), from)))
+        .map(({ from }) => `${file} imports ${from}`),
+    );
   expect(wrong).toEqual([]);
 });

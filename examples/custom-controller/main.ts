@@ -1,5 +1,5 @@
 import { connect, createLogger, createManager } from 'kedge';
-import { teamAccess } from './team-access.js';
+import { teamAccess } from './team-access.ts';
 
 const stop = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());

@@ -1,5 +1,5 @@
 import { connect, createLogger, createManager, whileLeading } from 'kedge';
-import { teamController } from './team-controller.js';
+import { teamController } from './team-controller.ts';
 
 const stop = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());

@@ -9,8 +9,8 @@ import {
   RoleBindings,
   writeStatus,
 } from 'kedge';
-import { type Team, Teams } from './team.js';
-import { wanted } from './wanted.js';
+import { type Team, Teams } from './team.ts';
+import { wanted } from './wanted.ts';
 
 /** Gives every team a namespace in which its members may edit, and keeps it so. */
 export const teamController = () =>

@@ -1,5 +1,5 @@
 import { groupVersion, type Namespace, type OwnerReference, type RoleBinding, RoleBindings } from 'kedge';
-import { type Team, Teams } from './team.js';
+import { type Team, Teams } from './team.ts';
 
 /** What a team is to have. Pure, so that it is tested without a server. */
 export function wanted(team: Team): { readonly namespace: Namespace; readonly binding: RoleBinding } {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { connect, createLogger, loadCertificateAuthority } from 'kedge';
-import { runCiSigner } from './run.js';
+import { runCiSigner } from './run.ts';
 
 const { CA_CERT = 'ca.crt', CA_KEY = 'ca.key' } = process.env;
 const stop = new AbortController();

@@ -1,6 +1,6 @@
 import { type CertificateAuthority, type Client, createManager, type Logger } from 'kedge';
 import { builtinControllers } from 'kedge/controllers';
-import { ciSigner } from './ci-signer.js';
+import { ciSigner } from './ci-signer.ts';
 
 /** The two controllers that a signer needs around it: one asks it, one publishes its CA. */
 const needed: readonly string[] = ['csr-signer', 'trust-bundle-publisher'];

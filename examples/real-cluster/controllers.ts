@@ -1,6 +1,6 @@
 import { type ConnectOptions, connect, createManager, type Logger, type Signer } from 'kedge';
 import { builtinControllers } from 'kedge/controllers';
-import { teamAccess } from '../custom-controller/team-access.js';
+import { teamAccess } from '../custom-controller/team-access.ts';
 
 /** Of the built-in controllers those that a Kubernetes cluster does not have itself. */
 const ours: readonly string[] = ['csr-signer', 'trust-bundle-publisher'];

@@ -1,5 +1,5 @@
 import { caSigner, createLogger, openCaFiles } from 'kedge';
-import { runControllers } from './controllers.js';
+import { runControllers } from './controllers.ts';
 
 const [certificateFile = 'ca.crt', keyFile = 'ca.key'] = process.argv.slice(2);
 const stop = new AbortController();
