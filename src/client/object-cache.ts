@@ -84,9 +84,14 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
   #objects: Map<string, T> = new Map();
   #array: readonly T[] | undefined;
   #version: string | undefined;
+  #isSynced = false;
   #markSynced: () => void = () => {};
   #failures = 0;
   #failedAt = 0;
+  /** Whether the last try failed. */
+  #isOut = false;
+  /** The trouble that was told of and is not over. */
+  #trouble: string | undefined;
 
   constructor(resource: ResourceClient<T>, type: ResourceType<T>, options: ObjectCacheOptions<T>) {
     this.#resource = resource;
@@ -131,16 +136,36 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
         else await this.#follow(this.#version);
       } catch (error) {
         if (this.#signal.aborted) break;
-        const outdated = this.#version !== undefined && isOutdated(error);
+        const wasFollowing = this.#version !== undefined;
+        const outdated = wasFollowing && isOutdated(error);
         if (outdated) this.#version = undefined;
         const waitMs = this.#nextWait({ firstIsFree: outdated });
-        this.#log.debug({ err: error, waitMs }, 'lost touch with the server');
+        this.#tell(error, waitMs, { isUsual: outdated || (wasFollowing && !this.#isOut) });
         if (waitMs > 0) await this.#clock.sleep(waitMs, this.#signal);
       }
     }
     for (const subscriber of [...this.#subscribers]) subscriber.complete();
     this.#subscribers.clear();
     this.#markSynced();
+  }
+
+  /**
+   * Whoever reads the log learns why nothing happens, once. That a watch breaks off or is too far back is usual, and so is
+   * that a type goes which was served.
+   */
+  #tell(error: unknown, waitMs: number, { isUsual }: { readonly isUsual: boolean }): void {
+    this.#isOut = true;
+    const trouble = error instanceof Error ? error.message : String(error);
+    const isNews = !isUsual && trouble !== this.#trouble && !(this.#isSynced && isReason(error, 'NotFound'));
+    if (isNews) this.#trouble = trouble;
+    this.#log[isNews ? 'warn' : 'debug']({ err: error, waitMs }, 'lost touch with the server');
+  }
+
+  #inTouch(): void {
+    this.#isOut = false;
+    if (this.#trouble === undefined) return;
+    this.#trouble = undefined;
+    this.#log.info({}, 'in touch with the server again');
   }
 
   #nextWait({ firstIsFree }: { readonly firstIsFree: boolean }): number {
@@ -164,8 +189,10 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
       next = page.next;
     } while (next !== undefined && next !== '' && !this.#signal.aborted);
     if (this.#signal.aborted) return;
+    this.#inTouch();
     this.#swap(found);
     this.#version = version;
+    this.#isSynced = true;
     this.#markSynced();
   }
 
@@ -239,9 +266,11 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
     if (events === 0 && !this.#signal.aborted && this.#clock.now() - startedAt < shortWatchMs) {
       throw new Error('the watch ended at once, without an event');
     }
+    this.#inTouch();
   }
 
   #take(event: WatchEvent<T>): void {
+    this.#inTouch();
     if (event.type === 'BOOKMARK') {
       this.#version = event.resourceVersion;
       return;

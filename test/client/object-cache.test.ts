@@ -7,6 +7,7 @@ import {
   type ObjectCacheOptions,
   openObjectCache,
 } from '../../src/client/object-cache.js';
+import { type Logger, silentLogger } from '../../src/runtime/logger.js';
 import { FakeClock, settled } from '../../src/testing/fake-clock.js';
 import { FakeClient } from '../fake-client.js';
 
@@ -192,6 +193,45 @@ describe('object cache', () => {
     await clock.advance(30_000);
     await cache.synced;
     expect(names()).toEqual(['a']);
+  });
+
+  test('says once why nothing comes, and when it is over', async () => {
+    const lines: string[] = [];
+    const at = (level: string) => (_fields: object, message: string) => void lines.push(`${level} ${message}`);
+    const log: Logger = { ...silentLogger, info: at('info'), warn: at('warn'), child: () => log };
+    const { clock, client } = await open(() => {}, { log });
+    await clock.advance(5_000);
+    client.dropWatches(new Error('socket hang up'));
+    await clock.advance(5_000);
+    client.bookmark();
+    expect(lines).toEqual([]);
+    client.fail = () => new Error('connect ECONNREFUSED');
+    client.dropWatches(new Error('socket hang up'));
+    await clock.advance(60_000);
+    expect(lines).toEqual(['warn lost touch with the server']);
+    client.fail = () => undefined;
+    await clock.advance(60_000);
+    client.bookmark();
+    expect(lines).toEqual(['warn lost touch with the server', 'info in touch with the server again']);
+  });
+
+  test.each<[string, boolean, number]>([
+    ['is told of if it was never served', false, 1],
+    ['is not if it was', true, 0],
+  ])('a type that nobody serves %s', async (_what, wasServed, count) => {
+    let warnings = 0;
+    const log: Logger = { ...silentLogger, warn: () => void warnings++, child: () => log };
+    const refuse = (): Error => new ApiError({ message: '404 page not found', reason: 'NotFound', code: 404 });
+    const { clock, client } = await open(
+      (api) => {
+        if (!wasServed) api.fail = refuse;
+      },
+      { log },
+    );
+    client.fail = refuse;
+    client.dropWatches(expired('gone'));
+    await clock.advance(60_000);
+    expect(warnings).toBe(count);
   });
 
   test('reads page by page, and whole if the pages expire', async () => {
