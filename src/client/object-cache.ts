@@ -139,7 +139,7 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
         const wasFollowing = this.#version !== undefined;
         const outdated = wasFollowing && isOutdated(error);
         if (outdated) this.#version = undefined;
-        const waitMs = this.#nextWait({ firstIsFree: outdated });
+        const waitMs = Math.round(this.#nextWait({ firstIsFree: outdated }));
         this.#tell(error, waitMs, { isUsual: outdated || (wasFollowing && !this.#isOut) });
         if (waitMs > 0) await this.#clock.sleep(waitMs, this.#signal);
       }
@@ -158,14 +158,14 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
     const trouble = error instanceof Error ? error.message : String(error);
     const isNews = !isUsual && trouble !== this.#trouble && !(this.#isSynced && isReason(error, 'NotFound'));
     if (isNews) this.#trouble = trouble;
-    this.#log[isNews ? 'warn' : 'debug']({ err: error, waitMs }, 'lost touch with the server');
+    this.#log[isNews ? 'warn' : 'debug']({ err: error, waitMs }, 'listing or watching failed');
   }
 
-  #inTouch(): void {
+  #wentWell(): void {
     this.#isOut = false;
     if (this.#trouble === undefined) return;
     this.#trouble = undefined;
-    this.#log.info({}, 'in touch with the server again');
+    this.#log.info({}, 'listing and watching again');
   }
 
   #nextWait({ firstIsFree }: { readonly firstIsFree: boolean }): number {
@@ -189,7 +189,7 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
       next = page.next;
     } while (next !== undefined && next !== '' && !this.#signal.aborted);
     if (this.#signal.aborted) return;
-    this.#inTouch();
+    this.#wentWell();
     this.#swap(found);
     this.#version = version;
     this.#isSynced = true;
@@ -266,11 +266,11 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
     if (events === 0 && !this.#signal.aborted && this.#clock.now() - startedAt < shortWatchMs) {
       throw new Error('the watch ended at once, without an event');
     }
-    this.#inTouch();
+    this.#wentWell();
   }
 
   #take(event: WatchEvent<T>): void {
-    this.#inTouch();
+    this.#wentWell();
     if (event.type === 'BOOKMARK') {
       this.#version = event.resourceVersion;
       return;

@@ -208,11 +208,11 @@ describe('object cache', () => {
     client.fail = () => new Error('connect ECONNREFUSED');
     client.dropWatches(new Error('socket hang up'));
     await clock.advance(60_000);
-    expect(lines).toEqual(['warn lost touch with the server']);
+    expect(lines).toEqual(['warn listing or watching failed']);
     client.fail = () => undefined;
     await clock.advance(60_000);
     client.bookmark();
-    expect(lines).toEqual(['warn lost touch with the server', 'info in touch with the server again']);
+    expect(lines).toEqual(['warn listing or watching failed', 'info listing and watching again']);
   });
 
   test.each<[string, boolean, number]>([
