@@ -4,7 +4,7 @@ import { type CertificateSigningRequest, isIssued } from '../../src/api/kinds/ce
 export interface Retention {
   /** How long issued, denied and failed requests stay after that was decided. */
   readonly decidedMs: number;
-  /** How long a request stays that nobody said anything about. */
+  /** How long a request stays that nobody said anything about, and an approved one that no signer answered. */
   readonly undecidedMs: number;
   /** No request goes sooner than this after it was made, whatever times stand in it. */
   readonly leastMs: number;
@@ -14,8 +14,8 @@ const hour = 60 * 60 * 1_000;
 export const defaultRetention: Retention = { decidedMs: hour, undecidedMs: 24 * hour, leastMs: hour };
 
 /**
- * When a request may go, in milliseconds since the epoch; undefined if never. Approved ones without a certificate stay,
- * as do those whose times are missing. `notAfter` is the end of the certificate that was issued, if there is one.
+ * When a request may go, in milliseconds since the epoch; undefined if never: those whose times are missing stay.
+ * `notAfter` is the end of the certificate that was issued, if there is one.
  */
 export function expiresAt(
   csr: CertificateSigningRequest,
@@ -23,14 +23,14 @@ export function expiresAt(
   { decidedMs, undecidedMs, leastMs }: Retention = defaultRetention,
 ): number | undefined {
   const conditions = csr.status?.conditions ?? [];
-  const decided = conditions.filter(
-    ({ type }) => type === 'Denied' || type === 'Failed' || (type === 'Approved' && isIssued(csr)),
-  );
-  const approved = conditions.some(({ type }) => type === 'Approved');
+  const decided = conditions.filter(({ type }) => type === 'Denied' || type === 'Failed');
+  const approved = conditions.filter(({ type }) => type === 'Approved');
+  const approvedMs = isIssued(csr) ? decidedMs : undecidedMs;
   const times = [
     ...decided.map((condition) => later(updatedAt(condition), decidedMs)),
+    ...approved.map((condition) => later(updatedAt(condition), approvedMs)),
     conditions.length === 0 ? later(milliseconds(csr.metadata.creationTimestamp), undecidedMs) : undefined,
-    approved ? notAfter : undefined,
+    approved.length > 0 ? notAfter : undefined,
   ].filter((time) => time !== undefined);
   if (times.length === 0) return undefined;
   return Math.max(Math.min(...times), (milliseconds(csr.metadata.creationTimestamp) ?? 0) + leastMs);

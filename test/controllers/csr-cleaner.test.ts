@@ -11,6 +11,7 @@ import { runControllers } from './run-controllers.js';
 const hour = 3_600_000;
 const start = Date.UTC(2026, 0, 1);
 const at = new Date(start).toISOString();
+const later = new Date(start + 23 * hour).toISOString();
 const condition = (type: string, lastUpdateTime: string | undefined = at) => ({ type, status: 'True', lastUpdateTime });
 
 describe('when a request may go', () => {
@@ -28,7 +29,8 @@ describe('when a request may go', () => {
     ['failed', { conditions: [condition('Approved'), condition('Failed')] }, undefined, hour + 1],
     ['issued', { conditions: [condition('Approved')], certificate: 'eA==' }, 99 * hour, hour + 1],
     ['issued, and expired before', { conditions: [condition('Approved')], certificate: 'eA==' }, hour / 2, hour],
-    ['approved and never issued', { conditions: [condition('Approved')] }, undefined, undefined],
+    ['approved and never issued', { conditions: [condition('Approved')] }, undefined, 24 * hour + 1],
+    ['approved nobody knows when', { conditions: [condition('Approved', '')] }, undefined, undefined],
     ['a condition nobody knows', { conditions: [condition('Odd')] }, undefined, undefined],
     ['denied long before it was made', { conditions: [condition('Denied', '2020-01-01T00:00:00Z')] }, undefined, hour],
     ['denied nobody knows when', { conditions: [condition('Denied', '')] }, undefined, undefined],
@@ -45,11 +47,17 @@ describe('csr-cleaner', () => {
     await requests.create(await testSigningRequest({ name: 'forgotten' }));
     const rescued = await requests.create(await testSigningRequest({ name: 'rescued' }));
     await clock.advance(23 * hour);
-    await requests.subresource('approval').update({ ...rescued, status: { conditions: [condition('Approved')] } });
+    await requests
+      .subresource('approval')
+      .update({ ...rescued, status: { conditions: [condition('Approved', later)] } });
     await clock.advance(hour);
     expect((await requests.list()).items.length).toBe(2);
     await clock.advance(1);
     expect((await requests.list()).items.map(({ metadata }) => metadata.name)).toEqual(['rescued']);
+    await clock.advance(23 * hour - 1);
+    expect((await requests.list()).items.length).toBe(1);
+    await clock.advance(1);
+    expect((await requests.list()).items).toEqual([]);
   });
 
   test('deletes a request whose certificate expired', async () => {
