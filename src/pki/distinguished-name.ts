@@ -93,19 +93,19 @@ export const emptyName: Buffer = encode(tags.sequence);
 export type WritableName = Partial<Omit<DistinguishedName, 'attributes'>>;
 
 /**
- * Writes a name: C, O, OU, L, ST, street, postalCode, CN, serialNumber, each one RDN with all its values. Throws
+ * Writes a name: C, ST, L, street, postalCode, O, OU, CN, serialNumber, each one RDN with all its values. Throws
  * PkiError (`unissuable`) for a text that is no Unicode.
  */
 export function writeName(name: WritableName): Buffer {
   const one = (value: string | undefined): readonly string[] => (value ? [value] : []);
   const rdns: readonly (readonly [Buffer, readonly string[] | undefined])[] = [
     [written.country, name.countries],
-    [written.organization, name.organizations],
-    [written.organizationalUnit, name.organizationalUnits],
-    [written.locality, name.localities],
     [written.province, name.provinces],
+    [written.locality, name.localities],
     [written.streetAddress, name.streetAddresses],
     [written.postalCode, name.postalCodes],
+    [written.organization, name.organizations],
+    [written.organizationalUnit, name.organizationalUnits],
     [written.commonName, one(name.commonName)],
     [written.serialNumber, one(name.serialNumber)],
   ];

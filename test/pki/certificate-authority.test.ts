@@ -11,6 +11,7 @@ import { readCertificateRequest } from '../../src/pki/certificate-request.js';
 import { type KeyType, spkiOf } from '../../src/pki/key-pair.js';
 import { pemBlocks } from '../../src/pki/pem.js';
 import { PkiError } from '../../src/pki/pki-error.js';
+import { createCertificateRequest } from '../../src/pki/request-writer.js';
 import { testAuthority, testKey, testRequest } from '../../src/testing/certificates.js';
 import { testWithOpenssl } from './openssl.js';
 import { openssl } from './openssl-command.js';
@@ -90,12 +91,30 @@ describe('the contents', () => {
 
   test('a subject is written anew: known attributes in their order, the rest dropped', async () => {
     const ca = await testAuthority();
-    const { pem } = await testRequest({ commonName: 'ü*', organizations: ['b', 'a'] });
+    const subject = {
+      serialNumber: '7',
+      commonName: 'ü*',
+      organizationalUnits: ['unit'],
+      organizations: ['b', 'a'],
+      postalCodes: ['1010'],
+      streetAddresses: ['Ring 1'],
+      localities: ['Wien'],
+      provinces: ['W'],
+      countries: ['AT'],
+    };
+    const pem = await createCertificateRequest({ subject, key: await testKey('P-256') });
     const issued = only(await ca.issue(pem, { seconds: hour, usages: clientUsages }));
     expect(issued.subject.attributes).toEqual([
+      { type: '2.5.4.6', value: 'AT' },
+      { type: '2.5.4.8', value: 'W' },
+      { type: '2.5.4.7', value: 'Wien' },
+      { type: '2.5.4.9', value: 'Ring 1' },
+      { type: '2.5.4.17', value: '1010' },
       { type: '2.5.4.10', value: 'a' },
       { type: '2.5.4.10', value: 'b' },
+      { type: '2.5.4.11', value: 'unit' },
       { type: '2.5.4.3', value: 'ü*' },
+      { type: '2.5.4.5', value: '7' },
     ]);
   });
 
