@@ -3,7 +3,10 @@ const longMs = 8;
 
 const waiting: (() => void)[] = [];
 
-/** Resolves when it is one's turn. Of all who wait for theirs one goes on each time the event loop comes round. */
+/**
+ * Resolves when it is one's turn. Of all who wait for theirs one goes on each time the event loop comes round, and more
+ * as long as they have little to do: where many requests are under way, all took long although each does little.
+ */
 function turn(): Promise<void> {
   return new Promise((resolve) => {
     waiting.push(resolve);
@@ -12,9 +15,16 @@ function turn(): Promise<void> {
 }
 
 function goOn(): void {
-  waiting.shift()?.();
-  if (waiting.length > 0) setImmediate(goOn);
+  const begun = performance.now();
+  const next = (): void => {
+    waiting.shift()?.();
+    if (waiting.length > 0) afterPromises(() => (performance.now() - begun > longMs ? setImmediate(goOn) : next()));
+  };
+  next();
 }
+
+/** Calls back once all that follows from promises that are settled by now was done. */
+const afterPromises = (callback: () => void): void => queueMicrotask(() => process.nextTick(callback));
 
 /**
  * Keeps a request whose object is large from holding up all others. Asked between two steps of its work; as long as

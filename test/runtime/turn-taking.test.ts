@@ -43,3 +43,25 @@ test('of several with much to do, one goes on between two turns of the event loo
   expect(ranIn.length).toBe(12);
   expect(new Set(ranIn).size).toBe(12);
 });
+
+test('of many with little to do, several go on between two turns of the event loop', async () => {
+  const many = 500;
+  let loops = 0;
+  let counting = true;
+  const count = (): void => {
+    loops++;
+    if (counting) setImmediate(count);
+  };
+  setImmediate(count);
+  const order: number[] = [];
+  await Promise.all(
+    Array.from({ length: many }, async (_, at) => {
+      await new TurnTaking().next();
+      order.push(at);
+    }),
+  );
+  counting = false;
+  expect(order).toEqual([...order].sort((a, b) => a - b));
+  expect(order.length).toBe(many);
+  expect(loops).toBeLessThan(many / 2);
+});
