@@ -27,7 +27,8 @@ const spec = struct(
     }),
     signerName: field(7, string(), {
       presence: 'always',
-      description: 'Qualified name of the signer that is asked, such as example.com/clients. Can be selected by.',
+      description:
+        'Qualified name of the signer that is asked, such as example.com/clients. Can be used in field selectors.',
     }),
     expirationSeconds: optional(8, integer32(), {
       description: 'Lifetime asked for; at least 600. The signer may grant another.',

@@ -28,7 +28,7 @@ const schemaOf = (version: string): Schema => {
           {
             signerName: field(1, string(), {
               description:
-                'Signer the anchors are for, such as example.com/roots; the name of the object must then begin with it. Can be selected by. Cannot be changed.',
+                'Signer the anchors are for, such as example.com/roots; the name of the object must then begin with it. Can be used in field selectors. Cannot be changed.',
             }),
             trustBundle: field(2, string(), {
               presence: 'always',
