@@ -164,7 +164,8 @@ export function controllerRoles(
       controllerAccounts[controller as BuiltinController],
       rules,
     ]),
-    // Kubernetes has one account for all that is done to certificate requests; programs made for it may use it here.
+    // Accounts under which Kubernetes' own controllers come: one for all that is done to certificate requests, and one
+    // for the anchors of the API server.
     [
       'certificate-controller',
       [
@@ -173,6 +174,14 @@ export function controllerRoles(
         rule('approve', g.certificates, 'signers', signers['node-client']),
         rule('sign', g.certificates, 'signers', wellKnownNames),
         review,
+        events,
+      ],
+    ],
+    [
+      'kube-apiserver-serving-clustertrustbundle-publisher',
+      [
+        rule('attest', g.certificates, 'signers', [serving]),
+        rule('create delete list update watch', g.certificates, 'clustertrustbundles'),
         events,
       ],
     ],

@@ -84,6 +84,21 @@ describe('controllers', () => {
     },
   );
 
+  test('a controller manager of Kubernetes finds the accounts that it uses for certificates and anchors', async () => {
+    const may = async (account: string, verb: string, resource: string, name = ''): Promise<boolean> => {
+      const user = {
+        username: `system:serviceaccount:kube-system:${account}`,
+        groups: ['system:serviceaccounts', 'system:serviceaccounts:kube-system', 'system:authenticated'],
+      };
+      return (await authorize({ user, verb, group: certificates, version: 'v1', resource, name })).verdict === 'allow';
+    };
+    const publisher = 'kube-apiserver-serving-clustertrustbundle-publisher';
+    expect(await may(publisher, 'update', 'clustertrustbundles')).toBe(true);
+    expect(await may(publisher, 'attest', 'signers', 'kubernetes.io/kube-apiserver-serving')).toBe(true);
+    expect(await may(publisher, 'attest', 'signers', 'kubernetes.io/kube-apiserver-client')).toBe(false);
+    expect(await may('certificate-controller', 'sign', 'signers', 'kubernetes.io/kube-apiserver-client')).toBe(true);
+  });
+
   test('who approves does not sign, who signs does not approve', async () => {
     const signer = (name: string) => ({ name: `kubernetes.io/${name}` });
     expect(await may('csr-approver', 'approve', certificates, 'signers', signer('kube-apiserver-client-kubelet'))).toBe(
