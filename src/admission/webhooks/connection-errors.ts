@@ -51,10 +51,45 @@ const untrusted: Readonly<Record<string, string>> = {
   INVALID_PURPOSE: 'certificate specifies an incompatible key usage',
 };
 
-const protocolText = (message: string): string =>
-  /wrong version number|http request/i.test(message)
-    ? 'tls: first record does not look like a TLS handshake'
-    : `remote error: tls: ${message.trim()}`;
+/** What OpenSSL says is told without where in its code it was said. */
+function protocolText(message: string): string {
+  if (/wrong version number|http request/i.test(message)) {
+    return 'tls: first record does not look like a TLS handshake';
+  }
+  const [, alert] = /SSL alert number (\d+)/.exec(message) ?? [];
+  if (alert !== undefined) return `remote error: tls: ${alerts[Number(alert)] ?? `alert(${alert})`}`;
+  const [, reason = message] = /:error:[^:]*:[^:]*:[^:]*:([^:]+)/.exec(message) ?? [];
+  return `tls: ${reason.trim()}`;
+}
+
+/** Why the other side ends a handshake: what it may say, by number (RFC 8446, section 6). */
+const alerts: Readonly<Record<number, string>> = {
+  0: 'close notify',
+  10: 'unexpected message',
+  20: 'bad record MAC',
+  22: 'record overflow',
+  40: 'handshake failure',
+  42: 'bad certificate',
+  43: 'unsupported certificate',
+  44: 'revoked certificate',
+  45: 'expired certificate',
+  46: 'unknown certificate',
+  47: 'illegal parameter',
+  48: 'unknown certificate authority',
+  49: 'access denied',
+  50: 'error decoding message',
+  51: 'error decrypting message',
+  70: 'protocol version not supported',
+  71: 'insufficient security level',
+  80: 'internal error',
+  86: 'inappropriate fallback',
+  90: 'user canceled',
+  109: 'missing extension',
+  110: 'unsupported extension',
+  112: 'unrecognized name',
+  116: 'certificate required',
+  120: 'no application protocol',
+};
 
 const hostPort = (host: string, port: number): string => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`);
 
@@ -66,6 +101,10 @@ export class NameMismatch extends Error {
 /** Does a certificate name this host? Only subject alternative names count. Answers what is wrong. */
 export function nameMismatch(host: string, isAddress: boolean, certificate: PeerCertificate): NameMismatch | undefined {
   const names = alternativeNames(certificate.subjectaltname ?? '');
+  const commonName = certificate.subject?.CN;
+  if (names.length === 0 && typeof commonName === 'string' && namesHost(commonName, host)) {
+    return new NameMismatch('certificate relies on legacy Common Name field, use SANs instead');
+  }
   if (isAddress) {
     const addresses = names.filter(({ type }) => type === 'IP Address').map(({ value }) => value);
     if (addresses.some((one) => sameAddress(one, host))) return undefined;
@@ -78,11 +117,7 @@ export function nameMismatch(host: string, isAddress: boolean, certificate: Peer
   const domains = names.filter(({ type }) => type === 'DNS').map(({ value }) => value);
   if (domains.some((one) => namesHost(one, host))) return undefined;
   if (domains.length > 0) return new NameMismatch(`certificate is valid for ${domains.join(', ')}, not ${host}`);
-  return new NameMismatch(
-    names.length === 0 && certificate.subject?.CN
-      ? 'certificate relies on legacy Common Name field, use SANs instead'
-      : `certificate is not valid for any names, but wanted to match ${host}`,
-  );
+  return new NameMismatch(`certificate is not valid for any names, but wanted to match ${host}`);
 }
 
 /** `DNS:a, IP Address:1.2.3.4` as OpenSSL prints it; odd values are quoted as in JSON. */

@@ -20,6 +20,27 @@ test.each([
     failure('EPROTO', {}, 'ssl3_get_record:wrong version number'),
     'tls: first record does not look like a TLS handshake',
   ],
+  [
+    failure(
+      'EPROTO',
+      {},
+      'write EPROTO 801C:error:0A00042E:SSL routines:ssl3_read_bytes:tlsv1 alert protocol version:a/b.c:1601:SSL alert number 70\n',
+    ),
+    'remote error: tls: protocol version not supported',
+  ],
+  [
+    failure(
+      'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED',
+      {},
+      '801C:error:0A00045C:SSL routines:ssl3_read_bytes:tlsv13 alert certificate required:a/b.c:1601:SSL alert number 116\n',
+    ),
+    'remote error: tls: certificate required',
+  ],
+  [failure('EPROTO', {}, 'SSL alert number 99'), 'remote error: tls: alert(99)'],
+  [
+    failure('EPROTO', {}, 'write EPROTO 801C:error:0A000102:SSL routines:f:unsupported protocol:a/b.c:1:\n'),
+    'tls: unsupported protocol',
+  ],
   [failure('constructor', {}, 'odd'), 'odd'],
   ['a text', 'a text'],
 ])('%s is told as %s', (error, text) => {
@@ -35,6 +56,7 @@ test.each([
   ['svc.ns.svc', false, 'DNS:a, DNS:b, IP Address:1.2.3.4', 'certificate is valid for a, b, not svc.ns.svc'],
   ['h', false, 'IP Address:1.2.3.4', 'certificate is not valid for any names, but wanted to match h'],
   ['h', false, undefined, 'certificate relies on legacy Common Name field, use SANs instead'],
+  ['other', false, undefined, 'certificate is not valid for any names, but wanted to match other'],
   ['h', false, 'DNS:"x, DNS:h"', 'certificate is valid for "x, DNS:h", not h'],
   ['127.0.0.1', true, 'DNS:localhost, IP Address:127.0.0.1', undefined],
   ['::1', true, 'IP Address:0:0:0:0:0:0:0:1', undefined],
