@@ -73,7 +73,7 @@ export function hookClient({
     return agent;
   };
 
-  const attempt = async (call: HookCall, path: string, signal: AbortSignal): Promise<HookReply & Moved> => {
+  const attempt = async (call: FollowedCall, path: string, signal: AbortSignal): Promise<HookReply & Moved> => {
     const options = { agent: agentOf(call.target), userAgent, path, signal };
     try {
       return await once(call, options);
@@ -84,7 +84,7 @@ export function hookClient({
     }
   };
 
-  const run = async (call: HookCall, query: string, signal: AbortSignal): Promise<HookReply> => {
+  const run = async (call: FollowedCall, query: string, signal: AbortSignal): Promise<HookReply> => {
     let path = `${call.target.path}${query}`;
     let redirects = 0;
     for (let retries = 0; ; ) {
@@ -107,15 +107,17 @@ export function hookClient({
       const { authority, path, address } = call.target;
       const failed = (why: string): CallFailed =>
         new CallFailed(`Post ${quote(`https://${authority}${path}${query}`)}: ${why}`);
+      const progress: Progress = { answered: false };
       if ('unreachable' in address) throw failed(address.unreachable);
       try {
         return await within({ clock, milliseconds: call.milliseconds, signal: call.signal }, (signal) =>
-          run(call, query, signal),
+          run({ ...call, progress }, query, signal),
         );
       } catch (error) {
         if (call.signal.aborted) throw call.signal.reason;
         if (error instanceof UnreadableBody) throw new CallFailed(error.message, { cause: error });
-        throw failed(error instanceof TimeoutError ? 'context deadline exceeded' : connectionError(error));
+        if (!(error instanceof TimeoutError)) throw failed(connectionError(error));
+        throw progress.answered ? new CallFailed(unreadable(tooLate), { cause: error }) : failed(tooLate);
       }
     },
     close() {
@@ -151,6 +153,18 @@ interface Moved {
   readonly retryMs?: number;
 }
 
+/** How far a call has come: do the headers of its answer lie there, and its body not yet? */
+interface Progress {
+  answered: boolean;
+}
+interface FollowedCall extends HookCall {
+  readonly progress: Progress;
+}
+
+const tooLate = 'context deadline exceeded';
+const unreadable = (why: string): string =>
+  `unexpected error when reading response body. Please retry. Original error: ${why}`;
+
 class StaleConnection extends Error {
   override readonly name = 'StaleConnection';
 }
@@ -159,14 +173,14 @@ class UnreadableBody extends Error {
 }
 
 function once(
-  { target, body, maxBytes }: HookCall,
+  { target, body, maxBytes, progress }: FollowedCall,
   options: { readonly agent: Agent; readonly userAgent: string; readonly path: string; readonly signal: AbortSignal },
 ): Promise<HookReply & Moved> {
   const { agent, userAgent, path, signal } = options;
   const { address } = target;
   if ('unreachable' in address) throw new CallFailed(address.unreachable);
+  progress.answered = false;
   return new Promise((resolve, reject) => {
-    let answered = false;
     const request = httpsRequest(
       {
         agent,
@@ -184,9 +198,12 @@ function once(
         },
       },
       (response) => {
-        answered = true;
+        progress.answered = true;
         read(response, maxBytes).then(
-          (bytes) => resolve(replyOf(response, bytes)),
+          (bytes) => {
+            progress.answered = false;
+            resolve(replyOf(response, bytes));
+          },
           (error: unknown) => {
             request.destroy();
             reject(error);
@@ -195,7 +212,8 @@ function once(
       },
     );
     request.on('error', (error: NodeJS.ErrnoException) => {
-      const isStale = !answered && request.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
+      const isStale =
+        !progress.answered && request.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
       reject(isStale ? new StaleConnection('the connection was closed', { cause: error }) : error);
     });
     request.end(body);
@@ -212,12 +230,9 @@ async function read(response: IncomingMessage, maxBytes: number): Promise<Buffer
       chunks.push(chunk);
     }
   } catch (error) {
-    throw new UnreadableBody(
-      `unexpected error when reading response body. Please retry. Original error: ${
-        response.complete ? connectionError(error) : 'unexpected EOF'
-      }`,
-      { cause: error },
-    );
+    throw new UnreadableBody(unreadable(response.complete ? connectionError(error) : 'unexpected EOF'), {
+      cause: error,
+    });
   }
   if (size > maxBytes) throw new UnreadableBody(`the response is larger than ${maxBytes} bytes`);
   return Buffer.concat(chunks);

@@ -161,6 +161,17 @@ test('a webhook that is too slow is not waited for', async () => {
   );
 });
 
+test('an answer that is not done in time is told as one that cannot be read', async () => {
+  const { hook, client } = await world(({ path }, response) => {
+    if (path.startsWith('/whole')) response.end('{}');
+    else response.write('{');
+  });
+  await client.post(call(hook, '/whole'));
+  await expect(client.post(call(hook, '/half', { milliseconds: 300 }))).rejects.toThrow(
+    /^unexpected error when reading response body\. Please retry\. Original error: context deadline exceeded$/,
+  );
+});
+
 test('a caller who goes ends the call, and the connection with it', async () => {
   let closed = false;
   const { hook, client } = await world((_asked, _response, request) => {
