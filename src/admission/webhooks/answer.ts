@@ -1,6 +1,6 @@
 import { canonicalBase64 } from '../../api/base64.js';
 import { ApiError, type Reason, type StatusCause, type StatusDetails } from '../../api/errors.js';
-import { quote } from '../../api/go-text.js';
+import { goJson, quote } from '../../api/go-text.js';
 import { isObject, type Json, type JsonObject } from '../../api/object.js';
 import { otherUid } from '../../api/review-uid.js';
 import { CallFailed } from './call.js';
@@ -47,7 +47,7 @@ export function verdictOf(review: JsonObject, question: Question): Verdict {
   const response = member(review, 'response', 'AdmissionReview', 'response');
   if (response === undefined) throw new InvalidAnswer('webhook response was absent');
   const read = reader(response, 'AdmissionResponse', 'response');
-  const uid = read.text('uid') ?? '';
+  const uid = read.text('uid', 'types.UID') ?? '';
   const allowed = read.flag('allowed');
   const status = statusOf(member(response, 'status', 'AdmissionResponse', 'response.status'));
   const patch = bytes(read.text('patch') ?? '');
@@ -137,7 +137,7 @@ function detailsOf(details: JsonObject): StatusDetails {
     name: read.text('name'),
     group: read.text('group'),
     kind: read.text('kind'),
-    uid: read.text('uid'),
+    uid: read.text('uid', 'types.UID'),
     causes: causes.length > 0 ? causes : undefined,
     retryAfterSeconds: read.integer('retryAfterSeconds'),
   });
@@ -155,8 +155,11 @@ function bytes(text: string): Buffer {
   throw new CallFailed(`illegal base64 data at input byte ${canonical.illegalAt}`);
 }
 
-const mismatch = (value: Json, struct: string, path: string, type: string): CallFailed =>
-  new CallFailed(`json: cannot unmarshal ${goType(value)} into Go struct field ${struct}.${path} of type ${type}`);
+const mismatch = (value: Json, struct: string, path: string, type: string): CallFailed => {
+  // Only where a number is wanted is it said which one it was.
+  const given = type === 'int32' && goType(value) === 'number' ? `number ${goJson(value)}` : goType(value);
+  return new CallFailed(`json: cannot unmarshal ${given} into Go struct field ${struct}.${path} of type ${type}`);
+};
 
 /** The object that is a member; undefined where it is absent or null. */
 function member(object: JsonObject, name: string, struct: string, path: string): JsonObject | undefined {
@@ -190,10 +193,10 @@ function reader(object: JsonObject, struct: string, path: string) {
   const wrong = (name: string, found: Json, type: string): CallFailed =>
     mismatch(found, struct, `${path}.${name}`, type);
   return {
-    text(name: string): string | undefined {
+    text(name: string, type = 'string'): string | undefined {
       const found = value(name);
       if (found === undefined || typeof found === 'string') return found;
-      throw wrong(name, found, 'string');
+      throw wrong(name, found, type);
     },
     flag(name: string): boolean {
       const found = value(name);

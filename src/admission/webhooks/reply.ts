@@ -1,4 +1,4 @@
-import { goJson, quote } from '../../api/go-text.js';
+import { quote } from '../../api/go-text.js';
 import { JsonSyntaxError, readJson } from '../../api/json-text.js';
 import { isObject, type Json, type JsonObject } from '../../api/object.js';
 import { CallFailed, type HookReply } from './call.js';
@@ -124,6 +124,5 @@ export function goType(value: Json): string {
   if (Array.isArray(value)) return 'array';
   if (value === null) return 'null';
   if (typeof value === 'boolean') return 'bool';
-  if (typeof value === 'bigint') return `number ${value}`;
-  return typeof value === 'number' ? `number ${goJson(value)}` : typeof value;
+  return typeof value === 'bigint' ? 'number' : typeof value;
 }

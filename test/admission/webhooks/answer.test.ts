@@ -69,6 +69,11 @@ describe('an answer that makes no sense', () => {
       'json: cannot unmarshal string into Go struct field AdmissionResponse.response.allowed of type bool',
     ],
     [
+      'uid',
+      review({ uid: 5 }),
+      'json: cannot unmarshal number into Go struct field AdmissionResponse.response.uid of type types.UID',
+    ],
+    [
       'code',
       review({ status: { code: 1.5 } }),
       'json: cannot unmarshal number 1.5 into Go struct field Status.response.status.code of type int32',
@@ -77,7 +82,7 @@ describe('an answer that makes no sense', () => {
     [
       'warnings',
       review({ warnings: [1] }),
-      'json: cannot unmarshal number 1 into Go struct field AdmissionResponse.response.warnings of type string',
+      'json: cannot unmarshal number into Go struct field AdmissionResponse.response.warnings of type string',
     ],
     [
       'annotations',

@@ -52,7 +52,7 @@ describe('what is said of a body', () => {
       "couldn't get version/kind; json parse error: invalid character 'h' in literal true (expecting 'r')",
     ],
     ['[]', 'application/json', 'json: cannot unmarshal array into Go value of type struct'],
-    ['{"kind":5}', 'application/json', 'json: cannot unmarshal number 5 into Go struct field .kind of type string'],
+    ['{"kind":5}', 'application/json', 'json: cannot unmarshal number into Go struct field .kind of type string'],
     [
       '{"kind":"X","apiVersion":"admission.k8s.io/v1"}',
       undefined,
