@@ -1,5 +1,6 @@
 import { type ApiError, badRequest } from '../../api/errors.js';
 import { goJson, quote } from '../../api/go-text.js';
+import { qualifiedName } from '../../api/names.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../runtime/logger.js';
 import type { AdmissionAttributes } from '../admission-step.js';
@@ -113,8 +114,12 @@ function timeFor(seconds: number | undefined, { caller }: AdmissionAttributes, c
 }
 
 function passOn(webhook: string, { warnings, auditAnnotations }: Verdict, attributes: AdmissionAttributes): void {
-  for (const [key, value] of auditAnnotations) attributes.annotate?.(`${webhook}/${key}`, value);
-  for (const text of warnings) attributes.warn(text);
+  for (const [name, value] of auditAnnotations) {
+    const key = `${webhook}/${name}`;
+    // What is no key of an annotation is left out.
+    if (qualifiedName(key).length === 0) attributes.annotate?.(key, value);
+  }
+  for (const text of warnings) if (text !== '') attributes.warn(text);
 }
 
 /** Is the time of the whole request over, or has its caller gone? */

@@ -156,9 +156,14 @@ function annotator(
     asked: (mutated: boolean): void => annotate?.(mutation, goJson({ ...webhook, mutated })),
     patched: ({ verdict }: Answered): void => {
       const key = `patch.webhook.admission.${api}/round_${round}_index_${index}`;
-      const patch: unknown = JSON.parse(verdict.patch.toString('utf8'));
+      const operations: unknown = JSON.parse(verdict.patch.toString('utf8'));
+      const patch = Array.isArray(operations) ? operations.map(byMember) : operations;
       annotate?.(key, goJson({ ...webhook, patch, patchType: 'JSONPatch' }), 'Request');
     },
     failedOpen: (): void => annotate?.(`failed-open.${mutation}`, hook.webhook.name),
   };
 }
+
+/** An operation of a patch with its members in the order of their names. */
+const byMember = (operation: object): object =>
+  Object.fromEntries(Object.entries(operation).sort(([a], [b]) => (a < b ? -1 : 1)));

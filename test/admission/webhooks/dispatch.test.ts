@@ -246,11 +246,29 @@ describe('webhooks that change objects', () => {
     });
   });
 
+  test('a warning without a text is none', async () => {
+    const { mutate, warnings } = world([{ name: 'a', answer: () => ({ allowed: true, warnings: ['', 'w', null] }) }]);
+    await mutate();
+    expect(warnings).toEqual(['w']);
+  });
+
+  test('the audit log is told of a patch with the members of its operations by name', async () => {
+    const patch = Buffer.from('[{"path":"/b","op":"move","from":"/a"}]').toString('base64');
+    const { mutate, told } = world([{ name: 'a', answer: () => ({ allowed: true, patchType: 'JSONPatch', patch }) }]);
+    await mutate();
+    expect(told.find(([key]) => key.startsWith('patch.'))?.[1]).toContain(
+      '"patch":[{"from":"/a","op":"move","path":"/b"}]',
+    );
+  });
+
   test('the audit log is told of each', async () => {
     const { mutate, told } = world([
       { name: 'a', answer: label({ x: 'y' }) },
       { name: 'b', answer: fail, failurePolicy: 'Ignore' },
-      { name: 'c', answer: () => ({ allowed: true, auditAnnotations: { k: 'v' }, warnings: ['w'] }) },
+      {
+        name: 'c',
+        answer: () => ({ allowed: true, auditAnnotations: { k: 'v', 'no key': 'v', 'a/b': 'v', '': 'v' } }),
+      },
     ]);
     await mutate();
     const key = (index: number, before = ''): string =>
