@@ -47,6 +47,7 @@ export async function runResourceRequest(
   if (target === 'page-not-found')
     return { result: pageNotFound, representation: { mediaType: 'json', pretty: false } };
   const { definition, subresource } = target;
+  if (definition.deprecation !== undefined) request.record?.deprecated();
   // Routes of built-in kinds ask for the form of the body before that of the answer.
   if (info.verb === 'patch' && definition.origin === 'built-in')
     patchTypeOf(request.header('content-type'), 'built-in');

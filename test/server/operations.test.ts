@@ -262,6 +262,39 @@ describe('audit', () => {
     ]);
   });
 
+  test('so is one that is refused', async () => {
+    const events = await recorded(({ ask }) => ask('alice', `GET ${configMaps}?watch=1&labelSelector==`));
+    expect(events.map(({ stage, responseStatus }) => [stage, responseStatus.code])).toEqual([
+      ['ResponseStarted', 400],
+      ['ResponseComplete', 400],
+    ]);
+    expect(events[0].responseObject).toMatchObject({ kind: 'Status', reason: 'BadRequest' });
+  });
+
+  test('what is asked in a deprecated version is marked', async () => {
+    const schema = { openAPIV3Schema: { type: 'object' } };
+    const versions = [
+      { name: 'v1', served: true, storage: true, schema },
+      { name: 'v1beta1', served: true, storage: false, deprecated: true, schema },
+    ];
+    const use = async ({ ask }: Awaited<ReturnType<typeof runningServer>>): Promise<void> => {
+      await ask('root', 'POST /apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
+        metadata: { name: 'widgets.example.com' },
+        spec: { group: 'example.com', scope: 'Cluster', names: { plural: 'widgets', kind: 'Widget' }, versions },
+      });
+      const old = 'GET /apis/example.com/v1beta1/widgets/x';
+      await eventually(
+        () => ask('root', old),
+        ({ text }) => text.includes('widgets.example.com'),
+      );
+      await ask('root', 'GET /apis/example.com/v1/widgets/x');
+    };
+    const events = await recorded(use, { controllers: ['crd-names', 'crd-established'] });
+    const marked = (version: string): unknown =>
+      events.findLast(({ requestURI }) => requestURI.includes(`/${version}/widgets`)).annotations['k8s.io/deprecated'];
+    expect([marked('v1'), marked('v1beta1')]).toEqual([undefined, 'true']);
+  });
+
   test('a bad credential is recorded without a user, an impersonated user beside the caller', async () => {
     const events = await recorded(async ({ ask }) => {
       await ask('nobody', 'GET /version', undefined, { headers: { authorization: 'Bearer wrong' } });

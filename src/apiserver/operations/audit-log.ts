@@ -20,6 +20,7 @@ import {
   requirementOf,
   type Stage,
 } from './audit-policy.js';
+import { isLongRunning } from './in-flight.js';
 
 /** Writes down what the policy asks of every request. Nobody waits for it: what cannot be kept is dropped and counted. */
 export class AuditLog {
@@ -112,6 +113,7 @@ export class AuditRecord {
   #requestObject: string | undefined;
   #status: AuditStatus | undefined;
   #answer: Result | undefined;
+  #isStarted = false;
 
   constructor(request: ApiRequest, user: UserInfo | undefined, parts: RecordParts) {
     this.#request = request;
@@ -147,6 +149,11 @@ export class AuditRecord {
     const failed = verdict !== 'allow' && error !== undefined;
     if (!failed) this.annotate('authorization.k8s.io/decision', verdict === 'allow' ? 'allow' : 'forbid');
     this.annotate('authorization.k8s.io/reason', failed ? 'internal error' : reason);
+  }
+
+  /** It was about a version that is deprecated. */
+  deprecated(): void {
+    this.annotate('k8s.io/deprecated', 'true');
   }
 
   /** The object that was sent, read and filled with its defaults. `text` makes its JSON. */
@@ -220,6 +227,7 @@ export class AuditRecord {
 
   /** The headers of a long answer are out. */
   started(): void {
+    this.#isStarted = true;
     this.#status = { code: 200 };
     this.#emit('ResponseStarted');
   }
@@ -241,6 +249,8 @@ export class AuditRecord {
         this.#parts.failed(error);
       }
     }
+    // A watch that is refused has an answer with a beginning and an end, too.
+    if (isLongRunning(this.#request.info) && !this.#isStarted) this.#emit('ResponseStarted', text);
     this.#emit('ResponseComplete', text);
   }
 
