@@ -40,17 +40,15 @@ export interface Filling {
   readonly mint: () => Promise<string>;
 }
 
-/** The Secret filled; undefined if nothing is missing. A token is minted only if there is none. */
+/**
+ * The Secret filled; undefined if it has a token, the CA and some namespace. A token is minted only if there is none; the
+ * annotations alone are no reason to write.
+ */
 export async function filled(secret: Secret, account: ServiceAccount, filling: Filling): Promise<Secret | undefined> {
   const { metadata, data = {} } = secret;
-  const uid = account.metadata.uid ?? '';
   const ca = filling.rootCa === '' ? {} : { 'ca.crt': base64(filling.rootCa) };
   const isComplete =
-    data['token'] !== undefined &&
-    data['token'] !== '' &&
-    (filling.rootCa === '' || data['ca.crt'] === ca['ca.crt']) &&
-    data['namespace'] === base64(metadata.namespace ?? '') &&
-    metadata.annotations?.[filling.marks.uid] === uid;
+    Boolean(data['token'] && data['namespace']) && (filling.rootCa === '' || data['ca.crt'] === ca['ca.crt']);
   if (isComplete) return undefined;
   return {
     ...secret,
@@ -59,13 +57,13 @@ export async function filled(secret: Secret, account: ServiceAccount, filling: F
       annotations: {
         ...metadata.annotations,
         [filling.marks.account]: account.metadata.name ?? '',
-        [filling.marks.uid]: uid,
+        [filling.marks.uid]: account.metadata.uid ?? '',
       },
     },
     data: {
       ...data,
       ...ca,
-      namespace: base64(metadata.namespace ?? ''),
+      namespace: data['namespace'] || base64(metadata.namespace ?? ''),
       token: data['token'] || base64(await filling.mint()),
     },
   };

@@ -53,6 +53,18 @@ describe('service-account-token', () => {
     expect(client.writes.filter((write) => write.startsWith('update secrets')).length).toBe(2);
   });
 
+  test('leaves a namespace that somebody gave, and annotations that somebody took away', async () => {
+    const { secrets, get, client } = await start();
+    await secrets.create(secret({ [name]: 'x' }, { data: { namespace: base64('other') } }));
+    await settled();
+    expect((await get())?.data).toMatchObject({ namespace: base64('other'), token: base64('token 1 of uid-1') });
+    const body = { metadata: { annotations: { [uid]: null } } };
+    await secrets.patch({ namespace: 'n', name: 'tok' }, { type: 'merge', body });
+    await settled();
+    expect((await get())?.metadata.annotations).toEqual({ [name]: 'x' });
+    expect(client.writes.filter((write) => write.startsWith('update secrets')).length).toBe(1);
+  });
+
   test.each([
     ['an account nobody made', { [name]: 'missing' }],
     ['a former account of the name', { [name]: 'x', [uid]: 'uid-of-old' }],
