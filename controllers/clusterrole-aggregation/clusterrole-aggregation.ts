@@ -9,7 +9,10 @@ import { aggregatedRules, sameRules } from './aggregate.js';
 
 const name = 'clusterrole-aggregation';
 
-/** Keeps the rules of aggregated ClusterRoles equal to those of the roles they select; edits are overwritten. */
+/**
+ * Keeps the rules of aggregated ClusterRoles equal to those of the roles they select; edits are overwritten, unless no
+ * role is selected.
+ */
 export const clusterRoleAggregation = (): Runnable => ({ name, run });
 
 async function run(given: ReconcileContext): Promise<void> {
@@ -37,7 +40,8 @@ async function run(given: ReconcileContext): Promise<void> {
           apiVersion: groupVersion(ClusterRoles),
           kind: ClusterRoles.kind,
           metadata: { name: key },
-          rules: rules as unknown as Json,
+          // Where nothing is selected the controller lets go of the rules, and what others wrote stays.
+          ...(rules.length === 0 ? {} : { rules: rules as unknown as Json }),
         };
         await resource.patch(
           { name: key },

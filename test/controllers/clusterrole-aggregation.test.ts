@@ -4,6 +4,8 @@ import { clusterRoleAggregation } from '../../controllers/clusterrole-aggregatio
 import { type ClusterRole, ClusterRoles } from '../../src/api/kinds/role.js';
 import { atOnce } from '../../src/api/steps.js';
 import { settled } from '../../src/testing/fake-clock.js';
+import { testServer } from '../../src/testing/test-server.js';
+import { until } from '../../src/testing/until.js';
 import { runControllers } from './run-controllers.js';
 
 const role = (
@@ -66,10 +68,24 @@ describe('clusterrole-aggregation', () => {
     await roles.update({ ...edited, rules: [{ verbs: ['*'] }] });
     await settled();
     expect(await verbs()).toEqual(['list']);
-    await roles.delete({ name: 'two' });
-    await settled();
-    expect(await verbs()).toEqual([]);
     expect(complaints).toEqual([]);
+  });
+
+  test('lets go of the rules when the last role it selected is gone', async () => {
+    await using server = await testServer({ controllers: ['clusterrole-aggregation'] });
+    const roles = server.client.resource(ClusterRoles);
+    await roles.create(role('one', { to: 'sum' }, ['get']));
+    await roles.create(aggregated('sum', 'sum'));
+    const sum = { name: 'sum' };
+    const filled = await until(roles, sum, (found) => verbsOf(found?.rules).length > 0);
+    expect(filled?.metadata.managedFields?.map(({ manager }) => manager)).toContain(
+      'clusterrole-aggregation-controller',
+    );
+    await roles.delete({ name: 'one' });
+    const emptied = await until(roles, sum, (found) => verbsOf(found?.rules).length === 0);
+    expect(emptied?.metadata.managedFields?.map(({ manager }) => manager)).not.toContain(
+      'clusterrole-aggregation-controller',
+    );
   });
 
   test('roles that select nobody are not written', async () => {
