@@ -5,6 +5,7 @@ import { type ServiceAddresses, targetOf, UnusableTarget } from '../admission/we
 import { untyped } from '../api/errors.js';
 import { goJson } from '../api/go-text.js';
 import type { CustomResourceDefinition } from '../api/kinds/custom-resource-definition.js';
+import type { JsonObject } from '../api/object.js';
 import {
   type ConversionFailure,
   type ConvertElsewhere,
@@ -71,20 +72,28 @@ export function conversionWebhook(
     }
   };
   return async (objects, to) => {
-    // What is there in this version already is not sent.
-    const sent = objects.filter((object) => object['apiVersion'] !== to);
+    // What is there in this version already is not sent, nor what has nothing to convert.
+    const isSent = (object: JsonObject): boolean => object['apiVersion'] !== to && !isBare(object);
+    const sent = objects.filter(isSent);
     const [first] = sent;
-    if (first === undefined) return objects;
+    if (first === undefined) return objects.map((object) => inVersion(object, to));
     const unknown = sent.find((object) => !isVersion(object['apiVersion']));
     if (unknown !== undefined) {
       throw untyped(`request to convert CR from an invalid group/version: ${String(unknown['apiVersion'])}`);
     }
     try {
       const converted = (await call(sent, to)).values();
-      return objects.map((object) => (object['apiVersion'] === to ? object : (converted.next().value ?? object)));
+      return objects.map((object) => (isSent(object) ? (converted.next().value ?? object) : inVersion(object, to)));
     } catch (error) {
       if (!(error instanceof InvalidConversion)) throw error;
       throw untyped(`conversion for ${first['apiVersion']}, Kind=${first['kind']} ${error.message}`);
     }
   };
 }
+
+/** An object with nothing but its type: what an apply comes to on its way when all that was applied before is taken out. */
+const isBare = (object: JsonObject): boolean =>
+  Object.keys(object).every((name) => name === 'apiVersion' || name === 'kind');
+
+const inVersion = (object: JsonObject, apiVersion: string): JsonObject =>
+  object['apiVersion'] === apiVersion ? object : { ...object, apiVersion };

@@ -431,6 +431,18 @@ describe('versions that a webhook converts', () => {
     await in1().delete(key('applied'));
   });
 
+  test('what somebody has applied in one version can be applied in another, labels and all', async () => {
+    const apply = (version: string, spec: object) => {
+      const asked = gadget('moved', version, spec);
+      const body = { ...asked, metadata: { ...asked.metadata, labels: { a: 'b' } } };
+      const options = { type: 'apply', fieldManager: 'm', body: body as unknown as JsonObject } as const;
+      return server.client.resource(gadgets(version)).patch(key('moved'), options);
+    };
+    await apply('v2', { hostPort: 'a:1' });
+    const { metadata, spec } = (await apply('v1', { host: 'b', port: '2' })) as ApiObject & { readonly spec: object };
+    expect([metadata.labels, spec]).toEqual([{ a: 'b' }, { host: 'b', port: '2' }]);
+  });
+
   test('a webhook sees the version it wants, and its patch comes back in the one of the request', async () => {
     const operations = [{ op: 'replace', path: '/spec/port', value: '8080' }];
     await withPatch(
