@@ -1,4 +1,5 @@
 import { badRequest, tooManyRequests } from '../../api/errors.js';
+import { groupVersion } from '../../api/object.js';
 import { checkListParameters, type ListParameters } from '../../api/options.js';
 import { relativeKey, storageKey, storagePrefix } from '../../registry/keys.js';
 import type { ResourceDefinition } from '../../registry/resource-definition.js';
@@ -204,7 +205,9 @@ export async function convertedForList(
     }
   } catch (error) {
     if (signal.aborted || pastCache) throw error;
-    throw tooManyRequests(`storage is (re)initializing: ${error instanceof Error ? error.message : String(error)}`, 1);
+    const list = `${groupVersion(definition)}, Kind=${definition.kind}`;
+    const why = error instanceof Error ? error.message : String(error);
+    throw tooManyRequests(`storage is (re)initializing: failed to list ${list}: ${why}`, 1);
   }
 }
 

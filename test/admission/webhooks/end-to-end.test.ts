@@ -540,7 +540,11 @@ describe('versions that a webhook converts', () => {
       const why =
         'conversion for example.com/v1, Kind=Gadget failed: conversion webhook for /, Kind= failed: not today';
       await expect(in2().get(key('one'))).rejects.toMatchObject({ code: 500, message: why });
-      await expect(in2().list()).rejects.toMatchObject({ code: 429, details: { retryAfterSeconds: 1 } });
+      await expect(in2().list()).rejects.toMatchObject({
+        code: 429,
+        message: `storage is (re)initializing: failed to list example.com/v2, Kind=Gadget: ${why}`,
+        details: { retryAfterSeconds: 1 },
+      });
       await expect(in2().create(gadget('four', 'v2', { hostPort: 'd:1' }))).rejects.toMatchObject({ code: 500 });
       expect(await in1().get(key('four'))).toBeUndefined();
       expect(await in1().get(key('one'))).toMatchObject({ spec: { host: 'h' } });
