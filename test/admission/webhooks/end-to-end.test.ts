@@ -12,7 +12,7 @@ import {
 } from '../../../src/api/kinds/webhook-configuration.js';
 import { type ApiObject, groupVersion, type JsonObject, resourceType } from '../../../src/api/object.js';
 import { type TestServer, testServer } from '../../../src/testing/test-server.js';
-import { eventually } from '../../../src/testing/until.js';
+import { eventually, until } from '../../../src/testing/until.js';
 import { type HttpsHook, httpsHook } from './https-hook.js';
 
 /** A server that calls webhooks over HTTPS, as it would anybody's. */
@@ -58,6 +58,9 @@ beforeAll(async () => {
   });
   server = await testServer({ webhookServices: { 'ns/svc': `127.0.0.1:${hook.port}` } });
   await server.client.resource(Namespaces).create({ ...meta(Namespaces), metadata: { name: 'ns' } });
+  // What controllers write there would be asked about, too.
+  const published = { namespace: 'ns', name: 'kube-root-ca.crt' };
+  await until(server.client.resource(ConfigMaps), published, (found) => found !== undefined);
 });
 afterAll(async () => {
   await server.stop();
