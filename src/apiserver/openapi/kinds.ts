@@ -13,13 +13,6 @@ const gvkExtension = (group: string, version: string, kind: string): JsonObject 
   [`${extensionPrefix}group-version-kind`]: [{ group, kind, version }],
 });
 
-/** Fields that custom resources are selected by are told with the kind and with its list; those of other kinds never. */
-function selectableExtension({ origin, selectableFields = {} }: Described): JsonObject {
-  const paths = origin === 'custom' ? Object.keys(selectableFields) : [];
-  if (paths.length === 0) return {};
-  return { [`${extensionPrefix}selectable-fields`]: paths.map((fieldPath) => ({ fieldPath })) };
-}
-
 /** Reverses the group, as names of components do: `com.example.v1.Foo`. */
 const customName = (group: string, version: string, kind: string): string =>
   [...group.split('.').reverse(), version, kind].filter((part) => part !== '').join('.');
@@ -27,7 +20,7 @@ const customName = (group: string, version: string, kind: string): string =>
 /** Adds a kind and answers the name of its component. */
 function kindComponent(components: Components, of: Described): string {
   const { group, version, kind, schema, origin } = of;
-  const extension = { ...gvkExtension(group, version, kind), ...selectableExtension(of) };
+  const extension = gvkExtension(group, version, kind);
   if (origin === 'built-in') {
     const name = schema.wire?.component ?? customName(group, version, kind);
     return components.add(name, () => components.struct(schema, extension));
@@ -78,7 +71,6 @@ function listComponent(components: Components, of: Described): string {
       required: ['items'],
       type: 'object',
       ...gvkExtension(group, version, listKind),
-      ...selectableExtension(of),
     };
   });
 }

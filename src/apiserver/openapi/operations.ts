@@ -38,8 +38,6 @@ export interface Described {
   readonly listKind?: string;
   readonly schema: Schema;
   readonly origin: ResourceDefinition['origin'];
-  /** By their paths. */
-  readonly selectableFields?: Readonly<Record<string, unknown>>;
 }
 
 export type QueryParameter = keyof typeof queryParameters;

@@ -149,13 +149,11 @@ describe('OpenAPI 3', () => {
     });
   });
 
-  test('fields to select by are told with a custom kind and its list', () => {
-    const document = openApiV3([{ ...widgets, selectableFields: { 'spec.size': () => '' } }], widgets);
-    const told = Object.values(at(document, 'components', 'schemas') as JsonObject).flatMap(
-      (each) => (each as JsonObject)['x-kubernetes-selectable-fields'] ?? [],
-    );
-    expect(told).toEqual([{ fieldPath: 'spec.size' }, { fieldPath: 'spec.size' }]);
-    expect([document['info'], core['info']]).toMatchObject([{ version: 'v0.1.0' }, { version: '1.36' }]);
+  test('a document of custom resources says so', () => {
+    expect([custom['info'], core['info']]).toEqual([
+      { title: 'Kubernetes CRD Swagger', version: 'v0.1.0' },
+      { title: 'Kubernetes', version: '1.36' },
+    ]);
   });
 
   test('a component describes itself, a field what it is there for', () => {
