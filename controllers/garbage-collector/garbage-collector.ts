@@ -1,12 +1,12 @@
 import { isReason } from '../../src/api/errors.js';
-import { type ApiObject, groupResource, type Json, type OwnerReference } from '../../src/api/object.js';
+import { type ApiObject, groupOf, groupResource, type Json, type OwnerReference } from '../../src/api/object.js';
 import type { ReconcileContext, ReconcileResult, Runnable } from '../../src/controller/controller.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
 import { removeFinalizer } from '../../src/controller/finalizer.js';
 import { runKeys } from '../../src/controller/run-keys.js';
 import { decide, type OwnerFinding, type OwnerState } from './decide.js';
 import { Monitors } from './monitors.js';
-import { foregroundFinalizer, type Node, nodeOf, OwnerGraph, orphanFinalizer } from './owner-graph.js';
+import { canBeOwnedBy, foregroundFinalizer, type Node, nodeOf, OwnerGraph, orphanFinalizer } from './owner-graph.js';
 
 const name = 'garbage-collector';
 /** The one key that is not a uid: find out anew what is served. */
@@ -126,14 +126,15 @@ class Collector {
   }
 
   /** True without asking the server: the owner is known, is the one that is meant, and is not waiting to go. */
-  #isKnownSolid({ key, type }: Node, { uid, name: owner, kind }: OwnerReference): boolean {
+  #isKnownSolid(node: Node, { uid, name: owner, kind, apiVersion }: OwnerReference): boolean {
     const known = this.#graph.get(uid);
     return (
       known !== undefined &&
       !known.waitsForDependents &&
       known.key.name === owner &&
       known.type.kind === kind &&
-      (!known.type.namespaced || (type.namespaced && known.key.namespace === key.namespace))
+      known.type.group === groupOf(apiVersion) &&
+      canBeOwnedBy(node, known)
     );
   }
 

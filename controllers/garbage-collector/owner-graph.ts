@@ -30,6 +30,10 @@ export function nodeOf(type: ResourceType, object: ApiObject): Node {
   };
 }
 
+/** An owner in a namespace owns only what is in the same; one outside of namespaces may own anything. */
+export const canBeOwnedBy = (dependent: Node, owner: Node): boolean =>
+  !owner.type.namespaced || owner.key.namespace === dependent.key.namespace;
+
 /** Who owns whom, by uid. An owner need not be known for its dependents to be. */
 export class OwnerGraph {
   readonly #nodes = new Map<string, Node>();

@@ -102,6 +102,9 @@ export interface List<T extends ApiObject = ApiObject> {
 export const groupVersion = (type: { readonly group: string; readonly version: string }): string =>
   type.group === '' ? type.version : `${type.group}/${type.version}`;
 
+/** The group in an apiVersion; empty for the core group. */
+export const groupOf = (apiVersion: string): string => apiVersion.slice(0, Math.max(0, apiVersion.indexOf('/')));
+
 /** `plural.group`, or the bare plural for the core group; how errors name a resource. */
 export const groupResource = (type: { readonly group: string; readonly plural: string }): string =>
   type.group === '' ? type.plural : `${type.plural}.${type.group}`;

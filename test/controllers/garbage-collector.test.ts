@@ -14,6 +14,9 @@ import { runControllers } from './run-controllers.js';
 const verbs = ['list', 'watch', 'delete', 'get'];
 const discovered = (type: ResourceType, can = verbs) => ({ ...type, verbs: can, preferred: true });
 
+/** Of another group, and of the same name as one that every server has. */
+const OtherConfigMaps = { ...ConfigMaps, group: 'example.com' };
+
 const owner = (name: string, finalizers: readonly string[] = []): ConfigMap => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',
@@ -34,7 +37,7 @@ const dependent = (name: string, owners: readonly OwnerReference[], finalizers: 
 
 async function start(prepare: (client: FakeClient) => unknown = () => {}) {
   const world = await runControllers([garbageCollector()], async (client) => {
-    client.discovered = [discovered(ConfigMaps), discovered(Secrets), discovered(Namespaces)];
+    client.discovered = [ConfigMaps, Secrets, Namespaces, OtherConfigMaps].map((type) => discovered(type));
     await prepare(client);
   });
   const owners = world.client.resource(ConfigMaps);
@@ -120,6 +123,7 @@ describe('garbage-collector', () => {
     ['never existed', { name: 'nobody', uid: 'uid-nobody' }],
     ['has another uid', { uid: 'uid-other' }],
     ['has another name', { name: 'x' }],
+    ['is of another group', { apiVersion: 'example.com/v1' }],
   ])('a dependent goes whose owner %s', async (_, more) => {
     const { owners, dependents, names } = await start();
     const a = await owners.create(owner('a'));
