@@ -146,7 +146,9 @@ class Collector {
     if (current.deleting && !current.waitsForDependents) return;
     const findings: OwnerFinding[] = [];
     for (const reference of current.owners) {
-      findings.push({ reference, state: await this.#stateOf(current, reference) });
+      const state = await this.#stateOf(current, reference);
+      if (state === 'nobody knows') return;
+      findings.push({ reference, state });
     }
     const verdict = decide({
       findings,
@@ -174,11 +176,14 @@ class Collector {
     await this.#delete(node, latest, verdict.policy);
   }
 
-  async #stateOf(node: Node, { apiVersion, kind, name: owner, uid }: OwnerReference): Promise<OwnerState> {
+  async #stateOf(
+    node: Node,
+    { apiVersion, kind, name: owner, uid }: OwnerReference,
+  ): Promise<OwnerState | 'nobody knows'> {
     const type = this.#monitors.typeOf(apiVersion, kind);
     if (type === undefined) throw new Error(`no resource is served for the owner kind ${kind} of ${apiVersion}`);
-    // A cluster-scoped object cannot be owned by a namespaced one: nobody can tell which is meant, so nothing is deleted.
-    if (type.namespaced && !node.type.namespaced) return 'solid';
+    // A cluster-scoped object cannot be owned by a namespaced one: which of them is meant does not say.
+    if (type.namespaced && !node.type.namespaced) return 'nobody knows';
     const key = type.namespaced ? { namespace: node.key.namespace, name: owner } : { name: owner };
     const found = await this.#context.client.resource<ApiObject>(type).get(key);
     if (found === undefined || found.metadata.uid !== uid) return 'absent';

@@ -206,10 +206,12 @@ describe('garbage-collector', () => {
   test('a cluster-scoped object with a namespaced owner is left alone', async () => {
     const { owners, client } = await start();
     const a = await owners.create(owner('a'));
-    const metadata = { name: 'n', ownerReferences: [refTo(a, { uid: 'other' })] };
-    await client.resource(Namespaces).create({ apiVersion: 'v1', kind: 'Namespace', metadata });
+    const gone = { apiVersion: 'v1', kind: 'Namespace', name: 'gone', uid: 'gone' };
+    const ownerReferences = [gone, refTo(a, { uid: 'other' })];
+    const namespaces = client.resource(Namespaces);
+    await namespaces.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'n', ownerReferences } });
     await settled();
-    expect(await client.resource(Namespaces).get({ name: 'n' })).toBeDefined();
+    expect((await namespaces.get({ name: 'n' }))?.metadata.ownerReferences).toEqual(ownerReferences);
   });
 
   test('an owner that came into being while a dependent was judged keeps it', async () => {
