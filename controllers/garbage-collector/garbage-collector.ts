@@ -1,6 +1,15 @@
 import { isReason } from '../../src/api/errors.js';
-import { type ApiObject, groupOf, groupResource, type Json, type OwnerReference } from '../../src/api/object.js';
+import { quote } from '../../src/api/go-text.js';
+import {
+  type ApiObject,
+  groupOf,
+  groupResource,
+  groupVersion,
+  type Json,
+  type OwnerReference,
+} from '../../src/api/object.js';
 import type { ReconcileContext, ReconcileResult, Runnable } from '../../src/controller/controller.js';
+import { type EventRecorder, eventRecorder } from '../../src/controller/events.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
 import { removeFinalizer } from '../../src/controller/finalizer.js';
 import { runKeys } from '../../src/controller/run-keys.js';
@@ -37,6 +46,7 @@ async function run({ discoverEveryMs = 30_000 }: GarbageCollectorOptions, contex
   const graph = new OwnerGraph();
   const { clock } = context;
   let wake: Wake = () => {};
+  const recorder = eventRecorder(`${name}-controller`, context);
   let definitionsChangedAt = Number.NEGATIVE_INFINITY;
   const monitors = new Monitors(context, (type, change) => {
     if (type.plural === 'customresourcedefinitions') {
@@ -44,7 +54,7 @@ async function run({ discoverEveryMs = 30_000 }: GarbageCollectorOptions, contex
       wake(discovery, `${type.kind} ${change.type}`);
     }
     if (change.type === 'deleted') forget(graph, change.object.metadata.uid ?? '', wake);
-    else learn(graph, nodeOf(type, change.object), wake);
+    else learn(graph, nodeOf(type, change.object), wake, recorder);
   });
   const collector = new Collector(context, graph, monitors, (key, cause) => wake(key, cause));
 
@@ -70,12 +80,19 @@ async function run({ discoverEveryMs = 30_000 }: GarbageCollectorOptions, contex
     },
     context,
   );
+  await recorder.flush();
 }
 
-function learn(graph: OwnerGraph, node: Node, wake: Wake): void {
+function learn(graph: OwnerGraph, node: Node, wake: Wake, recorder: EventRecorder): void {
   if (node.uid === '') return;
   const previous = graph.put(node);
+  if (previous === undefined)
+    for (const dependent of graph.dependentsOf(node.uid)) tellForeignOwner(dependent, node, recorder);
   if (previous === undefined || !sameOwners(previous, node)) {
+    for (const { uid } of node.owners) {
+      const owner = previous?.owners.some((known) => known.uid === uid) ? undefined : graph.get(uid);
+      if (owner !== undefined) tellForeignOwner(node, owner, recorder);
+    }
     if (node.owners.length > 0) wake(node.uid, 'owners changed');
     for (const { uid } of previous?.owners ?? []) if (graph.get(uid)) wake(uid, 'dependent changed');
   }
@@ -84,6 +101,24 @@ function learn(graph: OwnerGraph, node: Node, wake: Wake): void {
     for (const { uid } of graph.dependentsOf(node.uid)) wake(uid, 'owner is being deleted');
   }
   if (node.orphansDependents && !previous?.orphansDependents) wake(node.uid, 'orphans dependents');
+}
+
+/** An object with an owner in another namespace goes as if it had none: its owner's name alone does not say why. */
+function tellForeignOwner(dependent: Node, owner: Node, recorder: EventRecorder): void {
+  const reference = dependent.owners.find(({ uid }) => uid === owner.uid);
+  if (reference === undefined || canBeOwnedBy(dependent, owner)) return;
+  const { type, key, uid } = dependent;
+  const { namespace = '' } = key;
+  const meant = `${reference.apiVersion}/${reference.kind}, namespace: ${namespace}, name: ${reference.name}`;
+  const metadata = { name: key.name, uid, ...(namespace === '' ? {} : { namespace }) };
+  recorder.record(
+    { apiVersion: groupVersion(type), kind: type.kind, metadata },
+    {
+      type: 'Warning',
+      reason: 'OwnerRefInvalidNamespace',
+      message: `ownerRef [${meant}, uid: ${reference.uid}] does not exist in namespace ${quote(namespace)}`,
+    },
+  );
 }
 
 function forget(graph: OwnerGraph, uid: string, wake: Wake): void {

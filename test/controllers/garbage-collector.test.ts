@@ -3,6 +3,7 @@ import { decide, type OwnerState } from '../../controllers/garbage-collector/dec
 import { garbageCollector } from '../../controllers/garbage-collector/garbage-collector.js';
 import { nodeOf, OwnerGraph } from '../../controllers/garbage-collector/owner-graph.js';
 import { type ConfigMap, ConfigMaps } from '../../src/api/kinds/config-map.js';
+import { Events } from '../../src/api/kinds/event.js';
 import { Namespaces } from '../../src/api/kinds/namespace.js';
 import { type Secret, Secrets } from '../../src/api/kinds/secret.js';
 import type { ApiObject, OwnerReference, ResourceType } from '../../src/api/object.js';
@@ -212,6 +213,32 @@ describe('garbage-collector', () => {
     await namespaces.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'n', ownerReferences } });
     await settled();
     expect((await namespaces.get({ name: 'n' }))?.metadata.ownerReferences).toEqual(ownerReferences);
+  });
+
+  test.each([
+    ['cluster-scoped', Namespaces, {}, ''],
+    ['in another namespace', Secrets, { namespace: 'm' }, 'm'],
+  ])('a namespaced owner of an object %s is told of', async (_, type, place, space) => {
+    const { owners, client } = await start();
+    const a = await owners.create(owner('a'));
+    const metadata = { name: 'd', ...place, ownerReferences: [refTo(a)] };
+    const d = await client.resource<ApiObject>(type).create({ apiVersion: 'v1', kind: type.kind, metadata });
+    await settled();
+    const events = (await client.resource(Events).list()).items;
+    expect(events.map(({ reason, message }) => [reason, message])).toEqual([
+      [
+        'OwnerRefInvalidNamespace',
+        `ownerRef [v1/ConfigMap, namespace: ${space}, name: a, uid: ${a.metadata.uid}] does not exist in namespace "${space}"`,
+      ],
+    ]);
+    expect(events[0]?.involvedObject).toEqual({
+      apiVersion: 'v1',
+      kind: type.kind,
+      name: 'd',
+      ...place,
+      uid: d.metadata.uid,
+    });
+    expect(events[0]?.metadata.namespace).toBe(space || 'default');
   });
 
   test('an owner that came into being while a dependent was judged keeps it', async () => {
