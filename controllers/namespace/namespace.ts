@@ -16,8 +16,8 @@ export const namespace = (): Runnable =>
     name: 'namespace',
     for: Namespaces,
     concurrency: 5,
-    when: ({ metadata, spec }) =>
-      metadata.deletionTimestamp !== undefined && (spec?.finalizers ?? []).includes(namespaceFinalizer),
+    // Whoever holds it: what is in it is not to outlast it.
+    when: ({ metadata, spec }) => metadata.deletionTimestamp !== undefined && (spec?.finalizers ?? []).length > 0,
 
     async reconcile(given, { client, clock }) {
       const emptying = await emptyNamespace(client, given.metadata.name ?? '');
@@ -39,7 +39,9 @@ export const namespace = (): Runnable =>
 const nextLookMs = (waitedMs: number): number => Math.min(5_000, Math.max(200, waitedMs / 4 || 0));
 
 async function release(client: Client, current: Namespace): Promise<void> {
-  const finalizers = (current.spec?.finalizers ?? []).filter((finalizer) => finalizer !== namespaceFinalizer);
+  const held = current.spec?.finalizers ?? [];
+  const finalizers = held.filter((finalizer) => finalizer !== namespaceFinalizer);
+  if (finalizers.length === held.length) return;
   try {
     await client
       .resource(Namespaces)

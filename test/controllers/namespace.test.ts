@@ -15,14 +15,14 @@ const discovered = (type: ResourceType, verbs = ['delete', 'deletecollection', '
   preferred: true,
 });
 
-async function start(finalizers: readonly string[] = []) {
+async function start(finalizers: readonly string[] = [], holders: readonly string[] = ['kubernetes']) {
   const world = await runControllers([namespace()], async (client) => {
     client.discovered = [discovered(ConfigMaps), discovered(Secrets, ['delete', 'list']), discovered(Namespaces)];
     await client.resource(Namespaces).create({
       apiVersion: 'v1',
       kind: 'Namespace',
       metadata: { name: 'n' },
-      spec: { finalizers: ['kubernetes'] },
+      spec: { finalizers: holders },
       status: { phase: 'Active' },
     });
     for (const [name, held] of [
@@ -54,6 +54,17 @@ describe('namespace controller', () => {
     expect(await namespaces.get({ name: 'n' })).toBeUndefined();
     expect((await client.resource(ConfigMaps).list()).items.length).toBe(1);
     expect((await client.resource(Secrets).list()).items.length).toBe(0);
+  });
+
+  test('empties a namespace that only others hold, and leaves it to them', async () => {
+    const { client, namespaces, conditions } = await start([], ['example.com/hold']);
+    await namespaces.delete({ name: 'n' });
+    await settled();
+    expect((await client.resource(Secrets).list()).items.length).toBe(0);
+    expect(await conditions()).toContain(
+      'NamespaceContentRemaining False ContentRemoved: All content successfully removed',
+    );
+    expect((await namespaces.get({ name: 'n' }))?.spec?.finalizers).toEqual(['example.com/hold']);
   });
 
   test('leaves a namespace alone that is not to go', async () => {
