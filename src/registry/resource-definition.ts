@@ -94,7 +94,10 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Res
    * first, and may throw what is not told by field.
    */
   answer?(request: T, context: RequestContext): Promise<T>;
-  /** For kinds whose deletion is more than finalizers of metadata (Namespace, CustomResourceDefinition). */
+  /**
+   * For kinds whose deletion is more than finalizers of metadata (Namespace, CustomResourceDefinition). The first request
+   * marks the object, whatever holds it; what has nothing to hold it goes with the next request or update.
+   */
   readonly deletion?: {
     /** What the first request asks of the garbage collector, where that is not what was sent. Pure. */
     policy?(sent: DeletionPolicy): DeletionPolicy;

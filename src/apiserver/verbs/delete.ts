@@ -117,9 +117,9 @@ function markDeleted(
         : {}),
     },
   };
-  const marked = special?.mark(timed, context) ?? timed;
-  const held = (marked.metadata.finalizers ?? []).length > 0 || (special?.held(marked) ?? false);
-  return held ? marked : undefined;
+  // Those never go at the first request, even with nothing to hold them.
+  if (special !== undefined) return special.mark(timed, context);
+  return finalizers.length > 0 ? timed : undefined;
 }
 
 /** Finalizers with those of the garbage collector added or removed as the propagation policy asks. */

@@ -1,0 +1,20 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Served, serve } from '../served.js';
+
+let it: Served;
+beforeAll(async () => {
+  it = await serve();
+});
+afterAll(() => it.stop());
+
+test('a namespace that nothing holds goes with the second request', async () => {
+  const path = '/api/v1/namespaces/n';
+  const body = { metadata: { name: 'n' } };
+  await it.ask('POST', '/api/v1/namespaces', { body });
+  await it.ask('PUT', `${path}/finalize`, { body });
+  const { metadata, status } = (await it.ask('DELETE', path)).json();
+  expect([typeof metadata.deletionTimestamp, status.phase]).toEqual(['string', 'Terminating']);
+  expect((await it.ask('GET', path)).code).toBe(200);
+  expect((await it.ask('DELETE', path)).code).toBe(200);
+  expect((await it.ask('GET', path)).code).toBe(404);
+});
