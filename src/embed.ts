@@ -34,6 +34,7 @@ import { type OpenedOperations, openOperations } from './server/operations.js';
 import type { ServerOptions } from './server/options.js';
 import { checkControllerNames, runControllers } from './server/run-controllers.js';
 import { openSigners } from './server/signers.js';
+import { storedInstances } from './server/stored-instances.js';
 import { openWebhooks } from './server/webhooks.js';
 import { openStore } from './store/open.js';
 
@@ -185,7 +186,7 @@ async function start(options: ServerOptions, given: Start): Promise<OpenedServer
   const clientOf = (user: UserInfo, agent: string): Client =>
     clientIn(domains, localClient({ user, handle: inProcess, catalogue, agent, signal: stopping.signal }));
 
-  await openCustomResources({ objects, catalogue, domains, clock, log, metrics, webhooks });
+  const definitionOf = await openCustomResources({ objects, catalogue, domains, clock, log, metrics, webhooks });
   const certificates = options.certificates ?? {};
   const own = options.signers ?? [];
   await bootstrap(
@@ -245,6 +246,7 @@ async function start(options: ServerOptions, given: Start): Promise<OpenedServer
     certificates: certificateControllers(certificates, opened.rotated, onIssued),
     rootCa: credentials.ca.anchors,
     issuer: authentication.issuer,
+    customResources: storedInstances({ parts, definitionOf, signal: stopping.signal }),
     domains,
     clock,
     log,

@@ -8,7 +8,11 @@ import {
 import type { Catalogue } from '../apiserver/catalogue.js';
 import type { StoredObjects } from '../apiserver/stored-objects.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
-import { type CustomResourceOptions, customResourcesOf } from '../resources/customresources/definition.js';
+import {
+  type CustomResourceOptions,
+  customResourcesOf,
+  storedResourceOf,
+} from '../resources/customresources/definition.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
 import type { Metrics } from '../runtime/metrics.js';
@@ -16,7 +20,10 @@ import { conversionMetrics } from './conversion-metrics.js';
 import { conversionWebhook } from './conversion-webhook.js';
 import type { Webhooks } from './webhooks.js';
 
-/** Serves what CustomResourceDefinitions define, from now on and as they change. */
+/**
+ * Serves what CustomResourceDefinitions define, from now on and as they change. Answers what tells the definition of the
+ * version that objects are stored in, served or not.
+ */
 export async function openCustomResources(given: {
   readonly objects: StoredObjects;
   readonly catalogue: Catalogue;
@@ -26,7 +33,7 @@ export async function openCustomResources(given: {
   readonly webhooks?: Pick<Webhooks, 'client' | 'services'>;
   readonly clock: Clock;
   readonly metrics?: Metrics | undefined;
-}): Promise<void> {
+}): Promise<(crd: CustomResourceDefinition) => ResourceDefinition> {
   const { webhooks, domains, clock } = given;
   const metrics = given.metrics && conversionMetrics(given.metrics);
   const options: CustomResourceOptions = {
@@ -59,4 +66,5 @@ export async function openCustomResources(given: {
     );
     given.catalogue.setCustom([...known.values()].flat());
   });
+  return (crd) => storedResourceOf(crd, options);
 }

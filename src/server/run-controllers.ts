@@ -32,6 +32,7 @@ export interface ControllersToRun {
   /** PEM */
   readonly rootCa: string;
   readonly issuer: TokenIssuer;
+  readonly customResources: NonNullable<BuiltinControllerOptions['customResources']>;
   readonly domains: Domains;
   readonly clock: Clock;
   readonly log: Logger;
@@ -90,12 +91,14 @@ function controllersOf({
   domains,
   issuer,
   rootCa,
+  customResources,
 }: ControllersToRun): readonly Runnable[] {
   return builtinControllers({
     ...certificates,
     signers,
     rootCa: () => rootCa,
     domains,
+    customResources,
     mintToken: async ({ metadata }, secret) =>
       issuer.issueForSecret({
         namespace: metadata.namespace ?? '',

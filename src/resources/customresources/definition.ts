@@ -55,6 +55,16 @@ export function customResourcesOf(
   return definitions;
 }
 
+/** The definition of the version that objects are stored in, served or not. */
+export function storedResourceOf(
+  crd: CustomResourceDefinition,
+  options: CustomResourceOptions = usual,
+): ResourceDefinition {
+  const version = storageVersion(crd);
+  if (version === undefined) throw new Error('no version is stored');
+  return customResource(crd, version, options);
+}
+
 const whileTerminating: readonly Verb[] = ['delete', 'deletecollection', 'get', 'list', 'watch'];
 
 function customResource(
