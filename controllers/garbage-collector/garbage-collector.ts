@@ -18,6 +18,7 @@ import { Monitors } from './monitors.js';
 import { canBeOwnedBy, foregroundFinalizer, type Node, nodeOf, OwnerGraph, orphanFinalizer } from './owner-graph.js';
 
 const name = 'garbage-collector';
+const options = { fieldManager: fieldManagers.controllers };
 /** The one key that is not a uid: find out anew what is served. */
 const discovery = 'discovery';
 
@@ -46,7 +47,7 @@ async function run({ discoverEveryMs = 30_000 }: GarbageCollectorOptions, contex
   const graph = new OwnerGraph();
   const { clock } = context;
   let wake: Wake = () => {};
-  const recorder = eventRecorder(`${name}-controller`, context);
+  const recorder = eventRecorder(`${name}-controller`, context, options);
   let definitionsChangedAt = Number.NEGATIVE_INFINITY;
   const monitors = new Monitors(context, (type, change) => {
     if (type.plural === 'customresourcedefinitions') {
@@ -135,8 +136,6 @@ const sameOwners = (a: Node, b: Node): boolean =>
     const other = b.owners[at];
     return other !== undefined && referenceText(owner) === referenceText(other);
   });
-
-const options = { fieldManager: fieldManagers.controllers };
 
 class Collector {
   readonly #context: ReconcileContext;

@@ -3,6 +3,7 @@ import { type Event, Events } from '../api/kinds/event.js';
 import { dnsSubdomain } from '../api/names.js';
 import { type ApiObject, groupVersion } from '../api/object.js';
 import { timestamp } from '../api/time.js';
+import type { WriteOptions } from '../client/client.js';
 import { tokenBucket } from './backoff.js';
 import type { ReconcileContext } from './controller.js';
 
@@ -31,6 +32,7 @@ interface Known {
 export function eventRecorder(
   component: string,
   { client, clock, log }: Pick<ReconcileContext, 'client' | 'clock' | 'log'>,
+  options: Pick<WriteOptions, 'fieldManager'> = {},
 ): EventRecorder {
   const resource = client.resource(Events);
   const known = new Map<string, Known>();
@@ -47,7 +49,7 @@ export function eventRecorder(
       const again = { ...before, count: before.count + 1 };
       const body = { count: again.count, lastTimestamp: now };
       try {
-        await resource.patch({ namespace: before.namespace, name: before.name }, { type: 'merge', body });
+        await resource.patch({ namespace: before.namespace, name: before.name }, { type: 'merge', body }, options);
         remember(known, id, again);
         return;
       } catch (error) {
@@ -57,7 +59,7 @@ export function eventRecorder(
     }
     const namespace = object.metadata.namespace ?? 'default';
     const name = eventName(object, clock.now(), serial++);
-    await resource.create(newEvent({ object, component, namespace, name, type, reason, message, now }));
+    await resource.create(newEvent({ object, component, namespace, name, type, reason, message, now }), options);
     remember(known, id, { name, namespace, count: 1 });
   };
 
