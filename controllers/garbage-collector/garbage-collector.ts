@@ -247,15 +247,22 @@ class Collector {
     for (const { uid, deleting } of blockers) if (!deleting) this.#wake(uid, 'owner is being deleted');
   }
 
+  /** One dependent that cannot be let go of holds the owner, and none of the others. */
   async #orphan(node: Node): Promise<void> {
+    const failures: unknown[] = [];
     for (const dependent of this.#graph.dependentsOf(node.uid)) {
-      const object = await this.#context.client.resource<ApiObject>(dependent.type).get(dependent.key);
-      if (object === undefined || object.metadata.uid !== dependent.uid) continue;
-      const owners = object.metadata.ownerReferences ?? [];
-      const others = owners.filter(({ uid }) => uid !== node.uid);
-      if (others.length < owners.length) await this.#writeOwners(dependent, object, others);
+      await this.#letGo(node, dependent).catch((error: unknown) => failures.push(error));
     }
+    if (failures.length > 0) throw failures[0];
     await this.#release(node, orphanFinalizer);
+  }
+
+  async #letGo(node: Node, dependent: Node): Promise<void> {
+    const object = await this.#context.client.resource<ApiObject>(dependent.type).get(dependent.key);
+    if (object === undefined || object.metadata.uid !== dependent.uid) return;
+    const owners = object.metadata.ownerReferences ?? [];
+    const others = owners.filter(({ uid }) => uid !== node.uid);
+    if (others.length < owners.length) await this.#writeOwners(dependent, object, others);
   }
 
   async #release(node: Node, finalizer: string): Promise<void> {

@@ -195,6 +195,22 @@ describe('garbage-collector', () => {
     expect((await dependents.get(key('e')))?.metadata.ownerReferences ?? []).toEqual([]);
   });
 
+  test('a dependent that cannot be let go of holds its owner, and none of the others', async () => {
+    const { owners, dependents, client, clock, key } = await start();
+    const a = await owners.create(owner('a'));
+    await dependents.create(dependent('d', [refTo(a)]));
+    await dependents.create(dependent('e', [refTo(a)]));
+    client.fail = (call) => (call.verb === 'patch' && call.key === 'n/d' ? new Error('webhook says no') : undefined);
+    await owners.delete(key('a'), { propagationPolicy: 'Orphan' });
+    await settled();
+    expect((await dependents.get(key('e')))?.metadata.ownerReferences ?? []).toEqual([]);
+    expect((await owners.get(key('a')))?.metadata.finalizers).toEqual(['orphan']);
+    client.fail = () => undefined;
+    await clock.advance(10_000);
+    expect(await owners.get(key('a'))).toBeUndefined();
+    expect((await dependents.get(key('d')))?.metadata.ownerReferences ?? []).toEqual([]);
+  });
+
   test('an owner of a kind that is not served keeps its dependents', async () => {
     const { owners, dependents, names, complaints } = await start();
     const a = await owners.create(owner('a'));
