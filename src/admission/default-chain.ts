@@ -10,7 +10,7 @@ import { csrApprovalPermission } from './steps/csr-approval-permission.js';
 import { csrSigningPermission } from './steps/csr-signing-permission.js';
 import { csrSubjectRestriction } from './steps/csr-subject-restriction.js';
 import { immortalNamespaces } from './steps/immortal-namespaces.js';
-import { namespaceExists } from './steps/namespace-exists.js';
+import { namespaceExists, namespaceStillExists } from './steps/namespace-exists.js';
 import { nodeRestriction } from './steps/node-restriction.js';
 import { podServiceAccount } from './steps/pod-service-account.js';
 import { roleEscalation } from './steps/role-escalation.js';
@@ -55,4 +55,5 @@ export const defaultChain = ({
   roleEscalation({ authorizer, rbac }),
   bindingEscalation({ authorizer, rbac }),
   ...validating,
+  namespaceStillExists({ objects, after: [...mutating, ...validating] }),
 ];

@@ -69,5 +69,11 @@ test('nothing changes a role after it was judged but what only judges', () => {
     validating: [labelling('validating')],
   }).map(({ name }) => name);
   expect(names[0]).toBe('NamespaceLifecycle');
-  expect(names.slice(-4)).toEqual(['mutating', 'RoleEscalation', 'BindingEscalation', 'validating']);
+  expect(names.slice(-5)).toEqual([
+    'mutating',
+    'RoleEscalation',
+    'BindingEscalation',
+    'validating',
+    'NamespaceLifecycle',
+  ]);
 });

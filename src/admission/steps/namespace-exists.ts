@@ -3,7 +3,7 @@ import { quote } from '../../api/go-text.js';
 import { isTerminating, Namespaces } from '../../api/kinds/namespace.js';
 import { pathSegment } from '../../api/names.js';
 import type { ObjectSource } from '../../auth/object-source.js';
-import type { AdmissionStep } from '../admission-step.js';
+import type { AdmissionAttributes, AdmissionStep } from '../admission-step.js';
 import { admissionSubject } from '../admission-subject.js';
 
 /**
@@ -17,26 +17,50 @@ export const namespaceExists = ({ objects }: { readonly objects: ObjectSource })
     operation !== 'DELETE' && resource.namespaced && !!key.namespace && resource.plural !== 'localsubjectaccessreviews',
 
   async mutate(attributes) {
-    const { operation, key, object } = attributes;
-    const { namespace = '' } = key;
-    const found = await objects.get(Namespaces, { name: namespace });
-    const wrong = found === undefined ? pathSegment(namespace) : [];
-    if (wrong.length > 0) throw internalError(`invalid resource name ${quote(namespace)}: [${wrong.join(' ')}]`);
-    if (found === undefined) throw notFound({ group: '', plural: 'namespaces', name: namespace });
-    if (operation === 'CREATE' && isTerminating(found)) {
-      throw forbidden(
-        admissionSubject(attributes),
-        `unable to create new content in namespace ${namespace} because it is being terminated`,
-        [
-          {
-            reason: 'NamespaceTerminating',
-            message: `namespace ${namespace} is being terminated`,
-            field: 'metadata.namespace',
-          },
-        ],
-      );
-    }
+    await checkNamespace(objects, attributes);
+    const { operation, object } = attributes;
     if (object === undefined) throw new Error(`${operation} without an object`);
     return object;
   },
 });
+
+/**
+ * Looks once more before something new is stored, where somebody outside has been waited for: whoever empties a
+ * namespace that was deleted meanwhile would not see what comes after it.
+ */
+export const namespaceStillExists = ({
+  objects,
+  after,
+}: {
+  readonly objects: ObjectSource;
+  readonly after: readonly AdmissionStep[];
+}): AdmissionStep => {
+  const { name, handles } = namespaceExists({ objects });
+  return {
+    name,
+    handles: (attributes) =>
+      attributes.operation === 'CREATE' && handles(attributes) && after.some((step) => step.handles(attributes)),
+    validate: (attributes) => checkNamespace(objects, attributes),
+  };
+};
+
+async function checkNamespace(objects: ObjectSource, attributes: AdmissionAttributes): Promise<void> {
+  const { operation, key } = attributes;
+  const { namespace = '' } = key;
+  const found = await objects.get(Namespaces, { name: namespace });
+  const wrong = found === undefined ? pathSegment(namespace) : [];
+  if (wrong.length > 0) throw internalError(`invalid resource name ${quote(namespace)}: [${wrong.join(' ')}]`);
+  if (found === undefined) throw notFound({ group: '', plural: 'namespaces', name: namespace });
+  if (operation !== 'CREATE' || !isTerminating(found)) return;
+  throw forbidden(
+    admissionSubject(attributes),
+    `unable to create new content in namespace ${namespace} because it is being terminated`,
+    [
+      {
+        reason: 'NamespaceTerminating',
+        message: `namespace ${namespace} is being terminated`,
+        field: 'metadata.namespace',
+      },
+    ],
+  );
+}

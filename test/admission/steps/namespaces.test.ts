@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { AdmissionAttributes } from '../../../src/admission/admission-step.js';
 import { immortalNamespaces } from '../../../src/admission/steps/immortal-namespaces.js';
-import { namespaceExists } from '../../../src/admission/steps/namespace-exists.js';
+import { namespaceExists, namespaceStillExists } from '../../../src/admission/steps/namespace-exists.js';
 import { LocalSubjectAccessReviews } from '../../../src/api/kinds/access-review.js';
 import { ConfigMaps } from '../../../src/api/kinds/config-map.js';
 import { Namespaces } from '../../../src/api/kinds/namespace.js';
@@ -65,6 +65,17 @@ test.each([
       ],
     },
   });
+});
+
+test('a namespace is looked for once more where somebody was waited for', async () => {
+  const waiting = { name: 'w', handles: ({ key }: AdmissionAttributes) => key.name === 'a' };
+  const last = namespaceStillExists({ objects, after: [waiting] });
+  expect(last.handles(attributes('going'))).toBe(true);
+  expect(last.handles(attributes('going', { key: { namespace: 'going', name: 'b' } }))).toBe(false);
+  expect(last.handles(attributes('going', { operation: 'UPDATE' }))).toBe(false);
+  await expect(last.validate?.(attributes('going'))).rejects.toMatchObject({ reason: 'Forbidden' });
+  await expect(last.validate?.(attributes('missing'))).rejects.toMatchObject({ reason: 'NotFound' });
+  await last.validate?.(attributes('active'));
 });
 
 test('what is there may still be changed', async () => {
