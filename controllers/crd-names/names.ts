@@ -7,7 +7,7 @@ import type {
   CustomResourceDefinitionStatus,
 } from '../../src/api/kinds/custom-resource-definition.js';
 
-/** Names within one group that others hold: resources and kinds are two separate spaces. */
+/** Names within one group that are held: resources and kinds are two separate spaces. */
 interface Taken {
   readonly resources: ReadonlySet<string>;
   readonly kinds: ReadonlySet<string>;
@@ -17,7 +17,8 @@ type Problem = Pick<CustomResourceDefinitionCondition, 'reason' | 'message'>;
 
 /**
  * Which of the names it asks for a definition gets, given the others of its group, and what its conditions say of it.
- * A name somebody else holds keeps its previous value. Answers the same status if nothing changes.
+ * A name that is held, by another or by itself in another place, keeps its previous value. Answers the same status if
+ * nothing changes.
  */
 export function decideNames(
   crd: CustomResourceDefinition,
@@ -27,7 +28,7 @@ export function decideNames(
   const status = crd.status ?? {};
   const wanted = crd.spec.names;
   if (sameNames(wanted, status.acceptedNames)) return status;
-  const { accepted, problem } = accept(wanted, status.acceptedNames, namesOf(group));
+  const { accepted, problem } = accept(wanted, status.acceptedNames, namesOf([...group, crd]));
   const conditions = [
     problem === undefined
       ? { type: 'NamesAccepted', status: 'True' as const, reason: 'NoConflicts', message: 'no conflicts found' }

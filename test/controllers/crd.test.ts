@@ -78,6 +78,16 @@ describe('names', () => {
     expect(status.conditions?.[0]?.status).toBe('True');
   });
 
+  test('a definition cannot have a name twice that it has once', () => {
+    const status = decideNames(crd('widgets', { shortNames: ['widgets'] }), [], now);
+    expect(status.conditions?.[0]?.status).toBe('True');
+    const accepted = decideNames(crd('widgets'), [], now);
+    const again = { ...crd('widgets', { shortNames: ['w', 'widgets'] }), status: accepted };
+    expect(summary(decideNames(again, [], now))[0]).toBe(
+      'NamesAccepted False ShortNamesConflict: "widgets" is already in use',
+    );
+  });
+
   test('what cannot be had keeps its previous value, and what is established stays so', () => {
     const before = crd('widgets', { shortNames: ['old'] });
     const accepted = decideNames(before, [], now);
