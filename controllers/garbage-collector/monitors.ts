@@ -7,12 +7,14 @@ import {
   type ResourceType,
 } from '../../src/api/object.js';
 import type { DiscoveredResource } from '../../src/client/client.js';
-import { type CacheChange, openObjectCache } from '../../src/client/object-cache.js';
+import { type CacheChange, type ObjectCache, openObjectCache } from '../../src/client/object-cache.js';
 import type { ReconcileContext } from '../../src/controller/controller.js';
 
 type OnChange = (type: ResourceType, change: CacheChange<ApiObject>) => void;
 
 interface Monitor {
+  readonly type: ResourceType;
+  readonly cache: ObjectCache<ApiObject>;
   readonly stop: AbortController;
   /** Everything was listed once, or nothing more will be. */
   readonly ready: Promise<void>;
@@ -31,7 +33,10 @@ export class Monitors {
     context.signal.addEventListener('abort', () => this.#stopAll(), { once: true });
   }
 
-  /** Starts watches for new resources and ends those of resources no longer served; answers the latter. */
+  /**
+   * Starts watches for new resources and those that are served in another way than before, and ends those of resources no
+   * longer served; answers the latter.
+   */
   async refresh(): Promise<readonly string[]> {
     const discovered = await this.#context.client.discover();
     // Nobody would end what is begun now.
@@ -43,7 +48,13 @@ export class Monitors {
       this.#running.get(id)?.stop.abort();
       this.#running.delete(id);
     }
-    for (const [id, type] of wanted) if (!this.#running.has(id)) this.#running.set(id, this.#open(type));
+    for (const [id, type] of wanted) {
+      const running = this.#running.get(id);
+      if (running !== undefined && isSame(running.type, type)) continue;
+      const opened = this.#open(type);
+      this.#running.set(id, opened);
+      if (running !== undefined) void this.#replace(running, opened);
+    }
     return ended;
   }
 
@@ -68,7 +79,20 @@ export class Monitors {
       transform: bare,
     });
     cache.changes.subscribe((change) => this.#onChange(type, change));
-    return { stop, ready: cache.synced };
+    return { type, cache, stop, ready: cache.synced };
+  }
+
+  /** What the new watch did not find has been deleted since the old one. */
+  async #replace(old: Monitor, { cache, stop, ready }: Monitor): Promise<void> {
+    old.stop.abort();
+    await ready;
+    if (stop.signal.aborted) return;
+    const found = new Set(cache.list().map(({ metadata }) => metadata.uid));
+    for (const object of old.cache.list()) {
+      if (!found.has(object.metadata.uid)) {
+        this.#onChange(old.type, { type: 'deleted', object, previous: object });
+      }
+    }
   }
 
   #stopAll(): void {
@@ -76,6 +100,10 @@ export class Monitors {
     this.#running.clear();
   }
 }
+
+/** Is it served as it was? Its definition may have got another preferred version, kind or scope. */
+const isSame = (a: ResourceType, b: ResourceType): boolean =>
+  a.version === b.version && a.kind === b.kind && a.namespaced === b.namespaced;
 
 const looksAt = [
   'name',
