@@ -26,6 +26,9 @@ const discovery = 'discovery';
 const settlingMs = 5_000;
 const settlingLookMs = 1_000;
 
+/** How soon to look again at an object whose owner is there and not in any watch: of a kind so new, or never watched. */
+const unseenOwner = { requeueAfterMs: 10_000 };
+
 export interface GarbageCollectorOptions {
   /** How often to ask what is served, besides when a CustomResourceDefinition changes. Default 30 s. */
   readonly discoverEveryMs?: number;
@@ -150,13 +153,13 @@ class Collector {
     this.#wake = wake;
   }
 
-  async collect(uid: string): Promise<void> {
+  async collect(uid: string): Promise<ReconcileResult> {
     const node = this.#graph.get(uid);
     if (node === undefined) return;
     if (node.orphansDependents) return this.#orphan(node);
     if (node.waitsForDependents) await this.#awaitDependents(node);
     if (node.owners.length === 0 || node.owners.every((owner) => this.#isKnownSolid(node, owner))) return;
-    await this.#judge(node);
+    return this.#judge(node);
   }
 
   /** True without asking the server: the owner is known, is the one that is meant, and is not waiting to go. */
@@ -172,7 +175,7 @@ class Collector {
     );
   }
 
-  async #judge(node: Node): Promise<void> {
+  async #judge(node: Node): Promise<ReconcileResult> {
     const resource = this.#context.client.resource<ApiObject>(node.type);
     const object = await resource.get(node.key);
     if (object === undefined || object.metadata.uid !== node.uid) return forget(this.#graph, node.uid, this.#wake);
@@ -189,7 +192,10 @@ class Collector {
       finalizers: object.metadata.finalizers ?? [],
       dependents: this.#graph.dependentsOf(node.uid),
     });
-    if (verdict.do === 'nothing') return;
+    if (verdict.do === 'nothing') {
+      // Nobody will tell of the end of an owner that was not seen coming.
+      return findings.every(({ reference }) => this.#graph.get(reference.uid)) ? undefined : unseenOwner;
+    }
     if (verdict.do === 'disown') {
       const lost = new Set(verdict.owners.map(({ uid }) => uid));
       await this.#writeOwners(

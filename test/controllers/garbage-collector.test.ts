@@ -266,6 +266,19 @@ describe('garbage-collector', () => {
     expect(await names()).toEqual(['d']);
   });
 
+  test('dependents go with an owner of a kind that is not watched', async () => {
+    const { client, clock, owners, dependents, names, key } = await start();
+    client.discovered = [discovered(ConfigMaps, ['get', 'list']), discovered(Secrets)];
+    await clock.advance(30_000);
+    const a = await owners.create(owner('a'));
+    await dependents.create(dependent('d', [refTo(a)]));
+    await clock.advance(10_000);
+    expect(await names()).toEqual(['d']);
+    await owners.delete(key('a'));
+    await clock.advance(10_000);
+    expect(await names()).toEqual([]);
+  });
+
   test('types served later are watched, and those no longer served forgotten', async () => {
     const { client, clock, owners, dependents, names, key } = await start((api) => {
       api.discovered = [discovered(ConfigMaps)];
