@@ -10,7 +10,7 @@ const component = (name: string): { readonly component: string } => ({
 /** `kind` and `apiVersion`; in protobuf they travel in the envelope, so they have no number. */
 export const typeMeta: Readonly<Record<string, Schema>> = {
   kind: string({ description: 'Name of the type of this object, in CamelCase.' }),
-  apiVersion: string({ description: 'Group and version of the schema this object is written in.' }),
+  apiVersion: string({ description: 'APIVersion defines group and version of the schema that this object is written in.' }),
 };
 
 const managedFieldsEntry = struct(
