@@ -10,7 +10,9 @@ const component = (name: string): { readonly component: string } => ({
 /** `kind` and `apiVersion`; in protobuf they travel in the envelope, so they have no number. */
 export const typeMeta: Readonly<Record<string, Schema>> = {
   kind: string({ description: 'Name of the type of this object, in CamelCase.' }),
-  apiVersion: string({ description: 'APIVersion defines group and version of the schema that this object is written in.' }),
+  apiVersion: string({
+    description: 'APIVersion defines group and version of the schema that this object is written in.',
+  }),
 };
 
 const managedFieldsEntry = struct(
@@ -61,7 +63,9 @@ export const objectMeta = struct(
       description: 'Opaque version of this object; set by the server, compared on writes.',
     }),
     generation: field(7, integer64(), { description: 'Number of the desired state; set by the server.' }),
-    creationTimestamp: field(8, time(), { description: 'When the object was created; set by the server.' }),
+    creationTimestamp: field(8, time(), {
+      description: 'CreationTimestamp is a timestamp: when the object was created; set by the server.',
+    }),
     deletionTimestamp: optional(9, time(), { description: 'When deletion was asked for; set by the server.' }),
     deletionGracePeriodSeconds: optional(10, integer64(), {
       description: 'Seconds of grace before the object goes; set by the server.',

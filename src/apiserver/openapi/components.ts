@@ -64,7 +64,7 @@ export class Components {
     for (const [name, member] of schema.properties ?? []) setMember(properties, name, this.member(member));
     return {
       ...ownDescription(schema),
-      properties,
+      ...(schema.properties?.size ? { properties } : {}),
       ...(schema.required?.length ? { required: schema.required } : {}),
       type: 'object',
       ...extensionsOf(schema),

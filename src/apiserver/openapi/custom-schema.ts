@@ -65,7 +65,7 @@ export function customSchema(given: Schema, options: CustomSchemaOptions): JsonO
     if (value !== undefined && !(name === 'required' && schema.required?.length === 0)) out[name] = value as Json;
   }
   const inner = (each: Schema): JsonObject => customSchema(each, options);
-  if (schema.properties !== undefined) {
+  if (schema.properties?.size) {
     const properties: Record<string, Json> = {};
     for (const [name, each] of schema.properties) setMember(properties, name, inner(each));
     out['properties'] = properties;

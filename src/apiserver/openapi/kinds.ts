@@ -41,7 +41,7 @@ function customKind(components: Components, { schema }: Described, extension: Js
     type: 'object',
     properties: {
       ...typeMetaProperties(components),
-      metadata: components.metadata({ description: 'Names, labels, versions and times.' }),
+      metadata: components.metadata({ description: "Standard object's metadata: names, labels, versions and times." }),
       ...((properties as JsonObject | undefined) ?? {}),
     },
     ...extension,

@@ -149,6 +149,15 @@ describe('OpenAPI 3', () => {
     });
   });
 
+  test('what has no members says nothing of members: clients read that as the same', () => {
+    const empty = of(properties({ status: { type: 'object', properties: new Map() } }), {
+      kind: 'E',
+      origin: 'custom',
+    });
+    const status = at(openApiV3([empty], empty), 'components', 'schemas', 'v1.E', 'properties', 'status');
+    expect(status).toEqual({ type: 'object' });
+  });
+
   test('a document of custom resources says so', () => {
     expect([custom['info'], core['info']]).toEqual([
       { title: 'Kubernetes CRD Swagger', version: 'v0.1.0' },
