@@ -1,4 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { watchBusy } from './busy.js';
 
 /** Watches how long the event loop is kept from turning. */
 export interface Turns {
@@ -13,16 +14,10 @@ export function watchTurns(): Turns {
   const histogram = monitorEventLoopDelay({ resolution: 10 });
   histogram.enable();
   let running = true;
-  let last = performance.now();
-  let used = process.cpuUsage();
+  const busy = watchBusy();
   let longest = 0;
   const turn = (): void => {
-    const now = performance.now();
-    // On a machine that others use, a gap may be theirs.
-    const { user, system } = process.cpuUsage(used);
-    longest = Math.max(longest, Math.min(now - last, (user + system) / 1_000));
-    last = now;
-    used = process.cpuUsage();
+    longest = Math.max(longest, busy());
     if (running) setImmediate(turn);
   };
   setImmediate(turn);
