@@ -236,7 +236,7 @@ function* decodeCustom(
   const cannot = (why: string): ApiError => cannotHandle(meta, definition.kind, why);
   if (text.numberError !== undefined) throw cannot(text.numberError);
   if (apiVersion === null) throw cannot('.apiVersion accessor error: <nil> is of the type <nil>, expected string');
-  const { object, strict } = yield* decoded(cannot, decodeWithCodec(definition, text.value as JsonObject));
+  const { object, strict } = yield* decoded(cannot, decodeWithReader(definition, text.value as JsonObject));
   yield;
   report([...text.duplicates, ...strict], validation, context, (why) =>
     meta.apiVersion === ''
@@ -254,13 +254,13 @@ function* decodeCustom(
 }
 
 /** A custom resource's body, or what apply or a webhook `made`, as an object of its version, and what of it nobody knows. */
-export function* decodeWithCodec(
-  { codec, kind }: ResourceDefinition,
+export function* decodeWithReader(
+  { reader, kind }: ResourceDefinition,
   body: JsonObject,
   { made = false } = {},
 ): Steps<{ readonly object: ApiObject; readonly strict: readonly string[] }> {
-  if (codec === undefined) throw new Error(`${kind} has no codec`);
-  const { object, unknownFields } = yield* codec.decode(body, { made });
+  if (reader === undefined) throw new Error(`${kind} has no reader`);
+  const { object, unknownFields } = yield* reader.decode(body, { made });
   return { object, strict: unknownFields.map((path) => `unknown field "${path}"`) };
 }
 

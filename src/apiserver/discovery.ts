@@ -53,9 +53,9 @@ function factsOf(door: Subresource<ApiObject>): Omit<SubresourceFacts, 'name'> {
 }
 
 /** Stands for the storage of a kind: changes when the stored version does. */
-const storageVersionHash = ({ group, version, kind, storageVersion }: ResourceDefinition): string =>
+const storageVersionHash = ({ group, version, kind, storedAs = { group, version } }: ResourceDefinition): string =>
   createHash('sha256')
-    .update(`${group}/${storageVersion ?? version}/${kind}`)
+    .update(`${storedAs.group}/${storedAs.version}/${kind}`)
     .digest()
     .subarray(0, 8)
     .toString('base64');

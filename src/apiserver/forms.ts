@@ -103,10 +103,10 @@ async function convertAll(
 
 const storageTypes = new WeakMap<ResourceDefinition, EncodedType>();
 
-/** The type as it is stored: another version than the one served, for some custom resources. */
+/** The type as it is stored: not the one served, for some. */
 function storageType(definition: ResourceDefinition): EncodedType {
-  if (definition.storageVersion === undefined || definition.storageVersion === definition.version) return definition;
-  const known = storageTypes.get(definition) ?? { ...definition, version: definition.storageVersion };
+  if (definition.storedAs === undefined) return definition;
+  const known = storageTypes.get(definition) ?? { ...definition, ...definition.storedAs };
   storageTypes.set(definition, known);
   return known;
 }

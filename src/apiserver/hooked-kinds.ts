@@ -30,7 +30,7 @@ export function hookedKinds(catalogue: () => Catalogue): HookedKinds {
             ? subresource.request
             : undefined;
       if (other !== undefined && isKind(other, kind)) {
-        const { codec: _codec, defaults: _defaults, ...rest } = definition;
+        const { reader: _reader, codec: _codec, defaults: _defaults, ...rest } = definition;
         return { ...rest, ...other, origin: 'built-in' };
       }
     }
@@ -49,13 +49,19 @@ export function hookedKinds(catalogue: () => Catalogue): HookedKinds {
 
     async convert(object, { resource, kind }) {
       const definition = definitionOf(resource);
-      if (definition?.codec === undefined || !isKind(definition, kind)) {
-        if (definition !== undefined && definition.codec === undefined && object.kind === kind.kind) {
-          return { ...object, apiVersion: groupVersion(kind) };
-        }
-        throw internalError(`unable to convert to ${groupVersion(kind)}, Kind=${kind.kind}`);
+      const apiVersion = groupVersion(kind);
+      const isCustom = definition?.reader !== undefined;
+      if (definition === undefined || (isCustom ? !isKind(definition, kind) : object.kind !== kind.kind)) {
+        throw internalError(`unable to convert to ${apiVersion}, Kind=${kind.kind}`);
       }
-      return (await definition.codec.convert(object as unknown as JsonObject)) as unknown as ApiObject;
+      if (object.apiVersion === apiVersion) return object;
+      const { versions } = definition;
+      const given = object as unknown as JsonObject;
+      const converted =
+        versions?.elsewhere === undefined
+          ? versions?.convert(given, apiVersion)?.object
+          : await versions.elsewhere(given, apiVersion);
+      return (converted ?? { ...given, apiVersion }) as unknown as ApiObject;
     },
 
     shown(object, as) {
@@ -83,7 +89,7 @@ export function hookedKinds(catalogue: () => Catalogue): HookedKinds {
       };
     },
 
-    hasFineTimes: (as) => shapeOf(as)?.codec === undefined,
+    hasFineTimes: (as) => shapeOf(as)?.reader === undefined,
 
     same: (a, b) => a === b || (a !== undefined && b !== undefined && same(a, b)),
   };
@@ -91,7 +97,7 @@ export function hookedKinds(catalogue: () => Catalogue): HookedKinds {
 
 function* readAs(served: Served, definition: ResourceDefinition, result: JsonObject): Steps<ApiObject> {
   yield* checkKind(served, definition, result);
-  if (definition.codec !== undefined) checkGroup(definition, result);
+  if (definition.reader !== undefined) checkGroup(definition, result);
   return (yield* decodeResult(definition, result, { made: true })).object;
 }
 

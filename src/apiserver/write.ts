@@ -333,8 +333,8 @@ async function updateOnce(
 }
 
 /** What is answered of an object: what apply or admission `made` is known in full until it is stored, and not after. */
-const answerOf = ({ codec }: ResourceDefinition, made: boolean): ((object: ApiObject) => ApiObject) =>
-  made && codec !== undefined ? codec.settled : (object) => object;
+const answerOf = ({ reader }: ResourceDefinition, made: boolean): ((object: ApiObject) => ApiObject) =>
+  made && reader !== undefined ? reader.settled : (object) => object;
 
 const commitOver = ({ store }: Parts, entry: Entry, document: Document): Promise<Entry> =>
   store.commit({ key: entry.key, document, expect: entry.revision });

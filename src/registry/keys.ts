@@ -4,13 +4,17 @@ import type { ObjectKey } from '../api/object.js';
 interface Located {
   readonly group: string;
   readonly homeGroup?: string;
+  /** Where it lies among the objects of another group. */
+  readonly storedAs?: { readonly group: string };
   readonly plural: string;
   readonly namespaced: boolean;
 }
 
+const homeOf = ({ storedAs, homeGroup, group }: Located): string => storedAs?.group ?? homeGroup ?? group;
+
 /** Prefix of all objects of a resource, or of those in one namespace. Ends with `/`. */
 export const storagePrefix = (resource: Located, namespace?: string): string => {
-  const group = resource.homeGroup ?? resource.group;
+  const group = homeOf(resource);
   const base = `${group === '' ? 'core' : group}/${resource.plural}/`;
   return resource.namespaced && namespace ? `${base}${namespace}/` : base;
 };
@@ -20,9 +24,7 @@ export const storageKey = (resource: Located, { namespace, name }: ObjectKey): s
 
 /** Would objects of a group and plural lie among those of the given kinds, or be reached under the same name? */
 export function overlapping(kinds: readonly Located[]): (group: string, plural: string) => boolean {
-  const taken = new Set(
-    kinds.flatMap(({ group, homeGroup = group, plural }) => [`${group}/${plural}`, `${homeGroup}/${plural}`]),
-  );
+  const taken = new Set(kinds.flatMap((kind) => [`${kind.group}/${kind.plural}`, `${homeOf(kind)}/${kind.plural}`]));
   return (group, plural) => taken.has(`${group}/${plural}`);
 }
 

@@ -52,9 +52,15 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Res
   readonly undiscovered?: boolean;
   /** Sent as a warning with every answer, where this version is deprecated. */
   readonly deprecation?: string;
-  /** Version objects are stored in, where it is not `version`. */
-  readonly storageVersion?: string;
-  /** The other versions of the kind, by which managedFields name fields; absent where there is but one. */
+  /**
+   * The type that objects are stored as, where it is not the one served: another version, or one of another group. The
+   * schema gives the order of members, and is absent where that is alphabetical.
+   */
+  readonly storedAs?: Pick<ResourceDefinition, 'group' | 'version'> & Partial<Pick<ResourceDefinition, 'schema'>>;
+  /**
+   * The versions of the kind, by which managedFields name fields and webhooks see objects, those of other groups with the
+   * same objects included; absent where there is but one.
+   */
   readonly versions?: {
     /** The object in another version, with its schema there; undefined where there is no such version. Pure. */
     convert(
@@ -71,7 +77,9 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Res
   /** Top-level fields that writes through the main door never own (managedFields), e.g. `['status']`. */
   readonly resetFields?: readonly (readonly string[])[];
 
-  /** Present where bodies and stored objects are not read by the schema alone (custom resources). */
+  /** Present where bodies are not read by the schema alone (custom resources). */
+  readonly reader?: BodyReader<T>;
+  /** Present where objects are not stored as they are served. */
   readonly codec?: Codec<T>;
 
   /** Defaults that the schema cannot say; runs after the schema's own. Pure; in steps where it takes long. */
@@ -110,8 +118,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Res
   };
 }
 
-/** How objects of a version come in from callers, and in and out of the store. Pure. */
-export interface Codec<T extends ApiObject> {
+/** How objects of a version come in from callers. Pure. */
+export interface BodyReader<T extends ApiObject> {
   /**
    * A body as sent, its type already checked: pruned, defaulted. Throws ApiError (400) for what cannot be read. One that
    * apply or admission `made` is pruned when it is stored, and not before; what of its metadata cannot be read is left out.
@@ -122,14 +130,16 @@ export interface Codec<T extends ApiObject> {
   ): Steps<{ readonly object: T; readonly unknownFields: readonly string[] }>;
   /** What was made as it is once it was stored: pruned. */
   settled(object: T): T;
+}
+
+/** How objects of a version come in and out of the store. Pure. */
+export interface Codec<T extends ApiObject> {
   /** The object in this version of what is stored, in whatever version that is. */
   read(stored: JsonObject): T;
   /** The metadata of the object that `read` makes, from that of what is stored; absent where more decides about it. */
   readonly readMetadata?: (stored: JsonObject) => JsonObject;
   /** The object in the version it is stored in. */
   store(object: T): JsonObject;
-  /** An object of any version in this one, and nothing else done to it. */
-  convert(object: JsonObject): Promise<JsonObject>;
   /**
    * Present where somebody elsewhere converts versions: `read` and `store` do then for objects that need no conversion,
    * and these for the others. Throw what the caller of a request is told.

@@ -6,7 +6,7 @@ import type { Steps } from '../../api/steps.js';
 import type { RequestContext, ResourceDefinition } from '../../registry/resource-definition.js';
 import { inTurns, TurnTaking } from '../../runtime/turn-taking.js';
 import { DecodeError, decodeText, typeMetaOf } from '../../schema/decode.js';
-import { checkedVersion, decodedAs, decodeWithCodec, kindComplaint, withDefaults } from '../bodies.js';
+import { checkedVersion, decodedAs, decodeWithReader, kindComplaint, withDefaults } from '../bodies.js';
 import type { Catalogue, Served } from '../catalogue.js';
 import { withVersions } from '../conversions.js';
 import { placedByUrl, uidOfNothing } from '../given-object.js';
@@ -90,7 +90,7 @@ async function patchChange(
 
 /** A patch that knows nothing of the kind may have made another of it. */
 export function* checkKind(served: Served, definition: ResourceDefinition, result: JsonObject): Steps<void> {
-  if (definition.codec !== undefined) return;
+  if (definition.reader !== undefined) return;
   const meta = checkedVersion(typeMetaOf(result));
   const given = { apiVersion: meta.apiVersion || groupVersion(definition), kind: meta.kind || definition.kind };
   const complaint = kindComplaint(definition, given, 'pkg/runtime/scheme.go:111');
@@ -108,10 +108,10 @@ export function* decodeResult(
   result: JsonObject,
   { made = false } = {},
 ): Steps<Decoded> {
-  if (definition.codec !== undefined) {
+  if (definition.reader !== undefined) {
     const { apiVersion, kind } = checkedVersion(typeMetaOf(result));
     if (kind === '') throw new DecodeError(`Object 'Kind' is missing in '${goJson(result)}'`);
-    const { object, strict } = yield* decodeWithCodec(definition, result, { made });
+    const { object, strict } = yield* decodeWithReader(definition, result, { made });
     if (apiVersion === '') throw internalError("Object 'apiVersion' is missing in 'object has no apiVersion field'");
     return { object: { ...object, apiVersion }, strict };
   }

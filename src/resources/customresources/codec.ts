@@ -1,7 +1,7 @@
 import { badRequest } from '../../api/errors.js';
 import { type ApiObject, isObject, type Json, type JsonObject } from '../../api/object.js';
 import type { Steps } from '../../api/steps.js';
-import type { Codec } from '../../registry/resource-definition.js';
+import type { BodyReader, Codec } from '../../registry/resource-definition.js';
 import { DecodeError } from '../../schema/decode.js';
 import { applyDefaults, dropNulls, maxDefaulted } from '../../schema/default.js';
 import { coerceEmbedded, decodeMetadata, readableMetadata } from '../../schema/embedded.js';
@@ -33,6 +33,15 @@ export const convertNone: Convert = (object, to) =>
   object['apiVersion'] === to ? object : { ...object, apiVersion: to };
 
 const nothing: Schema = {};
+
+export function readerOf(parts: CodecParts): BodyReader<ApiObject> {
+  return {
+    decode: (body, { made }) => (made ? readMade(body, parts) : decodeCustom(body, parts)),
+    settled: (object) =>
+      reshape(object as unknown as JsonObject, parts.schemaOf(parts.version) ?? nothing, parts) as unknown as ApiObject,
+  };
+}
+
 export function codecOf(parts: CodecParts): Codec<ApiObject> {
   const { version, storageVersion, elsewhere } = parts;
   const [served, stored] = [apiVersionOf(parts, version), apiVersionOf(parts, storageVersion)];
@@ -52,15 +61,8 @@ export function codecOf(parts: CodecParts): Codec<ApiObject> {
   const storable = (converted: JsonObject): JsonObject => reshape(converted, ofVersion(stored), parts);
   const convert = elsewhere === undefined ? convertNone : unchanged;
   return {
-    decode: (body, { made }) => (made ? readMade(body, parts) : decodeCustom(body, parts)),
-    settled: (object) => reshape(object as unknown as JsonObject, ofVersion(served), parts) as unknown as ApiObject,
     read: (object) => readable(object, convert(shaped(object), served)),
     store: (object) => storable(convert(object as unknown as JsonObject, stored)),
-    convert: async (object) => {
-      if (elsewhere === undefined || object['apiVersion'] === served) return convertNone(object, served);
-      const [converted] = await elsewhere([object], served);
-      return converted ?? object;
-    },
     ...(elsewhere === undefined ? { readMetadata: generated } : { elsewhere: convertedElsewhere(elsewhere) }),
   };
 

@@ -14,7 +14,7 @@ import { same } from '../../schema/same.js';
 import type { Schema } from '../../schema/schema.js';
 import { toSchema } from '../../schema/structural.js';
 import { schemaOf } from '../customresourcedefinitions/internal-spec.js';
-import { codecOf, convertNone } from './codec.js';
+import { codecOf, convertNone, readerOf } from './codec.js';
 import type { ConvertElsewhere } from './conversion-review.js';
 import { parseJsonPath } from './json-path.js';
 import { printerColumns } from './printer-columns.js';
@@ -81,6 +81,15 @@ function customResource(
   const deprecation = deprecationWarning(crd, version.name);
   const elsewhere = convertElsewhere?.(crd);
   const isTerminating = crd.metadata.deletionTimestamp !== undefined;
+  const forms = {
+    group: type.group,
+    kind: type.kind,
+    version: version.name,
+    storageVersion: stored,
+    schemaOf: structural,
+    preserveUnknownFields: crd.spec.preserveUnknownFields === true,
+    elsewhere,
+  };
   const rules = customResourceRules({
     kind: type.kind,
     apiVersion: `${type.group}/${type.version}`,
@@ -101,18 +110,11 @@ function customResource(
     columns: printerColumns(version.additionalPrinterColumns),
     subresources,
     ...(deprecation === undefined ? {} : { deprecation }),
-    storageVersion: stored,
+    ...(stored === version.name ? {} : { storedAs: { group: type.group, version: stored } }),
     ...(crd.spec.versions.length > 1 ? { versions: versionsOf(crd, structural, elsewhere) } : {}),
     ...(hasStatus ? { resetFields: [['status']] } : {}),
-    codec: codecOf({
-      group: type.group,
-      kind: type.kind,
-      version: version.name,
-      storageVersion: stored,
-      schemaOf: structural,
-      preserveUnknownFields: crd.spec.preserveUnknownFields === true,
-      elsewhere,
-    }),
+    reader: readerOf(forms),
+    codec: codecOf(forms),
     prepare: (next, previous) => {
       if (previous === undefined && isTerminating) {
         throw forbidden(

@@ -40,8 +40,10 @@ const codecOf = (definition: ResourceDefinition): NonNullable<ResourceDefinition
   if (definition.codec === undefined) throw new Error('no codec');
   return definition.codec;
 };
-const decode = (definition: ResourceDefinition, body: JsonObject) =>
-  atOnce(codecOf(definition).decode(body, { made: false }));
+const decode = (definition: ResourceDefinition, body: JsonObject) => {
+  if (definition.reader === undefined) throw new Error('no reader');
+  return atOnce(definition.reader.decode(body, { made: false }));
+};
 
 function create(definition: ResourceDefinition, body: JsonObject) {
   const { object, unknownFields } = decode(definition, body);
@@ -122,7 +124,6 @@ test('the definition of a version has the accepted names and what every resource
     shortNames: ['w'],
     namespaced: true,
     origin: 'custom',
-    storageVersion: 'v1',
   });
   expect([...(definition.schema.properties?.keys() ?? [])]).toEqual(['spec', 'kind', 'apiVersion', 'metadata']);
 });
