@@ -81,7 +81,14 @@ export {
   type CustomResourceDefinitionVersion,
 } from './api/kinds/custom-resource-definition.js';
 export { type DeviceClass, DeviceClasses, type DeviceClassSpec } from './api/kinds/device-class.js';
-export { type Event, type EventSeries, type EventSource, Events } from './api/kinds/event.js';
+export {
+  type Event,
+  type EventSeries,
+  type EventSource,
+  Events,
+  type EventsV1Event,
+  EventsV1Events,
+} from './api/kinds/event.js';
 export { type Lease, type LeaseSpec, Leases } from './api/kinds/lease.js';
 export { type Namespace, type NamespaceSpec, type NamespaceStatus, Namespaces } from './api/kinds/namespace.js';
 export { type Node, Nodes } from './api/kinds/node.js';

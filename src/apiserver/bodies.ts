@@ -177,7 +177,8 @@ function* decodeBuiltIn(
     yield* decoded(cannot, decodedAs(served, meta, parsed.text));
     throw cannot(otherKind);
   }
-  const { value, strict, emptied } = yield* decoded(cannot, decodeText(definition.schema, parsed.text));
+  const own = meta.apiVersion === expected ? definition : served.builtInKind(meta.apiVersion, meta.kind);
+  const { value, strict, emptied } = yield* decoded(cannot, decodeText((own ?? definition).schema, parsed.text));
   report(strict, validation, context, cannot);
   if (meta.apiVersion !== expected) {
     throw badRequest(

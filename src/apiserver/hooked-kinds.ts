@@ -55,13 +55,14 @@ export function hookedKinds(catalogue: () => Catalogue): HookedKinds {
         throw internalError(`unable to convert to ${apiVersion}, Kind=${kind.kind}`);
       }
       if (object.apiVersion === apiVersion) return object;
-      const { versions } = definition;
+      const { versions, codec } = definition;
       const given = object as unknown as JsonObject;
-      const converted =
-        versions?.elsewhere === undefined
-          ? versions?.convert(given, apiVersion)?.object
-          : await versions.elsewhere(given, apiVersion);
-      return (converted ?? { ...given, apiVersion }) as unknown as ApiObject;
+      if (versions?.elsewhere !== undefined) {
+        return (await versions.elsewhere(given, apiVersion)) as unknown as ApiObject;
+      }
+      // Built-in kinds that are the same in the store are converted by way of it.
+      const stored = catalogue().current().builtInKind(object.apiVersion, object.kind)?.codec?.store(object) ?? given;
+      return { ...(isCustom ? object : (codec?.read(stored) ?? (stored as unknown as ApiObject))), apiVersion };
     },
 
     shown(object, as) {

@@ -124,8 +124,10 @@ export async function createObject(
     if (turns.isDue) await turns.next();
     const violations = await inTurns(createViolations(request, next), turns);
     if (turns.isDue) await turns.next();
-    if (violations.length)
-      throw invalidObject({ ...definition, kind: next.kind, name: next.metadata.name }, violations);
+    if (violations.length) {
+      const group = groupInErrors(definition, definition.group);
+      throw invalidObject({ group, kind: next.kind, name: next.metadata.name }, violations);
+    }
     for (const text of definition.warnings?.(next, undefined) ?? []) context.warn(text);
     if (turns.isDue) await turns.next();
     await mayCreate?.();
@@ -150,11 +152,17 @@ export async function createObject(
     } catch (error) {
       if (byUpdate || !(error instanceof WriteConflict)) throw error;
       if (generates && attempt < nameAttempts) continue;
-      const exists = object.metadata.generateName ? nameNotGenerated : alreadyExists;
-      throw exists(subject(definition, next.metadata.name), { terminating: isTerminating(error.actual) });
+      const existing = subject(definition, next.metadata.name);
+      const options = { terminating: isTerminating(error.actual) };
+      if (!object.metadata.generateName) throw alreadyExists(existing, options);
+      throw nameNotGenerated({ ...existing, group: groupInErrors(definition, definition.group) }, options);
     }
   }
 }
+
+/** Errors about what is in an object name a built-in kind as it is stored. */
+const groupInErrors = ({ origin, storedAs }: ResourceDefinition, group: string): string =>
+  origin === 'built-in' ? (storedAs?.group ?? group) : group;
 
 /**
  * Admission of a request that is answered and not stored. `parent` is the kind it is put to, if any; `prepare` makes of
@@ -302,7 +310,7 @@ async function updateOnce(
   if (turns.isDue) await turns.next();
   if (violations.length) {
     // A patched object may say that it is of another group or kind.
-    const group = next.apiVersion.replace(/\/?[^/]*$/, '');
+    const group = groupInErrors(definition, next.apiVersion.replace(/\/?[^/]*$/, ''));
     throw invalidObject({ group, kind: next.kind, name: next.metadata.name }, violations);
   }
   if (view === undefined) for (const text of definition.warnings?.(next, previous) ?? []) context.warn(text);

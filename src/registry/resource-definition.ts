@@ -57,10 +57,7 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Res
    * schema gives the order of members, and is absent where that is alphabetical.
    */
   readonly storedAs?: Pick<ResourceDefinition, 'group' | 'version'> & Partial<Pick<ResourceDefinition, 'schema'>>;
-  /**
-   * The versions of the kind, by which managedFields name fields and webhooks see objects, those of other groups with the
-   * same objects included; absent where there is but one.
-   */
+  /** The other versions of the kind, by which managedFields name fields; absent where there is but one. */
   readonly versions?: {
     /** The object in another version, with its schema there; undefined where there is no such version. Pure. */
     convert(

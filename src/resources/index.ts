@@ -6,7 +6,7 @@ import { clusterRoleBindingDefinition } from './clusterrolebindings/definition.j
 import { clusterRoles } from './clusterroles/definition.js';
 import { configMaps } from './configmaps/definition.js';
 import { deviceClasses } from './deviceclasses/definition.js';
-import { events } from './events/definition.js';
+import { coreEvents, newerEvents } from './events/definition.js';
 import { leases } from './leases/definition.js';
 import { mutatingWebhookConfigurations } from './mutatingwebhookconfigurations/definition.js';
 import { namespaceDefinition } from './namespaces/definition.js';
@@ -39,7 +39,7 @@ export function builtinDefinitions(parts: BuiltinParts = {}): readonly ResourceD
   const { domains = defaultDomains } = parts;
   const core = [
     configMaps,
-    events,
+    coreEvents,
     namespaceDefinition(domains),
     nodes,
     pods,
@@ -51,6 +51,7 @@ export function builtinDefinitions(parts: BuiltinParts = {}): readonly ResourceD
   const admission = [mutatingWebhookConfigurations, validatingWebhookConfigurations];
   return [
     ...core.map(general),
+    general(newerEvents(domains)),
     ...(parts.authenticationReviews ?? []),
     ...(parts.authorizationReviews ?? []),
     ...(parts.certificates ?? []),

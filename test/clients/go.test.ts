@@ -41,6 +41,7 @@ test('a manager of controller-runtime', { timeout: 1_200_000 }, async (context) 
     'manager',
     'leader election',
     'reconcile',
+    'events',
     'owned objects',
     'restart',
     'finalizer',

@@ -25,6 +25,7 @@ test('kinds come in the order of discovery, those given from outside in their pl
     'pods',
     'secrets',
     'serviceaccounts',
+    'events.events.k8s.io',
     'tokenreviews.given',
     'subjectaccessreviews.given',
     'certificatesigningrequests.given',

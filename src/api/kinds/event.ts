@@ -1,3 +1,4 @@
+import { defaultDomains } from '../domains.js';
 import { type ApiObject, resourceType } from '../object.js';
 import type { ObjectReference } from './object-reference.js';
 
@@ -32,6 +33,34 @@ export interface EventSeries {
 
 export const Events = resourceType<Event>({
   group: '',
+  version: 'v1',
+  plural: 'events',
+  kind: 'Event',
+  namespaced: true,
+  shortNames: ['ev'],
+});
+
+/** The same as `events.k8s.io/v1` tells it: newer clients report and read events in this form. */
+export interface EventsV1Event extends ApiObject {
+  /** RFC 3339 with six fraction digits. */
+  readonly eventTime?: string | null;
+  readonly series?: EventSeries;
+  readonly reportingController?: string;
+  readonly reportingInstance?: string;
+  readonly action?: string;
+  readonly reason?: string;
+  readonly regarding?: ObjectReference;
+  readonly related?: ObjectReference;
+  readonly note?: string;
+  readonly type?: Event['type'];
+  readonly deprecatedSource?: EventSource;
+  readonly deprecatedFirstTimestamp?: string | null;
+  readonly deprecatedLastTimestamp?: string | null;
+  readonly deprecatedCount?: number;
+}
+
+export const EventsV1Events = resourceType<EventsV1Event>({
+  group: `events.${defaultDomains.api}`,
   version: 'v1',
   plural: 'events',
   kind: 'Event',

@@ -3,6 +3,7 @@ import { hasCondition } from '../../../src/api/conditions.js';
 import { SubjectAccessReviews } from '../../../src/api/kinds/access-review.js';
 import { ConfigMaps } from '../../../src/api/kinds/config-map.js';
 import { CustomResourceDefinitions } from '../../../src/api/kinds/custom-resource-definition.js';
+import { Events, EventsV1Events } from '../../../src/api/kinds/event.js';
 import { Namespaces } from '../../../src/api/kinds/namespace.js';
 import { ServiceAccounts } from '../../../src/api/kinds/service-account.js';
 import {
@@ -337,6 +338,49 @@ function conversion(review: Review, verb: string): object {
   const result = verb === 'refuse' ? { status: 'Failure', message: 'not today' } : { status: 'Success' };
   return { ...review, response: { uid, result, convertedObjects } };
 }
+
+test.each([
+  ['core', '', 'involvedObject'],
+  ['newer', 'events.k8s.io', 'regarding'],
+] as const)(
+  'a webhook for events of the %s group is asked about those of both, as it knows them',
+  async (_, group, member) => {
+    const involved = { kind: 'ConfigMap', name: 'x', namespace: 'ns' };
+    const older = { metadata: { name: `old-${member.toLowerCase()}`, namespace: 'ns' }, involvedObject: involved };
+    const newer = {
+      metadata: { name: `new-${member.toLowerCase()}`, namespace: 'ns' },
+      eventTime: '2024-01-01T00:00:00.000000Z',
+      reportingController: 'example.com/c',
+      reportingInstance: 'i',
+      action: 'A',
+      reason: 'R',
+      regarding: involved,
+      type: 'Normal',
+    };
+    const create = async (): Promise<void> => {
+      await server.client.resource(Events).create({ ...meta(Events), ...older });
+      await server.client.resource(EventsV1Events).create({ ...meta(EventsV1Events), ...newer });
+    };
+    await withHook(ValidatingWebhookConfigurations, '/allow', ['events'], create, { groups: [group] });
+    const asked = about('events').map(({ kind, resource, requestKind, object }) => ({
+      kind,
+      resource,
+      requestKind,
+      object,
+    }));
+    const kind = { group, version: 'v1', kind: 'Event' };
+    const apiVersion = groupVersion(kind);
+    expect(asked).toMatchObject([
+      { kind, resource: { group }, requestKind: { group: '' }, object: { apiVersion, [member]: involved } },
+      {
+        kind,
+        resource: { group },
+        requestKind: { group: 'events.k8s.io' },
+        object: { apiVersion, [member]: involved },
+      },
+    ]);
+  },
+);
 
 describe('versions that a webhook converts', () => {
   const schema = {

@@ -1,7 +1,9 @@
-import { expect, test } from 'vitest';
-import { events } from '../../../src/resources/events/definition.js';
+import { describe, expect, test } from 'vitest';
+import { defaultDomains } from '../../../src/api/domains.js';
+import { coreEvents as events, newerEvents } from '../../../src/resources/events/definition.js';
 import { cells, read, write } from '../write.js';
 
+const newer = newerEvents(defaultDomains);
 const metadata = { name: 'e', namespace: 'ns' };
 const involvedObject = { kind: 'ConfigMap', name: 'x', namespace: 'ns' };
 const eventTime = '2024-01-01T00:00:00.000000Z';
@@ -120,4 +122,124 @@ test.each([
 ])('row of %j', (body, row) => {
   expect(cells(events, body)).toMatchObject(row);
   expect(events.leadsWithName).toBe(false);
+});
+
+const newerEvent = {
+  metadata,
+  eventTime,
+  reportingController: 'example.com/c',
+  reportingInstance: 'i',
+  action: 'A',
+  reason: 'R',
+  regarding: involvedObject,
+  note: 'n',
+  type: 'Normal',
+};
+const lastObservedTime = eventTime;
+const unset = 'Invalid value: "": needs to be unset';
+
+describe('events.k8s.io', () => {
+  test.each([
+    ['nothing', {}, []],
+    ['no time', { eventTime: null }, ['eventTime: Required value']],
+    ['an odd type', { type: 'Odd' }, ['type: Invalid value: "": has invalid value: Odd']],
+    [
+      'a series of one',
+      { series: { count: 1 } },
+      ['series.count: Invalid value: "": should be at least 2', 'series.lastObservedTime: Required value'],
+    ],
+    ['a series', { series: { count: 2, lastObservedTime } }, []],
+    [
+      'what older events have',
+      {
+        deprecatedCount: 1,
+        deprecatedSource: { host: 'h' },
+        deprecatedFirstTimestamp: '2024-01-01T00:00:00Z',
+        deprecatedLastTimestamp: '2024-01-01T00:00:00Z',
+      },
+      [`firstTimestamp: ${unset}`, `lastTimestamp: ${unset}`, `count: ${unset}`, `source: ${unset}`],
+    ],
+    ['an object elsewhere', { regarding: {} }, [mismatch('')]],
+  ])('a new one with %s', (_what, change, violations) => {
+    expect(write(newer, { ...newerEvent, ...change }).violations).toEqual(violations);
+  });
+
+  test('a report is complained of under the name the reporter has there', () => {
+    expect(write(newer, { ...newerEvent, reportingController: '' }).violations[0]).toBe(
+      'reportingController: Required value',
+    );
+  });
+
+  const immutable = 'field is immutable';
+  test.each([
+    ['its series', { series: { count: 2, lastObservedTime } }, []],
+    [
+      'its series, to nothing of the sort',
+      { series: { count: 1, lastObservedTime } },
+      ['series.count: Invalid value: "": should be at least 2'],
+    ],
+    ['what it says', { note: 'm' }, [`message: Invalid value: "m": ${immutable}`]],
+    ['its reason', { reason: 'S' }, Array(2).fill(`reason: Invalid value: "S": ${immutable}`)],
+    ['its reporter', { reportingController: 'c' }, [`reportingController: Invalid value: "c": ${immutable}`]],
+    [
+      'what it is about',
+      { regarding: { ...involvedObject, kind: 'Secret' } },
+      [
+        'involvedObject: Invalid value: {"Kind":"Secret","Namespace":"ns","Name":"x","UID":"","APIVersion":"",' +
+          `"ResourceVersion":"","FieldPath":""}: ${immutable}`,
+      ],
+    ],
+    [
+      'its source',
+      { deprecatedSource: { component: 'c' } },
+      [`source: Invalid value: {"Component":"c","Host":""}: ${immutable}`],
+    ],
+    [
+      'its time',
+      { deprecatedCount: 3, eventTime: '2024-01-02T00:00:00.000000Z' },
+      [
+        `count: Invalid value: 3: ${immutable}`,
+        `eventTime: Invalid value: "2024-01-02T00:00:00.000000Z": ${immutable}`,
+      ],
+    ],
+  ])('one that changes %s', (_what, change, violations) => {
+    expect(write(newer, { ...newerEvent, ...change }, newerEvent).violations).toEqual(violations);
+  });
+
+  test('an event is the same in both groups', () => {
+    const stored = newer.codec?.store(read(newer, { ...newerEvent, deprecatedCount: 2 }));
+    expect(stored).toMatchObject({
+      apiVersion: 'v1',
+      involvedObject,
+      message: 'n',
+      count: 2,
+      reportingComponent: 'example.com/c',
+    });
+    expect(stored).not.toHaveProperty('note');
+    const { apiVersion, ...again } = newer.codec?.read(stored ?? {}) ?? {};
+    expect(apiVersion).toBe('events.k8s.io/v1');
+    expect(again).toMatchObject({ ...newerEvent, deprecatedCount: 2 });
+  });
+
+  test('what is empty is left out, as in the answers of this group', () => {
+    const older = newer.codec?.read({
+      apiVersion: 'v1',
+      kind: 'Event',
+      metadata,
+      reportingComponent: '',
+      involvedObject,
+    });
+    expect(older).not.toHaveProperty('reportingController');
+  });
+
+  test('under another domain the group has another name', () => {
+    const other = newerEvents({ ...defaultDomains, api: 'example.com' });
+    expect(other.codec?.read({ metadata, involvedObject }).apiVersion).toBe('events.example.com/v1');
+  });
+
+  test('selectors and columns read it as an event', () => {
+    expect(newer.selectableFields?.['regarding.name']?.(read(newer, newerEvent))).toBe('x');
+    expect(newer.selectableFields).not.toHaveProperty('source');
+    expect(cells(newer, newerEvent)).toMatchObject({ Object: 'configmap/x', Message: 'n', Source: 'example.com/c, i' });
+  });
 });

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	core "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -37,7 +39,8 @@ var teams = schema.GroupVersionKind{Group: "manager.example.com", Version: "v1",
 // reconciler keeps one ConfigMap for each Team, tells so in its status, and cleans up after it.
 type reconciler struct {
 	client.Client
-	cleaned chan string
+	recorder events.EventRecorder
+	cleaned  chan string
 }
 
 func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
@@ -71,6 +74,11 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if err := unstructured.SetNestedField(team.Object, owner, "status", "owner"); err != nil {
 		return ctrl.Result{}, err
 	}
+	// Without the version, which would make each an event of its own.
+	about := &core.ObjectReference{
+		APIVersion: teams.GroupVersion().String(), Kind: teams.Kind, Namespace: team.GetNamespace(), Name: team.GetName(),
+	}
+	r.recorder.Eventf(about, nil, core.EventTypeNormal, "Owned", "SetOwner", "has an owner")
 	return ctrl.Result{}, r.Status().Patch(ctx, team, client.MergeFrom(before))
 }
 
@@ -120,7 +128,11 @@ func main() {
 		team := &unstructured.Unstructured{}
 		team.SetGroupVersionKind(teams)
 		return ctrl.NewControllerManagedBy(manager).For(team).Owns(&core.ConfigMap{}).
-			Complete(&reconciler{Client: manager.GetClient(), cleaned: cleaned})
+			Complete(&reconciler{
+				Client:   manager.GetClient(),
+				recorder: manager.GetEventRecorder("teams"),
+				cleaned:  cleaned,
+			})
 	})
 	ended := make(chan error, 1)
 	running, stop := context.WithCancel(ctx)
@@ -154,6 +166,32 @@ func main() {
 			return err
 		}
 		return settled(ctx, direct, "blue", "grace")
+	})
+	protocol.Step("events", func() error {
+		selected := []client.ListOption{
+			client.InNamespace(namespace),
+			client.MatchingFields{"regarding.name": "blue", "reason": "Owned"},
+		}
+		// The owner was set twice, which is one event and its repetition.
+		if err := protocol.Until("the event is repeated", func() bool {
+			found := &eventsv1.EventList{}
+			if err := direct.List(ctx, found, selected...); err != nil || len(found.Items) != 1 {
+				return false
+			}
+			event := found.Items[0]
+			return event.Series != nil && event.Series.Count == 2 && event.Action == "SetOwner" &&
+				event.ReportingController == "teams" && event.Regarding.Kind == teams.Kind
+		}); err != nil {
+			return err
+		}
+		older := &core.EventList{}
+		if err := direct.List(ctx, older, client.InNamespace(namespace), client.MatchingFields{"reason": "Owned"}); err != nil {
+			return err
+		}
+		if len(older.Items) != 1 || older.Items[0].Message != "has an owner" {
+			return fmt.Errorf("the core group has %v", older.Items)
+		}
+		return nil
 	})
 	protocol.Step("owned objects", func() error {
 		made := &core.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "blue"}}

@@ -1,0 +1,103 @@
+import { field, integer32, microTime, optional, string, struct, time } from '../../schema/builder.js';
+import { objectMeta, typeMeta } from '../../schema/meta.js';
+import { objectReference } from '../object-reference-schema.js';
+
+/** Events as the core group has them, and as `events.k8s.io` has them. */
+
+const component = (name: string): { readonly component: string } => ({ component: `io.k8s.api.core.v1.${name}` });
+
+const eventSource = struct(
+  'v1.EventSource',
+  {
+    component: field(1, string(), { description: 'Program that reports the event.' }),
+    host: field(2, string(), { description: 'Machine it runs on.' }),
+  },
+  { description: 'Who reports an event.', ...component('EventSource') },
+);
+
+/** core/v1 Event. */
+export const eventSchema = struct(
+  'v1.Event',
+  {
+    ...typeMeta,
+    metadata: field(1, objectMeta, { description: 'Names, labels, versions and times.' }),
+    involvedObject: field(2, objectReference, { description: 'What the event is about.' }),
+    reason: field(3, string(), { description: 'One CamelCase word saying why.' }),
+    message: field(4, string(), { description: 'Details for people.' }),
+    source: field(5, eventSource, { description: 'Who reports the event.' }),
+    firstTimestamp: field(6, time(), { presence: 'always', description: 'When it first happened.' }),
+    lastTimestamp: field(7, time(), { presence: 'always', description: 'When it last happened.' }),
+    count: field(8, integer32(), { description: 'How often it happened.' }),
+    type: field(9, string(), { description: 'Normal or Warning.' }),
+    eventTime: field(10, microTime(), { presence: 'always', description: 'When it was first observed.' }),
+    series: optional(
+      11,
+      struct(
+        'v1.EventSeries',
+        {
+          count: field(1, integer32(), { description: 'How often it happened until lastObservedTime.' }),
+          lastObservedTime: field(2, microTime(), { presence: 'always', description: 'When it last happened.' }),
+        },
+        { description: 'Repetitions of an event.', ...component('EventSeries') },
+      ),
+      { description: 'Repetitions of the event.' },
+    ),
+    action: field(12, string(), { description: 'What was done, or failed.' }),
+    related: optional(13, objectReference, { description: 'Another object that has to do with it.' }),
+    reportingComponent: field(14, string(), { presence: 'always', description: 'Controller that reports the event.' }),
+    reportingInstance: field(15, string(), { presence: 'always', description: 'Instance of that controller.' }),
+  },
+  { required: ['metadata', 'involvedObject'], description: 'Something that happened.', ...component('Event') },
+);
+
+const eventsComponent = (name: string): { readonly component: string } => ({
+  component: `io.k8s.api.events.v1.${name}`,
+});
+
+/** events.k8s.io/v1 Event. */
+export const eventsV1Schema = struct(
+  'v1.Event',
+  {
+    ...typeMeta,
+    metadata: field(1, objectMeta, { description: 'Names, labels, versions and times.' }),
+    eventTime: field(2, microTime(), { presence: 'always', description: 'When it was first observed.' }),
+    series: optional(
+      3,
+      struct(
+        'v1.EventSeries',
+        {
+          count: field(1, integer32(), {
+            presence: 'always',
+            description: 'How often it happened until lastObservedTime.',
+          }),
+          lastObservedTime: field(2, microTime(), { presence: 'always', description: 'When it last happened.' }),
+        },
+        {
+          required: ['count', 'lastObservedTime'],
+          description: 'Repetitions of an event.',
+          ...eventsComponent('EventSeries'),
+        },
+      ),
+      { description: 'Repetitions of the event.' },
+    ),
+    reportingController: field(4, string(), { description: 'Controller that reports the event.' }),
+    reportingInstance: field(5, string(), { description: 'Instance of that controller.' }),
+    action: field(6, string(), { description: 'What was done, or failed.' }),
+    reason: field(7, string(), { description: 'One CamelCase word saying why.' }),
+    regarding: field(8, objectReference, { description: 'What the event is about.' }),
+    related: optional(9, objectReference, { description: 'Another object that has to do with it.' }),
+    note: field(10, string(), { description: 'Details for people.' }),
+    type: field(11, string(), { description: 'Normal or Warning.' }),
+    deprecatedSource: field(12, eventSource, { description: 'Who reports an event of the older sort.' }),
+    deprecatedFirstTimestamp: field(13, time(), {
+      presence: 'always',
+      description: 'When an event of the older sort first happened.',
+    }),
+    deprecatedLastTimestamp: field(14, time(), {
+      presence: 'always',
+      description: 'When an event of the older sort last happened.',
+    }),
+    deprecatedCount: field(15, integer32(), { description: 'How often an event of the older sort happened.' }),
+  },
+  { required: ['eventTime'], description: 'Something that happened.', ...eventsComponent('Event') },
+);
