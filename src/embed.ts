@@ -27,6 +27,7 @@ import { certificateControllers, certificateRights } from './server/certificate-
 import { openCredentials } from './server/credentials.js';
 import { openCustomResources } from './server/custom-resources.js';
 import { openDefinitions } from './server/definitions.js';
+import { expireEvents } from './server/event-expiry.js';
 import { healthChecks } from './server/health-checks.js';
 import { ensureTokenTracking, recordTokenUse } from './server/legacy-token-tracking.js';
 import { openListener } from './server/listening.js';
@@ -237,6 +238,11 @@ async function start(options: ServerOptions, given: Start): Promise<OpenedServer
     await listening?.stop(0);
     throw error;
   }
+  const eventSeconds = options.eventTtlSeconds ?? 3_600;
+  const expiring =
+    eventSeconds > 0
+      ? expireEvents({ store, clock, log, seconds: eventSeconds, signal: stopping.signal })
+      : Promise.resolve();
   const controllers = runControllers({
     names: options.controllers ?? 'all',
     clientOf,
@@ -261,6 +267,7 @@ async function start(options: ServerOptions, given: Start): Promise<OpenedServer
     stopping.abort();
     await listening?.stop(graceMs);
     await controllers;
+    await expiring;
     webhooks.client.close();
     await operations.close();
     await store.close();

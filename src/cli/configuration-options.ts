@@ -60,6 +60,7 @@ export interface Configuration {
     headersMs: number;
     idleMs: number;
   };
+  eventTtlSeconds: number;
   shutdownDelayMs: number;
   graceMs: number;
 }
@@ -107,6 +108,7 @@ export const defaults: Configuration = {
     headersMs: 32_000,
     idleMs: 90_000,
   },
+  eventTtlSeconds: 3_600,
   shutdownDelayMs: 0,
   graceMs: 10_000,
 };

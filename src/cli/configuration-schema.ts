@@ -119,6 +119,7 @@ export const configuration = z.strictObject({
       idleMs: period.default(defaults.limits.idleMs),
     })
     .prefault({}),
+  eventTtlSeconds: seconds.default(defaults.eventTtlSeconds),
   shutdownDelayMs: milliseconds.default(defaults.shutdownDelayMs),
   graceMs: milliseconds.default(defaults.graceMs),
 }) satisfies z.ZodType<Configuration>;

@@ -44,6 +44,7 @@ export async function serve(file: string | undefined, flags: Flags): Promise<voi
       : { signingCaFiles: { certificateFile: signing.certificateFile, keyFile: signing.keyFile } }),
     certificates: certificatesOptions(configuration),
     ...operationsOf(configuration),
+    eventTtlSeconds: configuration.eventTtlSeconds,
     graceMs: configuration.graceMs,
     onListening: async ({ url, adminKubeconfig }) => {
       const kubeconfig = join(dataDir, 'admin.kubeconfig');

@@ -83,6 +83,8 @@ export interface ServerOptions {
   readonly certificates?: CertificateOptions;
   /** Counting, recording and limiting requests. */
   readonly operations?: OperationsOptions;
+  /** How long events are kept after they were last written, in seconds; 0: for good. Default 3600. */
+  readonly eventTtlSeconds?: number;
   /** How long a stopping server goes on as before, except that it says it is not ready. In milliseconds; default 0. */
   readonly shutdownDelayMs?: number;
   /** How long a stopping server lets requests finish, in milliseconds. */

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Event, Events, type EventsV1Event, EventsV1Events } from '../../src/api/kinds/event.js';
+import { FakeClock } from '../../src/testing/fake-clock.js';
 import { type TestServer, testServer } from '../../src/testing/test-server.js';
 import { type Served, serve } from '../apiserver/served.js';
 
@@ -94,6 +95,27 @@ test('under another domain too', async () => {
       .resource(Events)
       .get({ namespace: 'default', name: made.metadata.name ?? '' });
     expect(found?.message).toBe('n');
+  } finally {
+    await server.stop();
+  }
+});
+
+test('an event that nobody writes any more goes after a while', async () => {
+  const clock = new FakeClock();
+  const server = await testServer({ clock, controllers: [], eventTtlSeconds: 600 });
+  try {
+    const events = server.client.resource(Events);
+    const key = { namespace: 'default', name: 'e' };
+    await events.create({ apiVersion: 'v1', kind: 'Event', metadata: key, involvedObject: { namespace: 'default' } });
+    const told: string[] = [];
+    const watching = events.watch({ namespace: 'default' }).subscribe(({ type }) => told.push(type));
+    await clock.advance(599_999);
+    expect(await events.get(key)).toBeDefined();
+    await clock.advance(1);
+    expect(await events.get(key)).toBeUndefined();
+    await clock.advance(0);
+    watching.unsubscribe();
+    expect(told).toEqual(['ADDED', 'DELETED']);
   } finally {
     await server.stop();
   }

@@ -1,0 +1,130 @@
+import { Events } from '../api/kinds/event.js';
+import { isObject, type Json, member } from '../api/object.js';
+import { storagePrefix } from '../registry/keys.js';
+import type { Clock } from '../runtime/clock.js';
+import type { Logger } from '../runtime/logger.js';
+import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
+import { type Entry, type Revision, type Store, StoreClosed, WriteConflict } from '../store/store.js';
+
+/** Before everything is read again, after a failure. */
+const retryMs = 1_000;
+/** Deletions that are under way at a time. */
+const atATime = 100;
+
+interface Given {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** How long an event is kept after it was last written. */
+  readonly seconds: number;
+  readonly signal: AbortSignal;
+}
+
+/** When an event was last written, in milliseconds, and what it was then. */
+interface Written {
+  readonly at: number;
+  readonly revision: Revision;
+}
+
+/**
+ * Deletes events some time after they were last written, as kube-apiserver does (`--event-ttl`); nobody is asked, and
+ * finalizers do not hold them. Several servers of one store can do it at once. Resolves when the signal aborts.
+ */
+export async function expireEvents(given: Given): Promise<void> {
+  const { clock, log, signal } = given;
+  while (!signal.aborted) {
+    try {
+      await expireFollowing(given);
+    } catch (error) {
+      if (signal.aborted || error instanceof StoreClosed) return;
+      log.warn({ err: error }, 'events that are to expire could not be followed or deleted; they are read again');
+      await clock.sleep(retryMs, signal);
+    }
+  }
+}
+
+async function expireFollowing({ store, clock, seconds, signal }: Given): Promise<void> {
+  const prefix = storagePrefix(Events);
+  const { entries, revision } = await store.scan(prefix);
+  if (signal.aborted) return;
+  /** In the order in which they expire. */
+  const known = new Map(await dated(entries, clock.now()));
+  const ended = new AbortController();
+  const end = (): void => ended.abort();
+  signal.addEventListener('abort', end, { once: true });
+  let failure: unknown;
+  let wake = (): void => {};
+  const changes = store.changes(prefix, revision).subscribe({
+    next: (change) => {
+      if (change.type === 'progress') return;
+      const { key } = change.entry;
+      known.delete(key);
+      if (change.type === 'put') known.set(key, { at: clock.now(), revision: change.entry.revision });
+      wake();
+    },
+    error: (error: unknown) => {
+      failure = error;
+      end();
+    },
+    complete: end,
+  });
+  ended.signal.addEventListener('abort', () => wake(), { once: true });
+  try {
+    while (!ended.signal.aborted) {
+      const [first] = known.values();
+      if (first === undefined) {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+        continue;
+      }
+      const left = first.at + seconds * 1_000 - clock.now();
+      if (left > 0) await clock.sleep(left, ended.signal);
+      else await removeExpired(store, known, clock.now() - seconds * 1_000);
+    }
+  } finally {
+    changes.unsubscribe();
+    signal.removeEventListener('abort', end);
+  }
+  if (failure !== undefined) throw failure;
+  if (!signal.aborted) throw new StoreClosed('the store was closed');
+}
+
+/** Removes some of those that were last written so long ago. What changed meanwhile is told by the changes. */
+async function removeExpired(store: Store, known: Map<string, Written>, before: number): Promise<void> {
+  const expired: Promise<unknown>[] = [];
+  for (const [key, { at, revision }] of known) {
+    if (at > before || expired.length === atATime) break;
+    known.delete(key);
+    const removal = store.commit({ key, document: undefined, expect: revision });
+    expired.push(
+      removal.catch((error: unknown) => {
+        if (!(error instanceof WriteConflict)) throw error;
+      }),
+    );
+  }
+  await Promise.all(expired);
+}
+
+/** Entries with the time of their last write, oldest first. Nothing is dated later than `now`. */
+async function dated(entries: readonly Entry[], now: number): Promise<readonly (readonly [string, Written])[]> {
+  const turns = new TurnTaking();
+  const found: [string, Written][] = [];
+  for (const entry of entries) {
+    const metadata = (await inTurns(entry.member('metadata'), turns)) ?? null;
+    found.push([entry.key, { at: Math.min(lastWritten(metadata), now), revision: entry.revision }]);
+    if (turns.isDue) await turns.next();
+  }
+  return found.sort(([, a], [, b]) => a.at - b.at);
+}
+
+/** What the server itself noted: when the object was made, and when somebody changed it. */
+function lastWritten(metadata: Json): number {
+  if (!isObject(metadata)) return 0;
+  const managers = member(metadata, 'managedFields');
+  const times = [
+    member(metadata, 'creationTimestamp'),
+    ...(Array.isArray(managers) ? managers.map((one) => (isObject(one) ? member(one, 'time') : undefined)) : []),
+  ];
+  return Math.max(0, ...times.map((time) => (typeof time === 'string' ? Date.parse(time) || 0 : 0)));
+}
