@@ -4,14 +4,19 @@ import { atOnce, Postponed, type Steps } from '../api/steps.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
 import { compileEncoder, type EncodedType } from '../schema/encode.js';
+import { withRevision } from '../store/document.js';
 import type { Document, Entry } from '../store/store.js';
 
 /** Between stored bytes and objects of the version a request speaks. */
 
 /** What is known of a definition's entries. */
 interface Readings {
-  readonly objects: WeakMap<Entry, ApiObject>;
-  /** Conversions that somebody elsewhere does at the moment. */
+  /** Objects that were converted here, as long as anybody holds them. */
+  readonly objects: WeakMap<Entry, WeakRef<ApiObject>>;
+  /** Those that somebody elsewhere converted. */
+  readonly foreign: WeakMap<Entry, ApiObject>;
+  readonly bytes: WeakMap<Entry, Buffer>;
+  /** Work that is done at the moment. */
   readonly underWay: WeakMap<Entry, Promise<void>>;
 }
 
@@ -20,7 +25,7 @@ const readings = new WeakMap<ResourceDefinition, Readings>();
 function readingsOf(definition: ResourceDefinition): Readings {
   const known = readings.get(definition);
   if (known !== undefined) return known;
-  const made: Readings = { objects: new WeakMap(), underWay: new WeakMap() };
+  const made = { objects: new WeakMap(), foreign: new WeakMap(), bytes: new WeakMap(), underWay: new WeakMap() };
   readings.set(definition, made);
   return made;
 }
@@ -28,16 +33,38 @@ function readingsOf(definition: ResourceDefinition): Readings {
 /** Does reading it take long enough for others to have turns meanwhile? */
 export const isLarge = ({ bytes }: Entry): boolean => bytes.length >= largeJson;
 
-/** The stored object in the definition's version. Not to be changed. Where others convert, `converted` comes first. */
+/** The stored object in the definition's version. Not to be changed. Where others convert, `ready` comes first. */
 export function stored(definition: ResourceDefinition, entry: Entry): ApiObject {
   const { codec } = definition;
   if (codec === undefined) return entry.value as unknown as ApiObject;
-  const known = readingsOf(definition).objects;
-  const before = known.get(entry);
-  if (before !== undefined) return before;
-  const object = codec.read(entry.value as JsonObject);
-  known.set(entry, object);
+  const known = readingsOf(definition);
+  return readBefore(known, entry) ?? keepObject(known, entry, codec.read(entry.value as JsonObject));
+}
+
+const readBefore = ({ foreign, objects }: Readings, entry: Entry): ApiObject | undefined =>
+  foreign.get(entry) ?? objects.get(entry)?.deref();
+
+function keepObject({ objects }: Readings, entry: Entry, object: ApiObject): ApiObject {
+  objects.set(entry, new WeakRef(object));
   return object;
+}
+
+/** An entry's JSON in the definition's version; made once for all who ask. */
+export function entryBytes(definition: ResourceDefinition, entry: Entry): Buffer {
+  if (asStored(definition)) return entry.bytes;
+  const known = readingsOf(definition);
+  const before = known.bytes.get(entry);
+  if (before !== undefined) return before;
+  const { order, write } = compileEncoder(definition);
+  return keepBytes(known, entry, write(order(stored(definition, entry))));
+}
+
+function keepBytes({ bytes }: Readings, entry: Entry, document: Document): Buffer {
+  const made = withRevision(document, entry.revision);
+  // Most are stored as they are served: those need not be kept twice.
+  const kept = made.equals(entry.bytes) ? entry.bytes : made;
+  bytes.set(entry, kept);
+  return kept;
 }
 
 /** What `stored` answers as metadata; all of the object is read only where that must be. */
@@ -56,23 +83,27 @@ export function* readMetadata(definition: ResourceDefinition, entry: Entry): Ste
 /** As much as is converted by one call: objects, and bytes of them. */
 const batch = { objects: 100, bytes: 1_048_576 };
 
+type Elsewhere = NonNullable<NonNullable<ResourceDefinition['codec']>['elsewhere']>;
+
 /**
- * Makes entries readable by `stored`, where a webhook converts between versions. undefined: they are already, as nearly
- * always. Rejects with what the caller is told.
+ * Makes entries such that `stored` and `entryBytes` take no time: those that a webhook converts between versions, and
+ * large ones that are not served as they are stored. undefined: they are already, as nearly always. Rejects with what the
+ * caller is told.
  */
-export function converted(definition: ResourceDefinition, entries: readonly Entry[]): Promise<void> | undefined {
-  const elsewhere = definition.codec?.elsewhere;
-  if (elsewhere === undefined) return undefined;
+export function ready(definition: ResourceDefinition, entries: readonly Entry[]): Promise<void> | undefined {
+  const { codec } = definition;
+  if (codec === undefined) return undefined;
   const known = readingsOf(definition);
-  const foreign = entries.filter(
-    (entry) => !known.objects.has(entry) && elsewhere.isForeign(entry.value as JsonObject),
-  );
-  if (foreign.length === 0) return undefined;
+  const { elsewhere } = codec;
+  const isForeign = (entry: Entry): boolean =>
+    elsewhere !== undefined && readBefore(known, entry) === undefined && elsewhere.isForeign(entry.value as JsonObject);
+  const slow = entries.filter((entry) => (isLarge(entry) && !known.bytes.has(entry)) || isForeign(entry));
+  if (slow.length === 0) return undefined;
   // Several may wait for the same.
-  const others = foreign.map((entry) => known.underWay.get(entry)).filter((one) => one !== undefined);
-  const own = foreign.filter((entry) => !known.underWay.has(entry));
+  const others = slow.map((entry) => known.underWay.get(entry)).filter((one) => one !== undefined);
+  const own = slow.filter((entry) => !known.underWay.has(entry));
   if (own.length === 0) return Promise.all(others).then(nothing);
-  const work = convertAll(elsewhere, known.objects, own).finally(() => {
+  const work = makeReady(definition, own, elsewhere && { elsewhere, foreign: own.filter(isForeign) }).finally(() => {
     for (const entry of own) known.underWay.delete(entry);
   });
   for (const entry of own) known.underWay.set(entry, work);
@@ -81,8 +112,37 @@ export function converted(definition: ResourceDefinition, entries: readonly Entr
 
 const nothing = (): void => {};
 
+async function makeReady(
+  definition: ResourceDefinition,
+  entries: readonly Entry[],
+  conversion: { readonly elsewhere: Elsewhere; readonly foreign: readonly Entry[] } | undefined,
+): Promise<void> {
+  if (conversion !== undefined) {
+    await convertAll(conversion.elsewhere, readingsOf(definition).foreign, conversion.foreign);
+  }
+  const turns = new TurnTaking();
+  for (const entry of entries) if (isLarge(entry)) await inTurns(makeBytes(definition, entry), turns);
+}
+
+function* makeBytes(definition: ResourceDefinition, entry: Entry): Steps<void> {
+  const known = readingsOf(definition);
+  let object = readBefore(known, entry);
+  if (object === undefined) {
+    const value = (yield* entry.read()) as JsonObject;
+    yield;
+    object = keepObject(known, entry, definition.codec?.read(value) ?? (value as unknown as ApiObject));
+    yield;
+  }
+  const { order, writeInSteps } = compileEncoder(definition);
+  const later = new Postponed();
+  const ordered = order(object, later);
+  yield* later.rest();
+  yield;
+  keepBytes(known, entry, yield* writeInSteps(ordered));
+}
+
 async function convertAll(
-  elsewhere: NonNullable<NonNullable<ResourceDefinition['codec']>['elsewhere']>,
+  elsewhere: Elsewhere,
   known: WeakMap<Entry, ApiObject>,
   entries: readonly Entry[],
 ): Promise<void> {

@@ -8,17 +8,21 @@ import type { ListResult } from './request.js';
 /** Bytes of entries that are dealt with at a time. */
 const batchBytes = 65_536;
 
-/** Deals with the entries of a list in batches, with turns for others in between. */
+/** Deals with the entries of a list in batches, with turns for others in between; `prepare` comes before each. */
 export async function inBatches<R>(
   entries: readonly Entry[],
   make: (batch: readonly Entry[]) => R | Promise<R>,
+  prepare?: (batch: readonly Entry[]) => Promise<void> | undefined,
 ): Promise<readonly R[]> {
   const turns = new TurnTaking();
   const made: R[] = [];
   for (let from = 0; from < entries.length; ) {
     let to = from;
     for (let size = 0; to < entries.length && size < batchBytes; to++) size += entries[to]?.bytes.length ?? 0;
-    made.push(await make(entries.slice(from, to)));
+    const some = entries.slice(from, to);
+    const preparation = prepare?.(some);
+    if (preparation !== undefined) await preparation;
+    made.push(await make(some));
     from = to;
     if (turns.isDue) await turns.next();
   }
@@ -77,6 +81,7 @@ export async function listText(
   result: ListResult,
   shape: (result: ListResult) => Steps<JsonObject>,
   form: ListForm,
+  prepare?: (entries: readonly Entry[]) => Promise<void> | undefined,
 ): Promise<readonly Buffer[]> {
   const frame = await inTurns(shape({ ...result, entries: [] }));
   if (result.entries.length === 0) return [Buffer.from(await inTurns(wholeText(form.frame(frame))))];
@@ -85,12 +90,13 @@ export async function listText(
   const text = await inTurns(wholeText(form.frame({ ...frame, [member]: [] })));
   const at = text.indexOf(empty);
   let before = text.slice(0, at) + form.open(member);
-  const parts = await inBatches(result.entries, async (entries) => {
+  const part = async (entries: readonly Entry[]): Promise<Buffer> => {
     const shaped = await inTurns(shape({ ...result, entries }));
     const items = await inTurns(wholeText(form.items(shaped[member] as readonly Json[])));
-    const part = Buffer.from(before + items);
+    const made = Buffer.from(before + items);
     before = form.between;
-    return part;
-  });
+    return made;
+  };
+  const parts = await inBatches(result.entries, part, prepare);
   return [...parts, Buffer.from(form.close + text.slice(at + empty.length))];
 }

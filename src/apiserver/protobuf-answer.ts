@@ -6,7 +6,7 @@ import { partialMetadataSchema } from '../resources/partial-metadata-schema.js';
 import { statusSchema } from '../resources/status-schema.js';
 import { encodeEnvelope, encodeItems, encodeListMeta, encodeObject, encodeWatchEvent } from '../schema/protobuf.js';
 import type { Schema } from '../schema/schema.js';
-import { stored } from './forms.js';
+import { ready, stored } from './forms.js';
 import { inBatches } from './list-text.js';
 import type { Bodied } from './represent.js';
 import type { ListResult } from './request.js';
@@ -33,14 +33,20 @@ async function encodeList(result: ListResult, partial?: (result: ListResult) => 
       ...(shard === undefined ? {} : { shardInfo: { selector: shard } }),
     },
   };
-  const items = await inBatches(result.entries, (entries) =>
+  const items =
     partial === undefined
-      ? encodeItems(
-          definition.schema,
-          entries.map((entry) => stored(definition, entry) as unknown as JsonObject),
+      ? await inBatches(
+          result.entries,
+          (entries) =>
+            encodeItems(
+              definition.schema,
+              entries.map((entry) => stored(definition, entry) as unknown as JsonObject),
+            ),
+          (entries) => ready(definition, entries),
         )
-      : encodeItems(partialMetadataSchema, partial({ ...result, entries })['items'] as readonly JsonObject[]),
-  );
+      : await inBatches(result.entries, (entries) =>
+          encodeItems(partialMetadataSchema, partial({ ...result, entries })['items'] as readonly JsonObject[]),
+        );
   const { apiVersion, kind, metadata } = head;
   const message = Buffer.concat([encodeListMeta(metadata as JsonObject), ...items]);
   return encodeEnvelope({ apiVersion: String(apiVersion), kind: String(kind) }, message);

@@ -4,8 +4,9 @@ import { type ApiObject, groupVersion, type ObjectMeta } from '../api/object.js'
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { inOrder } from '../schema/encode.js';
 import type { Entry } from '../store/store.js';
-import { stored, storedMetadata } from './forms.js';
-import { entryBytes, tableMeta } from './represent.js';
+import { entryBytes, stored, storedMetadata } from './forms.js';
+import { Recent } from './recent.js';
+import { tableMeta } from './represent.js';
 import type { Representation, WatchItem } from './request.js';
 import { partialObject, tableOf } from './tables.js';
 
@@ -15,7 +16,13 @@ import { partialObject, tableOf } from './tables.js';
  */
 export type EventEncoder = (item: WatchItem) => Buffer | undefined;
 
-const plainEvents = new WeakMap<ResourceDefinition, WeakMap<Entry, Map<string, Buffer>>>();
+/** Bytes of events that are kept for the next who watch the same. */
+const keptBytes = 16 * 1_048_576;
+
+/** An event as a line, by what it is told as and of which kind. */
+type Line = readonly [definition: ResourceDefinition, type: string, bytes: Buffer];
+
+const plainEvents = new Recent<Entry, readonly Line[]>(keptBytes);
 
 export async function eventEncoder(
   definition: ResourceDefinition,
@@ -47,11 +54,9 @@ async function encoderOf(
     };
   }
   if (form.as === undefined) {
-    const known = plainEvents.get(definition) ?? new WeakMap<Entry, Map<string, Buffer>>();
-    plainEvents.set(definition, known);
     return (item) =>
       'entry' in item
-        ? plainEvent(definition, known, item.type, item.entry)
+        ? plainEvent(definition, item.type, item.entry)
         : line(item.type, specialObject(definition, item));
   }
   let first = true;
@@ -81,21 +86,11 @@ const objectIn = (definition: ResourceDefinition, item: Told): ApiObject =>
 const metadataIn = (definition: ResourceDefinition, item: Told): ObjectMeta =>
   'entry' in item ? storedMetadata(definition, item.entry) : objectIn(definition, item).metadata;
 
-function plainEvent(
-  definition: ResourceDefinition,
-  known: WeakMap<Entry, Map<string, Buffer>>,
-  type: string,
-  entry: Entry,
-): Buffer {
-  let lines = known.get(entry);
-  if (lines === undefined) {
-    lines = new Map();
-    known.set(entry, lines);
-  }
-  const before = lines.get(type);
-  if (before !== undefined) return before;
+function plainEvent(definition: ResourceDefinition, type: string, entry: Entry): Buffer {
+  const lines = plainEvents.get(entry) ?? [];
+  for (const [of, as, bytes] of lines) if (of === definition && as === type) return bytes;
   const made = Buffer.concat([Buffer.from(`{"type":"${type}","object":`), entryBytes(definition, entry), eventEnd]);
-  lines.set(type, made);
+  plainEvents.set(entry, [...lines, [definition, type, made]], made.length);
   return made;
 }
 const eventEnd = Buffer.from('}\n');

@@ -1,15 +1,13 @@
 import { notAcceptable, untyped } from '../api/errors.js';
 import { goJson } from '../api/go-text.js';
-import { parseJson, parseJsonInSteps } from '../api/json-text.js';
+import { parseJsonInSteps } from '../api/json-text.js';
 import { type ApiObject, groupVersion, type JsonObject, type ObjectMeta } from '../api/object.js';
 import { atOnce, type Steps } from '../api/steps.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
-import { compileEncoder, inOrder, itemStart } from '../schema/encode.js';
-import { withRevision } from '../store/document.js';
-import type { Entry } from '../store/store.js';
-import { asStored, isLarge, stored, storedMetadata } from './forms.js';
-import { compactJson, type ListForm, listText, prettyJson, wholeText, yamlForm } from './list-text.js';
+import { inOrder, itemStart } from '../schema/encode.js';
+import { asStored, entryBytes, isLarge, ready, stored, storedMetadata } from './forms.js';
+import { compactJson, inBatches, type ListForm, listText, prettyJson, wholeText, yamlForm } from './list-text.js';
 import type { ListResult, Representation, Result } from './request.js';
 import { partialObject, tableOf } from './tables.js';
 
@@ -42,8 +40,17 @@ const types = {
 export type Bodied = Exclude<Result, { type: 'watch' | 'text' | 'bytes' }>;
 
 export function represent(result: Bodied, form: Representation, now: number): Represented | Promise<Represented> {
-  const body = form.mediaType === 'json' && !form.pretty ? plainJson(result, form) : undefined;
-  return body === undefined ? reshaped(result, form, now) : { code: codeOf(result), contentType: types.json, body };
+  const isPlain = form.mediaType === 'json' && !form.pretty && (form.as === undefined || isStatus(result));
+  if (!isPlain) return reshaped(result, form, now);
+  const plain = (): Represented => ({ code: codeOf(result), contentType: types.json, body: plainJson(result) });
+  if (result.type !== 'list' || asStored(result.definition)) return plain();
+  const { definition, entries } = result;
+  const made = inBatches(
+    entries,
+    (some) => some.forEach((entry) => void entryBytes(definition, entry)),
+    (some) => ready(definition, some),
+  );
+  return made.then(plain);
 }
 
 async function reshaped(result: Bodied, form: Representation, now: number): Promise<Represented> {
@@ -58,9 +65,14 @@ async function reshaped(result: Bodied, form: Representation, now: number): Prom
   }
   const texts = await formOf(form);
   const chunks =
-    result.type === 'list' ? await listText(result, shape, texts) : [await oneText(shape(result), texts, turns)];
+    result.type === 'list'
+      ? await listText(result, shape, texts, readsWhole(form) ? (some) => ready(result.definition, some) : undefined)
+      : [await oneText(shape(result), texts, turns)];
   return { code: codeOf(result), contentType: types[form.mediaType], body: bodyOf(...chunks) };
 }
+
+/** Bare metadata is read without the rest. */
+const readsWhole = ({ as }: Representation): boolean => as === undefined || as.kind === 'Table';
 
 async function oneText(shape: Steps<JsonObject>, { frame }: ListForm, turns: TurnTaking): Promise<Buffer> {
   const object = await inTurns(shape, turns);
@@ -77,8 +89,7 @@ async function formOf({ mediaType, pretty }: Representation): Promise<ListForm> 
 const codeOf = (result: Bodied): number => (result.type === 'list' ? 200 : result.code);
 
 /** Compact JSON without a transform: stored bytes copied as they are. */
-function plainJson(result: Bodied, form: Representation): Body | undefined {
-  if (form.as !== undefined && !isStatus(result)) return undefined;
+function plainJson(result: Bodied): Body {
   if (result.type === 'entry') return bodyOf(entryBytes(result.definition, result.entry), newline);
   if (result.type === 'list') return listBody(result);
   const { definition, object } = result;
@@ -87,24 +98,6 @@ function plainJson(result: Bodied, form: Representation): Body | undefined {
 }
 
 const isStatus = (result: Bodied): boolean => result.type === 'object' && result.definition === undefined;
-
-const converted = new WeakMap<ResourceDefinition, WeakMap<Entry, Buffer>>();
-
-/** An entry's JSON in the definition's version; made once for all who ask. */
-export function entryBytes(definition: ResourceDefinition, entry: Entry): Buffer {
-  if (asStored(definition)) return entry.bytes;
-  let known = converted.get(definition);
-  if (known === undefined) {
-    known = new WeakMap();
-    converted.set(definition, known);
-  }
-  const before = known.get(entry);
-  if (before !== undefined) return before;
-  const { order, write } = compileEncoder(definition);
-  const bytes = withRevision(write(order(stored(definition, entry))), entry.revision);
-  known.set(entry, bytes);
-  return bytes;
-}
 
 const comma = 0x2c;
 const openBrace = 0x7b;
@@ -241,6 +234,8 @@ const metadataOf = (result: Exclude<Bodied, ListResult>): ObjectMeta =>
 function* plainValue(result: Bodied): Steps<unknown> {
   if (result.type === 'entry')
     return yield* parseJsonInSteps(entryBytes(result.definition, result.entry).toString('utf8'));
-  if (result.type === 'list') return parseJson(Buffer.concat([...listBody(result).chunks]).toString('utf8'));
+  if (result.type === 'list') {
+    return yield* parseJsonInSteps(Buffer.concat([...listBody(result).chunks]).toString('utf8'));
+  }
   return result.definition === undefined ? result.object : inOrder(result.definition, result.object as JsonObject);
 }

@@ -22,7 +22,7 @@ import type { Emptied } from '../schema/decode.js';
 import type { Document } from '../store/store.js';
 import { type Entry, WriteConflict } from '../store/store.js';
 import { withVersions } from './conversions.js';
-import { asIfStored, converted, encode, isLarge, sameDocument, stored } from './forms.js';
+import { asIfStored, encode, isLarge, ready, sameDocument, stored } from './forms.js';
 import {
   checkNoVersion,
   checkPathName,
@@ -147,7 +147,7 @@ export async function createObject(
         return { created: true, entry: undefined, object: await asIfStored(definition, next) };
       }
       const entry = await parts.store.commit({ key, document, expect: 'absent' });
-      await converted(definition, [entry]);
+      await ready(definition, [entry]);
       return { created: true, entry, object: answered(next) };
     } catch (error) {
       if (byUpdate || !(error instanceof WriteConflict)) throw error;
@@ -276,7 +276,7 @@ async function updateOnce(
   const { definition, context, view } = request;
   const turns = new TurnTaking();
   if (isLarge(entry)) await inTurns(entry.read(), turns);
-  await converted(definition, [entry]);
+  await ready(definition, [entry]);
   const previous = stored(definition, entry);
   if (turns.isDue) await turns.next();
   const changed = await update.change(previous);
@@ -335,7 +335,7 @@ async function updateOnce(
     return { created: false, entry: undefined, object: withVersion(await asIfStored(definition, next), entry) };
   }
   const committed = await commitOver(parts, entry, document);
-  await converted(definition, [committed]);
+  await ready(definition, [committed]);
   definition.updated?.(next, previous);
   return { created: false, entry: committed, object: answered };
 }
@@ -355,7 +355,7 @@ export async function replaceStored(
   next: ApiObject,
 ): Promise<Entry> {
   const committed = await commitOver(parts, entry, await encode(definition, next));
-  await converted(definition, [committed]);
+  await ready(definition, [committed]);
   return committed;
 }
 

@@ -46,9 +46,9 @@ export async function expireEvents(given: Given): Promise<void> {
 async function expireFollowing({ store, clock, seconds, signal }: Given): Promise<void> {
   const prefix = storagePrefix(Events);
   const { entries, revision } = await store.scan(prefix);
-  if (signal.aborted) return;
   /** In the order in which they expire. */
   const known = new Map(await dated(entries, clock.now()));
+  if (signal.aborted) return;
   const ended = new AbortController();
   const end = (): void => ended.abort();
   signal.addEventListener('abort', end, { once: true });

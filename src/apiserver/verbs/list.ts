@@ -6,7 +6,7 @@ import type { ResourceDefinition } from '../../registry/resource-definition.js';
 import { TurnTaking } from '../../runtime/turn-taking.js';
 import { type Entry, HistoryCompacted, type Revision, type Scan } from '../../store/store.js';
 import { continueExpired, readContinue, writeContinue } from '../continue-token.js';
-import { converted } from '../forms.js';
+import { ready } from '../forms.js';
 import type { Parts } from '../parts.js';
 import type { ListResult } from '../request.js';
 import { readVersion, storeFailure, waitForRevision } from '../revisions.js';
@@ -201,7 +201,7 @@ export async function convertedForList(
   try {
     for (let begin = 0; begin < entries.length; begin += chunk) {
       signal.throwIfAborted();
-      await converted(definition, entries.slice(begin, begin + chunk));
+      await ready(definition, entries.slice(begin, begin + chunk));
     }
   } catch (error) {
     if (signal.aborted || pastCache) throw error;

@@ -13,7 +13,7 @@ import {
   SubscriberTooSlow,
 } from '../../store/store.js';
 import type { Served } from '../catalogue.js';
-import { converted } from '../forms.js';
+import { ready } from '../forms.js';
 import { Pace } from '../pace.js';
 import type { Parts } from '../parts.js';
 import type { WatchItem, WatchResult } from '../request.js';
@@ -146,6 +146,8 @@ class Watch {
       const reading = readForSelection(this.#selection, definition, [entry]);
       if (reading !== undefined) await reading;
       if (!this.#selects(entry)) continue;
+      const conversion = ready(definition, [entry]);
+      if (conversion !== undefined) await conversion;
       this.#out.next({ type: 'ADDED', entry, initial: true });
       const wait = this.#pace.wait();
       if (wait !== undefined) await wait;
@@ -215,12 +217,15 @@ class Watch {
     if (change.type === 'progress') return undefined;
     const { definition } = this.#target;
     const { entry, previous } = change;
-    if (definition.codec?.elsewhere === undefined)
+    const { codec } = definition;
+    if (codec === undefined)
       return readForSelection(this.#selection, definition, change.type === 'put' ? [entry, previous] : [previous]);
-    const last = change.type === 'put' ? previous && this.#lastOf(previous, entry.revision) : undefined;
-    return converted(
+    const isForeign = codec.elsewhere !== undefined;
+    const compared = isForeign || !this.#selection.everything ? previous : undefined;
+    const last = isForeign && change.type === 'put' ? previous && this.#lastOf(previous, entry.revision) : undefined;
+    return ready(
       definition,
-      [entry, previous, last].filter((one) => one !== undefined),
+      [entry, compared, last].filter((one) => one !== undefined),
     );
   }
 
