@@ -44,7 +44,7 @@ export interface ApiRequest {
   readonly caller: { readonly credentials: Credentials } | { readonly user: UserInfo };
   /** The whole body; RequestEntityTooLarge beyond the limit. */
   body(): Promise<RequestBody>;
-  /** Aborted when the caller has gone or the server stops. */
+  /** Aborted when the caller has gone; that of a watch, which would not end by itself, also when the server stops. */
   readonly signal: AbortSignal;
   /** Names the request in the audit log and to the caller. */
   readonly auditId?: string;

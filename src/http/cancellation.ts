@@ -6,13 +6,13 @@ const gone = new Error('nobody waits for the answer any more');
  * because most requests are over before anybody does.
  */
 export class Cancellation {
-  readonly #stopping: AbortSignal;
   readonly #onStop = (): void => this.abort();
+  #stopping: AbortSignal | undefined;
   #controller: AbortController | undefined;
   #aborted = false;
 
-  /** `stopping` cancels too. */
-  constructor(stopping: AbortSignal) {
+  /** `stopping` cancels too. Before anybody has looked. */
+  endWith(stopping: AbortSignal): void {
     this.#stopping = stopping;
   }
 
@@ -20,8 +20,8 @@ export class Cancellation {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
       // Work may go on after the request was given up, and nobody releases it then.
-      if (this.#aborted || this.#stopping.aborted) this.#controller.abort(gone);
-      else this.#stopping.addEventListener('abort', this.#onStop);
+      if (this.#aborted || this.#stopping?.aborted) this.#controller.abort(gone);
+      else this.#stopping?.addEventListener('abort', this.#onStop);
     }
     return this.#controller.signal;
   }
@@ -33,6 +33,6 @@ export class Cancellation {
 
   /** The request is over: `stopping` need not remember it. */
   release(): void {
-    if (this.#controller !== undefined) this.#stopping.removeEventListener('abort', this.#onStop);
+    if (this.#controller !== undefined) this.#stopping?.removeEventListener('abort', this.#onStop);
   }
 }

@@ -6,6 +6,7 @@ import { quote } from '../api/go-text.js';
 import { largeJson } from '../api/json-pieces.js';
 import type { Query } from '../api/options.js';
 import { errorForm } from '../apiserver/negotiate.js';
+import { isLongRunning } from '../apiserver/operations/in-flight.js';
 import { passedHeader } from '../apiserver/passed-headers.js';
 import { type Body, bodyOf, represent } from '../apiserver/represent.js';
 import { type EventEncoder, eventEncoder } from '../apiserver/represent-event.js';
@@ -25,7 +26,7 @@ export interface FacadeParts {
   handle(request: ApiRequest): Promise<ApiResponse>;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Aborted when the server stops: watches end. */
+  /** Aborted when the server stops: watches end, other requests go on. */
   readonly stopping: AbortSignal;
 }
 
@@ -36,10 +37,11 @@ const compress = promisify(gzip);
 
 export async function serve(parts: FacadeParts, exchange: Exchange): Promise<void> {
   const auditId = exchange.header('audit-id') || randomUUID();
-  const cancellation = new Cancellation(parts.stopping);
+  const cancellation = new Cancellation();
   exchange.onClosed(() => cancellation.abort());
   try {
     const request = new ReceivedRequest(exchange, auditId, cancellation);
+    if (isLongRunning(request.info)) cancellation.endWith(parts.stopping);
     const response = await parts.handle(request);
     let outcome: Outcome = { code: 500, bytes: 0 };
     try {

@@ -6,16 +6,23 @@ test.each([
   ['the caller goes before anybody looks', (cancellation: Cancellation) => cancellation.abort(), () => {}],
   ['the caller goes after that', () => {}, (cancellation: Cancellation) => cancellation.abort()],
 ])('it is aborted when %s', (_, before, after) => {
-  const cancellation = new Cancellation(new AbortController().signal);
+  const cancellation = new Cancellation();
   before(cancellation);
   const { signal } = cancellation;
   after(cancellation);
   expect(signal.aborted).toBe(true);
 });
 
+/** That of a request that ends with the server. */
+function endingWith(stopping: AbortSignal): Cancellation {
+  const cancellation = new Cancellation();
+  cancellation.endWith(stopping);
+  return cancellation;
+}
+
 test.each([true, false])('it is aborted when the server stops (before anybody looks: %s)', (early) => {
   const stopping = new AbortController();
-  const cancellation = new Cancellation(stopping.signal);
+  const cancellation = endingWith(stopping.signal);
   if (early) stopping.abort();
   const { signal } = cancellation;
   if (!early) stopping.abort();
@@ -24,7 +31,7 @@ test.each([true, false])('it is aborted when the server stops (before anybody lo
 
 test('nothing is left with the server of requests that are over', () => {
   const { signal: stopping } = new AbortController();
-  const [looked, ignored] = [new Cancellation(stopping), new Cancellation(stopping)];
+  const [looked, ignored] = [endingWith(stopping), endingWith(stopping)];
   expect(looked.signal.aborted).toBe(false);
   expect(getEventListeners(stopping, 'abort')).toHaveLength(1);
   looked.release();
@@ -34,7 +41,7 @@ test('nothing is left with the server of requests that are over', () => {
 
 test('nothing is left with the server of a request that was given up before anybody looked', () => {
   const { signal: stopping } = new AbortController();
-  const cancellation = new Cancellation(stopping);
+  const cancellation = endingWith(stopping);
   cancellation.abort();
   cancellation.release();
   expect(cancellation.signal.aborted).toBe(true);

@@ -157,7 +157,7 @@ describe('HTTP/1.1', () => {
       },
     }));
     const { socket, send, all } = await raw('http/1.1');
-    send('GET /a HTTP/1.1\r\nhost: a\r\n\r\n');
+    send('GET /api/v1/configmaps?watch=1 HTTP/1.1\r\nhost: a\r\n\r\n');
     await new Promise((resolve) => socket.once('data', resolve));
     say({ type: 'BOOKMARK', resourceVersion: '7', initialEventsEnd: false });
     // By then the event was handed to the connection, which has not told yet that it is written.

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { createServer } from '../../src/embed.js';
 import { systemClock } from '../../src/runtime/clock.js';
 import { eventually } from '../../src/testing/until.js';
-import { configMaps, keyOfConfigMap, runningServer } from './running-server.js';
+import { configMap, configMaps, keyOfConfigMap, runningServer } from './running-server.js';
 
 /** An HTTP/2 request as it goes on. */
 function follow(session: ClientHttp2Session, headers: Record<string, string>) {
@@ -55,6 +55,21 @@ test('a server that stops ends watches, finishes requests, takes no new ones and
     (end) => end !== '',
   );
   expect([slow.code, slow.end]).toEqual([404, 'clean']);
+  await stopped;
+});
+
+test('a request of many steps goes through all of them while the server stops', async () => {
+  const server = await runningServer();
+  for (const name of ['a', 'b', 'c']) await server.ask('alice', `POST ${configMaps}`, configMap(name));
+  server.store.hold(keyOfConfigMap('a'));
+  const deleted = server.ask('alice', `DELETE ${configMaps}`);
+  await eventually(
+    () => server.store.waiting,
+    (waiting) => waiting === 1,
+  );
+  const stopped = server.server.stop();
+  server.store.release();
+  expect((await deleted).code).toBe(200);
   await stopped;
 });
 
