@@ -251,6 +251,7 @@ async function confirmBlocked(
   const { request } = blocked;
   let least = Number.POSITIVE_INFINITY;
   for (let tries = 0; tries < 4 && least > maxBlockedMs; tries++) {
+    await prepare(target, request);
     await new Promise(setImmediate);
     turns.longest();
     await target.ask(request);

@@ -158,10 +158,49 @@ const answers = [
   'application/yaml;as=PartialObjectMetadata;v=v1;g=meta.k8s.io',
 ];
 
-/** Any such request for any of these kinds. */
+/** Objects that lie in the store in one form, and where they are read in that and in others. */
+const readables: readonly { readonly object: JsonObject; readonly collections: readonly string[] }[] = [
+  { object: { apiVersion: 'v1', kind: 'ConfigMap' }, collections: ['/api/v1/namespaces/default/configmaps'] },
+  {
+    object: { apiVersion: 'v1', kind: 'Event', involvedObject: { namespace: 'default' } },
+    collections: ['/api/v1/namespaces/default/events', '/apis/events.k8s.io/v1/namespaces/default/events'],
+  },
+  {
+    object: { apiVersion: 'fuzz.example.com/v1', kind: 'Widget' },
+    collections: ['/apis/fuzz.example.com/v1/widgets', '/apis/fuzz.example.com/v2/widgets'],
+  },
+];
+
+/** Reads a large object that has just been written, alone or in a list. */
+export function largeRead(random: Random): FuzzRequest {
+  const { object, collections } = random.pick(readables);
+  const [collection = ''] = collections;
+  const labels = Object.fromEntries(
+    Array.from({ length: random.pick([20_000, 48_000]) }, (_, at) => [`key-${at}-${'x'.repeat(20)}`, 'v']),
+  );
+  const made = requestTo('POST', collection, { body: { ...object, metadata: { name: 'large', labels } } });
+  // What was made of it before is of no use for the next who reads it.
+  const touched = requestTo('PATCH', `${collection}/large`, {
+    body: { metadata: { annotations: { touched: String(random.below(1_000_000)) } } },
+    type: 'application/merge-patch+json',
+  });
+  const from = random.pick(collections);
+  const accept = random.pick(answers);
+  return {
+    ...requestTo('GET', random.oneIn(2) ? from : `${from}/large`, {
+      headers: [['accept', accept]],
+      origin: `large object read from ${from} as ${accept}`,
+    }),
+    before: [made, touched],
+    after: [requestTo('DELETE', `${collection}/large`)],
+  };
+}
+
+/** Any request with such an object for any of these kinds, or for one that is there. */
 export function largeRequests(definitions: readonly ResourceDefinition[]): (random: Random) => FuzzRequest {
   const places = definitions.flatMap(placesOf);
   return (random) => {
+    if (random.oneIn(3)) return largeRead(random);
     const request = largeRequest(random.pick(places), {
       filling: random.pick(fillings),
       size: random.pick([262_144, 1_048_576, 3_100_000]),

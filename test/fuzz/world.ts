@@ -84,6 +84,13 @@ export const widgetDefinition = {
         ],
         selectableFields: [{ jsonPath: '.spec.pattern' }],
       },
+      // Fields are selectable only where versions have schemas of their own.
+      {
+        name: 'v2',
+        served: true,
+        storage: false,
+        schema: { openAPIV3Schema: { ...widgetSchema, description: 'The same.' } },
+      },
     ],
   },
 };
