@@ -41,6 +41,12 @@ export function stored(definition: ResourceDefinition, entry: Entry): ApiObject 
   return readBefore(known, entry) ?? keepObject(known, entry, codec.read(entry.value as JsonObject));
 }
 
+/** The same of an object that may be large. */
+export function* readStored(definition: ResourceDefinition, entry: Entry): Steps<ApiObject> {
+  if (definition.codec !== undefined || !isLarge(entry)) return stored(definition, entry);
+  return (yield* entry.read()) as unknown as ApiObject;
+}
+
 const readBefore = ({ foreign, objects }: Readings, entry: Entry): ApiObject | undefined =>
   foreign.get(entry) ?? objects.get(entry)?.deref();
 

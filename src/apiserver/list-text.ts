@@ -1,4 +1,4 @@
-import { goJson } from '../api/go-text.js';
+import { goJson, goJsonInSteps } from '../api/go-text.js';
 import type { Json, JsonObject } from '../api/object.js';
 import type { Steps } from '../api/steps.js';
 import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
@@ -49,10 +49,14 @@ export interface ListForm {
 }
 
 export const compactJson: ListForm = {
-  frame: (list) => `${goJson(list)}\n`,
+  *frame(list) {
+    return `${yield* goJsonInSteps(list)}\n`;
+  },
   empty: (member) => `"${member}":[]`,
   open: (member) => `"${member}":[`,
-  items: (list) => goJson(list).slice(1, -1),
+  *items(list) {
+    return (yield* goJsonInSteps(list)).slice(1, -1);
+  },
   between: ',',
   close: ']',
 };

@@ -1,29 +1,51 @@
 import { goJson } from '../api/go-text.js';
 import { parseJson } from '../api/json-text.js';
 import { groupVersion, type JsonObject } from '../api/object.js';
+import type { Steps } from '../api/steps.js';
 import { discoverySchemas } from '../resources/discovery-schemas.js';
 import { partialMetadataSchema } from '../resources/partial-metadata-schema.js';
 import { statusSchema } from '../resources/status-schema.js';
-import { encodeEnvelope, encodeItems, encodeListMeta, encodeObject, encodeWatchEvent } from '../schema/protobuf.js';
+import { inTurns } from '../runtime/turn-taking.js';
+import {
+  encodeEnvelope,
+  encodeItems,
+  encodeItemsInSteps,
+  encodeListMeta,
+  encodeObject,
+  encodeObjectInSteps,
+  encodeWatchEvent,
+} from '../schema/protobuf.js';
 import type { Schema } from '../schema/schema.js';
-import { ready, stored } from './forms.js';
+import { isLarge, readStored, ready } from './forms.js';
 import { inBatches } from './list-text.js';
 import type { Bodied } from './represent.js';
-import type { ListResult } from './request.js';
+import type { EntryResult, ListResult } from './request.js';
 
-/** Answers in protobuf, for clients that ask for nothing else. `partial`: bare metadata, made by a transform. */
-export async function encodeAnswer(result: Bodied, partial?: (result: Bodied) => JsonObject): Promise<Buffer> {
+/** How a result is shown of which only metadata is asked for. */
+type Shape = (result: Bodied) => Steps<JsonObject>;
+
+/** Answers in protobuf, for clients that ask for nothing else. */
+export async function encodeAnswer(result: Bodied, partial?: Shape): Promise<Buffer> {
   if (result.type === 'list') return encodeList(result, partial);
-  if (partial !== undefined) return encodeObject(partialMetadataSchema, partial(result));
-  if (result.type === 'entry')
-    return encodeObject(result.definition.schema, stored(result.definition, result.entry) as unknown as JsonObject);
+  if (result.type === 'entry') return inTurns(encodeEntry(result, partial));
+  if (partial !== undefined) return encodeObject(partialMetadataSchema, await inTurns(partial(result)));
   const object = plain(result.object);
   return encodeObject(result.definition?.schema ?? discoverySchemas.get(object['kind']) ?? statusSchema, object);
 }
 
-async function encodeList(result: ListResult, partial?: (result: ListResult) => JsonObject): Promise<Buffer> {
+function* encodeEntry(result: EntryResult, partial: Shape | undefined): Steps<Buffer> {
+  const { definition, entry } = result;
+  const object = partial === undefined ? yield* readStored(definition, entry) : yield* partial(result);
+  yield;
+  const schema = partial === undefined ? definition.schema : partialMetadataSchema;
+  return isLarge(entry)
+    ? yield* encodeObjectInSteps(schema, object as JsonObject)
+    : encodeObject(schema, object as JsonObject);
+}
+
+async function encodeList(result: ListResult, partial: Shape | undefined): Promise<Buffer> {
   const { definition, resourceVersion, continue: token, remainingItemCount, shard } = result;
-  const head = partial?.({ ...result, entries: [] }) ?? {
+  const head = (partial && (await inTurns(partial({ ...result, entries: [] })))) ?? {
     apiVersion: groupVersion(definition),
     kind: definition.listKind,
     metadata: {
@@ -33,23 +55,24 @@ async function encodeList(result: ListResult, partial?: (result: ListResult) => 
       ...(shard === undefined ? {} : { shardInfo: { selector: shard } }),
     },
   };
-  const items =
-    partial === undefined
-      ? await inBatches(
-          result.entries,
-          (entries) =>
-            encodeItems(
-              definition.schema,
-              entries.map((entry) => stored(definition, entry) as unknown as JsonObject),
-            ),
-          (entries) => ready(definition, entries),
-        )
-      : await inBatches(result.entries, (entries) =>
-          encodeItems(partialMetadataSchema, partial({ ...result, entries })['items'] as readonly JsonObject[]),
-        );
+  const items = await inBatches(
+    result.entries,
+    (entries) => inTurns(encodeEntries({ ...result, entries }, partial)),
+    partial === undefined ? (entries) => ready(definition, entries) : undefined,
+  );
   const { apiVersion, kind, metadata } = head;
   const message = Buffer.concat([encodeListMeta(metadata as JsonObject), ...items]);
   return encodeEnvelope({ apiVersion: String(apiVersion), kind: String(kind) }, message);
+}
+
+function* encodeEntries(result: ListResult, partial: Shape | undefined): Steps<Buffer> {
+  const { definition, entries } = result;
+  const objects: JsonObject[] = [];
+  if (partial !== undefined) objects.push(...((yield* partial(result))['items'] as readonly JsonObject[]));
+  else for (const entry of entries) objects.push((yield* readStored(definition, entry)) as unknown as JsonObject);
+  yield;
+  const schema = partial === undefined ? definition.schema : partialMetadataSchema;
+  return entries.some(isLarge) ? yield* encodeItemsInSteps(schema, objects) : encodeItems(schema, objects);
 }
 
 /** A watch event; bookmarks and errors have an object too. `schema` is that of the object, Status unless given. */

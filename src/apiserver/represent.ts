@@ -2,11 +2,11 @@ import { notAcceptable, untyped } from '../api/errors.js';
 import { goJson } from '../api/go-text.js';
 import { parseJsonInSteps } from '../api/json-text.js';
 import { type ApiObject, groupVersion, type JsonObject, type ObjectMeta } from '../api/object.js';
-import { atOnce, type Steps } from '../api/steps.js';
+import type { Steps } from '../api/steps.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
 import { inOrder, itemStart } from '../schema/encode.js';
-import { asStored, entryBytes, isLarge, ready, stored, storedMetadata } from './forms.js';
+import { asStored, entryBytes, readMetadata, readStored, ready } from './forms.js';
 import { compactJson, inBatches, type ListForm, listText, prettyJson, wholeText, yamlForm } from './list-text.js';
 import type { ListResult, Representation, Result } from './request.js';
 import { partialObject, tableOf } from './tables.js';
@@ -55,12 +55,11 @@ export function represent(result: Bodied, form: Representation, now: number): Re
 
 async function reshaped(result: Bodied, form: Representation, now: number): Promise<Represented> {
   const turns = new TurnTaking();
-  if (result.type === 'entry' && isLarge(result.entry)) await inTurns(result.entry.read(), turns);
   const transforms = form.as !== undefined && !isStatus(result);
   const shape = (some: Bodied): Steps<JsonObject> => transformed(some, form, now) as Steps<JsonObject>;
   if (form.mediaType === 'protobuf') {
     const { encodeAnswer } = await import('./protobuf-answer.js');
-    const bytes = await encodeAnswer(result, transforms ? (some) => atOnce(shape(some)) : undefined);
+    const bytes = await encodeAnswer(result, transforms ? shape : undefined);
     return { code: codeOf(result), contentType: types.protobuf, body: bodyOf(bytes) };
   }
   const texts = await formOf(form);
@@ -186,7 +185,9 @@ function* transformed(result: Bodied, form: Representation, now: number): Steps<
   const isList = result.type === 'list';
   const { definition } = result as { readonly definition: ResourceDefinition };
   if (as.kind === 'Table') {
-    const objects = isList ? result.entries.map((entry) => stored(definition, entry)) : [objectOf(result)];
+    const objects: ApiObject[] = [];
+    if (!isList) objects.push(yield* objectOf(result));
+    else for (const entry of result.entries) objects.push(yield* readStored(definition, entry));
     const meta = isList ? listMeta(result) : tableMeta(objects[0]);
     return tableOf(definition, objects, {
       version: as.version,
@@ -207,7 +208,8 @@ function* transformed(result: Bodied, form: Representation, now: number): Steps<
         `you requested PartialObjectMetadataList, but the requested object is not a list (${goType(false)})`,
       );
     }
-    const items = result.entries.map((entry) => partialObject(storedMetadata(definition, entry), as.version));
+    const items: JsonObject[] = [];
+    for (const entry of result.entries) items.push(partialObject(yield* readMetadata(definition, entry), as.version));
     return {
       kind: 'PartialObjectMetadataList',
       apiVersion: `meta.k8s.io/${as.version}`,
@@ -217,7 +219,7 @@ function* transformed(result: Bodied, form: Representation, now: number): Steps<
   }
   if (isList)
     throw notAcceptable(`you requested PartialObjectMetadata, but the requested object is a list (${goType(true)})`);
-  return partialObject(metadataOf(result), as.version);
+  return partialObject(yield* metadataOf(result), as.version);
 }
 
 const internalPackage = (group: string): string => (group === '' ? 'core' : (group.split('.')[0] ?? ''));
@@ -225,11 +227,14 @@ const internalPackage = (group: string): string => (group === '' ? 'core' : (gro
 export const tableMeta = (object: ApiObject | undefined): JsonObject =>
   object?.metadata.resourceVersion === undefined ? {} : { resourceVersion: object.metadata.resourceVersion };
 
-const objectOf = (result: Exclude<Bodied, ListResult>): ApiObject =>
-  result.type === 'entry' ? stored(result.definition, result.entry) : (result.object as ApiObject);
+function* objectOf(result: Exclude<Bodied, ListResult>): Steps<ApiObject> {
+  return result.type === 'entry' ? yield* readStored(result.definition, result.entry) : (result.object as ApiObject);
+}
 
-const metadataOf = (result: Exclude<Bodied, ListResult>): ObjectMeta =>
-  result.type === 'entry' ? storedMetadata(result.definition, result.entry) : objectOf(result).metadata;
+function* metadataOf(result: Exclude<Bodied, ListResult>): Steps<ObjectMeta> {
+  if (result.type === 'entry') return yield* readMetadata(result.definition, result.entry);
+  return (result.object as ApiObject).metadata;
+}
 
 function* plainValue(result: Bodied): Steps<unknown> {
   if (result.type === 'entry')

@@ -63,8 +63,7 @@ export type RequestBody =
 
 /** What a verb answers, before it is put into the form the caller accepts. */
 export type Result =
-  /** One stored object. */
-  | { readonly type: 'entry'; readonly code: number; readonly definition: ResourceDefinition; readonly entry: Entry }
+  | EntryResult
   /** One object that is not stored in this form. */
   | {
       readonly type: 'object';
@@ -94,6 +93,14 @@ export interface TextResult {
   readonly code: number;
   readonly text: string;
   readonly headers?: Headers;
+}
+
+/** One stored object. */
+export interface EntryResult {
+  readonly type: 'entry';
+  readonly code: number;
+  readonly definition: ResourceDefinition;
+  readonly entry: Entry;
 }
 
 export interface ListResult {

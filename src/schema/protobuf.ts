@@ -126,6 +126,15 @@ export const encodeObject = (schema: Schema, object: JsonObject): Buffer =>
     encodeProtobuf(schema, object),
   );
 
+/** The same of a large object. */
+export function* encodeObjectInSteps(schema: Schema, object: JsonObject): Steps<Buffer> {
+  const writer = new WireWriter();
+  yield* messageOf(schema).writeInSteps(writer, object);
+  yield;
+  const type = { apiVersion: String(object['apiVersion'] ?? ''), kind: String(object['kind'] ?? '') };
+  return encodeEnvelope(type, writer.finish());
+}
+
 /** Metadata of a list, as the beginning of its message. */
 export function encodeListMeta(metadata: JsonObject): Buffer {
   const writer = new WireWriter();
@@ -142,6 +151,19 @@ export function encodeItems(schema: Schema, items: readonly Json[]): Buffer {
     const before = writer.length;
     item.write(writer, asObject(items[at] ?? null));
     writer.close(2, before);
+  }
+  return writer.finish();
+}
+
+/** The same where some of them are large. */
+export function* encodeItemsInSteps(schema: Schema, items: readonly Json[]): Steps<Buffer> {
+  const writer = new WireWriter();
+  const item = messageOf(schema);
+  for (let at = items.length - 1; at >= 0; at--) {
+    const before = writer.length;
+    yield* item.writeInSteps(writer, asObject(items[at] ?? null));
+    writer.close(2, before);
+    yield;
   }
   return writer.finish();
 }
@@ -181,6 +203,7 @@ interface Message {
   readInto(out: Record<string, Json>, reader: WireReader, depth: number): void;
   readInSteps(out: Record<string, Json>, reader: WireReader, depth: number): Steps<void>;
   write(writer: WireWriter, value: JsonMembers): void;
+  writeInSteps(writer: WireWriter, value: JsonMembers): Steps<void>;
 }
 
 /** A value in the place of a field, list item or map value. */
@@ -192,6 +215,8 @@ interface Codec {
   readonly readInSteps?: (reader: WireReader, depth: number, previous: Json | undefined) => Steps<Json>;
   /** Writes value, length and tag. `undefined` and null are the zero value. */
   write(writer: WireWriter, number: number, value: Json | undefined): void;
+  /** The same of what may be large. */
+  readonly writeInSteps?: (writer: WireWriter, number: number, value: Json | undefined) => Steps<void>;
 }
 
 interface Field {
@@ -295,6 +320,19 @@ function structMessage(schema: Schema): Message {
         codec.write(writer, number, given);
       }
     },
+    *writeInSteps(writer, value) {
+      fields ??= compile();
+      for (const { name: member, number, codec, skipsAbsent, embedded } of fields) {
+        const given = value[member];
+        if (embedded !== undefined) {
+          const before = writer.length;
+          yield* embedded.writeInSteps(writer, value);
+          writer.close(number, before);
+        } else if (skipsAbsent && (given === undefined || given === null)) continue;
+        else if (codec.writeInSteps !== undefined) yield* codec.writeInSteps(writer, number, given);
+        else codec.write(writer, number, given);
+      }
+    },
   };
 }
 
@@ -378,12 +416,27 @@ function repeated(item: Codec): Codec {
       const items = Array.isArray(value) ? (value as readonly Json[]) : [];
       for (let at = items.length - 1; at >= 0; at--) item.write(writer, number, items[at]);
     },
+    *writeInSteps(writer, number, value) {
+      const items = Array.isArray(value) ? (value as readonly Json[]) : [];
+      for (let at = items.length - 1; at >= 0; at--) {
+        if (item.writeInSteps !== undefined) yield* item.writeInSteps(writer, number, items[at]);
+        else item.write(writer, number, items[at]);
+        if (at % fieldsInStep === 0) yield;
+      }
+    },
   };
 }
 
 function entries(schema: Schema): Codec {
   const values = valuesOf(schema);
   let value: Codec | undefined;
+  const writeEntry = (writer: WireWriter, number: number, name: string, of: Json | undefined): void => {
+    value ??= elementCodec(values);
+    const before = writer.length;
+    value.write(writer, 2, of);
+    writeText(writer, 1, name);
+    writer.close(number, before);
+  };
   return {
     type: wireTypes.bytes,
     read: (reader, depth, previous) => {
@@ -402,15 +455,16 @@ function entries(schema: Schema): Codec {
       return out;
     },
     write: (writer, number, given) => {
-      value ??= elementCodec(values);
+      const members = asObject(given ?? null);
+      for (const name of Object.keys(members).sort().reverse()) writeEntry(writer, number, name, members[name]);
+    },
+    *writeInSteps(writer, number, given) {
       const members = asObject(given ?? null);
       const names = Object.keys(members).sort();
       for (let at = names.length - 1; at >= 0; at--) {
         const name = names[at] as string;
-        const before = writer.length;
-        value.write(writer, 2, members[name]);
-        writeText(writer, 1, name);
-        writer.close(number, before);
+        writeEntry(writer, number, name, members[name]);
+        if (at % fieldsInStep === 0) yield;
       }
     },
   };
@@ -431,6 +485,11 @@ const message = (of: () => Message): Codec => ({
   write: (writer, number, value) => {
     const before = writer.length;
     of().write(writer, asObject(value ?? null));
+    writer.close(number, before);
+  },
+  *writeInSteps(writer, number, value) {
+    const before = writer.length;
+    yield* of().writeInSteps(writer, asObject(value ?? null));
     writer.close(number, before);
   },
 });

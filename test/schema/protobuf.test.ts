@@ -9,8 +9,10 @@ import {
   decodeEnvelope,
   decodeProtobuf,
   encodeItems,
+  encodeItemsInSteps,
   encodeListMeta,
   encodeObject,
+  encodeObjectInSteps,
   encodeProtobuf,
   encodeWatchEvent,
   ProtobufError,
@@ -159,6 +161,23 @@ describe('reading', () => {
     expect(() => atOnce(decodeProtobuf(configMap, truncated))).toThrow(new ProtobufError('unexpected EOF'));
   });
 
+  test('large messages are written in steps, also inside others', () => {
+    const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, n) => [`name-${n}`, 'x'.repeat(20)]));
+    const parts = Array.from({ length: 5_000 }, (_, id) => ({ id }));
+    for (const [schema, value] of [
+      [configMap, { metadata: {}, data: many }],
+      [configMap, { metadata: { labels: many }, data: { k: 'x' } }],
+      [everything, { metadata: { labels: many }, parts, counts: { a: 1 } }],
+    ] as const) {
+      const one = countSteps(encodeObjectInSteps(schema, value));
+      expect(one.result.equals(encodeObject(schema, value))).toBe(true);
+      expect(one.pauses).toBeGreaterThan(2);
+      const list = countSteps(encodeItemsInSteps(schema, [value, {}, value]));
+      expect(list.result.equals(encodeItems(schema, [value, {}, value]))).toBe(true);
+      expect(list.pauses).toBeGreaterThan(2 * one.pauses - 2);
+    }
+  });
+
   test('a message of more fields than are read is refused', () => {
     const bytes = Buffer.concat(Array.from({ length: 50_001 }, () => Buffer.from([0x12, 0])));
     expect(() => atOnce(decodeProtobuf(configMap, bytes))).toThrow('exceeded 50000 fields');
@@ -255,6 +274,7 @@ test('what was written reads back as the same object', () => {
       const object = canonical(parseJson(goJson(given)));
       const read = canonical(atOnce(decodeProtobuf(everything, encodeProtobuf(everything, object))));
       expect(goJson(read)).toBe(goJson(object));
+      expect(atOnce(encodeObjectInSteps(everything, object))).toEqual(encodeObject(everything, object));
     }),
   );
 });
