@@ -41,10 +41,28 @@ export function stored(definition: ResourceDefinition, entry: Entry): ApiObject 
   return readBefore(known, entry) ?? keepObject(known, entry, codec.read(entry.value as JsonObject));
 }
 
-/** The same of an object that may be large. */
+/** The same of an object that may be large. Where others convert, `ready` comes first here, too. */
 export function* readStored(definition: ResourceDefinition, entry: Entry): Steps<ApiObject> {
-  if (definition.codec !== undefined || !isLarge(entry)) return stored(definition, entry);
-  return (yield* entry.read()) as unknown as ApiObject;
+  if (!isLarge(entry)) return stored(definition, entry);
+  const { codec } = definition;
+  if (codec === undefined) return (yield* entry.read()) as unknown as ApiObject;
+  const known = readingsOf(definition);
+  const before = readBefore(known, entry);
+  if (before !== undefined) return before;
+  const value = (yield* entry.read()) as JsonObject;
+  yield;
+  return keepObject(known, entry, codec.read(value));
+}
+
+/** What `stored` answers, of any entry. Rejects with what the caller is told. */
+export async function readInTurns(
+  definition: ResourceDefinition,
+  entry: Entry,
+  turns = new TurnTaking(),
+): Promise<ApiObject> {
+  const preparation = ready(definition, [entry]);
+  if (preparation !== undefined) await preparation;
+  return isLarge(entry) ? inTurns(readStored(definition, entry), turns) : stored(definition, entry);
 }
 
 const readBefore = ({ foreign, objects }: Readings, entry: Entry): ApiObject | undefined =>
@@ -131,20 +149,14 @@ async function makeReady(
 }
 
 function* makeBytes(definition: ResourceDefinition, entry: Entry): Steps<void> {
-  const known = readingsOf(definition);
-  let object = readBefore(known, entry);
-  if (object === undefined) {
-    const value = (yield* entry.read()) as JsonObject;
-    yield;
-    object = keepObject(known, entry, definition.codec?.read(value) ?? (value as unknown as ApiObject));
-    yield;
-  }
+  const object = yield* readStored(definition, entry);
+  yield;
   const { order, writeInSteps } = compileEncoder(definition);
   const later = new Postponed();
   const ordered = order(object, later);
   yield* later.rest();
   yield;
-  keepBytes(known, entry, yield* writeInSteps(ordered));
+  keepBytes(readingsOf(definition), entry, yield* writeInSteps(ordered));
 }
 
 async function convertAll(

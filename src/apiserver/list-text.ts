@@ -3,6 +3,7 @@ import type { Json, JsonObject } from '../api/object.js';
 import type { Steps } from '../api/steps.js';
 import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
 import type { Entry } from '../store/store.js';
+import { isLarge } from './forms.js';
 import type { ListResult } from './request.js';
 
 /** Bytes of entries that are dealt with at a time. */
@@ -36,26 +37,30 @@ export function* wholeText(text: Text): Steps<string> {
   return typeof text === 'string' ? text : yield* text;
 }
 
-/** How a list is written whose items are written apart. */
+/** How a list is written whose items are written apart. `large`: one of its items is, so it is better written in steps. */
 export interface ListForm {
-  /** The list without items. */
-  frame(list: JsonObject): Text;
+  /** The list without items, or one object. */
+  frame(list: JsonObject, large?: boolean): Text;
   /** What stands in the frame for no items; items stand between `open` and `close`. */
   empty(member: string): string;
   open(member: string): string;
-  items(list: readonly Json[]): Text;
+  items(list: readonly Json[], large: boolean): Text;
   readonly between: string;
   readonly close: string;
 }
 
+function* compact(value: Json, large: boolean): Steps<string> {
+  return large ? yield* goJsonInSteps(value) : goJson(value);
+}
+
 export const compactJson: ListForm = {
-  *frame(list) {
-    return `${yield* goJsonInSteps(list)}\n`;
+  *frame(list, large = false) {
+    return `${yield* compact(list, large)}\n`;
   },
   empty: (member) => `"${member}":[]`,
   open: (member) => `"${member}":[`,
-  *items(list) {
-    return (yield* goJsonInSteps(list)).slice(1, -1);
+  *items(list, large) {
+    return (yield* compact(list, large)).slice(1, -1);
   },
   between: ',',
   close: ']',
@@ -96,7 +101,7 @@ export async function listText(
   let before = text.slice(0, at) + form.open(member);
   const part = async (entries: readonly Entry[]): Promise<Buffer> => {
     const shaped = await inTurns(shape({ ...result, entries }));
-    const items = await inTurns(wholeText(form.items(shaped[member] as readonly Json[])));
+    const items = await inTurns(wholeText(form.items(shaped[member] as readonly Json[], entries.some(isLarge))));
     const made = Buffer.from(before + items);
     before = form.between;
     return made;

@@ -10,7 +10,7 @@ import {
 } from '../api/object.js';
 import type { Query } from '../api/options.js';
 import { selectedName } from '../api/selectors.js';
-import type { Steps } from '../api/steps.js';
+import { atOnce, type Steps } from '../api/steps.js';
 import type { UserInfo } from '../api/user.js';
 import type {
   Client,
@@ -31,7 +31,7 @@ import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
 import type { Entry } from '../store/store.js';
 import type { Catalogue } from './catalogue.js';
 import { verbsOf } from './discovery.js';
-import { isLarge, readMetadata, stored, storedMetadata } from './forms.js';
+import { isLarge, readMetadata, readStored } from './forms.js';
 import type { Pace } from './pace.js';
 import type { ApiRequest, ApiResponse, RequestInfo, Result } from './request.js';
 
@@ -273,7 +273,7 @@ async function objectOf<T extends ApiObject>(answer: Result): Promise<T> {
   if (result.type === 'object') return result.object as T;
   if (result.type !== 'entry') throw new Error(`an object was expected, not a ${result.type}`);
   const { definition, entry } = result;
-  return isLarge(entry) ? await inTurns(readLarge<T>(definition, entry, {})) : readAs<T>(definition, entry, {});
+  return isLarge(entry) ? await inTurns(readInSteps<T>(definition, entry, {})) : readAs<T>(definition, entry, {});
 }
 
 async function listOf<T extends ApiObject>(answer: Result, options: ListOptions): Promise<List<T>> {
@@ -286,7 +286,7 @@ async function listOf<T extends ApiObject>(answer: Result, options: ListOptions)
     if (turns.isDue) await turns.next();
     items.push(
       isLarge(entry)
-        ? await inTurns(readLarge<T>(definition, entry, options), turns)
+        ? await inTurns(readInSteps<T>(definition, entry, options), turns)
         : readAs<T>(definition, entry, options),
     );
   }
@@ -301,17 +301,18 @@ async function listOf<T extends ApiObject>(answer: Result, options: ListOptions)
 }
 
 /** An object as the options of a list or watch want it. */
-const readAs = <T extends ApiObject>(definition: ResourceDefinition, entry: Entry, options: ReadOptions): T =>
-  options.metadataOnly
-    ? withMetadata<T>(definition, storedMetadata(definition, entry))
-    : (stored(definition, entry) as T);
-
-/** The same of a large object. */
-function* readLarge<T extends ApiObject>(definition: ResourceDefinition, entry: Entry, options: ReadOptions): Steps<T> {
-  if (options.metadataOnly) return withMetadata<T>(definition, yield* readMetadata(definition, entry));
-  yield* entry.read();
-  return stored(definition, entry) as T;
+function* readInSteps<T extends ApiObject>(
+  definition: ResourceDefinition,
+  entry: Entry,
+  options: ReadOptions,
+): Steps<T> {
+  return options.metadataOnly
+    ? withMetadata<T>(definition, yield* readMetadata(definition, entry))
+    : ((yield* readStored(definition, entry)) as T);
 }
+
+const readAs = <T extends ApiObject>(definition: ResourceDefinition, entry: Entry, options: ReadOptions): T =>
+  atOnce(readInSteps<T>(definition, entry, options));
 
 interface ReadOptions {
   readonly metadataOnly?: boolean;
@@ -379,7 +380,7 @@ function watch<T extends ApiObject>(
                 if (!isLarge(entry)) tell(readAs<T>(definition, entry, options));
                 else
                   reader
-                    .read(readLarge<T>(definition, entry, options), tell)
+                    .read(readInSteps<T>(definition, entry, options), tell)
                     .catch((error: unknown) => subscriber.error(error));
               }
             },

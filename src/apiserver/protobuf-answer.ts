@@ -2,6 +2,7 @@ import { goJson } from '../api/go-text.js';
 import { parseJson } from '../api/json-text.js';
 import { groupVersion, type JsonObject } from '../api/object.js';
 import type { Steps } from '../api/steps.js';
+import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { discoverySchemas } from '../resources/discovery-schemas.js';
 import { partialMetadataSchema } from '../resources/partial-metadata-schema.js';
 import { statusSchema } from '../resources/status-schema.js';
@@ -16,10 +17,11 @@ import {
   encodeWatchEvent,
 } from '../schema/protobuf.js';
 import type { Schema } from '../schema/schema.js';
+import type { Entry } from '../store/store.js';
 import { isLarge, readStored, ready } from './forms.js';
 import { inBatches } from './list-text.js';
 import type { Bodied } from './represent.js';
-import type { EntryResult, ListResult } from './request.js';
+import type { ListResult } from './request.js';
 
 /** How a result is shown of which only metadata is asked for. */
 type Shape = (result: Bodied) => Steps<JsonObject>;
@@ -27,15 +29,18 @@ type Shape = (result: Bodied) => Steps<JsonObject>;
 /** Answers in protobuf, for clients that ask for nothing else. */
 export async function encodeAnswer(result: Bodied, partial?: Shape): Promise<Buffer> {
   if (result.type === 'list') return encodeList(result, partial);
-  if (result.type === 'entry') return inTurns(encodeEntry(result, partial));
+  if (result.type === 'entry') return inTurns(encodeEntry(result.definition, result.entry, partial?.(result)));
   if (partial !== undefined) return encodeObject(partialMetadataSchema, await inTurns(partial(result)));
   const object = plain(result.object);
   return encodeObject(result.definition?.schema ?? discoverySchemas.get(object['kind']) ?? statusSchema, object);
 }
 
-function* encodeEntry(result: EntryResult, partial: Shape | undefined): Steps<Buffer> {
-  const { definition, entry } = result;
-  const object = partial === undefined ? yield* readStored(definition, entry) : yield* partial(result);
+function* encodeEntry(
+  definition: ResourceDefinition,
+  entry: Entry,
+  partial: Steps<JsonObject> | undefined,
+): Steps<Buffer> {
+  const object = yield* partial ?? readStored(definition, entry);
   yield;
   const schema = partial === undefined ? definition.schema : partialMetadataSchema;
   return isLarge(entry)
@@ -75,7 +80,17 @@ function* encodeEntries(result: ListResult, partial: Shape | undefined): Steps<B
   return entries.some(isLarge) ? yield* encodeItemsInSteps(schema, objects) : encodeItems(schema, objects);
 }
 
-/** A watch event; bookmarks and errors have an object too. `schema` is that of the object, Status unless given. */
+/** A watch event of a stored object, of which only metadata may be asked for. */
+export function* encodeEventOf(
+  type: string,
+  definition: ResourceDefinition,
+  entry: Entry,
+  partial?: Steps<JsonObject>,
+): Steps<Buffer> {
+  return encodeWatchEvent(type, yield* encodeEntry(definition, entry, partial));
+}
+
+/** What else a watch tells: bookmarks and errors have an object too. `schema` is that of the object, Status unless given. */
 export const encodeEvent = (type: string, schema: Schema | undefined, object: object): Buffer =>
   encodeWatchEvent(type, encodeObject(schema ?? statusSchema, plain(object)));
 

@@ -1,28 +1,22 @@
 import { ApiError, untyped } from '../api/errors.js';
-import { goJson } from '../api/go-text.js';
-import { type ApiObject, groupVersion, type ObjectMeta } from '../api/object.js';
+import { goJson, goJsonInSteps } from '../api/go-text.js';
+import { type ApiObject, groupVersion, type JsonObject } from '../api/object.js';
+import { atOnce, type Steps } from '../api/steps.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
+import { inLaterTurns } from '../runtime/turn-taking.js';
 import { inOrder } from '../schema/encode.js';
 import type { Entry } from '../store/store.js';
-import { entryBytes, stored, storedMetadata } from './forms.js';
+import { entryBytes, isLarge, readMetadata, readStored } from './forms.js';
 import { Recent } from './recent.js';
 import { tableMeta } from './represent.js';
 import type { Representation, WatchItem } from './request.js';
 import { partialObject, tableOf } from './tables.js';
 
 /**
- * Watch events in the form the caller accepts; plain JSON is made once for all watchers. Undefined for what has no such
- * form, where the watch ends.
+ * Watch events in the form the caller accepts, in the order they are told. Undefined for what has no such form, where the
+ * watch ends; a promise for a large object, which is written in turns.
  */
-export type EventEncoder = (item: WatchItem) => Buffer | undefined;
-
-/** Bytes of events that are kept for the next who watch the same. */
-const keptBytes = 16 * 1_048_576;
-
-/** An event as a line, by what it is told as and of which kind. */
-type Line = readonly [definition: ResourceDefinition, type: string, bytes: Buffer];
-
-const plainEvents = new Recent<Entry, readonly Line[]>(keptBytes);
+export type EventEncoder = (item: WatchItem) => Buffer | undefined | Promise<Buffer>;
 
 export async function eventEncoder(
   definition: ResourceDefinition,
@@ -40,67 +34,150 @@ async function encoderOf(
   form: Representation,
   now: () => number,
 ): Promise<EventEncoder> {
-  if (form.mediaType === 'protobuf') {
-    const [{ encodeEvent }, { partialMetadataSchema }] = await Promise.all([
-      import('./protobuf-answer.js'),
-      import('../resources/partial-metadata-schema.js'),
-    ]);
-    const { as } = form;
-    return (item) => {
-      if (item.type === 'ERROR') return encodeEvent('ERROR', undefined, statusOf(item.error));
-      return as === undefined
-        ? encodeEvent(item.type, definition.schema, objectIn(definition, item))
-        : encodeEvent(item.type, partialMetadataSchema, partialObject(metadataIn(definition, item), as.version));
-    };
-  }
-  if (form.as === undefined) {
-    return (item) =>
-      'entry' in item
-        ? plainEvent(definition, item.type, item.entry)
-        : line(item.type, specialObject(definition, item));
-  }
-  let first = true;
   const { as } = form;
-  return (item) => {
-    if (item.type === 'ERROR') return line('ERROR', statusOf(item.error));
-    if (as.kind !== 'Table') return line(item.type, partialObject(metadataIn(definition, item), as.version));
-    const object = objectIn(definition, item);
+  if (form.mediaType === 'protobuf') return protobufEvents(definition, as?.version);
+  if (as === undefined) return plainEvents(definition);
+  return as.kind === 'Table' ? tables(definition, form, as.version, now) : partialEvents(definition, as.version);
+}
+
+type Special = Extract<WatchItem, { type: 'BOOKMARK' | 'ERROR' }>;
+type Told = Exclude<WatchItem, { readonly type: 'ERROR' }>;
+type MetaVersion = NonNullable<Representation['as']>['version'];
+
+/** A form in which an event is the same for all who watch, so that it is made once. */
+interface SharedForm {
+  readonly name: string;
+  write(type: string, entry: Entry): Buffer | Promise<Buffer>;
+  special(item: Special): Buffer;
+}
+
+interface Made {
+  readonly definition: ResourceDefinition;
+  readonly form: string;
+  readonly type: string;
+  readonly bytes: Buffer | Promise<Buffer>;
+}
+
+/** Bytes of events that are kept for the next who watch the same. */
+const keptBytes = 16 * 1_048_576;
+const kept = new Recent<Entry, readonly Made[]>(keptBytes);
+
+const shared =
+  (definition: ResourceDefinition, form: SharedForm): EventEncoder =>
+  (item) =>
+    'entry' in item ? sharedEvent(definition, form, item) : form.special(item);
+
+function sharedEvent(
+  definition: ResourceDefinition,
+  { name: form, write }: SharedForm,
+  { type, entry }: Extract<WatchItem, { readonly entry: Entry }>,
+): Buffer | Promise<Buffer> {
+  const known = kept.get(entry) ?? [];
+  for (const made of known) {
+    if (made.definition === definition && made.type === type && made.form === form) return made.bytes;
+  }
+  const bytes = write(type, entry);
+  kept.set(
+    entry,
+    [...known, { definition, form, type, bytes }],
+    bytes instanceof Promise ? entry.bytes.length : bytes.length,
+  );
+  return bytes;
+}
+
+const eventEnd = Buffer.from('}\n');
+
+const plainEvents = (definition: ResourceDefinition): EventEncoder =>
+  shared(definition, {
+    name: 'json',
+    write: (type, entry) =>
+      Buffer.concat([Buffer.from(`{"type":"${type}","object":`), entryBytes(definition, entry), eventEnd]),
+    special: (item) => line(item.type, specialObject(definition, item)),
+  });
+
+const partialEvents = (definition: ResourceDefinition, version: MetaVersion): EventEncoder =>
+  shared(definition, {
+    name: `json of ${version}`,
+    write: (type, entry) => writeEntry(entry, partialLine(definition, type, entry, version)),
+    special: (item) =>
+      line(item.type, item.type === 'ERROR' ? statusOf(item.error) : partialMark(definition, item, version)),
+  });
+
+function* partialLine(definition: ResourceDefinition, type: string, entry: Entry, version: MetaVersion): Steps<Buffer> {
+  return yield* lineInSteps(type, yield* metadataOf(definition, entry, version), isLarge(entry));
+}
+
+async function protobufEvents(definition: ResourceDefinition, partial: MetaVersion | undefined): Promise<EventEncoder> {
+  const [{ encodeEvent, encodeEventOf }, { partialMetadataSchema }] = await Promise.all([
+    import('./protobuf-answer.js'),
+    import('../resources/partial-metadata-schema.js'),
+  ]);
+  return shared(definition, {
+    name: partial === undefined ? 'protobuf' : `protobuf of ${partial}`,
+    write: (type, entry) => {
+      const metadata = partial && metadataOf(definition, entry, partial);
+      return writeEntry(entry, encodeEventOf(type, definition, entry, metadata));
+    },
+    special: (item) => {
+      if (item.type === 'ERROR') return encodeEvent('ERROR', undefined, statusOf(item.error));
+      return partial === undefined
+        ? encodeEvent(item.type, definition.schema, specialObject(definition, item))
+        : encodeEvent(item.type, partialMetadataSchema, partialMark(definition, item, partial));
+    },
+  });
+}
+
+/** Tables tell how old something is, so that each watch has its own. */
+function tables(
+  definition: ResourceDefinition,
+  { includeObject = 'Metadata' }: Representation,
+  version: MetaVersion,
+  now: () => number,
+): EventEncoder {
+  let first = true;
+  function* written(item: Told, columns: boolean): Steps<Buffer> {
+    const object = yield* objectIn(definition, item);
     const table = tableOf(definition, [object], {
-      version: as.version,
-      includeObject: form.includeObject ?? 'Metadata',
+      version,
+      includeObject,
       metadata: tableMeta(object),
       now: now(),
-      columns: first,
+      columns,
       ...(item.type === 'BOOKMARK' ? { bookmark: true } : {}),
     });
+    return yield* lineInSteps(item.type, table as JsonObject, 'entry' in item && isLarge(item.entry));
+  }
+  return (item) => {
+    if (item.type === 'ERROR') return line('ERROR', statusOf(item.error));
+    const steps = written(item, first);
     first = false;
-    return line(item.type, table);
+    return 'entry' in item ? writeEntry(item.entry, steps) : atOnce(steps);
   };
 }
 
-type Told = Exclude<WatchItem, { readonly type: 'ERROR' }>;
+/** Many may watch, each in its own form, so that not even the first step is taken while a change is told to all. */
+const writeEntry = (entry: Entry, steps: Steps<Buffer>): Buffer | Promise<Buffer> =>
+  isLarge(entry) ? inLaterTurns(steps) : atOnce(steps);
 
-const objectIn = (definition: ResourceDefinition, item: Told): ApiObject =>
-  'entry' in item ? stored(definition, item.entry) : (specialObject(definition, item) as ApiObject);
-
-const metadataIn = (definition: ResourceDefinition, item: Told): ObjectMeta =>
-  'entry' in item ? storedMetadata(definition, item.entry) : objectIn(definition, item).metadata;
-
-function plainEvent(definition: ResourceDefinition, type: string, entry: Entry): Buffer {
-  const lines = plainEvents.get(entry) ?? [];
-  for (const [of, as, bytes] of lines) if (of === definition && as === type) return bytes;
-  const made = Buffer.concat([Buffer.from(`{"type":"${type}","object":`), entryBytes(definition, entry), eventEnd]);
-  plainEvents.set(entry, [...lines, [definition, type, made]], made.length);
-  return made;
+function* objectIn(definition: ResourceDefinition, item: Told): Steps<ApiObject> {
+  return 'entry' in item ? yield* readStored(definition, item.entry) : (specialObject(definition, item) as ApiObject);
 }
-const eventEnd = Buffer.from('}\n');
+
+function* metadataOf(definition: ResourceDefinition, entry: Entry, version: MetaVersion): Steps<JsonObject> {
+  return partialObject(yield* readMetadata(definition, entry), version);
+}
+
+const partialMark = (definition: ResourceDefinition, item: Special, version: MetaVersion): JsonObject =>
+  partialObject((specialObject(definition, item) as ApiObject).metadata, version);
+
 const line = (type: string, object: unknown): Buffer => Buffer.from(`{"type":"${type}","object":${goJson(object)}}\n`);
 
+function* lineInSteps(type: string, object: JsonObject, large: boolean): Steps<Buffer> {
+  return large ? Buffer.from(`{"type":"${type}","object":${yield* goJsonInSteps(object)}}\n`) : line(type, object);
+}
+
 /** What stands in a bookmark or an error event. */
-function specialObject(
-  definition: ResourceDefinition,
-  item: Extract<WatchItem, { type: 'BOOKMARK' | 'ERROR' }>,
-): object {
+function specialObject(definition: ResourceDefinition, item: Special): object {
   if (item.type === 'ERROR') return statusOf(item.error);
   const bare = {
     kind: definition.kind,

@@ -6,7 +6,7 @@ import type { Steps } from '../api/steps.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
 import { inOrder, itemStart } from '../schema/encode.js';
-import { asStored, entryBytes, readMetadata, readStored, ready } from './forms.js';
+import { asStored, entryBytes, isLarge, readMetadata, readStored, ready } from './forms.js';
 import { compactJson, inBatches, type ListForm, listText, prettyJson, wholeText, yamlForm } from './list-text.js';
 import type { ListResult, Representation, Result } from './request.js';
 import { partialObject, tableOf } from './tables.js';
@@ -66,17 +66,22 @@ async function reshaped(result: Bodied, form: Representation, now: number): Prom
   const chunks =
     result.type === 'list'
       ? await listText(result, shape, texts, readsWhole(form) ? (some) => ready(result.definition, some) : undefined)
-      : [await oneText(shape(result), texts, turns)];
+      : [await oneText(shape(result), result.type === 'entry' && isLarge(result.entry), texts, turns)];
   return { code: codeOf(result), contentType: types[form.mediaType], body: bodyOf(...chunks) };
 }
 
 /** Bare metadata is read without the rest. */
 const readsWhole = ({ as }: Representation): boolean => as === undefined || as.kind === 'Table';
 
-async function oneText(shape: Steps<JsonObject>, { frame }: ListForm, turns: TurnTaking): Promise<Buffer> {
+async function oneText(
+  shape: Steps<JsonObject>,
+  large: boolean,
+  { frame }: ListForm,
+  turns: TurnTaking,
+): Promise<Buffer> {
   const object = await inTurns(shape, turns);
   if (turns.isDue) await turns.next();
-  return Buffer.from(await inTurns(wholeText(frame(object)), turns));
+  return Buffer.from(await inTurns(wholeText(frame(object, large)), turns));
 }
 
 async function formOf({ mediaType, pretty }: Representation): Promise<ListForm> {

@@ -22,7 +22,7 @@ import type { Emptied } from '../schema/decode.js';
 import type { Document } from '../store/store.js';
 import { type Entry, WriteConflict } from '../store/store.js';
 import { withVersions } from './conversions.js';
-import { asIfStored, encode, isLarge, ready, sameDocument, stored } from './forms.js';
+import { asIfStored, encode, readInTurns, ready, sameDocument } from './forms.js';
 import {
   checkNoVersion,
   checkPathName,
@@ -275,9 +275,7 @@ async function updateOnce(
 ): Promise<Written> {
   const { definition, context, view } = request;
   const turns = new TurnTaking();
-  if (isLarge(entry)) await inTurns(entry.read(), turns);
-  await ready(definition, [entry]);
-  const previous = stored(definition, entry);
+  const previous = await readInTurns(definition, entry, turns);
   if (turns.isDue) await turns.next();
   const changed = await update.change(previous);
   if (turns.isDue) await turns.next();

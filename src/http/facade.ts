@@ -231,8 +231,12 @@ function told(encode: EventEncoder, { sent }: WatchResult): EventEncoder {
   if (sent === undefined) return encode;
   return (item) => {
     const bytes = encode(item);
-    if (bytes !== undefined) sent(item, bytes.length);
-    return bytes;
+    const counted = (made: Buffer): Buffer => {
+      sent(item, made.length);
+      return made;
+    };
+    if (bytes instanceof Promise) return bytes.then(counted);
+    return bytes && counted(bytes);
   };
 }
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import type { EventEncoder } from '../apiserver/represent-event.js';
-import type { WatchResult } from '../apiserver/request.js';
+import type { WatchItem, WatchResult } from '../apiserver/request.js';
 import type { Clock } from '../runtime/clock.js';
 import { Subscription } from '../runtime/observable.js';
 
@@ -28,29 +28,51 @@ export function writeWatch(
       subscription.unsubscribe();
       resolve();
     };
+    /** A large event that is being encoded, and what follows it. Nothing overtakes it, or comes after it if it fails. */
+    let encoding: Promise<void> | undefined;
+    const hold = (work: Promise<void>): void => {
+      const done = work.then(() => {
+        if (encoding === done) encoding = undefined;
+      });
+      done.catch(fail);
+      encoding = done;
+    };
+    const fail = (error: unknown): void => {
+      subscription.unsubscribe();
+      reject(error);
+    };
     const end = (): void => {
       out.end();
       if (out.writableLength > 0) void taken(out, clock, cut);
       finish();
     };
-    pace.limit(() => (out.writableLength > restAbove && !out.destroyed ? taken(out, clock, cut) : undefined));
+    const write = (bytes: Buffer | undefined): void => {
+      if (out.destroyed || out.writableEnded) return;
+      if (bytes === undefined) end();
+      else out.write(bytes);
+    };
+    const tell = (item: WatchItem): void | Promise<void> => {
+      if (out.destroyed || out.writableEnded) return;
+      const bytes = encode(item);
+      return bytes instanceof Promise ? bytes.then(write) : write(bytes);
+    };
+    const room = (): Promise<void> | undefined =>
+      out.writableLength > restAbove && !out.destroyed ? taken(out, clock, cut) : undefined;
+    pace.limit(() => (encoding === undefined ? room() : encoding.then(room)));
     const running = events.subscribe({
       next: (item) => {
-        if (out.destroyed || out.writableEnded) return;
         try {
-          const bytes = encode(item);
-          if (bytes === undefined) end();
-          else out.write(bytes);
+          const work = encoding === undefined ? tell(item) : encoding.then(() => tell(item));
+          if (work !== undefined) hold(work);
         } catch (error) {
-          subscription.unsubscribe();
-          reject(error);
+          fail(error);
         }
       },
       error: () => {
         cut();
         finish();
       },
-      complete: end,
+      complete: () => (encoding === undefined ? end() : hold(encoding.then(end))),
     });
     subscription.add(running);
     out.once('close', finish);

@@ -53,6 +53,13 @@ export async function inTurns<R>(steps: Generator<void, R, void>, turns = new Tu
   }
 }
 
+/** The same, of which nothing is done before everybody else had a turn. */
+export async function inLaterTurns<R>(steps: Generator<void, R, void>): Promise<R> {
+  const turns = new TurnTaking();
+  await turns.next();
+  return inTurns(steps, turns);
+}
+
 /**
  * Requests of this process are answered without waiting for anything, so code that asks again as soon as it has an
  * answer would keep timers and sockets waiting for as long as it goes on. Once that took long, the next has to wait.

@@ -8,7 +8,7 @@ import { requestsFor } from './generate.js';
 import { hostileHook } from './hostile-hook.js';
 import { complaints, type FuzzAnswer } from './judge.js';
 import { attackedKinds } from './kinds.js';
-import { largeRequests } from './large.js';
+import { largeRequests, largeWatches } from './large.js';
 import { mutated } from './mutate.js';
 import { type Random, randomFrom } from './random.js';
 import { type FuzzRequest, readCorpus, shown } from './request.js';
@@ -109,6 +109,7 @@ export async function campaign({
       const target = await openTarget(options);
       const wanted = Math.min(perServer, requests - asked);
       await mend(target);
+      target.follow(largeWatches);
       const ways = { corpus, random, turns, maxBlockedMs, find, codes, unrepeated, target };
       let generated: readonly FuzzRequest[] = [];
       const names = Object.keys(bombs);
@@ -149,6 +150,7 @@ export async function campaign({
         if (count % 1_000 === 999) {
           await inspect(target, find);
           await mend(target);
+          target.follow(largeWatches);
           if (count % 5_000 === 4_999) {
             await clear(target);
             await mend(target);

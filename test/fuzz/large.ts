@@ -155,6 +155,7 @@ const answers = [
   'application/yaml',
   'application/vnd.kubernetes.protobuf, application/json',
   'application/json;as=Table;v=v1;g=meta.k8s.io',
+  'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io',
   'application/yaml;as=PartialObjectMetadata;v=v1;g=meta.k8s.io',
 ];
 
@@ -195,6 +196,17 @@ export function largeRead(random: Random): FuzzRequest {
     after: [requestTo('DELETE', `${collection}/large`)],
   };
 }
+
+/** Watches of the same, in every form: whatever is written is told to all of them. */
+export const largeWatches: readonly FuzzRequest[] = readables.flatMap(({ collections }) =>
+  collections.flatMap((collection) =>
+    answers.flatMap((accept) =>
+      accept.startsWith('application/yaml')
+        ? []
+        : [requestTo('GET', `${collection}?watch=true`, { headers: [['accept', accept]] })],
+    ),
+  ),
+);
 
 /** Any request with such an object for any of these kinds, or for one that is there. */
 export function largeRequests(definitions: readonly ResourceDefinition[]): (random: Random) => FuzzRequest {

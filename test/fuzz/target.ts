@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import { type ClientHttp2Session, connect as connectHttp2, type OutgoingHttpHeaders } from 'node:http2';
 import { Agent, request as httpsRequest } from 'node:https';
 import { Readable, Writable } from 'node:stream';
@@ -24,6 +25,8 @@ export interface Target {
   http2(request: FuzzRequest): Promise<FuzzAnswer | undefined>;
   /** These bytes over a connection of their own, which is then dropped. */
   bytes(bytes: Buffer, protocol: 'h2' | 'http/1.1'): Promise<void>;
+  /** Keeps these watches open as long as the server runs; those that have ended since are begun again. */
+  follow(watches: readonly FuzzRequest[]): void;
   /** What was logged as an error since last asked. */
   loggedErrors(): readonly string[];
   stop(): Promise<void>;
@@ -42,6 +45,7 @@ export async function openTarget(options: ServerOptions): Promise<Target> {
   const { certificate, key } = await credentialsOf(server);
   const der = new X509Certificate(certificate).raw;
   const stopping = new AbortController();
+  setMaxListeners(0, stopping.signal);
   const parts = {
     handle: (request: ApiRequest) => opened.handle(request),
     clock: systemClock,
@@ -53,6 +57,16 @@ export async function openTarget(options: ServerOptions): Promise<Target> {
     const { exchange, answer } = inProcess(request, [der]);
     await serve(parts, exchange);
     return answer();
+  };
+
+  const followed = new Map<FuzzRequest, () => void>();
+  const follow = (watches: readonly FuzzRequest[]): void => {
+    for (const request of watches) {
+      if (followed.has(request)) continue;
+      const { exchange, leave } = inProcess(request, [der], Number.POSITIVE_INFINITY);
+      followed.set(request, leave);
+      void serve(parts, exchange).finally(() => followed.delete(request));
+    }
   };
 
   const url = new URL(server.url ?? '');
@@ -155,10 +169,12 @@ export async function openTarget(options: ServerOptions): Promise<Target> {
     http1,
     http2,
     bytes,
+    follow,
     loggedErrors: () => errors.splice(0),
     stop: async () => {
       agent.destroy();
       session?.destroy();
+      for (const leave of followed.values()) leave();
       stopping.abort();
       await server.stop();
     },
@@ -194,7 +210,8 @@ async function credentialsOf(server: Server): Promise<{ readonly certificate: st
 function inProcess(
   request: FuzzRequest,
   certificates: readonly Buffer[],
-): { readonly exchange: Exchange; answer(): FuzzAnswer } {
+  staysMs = glanceMs,
+): { readonly exchange: Exchange; answer(): FuzzAnswer; leave(): void } {
   const byName = new Map<string, string>();
   for (const [name, value] of request.headers) {
     const lower = name.toLowerCase();
@@ -207,6 +224,11 @@ function inProcess(
   body.push(null);
   const closed: (() => void)[] = [];
   let answered: FuzzAnswer | undefined;
+  let stream: Writable | undefined;
+  const leave = (): void => {
+    for (const listener of closed) listener();
+    stream?.destroy();
+  };
   const exchange: Exchange = {
     version: 2,
     method: request.method,
@@ -229,16 +251,15 @@ function inProcess(
       answered = { code, headers, body: Buffer.alloc(0), stream: true };
       const out = new Writable({
         write: (chunk: Buffer, _, done) => {
-          chunks.push(chunk);
+          // Who stays for good remembers nothing.
+          if (Number.isFinite(staysMs)) chunks.push(chunk);
           done();
         },
       });
-      const leave = setTimeout(() => {
-        for (const listener of closed) listener();
-        out.destroy();
-      }, glanceMs);
+      stream = out;
+      const end = Number.isFinite(staysMs) ? setTimeout(leave, staysMs) : undefined;
       out.once('close', () => {
-        clearTimeout(leave);
+        clearTimeout(end);
         answered = { code, headers, body: Buffer.concat(chunks), stream: true };
       });
       return out;
@@ -252,5 +273,5 @@ function inProcess(
     if (answered === undefined) throw new Error('nothing was answered');
     return answered;
   };
-  return { exchange, answer };
+  return { exchange, answer, leave };
 }

@@ -2,6 +2,7 @@ import { Writable } from 'node:stream';
 import { expect, test } from 'vitest';
 
 import { eventEncoder } from '../../src/apiserver/represent-event.js';
+import type { WatchItem } from '../../src/apiserver/request.js';
 import { writeWatch } from '../../src/http/watch-writer.js';
 import { MemoryStore } from '../../src/store/memory/memory-store.js';
 import { FakeClock, settled } from '../../src/testing/fake-clock.js';
@@ -125,6 +126,58 @@ test('a watch that is over does not wait for its reader any longer than before',
   expect(out.destroyed).toBe(true);
   await settled();
   expect(clock.sleeping).toBe(0);
+});
+
+test('nothing overtakes an event that takes long to encode', async () => {
+  const { clock, api, store } = await watching({});
+  const slow: ((bytes: Buffer) => void)[] = [];
+  const out = new Socket();
+  out.take(true);
+  const encode = (item: WatchItem): Buffer | Promise<Buffer> => {
+    const name = 'entry' in item ? item.entry.key.split('/').at(-1) : item.type;
+    const bytes = Buffer.from(`${name};`);
+    return name === 'slow' ? new Promise((resolve) => slow.push(() => resolve(bytes))) : bytes;
+  };
+  await api.put('n', 'first');
+  const events = api.watch({ resourceVersion: '1', allowWatchBookmarks: 'true' });
+  const over = writeWatch(events, encode, out, { cut: () => out.destroy(), clock });
+  await settled();
+  for (const name of ['a', 'slow', 'b']) await api.put('n', name);
+  // A bookmark falls due meanwhile.
+  await clock.advance(61_000);
+  expect(out.taken).toBe('a;');
+  slow[0]?.(Buffer.alloc(0));
+  await expect.poll(() => out.taken).toBe('a;slow;BOOKMARK;b;');
+  await api.put('n', 'slow');
+  await settled();
+  await store.close();
+  await settled();
+  expect(out.writableEnded).toBe(false);
+  slow[1]?.(Buffer.alloc(0));
+  await over;
+  expect([out.taken, out.writableEnded]).toEqual(['a;slow;BOOKMARK;b;slow;', true]);
+});
+
+test('nothing is told after an event that took long and could not be encoded', async () => {
+  const { clock, api, store } = await watching({});
+  let fail = (_: Error): void => {};
+  const out = new Socket();
+  out.take(true);
+  const encode = (item: WatchItem): Buffer | Promise<Buffer> => {
+    if ('entry' in item) return new Promise((_, reject) => (fail = reject));
+    return Buffer.from(item.type);
+  };
+  await api.put('n', 'first');
+  const events = api.watch({ resourceVersion: '1', allowWatchBookmarks: 'true' });
+  const over = writeWatch(events, encode, out, { cut: () => out.destroy(), clock });
+  await settled();
+  await api.put('n', 'a');
+  await clock.advance(61_000);
+  fail(new Error('broken'));
+  await expect(over).rejects.toThrow('broken');
+  await settled();
+  expect(out.taken).toBe('');
+  await store.close();
 });
 
 test('an event that cannot be encoded ends the watch', async () => {

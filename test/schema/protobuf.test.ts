@@ -271,7 +271,7 @@ test('what was written reads back as the same object', () => {
   const canonical = compileDecoder(everything);
   fc.assert(
     fc.property(value, (given) => {
-      const object = canonical(parseJson(goJson(given)));
+      const object = canonical(parseJson(goJson(given))) as JsonObject;
       const read = canonical(atOnce(decodeProtobuf(everything, encodeProtobuf(everything, object))));
       expect(goJson(read)).toBe(goJson(object));
       expect(atOnce(encodeObjectInSteps(everything, object))).toEqual(encodeObject(everything, object));

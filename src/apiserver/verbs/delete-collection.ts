@@ -2,8 +2,8 @@ import { isReason } from '../../api/errors.js';
 import { keyOf } from '../../api/object.js';
 import type { DeleteParameters, ListParameters } from '../../api/options.js';
 import type { RequestContext } from '../../registry/resource-definition.js';
-import { TurnTaking } from '../../runtime/turn-taking.js';
-import { stored } from '../forms.js';
+import { inTurns, TurnTaking } from '../../runtime/turn-taking.js';
+import { readMetadata } from '../forms.js';
 import type { Parts } from '../parts.js';
 import type { Result } from '../request.js';
 import { deleteObject } from './delete.js';
@@ -22,7 +22,7 @@ export async function deleteCollection(
   for (const entry of list.entries) {
     if (turns.isDue) await turns.next();
     target.signal.throwIfAborted();
-    const key = keyOf(stored(target.definition, entry));
+    const key = keyOf({ metadata: await inTurns(readMetadata(target.definition, entry), turns) });
     try {
       await deleteObject(parts, target.definition, key, parameters, { ...context, key }, { isOneOfMany: true });
     } catch (error) {

@@ -7,7 +7,7 @@ import { timestamp } from '../../api/time.js';
 import { storageKey } from '../../registry/keys.js';
 import type { RequestContext, ResourceDefinition } from '../../registry/resource-definition.js';
 import { type Entry, WriteConflict } from '../../store/store.js';
-import { ready, stored } from '../forms.js';
+import { readInTurns } from '../forms.js';
 import { checkPathName } from '../given-object.js';
 import type { Parts } from '../parts.js';
 import type { Result } from '../request.js';
@@ -44,8 +44,7 @@ export async function deleteObject(
   for (;;) {
     const entry = await parts.store.get(storageKey(definition, key));
     if (entry === undefined) throw notFound({ ...definition, name: key.name });
-    await ready(definition, [entry]);
-    const previous = stored(definition, entry);
+    const previous = await readInTurns(definition, entry);
     checkPreconditions(definition, previous, parameters);
     await runDeletion(parts.admission, attributes(previous));
     try {

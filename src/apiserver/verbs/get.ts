@@ -3,7 +3,7 @@ import { type Query, readBoolean } from '../../api/options.js';
 import { storageKey } from '../../registry/keys.js';
 import type { ResourceDefinition } from '../../registry/resource-definition.js';
 import type { Entry } from '../../store/store.js';
-import { ready, stored } from '../forms.js';
+import { readInTurns, ready } from '../forms.js';
 import { checkPathName } from '../given-object.js';
 import type { Parts } from '../parts.js';
 import type { ApiRequest, Result } from '../request.js';
@@ -20,11 +20,13 @@ export async function getObject(parts: Parts, request: ApiRequest, definition: R
     await waitForRevision(parts.store, asked, { clock: parts.clock, signal: request.signal, uncached });
   }
   const entry = await existing(parts, definition, request.info);
-  await ready(definition, [entry]);
   const subresource = request.info.subresource === '' ? undefined : definition.subresources?.[request.info.subresource];
-  if (subresource?.type !== 'projection') return { type: 'entry', code: 200, definition, entry };
-  const object = subresource.read(stored(definition, entry));
-  return { type: 'object', code: 200, definition: projectedDefinition(definition, subresource), object };
+  if (subresource?.type === 'projection') {
+    const object = subresource.read(await readInTurns(definition, entry));
+    return { type: 'object', code: 200, definition: projectedDefinition(definition, subresource), object };
+  }
+  await ready(definition, [entry]);
+  return { type: 'entry', code: 200, definition, entry };
 }
 
 /** Kubernetes up to 1.20 could leave out what only the server sets, and tells those who still ask. */

@@ -1,0 +1,71 @@
+import { describe, expect, test } from 'vitest';
+import { goJson } from '../../src/api/go-text.js';
+import type { JsonObject } from '../../src/api/object.js';
+import { atOnce } from '../../src/api/steps.js';
+import { eventEncoder } from '../../src/apiserver/represent-event.js';
+import type { Representation } from '../../src/apiserver/request.js';
+import type { ResourceDefinition } from '../../src/registry/resource-definition.js';
+import { configMaps } from '../../src/resources/configmaps/definition.js';
+import { decodeEnvelope } from '../../src/schema/protobuf.js';
+import { document, StoredEntry } from '../../src/store/document.js';
+
+const definition = configMaps as object as ResourceDefinition;
+const json = { mediaType: 'json', pretty: false } as const;
+const protobuf = { mediaType: 'protobuf', pretty: false } as const;
+const partial = { kind: 'PartialObjectMetadata', version: 'v1' } as const;
+const table = { kind: 'Table', version: 'v1' } as const;
+
+const entryOf = (members: number): StoredEntry => {
+  const many = Object.fromEntries(Array.from({ length: members }, (_, at) => [`key-${at}`, 'x'.repeat(30)]));
+  const metadata = { name: 'a', namespace: 'n', resourceVersion: '7', labels: many };
+  const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: many };
+  return new StoredEntry('/configmaps/n/a', 7n, document(object as JsonObject).bytes, -1);
+};
+
+const encoder = (form: Representation) => eventEncoder(definition, form, () => 0);
+
+describe.each<[string, Representation, boolean]>([
+  ['plain JSON', json, true],
+  ['bare metadata', { ...json, as: partial }, true],
+  ['protobuf', protobuf, true],
+  ['bare metadata as protobuf', { ...protobuf, as: partial }, true],
+  // It tells ages, and its first event the columns.
+  ['a table', { ...json, as: table }, false],
+])('%s', (_, form, isShared) => {
+  test.each([2, 20_000])('of %d members is made once for all who watch, if it is the same for all', async (members) => {
+    const entry = entryOf(members);
+    const [one, other] = [await encoder(form), await encoder(form)];
+    const bytes = await one({ type: 'ADDED', entry });
+    expect((await other({ type: 'ADDED', entry })) === bytes).toBe(isShared);
+    expect((await other({ type: 'MODIFIED', entry }))?.equals(bytes ?? Buffer.alloc(0))).toBe(false);
+  });
+});
+
+test('a form is not taken for another', async () => {
+  const entry = entryOf(2);
+  const forms = [json, protobuf].flatMap((form) => [
+    form,
+    { ...form, as: partial },
+    { ...form, as: { ...partial, version: 'v1beta1' as const } },
+  ]);
+  const lines = await Promise.all(
+    forms.map(async (form) => (await (await encoder(form))({ type: 'ADDED', entry }))?.toString('latin1')),
+  );
+  expect(new Set(lines).size).toBe(forms.length);
+});
+
+test('large objects are told like small ones', async () => {
+  const entry = entryOf(20_000);
+  const object = entry.value as JsonObject;
+  const asJson = await (await encoder(json))({ type: 'ADDED', entry });
+  expect(JSON.parse(String(asJson))).toEqual({ type: 'ADDED', object });
+  const bare = await (await encoder({ ...json, as: partial }))({ type: 'ADDED', entry });
+  expect(JSON.parse(String(bare)).object.metadata).toEqual(object['metadata']);
+  const rows = await (await encoder({ ...json, as: table }))({ type: 'ADDED', entry });
+  expect(JSON.parse(String(rows)).object.rows[0].object.metadata).toEqual(object['metadata']);
+  const message = (await (await encoder(protobuf))({ type: 'ADDED', entry })) as Buffer;
+  // Four bytes of length, the type of the event, and its object with tag and length.
+  const start = message.indexOf('k8s\0');
+  const decoded = atOnce(decodeEnvelope(definition.schema, message.subarray(start)));
+  expect(goJson(decoded)).toContain('"key-19999":"xxx');
+});
