@@ -100,78 +100,82 @@ export async function campaign({
   const prototypes = fingerprint();
   const hook = await hostileHook();
   let asked = 0;
+  // What a server held can go when this is over.
+  const attackServer = async (round: number): Promise<void> => {
+    const random = randomFrom(seed + round * 7_919);
+    // Every other server keeps its objects on disk, and must find them there again.
+    const directory = round % 2 === 1 ? mkdtempSync(join(tmpdir(), 'kedge-fuzz-')) : undefined;
+    const options = { store: directory === undefined ? 'memory:' : `level:${directory}`, controllers };
+    const target = await openTarget(options);
+    const wanted = Math.min(perServer, requests - asked);
+    await mend(target);
+    target.follow(largeWatches);
+    const ways = { corpus, random, turns, maxBlockedMs, find, codes, unrepeated, target };
+    let generated: readonly FuzzRequest[] = [];
+    const names = Object.keys(bombs);
+    const running = new Set<Promise<void>>();
+    for (let count = 0; count < wanted && finds.length < maxFinds; count++, asked++) {
+      if (generated.length === 0) {
+        generated = fc.sample(arbitrary, { seed: seed + asked, numRuns: 100 });
+        await new Promise(setImmediate);
+      }
+      const choice = random.below(100);
+      if (choice === 99 && random.oneIn(3)) {
+        const told = tell(random.oneIn(3) ? hook.story(random, asked) : story(random, asked), ways).catch(
+          (error: unknown) => {
+            find(`not answered: ${error instanceof Error ? error.stack : String(error)}`);
+          },
+        );
+        running.add(told);
+        void told.finally(() => running.delete(told));
+      }
+      if (withBombs && choice === 0 && random.oneIn(5))
+        last = random.oneIn(2) ? large(random) : (bombs[random.pick(names)]?.() as FuzzRequest);
+      else if (choice < 45) last = mutated(random.pick(corpus), random, corpus);
+      else {
+        const [next, ...rest] = generated;
+        generated = rest;
+        last = random.oneIn(4) ? mutated(next as FuzzRequest, random, corpus) : (next as FuzzRequest);
+      }
+      const one = attack(last, ways).catch((error: unknown) => {
+        find(`not answered: ${error instanceof Error ? error.stack : String(error)}`);
+      });
+      running.add(one);
+      void one.finally(() => running.delete(one));
+      // Those that wait for something wait beside the others.
+      await Promise.race([one, new Promise((resolve) => setTimeout(resolve, 100).unref())]);
+      while (running.size > 40) await Promise.race(running);
+      for (const error of target.loggedErrors()) find(`logged: ${error}`);
+      if (fingerprint() !== prototypes) find('a prototype was changed');
+      if (count % 1_000 === 999) {
+        await inspect(target, find);
+        await mend(target);
+        target.follow(largeWatches);
+        if (count % 5_000 === 4_999) {
+          await clear(target);
+          await mend(target);
+          report(`${asked + 1} requests, ${finds.length} finds, heap ${megabytes(process.memoryUsage().heapUsed)}`);
+        }
+      }
+    }
+    const end = Promise.all(running);
+    const patience = new Promise((resolve) => setTimeout(() => resolve('late'), 70_000).unref());
+    if ((await Promise.race([end, patience])) === 'late') find(`${running.size} requests were never answered`);
+    await inspect(target, find);
+    if (directory === undefined) await clear(target);
+    await target.stop();
+    for (const error of target.loggedErrors()) find(`logged: ${error}`);
+    if (directory !== undefined) {
+      const again = await openTarget(options);
+      await inspect(again, find);
+      await again.stop();
+      for (const error of again.loggedErrors()) find(`logged: ${error}`);
+      rmSync(directory, { recursive: true });
+    }
+  };
   try {
     for (let round = 0; asked < requests && finds.length < maxFinds; round++) {
-      const random = randomFrom(seed + round * 7_919);
-      // Every other server keeps its objects on disk, and must find them there again.
-      const directory = round % 2 === 1 ? mkdtempSync(join(tmpdir(), 'kedge-fuzz-')) : undefined;
-      const options = { store: directory === undefined ? 'memory:' : `level:${directory}`, controllers };
-      const target = await openTarget(options);
-      const wanted = Math.min(perServer, requests - asked);
-      await mend(target);
-      target.follow(largeWatches);
-      const ways = { corpus, random, turns, maxBlockedMs, find, codes, unrepeated, target };
-      let generated: readonly FuzzRequest[] = [];
-      const names = Object.keys(bombs);
-      const running = new Set<Promise<void>>();
-      for (let count = 0; count < wanted && finds.length < maxFinds; count++, asked++) {
-        if (generated.length === 0) {
-          generated = fc.sample(arbitrary, { seed: seed + asked, numRuns: 100 });
-          await new Promise(setImmediate);
-        }
-        const choice = random.below(100);
-        if (choice === 99 && random.oneIn(3)) {
-          const told = tell(random.oneIn(3) ? hook.story(random, asked) : story(random, asked), ways).catch(
-            (error: unknown) => {
-              find(`not answered: ${error instanceof Error ? error.stack : String(error)}`);
-            },
-          );
-          running.add(told);
-          void told.finally(() => running.delete(told));
-        }
-        if (withBombs && choice === 0 && random.oneIn(5))
-          last = random.oneIn(2) ? large(random) : (bombs[random.pick(names)]?.() as FuzzRequest);
-        else if (choice < 45) last = mutated(random.pick(corpus), random, corpus);
-        else {
-          const [next, ...rest] = generated;
-          generated = rest;
-          last = random.oneIn(4) ? mutated(next as FuzzRequest, random, corpus) : (next as FuzzRequest);
-        }
-        const one = attack(last, ways).catch((error: unknown) => {
-          find(`not answered: ${error instanceof Error ? error.stack : String(error)}`);
-        });
-        running.add(one);
-        void one.finally(() => running.delete(one));
-        // Those that wait for something wait beside the others.
-        await Promise.race([one, new Promise((resolve) => setTimeout(resolve, 100).unref())]);
-        while (running.size > 40) await Promise.race(running);
-        for (const error of target.loggedErrors()) find(`logged: ${error}`);
-        if (fingerprint() !== prototypes) find('a prototype was changed');
-        if (count % 1_000 === 999) {
-          await inspect(target, find);
-          await mend(target);
-          target.follow(largeWatches);
-          if (count % 5_000 === 4_999) {
-            await clear(target);
-            await mend(target);
-            report(`${asked + 1} requests, ${finds.length} finds, heap ${megabytes(process.memoryUsage().heapUsed)}`);
-          }
-        }
-      }
-      const end = Promise.all(running);
-      const patience = new Promise((resolve) => setTimeout(() => resolve('late'), 70_000).unref());
-      if ((await Promise.race([end, patience])) === 'late') find(`${running.size} requests were never answered`);
-      await inspect(target, find);
-      if (directory === undefined) await clear(target);
-      await target.stop();
-      for (const error of target.loggedErrors()) find(`logged: ${error}`);
-      if (directory !== undefined) {
-        const again = await openTarget(options);
-        await inspect(again, find);
-        await again.stop();
-        for (const error of again.loggedErrors()) find(`logged: ${error}`);
-        rmSync(directory, { recursive: true });
-      }
+      await attackServer(round);
       if (globalThis.gc !== undefined) heaps.push(await heapInUse());
     }
     // The first server warms up what is kept for good.

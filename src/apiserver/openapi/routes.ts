@@ -80,21 +80,24 @@ function v3Documents(served: Served): V3Documents {
   return made;
 }
 
-/** Documents by the first definition in them, with all of those they were made of. */
+/**
+ * Documents by the first definition in them, with all of those they were made of. Some definitions are the same for every
+ * server of this process, and must not keep alive those that hold all of a server that has stopped.
+ */
 const versionsMade = new WeakMap<
   ResourceDefinition,
-  { readonly of: readonly ResourceDefinition[]; readonly document: Document }
+  { readonly of: readonly WeakRef<ResourceDefinition>[]; readonly document: Document }
 >();
 
 function versionDocument(version: ServedVersion): Document {
   const { definitions } = version;
   const [first] = definitions;
   const known = first === undefined ? undefined : versionsMade.get(first);
-  if (known?.of.length === definitions.length && known.of.every((one, at) => one === definitions[at])) {
+  if (known?.of.length === definitions.length && known.of.every((one, at) => one.deref() === definitions[at])) {
     return known.document;
   }
   const document = documentOf(Buffer.from(goJson(openApiV3(definitions, version))));
-  if (first !== undefined) versionsMade.set(first, { of: definitions, document });
+  if (first !== undefined) versionsMade.set(first, { of: definitions.map((one) => new WeakRef(one)), document });
   return document;
 }
 
