@@ -49,10 +49,14 @@ export const required = (field: string, detail?: string): Violation => ({
   body: `Required value${tail(detail)}`,
 });
 
-export const invalid = (field: string, value: unknown, detail?: string): Violation => ({
+export const invalid = (field: string, value: unknown, detail?: string): Violation =>
+  invalidText(field, shown(value), detail);
+
+/** The same of a value that is shown in words of the caller. */
+export const invalidText = (field: string, text: string, detail?: string): Violation => ({
   reason: 'FieldValueInvalid',
   field,
-  body: `Invalid value: ${shown(value)}${tail(detail)}`,
+  body: `Invalid value: ${text}${tail(detail)}`,
 });
 
 /** The same of a value that may be large. */

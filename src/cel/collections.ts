@@ -1,6 +1,15 @@
 import { spend } from './effort.js';
-import { equal } from './equality.js';
-import { Duration, type ListValue, type MapValue, Timestamp, TypeValue, Uint, type Value } from './values.js';
+import { compared, equal } from './equality.js';
+import {
+  Duration,
+  type ListValue,
+  type MapValue,
+  type Sameness,
+  Timestamp,
+  TypeValue,
+  Uint,
+  type Value,
+} from './values.js';
 
 /** A list of values at hand. The array must not change any more. */
 export function listFrom(values: readonly Value[]): ListValue {
@@ -14,7 +23,7 @@ export function listFrom(values: readonly Value[]): ListValue {
 export function joined(left: ListValue, right: ListValue): ListValue {
   if (left.plus !== undefined) return left.plus(right);
   if (left instanceof GrowingList) return left.add(right);
-  if (left.size === 0 && !left.neverZero) return right;
+  if (left.size === 0 && !left.ofResource) return right;
   if (right.size === 0) return left;
   return new Joined(left, right);
 }
@@ -27,6 +36,7 @@ const mostParts = 10_000;
 class Joined implements ListValue {
   readonly kind = 'list';
   readonly size: number;
+  readonly ofResource: boolean;
   readonly #left: ListValue;
   readonly #right: ListValue;
   /** How many lists that are not joined this is made of. */
@@ -39,6 +49,7 @@ class Joined implements ListValue {
   constructor(left: ListValue, right: ListValue) {
     this.#left = left;
     this.#right = right;
+    this.ofResource = left.ofResource === true;
     this.size = Math.min(largestSize, left.size + right.size);
     this.#count = Joined.#partsOf(left) + Joined.#partsOf(right);
   }
@@ -146,8 +157,17 @@ const wholeHash = (value: bigint): number | bigint => {
 /** Begins the hash of a key that is no text; a text that begins so gets a second one. */
 const mark = '\0';
 
-/** Is there an element equal to the value? */
-export function listContains(list: ListValue, value: Value): boolean {
+/** Is there an element equal to the value? In a list of a resource none may be one that cannot be compared with it. */
+export function listContains(list: ListValue, value: Value): Sameness {
+  if (list.ofResource) {
+    let found: Sameness = false;
+    for (let index = 0; index < list.size; index++) {
+      const same = compared(list.at(index), value);
+      if (same) return true;
+      if (same === undefined) found = undefined;
+    }
+    return found;
+  }
   for (let index = 0; index < list.size; index++) if (equal(value, list.at(index))) return true;
   return false;
 }

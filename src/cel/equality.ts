@@ -5,6 +5,7 @@ import {
   type ListValue,
   type MapValue,
   Optional,
+  type Sameness,
   type StructValue,
   Timestamp,
   TypeValue,
@@ -17,22 +18,44 @@ import {
  * itself; values of different types are different. A list or map with an equality of its own decides as the left one. Works on
  * values of any depth.
  */
-export function equal(a: Value, b: Value): boolean {
-  /** Pairs that must be equal too, one behind the other. */
-  let open: Value[] | undefined;
+export const equal = (a: Value, b: Value): boolean => compared(a, b) === true;
+
+/**
+ * The same, or undefined where the left value is one of Kubernetes' own and cannot be compared with one like the right. cel-go
+ * overlooks that in its own lists and maps, and Kubernetes does not in those of a resource: `inside` says that both values
+ * come from there, where null is nothing special either.
+ */
+export function compared(a: Value, b: Value, place?: 'inside'): Sameness {
+  if (place === undefined && b === null) return a === null;
+  /** Pairs that must be equal too, one behind the other, each with whether it matters that they cannot be compared. */
+  let open: Open | undefined;
   let left: Value = a;
   let right: Value = b;
+  let matters = true;
   for (;;) {
     if (isSimple(left)) {
       if (!sameSimple(left, right)) return false;
     } else {
-      open ??= [];
-      if (!sameShape(left, right, open)) return false;
+      open ??= new Open();
+      open.matters = matters;
+      const same = sameShape(left, right, open);
+      if (same === false || (same === undefined && matters)) return same;
     }
-    if (open === undefined || open.length === 0) return true;
-    right = open.pop() as Value;
-    left = open.pop() as Value;
+    const next: Pair | undefined = open?.pairs.pop();
+    if (next === undefined) return true;
+    ({ left, right, matters } = next);
   }
+}
+
+interface Pair {
+  readonly left: Value;
+  readonly right: Value;
+  readonly matters: boolean;
+}
+
+class Open {
+  readonly pairs: Pair[] = [];
+  matters = true;
 }
 
 type Simple = null | boolean | bigint | number | string;
@@ -50,16 +73,18 @@ function sameSimple(a: Simple, b: Value): boolean {
 }
 
 /** Compares what is not made of other values at once, and leaves pairs of others to be compared. */
-function together(a: Value | undefined, b: Value | undefined, open: Value[]): boolean {
+function together(a: Value | undefined, b: Value | undefined, open: Open): boolean {
   if (a === undefined || b === undefined) return a === b;
   if (isSimple(a)) return sameSimple(a, b);
-  open.push(a, b);
+  if (b === null && !open.matters) return false;
+  open.pairs.push({ left: a, right: b, matters: open.matters });
   return true;
 }
 
-function sameShape(a: Exclude<Value, Simple>, b: Value, open: Value[]): boolean {
+function sameShape(a: Exclude<Value, Simple>, b: Value, open: Open): Sameness {
   spend(1);
   if (a instanceof Uint) return isNumber(b) && compare(a, b) === 0;
+  if (!isComparable(a, b)) return undefined;
   if (b === null || typeof b !== 'object') return false;
   if (a instanceof Timestamp) return b instanceof Timestamp && a.nanoseconds === b.nanoseconds;
   if (a instanceof Duration) return b instanceof Duration && a.nanoseconds === b.nanoseconds;
@@ -79,9 +104,25 @@ function sameShape(a: Exclude<Value, Simple>, b: Value, open: Value[]): boolean 
   }
 }
 
-function sameLists(a: ListValue, b: ListValue, open: Value[]): boolean {
+/** Kubernetes' own types know no others. */
+function isComparable(a: Exclude<Value, Simple>, b: Value): boolean {
+  if (!('kind' in a)) return true;
+  const theirs = typeof b === 'object' && b !== null && 'kind' in b ? b : undefined;
+  switch (a.kind) {
+    case 'list':
+    case 'map':
+      return !a.ofResource || theirs?.kind === a.kind;
+    case 'opaque':
+      return theirs?.kind === 'opaque' && theirs.name === a.name && a.isComparable?.(theirs) !== false;
+    default:
+      return true;
+  }
+}
+
+function sameLists(a: ListValue, b: ListValue, open: Open): Sameness {
   if (a.equals !== undefined) return a.equals(b);
   if (a.size !== b.size) return false;
+  open.matters &&= a.ofResource === true;
   const { size } = a;
   let index = 0;
   for (; index < size; index++) {
@@ -97,14 +138,15 @@ function sameLists(a: ListValue, b: ListValue, open: Value[]): boolean {
   return index === size;
 }
 
-function sameMaps(a: MapValue, b: MapValue, open: Value[]): boolean {
+function sameMaps(a: MapValue, b: MapValue, open: Open): Sameness {
   if (a.equals !== undefined) return a.equals(b);
   if (a.size !== b.size) return false;
+  open.matters = false;
   for (const key of a.keys()) if (!together(a.get(key), b.get(key), open)) return false;
   return true;
 }
 
-function sameStructs(a: StructValue, b: StructValue, open: Value[]): boolean {
+function sameStructs(a: StructValue, b: StructValue, open: Open): boolean {
   if (a.name !== b.name) return false;
   for (const field of b.fields()) if (a.get(field) === undefined) return false;
   for (const field of a.fields()) if (!together(a.get(field), b.get(field), open)) return false;

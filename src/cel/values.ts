@@ -55,6 +55,9 @@ export class Duration {
   }
 }
 
+/** undefined: the left value cannot be compared with one like the right. */
+export type Sameness = boolean | undefined;
+
 /** Elements may be made when asked for. */
 export interface ListValue {
   readonly kind: 'list';
@@ -62,11 +65,14 @@ export interface ListValue {
   /** `index` is within the list. */
   at(index: number): Value;
   /** Where a list has an equality of its own (sets, maps by keys). */
-  readonly equals?: (other: ListValue) => boolean;
+  readonly equals?: (other: ListValue) => Sameness;
   /** Where adding means merging. */
   readonly plus?: (other: ListValue) => ListValue;
-  /** Lists and maps of a custom resource are no zero values, not even empty ones. */
-  readonly neverZero?: boolean;
+  /**
+   * Lists and maps of a custom resource are no zero values, not even empty ones, and cannot be compared with what is no list
+   * or no map.
+   */
+  readonly ofResource?: boolean;
 }
 
 export interface MapValue {
@@ -75,9 +81,9 @@ export interface MapValue {
   get(key: Value): Value | undefined;
   keys(): Iterable<Value>;
   /** Where a map has an equality of its own (objects with a schema). */
-  readonly equals?: (other: MapValue) => boolean;
+  readonly equals?: (other: MapValue) => Sameness;
   /** As in a list. */
-  readonly neverZero?: boolean;
+  readonly ofResource?: boolean;
 }
 
 /** A structure with declared fields. */

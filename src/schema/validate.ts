@@ -6,6 +6,7 @@ import { isKnownFormat, stringFormat } from '../api/string-formats.js';
 import {
   child,
   invalid,
+  invalidText,
   notSupported,
   required,
   tooLong,
@@ -344,6 +345,10 @@ function compileString({ minLength, maxLength, pattern }: Schema, format: string
 
 const badNumber = (path: string, value: number | bigint, detail: string): Violation => invalid(path, value, detail);
 
+/** What is compared with a float is told as one. */
+const badBeside = (limit: number | bigint, path: string, value: number | bigint, detail: string): Violation =>
+  typeof limit === 'bigint' ? badNumber(path, value, detail) : invalidText(path, goFloatText(Number(value)), detail);
+
 /** Go's idea of a whole number (go-openapi/swag): so near to one that the difference is rounding. */
 function isNearlyWhole(value: number): boolean {
   if (!Number.isFinite(value) || Math.abs(value) > Number.MAX_SAFE_INTEGER) return false;
@@ -387,14 +392,14 @@ function compileNumber(schema: Schema, type: string, format: string): Check {
       const limit = limitFor(value, minimum, at, 'Minimum boundary');
       if (schema.exclusiveMinimum ? value <= limit : value < limit) {
         const than = schema.exclusiveMinimum ? 'greater than' : 'greater than or equal to';
-        at.fail((path) => badNumber(path, value, `${path} in body should be ${than} ${limitText(limit)}`));
+        at.fail((path) => badBeside(limit, path, value, `${path} in body should be ${than} ${limitText(limit)}`));
       }
     }
     if (maximum) {
       const limit = limitFor(value, maximum, at, 'Maximum boundary');
       if (schema.exclusiveMaximum ? value >= limit : value > limit) {
         const than = schema.exclusiveMaximum ? 'less than' : 'less than or equal to';
-        at.fail((path) => badNumber(path, value, `${path} in body should be ${than} ${limitText(limit)}`));
+        at.fail((path) => badBeside(limit, path, value, `${path} in body should be ${than} ${limitText(limit)}`));
       }
     }
     return 1;
@@ -411,7 +416,7 @@ function checkMultiple(value: number | bigint, factor: number | bigint, at: Plac
     return;
   }
   if (isMultiple(value, factor)) return;
-  at.fail((path) => badNumber(path, value, `${path} in body should be a multiple of ${limitText(factor)}`));
+  at.fail((path) => badBeside(factor, path, value, `${path} in body should be a multiple of ${limitText(factor)}`));
 }
 
 function isMultiple(value: number | bigint, factor: number | bigint): boolean {

@@ -103,6 +103,24 @@ describe('what is wrong is said in Kubernetes\u2019 words', () => {
       ['<nil>: Invalid value: 1e+30:  in body should be less than or equal to 1e+20'],
     ],
     [
+      'an integer beside a limit that is none, as a float',
+      { type: 'integer', minimum: 5e9 + 0.5 },
+      2147483648,
+      [
+        '<nil>: Invalid value: "": Minimum boundary value must be of type integer (default format) in ',
+        '<nil>: Invalid value: 2.147483648e+09:  in body should be greater than or equal to 5.0000000005e+09',
+      ],
+    ],
+    [
+      'the same of a multiple',
+      { type: 'integer', multipleOf: 0.3 },
+      9007199254740993n,
+      [
+        '<nil>: Invalid value: "": MultipleOf value must be of type integer (default format) in ',
+        '<nil>: Invalid value: 9.007199254740992e+15:  in body should be a multiple of 0.3',
+      ],
+    ],
+    [
       'limits of integers that are no int64 are the smallest one',
       { type: 'number', maximum: 1e20 },
       1,

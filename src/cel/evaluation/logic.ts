@@ -1,7 +1,7 @@
 import { hashOf } from '../collections.js';
-import { equal } from '../equality.js';
+import { compared } from '../equality.js';
 import { sizeOf, traversal } from '../library/call-costs.js';
-import { Failure, type ListValue, type OpaqueValue, Optional, Uint, type Value } from '../values.js';
+import { Failure, type ListValue, Optional, Uint, type Value } from '../values.js';
 import { Aborted, noSuchOverload, type Step } from './frame.js';
 
 /** Operators that do not evaluate all their operands, or count otherwise than functions do. */
@@ -29,18 +29,10 @@ export const equality =
     frame.charge(expected && isOpaque ? 1 : traversal(Math.min(sizeInCosts(left), sizeInCosts(right))));
     if (left instanceof Failure) return left;
     if (right instanceof Failure) return right;
-    if (isOpaque && right !== null && !isComparable(left, right)) return expected ? noSuchOverload : true;
-    return equal(left, right) === expected;
+    const same = compared(left, right);
+    if (same === undefined) return expected ? noSuchOverload : true;
+    return same === expected;
   };
-
-/** Kubernetes' own types know no others. */
-const isComparable = (left: OpaqueValue, right: Value): boolean =>
-  typeof right === 'object' &&
-  right !== null &&
-  'kind' in right &&
-  right.kind === 'opaque' &&
-  right.name === left.name &&
-  left.isComparable?.(right) !== false;
 
 /** An optional is as large as its value. */
 function sizeInCosts(value: Value): number {

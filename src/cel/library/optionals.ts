@@ -27,7 +27,7 @@ function isZero(value: Value): boolean {
   if (value instanceof Timestamp) return value.nanoseconds === zeroTime;
   if (value instanceof Uint8Array) return value.length === 0;
   if (typeof value !== 'object' || !('kind' in value) || value.kind === 'opaque') return false;
-  return sizeOf(value) === 0 && !('neverZero' in value && value.neverZero);
+  return sizeOf(value) === 0 && !('ofResource' in value && value.ofResource);
 }
 
 const given = (value: Exclude<Value, Failure>): Value => new Optional(value);

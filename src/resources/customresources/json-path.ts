@@ -178,9 +178,11 @@ const field =
 
 const children = (value: unknown): readonly unknown[] =>
   Array.isArray(value) ? value : isObject(value) ? Object.keys(value).map((name) => value[name]) : [];
+/** Of a text all are its bytes, as in Go. */
 const all: Step = (values, work) =>
   values.flatMap((value) => {
-    const inner = children(value);
+    if (typeof value === 'string') work.spend(value.length);
+    const inner = typeof value === 'string' ? Array.from(Buffer.from(value), String) : children(value);
     work.spend(inner.length);
     return inner;
   });

@@ -67,10 +67,10 @@ function sizeOf(value: unknown): number {
 
 function cellOf(type: string, value: unknown, now: number): unknown {
   if (type === 'string') return printed(value);
-  if (typeof value === 'bigint') return type === 'integer' || type === 'number' ? value : null;
-  if (typeof value === 'number') {
-    if (type === 'integer') return Number.isSafeInteger(value) ? value : goInt64(value);
-    return type === 'number' ? value : null;
+  if (typeof value === 'number' || typeof value === 'bigint') {
+    if (type === 'number') return Number(value);
+    if (type !== 'integer') return null;
+    return typeof value === 'bigint' || Number.isSafeInteger(value) ? value : goInt64(value);
   }
   if (type === 'boolean') return typeof value === 'boolean' ? value : null;
   return type === 'date' && typeof value === 'string' ? ageOf(value, now) : null;

@@ -1,6 +1,6 @@
 import { once } from '../../api/once.js';
 import { spend } from '../../cel/effort.js';
-import { equal } from '../../cel/equality.js';
+import { compared } from '../../cel/equality.js';
 import { Failure, type ListValue, type Value } from '../../cel/values.js';
 import { escapeField } from './field-names.js';
 
@@ -11,7 +11,7 @@ export function setList(list: ListValue): ListValue {
   const keys = once(() => new Set(items(list).map(scalarKey)));
   return {
     kind: 'list',
-    neverZero: true,
+    ofResource: true,
     size: list.size,
     at: (index) => list.at(index),
     equals: (other) => list.size === other.size && items(other).every((item) => keys().has(scalarKey(item))),
@@ -50,15 +50,18 @@ function listByKeys(list: ListValue, keyOf: KeyOf, makeByKey: () => ReadonlyMap<
   const byKey = once(makeByKey);
   return {
     kind: 'list',
-    neverZero: true,
+    ofResource: true,
     size: list.size,
     at: (index) => list.at(index),
-    equals: (other) =>
-      list.size === other.size &&
-      items(other).every((theirs) => {
+    equals(other) {
+      if (list.size !== other.size) return false;
+      for (const theirs of items(other)) {
         const ours = byKey().get(keyOf(theirs));
-        return ours !== undefined && equal(ours, theirs);
-      }),
+        const isSame = ours !== undefined && compared(ours, theirs, 'inside');
+        if (!isSame) return isSame;
+      }
+      return true;
+    },
     plus(other) {
       const merged = new Map(byKey());
       for (const item of items(other)) merged.set(keyOf(item), item);

@@ -4,11 +4,11 @@ import { timeProblem } from '../../api/go-time.js';
 import { isObject, type Json, type JsonObject, member } from '../../api/object.js';
 import { durationInWords } from '../../api/string-formats.js';
 import { spend } from '../../cel/effort.js';
-import { equal } from '../../cel/equality.js';
+import { compared } from '../../cel/equality.js';
 import { lazyList } from '../../cel/lazy-list.js';
 import { timestampFromText } from '../../cel/library/timestamps.js';
 import { memberNames } from '../../cel/member-names.js';
-import { Duration, Failure, type ListValue, type MapValue, type Value } from '../../cel/values.js';
+import { Duration, Failure, type ListValue, type MapValue, type Sameness, type Value } from '../../cel/values.js';
 import { same } from '../same.js';
 import type { Schema } from '../schema.js';
 import { escapeField, unescapeField } from './field-names.js';
@@ -75,7 +75,7 @@ class Unknown {
 
 class ObjectValue implements MapValue {
   readonly kind = 'map';
-  readonly neverZero = true;
+  readonly ofResource = true;
   readonly #value: JsonObject;
   readonly #schema: Schema;
   constructor(value: JsonObject, schema: Schema) {
@@ -101,28 +101,25 @@ class ObjectValue implements MapValue {
     }
   }
 
-  readonly equals = (other: MapValue): boolean => {
+  readonly equals = (other: MapValue): Sameness => {
     if (!(other instanceof ObjectValue)) return this.#equalsMap(other);
     const names = memberNames(this.#value);
     if (names.length !== memberNames(other.#value).length) return false;
-    return names.every((name) => {
-      if (this.#schemaOf(name) === undefined) {
-        const theirs = member(other.#value, name);
-        return theirs === undefined || same(this.#value[name], theirs);
-      }
-      const ours = this.#member(name);
-      const theirs = other.#member(name);
-      if (ours === undefined || theirs === undefined) return ours === theirs;
-      return equal(ours, theirs);
-    });
+    for (const name of names) {
+      const isSame =
+        this.#schemaOf(name) === undefined
+          ? sameUnknown(this.#value[name], member(other.#value, name))
+          : sameMembers(this.#member(name), other.#member(name));
+      if (!isSame) return isSame;
+    }
+    return true;
   };
 
-  #equalsMap(other: MapValue): boolean {
+  #equalsMap(other: MapValue): Sameness {
     if (this.size !== other.size) return false;
     for (const key of this.keys()) {
-      const ours = this.get(key);
-      const theirs = other.get(key);
-      if (ours === undefined || theirs === undefined ? ours !== theirs : !equal(ours, theirs)) return false;
+      const isSame = sameMembers(this.get(key), other.get(key));
+      if (!isSame) return isSame;
     }
     return true;
   }
@@ -143,11 +140,17 @@ class ObjectValue implements MapValue {
   }
 }
 
+const sameUnknown = (ours: Json | undefined, theirs: Json | undefined): boolean =>
+  theirs === undefined || same(ours, theirs);
+
+const sameMembers = (ours: Value | undefined, theirs: Value | undefined): Sameness =>
+  ours === undefined || theirs === undefined ? ours === theirs : compared(ours, theirs, 'inside');
+
 function listValue(value: Json, { items, listType, listMapKeys = [] }: Schema): Value {
   if (!Array.isArray(value))
     return new Failure('invalid data, expected an array for the provided schema with type=array');
   if (items === undefined) return new Failure('invalid array type, expected Items with a non-empty Schema');
-  const list: ListValue = { ...lazyList(value.length, (at) => celValue(value[at], items)), neverZero: true };
+  const list: ListValue = { ...lazyList(value.length, (at) => celValue(value[at], items)), ofResource: true };
   if (listType === 'set') return setList(list);
   return listType === 'map' ? keyedList(list, listMapKeys) : list;
 }

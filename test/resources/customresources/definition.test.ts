@@ -288,6 +288,7 @@ test('tables show what the definition says, and end where a path cannot be read'
         { name: 'Whole', type: 'integer', jsonPath: '.spec.number', priority: 1 },
         { name: 'Flag', type: 'boolean', jsonPath: '.spec.any', description: 'a flag' },
         { name: 'When', type: 'date', jsonPath: '.spec.when' },
+        { name: 'Number', type: 'number', jsonPath: '.spec.number', description: 'a float' },
         { name: 'Bad', type: 'string', jsonPath: '.spec[' },
         { name: 'Later', type: 'string', jsonPath: '.spec.any' },
       ],
@@ -295,20 +296,23 @@ test('tables show what the definition says, and end where a path cannot be read'
   );
   const cells = (spec: JsonObject): readonly unknown[] =>
     (definition.columns ?? []).map(({ cell }) => cell(asObject(widget({ spec })), context.now));
+  expect(cells({ number: 2n ** 53n + 1n }).slice(1)).toEqual([2n ** 53n + 1n, null, null, 2 ** 53]);
   expect(definition.columns?.map(({ name, description, priority }) => [name, description, priority])).toEqual([
     ['Any', 'Custom resource definition column (in JSONPath format): .spec.any', undefined],
     ['Whole', 'Custom resource definition column (in JSONPath format): .spec.number', 1],
     ['Flag', 'a flag', undefined],
     ['When', 'Custom resource definition column (in JSONPath format): .spec.when', undefined],
+    ['Number', 'a float', undefined],
   ]);
   expect(cells({ any: { b: [1, '<'] }, number: 1.9, when: '2024-05-06T07:07:09Z' })).toEqual([
     '{"b":[1,"\\u003c"]}',
     1n,
     null,
     '60s',
+    1.9,
   ]);
-  expect(cells({ any: null, number: 'x', when: 'never' })).toEqual(['<no value>', null, null, '<invalid>']);
-  expect(cells({ any: true, when: '2030-01-01T00:00:00Z' })).toEqual(['true', null, true, '<invalid>']);
+  expect(cells({ any: null, number: 'x', when: 'never' })).toEqual(['<no value>', null, null, '<invalid>', null]);
+  expect(cells({ any: true, when: '2030-01-01T00:00:00Z' })).toEqual(['true', null, true, '<invalid>', null]);
   expect(one({ type: 'object' }).columns?.map(({ name, type }) => [name, type])).toEqual([['Age', 'date']]);
 });
 

@@ -30,6 +30,8 @@ test.each<[string, readonly unknown[] | undefined]>([
   [".spec.m['a\\.b']", [1]],
   ['.spec.m.a\\.b', [1]],
   ['.spec.m.*', [1]],
+  ['.spec.a.*', ['120']],
+  ['.spec.a.*.x', []],
   ['.status.conditions[?(@.type=="Ready")].status', ['True']],
   [".status.conditions[?(@.type!='Ready')].status", ['False']],
   ['.status.conditions[?(@.n>=5)].type', ['Odd']],

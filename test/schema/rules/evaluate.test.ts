@@ -907,3 +907,57 @@ test.each([
     why === undefined ? [] : [`Invalid value: "string": ${why} evaluating rule: self == self`],
   );
 });
+
+/** As kube-apiserver 1.36.3 answers: what a resource has as lists and objects knows nothing but lists and objects. */
+test.each([
+  ['self.l == self.n', 'no such overload'],
+  ['self.n == self.l', 'false'],
+  ['self.l != self.n', 'true'],
+  ['self.l + self.l == self.n', 'no such overload'],
+  ['self.s == self.n', 'no such overload'],
+  ['self.k == self.n', 'no such overload'],
+  ['self.k[0] == self.n', 'no such overload'],
+  ['self.m == dyn([])', 'no such overload'],
+  ['self.m == {"a": dyn(1)}', 'false'],
+  ['dyn(self.l) == null', 'false'],
+  ['[self.l] == [self.n]', 'true'],
+  ['{"a": self.m} == {"a": self.n}', 'true'],
+  ['[self.l] == [dyn(null)]', 'false'],
+  ['[dyn(self.l), dyn(1)] == [self.n, dyn(2)]', 'false'],
+  ['[dyn(quantity("1"))] == [self.n]', 'true'],
+  ['self.n in self.k', 'no such overload'],
+  ['self.n in self.l', 'false'],
+  ['self.n in [dyn(self.l)]', 'false'],
+  ['[dyn(self.l)].indexOf(self.n)', '-1'],
+  ['self.l.map(x, x) == self.n', 'false'],
+])('%s is %s', (expression, expected) => {
+  const list = { type: 'array', items: { type: 'string' } };
+  const spec = {
+    type: 'object',
+    properties: {
+      l: list,
+      s: { ...list, 'x-kubernetes-list-type': 'set' },
+      k: {
+        type: 'array',
+        items: { type: 'object', properties: { k: { type: 'string' } } },
+        'x-kubernetes-list-type': 'map',
+        'x-kubernetes-list-map-keys': ['k'],
+      },
+      m: { type: 'object', additionalProperties: { type: 'string' } },
+      n: { 'x-kubernetes-int-or-string': true },
+    },
+    'x-kubernetes-validations': [
+      {
+        rule: `dyn(${expression}) == dyn("none")`,
+        messageExpression: `"%s".format([dyn(${expression})])`,
+        message: 'none',
+      },
+    ],
+  };
+  const object = { spec: { l: ['a'], s: ['a'], k: [{ k: 'a' }], m: { a: 'b' }, n: 1 } };
+  const { violations } = findings({ type: 'object', properties: { spec } }, object);
+  const [said] = violations.map(({ body }) => body);
+  expect(said?.includes('no such overload') ? 'no such overload' : said).toBe(
+    expected === 'no such overload' ? expected : `Invalid value: ${expected}`,
+  );
+});
