@@ -1,12 +1,12 @@
 import { badRequest, entityTooLarge, unprocessable } from '../../api/errors.js';
 import { goJson, quote } from '../../api/go-text.js';
-import { JsonSyntaxError, maxDepth, parseJson } from '../../api/json-text.js';
+import { JsonSyntaxError, maxDepth } from '../../api/json-text.js';
 import { isList, isObject, type Json, type JsonObject, setMember } from '../../api/object.js';
 import { sortTexts } from '../../apply/json-value.js';
 import { same } from '../../schema/same.js';
 import { typeName } from './go-decoding.js';
 import type { PatchType, ReadPatchText } from './patch-type.js';
-import { exactOf, mayBeOdd, plainOf, readSpelt } from './spelling.js';
+import { copyOf, exactOf, mayBeOdd, plainOf, readSpelt } from './spelling.js';
 
 /**
  * JSON Patch (RFC 6902), with the leniencies of the library Kubernetes uses: `replace` adds a missing member, `test`
@@ -216,14 +216,14 @@ class Patching {
 
   /** A copy that shares nothing with the value. */
   copy(value: Json): Json {
-    const text = jsonText(plainOf(value));
+    const text = jsonText(value);
     this.#copied += Buffer.byteLength(text);
     if (this.#copied > maxCopied) {
       throw new DoesNotApply(
         `Unable to complete the copy, the accumulated size increase of copy is ${this.#copied}, exceeding the limit ${maxCopied}`,
       );
     }
-    return parseJson(text);
+    return copyOf(value);
   }
 
   moving(items: number): void {
@@ -434,7 +434,7 @@ const unescaped = (code: string): string => (code === '~1' ? '/' : '~');
 
 function jsonText(value: Json): string {
   try {
-    return goJson(value);
+    return goJson(plainOf(value));
   } catch {
     throw new DoesNotApply('the value to copy is nested too deeply');
   }

@@ -1,4 +1,4 @@
-import { goJson } from '../../api/go-text.js';
+import { goJson, htmlEscaped } from '../../api/go-text.js';
 import { type ExactJson, NumberText, wholeNumber } from '../../api/json-exact.js';
 import { code, endOfNumber, endOfString } from '../../api/json-scan.js';
 import { isList, isObject, type Json, setMember } from '../../api/object.js';
@@ -22,6 +22,13 @@ export const readSpelt = (text: string): Json => new Reader(text).read();
 export const plainOf = (value: Json): Json =>
   replaced(value, (spelling) => (isText(spelling) ? textOf(spelling) : Number(spelling))) as Json;
 
+/** A copy, which Go writes on the way: of what is spelt otherwise it escapes the signs of HTML, and nothing else. */
+export const copyOf = (value: Json): Json =>
+  replaced(value, (spelling, symbol) => {
+    const escaped = htmlEscaped(spelling);
+    return escaped === spelling ? (symbol as unknown as Json) : readSpelt(escaped);
+  }) as Json;
+
 /** The same with the numbers that decoding must see as they were written. */
 export const exactOf = (value: Json): ExactJson =>
   replaced(value, (spelling) => (isText(spelling) ? textOf(spelling) : new NumberText(spelling)));
@@ -29,9 +36,8 @@ export const exactOf = (value: Json): ExactJson =>
 const isText = (spelling: string): boolean => spelling.startsWith('"');
 const textOf = (spelling: string): string => (JSON.parse(spelling) as string).replace(/\p{Surrogate}/gu, '\ufffd');
 
-function replaced(value: Json, read: (spelling: string) => ExactJson): ExactJson {
-  const spelling = spellingOf(value);
-  if (spelling !== undefined) return read(spelling);
+function replaced(value: Json, read: (spelling: string, symbol: symbol) => ExactJson): ExactJson {
+  if (isSymbol(value)) return read(value.description ?? '', value);
   if (isList(value)) return value.map((item) => replaced(item, read));
   if (!isObject(value)) return value;
   const out: Record<string, ExactJson> = {};
@@ -39,7 +45,7 @@ function replaced(value: Json, read: (spelling: string) => ExactJson): ExactJson
   return out;
 }
 
-const spellingOf = (value: unknown): string | undefined => (typeof value === 'symbol' ? value.description : undefined);
+const isSymbol = (value: unknown): value is symbol => typeof value === 'symbol';
 
 const words = { t: true, f: false, n: null } as const;
 
@@ -64,7 +70,7 @@ class Reader {
   }
 
   #scalar(spelling: string): Json {
-    const value = wholeNumber(spelling) ?? (JSON.parse(spelling) as Json);
+    const value = isText(spelling) ? textOf(spelling) : (wholeNumber(spelling) ?? Number(spelling));
     if (goJson(value) === spelling) return value;
     const symbol = this.#symbols.get(spelling) ?? Symbol(spelling);
     this.#symbols.set(spelling, symbol);

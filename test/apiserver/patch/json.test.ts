@@ -201,6 +201,22 @@ describe('a body as text', () => {
     expect(failure(() => run(`[${put},{"op":"test","path":"/i","value":2}]`)).code).toBe(422);
   });
 
+  test('a copy is written by Go, which escapes the signs of HTML and leaves the rest', () => {
+    const copied = (spelling: string, expected: string): unknown =>
+      run(
+        `[{"op":"add","path":"/i","value":[${spelling}]},{"op":"copy","from":"/i","path":"/k"},{"op":"test","path":"/k","value":[${expected}]}]`,
+      );
+    expect(copied('"\\u00e9"', '"\\u00e9"')).toMatchObject({ k: ['é'] });
+    expect(copied('1.0', '1.0')).toMatchObject({ k: [1] });
+    expect(copied('"<"', '"\\u003c"')).toMatchObject({ k: ['<'] });
+    expect(failure(() => copied('"<"', '"<"')).code).toBe(422);
+  });
+
+  test('half a character becomes the replacement character', () => {
+    expect(run('[{"op":"add","path":"/i","value":"\\ud800"}]')).toMatchObject({ i: '\ufffd' });
+    expect(run('[{"op":"add","path":"/i","value":"\\ud83d\\ude00"}]')).toMatchObject({ i: '😀' });
+  });
+
   test('a number that no double holds', () => {
     const body = '[{"op":"add","path":"/f","value":1e400}]';
     expect(failure(() => reading(body)).message).toBe(
