@@ -58,8 +58,12 @@ const escapeHtml = (character: string): string => `\\u${character.charCodeAt(0).
 /** JSON as Go's encoder writes it: `<`, `>`, `&` and line separators escaped. Compact unless told the indent of a level. */
 export function goJson(value: unknown, indent?: number): string {
   const text = stringify(value, indent) ?? 'null';
-  return isHtmlSensitive(text) ? text.replace(everyHtmlSensitive, escapeHtml) : text;
+  return htmlEscaped(text);
 }
+
+/** The signs of HTML in a JSON text, as Go writes them. */
+export const htmlEscaped = (text: string): string =>
+  isHtmlSensitive(text) ? text.replace(everyHtmlSensitive, escapeHtml) : text;
 
 /** The way to the owned labels of an object that is in a list: what is deeper is written with what it is in. */
 const deepest = 10;

@@ -136,13 +136,13 @@ function dryRunViolations(values: readonly string[]): readonly Violation[] {
   return values.length > 0 && values.some((value) => value !== 'All') ? [notSupported('dryRun', values, ['All'])] : [];
 }
 
-function managerViolations(manager: string | undefined): readonly Violation[] {
-  if (manager === undefined) return [];
-  if (Buffer.byteLength(manager) > managerLimit) return [tooLong('fieldManager', managerLimit)];
+/** What is wrong with the name of a manager, of a write or of an entry of `managedFields`. */
+export function managerViolations(path: string, manager: string): readonly Violation[] {
+  if (Buffer.byteLength(manager) > managerLimit) return [tooLong(path, managerLimit)];
   return [...manager.matchAll(unprintable)].map(({ 0: character, index }) => {
     const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
     const at = Buffer.byteLength(manager.slice(0, index));
-    return invalid('fieldManager', manager, `invalid character U+${code} (at position ${at})`);
+    return invalid(path, manager, `invalid character U+${code} (at position ${at})`);
   });
 }
 
@@ -163,7 +163,7 @@ export function readWriteParameters(
     if (apply && fieldManager === undefined) found.push(required('fieldManager', 'is required for apply patch'));
     if (!apply && force !== undefined) found.push(forbiddenField('force', 'may not be specified for non-apply patch'));
   }
-  found.push(...managerViolations(fieldManager), ...dryRunViolations(dryRun));
+  found.push(...managerViolations('fieldManager', fieldManager ?? ''), ...dryRunViolations(dryRun));
   if (!validations.includes(fieldValidation)) found.push(notSupported('fieldValidation', fieldValidation, validations));
   if (found.length) throw invalidObject({ group: 'meta.k8s.io', kind }, found);
   const givenFieldValidation = fieldValidation === '' ? undefined : (fieldValidation as FieldValidation);

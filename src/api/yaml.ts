@@ -98,12 +98,30 @@ async function firstDocument(
     if (++count > maxLexemes) throw new YamlError('yaml: document is too complex');
     if (count % lexemesAtOnce === 0) await pause();
     if (parser.stack.length > maxYamlDepth) throw new YamlError(tooDeep);
+    if (lexeme.startsWith('"')) checkEscapes(lexeme, () => lineOf(text, parser.offset));
     for (const token of parser.next(lexeme)) for (const document of composer.next(token)) return document;
   }
   for (const token of parser.end()) for (const document of composer.next(token)) return document;
   for (const document of composer.end()) return document;
   return undefined;
 }
+
+/** What JSON can escape and go-yaml cannot: slashes, and characters in two halves. */
+const mayEscapeOddly = /\\(?:\/|u[dD][89a-fA-F])/;
+const escapes = /\\(?:(?<slash>\/)|u(?<half>[dD][89a-fA-F][\da-fA-F]{2})|.)/gs;
+
+/** Looks at a text in double quotes. Throws YamlError. */
+function checkEscapes(quoted: string, line: () => number): void {
+  if (!mayEscapeOddly.test(quoted)) return;
+  for (const { groups, index } of quoted.matchAll(escapes)) {
+    if (groups?.['slash'] === undefined && groups?.['half'] === undefined) continue;
+    const why = groups['slash'] ? 'found unknown escape character' : 'found invalid Unicode character escape code';
+    const at = line() + lineOf(quoted, index) - 1;
+    throw new YamlError(complaintAt(why, at === 1 ? 0 : at));
+  }
+}
+
+const lineOf = (text: string, offset: number): number => text.slice(0, offset).split('\n').length;
 
 const finished = (exact: ExactJson, repeated: readonly string[]): ReadYaml => ({
   format: 'yaml',
@@ -251,7 +269,7 @@ function complaint(
 
 /** Bodies sent as YAML are JSON more often than not, and reading JSON is much faster. */
 async function readAsJson(text: string, pause: Pause): Promise<ReadYaml | undefined> {
-  if (!beginsFlow.test(text)) return undefined;
+  if (!beginsFlow.test(text) || mayEscapeOddly.test(text)) return undefined;
   const isLong = text.length > longText;
   try {
     const reading = readJsonInSteps(text);

@@ -110,7 +110,8 @@ class ReceivedRequest implements ApiRequest {
   }
 
   header(name: string): string | undefined {
-    return passedHeader(name, this.#exchange.header(name));
+    const bytes = this.#exchange.header(name);
+    return passedHeader(name, bytes && headerText(bytes));
   }
 
   body(): Promise<RequestBody> {
@@ -156,7 +157,7 @@ class ReceivedCredentials implements Credentials {
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is that of ASCII.
 const beyondAscii = /[^\x00-\x7f]/;
-/** Node reads headers byte by byte; who somebody is, is written in UTF-8. */
+/** Node reads headers byte by byte; who somebody is, and what a client calls itself, is written in UTF-8. */
 const headerText = (bytes: string): string =>
   beyondAscii.test(bytes) ? Buffer.from(bytes, 'latin1').toString('utf8') : bytes;
 

@@ -1,5 +1,6 @@
 import { nameRules, pathSegment, qualifiedName } from '../api/names.js';
 import type { ApiObject, ObjectMeta, OwnerReference } from '../api/object.js';
+import { managerViolations } from '../api/options.js';
 import { validateLabels } from '../api/selectors.js';
 import type { Steps } from '../api/steps.js';
 import { timestamp } from '../api/time.js';
@@ -237,17 +238,18 @@ export const validateFinalizerNames = ({ finalizers }: Meta): readonly Violation
       : [],
   );
 
-const managerLimit = 128;
+const subresourceLimit = 256;
 function validateManagedFields({ managedFields }: Meta): readonly Violation[] {
   if (managedFields === undefined) return nothing;
-  return ofEach(managedFields, ({ manager = '', operation = '', fieldsType = '' }, at) => {
+  return ofEach(managedFields, ({ manager = '', operation = '', fieldsType = '', subresource = '' }, at) => {
     const wrong: Violation[] = [];
     const path = (member: string): string => child(base, index('managedFields', at), member);
-    if (Buffer.byteLength(manager) > managerLimit) wrong.push(tooLong(path('manager'), managerLimit));
     if (operation !== 'Apply' && operation !== 'Update')
       wrong.push(invalid(path('operation'), operation, 'must be `Apply` or `Update`'));
     if (fieldsType !== '' && fieldsType !== 'FieldsV1')
       wrong.push(invalid(path('fieldsType'), fieldsType, 'must be `FieldsV1`'));
+    wrong.push(...managerViolations(path('manager'), manager));
+    if (Buffer.byteLength(subresource) > subresourceLimit) wrong.push(tooLong(path('subresource'), subresourceLimit));
     return wrong;
   });
 }

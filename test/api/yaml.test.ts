@@ -7,6 +7,10 @@ import { maxYamlBytes, maxYamlDepth, readYaml, strictWarnings } from '../../src/
 import { writeYaml, writeYamlInSteps } from '../../src/api/yaml-writer.js';
 import { countSteps } from '../count-steps.js';
 
+test('JSON whose escapes only look like those that go-yaml does not have', async () => {
+  expect((await readYaml('{"a":"\\\\/","b":"\\u00e9\\\\ud800"}')).value).toEqual({ a: '\\/', b: 'é\\ud800' });
+});
+
 describe('scalars mean what they mean to Kubernetes', () => {
   test.each<[string, Json]>([
     ['yes', true],
@@ -107,6 +111,10 @@ test.each([
   ['a: b: c', 'yaml: mapping values are not allowed in this context'],
   ['x: 1\na: b: c', 'yaml: line 2: mapping values are not allowed in this context'],
   ['a: @b', 'yaml: found character that cannot start any token'],
+  ['{"a":"\\/"}', 'yaml: found unknown escape character'],
+  ['{"a":\n"b\\\\\\/"}', 'yaml: line 2: found unknown escape character'],
+  ['{"a":"\\ud83d\\ude00"}', 'yaml: found invalid Unicode character escape code'],
+  ['x: 1\ny: "\\uD800"', 'yaml: line 2: found invalid Unicode character escape code'],
   ['\t', 'yaml: found character that cannot start any token'],
   ['# x\n\t', 'yaml: line 2: found character that cannot start any token'],
   ['a:\n\tb: c', 'yaml: line 2: found character that cannot start any token'],

@@ -31,7 +31,7 @@ afterEach(() => {
 const asked = (body: Body) =>
   answered((exchange) => exchange.send(200, { 'Content-Length': body.length }, body) ?? Promise.resolve());
 
-async function answered(answer: (exchange: Exchange) => Promise<void>) {
+async function answered(answer: (exchange: Exchange) => Promise<void>, headers: Readonly<Record<string, string>> = {}) {
   const server = createServer();
   let sent: Promise<void> | undefined;
   let outgoing: ServerHttp2Stream | undefined;
@@ -46,7 +46,7 @@ async function answered(answer: (exchange: Exchange) => Promise<void>) {
     session.destroy();
     server.close();
   });
-  const stream = session.request({ ':path': '/' });
+  const stream = session.request({ ':path': '/', ...headers });
   await new Promise((resolve) => stream.once('response', resolve));
   return { stream, session, outgoing, sent: () => sent ?? Promise.reject(new Error('nothing was sent')) };
 }
@@ -101,4 +101,23 @@ test.each(['goes on', 'has ended'])('an answer that %s can be broken off althoug
   });
   if (!outgoing?.closed) await new Promise((resolve) => outgoing?.once('close', resolve));
   expect(outgoing?.destroyed).toBe(true);
+});
+
+test('a header is read as UTF-8', async () => {
+  let read: string | undefined;
+  const parts = {
+    async handle(request: ApiRequest): Promise<ApiResponse> {
+      read = request.header('user-agent');
+      return {
+        result: { type: 'bytes', code: 200, bytes: Buffer.alloc(0), contentType: 'text/plain' },
+        warnings: [],
+        representation: { mediaType: 'json', pretty: false },
+      };
+    },
+    ...{ clock: new FakeClock(), log: silentLogger, stopping: new AbortController().signal },
+  };
+  const name = Buffer.from('é/1').toString('latin1');
+  const { sent } = await answered((exchange) => serve(parts, exchange), { 'user-agent': name });
+  await sent();
+  expect(read).toBe('é/1');
 });

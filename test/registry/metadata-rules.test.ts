@@ -27,6 +27,27 @@ test('a second controller is told with the whole list of owners', () => {
   expect(violation?.body).toContain('"uid":"u1"');
 });
 
+test.each<[object, readonly string[]]>([
+  [{ operation: 'Apply', manager: 'm', fieldsType: 'FieldsV1', subresource: 'status' }, []],
+  [
+    { operation: 'Apply', manager: 'a\nb' },
+    ['manager: Invalid value: "a\\nb": invalid character U+000A (at position 1)'],
+  ],
+  [{ operation: 'Update', manager: 'm'.repeat(129) }, ['manager: Too long: may not be more than 128 bytes']],
+  [{ operation: 'Update', subresource: 's'.repeat(257) }, ['subresource: Too long: may not be more than 256 bytes']],
+  [
+    { operation: 'x', fieldsType: 'y', manager: '\t' },
+    [
+      'operation: Invalid value: "x": must be `Apply` or `Update`',
+      'fieldsType: Invalid value: "y": must be `FieldsV1`',
+      'manager: Invalid value: "\\t": invalid character U+0009 (at position 0)',
+    ],
+  ],
+])('an entry of managedFields: %o', (entry, wrong) => {
+  const texts = violationsOf({ managedFields: [entry] }).map(({ field, body }) => `${field}: ${body}`);
+  expect(texts).toEqual(wrong.map((text) => `metadata.managedFields[0].${text}`));
+});
+
 test('complaints that each show the whole list are told once if it is long', () => {
   const violations = violationsOf({ ownerReferences: many(20_000, controller) });
   expect(violations.length).toBeGreaterThan(500);

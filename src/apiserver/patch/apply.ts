@@ -11,7 +11,7 @@ import { DecodeError, type Emptied } from '../../schema/decode.js';
 import type { RequestBody } from '../request.js';
 import { typeName } from './go-decoding.js';
 import type { Decoded } from './index.js';
-import { conversionProblem, inConverter } from './unstructured.js';
+import { converted, inConverter } from './unstructured.js';
 
 /** The body of an apply request. */
 export interface Configuration {
@@ -58,11 +58,10 @@ export async function applied(
   if (!made.changed) return made;
   const object = asJson(made.object);
   if (turns.isDue) await turns.next();
-  const checking = isBuiltIn ? conversionProblem(applying.schema, object, 'float') : undefined;
-  const problem = checking && (await inTurns(checking, turns));
-  if (problem !== undefined) throw unconvertible(applying.config, problem);
+  const fitting = isBuiltIn ? await inTurns(converted(applying.schema, object, 'float'), turns) : { value: object };
+  if (fitting.problem !== undefined) throw unconvertible(applying.config, fitting.problem);
   if (turns.isDue) await turns.next();
-  const { emptied, object: decoded } = await inTurns(decodedBy(decode(object), applying.config), turns);
+  const { emptied, object: decoded } = await inTurns(decodedBy(decode(fitting.value), applying.config), turns);
   return { ...made, object: decoded, emptied };
 }
 

@@ -1,4 +1,5 @@
 import { type ApiError, invalidObject, unsupportedMediaType } from '../../api/errors.js';
+import type { ExactJson } from '../../api/json-exact.js';
 import { readJsonInSteps } from '../../api/json-text.js';
 import type { ApiObject, Json, JsonObject } from '../../api/object.js';
 import type { FieldValidation } from '../../api/options.js';
@@ -11,7 +12,7 @@ import { jsonPatch } from './json.js';
 import { mergePatch } from './merge.js';
 import type { PatchType, ReadPatch, ReadPatchText } from './patch-type.js';
 import { strategicPatch } from './strategic.js';
-import { conversionProblem, inConverter } from './unstructured.js';
+import { converted, inConverter } from './unstructured.js';
 
 /** Every way to patch an object, by media type, in the order in which refusals name them. */
 export const patchTypes = {
@@ -61,8 +62,9 @@ function* textOf(body: RequestBody): Steps<ReadPatchText> {
     return () => ({ value, exact: value, duplicates: [] });
   }
   try {
-    const text = yield* readJsonInSteps(body.bytes);
-    return () => text;
+    const { bytes } = body;
+    const read = yield* readJsonInSteps(bytes);
+    return () => ({ ...read, text: () => Buffer.from(bytes).toString('utf8') });
   } catch (error) {
     return () => {
       throw error;
@@ -97,7 +99,8 @@ export function* patched(
     readonly fieldValidation: FieldValidation;
     /** Strategic merge patch converts its result instead of decoding it, with complaints of its own. */
     readonly converts: boolean;
-    readonly decode: (result: JsonObject) => Steps<Decoded>;
+    /** `exact` has numbers as they were written. */
+    readonly decode: (result: JsonObject, exact: ExactJson) => Steps<Decoded>;
   },
 ): Steps<Patched> {
   const patch = yield* reading;
@@ -107,12 +110,12 @@ export function* patched(
   yield* later.rest();
   yield;
   const refuse = (why: string): ApiError => undecodable(patch.shown(result), why);
-  const problem = given.converts ? yield* conversionProblem(given.schema, result, 'int') : undefined;
-  if (problem !== undefined) throw refuse(problem);
+  const fitting = given.converts ? yield* converted(given.schema, result, 'int') : { value: result };
+  if (fitting.problem !== undefined) throw refuse(fitting.problem);
   yield;
   let decoded: Decoded;
   try {
-    decoded = yield* given.decode(result);
+    decoded = yield* given.decode(fitting.value, patch.exact?.() ?? fitting.value);
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     throw refuse(given.converts ? inConverter(error.message) : error.message);

@@ -1,11 +1,12 @@
 import { badRequest, entityTooLarge, unprocessable } from '../../api/errors.js';
 import { goJson, quote } from '../../api/go-text.js';
-import { JsonSyntaxError, maxDepth, parseJson } from '../../api/json-text.js';
+import { JsonSyntaxError, maxDepth } from '../../api/json-text.js';
 import { isList, isObject, type Json, type JsonObject, setMember } from '../../api/object.js';
 import { sortTexts } from '../../apply/json-value.js';
 import { same } from '../../schema/same.js';
 import { typeName } from './go-decoding.js';
 import type { PatchType, ReadPatchText } from './patch-type.js';
+import { copyOf, exactOf, mayBeOdd, plainOf, readSpelt } from './spelling.js';
 
 /**
  * JSON Patch (RFC 6902), with the leniencies of the library Kubernetes uses: `replace` adds a missing member, `test`
@@ -15,20 +16,23 @@ import type { PatchType, ReadPatchText } from './patch-type.js';
 export const jsonPatch: PatchType = {
   for: 'all',
   read(text, { fieldValidation }) {
-    const { operations, strict } = readOperations(text, fieldValidation !== 'Ignore');
+    const { operations, strict, isOdd } = readOperations(text, fieldValidation !== 'Ignore');
     const canNest = operations.some(nests);
     let patching: Patching | undefined;
+    let result: JsonObject = {};
     return {
       strict,
       apply(current) {
         patching = new Patching(current);
         try {
-          return finished(patching.run(operations), canNest);
+          result = finished(patching.run(operations), canNest);
+          return isOdd ? (plainOf(result) as JsonObject) : result;
         } catch (error) {
           throw error instanceof DoesNotApply ? unprocessable() : error;
         }
       },
-      shown: (result) => goJson(patching?.ordered(result) ?? result),
+      exact: () => (isOdd ? exactOf(result) : undefined),
+      shown: () => goJson(plainOf(patching?.ordered(result) ?? result)),
     };
   },
 };
@@ -80,15 +84,25 @@ const members: ReadonlySet<string> = new Set(['op', 'path', 'from', 'value']);
 function readOperations(
   read: ReadPatchText,
   isStrict: boolean,
-): { readonly operations: readonly Operation[]; readonly strict: readonly string[] } {
+): {
+  readonly operations: readonly Operation[];
+  readonly strict: readonly string[];
+  /** May some of the values be spelt otherwise than Go spells them? */
+  readonly isOdd: boolean;
+} {
   const refuse = (why: string): Error => badRequest(isStrict ? `error decoding patch: ${why}` : why);
-  const { value, duplicates } = parsed(read, refuse);
-  if (value === null) return { operations: [], strict: [] };
+  const { value, duplicates, numberError, text } = parsed(read, refuse);
+  if (value === null) return { operations: [], strict: [], isOdd: false };
   const [listType, itemType] = isStrict
     ? ['[]handlers.jsonPatchOp', 'handlers.jsonPatchOp']
     : ['jsonpatch.Patch', 'jsonpatch.Operation'];
   if (!isList(value)) throw refuse(`json: cannot unmarshal ${typeName(value)} into Go value of type ${listType}`);
+  if (isStrict && numberError !== undefined)
+    throw refuse(numberError.replace('value', 'struct field jsonPatchOp.value'));
   const strict = isStrict ? duplicates.map((text) => `json patch ${text}`) : [];
+  const body = text?.();
+  const isOdd = body !== undefined && mayBeOdd(body);
+  const spelt = (isOdd ? readSpelt(body) : value) as typeof value;
   const operations: Operation[] = [];
   for (const [index, item] of value.entries()) {
     if (item !== null && !isObject(item)) {
@@ -100,14 +114,15 @@ function readOperations(
         if (!members.has(name) && strict.length < 100) strict.push(`json patch unknown field "[${index}].${name}"`);
       }
     }
-    operations.push(operationOf(item ?? {}));
+    const { value: put } = (spelt[index] ?? {}) as JsonObject;
+    operations.push({ ...operationOf(item ?? {}), value: put });
   }
   if (operations.length > maxOperations) {
     throw entityTooLarge(
       `The allowed maximum operations in a JSON patch is ${maxOperations}, got ${operations.length}`,
     );
   }
-  return { operations, strict };
+  return { operations, strict, isOdd };
 }
 
 function parsed(read: ReadPatchText, refuse: (why: string) => Error): ReturnType<ReadPatchText> {
@@ -208,7 +223,7 @@ class Patching {
         `Unable to complete the copy, the accumulated size increase of copy is ${this.#copied}, exceeding the limit ${maxCopied}`,
       );
     }
-    return parseJson(text);
+    return copyOf(value);
   }
 
   moving(items: number): void {
@@ -419,7 +434,7 @@ const unescaped = (code: string): string => (code === '~1' ? '/' : '~');
 
 function jsonText(value: Json): string {
   try {
-    return goJson(value);
+    return goJson(plainOf(value));
   } catch {
     throw new DoesNotApply('the value to copy is nested too deeply');
   }

@@ -2,10 +2,11 @@ import { badRequest } from '../../api/errors.js';
 import { goJson } from '../../api/go-text.js';
 import { JsonSyntaxError } from '../../api/json-text.js';
 import { isList, isObject, type Json, type JsonObject, member, setMember } from '../../api/object.js';
-import type { Postponed } from '../../api/steps.js';
+import { nothingPostponed, type Postponed } from '../../api/steps.js';
 import { sortTexts } from '../../apply/json-value.js';
 import { typeName } from './go-decoding.js';
 import type { PatchType, ReadPatchText } from './patch-type.js';
+import { exactOf, readSpelt } from './spelling.js';
 
 /**
  * Merge patch (RFC 7386): members are merged, null removes one, anything else replaces. Inside lists and below members
@@ -14,10 +15,15 @@ import type { PatchType, ReadPatchText } from './patch-type.js';
 export const mergePatch: PatchType = {
   for: 'all',
   read(text, { fieldValidation }) {
-    const { patch, strict } = readPatch(text, fieldValidation !== 'Ignore');
+    const { patch, spelt, strict } = readPatch(text, fieldValidation !== 'Ignore');
+    let last: JsonObject = {};
     return {
       strict,
-      apply: (current, _, later) => merged(current, patch, later),
+      apply(current, _, later) {
+        last = current;
+        return merged(current, patch, later);
+      },
+      exact: () => spelt && exactOf(merged(last, spelt, nothingPostponed)),
       shown: goJson,
     };
   },
@@ -28,7 +34,7 @@ const notPatch = 'Invalid JSON Patch';
 function readPatch(
   read: ReadPatchText,
   isStrict: boolean,
-): { readonly patch: JsonObject; readonly strict: readonly string[] } {
+): { readonly patch: JsonObject; readonly spelt?: JsonObject; readonly strict: readonly string[] } {
   const refuse = (why: string): Error => badRequest(isStrict ? `error decoding patch: ${why}` : notPatch);
   let text: ReturnType<ReadPatchText>;
   try {
@@ -36,13 +42,19 @@ function readPatch(
   } catch (error) {
     throw error instanceof JsonSyntaxError ? refuse(error.message) : error;
   }
-  const { value, duplicates } = text;
+  const { value, exact, duplicates, numberError } = text;
   if (value === null) throw badRequest(notPatch);
   if (!isObject(value)) {
     throw refuse(`json: cannot unmarshal ${typeName(value)} into Go value of type map[string]interface {}`);
   }
-  return { patch: value, strict: isStrict ? duplicates : [] };
+  // Otherwise the numbers are read with the result.
+  if (isStrict && numberError !== undefined) throw refuse(numberError);
+  const strict = isStrict ? duplicates : [];
+  return exact === value ? { patch: value, strict } : { patch: value, spelt: speltOf(text) ?? value, strict };
 }
+
+const speltOf = ({ text }: ReturnType<ReadPatchText>): JsonObject | undefined =>
+  text && (readSpelt(text()) as JsonObject);
 
 /** Depth is bounded where texts are read. What was merged has its members in order, as refusals show. */
 export function merged(target: JsonObject, patch: JsonObject, later: Postponed): JsonObject {

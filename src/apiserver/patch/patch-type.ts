@@ -1,4 +1,4 @@
-import type { ReadText } from '../../api/json-exact.js';
+import type { ExactJson, ReadText } from '../../api/json-exact.js';
 import type { JsonObject } from '../../api/object.js';
 import type { FieldValidation } from '../../api/options.js';
 import type { Postponed } from '../../api/steps.js';
@@ -13,7 +13,10 @@ export interface PatchType {
 }
 
 /** Parses the body, or throws JsonSyntaxError. */
-export type ReadPatchText = () => ReadText;
+export type ReadPatchText = () => ReadText & {
+  /** The body as it came, where it came as text. */
+  readonly text?: () => string;
+};
 
 /** A patch that has been read and can be applied, more than once if need be. */
 export interface ReadPatch {
@@ -26,6 +29,8 @@ export interface ReadPatch {
    * @throws ApiError when the patch does not fit the object.
    */
   apply(current: JsonObject, schema: Schema, later: Postponed): JsonObject;
+  /** The last result with numbers as the patch spells them, for what decodes it; absent if that makes no difference. */
+  exact?(): ExactJson | undefined;
   /** What error replies show as the value that does not decode. */
   shown(result: JsonObject): string;
 }

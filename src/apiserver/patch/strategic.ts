@@ -42,11 +42,12 @@ function readPatch(
   } catch (error) {
     throw error instanceof JsonSyntaxError ? badRequest(error.message) : error;
   }
-  const { value, duplicates } = text;
+  const { value, duplicates, numberError } = text;
   if (value === null) return { patch: {}, strict: [] };
   if (!isObject(value)) {
     throw badRequest(`json: cannot unmarshal ${typeName(value)} into Go value of type map[string]interface {}`);
   }
+  if (numberError !== undefined) throw badRequest(numberError);
   return { patch: value, strict: isStrict ? duplicates : [] };
 }
 

@@ -1,21 +1,32 @@
-import { isList, isObject, type Json, member } from '../../api/object.js';
+import { isList, isObject, type Json, member, setMember } from '../../api/object.js';
 import { Postponed, type Steps } from '../../api/steps.js';
 import { isWhole } from '../../apply/go-print.js';
 import { goType, itemsOf, valuesOf, type WireShape, wireShape } from '../../schema/go-types.js';
 import type { Schema } from '../../schema/schema.js';
 import { typeName } from './go-decoding.js';
 
+/** What comes out of Go's converter. */
+export type Converted<Value extends Json> =
+  | { readonly value: Value; readonly problem?: never }
+  | { readonly problem: string };
+
 /**
- * What Go's converter complains about when decoded JSON does not fit a built-in kind: the results of strategic merge
- * patch and of apply go through it and not through the JSON decoder. Texts that types read themselves (times,
- * quantities, bytes) are left to the decoder. undefined: nothing. What is in lists and maps of thousands comes last.
+ * Puts decoded JSON through Go's converter into a built-in kind: the results of strategic merge patch and of apply go
+ * through it and not through the JSON decoder. Whole numbers that are too large for their field lose their upper bits
+ * there. Texts that types read themselves (times, quantities, bytes) are left to the decoder. What is in lists and
+ * maps of thousands comes last.
  */
-export function* conversionProblem(schema: Schema, value: Json, numbers: Numbers): Steps<string | undefined> {
+export function* converted<Value extends Json>(
+  schema: Schema,
+  value: Value,
+  numbers: Numbers,
+): Steps<Converted<Value>> {
   const later = new Postponed();
   const converter = new Converter(numbers, later);
   converter.convert(schema, value);
   yield* later.rest();
-  return converter.problem;
+  if (converter.problem !== undefined) return { problem: converter.problem };
+  return { value: converter.overflows ? (cut(schema, value) as Value) : value };
 }
 
 /** How Go holds whole numbers. */
@@ -24,6 +35,8 @@ type Numbers = 'int' | 'float';
 class Converter {
   /** The first that was found. */
   problem: string | undefined;
+  /** Does a number not fit its field? */
+  overflows = false;
   readonly #numbers: Numbers;
   readonly #later: Postponed;
 
@@ -38,7 +51,17 @@ class Converter {
     if (shape === 'struct') this.#convertStruct(schema, value);
     else if (shape === 'map') this.#convertMap(schema, value);
     else if (shape === 'list') this.#convertList(schema, value);
-    else this.problem = scalarProblem(schema, shape, value, this.#numbers);
+    else if (shape === 'bytes' && isList(value)) this.#later.each(value.length, (at) => this.#convertByte(value[at]));
+    else {
+      this.problem = scalarProblem(schema, shape, value, this.#numbers);
+      if (isWholeShape(shape) && this.problem === undefined) this.overflows ||= cutNumber(value, shape) !== value;
+    }
+  }
+
+  #convertByte(value: Json = null): void {
+    if (value === null || this.problem !== undefined) return;
+    this.problem = wholeProblem(value, 'uint8');
+    if (this.problem === undefined) this.overflows ||= cutNumber(value, 'uint8') !== value;
   }
 
   #convertStruct(schema: Schema, value: Json): void {
@@ -72,9 +95,7 @@ class Converter {
 function scalarProblem(schema: Schema, shape: WireShape, value: Json, numbers: Numbers): string | undefined {
   switch (shape) {
     case 'bytes':
-      return typeof value === 'string' || isList(value)
-        ? undefined
-        : `cannot restore slice from ${goKind(value, numbers)}`;
+      return typeof value === 'string' ? undefined : `cannot restore slice from ${goKind(value, numbers)}`;
     case 'string':
       if (typeof value === 'string') return undefined;
       // Go takes whole numbers for convertible to text, and thinks better of it later.
@@ -85,8 +106,7 @@ function scalarProblem(schema: Schema, shape: WireShape, value: Json, numbers: N
       return typeof value === 'boolean' ? undefined : 'unrecognized type: bool';
     case 'int32':
     case 'int64':
-      if (typeof value !== 'number' && typeof value !== 'bigint') return `unrecognized type: ${shape}`;
-      return isWhole(value) ? undefined : `cannot convert float64 to ${shape}`;
+      return wholeProblem(value, shape);
     case 'double':
       return typeof value === 'number' || typeof value === 'bigint' ? undefined : 'unrecognized type: float64';
     case 'time':
@@ -98,6 +118,46 @@ function scalarProblem(schema: Schema, shape: WireShape, value: Json, numbers: N
     default:
       return undefined;
   }
+}
+
+const bits = { uint8: 8, int32: 32, int64: 64 } as const;
+type WholeShape = keyof typeof bits;
+const isWholeShape = (shape: WireShape): shape is WireShape & WholeShape => shape === 'int32' || shape === 'int64';
+
+function wholeProblem(value: Json, shape: WholeShape): string | undefined {
+  if (typeof value !== 'number' && typeof value !== 'bigint') return `unrecognized type: ${shape}`;
+  return typeof value === 'bigint' || Number.isInteger(value) ? undefined : `cannot convert float64 to ${shape}`;
+}
+
+/** Doubles beyond 64 bits all become the least whole number before they are cut. */
+const beyond64 = 2 ** 63;
+
+/** A whole number as a field of so many bits holds it. */
+function cutNumber(value: Json, shape: WholeShape): Json {
+  if (typeof value !== 'number' && typeof value !== 'bigint') return value;
+  if (typeof value === 'number' && shape === 'int32' && (value | 0) === value) return value;
+  const whole = typeof value === 'number' && Math.abs(value) >= beyond64 ? -BigInt(beyond64) : BigInt(value);
+  const left = shape === 'uint8' ? BigInt.asUintN(bits[shape], whole) : BigInt.asIntN(bits[shape], whole);
+  const number = Number(left);
+  return Number.isSafeInteger(number) ? number : left;
+}
+
+/** The same value with every number as its field holds it. Depth is bounded where texts are read. */
+function cut(schema: Schema, value: Json): Json {
+  const shape = wireShape(schema);
+  if (isWholeShape(shape)) return cutNumber(value, shape);
+  if (isList(value)) {
+    if (shape === 'bytes') return value.map((item) => cutNumber(item, 'uint8'));
+    const items = itemsOf(schema);
+    return shape === 'list' ? value.map((item) => cut(items, item)) : value;
+  }
+  if (!isObject(value) || (shape !== 'struct' && shape !== 'map')) return value;
+  const out: Record<string, Json> = {};
+  for (const [name, item] of Object.entries(value)) {
+    const field = shape === 'map' ? valuesOf(schema) : schema.properties?.get(name);
+    setMember(out, name, field === undefined ? item : cut(field, item));
+  }
+  return out;
 }
 
 /** `reflect.Kind` of a decoded JSON value. */

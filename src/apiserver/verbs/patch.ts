@@ -1,5 +1,6 @@
 import { internalError } from '../../api/errors.js';
 import { goJson } from '../../api/go-text.js';
+import type { ExactJson } from '../../api/json-exact.js';
 import { type ApiObject, groupVersion, type JsonObject } from '../../api/object.js';
 import { readWriteParameters, type WriteParameters } from '../../api/options.js';
 import type { Steps } from '../../api/steps.js';
@@ -77,9 +78,9 @@ async function patchChange(
         schema: definition.schema,
         fieldValidation,
         converts: type.for === 'built-in',
-        decode: function* (result) {
+        decode: function* (result, exact) {
           if (type.for === 'all') yield* checkKind(catalogue.current(), definition, result);
-          return yield* decodeResult(definition, result);
+          return yield* decodeResult(definition, result, { exact });
         },
       }),
     );
@@ -106,7 +107,7 @@ export function* checkKind(served: Served, definition: ResourceDefinition, resul
 export function* decodeResult(
   definition: ResourceDefinition,
   result: JsonObject,
-  { made = false } = {},
+  { made = false, exact = result }: { readonly made?: boolean; readonly exact?: ExactJson } = {},
 ): Steps<Decoded> {
   if (definition.reader !== undefined) {
     const { apiVersion, kind } = checkedVersion(typeMetaOf(result));
@@ -115,7 +116,7 @@ export function* decodeResult(
     if (apiVersion === '') throw internalError("Object 'apiVersion' is missing in 'object has no apiVersion field'");
     return { object: { ...object, apiVersion }, strict };
   }
-  const text = { value: result, exact: result, duplicates: [] };
+  const text = { value: result, exact, duplicates: [] };
   const { value, strict, emptied } = yield* decodeText(definition.schema, text);
   const object = { ...(value as unknown as ApiObject), kind: definition.kind, apiVersion: groupVersion(definition) };
   return { object: yield* withDefaults(definition, object), strict, emptied };

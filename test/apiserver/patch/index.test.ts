@@ -60,10 +60,10 @@ describe('patched', () => {
       schema: configMapSchema,
       fieldValidation,
       converts: name === 'strategic-merge',
-      *decode(result) {
+      *decode(_, exact) {
         yield;
         const strict = new Complaints();
-        const object = compileDecoder(configMapSchema)(result, { strict }) as unknown as ApiObject;
+        const object = compileDecoder(configMapSchema)(exact, { strict }) as unknown as ApiObject;
         return { object, strict: strict.texts };
       },
     });
@@ -85,6 +85,18 @@ describe('patched', () => {
       'json: cannot unmarshal number into Go struct field ConfigMap.data of type string',
     ],
     [
+      'merge',
+      '{"metadata":{"generation":3.0,"labels":{"a":"\\u00e9"}},"data":null}',
+      '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"generation":3,"labels":{"a":"é"},"name":"a"}}',
+      'json: cannot unmarshal number 3.0 into Go struct field ObjectMeta.metadata.generation of type int64',
+    ],
+    [
+      'json',
+      '[{"op":"add","path":"/metadata/generation","value":1e3},{"op":"add","path":"/metadata/uid","value":"a<b"}]',
+      '{"apiVersion":"v1","data":{"k":"v"},"kind":"ConfigMap","metadata":{"generation":1000,"name":"a","uid":"a\\u003cb"}}',
+      'json: cannot unmarshal number 1e3 into Go struct field ObjectMeta.metadata.generation of type int64',
+    ],
+    [
       'strategic-merge',
       '{"$retainKeys":["metadata","data"],"metadata":{"$setElementOrder/finalizers":["a"],"labels":{"x":null}},"data":7}',
       'map[data:7 metadata:map[labels:map[]]]',
@@ -104,6 +116,19 @@ describe('patched', () => {
       message: ` "" is invalid: patch: ${text}`,
       details: { causes: [{ reason: 'FieldValueInvalid', field: 'patch', message: text }] },
     });
+  });
+
+  test('strategic merge patch cuts numbers that are too large for their field', () => {
+    const { object } = run('strategic-merge', '{"metadata":{"generation":1e20}}');
+    expect(object.metadata.generation).toBe(-(2n ** 63n));
+  });
+
+  test.each([
+    ['merge', 'error decoding patch: json: cannot unmarshal number 1e400 into Go value of type float64'],
+    ['strategic-merge', 'json: cannot unmarshal number 1e400 into Go value of type float64'],
+  ] as const)('%s: a number that no double holds', async (name, message) => {
+    const body = '{"metadata":{"generation":1e400}}';
+    expect(await failure(() => run(name, body))).toMatchObject({ code: 400, message });
   });
 
   test('of a large result a refusal quotes the beginning', async () => {

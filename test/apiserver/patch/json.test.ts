@@ -162,6 +162,70 @@ describe('hostile patches', () => {
   });
 });
 
+describe('a body as text', () => {
+  const document = { i: 1, f: 1.5, html: 'a<b', plain: 'é', list: [1, 2], long: 9_007_199_254_740_993n };
+  const reading = (body: string, fieldValidation: FieldValidation = 'Warn') =>
+    jsonPatch.read(() => ({ ...readJson(body), text: () => body }), { fieldValidation });
+  const run = (body: string) => reading(body).apply(document, schema, new Postponed());
+  const value = (path: string, spelling: string) => `[{"op":"test","path":"/${path}","value":${spelling}}]`;
+
+  test.each([
+    ['i', '1'],
+    ['f', '1.5'],
+    ['html', '"a\\u003cb"'],
+    ['plain', '"é"'],
+    ['list', '[ 1 , 2 ]'],
+    ['long', '9007199254740993'],
+  ])('%s is %s', (path, spelling) => {
+    expect(run(value(path, spelling))).toEqual(document);
+  });
+
+  test.each([
+    ['i', '1.0'],
+    ['i', '1e0'],
+    ['f', '1.50'],
+    ['html', '"a<b"'],
+    ['plain', '"\\u00e9"'],
+    ['list', '[1, 2.0]'],
+  ])('%s is not %s, which Go would write otherwise', (path, spelling) => {
+    expect(failure(() => run(value(path, spelling))).code).toBe(422);
+  });
+
+  test('what the patch itself has put there is compared as it was put', () => {
+    expect(run('[{"op":"add","path":"/html","value":"x<y"},{"op":"test","path":"/html","value":"x<y"}]')).toEqual({
+      ...document,
+      html: 'x<y',
+    });
+    const [put, copied] = ['{"op":"add","path":"/i","value":2.0}', '{"op":"copy","from":"/i","path":"/k"}'];
+    expect(run(`[${put},${copied}]`)).toMatchObject({ i: 2, k: 2 });
+    expect(failure(() => run(`[${put},{"op":"test","path":"/i","value":2}]`)).code).toBe(422);
+  });
+
+  test('a copy is written by Go, which escapes the signs of HTML and leaves the rest', () => {
+    const copied = (spelling: string, expected: string): unknown =>
+      run(
+        `[{"op":"add","path":"/i","value":[${spelling}]},{"op":"copy","from":"/i","path":"/k"},{"op":"test","path":"/k","value":[${expected}]}]`,
+      );
+    expect(copied('"\\u00e9"', '"\\u00e9"')).toMatchObject({ k: ['é'] });
+    expect(copied('1.0', '1.0')).toMatchObject({ k: [1] });
+    expect(copied('"<"', '"\\u003c"')).toMatchObject({ k: ['<'] });
+    expect(failure(() => copied('"<"', '"<"')).code).toBe(422);
+  });
+
+  test('half a character becomes the replacement character', () => {
+    expect(run('[{"op":"add","path":"/i","value":"\\ud800"}]')).toMatchObject({ i: '\ufffd' });
+    expect(run('[{"op":"add","path":"/i","value":"\\ud83d\\ude00"}]')).toMatchObject({ i: '😀' });
+  });
+
+  test('a number that no double holds', () => {
+    const body = '[{"op":"add","path":"/f","value":1e400}]';
+    expect(failure(() => reading(body)).message).toBe(
+      'error decoding patch: json: cannot unmarshal number 1e400 into Go struct field jsonPatchOp.value of type float64',
+    );
+    expect(() => reading(body, 'Ignore')).not.toThrow();
+  });
+});
+
 describe('bodies', () => {
   test.each<[string, FieldValidation, string]>([
     ['{}', 'Warn', 'error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp'],

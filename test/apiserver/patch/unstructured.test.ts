@@ -1,13 +1,14 @@
 import { expect, test } from 'vitest';
 import type { Json } from '../../../src/api/object.js';
 import { atOnce } from '../../../src/api/steps.js';
-import { conversionProblem } from '../../../src/apiserver/patch/unstructured.js';
+import { converted } from '../../../src/apiserver/patch/unstructured.js';
 import {
   boolean,
   bytes,
   double,
   field,
   integer32,
+  integer64,
   list,
   map,
   string,
@@ -22,10 +23,12 @@ const schema = struct('v1.Thing', {
   ratio: field(3, double()),
   flag: field(4, boolean()),
   data: field(5, map(string())),
-  items: field(6, list(struct('v1.Item', { name: field(1, string()) }))),
+  items: field(6, list(struct('v1.Item', { name: field(1, string()), size: field(2, integer32()) }))),
   blob: field(7, bytes()),
   when: field(8, time()),
   phase: field(9, string({ go: 'v1.Phase' })),
+  long: field(10, integer64()),
+  sizes: field(11, map(integer32())),
 });
 
 test.each<[Json, string | undefined]>([
@@ -47,19 +50,42 @@ test.each<[Json, string | undefined]>([
   [{ items: {} }, 'cannot restore slice from map'],
   [{ items: ['x'] }, 'cannot restore struct from: string'],
   [{ blob: 1 }, 'cannot restore slice from int64'],
+  [{ blob: ['x'] }, 'unrecognized type: uint8'],
+  [{ blob: [1.5] }, 'cannot convert float64 to uint8'],
   [[], 'cannot restore struct from: slice'],
 ])('%j: %s', (value, problem) => {
-  expect(atOnce(conversionProblem(schema, value, 'int'))).toBe(problem);
+  expect(atOnce(converted(schema, value, 'int')).problem).toBe(problem);
+});
+
+test.each<[Json, Json]>([
+  [
+    { count: 2 ** 31 - 1, long: 2 ** 40 },
+    { count: 2 ** 31 - 1, long: 2 ** 40 },
+  ],
+  [{ count: 2 ** 32 + 3 }, { count: 3 }],
+  [{ count: 3_000_000_000 }, { count: -1_294_967_296 }],
+  [{ count: -(2 ** 31) - 1 }, { count: 2 ** 31 - 1 }],
+  [{ count: 9_223_372_036_854_775_807n }, { count: -1 }],
+  [{ count: 1e20 }, { count: 0 }],
+  [{ long: 1e20 }, { long: -(2n ** 63n) }],
+  [{ long: 2n ** 63n - 1n }, { long: 2n ** 63n - 1n }],
+  [{ blob: [1, 300, null] }, { blob: [1, 44, null] }],
+  [
+    { text: 'x', items: [{ size: 2 ** 32 }, null], sizes: { a: 2 ** 32 + 1, b: null }, unknown: 2 ** 40 },
+    { text: 'x', items: [{ size: 0 }, null], sizes: { a: 1, b: null }, unknown: 2 ** 40 },
+  ],
+])('of numbers that are too large for their field the lower bits stay: %o', (value, left) => {
+  expect(atOnce(converted(schema, value, 'int'))).toEqual({ value: left });
 });
 
 test('where all numbers are floats', () => {
-  expect(atOnce(conversionProblem(schema, { count: 5 }, 'float'))).toBeUndefined();
-  expect(atOnce(conversionProblem(schema, { data: 5 }, 'float'))).toBe('cannot restore map from float64');
+  expect(atOnce(converted(schema, { count: 5 }, 'float')).problem).toBeUndefined();
+  expect(atOnce(converted(schema, { data: 5 }, 'float')).problem).toBe('cannot restore map from float64');
 });
 
 test('what is in thousands is looked at in steps, and the first problem is told', () => {
   const items = Array.from({ length: 9_000 }, (_, at) => (at < 8_000 ? { name: 'x' } : at));
-  const { pauses, result } = countSteps(conversionProblem(schema, { items }, 'int'));
+  const { pauses, result } = countSteps(converted(schema, { items }, 'int'));
   expect(pauses).toBeGreaterThan(3);
-  expect(result).toBe('cannot restore struct from: int64');
+  expect(result.problem).toBe('cannot restore struct from: int64');
 });
