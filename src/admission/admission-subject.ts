@@ -7,3 +7,10 @@ export const admissionSubject = ({ resource, key, object }: AdmissionAttributes)
   plural: resource.plural,
   name: key.name || object?.metadata.name || object?.metadata.generateName || 'Unknown',
 });
+
+/** What a refusal is about that is not admission's in Kubernetes: a name that is still to be generated is none. */
+export const namedSubject = ({ resource, object }: AdmissionAttributes): Subject => ({
+  group: resource.group,
+  plural: resource.plural,
+  name: object?.metadata.name ?? '',
+});

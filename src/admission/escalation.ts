@@ -7,7 +7,7 @@ import { aggregate } from '../auth/aggregate.js';
 import type { Rbac } from '../auth/rbac.js';
 import { atomCount, compacted, uncovered } from '../auth/rule-coverage.js';
 import type { AdmissionAttributes } from './admission-step.js';
-import { admissionSubject } from './admission-subject.js';
+import { namedSubject } from './admission-subject.js';
 
 /** Nobody grants what they do not hold: what writes of roles and of bindings have in common. */
 
@@ -28,7 +28,7 @@ export async function escalationRefusal(
   const held = await rbac.rulesHeldBy(user, namespace);
   if (atomCount(rules) > maxAtoms) {
     return forbidden(
-      admissionSubject(attributes),
+      namedSubject(attributes),
       `rules that amount to more than ${maxAtoms} permissions cannot be checked`,
     );
   }
@@ -37,7 +37,7 @@ export async function escalationRefusal(
   const lines = [...new Set(compacted(missing).map(ruleText))].sort();
   const trouble = held.errors.length > 0 ? `; resolution errors: [${aggregate(held.errors)}]` : '';
   return forbidden(
-    admissionSubject(attributes),
+    namedSubject(attributes),
     `user ${quote(user.username)} (groups=${quoteList(user.groups)}) is attempting to grant RBAC permissions not currently held:\n${lines.join('\n')}${trouble}`,
   );
 }

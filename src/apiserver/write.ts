@@ -313,10 +313,9 @@ async function updateOnce(
   }
   if (view === undefined) for (const text of definition.warnings?.(next, previous) ?? []) context.warn(text);
   const { judgedAs = asIs } = request;
-  await runValidating(
-    parts.admission,
-    attributesOf(request, 'UPDATE', judgedAs.next(next), judgedAs.previous(previous)),
-  );
+  // Who names no version means the present one, and that is what is judged.
+  const judged = judgedAs.next(withVersion(next, entry));
+  await runValidating(parts.admission, attributesOf(request, 'UPDATE', judged, judgedAs.previous(previous)));
 
   if (isReleased(definition, next, previous)) {
     if (!context.dryRun) await parts.store.commit({ key: entry.key, document: undefined, expect: entry.revision });

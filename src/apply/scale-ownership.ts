@@ -48,7 +48,9 @@ export function fromScale(
   for (const owner of atOnce(storedOwners(asJson(object))).values()) {
     if (!paths.has(owner.apiVersion)) continue;
     const path = pathIn(paths, owner.apiVersion);
-    const isStill = path === undefined || !has(owner.fields, path) || scale.delete(ownerKey(owner));
+    // Who wrote the scale before owns them in the version of the last such write.
+    const isElsewhere = owner.subresource === 'scale' && owner.apiVersion !== apiVersion;
+    const isStill = path === undefined || !has(owner.fields, path) || (!isElsewhere && scale.delete(ownerKey(owner)));
     keep(isStill ? owner : { ...owner, fields: difference(owner.fields, setOf(path)) });
   }
   const path = pathIn(paths, apiVersion);

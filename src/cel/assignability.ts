@@ -1,4 +1,4 @@
-import { dyn, type Type } from './types.js';
+import { dyn, isAny, type Type } from './types.js';
 
 /** The types that a type is made of. */
 export function partsOf(type: Type): readonly Type[] {
@@ -22,7 +22,7 @@ const nameOf = (type: Type): string =>
 /** Are both the same type, to the names of their parameters? */
 export function isSameType(one: Type, other: Type): boolean {
   if (one === other) return true;
-  if (one.kind !== other.kind || nameOf(one) !== nameOf(other)) return false;
+  if (one.kind !== other.kind || nameOf(one) !== nameOf(other) || isAny(one) !== isAny(other)) return false;
   const parts = partsOf(one);
   const others = partsOf(other);
   return parts.length === others.length && parts.every((part, index) => isSameType(part, others[index]!));

@@ -20,6 +20,7 @@ import {
   double,
   dyn,
   int,
+  isAny,
   listOf,
   mapOf,
   nullType,
@@ -437,14 +438,14 @@ class Checker {
       case 'dyn':
       case 'error':
       case 'parameter':
+        if (isAny(type)) break;
         this.#substitutions.isAssignable(dyn, type);
         return [dyn, dyn];
-      default: {
-        const must = 'cannot be range of a comprehension (must be list, map, or dynamic)';
-        this.#issues.add(range.at, `expression of type '${typeText(type)}' ${must}`);
-        return [errorType, errorType];
-      }
+      default:
     }
+    const must = 'cannot be range of a comprehension (must be list, map, or dynamic)';
+    this.#issues.add(range.at, `expression of type '${typeText(type)}' ${must}`);
+    return [errorType, errorType];
   }
 
   #assert(expr: Expr, type: Type): void {

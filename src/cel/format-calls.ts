@@ -3,7 +3,7 @@ import type { Checked } from './checker.js';
 import type { Issues } from './issues.js';
 import { type Clause, complaints, readFormat } from './library/format-text.js';
 import { nameOfType } from './runtime-types.js';
-import type { Type } from './types.js';
+import { isAny, type Type } from './types.js';
 import { Failure } from './values.js';
 
 const kindsOf: Readonly<Record<Clause['verb'], readonly Type['kind'][]>> = {
@@ -25,7 +25,8 @@ export function checkFormatCall(call: Call, { types, references }: Checked, issu
   const format = call.target.value;
   const { elements } = list;
   const typeOf = (expr: Expr): Type => types.get(expr.id) ?? { kind: 'error' };
-  const takes = (verb: Clause['verb'], { kind }: Type): boolean => kind === 'dyn' || kindsOf[verb].includes(kind);
+  const takes = (verb: Clause['verb'], type: Type): boolean =>
+    (type.kind === 'dyn' && !isAny(type)) || kindsOf[verb].includes(type.kind);
 
   let at = call.at;
   let asked = 0;

@@ -1,5 +1,5 @@
 import { typeNameOf } from './library/type-name.js';
-import type { Type } from './types.js';
+import { isAny, type Type } from './types.js';
 import { Duration, Optional, Timestamp, TypeValue, Uint, type Value } from './values.js';
 
 /** Name of the type a value has while an expression runs: structures are maps there, as in Kubernetes. */
@@ -41,7 +41,7 @@ export function nameOfType(type: Type): string {
     case 'parameter':
       return type.name;
     default:
-      return type.kind;
+      return isAny(type) ? 'google.protobuf.Any' : type.kind;
   }
 }
 

@@ -1,5 +1,5 @@
 import { nameOfType } from './runtime-types.js';
-import type { Type } from './types.js';
+import { isAny, type Type } from './types.js';
 
 /** A type as cel-go prints it in what it says about expressions: `map(string, list(int))`. */
 export function typeText(type: Type): string {
@@ -18,7 +18,7 @@ export function typeText(type: Type): string {
     case 'type':
       return type.of === undefined ? 'type' : `type(${typeText(type.of)})`;
     default:
-      return type.kind;
+      return isAny(type) ? 'any' : type.kind;
   }
 }
 

@@ -1,6 +1,8 @@
 /** Types of expressions, as the checker knows them. */
 export type Type =
   | { readonly kind: SimpleKind }
+  /** `packed`: what a protobuf message has wrapped, which fits everywhere like the rest and cannot be gone through. */
+  | { readonly kind: 'dyn'; readonly packed?: true }
   | { readonly kind: 'list'; readonly element: Type }
   | { readonly kind: 'map'; readonly key: Type; readonly value: Type }
   /** A structure with known fields. Two of one name are the same type. */
@@ -13,7 +15,6 @@ export type Type =
   | { readonly kind: 'parameter'; readonly name: string };
 
 type SimpleKind =
-  | 'dyn'
   | 'null'
   | 'bool'
   | 'int'
@@ -27,6 +28,8 @@ type SimpleKind =
   | 'error';
 
 export const dyn: Type = { kind: 'dyn' };
+export const any: Type = { kind: 'dyn', packed: true };
+export const isAny = (type: Type): boolean => type.kind === 'dyn' && type.packed === true;
 export const nullType: Type = { kind: 'null' };
 export const bool: Type = { kind: 'bool' };
 export const int: Type = { kind: 'int' };

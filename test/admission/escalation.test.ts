@@ -212,6 +212,14 @@ describe('roles', () => {
     expect(await write(general(ClusterRoles), aggregated, { as: 'bob' })).toBeDefined();
   });
 
+  test('a role whose name is still to be generated has none', async () => {
+    const nameless: Content = { metadata: { generateName: 'r-' }, rules: [rule('get', '', 'pods')] };
+    await expect(writeRole(nameless)).rejects.toMatchObject({
+      message: expect.stringMatching(/^roles\.rbac\.authorization\.k8s\.io is forbidden: user "alice" /),
+      details: { group: apiGroup, kind: 'roles' },
+    });
+  });
+
   test('a rule of a billion combinations is refused at once', async () => {
     const many = Array.from({ length: 1_000 }, (_, i) => `x${i}`).join(' ');
     const started = performance.now();

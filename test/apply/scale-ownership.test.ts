@@ -40,6 +40,14 @@ test('owners that keep the replicas stay as they were', () => {
   expect(fromScale(before, toScale(before, of([]), paths), { paths, apiVersion: 'g/v1' })).toEqual(before);
 });
 
+test('who writes the scale again, in another version, owns the replicas there', () => {
+  const both = new Map([...paths, ['g/v2', ['spec', 'count']]]);
+  const before = of([entry('a', 'g/v1', size, { subresource: 'scale' })]);
+  expect(fromScale(before, toScale(before, of([]), both), { paths: both, apiVersion: 'g/v2' })).toEqual(
+    of([entry('a', 'g/v2', { 'f:spec': { 'f:count': {} } }, { subresource: 'scale' })]),
+  );
+});
+
 test('entries of unknown versions go', () => {
   expect(fromScale(of([entry('a', 'g/v0', size)]), of([]), { paths, apiVersion: 'g/v1' })).toEqual(of([]));
 });

@@ -4,7 +4,7 @@ import { type ApiObject, isType } from '../../api/object.js';
 import type { Authorizer } from '../../auth/authorizer.js';
 import type { Rbac } from '../../auth/rbac.js';
 import type { AdmissionAttributes, AdmissionStep } from '../admission-step.js';
-import { admissionSubject } from '../admission-subject.js';
+import { namedSubject } from '../admission-subject.js';
 import { changesOnlyCollectorFields, escalationRefusal, isPrivileged } from '../escalation.js';
 
 const everything: readonly PolicyRule[] = [
@@ -40,7 +40,7 @@ export const roleEscalation = ({
     if (refusal !== undefined) throw refusal;
     if (aggregates(object) || (previous !== undefined && aggregates(previous))) {
       if ((await escalationRefusal(rbac, attributes, everything)) !== undefined) {
-        throw forbidden(admissionSubject(attributes), 'must have cluster-admin privileges to use the aggregationRule');
+        throw forbidden(namedSubject(attributes), 'must have cluster-admin privileges to use the aggregationRule');
       }
     }
     return object;

@@ -7,7 +7,7 @@ import { kubernetesLibraries } from '../kubernetes.js';
 import { quantityType } from '../library/quantities.js';
 import { type Prepared, prepare } from '../prepare.js';
 import { fullTypeText } from '../type-text.js';
-import { bool, dyn, string, type Type } from '../types.js';
+import { any, bool, isAny, string, type Type } from '../types.js';
 
 /** Expressions about a device (KEP-4381), whose parts have known limits. */
 
@@ -15,7 +15,7 @@ const text = (maxElements: number): Declared => ({ type: string, maxElements });
 const maxQualified = 32;
 const domain = text(63);
 const id = text(32);
-const attribute: Declared = { type: dyn, maxElements: 64 };
+const attribute: Declared = { type: any, maxElements: 64 };
 const byDomain = (element: Declared): Declared => ({
   key: domain,
   element: { key: id, element, maxElements: maxQualified },
@@ -31,7 +31,9 @@ const device: Declared = {
   ]),
 };
 /** `attributes["domain"].id` is as large as an attribute can be. */
-const sizeOf = sizesWithin(device, ({ element }) => (element === attribute ? attribute : undefined));
+const sizeOfDevice = sizesWithin(device, ({ element }) => (element === attribute ? attribute : undefined));
+/** Of other names, which are those of types, nothing is known. */
+const sizeOf: typeof sizeOfDevice = (path) => (path[0] === 'device' ? sizeOfDevice(path) : undefined);
 
 const environment = once(
   (): Environment =>
@@ -48,7 +50,7 @@ export function* checkSelector(
 ): Steps<{ readonly cost: number } | Extract<Prepared, { readonly wrong: string }>> {
   const prepared = yield* prepare(environment(), expression, {
     wrongType: (type) =>
-      type.kind === 'bool' || type.kind === 'dyn'
+      type.kind === 'bool' || isAny(type)
         ? undefined
         : `must evaluate to bool or the unknown type, not ${fullTypeText(type)}`,
   });

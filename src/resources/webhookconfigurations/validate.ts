@@ -175,10 +175,12 @@ function* validateMatchConditions(conditions: readonly MatchCondition[], path: s
     ...(conditions.length > maxMatchConditions ? [tooMany(path, conditions.length, maxMatchConditions)] : []),
     ...(yield* ofEachInSteps(conditions, function* ({ name = '', expression = '' }, at): Steps<readonly Violation[]> {
       const [nameAt, expressionAt] = [child(index(path, at), 'name'), child(index(path, at), 'expression')];
+      // White space around it is not part of what is judged, nor of what is said of it.
+      const trimmed = expression.trim();
       const repeated = name !== '' && seen.has(name);
       seen.add(name);
       return [
-        ...(expression.trim() === '' ? [required(expressionAt)] : yield* validateExpression(expression, expressionAt)),
+        ...(trimmed === '' ? [required(expressionAt)] : yield* validateExpression(trimmed, expressionAt)),
         ...(name === '' ? [required(nameAt)] : eachInvalid(nameAt, name, qualifiedName(name))),
         ...(repeated ? [duplicate(nameAt, name)] : []),
       ];

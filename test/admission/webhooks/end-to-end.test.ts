@@ -224,6 +224,24 @@ describe('objects', () => {
     }
   });
 
+  test.each([
+    ['the present one', 'judged', ValidatingWebhookConfigurations],
+    ['none', 'prepared', MutatingWebhookConfigurations],
+  ] as const)('an update that names no version is shown with %s when it is %s', async (shown, name, type) => {
+    await withHook(
+      type,
+      '/allow',
+      ['configmaps'],
+      async () => {
+        const created = await server.client.resource(ConfigMaps).create(map(name));
+        await server.client.resource(ConfigMaps).update({ ...map(name), data: { a: 'b' } });
+        const present = shown === 'none' ? undefined : created.metadata.resourceVersion;
+        expect(about('configmaps').map(({ object }) => object?.metadata.resourceVersion)).toEqual([present]);
+      },
+      { rules: onUpdate },
+    );
+  });
+
   test('a patch cannot reach what every object inherits', async () => {
     const operations = [
       { op: 'add', path: '/data', value: {} },

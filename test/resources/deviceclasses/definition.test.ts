@@ -69,6 +69,21 @@ test.each<[string, string | undefined]>([
   ['device.capacity["a.example.com"].memory.isGreaterThan(quantity("1Gi"))', undefined],
   ['device.driver', wrongType('device.driver', 'string')],
   ['1', wrongType('1', 'int')],
+  ['[device.attributes["a"].b][0]', undefined],
+  ['device.attributes["a"].?b.orValue(true)', undefined],
+  ['device.attributes["a"].b in [1] || device.attributes["a"].b > 1', undefined],
+  ['dyn(true)', wrongType('dyn(true)', 'dyn')],
+  ['device.attributes.a.b.c', wrongType('device.attributes.a.b.c', 'dyn')],
+  ['device.attributes.a', wrongType('device.attributes.a', 'map(string, google.protobuf.Any)')],
+  [
+    'device.attributes.a.b.all(x, x)',
+    `Invalid value: "device.attributes.a.b.all(x, x)": compilation failed: ERROR: <input>:1:20: expression of type 'any' cannot be range of a comprehension (must be list, map, or dynamic)\n | device.attributes.a.b.all(x, x)\n | ...................^`,
+  ],
+  [
+    '"%d".format([device.attributes.a.b]) == ""',
+    `Invalid value: "\\"%d\\".format([device.attributes.a.b]) == \\"\\"": compilation failed: ERROR: <input>:1:33: error during formatting: decimal clause can only be used on integers, was given google.protobuf.Any\n | "%d".format([device.attributes.a.b]) == ""\n | ................................^`,
+  ],
+  ['type(device.driver) == string', 'Forbidden: too complex, exceeds cost limit'],
   [
     'device.nope == 1',
     `Invalid value: "device.nope == 1": compilation failed: ERROR: <input>:1:7: undefined field 'nope'\n | device.nope == 1\n | ......^`,

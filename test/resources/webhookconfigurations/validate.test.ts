@@ -120,6 +120,7 @@ test.each<[object, readonly string[]]>([
         { name: 'x', expression: '1' },
         { name: 'x', expression: ' ' },
         { name: 'y', expression: 'int("x") == 1' },
+        { name: 'z', expression: '\n\tnope ' },
       ],
     },
     [
@@ -131,6 +132,7 @@ test.each<[object, readonly string[]]>([
       'matchConditions[3].expression: Required value',
       'matchConditions[3].name: Duplicate value: "x"',
       "matchConditions[4].expression: Internal error: program instantiation failed: type conversion error from 'string' to 'int'",
+      `matchConditions[5].expression: Invalid value: "nope": ${nope}`,
     ],
   ],
   [
