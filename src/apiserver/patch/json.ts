@@ -1,12 +1,12 @@
 import { badRequest, entityTooLarge, unprocessable } from '../../api/errors.js';
 import { goJson, quote } from '../../api/go-text.js';
-import { JsonSyntaxError, maxDepth } from '../../api/json-text.js';
+import { JsonSyntaxError, maxDepth, parseJson } from '../../api/json-text.js';
 import { isList, isObject, type Json, type JsonObject, setMember } from '../../api/object.js';
 import { sortTexts } from '../../apply/json-value.js';
 import { same } from '../../schema/same.js';
 import { typeName } from './go-decoding.js';
 import type { PatchType, ReadPatchText } from './patch-type.js';
-import { copyOf, exactOf, mayBeOdd, plainOf, readSpelt } from './spelling.js';
+import { copyOf, exactOf, plainOf, readSpelt } from './spelling.js';
 
 /**
  * JSON Patch (RFC 6902), with the leniencies of the library Kubernetes uses: `replace` adds a missing member, `test`
@@ -23,7 +23,7 @@ export const jsonPatch: PatchType = {
     return {
       strict,
       apply(current) {
-        patching = new Patching(current);
+        patching = new Patching(current, isOdd);
         try {
           result = finished(patching.run(operations), canNest);
           return isOdd ? (plainOf(result) as JsonObject) : result;
@@ -55,7 +55,7 @@ export function readReceivedPatch(read: ReadPatchText): ReceivedPatch {
   const canNest = operations.some(nests);
   return {
     isEmpty: operations.length === 0,
-    apply: (current) => finished(new Patching(current).run(operations), canNest),
+    apply: (current) => finished(new Patching(current, false).run(operations), canNest),
   };
 }
 
@@ -101,8 +101,7 @@ function readOperations(
     throw refuse(numberError.replace('value', 'struct field jsonPatchOp.value'));
   const strict = isStrict ? duplicates.map((text) => `json patch ${text}`) : [];
   const body = text?.();
-  const isOdd = body !== undefined && mayBeOdd(body);
-  const spelt = (isOdd ? readSpelt(body) : value) as typeof value;
+  const spelt = body === undefined ? undefined : (readSpelt(body) as typeof value | undefined);
   const operations: Operation[] = [];
   for (const [index, item] of value.entries()) {
     if (item !== null && !isObject(item)) {
@@ -114,15 +113,15 @@ function readOperations(
         if (!members.has(name) && strict.length < 100) strict.push(`json patch unknown field "[${index}].${name}"`);
       }
     }
-    const { value: put } = (spelt[index] ?? {}) as JsonObject;
-    operations.push({ ...operationOf(item ?? {}), value: put });
+    const operation = operationOf(item ?? {});
+    operations.push(spelt === undefined ? operation : { ...operation, value: (spelt[index] as JsonObject)?.['value'] });
   }
   if (operations.length > maxOperations) {
     throw entityTooLarge(
       `The allowed maximum operations in a JSON patch is ${maxOperations}, got ${operations.length}`,
     );
   }
-  return { operations, strict, isOdd };
+  return { operations, strict, isOdd: spelt !== undefined };
 }
 
 function parsed(read: ReadPatchText, refuse: (why: string) => Error): ReturnType<ReadPatchText> {
@@ -154,14 +153,17 @@ type Container = Record<string, Json> | Json[];
 /** One patch at work: containers are copied the first time they change. */
 class Patching {
   #root: Json;
+  readonly #isOdd: boolean;
   readonly #own = new WeakSet<object>();
   /** Every container that an operation went through. */
   readonly #walked = new WeakSet<object>();
   #copied = 0;
   #moved = 0;
 
-  constructor(document: JsonObject) {
+  /** `isOdd`: the operations may put something that is spelt otherwise than Go spells it. */
+  constructor(document: JsonObject, isOdd: boolean) {
     this.#root = document;
+    this.#isOdd = isOdd;
   }
 
   /** Throws DoesNotApply. */
@@ -216,14 +218,14 @@ class Patching {
 
   /** A copy that shares nothing with the value. */
   copy(value: Json): Json {
-    const text = jsonText(value);
+    const text = jsonText(this.#isOdd ? plainOf(value) : value);
     this.#copied += Buffer.byteLength(text);
     if (this.#copied > maxCopied) {
       throw new DoesNotApply(
         `Unable to complete the copy, the accumulated size increase of copy is ${this.#copied}, exceeding the limit ${maxCopied}`,
       );
     }
-    return copyOf(value);
+    return this.#isOdd ? copyOf(value) : parseJson(text);
   }
 
   moving(items: number): void {
@@ -434,7 +436,7 @@ const unescaped = (code: string): string => (code === '~1' ? '/' : '~');
 
 function jsonText(value: Json): string {
   try {
-    return goJson(plainOf(value));
+    return goJson(value);
   } catch {
     throw new DoesNotApply('the value to copy is nested too deeply');
   }

@@ -12,11 +12,20 @@ import { isList, isObject, type Json, setMember } from '../../api/object.js';
  * it is a value without parts that is the same as itself only.
  */
 
-/** May something in a JSON text be spelt otherwise than Go spells it? */
-export const mayBeOdd = (text: string): boolean => /[\\<>&\u2028\u2029]|\d[.eE]|\d{19}|-0/.test(text);
+/** Longer patches are taken for what they mean: reading how they are spelt would keep others waiting. */
+const longest = 65_536;
 
-/** Reads a text known to be JSON and not too deep; of repeated members the last counts. */
-export const readSpelt = (text: string): Json => new Reader(text).read();
+/** What may be spelt otherwise than Go spells it. */
+const odd = /[\\<>&\u2028\u2029]|\d[.eE]|\d{19}|-0/;
+
+/**
+ * Reads a text known to be JSON and not too deep; of repeated members the last counts. undefined where nothing has to be
+ * known of how it is spelt.
+ */
+export const readSpelt = (text: string): Json | undefined =>
+  text.length <= longest && odd.test(text) ? read(text) : undefined;
+
+const read = (text: string): Json => new Reader(text).read();
 
 /** The value, with every symbol as what it spells. Shares nothing with it that has symbols. */
 export const plainOf = (value: Json): Json =>
@@ -26,7 +35,7 @@ export const plainOf = (value: Json): Json =>
 export const copyOf = (value: Json): Json =>
   replaced(value, (spelling, symbol) => {
     const escaped = htmlEscaped(spelling);
-    return escaped === spelling ? (symbol as unknown as Json) : readSpelt(escaped);
+    return escaped === spelling ? (symbol as unknown as Json) : read(escaped);
   }) as Json;
 
 /** The same with the numbers that decoding must see as they were written. */
@@ -36,12 +45,12 @@ export const exactOf = (value: Json): ExactJson =>
 const isText = (spelling: string): boolean => spelling.startsWith('"');
 const textOf = (spelling: string): string => (JSON.parse(spelling) as string).replace(/\p{Surrogate}/gu, '\ufffd');
 
-function replaced(value: Json, read: (spelling: string, symbol: symbol) => ExactJson): ExactJson {
-  if (isSymbol(value)) return read(value.description ?? '', value);
-  if (isList(value)) return value.map((item) => replaced(item, read));
+function replaced(value: Json, by: (spelling: string, symbol: symbol) => ExactJson): ExactJson {
+  if (isSymbol(value)) return by(value.description ?? '', value);
+  if (isList(value)) return value.map((item) => replaced(item, by));
   if (!isObject(value)) return value;
   const out: Record<string, ExactJson> = {};
-  for (const [name, item] of Object.entries(value)) setMember(out, name, replaced(item, read));
+  for (const [name, item] of Object.entries(value)) setMember(out, name, replaced(item, by));
   return out;
 }
 
