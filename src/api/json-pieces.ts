@@ -79,7 +79,8 @@ function* container(whole: Text, start: number, end: number): Steps<Json> {
       checkBlank(before, 0, before.length);
       items.push(value);
     } else {
-      for (const name in JSON.parse(`{${before}0}`) as object) setMember(members, name, value);
+      // What stands for the value must be none that something before it could be a part of.
+      for (const name in JSON.parse(`{${before}{}}`) as object) setMember(members, name, value);
     }
   };
 

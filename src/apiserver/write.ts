@@ -314,7 +314,7 @@ async function updateOnce(
   if (view === undefined) for (const text of definition.warnings?.(next, previous) ?? []) context.warn(text);
   const { judgedAs = asIs } = request;
   // Who names no version means the present one, and that is what is judged.
-  const judged = judgedAs.next(withVersion(next, entry));
+  const judged = judgedAs.next(version === 0n ? withVersion(next, entry) : next);
   await runValidating(parts.admission, attributesOf(request, 'UPDATE', judged, judgedAs.previous(previous)));
 
   if (isReleased(definition, next, previous)) {
