@@ -107,6 +107,12 @@ describe('a rotation is refused', () => {
 });
 
 test('a rotation is begun, refused while it is under way, and gets to its end over two crashes', async () => {
+  const bundles = client.resource(ClusterTrustBundles);
+  // There is one for each spelling of the signer.
+  await eventually(
+    async () => (await bundles.list()).items,
+    ({ length }) => length === 2,
+  );
   expect(await kedgeCa('rotate', 'pki/node-ca')).toMatchObject({
     code: 0,
     stdout: 'A rotation of the CA in pki/node-ca was asked for. See kedge ca status.\n',
@@ -122,8 +128,7 @@ test('a rotation is begun, refused while it is under way, and gets to its end ov
   expect(await issuerOf('second')).toBe('node-ca 1');
 
   await restartControllers();
-  // Superseded bundles stay for an hour, and count until they go. There is one for each spelling of the signer.
-  const bundles = client.resource(ClusterTrustBundles);
+  // Superseded bundles stay for an hour, and count until they go.
   const isOld = ({ spec }: ClusterTrustBundle): boolean => readPemCertificates(spec.trustBundle ?? '').length === 1;
   const published = await eventually(
     async () => (await bundles.list()).items.filter(({ spec }) => spec.trustBundle?.includes(anchor)),
