@@ -107,20 +107,20 @@ describe('a rotation is refused', () => {
 });
 
 test('a rotation is begun, refused while it is under way, and gets to its end over two crashes', async () => {
+  const secrets = client.resource(Secrets);
   const bundles = client.resource(ClusterTrustBundles);
+  const made = await until(secrets, secret, (found) => found?.data?.['tls.crt'] !== undefined);
+  const anchor = Buffer.from(made?.data?.['tls.crt'] ?? '', 'base64').toString();
+  const published = async (): Promise<readonly ClusterTrustBundle[]> =>
+    (await bundles.list()).items.filter(({ spec }) => spec.trustBundle?.includes(anchor));
   // There is one for each spelling of the signer.
-  await eventually(
-    async () => (await bundles.list()).items,
-    ({ length }) => length === 2,
-  );
+  await eventually(published, ({ length }) => length === 2);
   expect(await kedgeCa('rotate', 'pki/node-ca')).toMatchObject({
     code: 0,
     stdout: 'A rotation of the CA in pki/node-ca was asked for. See kedge ca status.\n',
     stderr: '',
   });
-  const secrets = client.resource(Secrets);
-  const announced = await until(secrets, secret, (found) => found?.data?.['next.crt'] !== undefined);
-  const anchor = Buffer.from(announced?.data?.['tls.crt'] ?? '', 'base64').toString();
+  await until(secrets, secret, (found) => found?.data?.['next.crt'] !== undefined);
   expect(await kedgeCa('rotate', 'pki/node-ca')).toMatchObject({
     code: 1,
     stderr: 'kedge: a rotation is under way (announced); it goes on by itself\n',
@@ -130,11 +130,8 @@ test('a rotation is begun, refused while it is under way, and gets to its end ov
   await restartControllers();
   // Superseded bundles stay for an hour, and count until they go.
   const isOld = ({ spec }: ClusterTrustBundle): boolean => readPemCertificates(spec.trustBundle ?? '').length === 1;
-  const published = await eventually(
-    async () => (await bundles.list()).items.filter(({ spec }) => spec.trustBundle?.includes(anchor)),
-    ({ length }) => length === 4,
-  );
-  for (const { metadata } of published.filter(isOld)) await bundles.delete({ name: metadata.name ?? '' });
+  const both = await eventually(published, ({ length }) => length === 4);
+  for (const { metadata } of both.filter(isOld)) await bundles.delete({ name: metadata.name ?? '' });
   await restartControllers();
   await controllers.logged(({ action }) => action === 'switch', 'the switch');
   expect((await kedgeCa('status')).stdout).toMatch(/ retiring +node-ca 2 +in 9y +2 +the old anchor goes in 3\d\dd/);
