@@ -1,6 +1,6 @@
 import { largeJson } from '../api/json-pieces.js';
 import { type ApiObject, isObject, type JsonObject, type ObjectMeta } from '../api/object.js';
-import { atOnce, Postponed, type Steps } from '../api/steps.js';
+import { Postponed, type Steps } from '../api/steps.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
 import { compileEncoder, type EncodedType } from '../schema/encode.js';
@@ -92,10 +92,6 @@ function keepBytes({ bytes }: Readings, entry: Entry, document: Document): Buffe
 }
 
 /** What `stored` answers as metadata; all of the object is read only where that must be. */
-export const storedMetadata = (definition: ResourceDefinition, entry: Entry): ObjectMeta =>
-  atOnce(readMetadata(definition, entry));
-
-/** The same of an object that may be large. */
 export function* readMetadata(definition: ResourceDefinition, entry: Entry): Steps<ObjectMeta> {
   const { codec } = definition;
   if (codec !== undefined && codec.readMetadata === undefined) return stored(definition, entry).metadata;

@@ -34,7 +34,7 @@ const notPatch = 'Invalid JSON Patch';
 function readPatch(
   read: ReadPatchText,
   isStrict: boolean,
-): { readonly patch: JsonObject; readonly spelt?: JsonObject; readonly strict: readonly string[] } {
+): { readonly patch: JsonObject; readonly spelt: JsonObject | undefined; readonly strict: readonly string[] } {
   const refuse = (why: string): Error => badRequest(isStrict ? `error decoding patch: ${why}` : notPatch);
   let text: ReturnType<ReadPatchText>;
   try {
@@ -50,11 +50,10 @@ function readPatch(
   // Otherwise the numbers are read with the result.
   if (isStrict && numberError !== undefined) throw refuse(numberError);
   const strict = isStrict ? duplicates : [];
-  return exact === value ? { patch: value, strict } : { patch: value, spelt: speltOf(text) ?? value, strict };
+  const body = exact === value ? undefined : text.text?.();
+  const spelt = body === undefined ? undefined : (readSpelt(body) as JsonObject | undefined);
+  return { patch: value, spelt, strict };
 }
-
-const speltOf = ({ text }: ReturnType<ReadPatchText>): JsonObject | undefined =>
-  text && (readSpelt(text()) as JsonObject);
 
 /** Depth is bounded where texts are read. What was merged has its members in order, as refusals show. */
 export function merged(target: JsonObject, patch: JsonObject, later: Postponed): JsonObject {
