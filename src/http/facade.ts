@@ -201,7 +201,8 @@ async function answer(
     }
     case 'bytes': {
       const { code, bytes, contentType, compressible = false } = result;
-      if (contentType !== undefined) headers['Content-Type'] = contentType;
+      // What the caller has already is of the type it was.
+      if (contentType !== undefined && code !== 304) headers['Content-Type'] = contentType;
       Object.assign(headers, result.headers);
       return { code, bytes: await send(exchange, code, headers, bodyOf(bytes), compressible) };
     }
