@@ -61,6 +61,11 @@ export function goJson(value: unknown, indent?: number): string {
   return htmlEscaped(text);
 }
 
+const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
+/** Plain text that is safe to show in a browser. */
+export const entitiesFor = (text: string): string =>
+  text.replace(/[&<>]/g, (character) => entities[character] ?? character);
+
 /** The signs of HTML in a JSON text, as Go writes them. */
 export const htmlEscaped = (text: string): string =>
   isHtmlSensitive(text) ? text.replace(everyHtmlSensitive, escapeHtml) : text;

@@ -227,7 +227,9 @@ function* transformed(result: Bodied, form: Representation, now: number): Steps<
   return partialObject(yield* metadataOf(result), as.version);
 }
 
-const internalPackage = (group: string): string => (group === '' ? 'core' : (group.split('.')[0] ?? ''));
+/** Events of both groups are one type within. */
+const internalPackage = (group: string): string =>
+  group === '' || group === 'events.k8s.io' ? 'core' : (group.split('.')[0] ?? '');
 /** The metadata of a table of one object. */
 export const tableMeta = (object: ApiObject | undefined): JsonObject =>
   object?.metadata.resourceVersion === undefined ? {} : { resourceVersion: object.metadata.resourceVersion };

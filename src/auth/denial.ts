@@ -1,8 +1,6 @@
 import { type ApiError, forbidden, forbiddenPath, untyped } from '../api/errors.js';
-import { quote } from '../api/go-text.js';
+import { entitiesFor, quote } from '../api/go-text.js';
 import type { AccessAttributes, Decision } from './authorizer.js';
-
-const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
 /** `User "u" cannot get resource "pods" in API group "" at the cluster scope`, safe to show in a browser. */
 export function denialText(attributes: AccessAttributes): string {
@@ -14,7 +12,7 @@ export function denialText(attributes: AccessAttributes): string {
     path === undefined
       ? `${who} resource ${quote(what)} in API group ${quote(group)} ${where}`
       : `${who} path ${quote(path)}`;
-  return text.replace(/[&<>]/g, (character) => entities[character] ?? character);
+  return entitiesFor(text);
 }
 
 /** The 403 of a request that nobody allowed. `why` follows the sentence that says who may not do what. */
@@ -32,5 +30,5 @@ export function accessDenied(attributes: AccessAttributes, why: string): ApiErro
 export function refusal(attributes: AccessAttributes, decision: Decision, uri: string): ApiError | undefined {
   if (decision.verdict === 'allow') return undefined;
   if (decision.error === undefined) return accessDenied(attributes, decision.reason);
-  return untyped(`Internal Server Error: ${quote(uri)}: ${decision.error}`);
+  return untyped(entitiesFor(`Internal Server Error: ${quote(uri)}: ${decision.error}`));
 }

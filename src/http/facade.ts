@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { ApiError, untyped } from '../api/errors.js';
-import { quote } from '../api/go-text.js';
+import { entitiesFor, quote } from '../api/go-text.js';
 import { largeJson } from '../api/json-pieces.js';
 import type { Query } from '../api/options.js';
 import { errorForm } from '../apiserver/negotiate.js';
@@ -55,7 +55,7 @@ export async function serve(parts: FacadeParts, exchange: Exchange): Promise<voi
       await exchange.send(
         500,
         { 'Audit-Id': auditId, 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' },
-        bodyOf(Buffer.from(text)),
+        bodyOf(Buffer.from(entitiesFor(text))),
       );
       return;
     }
@@ -201,7 +201,8 @@ async function answer(
     }
     case 'bytes': {
       const { code, bytes, contentType, compressible = false } = result;
-      if (contentType !== undefined) headers['Content-Type'] = contentType;
+      // What the caller has already is of the type it was.
+      if (contentType !== undefined && code !== 304) headers['Content-Type'] = contentType;
       Object.assign(headers, result.headers);
       return { code, bytes: await send(exchange, code, headers, bodyOf(bytes), compressible) };
     }

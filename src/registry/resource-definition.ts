@@ -35,8 +35,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Res
   readonly unconditionalUpdate?: boolean;
   /** Kubernetes keeps no cache of the kind: reads are never older than the store, have pages whatever version they name, and wait for none. */
   readonly uncached?: boolean;
-  /** DELETE answers with the object instead of a Status. */
-  readonly answersDeleted?: boolean;
+  /** DELETE answers with the object instead of a Status; `untold`: OpenAPI says a Status all the same. */
+  readonly answersDeleted?: boolean | 'untold';
   /** Present where `metadata.generation` counts desired states: did this write make a new one? */
   readonly newGeneration?: (next: T, previous: T) => boolean;
   /** A member of the object: lists and maps sent empty there are none in the store, and always make a new generation. */

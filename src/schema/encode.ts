@@ -201,6 +201,8 @@ interface Member {
   readonly arrange: Arrange;
   readonly isMap: boolean;
   readonly omitEmpty: boolean;
+  /** Of values that may be a list or something else: a list of nothing is not written. */
+  readonly isUnion: boolean;
   /** Written when nothing is given. */
   readonly zero: (() => Json) | undefined;
 }
@@ -213,6 +215,7 @@ function memberOf(name: string, schema: Schema): Member {
     arrange: item,
     isMap: shape === 'map',
     omitEmpty: omitsEmpty(schema),
+    isUnion: shape === 'union',
     zero: zeroMaker(schema, shape, item),
   };
 }
@@ -226,13 +229,14 @@ function arrangeStruct(schema: Schema): Arrange {
   return (value, later) => {
     if (!isObject(value)) return value;
     const out: Record<string, Json> = {};
-    for (const { name, arrange: arrangeMember, isMap, omitEmpty, zero } of members) {
+    for (const { name, arrange: arrangeMember, isMap, omitEmpty, isUnion, zero } of members) {
       const given = value[name];
       if (given === undefined || given === null) {
         if (zero !== undefined) out[name] = zero();
         continue;
       }
       if (omitEmpty && !(isMap && isObject(given)) && isEmpty(given)) continue;
+      if (isUnion && Array.isArray(given) && given.length === 0) continue;
       const arranged = arrangeMember === asIs ? given : arrangeMember(given, later);
       if (!omitEmpty || arranged !== noMembers) out[name] = arranged;
     }

@@ -152,6 +152,11 @@ describe('one object', () => {
   });
 });
 
+test('events of both groups are of one type within', async () => {
+  const answer = await get('/apis/events.k8s.io/v1/events', as('PartialObjectMetadata'));
+  expect(answer.json().message).toContain('the requested object is a list (*core.EventList)');
+});
+
 describe('a list', () => {
   test.each(either)('as bare metadata: %s', async (_, path) => {
     const whole = (await get(path)).json();

@@ -839,6 +839,9 @@ test('a PUT is looked at before it is known whether the object is there', async 
 test('the list of paths is for people, and a path that cannot be routed is told with its query', async () => {
   expect((await it.ask('GET', '/')).text).toMatch(/^\{\n {2}"paths": \[\n/);
   expect((await it.ask('GET', '/api/v1/watch?a=b')).text).toContain('namespace from url, /api/v1/watch?a=b\n');
+  expect((await it.ask('GET', '/api/v1/watch?a&b=<>')).text).toBe(
+    'Internal Server Error: "/api/v1/watch?a&amp;b=&lt;&gt;": failed to create RequestInfo: unable to determine kind and namespace from url, /api/v1/watch?a&amp;b=&lt;&gt;\n',
+  );
   const unreadable = await it.ask('GET', '/api/%zz');
   expect([unreadable.code, unreadable.text]).toEqual([400, '400 Bad Request']);
 });

@@ -297,8 +297,8 @@ describe('denials', () => {
   });
 
   test('trouble without a decision is a bare 500', () => {
-    const failed = refusal(asked(), { verdict: 'no-opinion', reason: '', error: 'store is down' }, '/api/v1/pods');
+    const failed = refusal(asked(), { verdict: 'no-opinion', reason: '', error: 'store is down' }, '/api/v1/pods?a&b');
     expect(failed?.code).toBe(500);
-    expect(failed?.message).toBe('Internal Server Error: "/api/v1/pods": store is down');
+    expect(failed?.message).toBe('Internal Server Error: "/api/v1/pods?a&amp;b": store is down');
   });
 });

@@ -59,7 +59,7 @@ test.each([
   ['serviceaccounts', { createOnUpdate: false, unconditionalUpdate: true, answersDeleted: true, generation: false }],
   ['secrets', { createOnUpdate: false, unconditionalUpdate: true, answersDeleted: false, generation: false }],
   ['configmaps', { createOnUpdate: false, unconditionalUpdate: true, answersDeleted: false, generation: false }],
-  ['namespaces', { createOnUpdate: false, unconditionalUpdate: true, answersDeleted: true, generation: false }],
+  ['namespaces', { createOnUpdate: false, unconditionalUpdate: true, answersDeleted: 'untold', generation: false }],
   ['events', { createOnUpdate: true, unconditionalUpdate: true, answersDeleted: false, generation: false }],
   ['leases', { createOnUpdate: true, unconditionalUpdate: false, answersDeleted: false, generation: false }],
   ['roles', { createOnUpdate: true, unconditionalUpdate: true, answersDeleted: false, generation: false }],

@@ -111,6 +111,11 @@ describe('arranging', () => {
     );
   });
 
+  test('writes no list of nothing where a schema could be', () => {
+    const value = { items: [], properties: { a: { items: [] }, b: { items: {} } }, additionalProperties: false };
+    expect(arrange(props, value)).toEqual({ properties: { a: {}, b: { items: {} } }, additionalProperties: false });
+  });
+
   test('keeps members named like prototypes', () => {
     const value = JSON.parse('{"metadata":{},"data":{"b":"1","__proto__":"2"}}');
     expect(JSON.stringify(arrange(configMap, value))).toBe('{"metadata":{},"data":{"__proto__":"2","b":"1"}}');

@@ -6,16 +6,24 @@ import type { Schema } from '../../schema/schema.js';
 import { customSchema } from './custom-schema.js';
 import type { Dialect } from './dialect.js';
 
+export interface GroupVersion {
+  readonly group: string;
+  readonly version: string;
+}
+
 /**
  * The named schemas of a document. Asking for the reference to one adds it, and with it all it refers to, so that a
  * document has exactly the components that are reachable from its paths.
  */
 export class Components {
   readonly dialect: Dialect;
+  /** Whose document it is, if it is that of one group of built-in kinds. */
+  readonly owner: GroupVersion | undefined;
   readonly #found = new Map<string, JsonObject>();
 
-  constructor(dialect: Dialect) {
+  constructor(dialect: Dialect, owner?: GroupVersion) {
     this.dialect = dialect;
+    this.owner = owner;
   }
 
   /** Every component so far, by name. */
@@ -120,8 +128,9 @@ const described = ({ description }: Schema): JsonObject => (description === unde
 const ownDescription = (schema: Schema): JsonObject =>
   described(schema.wire?.description === undefined ? schema : { description: schema.wire.description });
 
-/** Structs have `{}`, what is always written its zero value, elements of lists and maps too. */
+/** Structs have `{}`, what is always written its zero value, elements of lists and maps too; what may be null has none. */
 function defaultOf(schema: Schema, isElement: boolean): Json | undefined {
+  if (presenceOf(schema) === 'null') return undefined;
   if (schema.default !== undefined) return schema.default;
   const shape = wireShape(schema);
   const isPointer = presenceOf(schema) === 'pointer' && !isElement;

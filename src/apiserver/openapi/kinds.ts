@@ -9,8 +9,9 @@ import type { AnswerOf, BodyOf, Described } from './operations.js';
 
 const meta = 'io.k8s.apimachinery.pkg.apis.meta.v1.';
 
+const gvkMember = `${extensionPrefix}group-version-kind`;
 const gvkExtension = (group: string, version: string, kind: string): JsonObject => ({
-  [`${extensionPrefix}group-version-kind`]: [{ group, kind, version }],
+  [gvkMember]: [{ group, kind, version }],
 });
 
 /** Reverses the group, as names of components do: `com.example.v1.Foo`. */
@@ -75,6 +76,15 @@ function listComponent(components: Components, of: Described): string {
   });
 }
 
+/** A kind that each group has, besides the one that has no name. */
+const everywhere = ({ owner }: Components, kind: string): JsonObject => ({
+  [gvkMember]: [{ group: '', version: 'v1' }, ...(owner?.group ? [owner] : [])].map(({ group, version }) => ({
+    group,
+    kind,
+    version,
+  })),
+});
+
 const watchEvent = struct(
   'v1.WatchEvent',
   {
@@ -95,7 +105,7 @@ export function answerComponent(components: Components, answer: AnswerOf): strin
       return components.add(`${meta}Status`, () => components.struct(statusSchema, gvkExtension('', 'v1', 'Status')));
     case 'watch-event':
       return components.add(`${meta}WatchEvent`, () =>
-        components.struct(watchEvent, gvkExtension('', 'v1', 'WatchEvent')),
+        components.struct(watchEvent, everywhere(components, 'WatchEvent')),
       );
   }
 }
@@ -112,7 +122,7 @@ export function bodyComponent(components: Components, body: BodyOf): string {
       }));
     case 'delete-options':
       return components.add(`${meta}DeleteOptions`, () =>
-        components.struct(deleteOptions, gvkExtension('', 'v1', 'DeleteOptions')),
+        components.struct(deleteOptions, everywhere(components, 'DeleteOptions')),
       );
   }
 }

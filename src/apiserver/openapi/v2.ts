@@ -6,7 +6,7 @@ import { v2 } from './dialect.js';
 import { answerComponent, answerMediaTypes, bodyComponent, bodyMediaTypes } from './kinds.js';
 import { type Operation, operationsOf } from './operations.js';
 import { type Parameter, pathsOf, queryParameter } from './paths.js';
-import { documentInfo, statusTexts } from './v3.js';
+import { bearerToken, documentInfo, statusTexts } from './v3.js';
 
 /**
  * OpenAPI 2: one document for everything. What one definition adds to it is made once, so that documents share what
@@ -19,9 +19,7 @@ export function openApiV2(definitions: readonly ResourceDefinition[]): JsonObjec
     info: { ...documentInfo },
     paths: merged(parts.map(({ paths }) => paths)),
     definitions: merged(parts.map(({ schemas }) => schemas)),
-    securityDefinitions: {
-      BearerToken: { description: 'Bearer token', in: 'header', name: 'authorization', type: 'apiKey' },
-    },
+    securityDefinitions: { BearerToken: { ...bearerToken } },
     security: [{ BearerToken: [] }],
   };
 }

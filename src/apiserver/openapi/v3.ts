@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Json, type JsonObject, setMember } from '../../api/object.js';
 import type { ResourceDefinition } from '../../registry/resource-definition.js';
-import { Components, extensionPrefix } from './components.js';
+import { Components, extensionPrefix, type GroupVersion } from './components.js';
 import { v3 } from './dialect.js';
 import { answerComponent, answerMediaTypes, bodyComponent, bodyMediaTypes } from './kinds.js';
 import { type Operation, operationsOf } from './operations.js';
@@ -16,20 +16,25 @@ export interface DocumentInfo {
 export const documentInfo: DocumentInfo = { title: 'Kubernetes', version: '1.36' };
 const customDocumentInfo: DocumentInfo = { title: 'Kubernetes CRD Swagger', version: 'v0.1.0' };
 
+/** How callers say who they are. */
+export const bearerToken = {
+  description: 'Bearer token',
+  in: 'header',
+  name: 'authorization',
+  type: 'apiKey',
+} as const;
+
 /** `api/v1` or `apis/<group>/<version>`. */
-export const documentPath = ({ group, version }: { readonly group: string; readonly version: string }): string =>
+export const documentPath = ({ group, version }: GroupVersion): string =>
   group === '' ? `api/${version}` : `apis/${group}/${version}`;
 
 /** The document of one group and version. */
-export function openApiV3(
-  definitions: readonly ResourceDefinition[],
-  groupVersion: { readonly group: string; readonly version: string },
-): JsonObject {
-  const components = new Components(v3);
+export function openApiV3(definitions: readonly ResourceDefinition[], groupVersion: GroupVersion): JsonObject {
   const mine = definitions.filter(
     ({ group, version }) => group === groupVersion.group && version === groupVersion.version,
   );
-  const info = mine[0]?.origin === 'custom' ? customDocumentInfo : documentInfo;
+  const isCustom = mine[0]?.origin === 'custom';
+  const components = new Components(v3, isCustom ? undefined : groupVersion);
   const found = pathsOf(mine.flatMap(operationsOf)).toSorted((a, b) => (a.path < b.path ? -1 : 1));
   const paths: Record<string, Json> = {};
   for (const { path, parameters, operations } of found) {
@@ -40,9 +45,12 @@ export function openApiV3(
   }
   return {
     openapi: '3.0.0',
-    info: { ...info },
+    info: { ...(isCustom ? customDocumentInfo : documentInfo) },
     paths,
-    components: { schemas: components.all() },
+    components: {
+      schemas: components.all(),
+      ...(isCustom ? {} : { securitySchemes: { BearerToken: bearerToken } }),
+    },
   };
 }
 

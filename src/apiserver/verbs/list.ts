@@ -71,6 +71,8 @@ async function planRead(
       throw badRequest('specifying resource version is not allowed when using continue');
     }
     const atLatest = token.revision < 0n;
+    if (!atLatest)
+      await waitForRevision(parts.store, token.revision, { clock: parts.clock, signal: target.signal, uncached });
     return {
       at: atLatest ? undefined : token.revision,
       after: storagePrefix(target.definition, target.namespace) + token.after,

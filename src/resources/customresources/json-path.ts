@@ -182,19 +182,34 @@ const children = (value: unknown): readonly unknown[] =>
 const all: Step = (values, work) =>
   values.flatMap((value) => {
     if (typeof value === 'string') work.spend(value.length);
-    const inner = typeof value === 'string' ? Array.from(Buffer.from(value), String) : children(value);
+    const inner =
+      typeof value === 'string' ? Array.from(Buffer.from(value), (byte) => new TextByte(byte)) : children(value);
     work.spend(inner.length);
     return inner;
   });
 
+/** Prints as a number, and is neither a number nor anything else that JSON has; nothing is below it. */
+export class TextByte {
+  readonly #value: number;
+
+  constructor(value: number) {
+    this.#value = value;
+  }
+
+  toString(): string {
+    return String(this.#value);
+  }
+}
+
+/** Everything that has something below it; so has a text, its bytes. */
 const descend: Step = (values, work) => {
   const found: unknown[] = [];
   const waiting = [...values].reverse();
   for (let value = waiting.pop(); value !== undefined || waiting.length > 0; value = waiting.pop()) {
     const inner = children(value);
-    if (inner.length === 0) continue;
+    if (inner.length === 0 && (typeof value !== 'string' || value === '')) continue;
     found.push(value);
-    work.spend(inner.length);
+    work.spend(1 + inner.length);
     for (let i = inner.length - 1; i >= 0; i--) waiting.push(inner[i]);
   }
   return found;

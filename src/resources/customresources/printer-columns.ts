@@ -4,7 +4,7 @@ import type { ApiObject } from '../../api/object.js';
 import { humanDuration } from '../../api/time.js';
 import type { Column } from '../../registry/resource-definition.js';
 import { age } from '../columns.js';
-import { type JsonPath, mostValues, parseJsonPath } from './json-path.js';
+import { type JsonPath, mostValues, parseJsonPath, TextByte } from './json-path.js';
 
 const ageColumn: CustomResourceColumnDefinition = {
   name: age.name,
@@ -79,7 +79,7 @@ function cellOf(type: string, value: unknown, now: number): unknown {
 function printed(value: unknown): string {
   if (value === null || value === undefined) return '<no value>';
   if (typeof value === 'number') return goNumber(value);
-  return typeof value === 'object' ? goJson(value) : String(value);
+  return typeof value === 'object' && !(value instanceof TextByte) ? goJson(value) : String(value);
 }
 
 const rfc3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:[.,]\d+)?(?:Z|[+-]\d{2}:\d{2})$/;

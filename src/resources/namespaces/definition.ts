@@ -121,7 +121,7 @@ export function namespaceDefinition(domains: Domains = defaultDomains): Resource
     verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
     nameRule: nameRules.dnsLabel,
     unconditionalUpdate: true,
-    answersDeleted: true,
+    answersDeleted: 'untold',
     selectableFields: { 'status.phase': ({ status }) => status?.phase ?? '' },
     columns: [column('Status', 'The status of the namespace', ({ status }: Namespace) => status?.phase ?? ''), age],
     resetFields: [['status']],

@@ -4,10 +4,11 @@ import { type ContainerList, containersIn } from '../../api/kinds/pod-references
 import { nameRules } from '../../api/names.js';
 import { forbiddenField } from '../../api/violations.js';
 import { defineResource } from '../../registry/resource-definition.js';
-import { field, string, struct } from '../../schema/builder.js';
+import { field, listMap, string, struct } from '../../schema/builder.js';
 import { objectMeta, typeMeta } from '../../schema/meta.js';
 import { age } from '../columns.js';
 import { keyedParts } from '../keyed-parts.js';
+import { localObjectReference } from '../object-reference-schema.js';
 
 const component = (name: string): { readonly component: string } => ({ component: `io.k8s.api.core.v1.${name}` });
 
@@ -34,7 +35,7 @@ export const podSchema = struct(
           }),
           serviceAccountName: field(8, string(), { description: 'Account the pod runs as.' }),
           nodeName: field(10, string(), { description: 'Node the pod is bound to.' }),
-          imagePullSecrets: field(15, keyedParts('LocalObjectReference', 'name', 'A Secret.'), {
+          imagePullSecrets: field(15, listMap(localObjectReference, ['name']), {
             description: 'Secrets for pulling images.',
           }),
         },

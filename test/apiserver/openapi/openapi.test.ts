@@ -86,6 +86,47 @@ describe('OpenAPI 3', () => {
     ]);
   });
 
+  test.each<[string, readonly string[], boolean]>([
+    ['', ['/v1'], true],
+    ['a.b', ['/v1', 'a.b/v1'], true],
+    ['example.com', ['/v1'], false],
+  ])('what each group of built-in kinds has is its own as well: %s', (group, versions, isSecured) => {
+    const document = openApiV3([configMaps, of(configMap, { kind: 'Other', group: 'a.b' }), widgets], {
+      group,
+      version: 'v1',
+    });
+    const options = at(document, 'components', 'schemas', 'io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions');
+    expect(options).toMatchObject({
+      'x-kubernetes-group-version-kind': versions.map((each) => {
+        const [called, version] = each.split('/');
+        return { group: called, kind: 'DeleteOptions', version };
+      }),
+    });
+    expect('securitySchemes' in (document['components'] as object)).toBe(isSecured);
+  });
+
+  test.each<[ResourceDefinition['answersDeleted'], string]>([
+    [undefined, 'apimachinery.pkg.apis.meta.v1.Status'],
+    ['untold', 'apimachinery.pkg.apis.meta.v1.Status'],
+    [true, 'api.core.v1.ConfigMap'],
+  ])('what a deletion is said to answer: %s', (answersDeleted, component) => {
+    const definition = { ...configMaps, ...(answersDeleted === undefined ? {} : { answersDeleted }) };
+    const item = at(openApiV3([definition], definition), 'paths', '/api/v1/namespaces/{namespace}/configmaps/{name}');
+    const answer = at(item as JsonObject, 'delete', 'responses', '200', 'content', 'application/json', 'schema');
+    expect(answer).toEqual({ $ref: `#/components/schemas/io.k8s.${component}` });
+  });
+
+  test('what may be null has no default', () => {
+    const bare = b.struct('v1.Bare', {
+      ...typeMeta,
+      seconds: b.optional(4, b.integer64(), { presence: 'null', default: 5, description: 'How long.' }),
+      part: b.optional(5, b.struct('v1.Part', {}, { component: 'Part' }), { presence: 'null', description: 'Which.' }),
+    });
+    const bares = of({ ...bare, wire: { ...bare.wire, component: 'Bare' } }, { kind: 'Bare' });
+    const members = at(openApiV3([bares], bares), 'components', 'schemas', 'Bare', 'properties') as JsonObject;
+    expect(['seconds', 'part'].map((name) => 'default' in (members[name] as object))).toEqual([false, false]);
+  });
+
   test('a built-in kind', () => {
     expect(at(core, 'components', 'schemas', 'io.k8s.api.core.v1.ConfigMap')).toMatchObject({
       description: 'Text and bytes by key.',

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import { ApiError } from '../../../src/api/errors.js';
 import { readListParameters } from '../../../src/api/options.js';
+import { writeContinue } from '../../../src/apiserver/continue-token.js';
 import { stored } from '../../../src/apiserver/forms.js';
 import type { ListResult } from '../../../src/apiserver/request.js';
 import { deleteCollection } from '../../../src/apiserver/verbs/delete-collection.js';
@@ -94,6 +95,11 @@ test.each<[string, Query, readonly string[] | string]>([
     'The resourceVersion for the provided list is too old.',
   ],
   ['not yet', { resourceVersion: '9' }, 'Timeout: Too large resource version: 9, current: 3'],
+  [
+    'going on where nothing is yet',
+    { continue: writeContinue({ revision: 9n, after: 'n/a' }) },
+    'Timeout: Too large resource version: 9, current: 3',
+  ],
 ])('%s', async (_, query, wanted) => {
   const clock = new FakeClock();
   const store = new MemoryStore({ clock });

@@ -316,6 +316,16 @@ test('tables show what the definition says, and end where a path cannot be read'
   expect(one({ type: 'object' }).columns?.map(({ name, type }) => [name, type])).toEqual([['Age', 'date']]);
 });
 
+test('a byte of a text is shown as text alone', () => {
+  const types = ['string', 'integer', 'number', 'boolean', 'date'];
+  const { columns = [] } = one(
+    { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+    { additionalPrinterColumns: types.map((type) => ({ name: type, type, jsonPath: '.spec.when.*' })) },
+  );
+  const object = asObject(widget({ spec: { when: '2024-05-06T07:07:09Z' } }));
+  expect(columns.map(({ cell }) => cell(object, context.now))).toEqual(['50', null, null, null, null]);
+});
+
 test('of many columns none shows what would be much for each of them', () => {
   const definition = one(
     { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },

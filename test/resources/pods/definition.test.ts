@@ -24,6 +24,12 @@ test('its state is written through the door for it, and nothing else is', () => 
   expect(violations).toEqual([]);
 });
 
+test('of a Secret for images only its name is kept', () => {
+  const secrets = { ...spec, imagePullSecrets: [{ name: 's', other: 1 }] };
+  expect(write(pods, { spec: secrets }).object).toMatchObject({ spec: { imagePullSecrets: [{ name: 's' }] } });
+  expect(JSON.stringify(write(pods, { spec: secrets }).object)).not.toContain('other');
+});
+
 describe('an update', () => {
   test.each<[string, object]>([
     ['the image', { containers: [{ name: 'c', image: 'b' }] }],
