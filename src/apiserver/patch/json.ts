@@ -1,5 +1,6 @@
 import { badRequest, entityTooLarge, unprocessable } from '../../api/errors.js';
 import { goJson, quote } from '../../api/go-text.js';
+import type { ExactJson } from '../../api/json-exact.js';
 import { JsonSyntaxError, maxDepth, parseJson } from '../../api/json-text.js';
 import { isList, isObject, type Json, type JsonObject, setMember } from '../../api/object.js';
 import { sortTexts } from '../../apply/json-value.js';
@@ -45,17 +46,20 @@ export class DoesNotApply extends Error {
 /** A JSON Patch that the server got from elsewhere than a caller: what is wrong is told in full. */
 export interface ReceivedPatch {
   readonly isEmpty: boolean;
-  /** Throws DoesNotApply. The object given is left as it is. */
-  apply(current: JsonObject): JsonObject;
+  /** Throws DoesNotApply. The object given is left as it is; `exact` has numbers as they were written. */
+  apply(current: JsonObject): { readonly result: JsonObject; readonly exact: ExactJson };
 }
 
 /** Reads such a patch; unknown members do not matter. Throws ApiError (400, 413) whose message tells what is wrong. */
 export function readReceivedPatch(read: ReadPatchText): ReceivedPatch {
-  const { operations } = readOperations(read, false);
+  const { operations, isOdd } = readOperations(read, false);
   const canNest = operations.some(nests);
   return {
     isEmpty: operations.length === 0,
-    apply: (current) => finished(new Patching(current, false).run(operations), canNest),
+    apply(current) {
+      const result = finished(new Patching(current, isOdd).run(operations), canNest);
+      return isOdd ? { result: plainOf(result) as JsonObject, exact: exactOf(result) } : { result, exact: result };
+    },
   };
 }
 
