@@ -11,7 +11,7 @@ import { inOrder } from '../schema/encode.js';
 import { same } from '../schema/same.js';
 import { checkedVersion } from './bodies.js';
 import type { Catalogue, Served } from './catalogue.js';
-import { DoesNotApply, type ReceivedPatch, readReceivedPatch } from './patch/json.js';
+import { DoesNotApply, readReceivedPatch } from './patch/json.js';
 import { checkKind, decodeResult } from './verbs/patch.js';
 
 /** What admission webhooks are told of kinds and their objects, from what the server serves. */
@@ -73,15 +73,18 @@ export function hookedKinds(catalogue: () => Catalogue): HookedKinds {
     },
 
     readPatch(text) {
-      const patch = readReceivedPatch(() => ({ ...readJson(text), text: () => text.toString('utf8') }));
+      const { numberError, ...patch } = readReceivedPatch(() => ({
+        ...readJson(text),
+        text: () => text.toString('utf8'),
+      }));
       return {
         isEmpty: patch.isEmpty,
         async apply(object, as) {
           const definition = shapeOf(as);
           if (definition === undefined) throw internalError('the kind is no longer served');
           try {
-            const applied = patch.apply(inOrder(definition, object as unknown as JsonObject));
-            return await inTurns(readAs(catalogue().current(), definition, applied));
+            const { result, exact } = patch.apply(inOrder(definition, object as unknown as JsonObject));
+            return await inTurns(readAs(catalogue().current(), definition, result, { exact, numberError }));
           } catch (error) {
             if (!(error instanceof DoesNotApply || error instanceof DecodeError)) throw error;
             throw internalError(error.message, error);
@@ -99,11 +102,12 @@ export function hookedKinds(catalogue: () => Catalogue): HookedKinds {
 function* readAs(
   served: Served,
   definition: ResourceDefinition,
-  { result, exact }: ReturnType<ReceivedPatch['apply']>,
+  result: JsonObject,
+  numbers: Pick<NonNullable<Parameters<typeof decodeResult>[2]>, 'exact' | 'numberError'>,
 ): Steps<ApiObject> {
   yield* checkKind(served, definition, result);
   if (definition.reader !== undefined) checkGroup(definition, result);
-  return (yield* decodeResult(definition, result, { made: true, exact })).object;
+  return (yield* decodeResult(definition, result, { made: true, ...numbers })).object;
 }
 
 /** A custom resource that has become one of another group cannot be made one of its own again. */
