@@ -60,6 +60,10 @@ export function hookedKinds(catalogue: () => Catalogue): HookedKinds {
       if (versions?.elsewhere !== undefined) {
         return (await versions.elsewhere(given, apiVersion)) as unknown as ApiObject;
       }
+      const known = isCustom ? (definition.siblings?.() ?? [definition]) : undefined;
+      if (known !== undefined && !known.some((one) => groupVersion(one) === object.apiVersion)) {
+        throw untyped(`request to convert CR from an invalid group/version: ${object.apiVersion}`);
+      }
       // Built-in kinds that are the same in the store are converted by way of it.
       const stored = catalogue().current().builtInKind(object.apiVersion, object.kind)?.codec?.store(object) ?? given;
       return { ...(isCustom ? object : (codec?.read(stored) ?? (stored as unknown as ApiObject))), apiVersion };

@@ -563,6 +563,23 @@ describe('versions that a webhook converts', () => {
     );
   });
 
+  test('what a patch calls by another version is converted from it', async () => {
+    const named = (apiVersion: string) => [
+      { op: 'replace', path: '/apiVersion', value: apiVersion },
+      { op: 'add', path: '/spec', value: { hostPort: 'p:9' } },
+    ];
+    await withPatch(named('example.com/v2'), 'gadgets', async () => {
+      const made = await in1().create(gadget('renamed', 'v1', { host: 'h' }));
+      expect([made.apiVersion, made['spec']]).toEqual(['example.com/v1', { host: 'p', port: '9' }]);
+    });
+    await in1().delete(key('renamed'));
+    await withPatch(named('example.com/v9'), 'gadgets', async () => {
+      await expect(in1().create(gadget('bad', 'v1', {}))).rejects.toThrow(
+        'request to convert CR from an invalid group/version: example.com/v9',
+      );
+    });
+  });
+
   test('a patch brings no number that nothing can hold', async () => {
     await withPatch('[{"op":"add","path":"/spec/replicas","value":1e400}]', 'gadgets', async () => {
       await expect(in1().create(gadget('bad', 'v1', {}))).rejects.toThrow(
