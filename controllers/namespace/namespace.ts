@@ -38,10 +38,12 @@ export const namespace = (): Runnable =>
 /** How soon to look whether the rest is gone: often at first, every five seconds at the end. */
 const nextLookMs = (waitedMs: number): number => Math.min(5_000, Math.max(200, waitedMs / 4 || 0));
 
+/** What others hold it by is left in order, each once, as kube-controller-manager leaves it. */
 async function release(client: Client, current: Namespace): Promise<void> {
   const held = current.spec?.finalizers ?? [];
-  const finalizers = held.filter((finalizer) => finalizer !== namespaceFinalizer);
-  if (finalizers.length === held.length) return;
+  const others = held.filter((finalizer) => finalizer !== namespaceFinalizer);
+  const finalizers = [...new Set(others)].sort();
+  if (finalizers.length === held.length && finalizers.every((finalizer, at) => finalizer === held[at])) return;
   try {
     await client
       .resource(Namespaces)

@@ -1,6 +1,4 @@
 import { type ApiError, badRequest, conflict, invalidObject, untyped } from '../api/errors.js';
-import { quote } from '../api/go-text.js';
-import { pathSegment } from '../api/names.js';
 import type { ApiObject, ObjectKey } from '../api/object.js';
 import { parseVersion } from '../api/options.js';
 import { invalid } from '../api/violations.js';
@@ -16,12 +14,6 @@ export const subject = (definition: ResourceDefinition, name: string | undefined
   plural: definition.plural,
   name: name ?? '',
 });
-
-/** The name in a URL must be one that an object can have. Asked once the object is looked for. */
-export function checkPathName(name: string): void {
-  const [wrong] = pathSegment(name);
-  if (wrong !== undefined) throw badRequest(`Name parameter invalid: ${quote(name)}: ${wrong}`);
-}
 
 /** The object in the namespace of the URL; cluster-scoped objects are in none. */
 export function inNamespace(definition: ResourceDefinition, { key }: RequestContext, object: ApiObject): ApiObject {

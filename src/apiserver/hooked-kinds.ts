@@ -60,6 +60,10 @@ export function hookedKinds(catalogue: () => Catalogue): HookedKinds {
       if (versions?.elsewhere !== undefined) {
         return (await versions.elsewhere(given, apiVersion)) as unknown as ApiObject;
       }
+      const known = isCustom ? (definition.siblings?.() ?? [definition]) : undefined;
+      if (known !== undefined && !known.some((one) => groupVersion(one) === object.apiVersion)) {
+        throw untyped(`request to convert CR from an invalid group/version: ${object.apiVersion}`);
+      }
       // Built-in kinds that are the same in the store are converted by way of it.
       const stored = catalogue().current().builtInKind(object.apiVersion, object.kind)?.codec?.store(object) ?? given;
       return { ...(isCustom ? object : (codec?.read(stored) ?? (stored as unknown as ApiObject))), apiVersion };
@@ -73,15 +77,18 @@ export function hookedKinds(catalogue: () => Catalogue): HookedKinds {
     },
 
     readPatch(text) {
-      const patch = readReceivedPatch(() => readJson(text));
+      const { numberError, ...patch } = readReceivedPatch(() => ({
+        ...readJson(text),
+        text: () => text.toString('utf8'),
+      }));
       return {
         isEmpty: patch.isEmpty,
         async apply(object, as) {
           const definition = shapeOf(as);
           if (definition === undefined) throw internalError('the kind is no longer served');
           try {
-            const result = patch.apply(inOrder(definition, object as unknown as JsonObject));
-            return await inTurns(readAs(catalogue().current(), definition, result));
+            const { result, exact } = patch.apply(inOrder(definition, object as unknown as JsonObject));
+            return await inTurns(readAs(catalogue().current(), definition, result, { exact, numberError }));
           } catch (error) {
             if (!(error instanceof DoesNotApply || error instanceof DecodeError)) throw error;
             throw internalError(error.message, error);
@@ -96,10 +103,15 @@ export function hookedKinds(catalogue: () => Catalogue): HookedKinds {
   };
 }
 
-function* readAs(served: Served, definition: ResourceDefinition, result: JsonObject): Steps<ApiObject> {
+function* readAs(
+  served: Served,
+  definition: ResourceDefinition,
+  result: JsonObject,
+  numbers: Pick<NonNullable<Parameters<typeof decodeResult>[2]>, 'exact' | 'numberError'>,
+): Steps<ApiObject> {
   yield* checkKind(served, definition, result);
   if (definition.reader !== undefined) checkGroup(definition, result);
-  return (yield* decodeResult(definition, result, { made: true })).object;
+  return (yield* decodeResult(definition, result, { made: true, ...numbers })).object;
 }
 
 /** A custom resource that has become one of another group cannot be made one of its own again. */

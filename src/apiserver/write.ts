@@ -6,7 +6,7 @@ import type { ApiObject, ObjectKey } from '../api/object.js';
 import { resultOf, type Steps } from '../api/steps.js';
 import type { Violation } from '../api/violations.js';
 import { recordUpdate, withoutIdleTimes } from '../apply/ownership.js';
-import { storageKey } from '../registry/keys.js';
+import { checkLookedUp, storageKey } from '../registry/keys.js';
 import {
   anyName,
   fillSystemFields,
@@ -25,7 +25,6 @@ import { withVersions } from './conversions.js';
 import { asIfStored, encode, readInTurns, ready, sameDocument } from './forms.js';
 import {
   checkNoVersion,
-  checkPathName,
   dedupeOwners,
   inNamespace,
   readGivenVersion,
@@ -221,7 +220,7 @@ export async function updateObject(
   key: ObjectKey,
   update: Update,
 ): Promise<Written> {
-  checkPathName(key.name);
+  checkLookedUp(key.name);
   const at = storageKey(request.definition, key);
   return parts.writeTurns.take(at, () => updateAt(parts, request, key, update, at));
 }

@@ -95,7 +95,7 @@ export function* recordUpdate(
     yield;
     return yield* withOwners(next, after);
   } catch (error) {
-    if (!(error instanceof UnidentifiedItem)) throw error;
+    if (!(error instanceof UnidentifiedItem || error instanceof NoVersion)) throw error;
     return yield* withOwners(next, noOwners);
   }
 }
@@ -193,13 +193,23 @@ export class Comparisons {
   }
 }
 
-/** The object in a version, and its shape there. */
+/** An owner's version is the name of none. */
+class NoVersion extends Error {
+  override readonly name = 'NoVersion';
+}
+
+/**
+ * The object in a version, and its shape there; undefined where nobody knows the version.
+ *
+ * @throws NoVersion where no group and version have such a name.
+ */
 export function inVersion(
   writing: Writing,
   object: JsonObject,
   apiVersion: string,
 ): { readonly object: JsonObject; readonly shape: Shape } | undefined {
   if (apiVersion === writing.apiVersion) return { object, shape: shapeOfObject(writing.schema) };
+  if (apiVersion.split('/').length > 2) throw new NoVersion(`unexpected GroupVersion string: ${apiVersion}`);
   const converted = writing.versions?.convert(object, apiVersion);
   return converted && { object: converted.object, shape: shapeOfObject(converted.schema) };
 }

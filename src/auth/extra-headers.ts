@@ -18,9 +18,7 @@ export function readExtraHeaders(
 }
 
 function decoded(key: string): string {
-  try {
-    return decodeURIComponent(key);
-  } catch {
-    return key;
-  }
+  if (/%(?![0-9a-f]{2})/.test(key)) return key;
+  const bytes = key.replace(/%(..)/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return Buffer.from(bytes, 'latin1').toString('utf8');
 }

@@ -1,3 +1,6 @@
+import { badRequest } from '../api/errors.js';
+import { quote } from '../api/go-text.js';
+import { pathSegment } from '../api/names.js';
 import type { ObjectKey } from '../api/object.js';
 
 /** Where objects lie in the store: `<group>/<plural>/[<namespace>/]<name>`, the core group as `core`. */
@@ -21,6 +24,13 @@ export const storagePrefix = (resource: Located, namespace?: string): string => 
 
 export const storageKey = (resource: Located, { namespace, name }: ObjectKey): string =>
   `${storagePrefix(resource, namespace)}${name}`;
+
+/** An object is looked for only under a name that it can have, wherever the name came from. */
+export function checkLookedUp(name: string): void {
+  if (name === '') throw badRequest('Name parameter required.');
+  const wrong = pathSegment(name);
+  if (wrong.length > 0) throw badRequest(`Name parameter invalid: ${quote(name)}: ${wrong.join(';')}`);
+}
 
 /** Would objects of a group and plural lie among those of the given kinds, or be reached under the same name? */
 export function overlapping(kinds: readonly Located[]): (group: string, plural: string) => boolean {

@@ -60,7 +60,7 @@ export function conversionWebhook(
         signal: never,
         maxBytes,
       });
-      const review = readReply(reply, { group, version, kind: 'ConversionReview', maxValues });
+      const review = await readReply(reply, { group, version, kind: 'ConversionReview', maxValues });
       const converted = convertedObjects(review, { uid, group, version, to, objects });
       count();
       return converted;

@@ -212,6 +212,11 @@ describe('roles', () => {
     expect(await write(general(ClusterRoles), aggregated, { as: 'bob' })).toBeDefined();
   });
 
+  test('an aggregation rule without selectors gathers nothing and is left to validation', async () => {
+    const empty = { ...role('r'), aggregationRule: { clusterRoleSelectors: [] } };
+    expect(await write(general(ClusterRoles), empty)).toBeDefined();
+  });
+
   test('a role whose name is still to be generated has none', async () => {
     const nameless: Content = { metadata: { generateName: 'r-' }, rules: [rule('get', '', 'pods')] };
     await expect(writeRole(nameless)).rejects.toMatchObject({
@@ -263,6 +268,13 @@ describe('bindings', () => {
       message: `rolebindings.${apiGroup} "r" not found`,
       details: { name: 'r', group: apiGroup, kind: 'rolebindings' },
     });
+  });
+
+  test.each([
+    ['', 'Name parameter required.'],
+    ['a/b%', `Name parameter invalid: "a/b%": may not contain '/';may not contain '%'`],
+  ])('a role named %j cannot be looked for', async (name, message) => {
+    await expect(bind('Role', name)).rejects.toMatchObject({ reason: 'BadRequest', message });
   });
 
   test('what is referred to must be a role', async () => {

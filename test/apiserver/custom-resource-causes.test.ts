@@ -13,11 +13,13 @@ beforeAll(async () => {
   const spec = {
     properties: {
       n: { type: 'integer' },
+      r: { type: 'integer' },
       l: { type: 'array', 'x-kubernetes-list-type': 'set', items: { type: 'string' } },
     },
     'x-kubernetes-validations': [{ rule: 'self.n > 1' }],
   };
-  const definition = widgets(spec, { subresources: { status: {} } });
+  const scale = { specReplicasPath: '.spec.r', statusReplicasPath: '.status.r' };
+  const definition = widgets(spec, { subresources: { status: {}, scale } });
   await it.ask('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', { body: definition });
   await served(it, at);
   await it.ask('POST', at, { body: { apiVersion, kind: 'Widget', metadata: { name: 'w' }, spec: { n: 3 } } });
@@ -80,4 +82,11 @@ test('a null is dropped where an object is written, and refused where it is appl
     field: 'spec.l',
     message: 'Invalid value: "null": spec.l in body must be of type array: "null"',
   });
+});
+
+test('a large number of replicas is told as Go prints it', async () => {
+  const { json } = await it.ask('POST', at, {
+    body: '{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"x"},"spec":{"r":12345678901234567890}}',
+  });
+  expect(json().message).toContain('accessor error: 1.2345678901234567e+19 is of the type float64, expected int64');
 });

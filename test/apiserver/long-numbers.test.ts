@@ -84,3 +84,24 @@ test('fields of built-in kinds keep them too', async () => {
   });
   expect(again.text).toContain(`"generation":${long}`);
 });
+
+test.each([
+  ['application/merge-patch+json', (filler: string) => `{"spec":{"other":1e400,"filler":"${filler}"}}`],
+  [
+    'application/json-patch+json',
+    (filler: string) => `[{"op":"add","path":"/spec","value":{"other":-1e400,"filler":"${filler}"}}]`,
+  ],
+])('%s brings no number into a custom resource that nothing can hold', async (type, body) => {
+  await it.ask('POST', path, { body: widget('e', '{}') });
+  for (const filler of ['', 'x'.repeat(70_000)]) {
+    const refused = await it.ask('PATCH', `${path}/e?fieldValidation=Ignore`, {
+      body: body(filler),
+      headers: { 'content-type': type },
+    });
+    expect(refused.json()).toMatchObject({
+      code: 422,
+      details: { causes: [{ field: 'patch' }] },
+      message: expect.stringMatching(/: json: cannot unmarshal number -?1e400 into Go value of type float64$/),
+    });
+  }
+});

@@ -133,6 +133,27 @@ describe('recordUpdate', () => {
     expect(sent([], { subresource: 'status' })).toEqual(kept);
   });
 
+  test('with an owner in what is no version at all everybody loses what is theirs', () => {
+    const entry = (manager: string, apiVersion: string): ManagedFieldsEntry => ({
+      manager,
+      operation: 'Update',
+      apiVersion,
+      fieldsType: 'FieldsV1',
+      fieldsV1: { 'f:data': { 'f:k': {} } },
+    });
+    const sent = [entry('good', 'v1'), entry('bad', 'a/b/c')];
+    const next = object({ data: { k: 'v', l: 'w' } }, sent);
+    const live = created({ data: { k: 'v' } });
+    for (const before of [undefined, live])
+      expect(entriesOf(recorded({ ...writing(), live: before, next }))).toEqual([]);
+    const stored = object({ data: { k: 'v' } }, sent);
+    const config = { apiVersion: 'v1', kind: 'Thing', metadata: { name: 'a' }, data: { l: 'w' } };
+    const kind = { group: '', version: 'v1', kind: 'Thing' };
+    expect(() => appliedAtOnce({ ...writing(), live: stored, config, kind, force: false })).toThrow(
+      'unexpected GroupVersion string: a/b/c',
+    );
+  });
+
   test('owners that come with a new object keep what nobody writes', () => {
     const fieldsV1 = { 'f:data': { 'f:a': {}, 'f:b': {} } };
     const sent = [{ manager: 'x', operation: 'Update', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1 }] as const;

@@ -75,11 +75,15 @@ describe('headers', () => {
       'impersonate-group': 'a,b',
       'impersonate-extra-acme.com%2fproject': 'x',
       'impersonate-extra-__proto__': 'y',
+      'impersonate-extra-%c3%a4%e4': 'z',
+      'impersonate-extra-%c3%a4%zz': 'w',
     });
     expect(found?.user.groups).toEqual(['a,b', 'system:authenticated']);
     expect(Object.entries(found?.user.extra ?? {})).toEqual([
       ['acme.com/project', ['x']],
       ['__proto__', ['y']],
+      ['ä\ufffd', ['z']],
+      ['%c3%a4%zz', ['w']],
     ]);
   });
 

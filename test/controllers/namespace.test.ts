@@ -67,6 +67,16 @@ describe('namespace controller', () => {
     expect((await namespaces.get({ name: 'n' }))?.spec?.finalizers).toEqual(['example.com/hold']);
   });
 
+  test.each([[['b/x', 'kubernetes', 'a/x']], [['b/x', 'a/x']]])(
+    'leaves what others hold it by in order: %j',
+    async (holders) => {
+      const { namespaces } = await start([], holders);
+      await namespaces.delete({ name: 'n' });
+      await settled();
+      expect((await namespaces.get({ name: 'n' }))?.spec?.finalizers).toEqual(['a/x', 'b/x']);
+    },
+  );
+
   test('leaves a namespace alone that is not to go', async () => {
     const { client } = await start();
     expect((await client.resource(ConfigMaps).list()).items.length).toBe(3);

@@ -63,4 +63,4 @@ async function mayEscalate(attributes: AdmissionAttributes, authorizer: Authoriz
 
 const rulesOf = (role: ApiObject & Pick<ClusterRole, 'rules'>): readonly PolicyRule[] => role.rules ?? [];
 const aggregates = (role: ApiObject & Pick<ClusterRole, 'aggregationRule'>): boolean =>
-  role.aggregationRule !== undefined && role.aggregationRule !== null;
+  Boolean(role.aggregationRule?.clusterRoleSelectors?.length);

@@ -44,6 +44,7 @@ export interface Question {
  * @throws CallFailed for members of another type, InvalidAnswer for an answer that breaks the rules.
  */
 export function verdictOf(review: JsonObject, question: Question): Verdict {
+  member(review, 'request', 'AdmissionReview', 'request');
   const response = member(review, 'response', 'AdmissionReview', 'response');
   if (response === undefined) throw new InvalidAnswer('webhook response was absent');
   const read = reader(response, 'AdmissionResponse', 'response');
@@ -169,6 +170,7 @@ function member(object: JsonObject, name: string, struct: string, path: string):
   const types: Readonly<Record<string, string>> = {
     auditAnnotations: 'map[string]string',
     details: 'v1.StatusDetails',
+    request: 'v1.AdmissionRequest',
     status: 'v1.Status',
   };
   throw mismatch(value, struct, path, types[name] ?? 'v1.AdmissionResponse');

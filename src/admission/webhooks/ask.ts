@@ -88,7 +88,7 @@ export async function ask(
       signal: attributes.caller?.signal ?? never,
       maxBytes: maxAnswerBytes,
     });
-    const answer = readReply(reply, { group, version, kind: 'AdmissionReview', maxValues: maxAnswerValues });
+    const answer = await readReply(reply, { group, version, kind: 'AdmissionReview', maxValues: maxAnswerValues });
     const verdict = verdictOf(answer, { uid, group, version, mutating });
     passOn(webhook.name, verdict, attributes);
     if (!verdict.allowed) throw new HookDenied(denial(webhook.name, verdict.status));

@@ -107,8 +107,10 @@ async function run(
     notes.failedOpen();
     if (isOver(attributes, parts.clock)) throw timeout('request did not complete within requested timeout');
   }
-  // Back in the version of the request.
-  const object = isPatched ? (await seenAs(kinds, { ...current, previous: undefined }, asked.as)).object : asked.object;
+  // Back in the version of the request, whatever the patches made of it.
+  const last = isPatched ? (await seenAs(kinds, { ...current, previous: undefined }, asked.as)).object : asked.object;
+  const isRenamed = last !== undefined && last.apiVersion !== asked.object?.apiVersion;
+  const object = isRenamed ? await kinds.convert(last, asked.as) : last;
   reinvocation.left = object;
   return object;
 }

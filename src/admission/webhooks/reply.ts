@@ -13,6 +13,8 @@ export interface ExpectedReview {
   readonly maxValues: number;
 }
 
+type Limits = Partial<Pick<ExpectedReview, 'maxValues'>>;
+
 /** Versions of reviews that were ever known. */
 const versions: readonly string[] = ['v1', 'v1beta1'];
 const maxShown = 2_048;
@@ -22,13 +24,13 @@ const maxShown = 2_048;
  *
  * @throws CallFailed with what a client of Kubernetes would say.
  */
-export function readReply(reply: HookReply, expected: ExpectedReview): JsonObject {
+export async function readReply(reply: HookReply, expected: ExpectedReview): Promise<JsonObject> {
   const { status, contentType = 'application/json', body } = reply;
-  if (status < 200 || status > 206) throw new CallFailed(httpFailure(reply));
+  if (status < 200 || status > 206) throw new CallFailed(await httpFailure(reply));
   if (body.length === 0) {
     throw new CallFailed(`0-length response with status code: ${status} and content type: ${contentType}`);
   }
-  const value = parsed(body, expected.maxValues);
+  const value = (await parsed(body, expected)) ?? {};
   if (!isObject(value)) {
     throw new CallFailed(
       `couldn't get version/kind; json parse error: json: cannot unmarshal ${goType(value)} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`,
@@ -38,9 +40,20 @@ export function readReply(reply: HookReply, expected: ExpectedReview): JsonObjec
   return value;
 }
 
-function parsed(body: Buffer, maxValues: number): Json {
+/** What begins like an object is JSON, and anything else is YAML, whatever the media type says. */
+async function parsed(body: Buffer, limits: Limits = {}): Promise<Json> {
+  if (/^\s*\{/.test(body.toString('latin1', 0, maxShown))) return parsedJson(body, limits);
+  const { readYaml, YamlError } = await import('../../api/yaml.js');
   try {
-    return readJson(body, { maxValues }).value;
+    return (await readYaml(body)).value;
+  } catch (error) {
+    throw error instanceof YamlError ? new CallFailed(error.message, { cause: error }) : error;
+  }
+}
+
+function parsedJson(body: Buffer, limits: Limits): Json {
+  try {
+    return readJson(body, limits).value;
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
     throw new CallFailed(`couldn't get version/kind; json parse error: ${error.message}`, { cause: error });
@@ -70,17 +83,12 @@ function checkKind(value: JsonObject, expected: ExpectedReview): void {
 }
 
 /** What is said of an answer by its code; what a Status in it says comes first. */
-function httpFailure({ status, contentType, body }: HookReply): string {
-  return statusMessage(body) ?? genericMessage(status, shownText(contentType, body));
+async function httpFailure({ status, contentType, body }: HookReply): Promise<string> {
+  return (await statusMessage(body)) ?? genericMessage(status, shownText(contentType, body));
 }
 
-function statusMessage(body: Buffer): string | undefined {
-  let value: Json;
-  try {
-    ({ value } = readJson(body));
-  } catch {
-    return undefined;
-  }
+async function statusMessage(body: Buffer): Promise<string | undefined> {
+  const value = await parsed(body).catch(() => undefined);
   if (!isObject(value) || value['status'] !== 'Failure') return undefined;
   const { kind = 'Status', apiVersion = 'v1', message, reason } = value;
   if ((kind || 'Status') !== 'Status' || (apiVersion || 'v1') !== 'v1') return undefined;

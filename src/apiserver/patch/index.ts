@@ -99,8 +99,8 @@ export function* patched(
     readonly fieldValidation: FieldValidation;
     /** Strategic merge patch converts its result instead of decoding it, with complaints of its own. */
     readonly converts: boolean;
-    /** `exact` has numbers as they were written. */
-    readonly decode: (result: JsonObject, exact: ExactJson) => Steps<Decoded>;
+    /** `exact` has numbers as they were written; `numberError` is about one that nothing can hold. */
+    readonly decode: (result: JsonObject, exact: ExactJson, numberError: string | undefined) => Steps<Decoded>;
   },
 ): Steps<Patched> {
   const patch = yield* reading;
@@ -115,7 +115,7 @@ export function* patched(
   yield;
   let decoded: Decoded;
   try {
-    decoded = yield* given.decode(fitting.value, patch.exact?.() ?? fitting.value);
+    decoded = yield* given.decode(fitting.value, patch.exact?.() ?? fitting.value, patch.numberError);
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     throw refuse(given.converts ? inConverter(error.message) : error.message);

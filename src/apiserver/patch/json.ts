@@ -1,5 +1,6 @@
 import { badRequest, entityTooLarge, unprocessable } from '../../api/errors.js';
 import { goJson, quote } from '../../api/go-text.js';
+import type { ExactJson } from '../../api/json-exact.js';
 import { JsonSyntaxError, maxDepth, parseJson } from '../../api/json-text.js';
 import { isList, isObject, type Json, type JsonObject, setMember } from '../../api/object.js';
 import { sortTexts } from '../../apply/json-value.js';
@@ -16,12 +17,13 @@ import { copyOf, exactOf, plainOf, readSpelt } from './spelling.js';
 export const jsonPatch: PatchType = {
   for: 'all',
   read(text, { fieldValidation }) {
-    const { operations, strict, isOdd } = readOperations(text, fieldValidation !== 'Ignore');
+    const { operations, strict, isOdd, numberError } = readOperations(text, fieldValidation !== 'Ignore');
     const canNest = operations.some(nests);
     let patching: Patching | undefined;
     let result: JsonObject = {};
     return {
       strict,
+      numberError,
       apply(current) {
         patching = new Patching(current, isOdd);
         try {
@@ -45,17 +47,23 @@ export class DoesNotApply extends Error {
 /** A JSON Patch that the server got from elsewhere than a caller: what is wrong is told in full. */
 export interface ReceivedPatch {
   readonly isEmpty: boolean;
-  /** Throws DoesNotApply. The object given is left as it is. */
-  apply(current: JsonObject): JsonObject;
+  /** What is wrong with a number of the patch, which only a result without a schema has to say. */
+  readonly numberError?: string | undefined;
+  /** Throws DoesNotApply. The object given is left as it is; `exact` has numbers as they were written. */
+  apply(current: JsonObject): { readonly result: JsonObject; readonly exact: ExactJson };
 }
 
 /** Reads such a patch; unknown members do not matter. Throws ApiError (400, 413) whose message tells what is wrong. */
 export function readReceivedPatch(read: ReadPatchText): ReceivedPatch {
-  const { operations } = readOperations(read, false);
+  const { operations, isOdd, numberError } = readOperations(read, false);
   const canNest = operations.some(nests);
   return {
     isEmpty: operations.length === 0,
-    apply: (current) => finished(new Patching(current, false).run(operations), canNest),
+    numberError,
+    apply(current) {
+      const result = finished(new Patching(current, isOdd).run(operations), canNest);
+      return isOdd ? { result: plainOf(result) as JsonObject, exact: exactOf(result) } : { result, exact: result };
+    },
   };
 }
 
@@ -89,6 +97,7 @@ function readOperations(
   readonly strict: readonly string[];
   /** May some of the values be spelt otherwise than Go spells them? */
   readonly isOdd: boolean;
+  readonly numberError?: string | undefined;
 } {
   const refuse = (why: string): Error => badRequest(isStrict ? `error decoding patch: ${why}` : why);
   const { value, duplicates, numberError, text } = parsed(read, refuse);
@@ -121,7 +130,7 @@ function readOperations(
       `The allowed maximum operations in a JSON patch is ${maxOperations}, got ${operations.length}`,
     );
   }
-  return { operations, strict, isOdd: spelt !== undefined };
+  return { operations, strict, isOdd: spelt !== undefined, numberError };
 }
 
 function parsed(read: ReadPatchText, refuse: (why: string) => Error): ReturnType<ReadPatchText> {

@@ -15,10 +15,11 @@ import { exactOf, readSpelt } from './spelling.js';
 export const mergePatch: PatchType = {
   for: 'all',
   read(text, { fieldValidation }) {
-    const { patch, spelt, strict } = readPatch(text, fieldValidation !== 'Ignore');
+    const { patch, spelt, strict, numberError } = readPatch(text, fieldValidation !== 'Ignore');
     let last: JsonObject = {};
     return {
       strict,
+      numberError,
       apply(current, _, later) {
         last = current;
         return merged(current, patch, later);
@@ -34,7 +35,12 @@ const notPatch = 'Invalid JSON Patch';
 function readPatch(
   read: ReadPatchText,
   isStrict: boolean,
-): { readonly patch: JsonObject; readonly spelt: JsonObject | undefined; readonly strict: readonly string[] } {
+): {
+  readonly patch: JsonObject;
+  readonly spelt: JsonObject | undefined;
+  readonly strict: readonly string[];
+  readonly numberError: string | undefined;
+} {
   const refuse = (why: string): Error => badRequest(isStrict ? `error decoding patch: ${why}` : notPatch);
   let text: ReturnType<ReadPatchText>;
   try {
@@ -52,7 +58,7 @@ function readPatch(
   const strict = isStrict ? duplicates : [];
   const body = exact === value ? undefined : text.text?.();
   const spelt = body === undefined ? undefined : (readSpelt(body) as JsonObject | undefined);
-  return { patch: value, spelt, strict };
+  return { patch: value, spelt, strict, numberError };
 }
 
 /** Depth is bounded where texts are read. What was merged has its members in order, as refusals show. */

@@ -31,6 +31,8 @@ export interface ReadPatch {
   apply(current: JsonObject, schema: Schema, later: Postponed): JsonObject;
   /** The last result with numbers as the patch spells them, for what decodes it; absent if that makes no difference. */
   exact?(): ExactJson | undefined;
+  /** What is wrong with a number of the patch, which only a result without a schema has to say. */
+  readonly numberError?: string | undefined;
   /** What error replies show as the value that does not decode. */
   shown(result: JsonObject): string;
 }

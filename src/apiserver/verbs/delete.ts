@@ -4,11 +4,10 @@ import { ApiError, conflict, notFound, type Status } from '../../api/errors.js';
 import { type ApiObject, groupKind, type ObjectKey } from '../../api/object.js';
 import type { DeleteParameters, DeletionPolicy } from '../../api/options.js';
 import { timestamp } from '../../api/time.js';
-import { storageKey } from '../../registry/keys.js';
+import { checkLookedUp, storageKey } from '../../registry/keys.js';
 import type { RequestContext, ResourceDefinition } from '../../registry/resource-definition.js';
 import { type Entry, WriteConflict } from '../../store/store.js';
 import { readInTurns } from '../forms.js';
-import { checkPathName } from '../given-object.js';
 import type { Parts } from '../parts.js';
 import type { Result } from '../request.js';
 import { replaceStored } from '../write.js';
@@ -40,7 +39,7 @@ export async function deleteObject(
     caller: context.caller,
     ...(isOneOfMany ? { isOneOfMany } : {}),
   });
-  checkPathName(key.name);
+  checkLookedUp(key.name);
   for (;;) {
     const entry = await parts.store.get(storageKey(definition, key));
     if (entry === undefined) throw notFound({ ...definition, name: key.name });

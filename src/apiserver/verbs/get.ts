@@ -1,10 +1,9 @@
 import { badRequest, notFound } from '../../api/errors.js';
 import { type Query, readBoolean } from '../../api/options.js';
-import { storageKey } from '../../registry/keys.js';
+import { checkLookedUp, storageKey } from '../../registry/keys.js';
 import type { ResourceDefinition } from '../../registry/resource-definition.js';
 import type { Entry } from '../../store/store.js';
 import { readInTurns, ready } from '../forms.js';
-import { checkPathName } from '../given-object.js';
 import type { Parts } from '../parts.js';
 import type { ApiRequest, Result } from '../request.js';
 import { readVersion, waitForRevision } from '../revisions.js';
@@ -42,7 +41,7 @@ export async function existing(
   definition: ResourceDefinition,
   { namespace, name }: { readonly namespace: string; readonly name: string },
 ): Promise<Entry> {
-  checkPathName(name);
+  checkLookedUp(name);
   const entry = await store.get(storageKey(definition, { namespace, name }));
   if (entry === undefined) throw notFound({ ...definition, name });
   return entry;

@@ -78,9 +78,9 @@ async function patchChange(
         schema: definition.schema,
         fieldValidation,
         converts: type.for === 'built-in',
-        decode: function* (result, exact) {
+        decode: function* (result, exact, numberError) {
           if (type.for === 'all') yield* checkKind(catalogue.current(), definition, result);
-          return yield* decodeResult(definition, result, { exact });
+          return yield* decodeResult(definition, result, { exact, numberError });
         },
       }),
     );
@@ -107,9 +107,14 @@ export function* checkKind(served: Served, definition: ResourceDefinition, resul
 export function* decodeResult(
   definition: ResourceDefinition,
   result: JsonObject,
-  { made = false, exact = result }: { readonly made?: boolean; readonly exact?: ExactJson } = {},
+  {
+    made = false,
+    exact = result,
+    numberError,
+  }: { readonly made?: boolean; readonly exact?: ExactJson; readonly numberError?: string | undefined } = {},
 ): Steps<Decoded> {
   if (definition.reader !== undefined) {
+    if (numberError !== undefined) throw new DecodeError(numberError);
     const { apiVersion, kind } = checkedVersion(typeMetaOf(result));
     if (kind === '') throw new DecodeError(`Object 'Kind' is missing in '${goJson(result)}'`);
     const { object, strict } = yield* decodeWithReader(definition, result, { made });

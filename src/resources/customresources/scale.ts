@@ -1,5 +1,5 @@
 import { ApiError, badRequest, internalError, untyped } from '../../api/errors.js';
-import { goJson, quote } from '../../api/go-text.js';
+import { goJson, goNumber, quote } from '../../api/go-text.js';
 import type { CustomResourceDefinition, CustomResourceScale } from '../../api/kinds/custom-resource-definition.js';
 import type { Scale } from '../../api/kinds/scale.js';
 import { type ApiObject, isObject, type Json, type JsonObject } from '../../api/object.js';
@@ -30,6 +30,7 @@ const goValue = (value: unknown): string => {
   if (typeof value === 'string') return value;
   if (value === null || value === undefined) return '<nil>';
   if (Array.isArray(value)) return `[${value.map(goValue).join(' ')}]`;
+  if (typeof value === 'number' || typeof value === 'bigint') return goNumber(value);
   if (!isObject(value)) return goJson(value);
   return `map[${Object.keys(value)
     .sort()

@@ -7,13 +7,13 @@ import { Secrets } from '../../api/kinds/secret.js';
 import { type ServiceAccount, ServiceAccounts } from '../../api/kinds/service-account.js';
 import type { BoundObjectReference, TokenRequest, TokenRequestSpec } from '../../api/kinds/token-request.js';
 import { authenticationGroup } from '../../api/kinds/token-review.js';
-import { pathSegment } from '../../api/names.js';
 import type { ApiObject, ObjectKey, ResourceType } from '../../api/object.js';
 import { timestamp } from '../../api/time.js';
 import { invalid, type Violation } from '../../api/violations.js';
 import type { ObjectSource } from '../../auth/object-source.js';
 import type { ClaimedObject } from '../../auth/service-account-claims.js';
 import type { TokenIssuer } from '../../auth/token-issuer.js';
+import { checkLookedUp } from '../../registry/keys.js';
 import type { SubresourceAction } from '../../registry/resource-definition.js';
 import { tokenRequestSchema } from './token-request-schema.js';
 
@@ -155,7 +155,8 @@ async function boundObject(
   if (type === undefined) {
     throw badRequest(`cannot bind token to object of type ${group}/${version}, Kind=${ref.kind ?? ''}`);
   }
-  const name = checkedName(ref.name ?? '');
+  const { name = '' } = ref;
+  checkLookedUp(name);
   const key = type.namespaced ? { namespace: account.metadata.namespace, name } : { name };
   const object = await objects.get(type, key);
   if (object === undefined) throw notFound({ group: '', plural: type.plural, name });
@@ -177,13 +178,6 @@ function groupAndVersion(apiVersion: string): { readonly group: string; readonly
   if (parts.length === 1) return { group: '', version: apiVersion };
   const [group = '', version = ''] = parts;
   return parts.length === 2 ? { group, version } : { group: '', version: '' };
-}
-
-function checkedName(name: string): string {
-  if (name === '') throw badRequest('Name parameter required.');
-  const wrong = pathSegment(name);
-  if (wrong.length > 0) throw badRequest(`Name parameter invalid: ${quote(name)}: ${wrong.join(';')}`);
-  return name;
 }
 
 function checkedPod(object: ApiObject, account: ServiceAccount): Pod {

@@ -64,6 +64,11 @@ describe('an answer that makes no sense', () => {
       'json: cannot unmarshal string into Go struct field AdmissionReview.response of type v1.AdmissionResponse',
     ],
     [
+      'request',
+      { ...review({ allowed: true }), request: 'x' },
+      'json: cannot unmarshal string into Go struct field AdmissionReview.request of type v1.AdmissionRequest',
+    ],
+    [
       'allowed',
       review({ allowed: 'yes' }),
       'json: cannot unmarshal string into Go struct field AdmissionResponse.response.allowed of type bool',

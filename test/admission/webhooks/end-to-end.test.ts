@@ -116,12 +116,13 @@ const map = (name: string, more: object = {}) => ({
 });
 /** A webhook that patches so. A service's path cannot have every character of base64: it is called by URL. */
 const withPatch = (
-  operations: readonly object[],
+  operations: readonly object[] | string,
   resource: string,
   work: () => Promise<void>,
   more: Parameters<typeof withHook>[4] = {},
 ): Promise<void> => {
-  const path = `/patch/${encodeURIComponent(Buffer.from(JSON.stringify(operations)).toString('base64'))}`;
+  const text = typeof operations === 'string' ? operations : JSON.stringify(operations);
+  const path = `/patch/${encodeURIComponent(Buffer.from(text).toString('base64'))}`;
   const clientConfig = { url: `https://127.0.0.1:${hook.port}${path}`, caBundle: hook.caBundle };
   return withHook(MutatingWebhookConfigurations, '', [resource], work, { clientConfig, ...more });
 };
@@ -183,6 +184,15 @@ describe('objects', () => {
       await expect(made).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
     });
     expect(await server.client.resource(ConfigMaps).get({ namespace: 'ns', name: 'bad' })).toBeUndefined();
+  });
+
+  test('a patch’s numbers are what was written', async () => {
+    const generation = (text: string): string => `[{"op":"add","path":"/metadata/generation","value":${text}}]`;
+    await withPatch(generation('1.0'), 'configmaps', async () => {
+      await expect(server.client.resource(ConfigMaps).create(map('bad'))).rejects.toThrow(
+        'cannot unmarshal number 1.0 into Go struct field ObjectMeta.metadata.generation of type int64',
+      );
+    });
   });
 
   test.each([
@@ -551,6 +561,31 @@ describe('versions that a webhook converts', () => {
       },
       { versions: ['v1'] },
     );
+  });
+
+  test('what a patch calls by another version is converted from it', async () => {
+    const named = (apiVersion: string) => [
+      { op: 'replace', path: '/apiVersion', value: apiVersion },
+      { op: 'add', path: '/spec', value: { hostPort: 'p:9' } },
+    ];
+    await withPatch(named('example.com/v2'), 'gadgets', async () => {
+      const made = await in1().create(gadget('renamed', 'v1', { host: 'h' }));
+      expect([made.apiVersion, made['spec']]).toEqual(['example.com/v1', { host: 'p', port: '9' }]);
+    });
+    await in1().delete(key('renamed'));
+    await withPatch(named('example.com/v9'), 'gadgets', async () => {
+      await expect(in1().create(gadget('bad', 'v1', {}))).rejects.toThrow(
+        'request to convert CR from an invalid group/version: example.com/v9',
+      );
+    });
+  });
+
+  test('a patch brings no number that nothing can hold', async () => {
+    await withPatch('[{"op":"add","path":"/spec/replicas","value":1e400}]', 'gadgets', async () => {
+      await expect(in1().create(gadget('bad', 'v1', {}))).rejects.toThrow(
+        'Internal error occurred: json: cannot unmarshal number 1e400 into Go value of type float64',
+      );
+    });
   });
 
   test.each([

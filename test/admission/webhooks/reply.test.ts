@@ -38,20 +38,18 @@ describe('what is said of an answer by its code', () => {
     [500, failure, 'application/json', 'says a Status'],
     [409, failure, 'text/plain', 'says a Status'],
     [409, '{"status":"Success","message":"x"}', 'application/json', 'the server reported a conflict'],
-  ])('%d %.20s of %s', (status, body, contentType, text) => {
-    expect(() => read(status, body, contentType)).toThrow(text);
+  ])('%d %.20s of %s', async (status, body, contentType, text) => {
+    await expect(read(status, body, contentType)).rejects.toThrow(text);
   });
 });
 
 describe('what is said of a body', () => {
   test.each([
     ['', 'application/json', '0-length response with status code: 200 and content type: application/json'],
-    [
-      'this',
-      'application/json',
-      "couldn't get version/kind; json parse error: invalid character 'h' in literal true (expecting 'r')",
-    ],
+    ['this', 'application/json', 'json: cannot unmarshal string into Go value of type struct'],
     ['[]', 'application/json', 'json: cannot unmarshal array into Go value of type struct'],
+    ['{this', undefined, "json parse error: invalid character 't' looking for beginning of object key string"],
+    ['kind: AdmissionReview\n  x: [', undefined, 'yaml: line 2: mapping values are not allowed in this context'],
     ['{"kind":5}', 'application/json', 'json: cannot unmarshal number into Go struct field .kind of type string'],
     [
       '{"kind":"X","apiVersion":"admission.k8s.io/v1"}',
@@ -73,16 +71,30 @@ describe('what is said of a body', () => {
       undefined,
       'converting (v1.Status) to (v1.AdmissionReview): unknown conversion',
     ],
-    [`[${'1,'.repeat(200)}1]`, undefined, 'json parse error'],
-    [`${'['.repeat(5_000)}`, undefined, 'json parse error'],
-  ])('%.60s', (body, contentType, text) => {
-    expect(() => read(200, body, contentType)).toThrow(text);
+    [`{"a":[${'1,'.repeat(200)}1]}`, undefined, 'json parse error'],
+    [`{"a":${'['.repeat(5_000)}`, undefined, 'json parse error'],
+  ])('%.60s', async (body, contentType, text) => {
+    await expect(read(200, body, contentType)).rejects.toThrow(text);
   });
 
   test.each(['{}', '{"kind":"AdmissionReview"}', '{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview"}'])(
     '%s is a review, whatever its media type',
-    (body) => {
-      expect(read(200, body, 'text/plain')).toEqual(JSON.parse(body));
+    async (body) => {
+      expect(await read(200, body, 'text/plain')).toEqual(JSON.parse(body));
     },
   );
+
+  test.each([
+    ['# a comment\nkind: AdmissionReview\nresponse: {uid: u, allowed: no}\n---\nmore: 1\n', 'application/json'],
+    ['\ufeff{"kind":"AdmissionReview","response":{"uid":"u","allowed":false}}', 'text/plain'],
+  ])('%j is read as YAML', async (body, contentType) => {
+    expect(await read(200, body, contentType)).toEqual({
+      kind: 'AdmissionReview',
+      response: { uid: 'u', allowed: false },
+    });
+  });
+
+  test('null is a review that says nothing', async () => {
+    expect(await read(200, 'null')).toEqual({});
+  });
 });

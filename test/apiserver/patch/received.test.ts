@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
+import { NumberText } from '../../../src/api/json-exact.js';
 import { readJson } from '../../../src/api/json-text.js';
 import type { JsonObject } from '../../../src/api/object.js';
 import { DoesNotApply, readReceivedPatch } from '../../../src/apiserver/patch/json.js';
 
 /** Patches that webhooks send: what is wrong with them is told in full. */
 
-const read = (text: string) => readReceivedPatch(() => readJson(text));
+const read = (text: string) => readReceivedPatch(() => ({ ...readJson(text), text: () => text }));
 const object: JsonObject = { a: { b: 1 }, list: [1, 2], none: null };
 
 describe('an operation that does not fit', () => {
@@ -91,4 +92,14 @@ test('nothing to do is known before', () => {
     true,
     false,
   ]);
+});
+
+test('numbers are what they mean, and are known as they were written', () => {
+  const applied = read('[{"op":"add","path":"/x","value":[1.0,1e400]}]').apply({ a: 1 });
+  expect(applied.result).toEqual({ a: 1, x: [1, Number.POSITIVE_INFINITY] });
+  expect(applied.exact).toEqual({ a: 1, x: [new NumberText('1.0'), new NumberText('1e400')] });
+});
+
+test('a number that is written otherwise is another one', () => {
+  expect(() => read('[{"op":"test","path":"/a","value":1.0}]').apply({ a: 1 })).toThrow('testing value /a failed');
 });
