@@ -18,21 +18,20 @@ export const jsonPatch: PatchType = {
   read(text, { fieldValidation }) {
     const { operations, strict, isOdd } = readOperations(text, fieldValidation !== 'Ignore');
     const canNest = operations.some(nests);
-    let patching: Patching | undefined;
-    let result: JsonObject = {};
+    let result: Json = {};
     return {
       strict,
       apply(current) {
-        patching = new Patching(current, isOdd);
+        const patching = new Patching(current, isOdd);
         try {
-          result = finished(patching.run(operations), canNest);
-          return isOdd ? (plainOf(result) as JsonObject) : result;
+          result = patching.ordered(bounded(patching.run(operations), canNest));
+          return isOdd ? plainOf(result) : result;
         } catch (error) {
           throw error instanceof DoesNotApply ? unprocessable() : error;
         }
       },
       exact: () => (isOdd ? exactOf(result) : undefined),
-      shown: () => goJson(plainOf(patching?.ordered(result) ?? result)),
+      shown: () => goJson(plainOf(result)),
     };
   },
 };
@@ -55,12 +54,15 @@ export function readReceivedPatch(read: ReadPatchText): ReceivedPatch {
   const canNest = operations.some(nests);
   return {
     isEmpty: operations.length === 0,
-    apply: (current) => finished(new Patching(current, false).run(operations), canNest),
+    apply(current) {
+      const result = bounded(new Patching(current, false).run(operations), canNest);
+      if (!isObject(result)) throw new DoesNotApply('the result is no object');
+      return result;
+    },
   };
 }
 
-function finished(result: Json, canNest: boolean): JsonObject {
-  if (!isObject(result)) throw new DoesNotApply('the result is no object');
+function bounded(result: Json, canNest: boolean): Json {
   if (canNest && isDeeperThan(maxDepth, result)) throw new DoesNotApply('the result is nested too deeply');
   return result;
 }
@@ -233,7 +235,7 @@ class Patching {
     if (this.#moved > maxMoved) throw new DoesNotApply('the operations move too many items');
   }
 
-  /** The value as refusals show it: what was walked through has its members in order. */
+  /** The value as it is read and shown: what was walked through has its members in order. */
   ordered(value: Json): Json {
     if (typeof value !== 'object' || value === null || !this.#walked.has(value)) return value;
     if (isList(value)) return value.map((item) => this.ordered(item));

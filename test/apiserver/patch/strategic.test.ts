@@ -27,7 +27,7 @@ const schema: Schema = struct('v1.Thing', {
 function applyInSteps(current: JsonObject, patch: Json): { readonly result: JsonObject; readonly steps: number } {
   const read = strategicPatch.read(() => readJson(JSON.stringify(patch)), { fieldValidation: 'Warn' });
   const later = new Postponed();
-  const result = read.apply(current, schema, later);
+  const result = read.apply(current, schema, later) as JsonObject;
   return { result, steps: [...later.rest()].length };
 }
 const apply = (current: JsonObject, patch: Json): JsonObject => applyInSteps(current, patch).result;
@@ -312,6 +312,20 @@ test.each<[string, JsonObject, Json, number, string]>([
     { other: { a: 1 } },
     500,
     'unable to find api field in struct Thing for the json field "other"',
+  ],
+  [
+    'an order of what is no list',
+    { data: { a: '1' } },
+    { '$setElementOrder/data': [] },
+    500,
+    'expected a []interface {}, but received a map[string]interface {}',
+  ],
+  [
+    'an order of what is not there and would be no list',
+    {},
+    { '$setElementOrder/data': [] },
+    500,
+    'expected slice or array type, but got: struct',
   ],
 ])('%s is refused', (_, current, patch, code, message) => {
   try {
