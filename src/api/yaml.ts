@@ -53,6 +53,9 @@ export async function readYaml(source: string | Uint8Array, pause: Pause = nextR
   const asJson = await readAsJson(text, pause);
   if (asJson !== undefined) return asJson;
   if (text.length > maxYamlBytes) throw new YamlError(`yaml: document is larger than ${maxYamlBytes} bytes`);
+  const directive = versionDirective.exec(text);
+  if (directive !== null && directive[2] !== '1.1')
+    throw new YamlError(complaintAt('found incompatible YAML document', lineOf(directive[1] ?? '', Infinity) - 1));
   const yaml = await import('yaml');
   const lines = new yaml.LineCounter();
   const lineAt = (offset: number): number => lines.linePos(offset).line;
@@ -60,8 +63,9 @@ export async function readYaml(source: string | Uint8Array, pause: Pause = nextR
   const [wrong, ...more] = document?.errors ?? [];
   if (wrong !== undefined) {
     const { pos, message } = wrong;
-    // What follows a complete map or list in braces or brackets is never looked at.
-    const before = /at node end$|in YAML stream/.test(message) && beginsFlow.test(text) ? text.slice(0, pos[0]) : '';
+    // What follows a complete map or list in braces or brackets is never looked at, nor what stands left of the whole.
+    const isOver = beginsFlow.test(text) ? afterFlow.test(message) : isLeftOfAll(text, wrong);
+    const before = isOver ? text.slice(0, pos[0]) : '';
     const complete = before === '' ? undefined : await readYaml(before, pause).catch(() => undefined);
     if (complete !== undefined) return complete;
     throw new YamlError(complaint(wrong, more, text, lineAt));
@@ -131,6 +135,17 @@ const finished = (exact: ExactJson, repeated: readonly string[]): ReadYaml => ({
 });
 
 const beginsFlow = /^\s*[{[]/;
+const afterFlow = /at node end$|in YAML stream|^Unexpected flow-(?:map|seq)-start token$/;
+/** The only version there is for go-yaml. */
+const versionDirective = /^((?:[ \t]*(?:#.*)?\n)*)%YAML[ \t]+(\d+\.\d+)/;
+
+/** Does the error lie where a line begins further to the left than the first one, which ends the document? */
+function isLeftOfAll(text: string, { message, pos }: ParserError): boolean {
+  const indent = /^(?:[ \t]*(?:#.*)?\n)*( +)\S/.exec(text)?.[1]?.length ?? 0;
+  const start = text.lastIndexOf('\n', pos[0] - 1) + 1;
+  return message.endsWith('at node end') && pos[0] - start < indent && text.slice(start, pos[0]).trim() === '';
+}
+
 const controlCharacters = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
 
 function textOf(source: string | Uint8Array): string {
@@ -138,7 +153,7 @@ function textOf(source: string | Uint8Array): string {
   const text = typeof source === 'string' ? source : Buffer.from(source).toString('utf8');
   const whole = text.startsWith('\ufeff') ? text.slice(1) : text;
   if (controlCharacters.test(whole)) throw new YamlError('yaml: control characters are not allowed');
-  return whole;
+  return whole.replaceAll(/\r(?!\n)/g, '\n');
 }
 
 const tooDeep = 'yaml: exceeded max depth of 10000';
@@ -154,6 +169,8 @@ const noEndOfMap = "did not find expected ',' or '}'";
 const noEndOfList = "did not find expected ',' or ']'";
 const noColon = "could not find expected ':'";
 const noValueHere = 'mapping values are not allowed in this context';
+const noKeyHere = 'mapping keys are not allowed in this context';
+const noListHere = 'block sequence entries are not allowed in this context';
 const noKey = 'did not find expected key';
 const noToken = 'found character that cannot start any token';
 const complaints: Readonly<Record<string, Complaint>> = {
@@ -167,6 +184,9 @@ const complaints: Readonly<Record<string, Complaint>> = {
 };
 const byMessage: readonly (Complaint & { readonly begins: string })[] = [
   { begins: 'Missing closing', text: 'found unexpected end of stream', scanner: true },
+  { begins: 'Unexpected block-seq-ind on same line', text: noListHere, scanner: true },
+  { begins: 'Unexpected flow-map-end token in YAML stream', text: noContent },
+  { begins: 'Unexpected flow-seq-end token in YAML stream', text: noContent },
   { begins: 'Unexpected ,', text: noContent },
   { begins: 'Unexpected scalar token', text: noEndOfMap },
   { begins: 'Missing , or :', text: noEndOfMap },
@@ -258,7 +278,11 @@ function complaint(
   if (code === 'UNEXPECTED_TOKEN' && /^\s*-\s/.test(text)) return complaintAt(noNextItem, line - 1);
   if (code === 'MULTILINE_IMPLICIT_KEY' && inFlow) return complaintAt(noEndOfMap, line);
   if (code === 'TAB_AS_INDENT') return complaintAt(tabComplaint(text, pos[0]), line === 1 ? 0 : line);
-  const ofKey = inFlow ? undefined : keyComplaint(wrong, more, text, lineAt);
+  const sign = text[pos[0]];
+  if (code === 'BAD_SCALAR_START' && sign === ',') return complaintAt(noContent, line - 1);
+  if (code === 'BLOCK_AS_IMPLICIT_KEY' && sign === '?') return complaintAt(noKeyHere, line === 1 ? 0 : line);
+  const isKnown = message.includes('on same line with key') || message.includes('-end token in YAML stream');
+  const ofKey = inFlow || isKnown ? undefined : keyComplaint(wrong, more, text, lineAt);
   if (ofKey !== undefined) return ofKey;
   const found: Complaint = complaints[code] ??
     byMessage.find(({ begins }) => message.startsWith(begins)) ?? {

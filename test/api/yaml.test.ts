@@ -72,6 +72,9 @@ test('names become text, and members come out sorted', async () => {
 
 test('only the first document is read', async () => {
   expect((await readYaml('---\na: 1\n---\nb: [')).value).toEqual({ a: 1 });
+  expect((await readYaml('  a: 1\n  c: 2\nb: [')).value).toEqual({ a: 1, c: 2 });
+  expect((await readYaml('{"a": 1}{"b": [')).value).toEqual({ a: 1 });
+  expect((await readYaml('a: 1\rb: 2\r')).value).toEqual({ a: 1, b: 2 });
   expect((await readYaml('')).value).toBeNull();
   expect((await readYaml('\ufeffa: 1')).value).toEqual({ a: 1 });
 });
@@ -135,6 +138,14 @@ test.each([
   ['x:\n- a: b\n  c\n  d: 1', "yaml: line 4: could not find expected ':'"],
   ['a: b\n\nc\n\nd: 1', "yaml: line 5: could not find expected ':'"],
   ['a: b\n- c', 'yaml: line 1: did not find expected key'],
+  ['a: 1\nb: - c', 'yaml: line 2: block sequence entries are not allowed in this context'],
+  ['a: 1\nb: ? c', 'yaml: line 2: mapping keys are not allowed in this context'],
+  ['a: 1\nb: }', 'yaml: line 1: did not find expected node content'],
+  ['a: 1\nb: ]', 'yaml: line 1: did not find expected node content'],
+  ['a: 1\nb: ,', 'yaml: line 1: did not find expected node content'],
+  ['- a: 1\nb: 2', "yaml: line 1: did not find expected '-' indicator"],
+  ['%YAML 1.2\n---\na: 1', 'yaml: found incompatible YAML document'],
+  ['# a\n%YAML 2.0\n---\na: 1', 'yaml: line 1: found incompatible YAML document'],
   ['a:\n  b\n c:\n', 'yaml: line 3: mapping values are not allowed in this context'],
   ['a: v1\n  b: c', 'yaml: line 2: mapping values are not allowed in this context'],
   ['a:\n - b\n c: d', "yaml: line 2: did not find expected '-' indicator"],

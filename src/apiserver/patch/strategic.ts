@@ -359,9 +359,22 @@ function leftOf(patch: JsonObject, original: JsonObject, schema: Schema): JsonOb
     else if (isObject(there) && isObject(value)) {
       const how = strategyOf(schema, name);
       setMember(out, name, how.strategy === 'replace' ? value : leftOf(value, there, how.schema));
-    } else setMember(out, name, value);
+    } else if (isList(there) && isList(value))
+      setMember(out, name, leftOfItems(value, there, strategyOf(schema, name)));
+    else setMember(out, name, value);
   }
   return out;
+}
+
+/** The same of the items of a list that merges by a key. */
+function leftOfItems(given: readonly Json[], live: readonly Json[], { schema, strategy, key }: Strategy): Json {
+  if (strategy !== 'merge' || key === '') return given;
+  const places = ordered(live, key);
+  return given.map((item) => {
+    const there = isObject(item) ? live[places.get(member(item, key)) ?? -1] : undefined;
+    if (!isObject(item) || !isObject(there) || Object.hasOwn(item, directive)) return item;
+    return leftOf(item, there, schema.items ?? {});
+  });
 }
 
 function withoutNulls(value: Json): Json {

@@ -44,6 +44,18 @@ test('what is large is merged in steps', () => {
   });
 });
 
+test('what is quoted of a patch has no directives that were carried out, also below items that it changes', () => {
+  const patch = {
+    items: [
+      { name: 'x', $retainKeys: ['name', 'value'], value: 'n' },
+      { name: 'y', $retainKeys: [] },
+    ],
+  };
+  const read = strategicPatch.read(() => readJson(JSON.stringify(patch)), { fieldValidation: 'Warn' });
+  const result = read.apply({ items: [{ name: 'x' }] }, schema, new Postponed());
+  expect(read.shown(result)).toBe('map[items:[map[name:x value:n] map[$retainKeys:[] name:y]]]');
+});
+
 describe('merging', () => {
   test.each<[string, JsonObject, JsonObject, JsonObject]>([
     [
