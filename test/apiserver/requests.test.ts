@@ -272,6 +272,11 @@ test.each<[string, string, AskOptions, number, string]>([
     400,
     'converting (v1.CreateOptions) to (v1.DeleteOptions): unknown conversion',
   ],
+  // Texts that have a type of their own are quoted as JSON, others as Go quotes them.
+  ['GET', '?resourceVersion=0&resourceVersionMatch=a%3Cb', {}, 422, 'Unsupported value: "a\\u003cb"'],
+  ['DELETE', '/a?propagationPolicy=a%3Cb', {}, 422, 'Unsupported value: "a\\u003cb"'],
+  ['PATCH', '/a', { headers: merge, body: { metadata: { uid: 'a<b' } } }, 422, 'Invalid value: "a\\u003cb"'],
+  ['PATCH', '/a', { headers: merge, body: { metadata: { finalizers: ['a<b'] } } }, 422, 'Invalid value: "a<b"'],
   // A patch that takes the version away leaves an object of which nothing is known.
   ['PATCH', '/a', { headers: merge, body: { apiVersion: null } }, 400, 'was undeterminable: name must be provided'],
   ['PATCH', '/a', { headers: merge, body: { apiVersion: '', kind: null } }, 400, 'name must be provided'],
