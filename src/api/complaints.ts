@@ -4,24 +4,27 @@ import { maxToldSize } from './violations.js';
 const most = 100;
 
 /**
- * What is said of fields that nobody knows or that come twice: each text once. Each names a path, and a path is as long
+ * What is said of fields that nobody knows or that come twice: each text once, unless they may repeat. Each names a path, and a path is as long
  * as names of members are, so that texts are made only while there is room for them.
  */
 export class Complaints {
-  readonly #texts = new Set<string>();
+  readonly #texts: string[] = [];
+  readonly #told: Set<string> | undefined;
   readonly #most: number;
   #size = 0;
 
-  constructor(options: { readonly most?: number } = {}) {
+  /** `repeats`: the same text may be told again. */
+  constructor(options: { readonly most?: number; readonly repeats?: boolean } = {}) {
     this.#most = options.most ?? most;
+    this.#told = options.repeats ? undefined : new Set();
   }
 
   get texts(): readonly string[] {
-    return [...this.#texts];
+    return this.#texts;
   }
 
   get isFull(): boolean {
-    return this.#texts.size >= this.#most || this.#size > maxToldSize;
+    return this.#texts.length >= this.#most || this.#size > maxToldSize;
   }
 
   add(make: () => string): void {
@@ -29,6 +32,8 @@ export class Complaints {
     const text = make();
     // What was told already has cost as much.
     this.#size += text.length;
-    this.#texts.add(text);
+    if (this.#told?.has(text)) return;
+    this.#told?.add(text);
+    this.#texts.push(text);
   }
 }

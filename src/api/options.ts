@@ -1,7 +1,15 @@
 import { badRequest, invalidObject } from './errors.js';
 import { quote } from './go-text.js';
 import { type FieldSelector, type LabelSelector, parseFieldSelector, parseLabelSelector } from './selectors.js';
-import { forbiddenField, invalid, notSupported, required, tooLong, type Violation } from './violations.js';
+import {
+  forbiddenField,
+  invalid,
+  notSupported,
+  notSupportedWord,
+  required,
+  tooLong,
+  type Violation,
+} from './violations.js';
 
 /** Query options of every verb: read and checked as kube-apiserver does. */
 
@@ -88,7 +96,7 @@ function listViolations(options: ListParameters): readonly Violation[] {
     if (resourceVersion === '')
       found.push(forbiddenField(match, 'resourceVersionMatch is forbidden unless resourceVersion is provided'));
     if (token) found.push(withContinue);
-    if (!matches.includes(given)) found.push(notSupported(match, given, matches));
+    if (!matches.includes(given)) found.push(notSupportedWord(match, given, matches));
     if (given === 'Exact' && resourceVersion === '0') {
       found.push(forbiddenField(match, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'));
     }
@@ -110,7 +118,7 @@ function watchViolations(options: ListParameters): readonly Violation[] {
       forbiddenField(match, 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'),
     );
   }
-  if (given !== undefined && given !== 'NotOlderThan') found.push(notSupported(match, given, ['NotOlderThan']));
+  if (given !== undefined && given !== 'NotOlderThan') found.push(notSupportedWord(match, given, ['NotOlderThan']));
   // A watch that names no version begins with the present state, as if it had asked so.
   const impliesMatch = sendInitialEvents === undefined && (resourceVersion === '' || resourceVersion === '0');
   if (token && (given !== undefined || impliesMatch)) found.push(withContinue);
@@ -226,7 +234,7 @@ export function readDeleteParameters(query: Query, body: DeleteBody | undefined)
     found.push(invalid('propagationPolicy', policy, 'orphanDependents and deletionPropagation cannot be both set'));
   }
   if (policy !== undefined && !policies.slice(0, 3).includes(policy)) {
-    found.push(notSupported('propagationPolicy', policy, policies));
+    found.push(notSupportedWord('propagationPolicy', policy, policies));
   }
   found.push(...dryRunViolations(given.dryRun ?? []));
   if (found.length) throw invalidObject({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, found);

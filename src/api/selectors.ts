@@ -9,6 +9,7 @@ import {
   forbiddenField,
   index,
   invalid,
+  invalidWord,
   ofEachInSteps,
   required,
   type Violation,
@@ -139,7 +140,7 @@ function validateOperator(operator: string, values: readonly string[], path: str
       ? []
       : [forbiddenField(`${path}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")];
   }
-  return [invalid(`${path}.operator`, operator, 'not a valid selector operator')];
+  return [invalidWord(`${path}.operator`, operator, 'not a valid selector operator')];
 }
 
 /** Selects every object. */

@@ -99,6 +99,16 @@ export const notSupported = (field: string, value: unknown, supported: readonly 
   body: `Unsupported value: ${shown(value)}${supported.length ? `: supported values: ${supported.map(quote).join(', ')}` : ''}`,
 });
 
+/** Like `invalid`, for a text that has a type of its own in Kubernetes, which Go prints as JSON. */
+export const invalidWord = (field: string, word: string, detail?: string): Violation =>
+  invalidText(field, goJson(word), detail);
+
+/** Like `notSupported`, for such a text. */
+export const notSupportedWord = (field: string, word: string, supported: readonly string[]): Violation => {
+  const { body, ...rest } = notSupported(field, '', supported);
+  return { ...rest, body: body.replace('""', () => goJson(word)) };
+};
+
 export const forbiddenField = (field: string, detail?: string): Violation => ({
   reason: 'FieldValueForbidden',
   field,

@@ -49,10 +49,19 @@ export type Pause = () => Promise<void>;
 
 /** Reads the first document. Throws YamlError. */
 export async function readYaml(source: string | Uint8Array, pause: Pause = nextRound): Promise<ReadYaml> {
-  const text = textOf(source);
+  return readText(textOf(source), pause, maxIndented);
+}
+
+/** `tries`: so many lines may still be indented that need not have been. */
+async function readText(text: string, pause: Pause, tries: number): Promise<ReadYaml> {
   const asJson = await readAsJson(text, pause);
   if (asJson !== undefined) return asJson;
   if (text.length > maxYamlBytes) throw new YamlError(`yaml: document is larger than ${maxYamlBytes} bytes`);
+  const directive = versionDirective.exec(text);
+  if (directive !== null && directive[2] !== '1.1')
+    throw new YamlError(complaintAt('found incompatible YAML document', lineOf(directive[1] ?? '', Infinity) - 1));
+  const end = endOfNothing.exec(text);
+  if (end !== null) throw new YamlError(complaintAt(noContent, lineOf(end[1] ?? '', Infinity) - 1));
   const yaml = await import('yaml');
   const lines = new yaml.LineCounter();
   const lineAt = (offset: number): number => lines.linePos(offset).line;
@@ -60,17 +69,23 @@ export async function readYaml(source: string | Uint8Array, pause: Pause = nextR
   const [wrong, ...more] = document?.errors ?? [];
   if (wrong !== undefined) {
     const { pos, message } = wrong;
-    // What follows a complete map or list in braces or brackets is never looked at.
-    const before = /at node end$|in YAML stream/.test(message) && beginsFlow.test(text) ? text.slice(0, pos[0]) : '';
+    // What follows a complete map or list in braces or brackets is never looked at, nor what stands left of the whole.
+    const isOver = beginsFlow.test(text) ? afterFlow.test(message) : isLeftOfAll(text, wrong);
+    const before = isOver ? text.slice(0, pos[0]) : '';
     const complete = before === '' ? undefined : await readYaml(before, pause).catch(() => undefined);
     if (complete !== undefined) return complete;
+    const indented = tries > 0 && text.length <= maxReread ? withIndent(text, wrong) : undefined;
+    if (indented !== undefined) return readText(indented, pause, tries - 1);
     throw new YamlError(complaint(wrong, more, text, lineAt));
   }
+  const odd = document?.warnings.find(({ code }) => code === 'BAD_DIRECTIVE');
+  if (odd !== undefined) throw new YamlError(complaintAt('found unknown directive name', oddLine(lineAt(odd.pos[0]))));
   const tab = document?.contents ? -1 : text.search(/^ *\t/m);
   if (tab >= 0) throw new YamlError(complaintAt(noToken, lineAt(tab) === 1 ? 0 : lineAt(tab)));
   const isLong = text.length > longText;
   if (isLong) await pause();
-  const reader = new TreeReader({ lineAt, isMap: yaml.isMap, isAlias: yaml.isAlias, isPair: yaml.isPair });
+  const hasColonAt = (offset: number): boolean => text[offset] === ':';
+  const reader = new TreeReader({ lineAt, hasColonAt, isMap: yaml.isMap, isAlias: yaml.isAlias, isPair: yaml.isPair });
   const exact = reader.read(document?.contents);
   if (isLong) await pause();
   return finished(exact, reader.repeated);
@@ -131,6 +146,42 @@ const finished = (exact: ExactJson, repeated: readonly string[]): ReadYaml => ({
 });
 
 const beginsFlow = /^\s*[{[]/;
+const afterFlow = /at node end$|in YAML stream|^Unexpected flow-(?:map|seq)-start token$/;
+/** The only version there is for go-yaml. */
+const versionDirective = /^((?:[ \t]*(?:#.*)?\n)*)%YAML[ \t]+(\d+\.\d+)/;
+
+/** `---` and `...` */
+const beginsIndicator = /^(?:---|\.\.\.)(?:\s|$)/;
+
+/** Each line that is indented for the parser has everything read again. */
+const maxIndented = 50;
+const maxReread = 16_384;
+
+/**
+ * Within braces, brackets and quotes go-yaml does not care how far a line is indented; the parser does. The line that it
+ * does not like, further to the right than the one before.
+ */
+function withIndent(text: string, { message, pos }: ParserError): string | undefined {
+  const isQuote = message.startsWith('Missing closing') && text[pos[0]] === '\n';
+  if (!isQuote && !/^Flow .* must be sufficiently indented/.test(message)) return undefined;
+  const start = isQuote ? pos[0] + 1 : text.lastIndexOf('\n', pos[0] - 1) + 1;
+  const before = text.slice(0, start).trimEnd().split('\n').at(-1) ?? '';
+  const line = text.slice(start);
+  if (start === 0 || beginsIndicator.test(line) || (!isQuote && openAt(text, start) === undefined)) return undefined;
+  const indent = ' '.repeat(Math.max(before.search(/[^ ]/), 0) + 1);
+  return line.trimStart() === '' ? undefined : text.slice(0, start) + indent + line.replace(/^[ \t]*/, '');
+}
+
+/** The end of a document before there was any. */
+const endOfNothing = /^((?:[ \t]*(?:#.*)?\n)*)\.\.\.(?:\s|$)/;
+
+/** Does the error lie where a line begins further to the left than the first one, which ends the document? */
+function isLeftOfAll(text: string, { message, pos }: ParserError): boolean {
+  const indent = /^(?:[ \t]*(?:#.*)?\n)*( +)\S/.exec(text)?.[1]?.length ?? 0;
+  const start = text.lastIndexOf('\n', pos[0] - 1) + 1;
+  return message.endsWith('at node end') && pos[0] - start < indent && text.slice(start, pos[0]).trim() === '';
+}
+
 const controlCharacters = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
 
 function textOf(source: string | Uint8Array): string {
@@ -138,7 +189,7 @@ function textOf(source: string | Uint8Array): string {
   const text = typeof source === 'string' ? source : Buffer.from(source).toString('utf8');
   const whole = text.startsWith('\ufeff') ? text.slice(1) : text;
   if (controlCharacters.test(whole)) throw new YamlError('yaml: control characters are not allowed');
-  return whole;
+  return whole.replaceAll(/\r(?!\n)/g, '\n');
 }
 
 const tooDeep = 'yaml: exceeded max depth of 10000';
@@ -154,6 +205,8 @@ const noEndOfMap = "did not find expected ',' or '}'";
 const noEndOfList = "did not find expected ',' or ']'";
 const noColon = "could not find expected ':'";
 const noValueHere = 'mapping values are not allowed in this context';
+const noKeyHere = 'mapping keys are not allowed in this context';
+const noListHere = 'block sequence entries are not allowed in this context';
 const noKey = 'did not find expected key';
 const noToken = 'found character that cannot start any token';
 const complaints: Readonly<Record<string, Complaint>> = {
@@ -162,11 +215,17 @@ const complaints: Readonly<Record<string, Complaint>> = {
   KEY_OVER_1024_CHARS: { text: noColon, scanner: true },
   BAD_DQ_ESCAPE: { text: 'found unknown escape character', scanner: true },
   BAD_DIRECTIVE: { text: 'found unknown directive name', scanner: true },
+  BAD_ALIAS: { text: 'did not find expected alphabetic or numeric character', scanner: true },
   MULTIPLE_TAGS: { text: noContent },
   MULTIPLE_ANCHORS: { text: noContent },
 };
 const byMessage: readonly (Complaint & { readonly begins: string })[] = [
   { begins: 'Missing closing', text: 'found unexpected end of stream', scanner: true },
+  { begins: 'Unexpected block-seq-ind on same line', text: noListHere, scanner: true },
+  { begins: 'Verbatim tags', text: "did not find the expected '>'", scanner: true },
+  { begins: 'Could not resolve tag', text: 'found undefined tag handle' },
+  { begins: 'Block collection cannot start on same line', text: noValueHere, scanner: true },
+  { begins: 'Missing directives-end', text: 'did not find expected <document start>' },
   { begins: 'Unexpected ,', text: noContent },
   { begins: 'Unexpected scalar token', text: noEndOfMap },
   { begins: 'Missing , or :', text: noEndOfMap },
@@ -174,6 +233,8 @@ const byMessage: readonly (Complaint & { readonly begins: string })[] = [
   { begins: 'Flow seq', text: noEndOfList },
   { begins: 'All sequence items', text: noNextItem },
 ];
+
+const oddLine = (line: number): number => (line === 1 ? 0 : line);
 
 /** go-yaml leaves the first line, counted from zero, unsaid. */
 const complaintAt = (text: string, line: number): string =>
@@ -211,7 +272,47 @@ function above(text: string, offset: number): { readonly line: string; readonly 
     .reverse();
   const column = current.search(/\S/) < 0 ? current.length : current.search(/\S/);
   const line = before.find((one) => /^[^\s#]/.test(one.trimStart()) && one.search(/\S/) <= column) ?? '';
-  return { line, aligned: line.search(/\S/) === column || /^ *(?:- +)*/.exec(line)?.[0].length === column };
+  const isFirst = line === '' || line.startsWith('---') || /^ *- /.test(current);
+  const columns = [line.search(/\S/), /^ *(?:- +)*/.exec(line)?.[0].length];
+  return { line, aligned: !isFirst && columns.includes(column) };
+}
+
+/** Does the line of an offset begin with the colon of a name that is not there? */
+const beginsWithColon = (text: string, offset: number): boolean =>
+  /^\s*(?:- +)*:\s/.test(text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset + 1));
+
+/** In braces or brackets: is something else wanted there, because a comma, a colon or a bracket has just been? */
+const wantsContent = (text: string, offset: number): boolean => /[,:{[]$/.test(text.slice(0, offset).trimEnd());
+
+const quotedOrComment = /"(?:\\.|[^"\\])*"|'(?:''|[^'])*'|(?<=^|\s)#.*$/gms;
+
+/** The innermost bracket or brace that is open at an offset. */
+function openAt(text: string, offset: number): string | undefined {
+  const open: string[] = [];
+  for (const [sign] of text
+    .slice(0, offset)
+    .replaceAll(quotedOrComment, '')
+    .matchAll(/(?<=^|[\s,:[{])[[{]|[\]}]/gm)) {
+    if (sign === '[' || sign === '{') open.push(sign);
+    else open.pop();
+  }
+  return open.at(-1);
+}
+
+/** What a map or list in braces or brackets could have ended with. */
+const endOf = (text: string, offset: number): string => (openAt(text, offset) === '[' ? noEndOfList : noEndOfMap);
+
+const badHeader = (message: string): string =>
+  /: [|>][-+]?0/.test(message)
+    ? 'found an indentation indicator equal to 0'
+    : 'did not find expected comment or line break';
+
+function badEscape(message: string): string {
+  const digits = /\\([xuU])([\da-fA-F]*)/.exec(message);
+  if (digits === null) return 'found unknown escape character';
+  const [, letter = 'x', given = ''] = digits;
+  const isWhole = given.length >= ({ x: 2, u: 4, U: 8 }[letter] ?? 0);
+  return isWhole ? 'found invalid Unicode character escape code' : 'did not find expected hexdecimal number';
 }
 
 /** What is wrong with a name that is followed by no colon, or by one on a later line; go-yaml sees it at what follows. */
@@ -221,14 +322,16 @@ function keyComplaint(
   text: string,
   lineAt: (offset: number) => number,
 ): string | undefined {
-  const [start, end] = pos;
+  const [, end] = pos;
+  const start = pos[0] + (/^ */.exec(text.slice(pos[0], pos[0] + maxYamlDepth))?.[0].length ?? 0);
   if (/^-\s/.test(text.slice(start, start + 2))) return complaintAt(noKey, lineAt(start) - 1);
+  if (code === 'BLOCK_AS_IMPLICIT_KEY' && beginsWithColon(text, start)) return complaintAt(noKey, lineAt(start) - 1);
   if (code === 'MISSING_CHAR' && message.startsWith('Implicit map keys'))
     return complaintAt(noColon, lineAfter(text, end, lineAt));
   if (code === 'MULTILINE_IMPLICIT_KEY')
     return complaintAt(above(text, start).aligned ? noColon : noValueHere, lineAfter(text, end, lineAt));
   const later = code === 'BLOCK_AS_IMPLICIT_KEY' && more.find((one) => one.code === 'MULTILINE_IMPLICIT_KEY');
-  if (later && later.pos[0] === start) return complaintAt(noValueHere, lineAfter(text, later.pos[1], lineAt));
+  if (later && later.pos[0] === pos[0]) return complaintAt(noValueHere, lineAfter(text, later.pos[1], lineAt));
   if (message.startsWith('All mapping items') && /^ *-(?: |$)/.test(above(text, start).line))
     return complaintAt(noNextItem, lineAt(start) - 1);
   return undefined;
@@ -252,19 +355,39 @@ function complaint(
   const { code, message, pos } = wrong;
   const line = lineAt(pos[0]);
   if (code === 'RESOURCE_EXHAUSTION') return tooDeep;
+  if (message.startsWith('Missing closing') && beginsIndicator.test(text.slice(pos[0] + 1, pos[0] + 5)))
+    return complaintAt('found unexpected document indicator', line + 1);
   const cutOff = message.startsWith('Flow ') && cutOffFlow(text, pos[0], message.startsWith('Flow seq'));
   if (cutOff) return cutOff;
-  const inFlow = beginsFlow.test(text);
+  const inFlow = beginsFlow.test(text) || openAt(text, pos[0]) !== undefined;
   if (code === 'UNEXPECTED_TOKEN' && /^\s*-\s/.test(text)) return complaintAt(noNextItem, line - 1);
-  if (code === 'MULTILINE_IMPLICIT_KEY' && inFlow) return complaintAt(noEndOfMap, line);
+  if (code === 'MULTILINE_IMPLICIT_KEY' && inFlow) return complaintAt(endOf(text, pos[0]), line);
   if (code === 'TAB_AS_INDENT') return complaintAt(tabComplaint(text, pos[0]), line === 1 ? 0 : line);
-  const ofKey = inFlow ? undefined : keyComplaint(wrong, more, text, lineAt);
+  const sign = text[pos[0]];
+  if (code === 'BAD_SCALAR_START' && sign === ',') return complaintAt(noContent, line - 1);
+  if (code === 'BLOCK_AS_IMPLICIT_KEY' && sign === '?') return complaintAt(noKeyHere, line === 1 ? 0 : line);
+  const isHere = wantsContent(text, pos[0]);
+  if (code === 'BLOCK_IN_FLOW') {
+    const isMisplaced = isHere && (sign === '-' || /[,{[]\s*:\s*$/.test(text.slice(0, pos[0])));
+    return complaintAt(isMisplaced ? noContent : endOf(text, pos[0]), line - 1);
+  }
+  if (isHere && /^(?:Flow |Unexpected : in flow)/.test(message)) return complaintAt(noContent, line - 1);
+  if (message.includes('-end token in YAML stream') && !beginsFlow.test(text))
+    return complaintAt(isHere ? noContent : noKey, line - 1);
+  if (message.startsWith('Block scalar header')) return complaintAt(badHeader(message), line);
+  if (code === 'BAD_DQ_ESCAPE') return complaintAt(badEscape(message), line === 1 ? 0 : line);
+  const begun = text.slice(text.lastIndexOf('\n', pos[0] - 1) + 1, pos[0]).trim();
+  if (message.startsWith('Unexpected seq-item-ind at node end') && begun !== '')
+    return complaintAt(noListHere, line === 1 ? 0 : line);
+  const isKnown = message.includes('on same line');
+  const ofKey = inFlow || isKnown ? undefined : keyComplaint(wrong, more, text, lineAt);
   if (ofKey !== undefined) return ofKey;
   const found: Complaint = complaints[code] ??
     byMessage.find(({ begins }) => message.startsWith(begins)) ?? {
-      text: inFlow ? noEndOfMap : noKey,
+      text: inFlow ? endOf(text, pos[0]) : noKey,
     };
-  return complaintAt(found.text, line === 1 ? 0 : found.scanner ? line : line - 1);
+  const said = found.text === noEndOfMap ? endOf(text, pos[0]) : found.text;
+  return complaintAt(said, line === 1 ? 0 : found.scanner ? line : line - 1);
 }
 
 /** Bodies sent as YAML are JSON more often than not, and reading JSON is much faster. */
@@ -334,6 +457,7 @@ const shownOf = (texts: readonly string[]): string => {
 
 interface TreeTools {
   lineAt(offset: number): number;
+  hasColonAt(offset: number): boolean;
   isMap(node: unknown): node is YAMLMap<Node | null, Node | null>;
   isAlias(node: unknown): node is Alias;
   isPair(node: unknown): node is Pair<Node | null, Node | null>;
@@ -434,6 +558,7 @@ class TreeReader {
     const out = new Map<string, ExactJson>();
     for (const { key, value } of members.values()) {
       if (key.name === undefined) {
+        this.#checkEmptyName(node);
         const shown = value === nothing ? '<nil>' : value.go;
         throw new YamlError(`unsupported map key of type: %!s(<nil>), key: <nil>, value: ${shown}`);
       }
@@ -441,6 +566,15 @@ class TreeReader {
     }
     const shown = [...members.values()].map(({ key, value }) => `${key.go}:${value.go}`);
     return { json: sortedObject(out), go: `map[interface {}]interface {}{${shownOf(shown)}}`, name: undefined };
+  }
+
+  /** A colon without a name before it. */
+  #checkEmptyName({ flow, items }: YAMLMap<Node | null, Node | null>): void {
+    for (const { key } of items) {
+      const at = key?.range?.[0];
+      if (!isEmptyName(key) || at === undefined || !this.#tools.hasColonAt(at)) continue;
+      throw new YamlError(complaintAt(flow ? noContent : noKey, this.#tools.lineAt(at) - 1));
+    }
   }
 
   #fill(node: YAMLMap<Node | null, Node | null>, members: Members): void {
@@ -511,6 +645,11 @@ const tagsByKind = new Map<YamlScalar['kind'], string>([
   ...[...kindsByTag].map(([tag, kind]) => [kind, tag] as const),
   ['text', 'str'],
 ]);
+
+/** Nothing is written there, not even a question mark. */
+const isEmptyName = (key: Node | null): boolean =>
+  key === null ||
+  ('source' in key && 'type' in key && key.type === 'PLAIN' && key.source === '' && key.tag === undefined);
 
 function scalarValue(node: Scalar): GoValue {
   const text = String(node.value ?? '');

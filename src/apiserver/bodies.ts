@@ -17,7 +17,14 @@ import type { Schema } from '../schema/schema.js';
 import type { Served } from './catalogue.js';
 import { existsInProtobuf, mediaTypesOf } from './negotiate.js';
 import type { Parts } from './parts.js';
-import { isOptionsKind, isRegistered, isUnversioned, optionsVersion, type TypeMeta } from './registered-kinds.js';
+import {
+  isOptionsKind,
+  isRegistered,
+  isRegisteredIn,
+  isUnversioned,
+  optionsVersion,
+  type TypeMeta,
+} from './registered-kinds.js';
 import type { ApiRequest, RequestBody } from './request.js';
 
 /** From the bytes of a request to an object of the kind the URL names, with Kubernetes' words for everything wrong on the way. */
@@ -170,8 +177,10 @@ function* decodeBuiltIn(
 ): Steps<Sent> {
   const given = checkedTypeMeta(parsed, unrecognized);
   const expected = groupVersion(definition);
-  const meta = { apiVersion: given.apiVersion || expected, kind: given.kind || definition.kind };
+  const isBare = given.apiVersion === '' || given.apiVersion === `${definition.group}/`;
+  const meta = { apiVersion: isBare ? expected : given.apiVersion, kind: given.kind || definition.kind };
   const cannot = (why: string): ApiError => cannotHandle(meta, definition.kind, why);
+  if (isVersionless(meta)) throw cannot(versionMissing(parsed.raw ?? goJson(parsed.text.value)));
   const otherKind = kindComplaint(definition, meta, 'k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30');
   if (otherKind !== undefined) {
     yield* decoded(cannot, decodedAs(served, meta, parsed.text));
@@ -207,6 +216,22 @@ export function kindComplaint(definition: ResourceDefinition, meta: TypeMeta, sc
   const version = isUnversioned(meta) ? 'v1' : shortVersion(meta.apiVersion);
   return `converting (${version}.${meta.kind}) to (${packageOf(definition.group)}.${definition.kind}): unknown conversion`;
 }
+
+/** The same of an object that says no version. */
+export function internalComplaint(definition: ResourceDefinition, kind: string, scheme: string): string | undefined {
+  const { group } = definition;
+  if (kind === definition.kind) return undefined;
+  if (!isRegisteredIn(group, kind))
+    return `no kind ${quote(kind)} is registered for the internal version of group ${quote(group)} in scheme ${quote(scheme)}`;
+  const name = packageOf(group);
+  return `converting (${name}.${kind}) to (${name}.${definition.kind}): unknown conversion`;
+}
+
+/** A group alone is no version. */
+export const isVersionless = ({ apiVersion }: Pick<TypeMeta, 'apiVersion'>): boolean =>
+  apiVersion === '' || apiVersion.endsWith('/');
+
+export const versionMissing = (text: string): string => `Object 'apiVersion' is missing in '${text}'`;
 
 /** Defaults of the schema, then those it cannot say. */
 export function* withDefaults(definition: ResourceDefinition, object: ApiObject): Steps<ApiObject> {
@@ -248,7 +273,7 @@ function* decodeCustom(
   const expected = groupVersion(definition);
   if (apiVersion !== expected) {
     throw badRequest(
-      `the API version in the data (${apiVersion ?? ''}) does not match the expected API version (${expected})`,
+      `the API version in the data (${apiVersion === undefined ? '' : meta.apiVersion}) does not match the expected API version (${expected})`,
     );
   }
   return { object };
@@ -301,8 +326,10 @@ export async function readDeleteBody(request: ApiRequest): Promise<DeleteBody | 
   try {
     parsed = await parse(body, { protobuf: deleteOptions, listed: mediaTypesOf() });
     const { apiVersion, kind } = checkedVersion(typeMetaOf(parsed.text.exact));
+    const isBare = apiVersion === '' || apiVersion === 'meta.k8s.io/';
+    const given = { kind, apiVersion: isBare ? optionsVersion : apiVersion };
+    if (isVersionless(given)) throw badRequest(versionMissing(parsed.raw ?? goJson(parsed.text.value)));
     if (kind !== '' && kind !== 'DeleteOptions') {
-      const given = { kind, apiVersion: apiVersion || optionsVersion };
       throw badRequest(
         isOptionsKind(given)
           ? `converting (v1.${kind}) to (v1.DeleteOptions): unknown conversion`

@@ -182,9 +182,15 @@ export const isRegistered = ({ apiVersion, kind }: TypeMeta, group: string): boo
   (known.has(`${apiVersion} ${kind}`) &&
     (group.startsWith(extensions) ? apiVersion.startsWith(`${group}/`) : !apiVersion.startsWith(extensions)));
 
+/** Known in a group, in whichever version. */
+export const isRegisteredIn = (group: string, kind: string): boolean =>
+  Object.keys(kinds).some(
+    (version) => (group === '' ? version === 'v1' : version.startsWith(`${group}/`)) && known.has(`${version} ${kind}`),
+  );
+
 /** Version of options whose body does not say it. */
 export const optionsVersion = 'meta.k8s.io/v1';
 
 /** Known where options are read, which is a smaller scheme. */
-export const isOptionsKind = ({ apiVersion, kind }: TypeMeta): boolean =>
-  unversioned.has(kind) || (apiVersion === optionsVersion && everywhere.includes(kind));
+export const isOptionsKind = ({ kind }: Pick<TypeMeta, 'kind'>): boolean =>
+  unversioned.has(kind) || everywhere.includes(kind);

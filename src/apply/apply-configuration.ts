@@ -1,4 +1,5 @@
 import { type ApiError, badRequest, untyped } from '../api/errors.js';
+import { canonicalTime } from '../api/go-time.js';
 import { type ApiObject, groupVersion, isList, isObject, type Json, type JsonObject } from '../api/object.js';
 import { atOnce, type Steps } from '../api/steps.js';
 import { timestamp } from '../api/time.js';
@@ -65,7 +66,12 @@ export function* applyConfiguration(applying: Applying): Steps<Applied> {
   yield* checkConfiguration(applying);
   yield;
   try {
-    return yield* appliedAs(applying);
+    const applied = yield* appliedAs(applying);
+    const wrong = entriesOf(applying.config)
+      ?.map(wrongTime)
+      .find((why) => why !== undefined);
+    if (wrong !== undefined) throw unconvertible(applying.config, wrong);
+    return applied;
   } catch (error) {
     if (error instanceof UnidentifiedItem) throw unidentified(applying, error);
     if (error instanceof FieldConflicts) throw conflictError(error.conflicts);
@@ -95,13 +101,33 @@ function unreadableLive(live: ApiObject | undefined, stored: JsonObject, why: st
 function* checkConfiguration({ config, kind, schema }: Applying): Steps<void> {
   const given = kindOf(config);
   if (given !== kindText(kind)) throw badRequest(`invalid object type: ${given}`);
-  const metadata = config['metadata'];
-  if (isObject(metadata) && isList(metadata['managedFields'])) throw badRequest('metadata.managedFields must be nil');
+  const entries = entriesOf(config);
+  // Entries that cannot be read count as none.
+  if (entries?.every(isReadable)) throw badRequest('metadata.managedFields must be nil');
   const errors = yield* checkShape(shapeOfObject(schema), config);
   if (errors.length > 0) {
     throw untyped(`failed to create typed patch object (${objectName(config)}): ${joinErrors(errors)}`);
   }
 }
+
+/** The owners that a configuration names, which it must not. */
+function entriesOf(config: JsonObject): readonly Json[] | undefined {
+  const entries = isObject(config['metadata']) ? config['metadata']['managedFields'] : undefined;
+  return isList(entries) ? entries : undefined;
+}
+
+function isReadable(entry: Json): boolean {
+  if (!isObject(entry) || wrongTime(entry) !== undefined) return false;
+  return entryTexts.every((name) => typeof (entry[name] ?? '') === 'string');
+}
+
+/** What is wrong with the time of an entry. */
+function wrongTime(entry: Json): string | undefined {
+  const time = isObject(entry) ? entry['time'] : undefined;
+  const read = typeof time === 'string' ? canonicalTime(time) : null;
+  return typeof read === 'object' ? read?.wrong : undefined;
+}
+const entryTexts = ['manager', 'operation', 'apiVersion', 'fieldsType', 'subresource'];
 
 const kindText = ({ group, version, kind }: Applying['kind']): string => `${group}/${version}, Kind=${kind}`;
 

@@ -18,7 +18,7 @@ export function* checkShape(
   options: { readonly duplicates?: boolean } = {},
 ): Steps<readonly string[]> {
   // A hostile body has an error in every field.
-  const errors = new Complaints();
+  const errors = new Complaints({ most: Infinity, repeats: true });
   const path: PathElement[] = [];
   const later = new Postponed();
   const keepPlace = placeIn(path);

@@ -11,6 +11,7 @@ import {
   index,
   invalid,
   invalidOnce,
+  invalidWord,
   ofEach,
   ofEachInSteps,
   required,
@@ -133,7 +134,10 @@ export function* validateMetadataUpdate(next: ApiObject, previous: ApiObject): S
     ...(now.generation !== undefined && now.generation < (old.generation ?? 0)
       ? [invalid(child(base, 'generation'), now.generation, 'must not be decremented')]
       : []),
-    ...changed.map((member) => invalid(child(base, member), now[member] ?? '', 'field is immutable')),
+    ...changed.map((member) => {
+      if (member === 'uid') return invalidWord(child(base, member), now.uid ?? '', 'field is immutable');
+      return invalid(child(base, member), now[member] ?? '', 'field is immutable');
+    }),
     ...(yield* validateLabels(now.labels, child(base, 'labels'))),
     ...(yield* validateAnnotations(now.annotations)),
     ...validateOwners(now.ownerReferences),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { invalidObject } from '../../src/api/errors.js';
-import { invalid, maxViolations, ofEach } from '../../src/api/violations.js';
+import { invalid, invalidWord, maxViolations, notSupportedWord, ofEach } from '../../src/api/violations.js';
 
 const many = (count: number): readonly number[] => Array.from({ length: count }, (_, at) => at);
 
@@ -13,6 +13,14 @@ test('of a list with a fault in every item, a thousand are told and the rest is 
   expect(found).toHaveLength(maxViolations);
   expect(looked).toBe(maxViolations);
   expect(found[1]).toEqual({ reason: 'FieldValueInvalid', field: 'items[1]', body: 'Invalid value: 1' });
+});
+
+test('a text with a type of its own is shown as JSON', () => {
+  expect(invalid('f', 'a<b\u001a').body).toBe('Invalid value: "a<b\\x1a"');
+  expect(invalidWord('f', 'a<b\u001a', 'no').body).toBe('Invalid value: "a\\u003cb\\u001a": no');
+  expect(notSupportedWord('f', 'a<b$&', ['c', '']).body).toBe(
+    'Unsupported value: "a\\u003cb$\\u0026": supported values: "c", ""',
+  );
 });
 
 test('all violations of a list are told as long as they are few', () => {

@@ -70,8 +70,19 @@ test('names become text, and members come out sorted', async () => {
   ]);
 });
 
+test('how far a line is indented within braces, brackets and quotes does not matter', async () => {
+  expect((await readYaml('a:\n  b: {c: d,\n e: [f,\n\tg\n],\n h: "i\nj"\n}\nk: \'l\n  m\'\n')).value).toEqual({
+    a: { b: { c: 'd', e: ['f', 'g'], h: 'i j' } },
+    k: 'l m',
+  });
+  await expect(readYaml('a: {b: c,\nd: "e}\n')).rejects.toThrow('yaml: line 3: found unexpected end of stream');
+});
+
 test('only the first document is read', async () => {
   expect((await readYaml('---\na: 1\n---\nb: [')).value).toEqual({ a: 1 });
+  expect((await readYaml('  a: 1\n  c: 2\nb: [')).value).toEqual({ a: 1, c: 2 });
+  expect((await readYaml('{"a": 1}{"b": [')).value).toEqual({ a: 1 });
+  expect((await readYaml('a: 1\rb: 2\r')).value).toEqual({ a: 1, b: 2 });
   expect((await readYaml('')).value).toBeNull();
   expect((await readYaml('\ufeffa: 1')).value).toEqual({ a: 1 });
 });
@@ -135,6 +146,42 @@ test.each([
   ['x:\n- a: b\n  c\n  d: 1', "yaml: line 4: could not find expected ':'"],
   ['a: b\n\nc\n\nd: 1', "yaml: line 5: could not find expected ':'"],
   ['a: b\n- c', 'yaml: line 1: did not find expected key'],
+  ['a: 1\nb: - c', 'yaml: line 2: block sequence entries are not allowed in this context'],
+  ['a: 1\nb: ? c', 'yaml: line 2: mapping keys are not allowed in this context'],
+  ['a: 1\nb: }', 'yaml: line 1: did not find expected node content'],
+  ['a: 1\nb: ]', 'yaml: line 1: did not find expected node content'],
+  ['a: 1\nb: ,', 'yaml: line 1: did not find expected node content'],
+  ['a:\n  b: {c: d}\n  - e\n', 'yaml: line 2: did not find expected key'],
+  ['a: 1\nb: {c: d}- ', 'yaml: line 2: block sequence entries are not allowed in this context'],
+  ['a: 1\n: b: 2', 'yaml: line 1: did not find expected key'],
+  ['a: 1\n: b', 'yaml: line 1: did not find expected key'],
+  ['a:\n  b: {: 1}', 'yaml: line 1: did not find expected node content'],
+  ['{\n"a": {"b": 1,]}', 'yaml: line 1: did not find expected node content'],
+  ['{\n"a": 1,: "b": 2}', 'yaml: line 1: did not find expected node content'],
+  ['{\n"a": 1,\n- "b": 2}', 'yaml: line 2: did not find expected node content'],
+  ['{\n"a": : "b"}', 'yaml: line 1: did not find expected node content'],
+  ['{\n"a": 1 : "b"}', "yaml: line 1: did not find expected ',' or '}'"],
+  ['a: 1\nb: {c: "d" "e"}', "yaml: line 1: did not find expected ',' or '}'"],
+  ['a: 1\nb: ["c" "e"]', "yaml: line 1: did not find expected ',' or ']'"],
+  ['a: 1\nb: {c: d}}', 'yaml: line 1: did not find expected key'],
+  ['a:\n  - b\n  c: d', "yaml: line 2: did not find expected '-' indicator"],
+  ['a: 1\nb: |x\n  c', 'yaml: line 2: did not find expected comment or line break'],
+  ['a: 1\nb: >0\n  c', 'yaml: line 2: found an indentation indicator equal to 0'],
+  ['a: 1\nb: *\n', 'yaml: line 2: did not find expected alphabetic or numeric character'],
+  ['a: 1\nb: !c!d e\n', 'yaml: line 1: found undefined tag handle'],
+  ['a: 1\nb: "\\xz"\n', 'yaml: line 2: did not find expected hexdecimal number'],
+  ['a: 1\nb: "\\U00110000"\n', 'yaml: line 2: found invalid Unicode character escape code'],
+  ['--- a: b\nc: d', 'yaml: mapping values are not allowed in this context'],
+  ['...\na: b', 'yaml: did not find expected node content'],
+  ['%FOO x\n---\na: b', 'yaml: found unknown directive name'],
+  ['%YAML 1.1\na: b', 'yaml: line 1: did not find expected <document start>'],
+  ['a b\nc: d', 'yaml: line 2: mapping values are not allowed in this context'],
+  ['# a\n---\na b\nc: d', 'yaml: line 4: mapping values are not allowed in this context'],
+  ['a:\n- b\n  c: d', 'yaml: line 3: mapping values are not allowed in this context'],
+  ['a: "b\n--- c"', 'yaml: line 2: found unexpected document indicator'],
+  ['- a: 1\nb: 2', "yaml: line 1: did not find expected '-' indicator"],
+  ['%YAML 1.2\n---\na: 1', 'yaml: found incompatible YAML document'],
+  ['# a\n%YAML 2.0\n---\na: 1', 'yaml: line 1: found incompatible YAML document'],
   ['a:\n  b\n c:\n', 'yaml: line 3: mapping values are not allowed in this context'],
   ['a: v1\n  b: c', 'yaml: line 2: mapping values are not allowed in this context'],
   ['a:\n - b\n c: d', "yaml: line 2: did not find expected '-' indicator"],

@@ -249,6 +249,59 @@ test.each<[string, string, AskOptions, number, string]>([
     400,
     'ConfigMap in version "x" cannot be handled as a ConfigMap: no kind "ConfigMap" is registered for version "x"',
   ],
+  // A group without a version is none, unless it is the group that is expected.
+  [
+    'POST',
+    '?dryRun=All',
+    { body: { kind: 'ConfigMap', apiVersion: 'x/' } },
+    400,
+    `ConfigMap in version "" cannot be handled as a ConfigMap: Object 'apiVersion' is missing in '{"kind":"ConfigMap","apiVersion":"x/"}'`,
+  ],
+  [
+    'DELETE',
+    '/b',
+    { body: { apiVersion: 'v1/', dryRun: ['All'] } },
+    400,
+    `Object 'apiVersion' is missing in '{"apiVersion":"v1/","dryRun":["All"]}'`,
+  ],
+  ['DELETE', '/b', { body: { apiVersion: 'meta.k8s.io/', dryRun: ['All'] } }, 200, ''],
+  [
+    'DELETE',
+    '/b',
+    { body: { apiVersion: 'x/v1', kind: 'CreateOptions' } },
+    400,
+    'converting (v1.CreateOptions) to (v1.DeleteOptions): unknown conversion',
+  ],
+  // Texts that have a type of their own are quoted as JSON, others as Go quotes them.
+  ['GET', '?resourceVersion=0&resourceVersionMatch=a%3Cb', {}, 422, 'Unsupported value: "a\\u003cb"'],
+  ['DELETE', '/a?propagationPolicy=a%3Cb', {}, 422, 'Unsupported value: "a\\u003cb"'],
+  ['PATCH', '/a', { headers: merge, body: { metadata: { uid: 'a<b' } } }, 422, 'Invalid value: "a\\u003cb"'],
+  ['PATCH', '/a', { headers: merge, body: { metadata: { finalizers: ['a<b'] } } }, 422, 'Invalid value: "a<b"'],
+  // A patch that takes the version away leaves an object of which nothing is known.
+  ['PATCH', '/a', { headers: merge, body: { apiVersion: null } }, 400, 'was undeterminable: name must be provided'],
+  ['PATCH', '/a', { headers: merge, body: { apiVersion: '', kind: null } }, 400, 'name must be provided'],
+  [
+    'PATCH',
+    '/a?fieldValidation=Strict',
+    { headers: merge, body: { apiVersion: null, data: { k: 'v' } } },
+    422,
+    'strict decoding error: unknown field "data", unknown field "metadata"',
+  ],
+  [
+    'PATCH',
+    '/a',
+    { headers: merge, body: { apiVersion: null, kind: 'Odd' } },
+    422,
+    'no kind "Odd" is registered for the internal version of group ""',
+  ],
+  [
+    'PATCH',
+    '/a',
+    { headers: merge, body: { apiVersion: null, kind: 'Secret' } },
+    422,
+    'converting (core.Secret) to (core.ConfigMap): unknown conversion',
+  ],
+  ['PATCH', '/a', { headers: merge, body: { apiVersion: 'x/' } }, 422, `Object 'apiVersion' is missing in '{`],
   // Who patches strategically or applies is not told which time it is.
   [
     'PATCH',
@@ -435,6 +488,25 @@ test('bodies of custom resources spell kind and apiVersion in one way', async ()
       'the API version in the data () does not match the expected API version (example.com/v1)',
     );
   }
+});
+
+test('that a patch took the version of a custom resource away is missed later than its name', async () => {
+  const path = '/apis/example.com/v1/widgets/unversioned';
+  await it.ask('PATCH', `${path}?fieldManager=m`, {
+    headers: apply,
+    body: { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'unversioned' } },
+  });
+  const patched = async (body: object) => {
+    const { code, json } = await it.ask('PATCH', path, { headers: merge, body });
+    return [code, json().message];
+  };
+  const missing = "Internal error occurred: Object 'apiVersion' is missing in 'object has no apiVersion field'";
+  expect(await patched({ apiVersion: null })).toEqual([500, missing]);
+  expect(await patched({ apiVersion: 'example.com/' })).toEqual([500, missing]);
+  expect(await patched({ apiVersion: null, metadata: null })).toEqual([
+    400,
+    'the name of the object (unversioned based on URL) was undeterminable: name must be provided',
+  ]);
 });
 
 test('the body of a custom resource is read as what it says it is before its version is refused', async () => {

@@ -1,11 +1,11 @@
 import { type ApiError, invalidObject, unsupportedMediaType } from '../../api/errors.js';
 import type { ExactJson } from '../../api/json-exact.js';
 import { readJsonInSteps } from '../../api/json-text.js';
-import type { ApiObject, Json, JsonObject } from '../../api/object.js';
+import { type ApiObject, isObject, type Json, type JsonObject } from '../../api/object.js';
 import type { FieldValidation } from '../../api/options.js';
 import { Postponed, type Steps } from '../../api/steps.js';
 import { invalid } from '../../api/violations.js';
-import { DecodeError, type Emptied } from '../../schema/decode.js';
+import { DecodeError, type Emptied, typeMetaOf } from '../../schema/decode.js';
 import type { Schema } from '../../schema/schema.js';
 import type { RequestBody } from '../request.js';
 import { jsonPatch } from './json.js';
@@ -110,6 +110,7 @@ export function* patched(
   yield* later.rest();
   yield;
   const refuse = (why: string): ApiError => undecodable(patch.shown(result), why);
+  if (!isObject(result)) throw refuse(noObject(result));
   const fitting = given.converts ? yield* converted(given.schema, result, 'int') : { value: result };
   if (fitting.problem !== undefined) throw refuse(fitting.problem);
   yield;
@@ -124,6 +125,17 @@ export function* patched(
   if (strict.length === 0 || given.fieldValidation === 'Ignore') return { ...decoded, warnings: [] };
   if (given.fieldValidation === 'Strict') throw refuse(`strict decoding error: ${strict.join(', ')}`);
   return { ...decoded, warnings: strict };
+}
+
+/** Why what a patch made of an object is none. */
+function noObject(result: Json): string {
+  try {
+    typeMetaOf(result);
+  } catch (error) {
+    if (error instanceof DecodeError) return error.message;
+    throw error;
+  }
+  return 'the result is no object';
 }
 
 /** Most characters of a result that an answer quotes, twice and escaped twice. */

@@ -19,22 +19,21 @@ export const jsonPatch: PatchType = {
   read(text, { fieldValidation }) {
     const { operations, strict, isOdd, numberError } = readOperations(text, fieldValidation !== 'Ignore');
     const canNest = operations.some(nests);
-    let patching: Patching | undefined;
-    let result: JsonObject = {};
+    let result: Json = {};
     return {
       strict,
       numberError,
       apply(current) {
-        patching = new Patching(current, isOdd);
+        const patching = new Patching(current, isOdd);
         try {
-          result = finished(patching.run(operations), canNest);
-          return isOdd ? (plainOf(result) as JsonObject) : result;
+          result = patching.ordered(bounded(patching.run(operations), canNest));
+          return isOdd ? plainOf(result) : result;
         } catch (error) {
           throw error instanceof DoesNotApply ? unprocessable() : error;
         }
       },
       exact: () => (isOdd ? exactOf(result) : undefined),
-      shown: () => goJson(plainOf(patching?.ordered(result) ?? result)),
+      shown: () => goJson(plainOf(result)),
     };
   },
 };
@@ -61,14 +60,14 @@ export function readReceivedPatch(read: ReadPatchText): ReceivedPatch {
     isEmpty: operations.length === 0,
     numberError,
     apply(current) {
-      const result = finished(new Patching(current, isOdd).run(operations), canNest);
+      const result = bounded(new Patching(current, isOdd).run(operations), canNest);
+      if (!isObject(result)) throw new DoesNotApply('the result is no object');
       return isOdd ? { result: plainOf(result) as JsonObject, exact: exactOf(result) } : { result, exact: result };
     },
   };
 }
 
-function finished(result: Json, canNest: boolean): JsonObject {
-  if (!isObject(result)) throw new DoesNotApply('the result is no object');
+function bounded(result: Json, canNest: boolean): Json {
   if (canNest && isDeeperThan(maxDepth, result)) throw new DoesNotApply('the result is nested too deeply');
   return result;
 }
@@ -242,7 +241,7 @@ class Patching {
     if (this.#moved > maxMoved) throw new DoesNotApply('the operations move too many items');
   }
 
-  /** The value as refusals show it: what was walked through has its members in order. */
+  /** The value as it is read and shown: what was walked through has its members in order. */
   ordered(value: Json): Json {
     if (typeof value !== 'object' || value === null || !this.#walked.has(value)) return value;
     if (isList(value)) return value.map((item) => this.ordered(item));

@@ -1,5 +1,5 @@
 import type { ExactJson, ReadText } from '../../api/json-exact.js';
-import type { JsonObject } from '../../api/object.js';
+import type { Json, JsonObject } from '../../api/object.js';
 import type { FieldValidation } from '../../api/options.js';
 import type { Postponed } from '../../api/steps.js';
 import type { Schema } from '../../schema/schema.js';
@@ -23,16 +23,16 @@ export interface ReadPatch {
   /** Unknown and repeated members of the patch itself, for fieldValidation. */
   readonly strict: readonly string[];
   /**
-   * The JSON form of an object, changed; not yet decoded. The object given is left as it is. What is large may be left
-   * for `later`, and the result is whole only after that.
+   * The JSON form of an object, changed; not yet decoded, and perhaps no object any more. The object given is left as it
+   * is. What is large may be left for `later`, and the result is whole only after that.
    *
    * @throws ApiError when the patch does not fit the object.
    */
-  apply(current: JsonObject, schema: Schema, later: Postponed): JsonObject;
+  apply(current: JsonObject, schema: Schema, later: Postponed): Json;
   /** The last result with numbers as the patch spells them, for what decodes it; absent if that makes no difference. */
   exact?(): ExactJson | undefined;
   /** What is wrong with a number of the patch, which only a result without a schema has to say. */
   readonly numberError?: string | undefined;
   /** What error replies show as the value that does not decode. */
-  shown(result: JsonObject): string;
+  shown(result: Json): string;
 }

@@ -7,6 +7,7 @@ import { nothingPostponed, type Postponed } from '../../api/steps.js';
 import { goTypeName, goValue, isWhole } from '../../apply/go-print.js';
 import { withoutMember } from '../../apply/json-value.js';
 import { structName, wireShape } from '../../schema/go-types.js';
+import { presenceOf } from '../../schema/presence.js';
 import type { Schema } from '../../schema/schema.js';
 import { typeName } from './go-decoding.js';
 import { dedupe, ordered, sortInto } from './merged-lists.js';
@@ -152,6 +153,7 @@ function orderList(out: Record<string, Json>, patch: JsonObject, name: string, s
   if (live !== undefined && !isList(live)) throw wrongType('[]interface {}', live);
   if (given !== undefined && !isList(given)) throw wrongType('[]interface {}', given);
   const how = strategyOf(schema, target);
+  if (!mayBeOrdered(how.schema)) throw untyped('expected slice or array type, but got: struct');
   checkOrder(given ?? [], order, how.key);
   if (live === undefined && given === undefined) return undefined;
   const merged =
@@ -170,6 +172,13 @@ function orderList(out: Record<string, Json>, patch: JsonObject, name: string, s
   const places = key === undefined || given === undefined ? (live ?? []) : placesAfter(live ?? [], given, key);
   setMember(out, target, sortInto(merged, { order, live: places, key }));
   return target;
+}
+
+/** Only lists have an order. Go does not look behind pointers. */
+function mayBeOrdered(field: Schema): boolean {
+  const [shape, presence] = [wireShape(field), presenceOf(field)];
+  if (shape === 'list' || shape === 'bytes' || field.preserveUnknownFields === true) return true;
+  return presence === 'pointer' || presence === 'null';
 }
 
 /** The live list as Go leaves it: it deletes in place, and what is new takes the places that have become free. */
@@ -350,9 +359,22 @@ function leftOf(patch: JsonObject, original: JsonObject, schema: Schema): JsonOb
     else if (isObject(there) && isObject(value)) {
       const how = strategyOf(schema, name);
       setMember(out, name, how.strategy === 'replace' ? value : leftOf(value, there, how.schema));
-    } else setMember(out, name, value);
+    } else if (isList(there) && isList(value))
+      setMember(out, name, leftOfItems(value, there, strategyOf(schema, name)));
+    else setMember(out, name, value);
   }
   return out;
+}
+
+/** The same of the items of a list that merges by a key. */
+function leftOfItems(given: readonly Json[], live: readonly Json[], { schema, strategy, key }: Strategy): Json {
+  if (strategy !== 'merge' || key === '') return given;
+  const places = ordered(live, key);
+  return given.map((item) => {
+    const there = isObject(item) ? live[places.get(member(item, key)) ?? -1] : undefined;
+    if (!isObject(item) || !isObject(there) || Object.hasOwn(item, directive)) return item;
+    return leftOf(item, there, schema.items ?? {});
+  });
 }
 
 function withoutNulls(value: Json): Json {

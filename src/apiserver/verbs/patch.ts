@@ -1,3 +1,4 @@
+import { Complaints } from '../../api/complaints.js';
 import { internalError } from '../../api/errors.js';
 import { goJson } from '../../api/go-text.js';
 import type { ExactJson } from '../../api/json-exact.js';
@@ -7,7 +8,16 @@ import type { Steps } from '../../api/steps.js';
 import type { RequestContext, ResourceDefinition } from '../../registry/resource-definition.js';
 import { inTurns, TurnTaking } from '../../runtime/turn-taking.js';
 import { DecodeError, decodeText, typeMetaOf } from '../../schema/decode.js';
-import { checkedVersion, decodedAs, decodeWithReader, kindComplaint, withDefaults } from '../bodies.js';
+import {
+  checkedVersion,
+  decodedAs,
+  decodeWithReader,
+  internalComplaint,
+  isVersionless,
+  kindComplaint,
+  versionMissing,
+  withDefaults,
+} from '../bodies.js';
 import type { Catalogue, Served } from '../catalogue.js';
 import { withVersions } from '../conversions.js';
 import { placedByUrl, uidOfNothing } from '../given-object.js';
@@ -46,7 +56,9 @@ export async function patchObject(
     const made = await change(current);
     const { uid } = made.object.metadata;
     if (current === undefined && uid) throw uidOfNothing(definition, key, uid);
-    return { ...made, object: placedByUrl(definition, context, made.object) };
+    const object = placedByUrl(definition, context, made.object);
+    checkVersioned(object);
+    return { ...made, object };
   };
   if (projection !== undefined)
     return projectedWrite(parts, write, key, projection, { change: named, checkUid: false });
@@ -79,7 +91,11 @@ async function patchChange(
         fieldValidation,
         converts: type.for === 'built-in',
         decode: function* (result, exact, numberError) {
-          if (type.for === 'all') yield* checkKind(catalogue.current(), definition, result);
+          if (type.for === 'all') {
+            const unversioned = withoutVersion(definition, result);
+            if (unversioned !== undefined) return unversioned;
+            yield* checkKind(catalogue.current(), definition, result);
+          }
           return yield* decodeResult(definition, result, { exact, numberError });
         },
       }),
@@ -87,6 +103,27 @@ async function patchChange(
     for (const text of warnings) context.warn(text);
     return { object, emptied, managed: false };
   };
+}
+
+/**
+ * A patch may have taken the version away from a built-in kind. Kubernetes then reads the object as its own form of the
+ * kind, where every field has another name: nothing of it is known, its name neither.
+ */
+export function withoutVersion(definition: ResourceDefinition, result: JsonObject): Decoded | undefined {
+  if (definition.reader !== undefined) return undefined;
+  const { apiVersion, kind } = checkedVersion(typeMetaOf(result));
+  if (apiVersion !== '' && apiVersion !== `${definition.group}/`) {
+    if (isVersionless({ apiVersion })) throw new DecodeError(versionMissing(goJson(result)));
+    return undefined;
+  }
+  const complaint = internalComplaint(definition, kind || definition.kind, 'pkg/runtime/scheme.go:111');
+  if (complaint !== undefined) throw new DecodeError(complaint);
+  const strict = new Complaints();
+  for (const name of Object.keys(result)) {
+    if (name !== 'apiVersion' && name !== 'kind') strict.add(() => `unknown field "${name}"`);
+  }
+  const object = { apiVersion: groupVersion(definition), kind: definition.kind, metadata: {} };
+  return { object, strict: strict.texts };
 }
 
 /** A patch that knows nothing of the kind may have made another of it. */
@@ -118,13 +155,18 @@ export function* decodeResult(
     const { apiVersion, kind } = checkedVersion(typeMetaOf(result));
     if (kind === '') throw new DecodeError(`Object 'Kind' is missing in '${goJson(result)}'`);
     const { object, strict } = yield* decodeWithReader(definition, result, { made });
-    if (apiVersion === '') throw internalError("Object 'apiVersion' is missing in 'object has no apiVersion field'");
+    if (made) checkVersioned({ apiVersion });
     return { object: { ...object, apiVersion }, strict };
   }
   const text = { value: result, exact, duplicates: [] };
   const { value, strict, emptied } = yield* decodeText(definition.schema, text);
   const object = { ...(value as unknown as ApiObject), kind: definition.kind, apiVersion: groupVersion(definition) };
   return { object: yield* withDefaults(definition, object), strict, emptied };
+}
+
+/** Of a custom resource without a version more is found out, its name among it, before anybody misses the version. */
+function checkVersioned(object: Pick<ApiObject, 'apiVersion'>): void {
+  if (isVersionless(object)) throw internalError(versionMissing('object has no apiVersion field'));
 }
 
 /** Server-side apply (KEP-555). */

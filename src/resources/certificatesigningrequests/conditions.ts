@@ -10,7 +10,7 @@ import {
   forbiddenField,
   index,
   invalid,
-  notSupported,
+  notSupportedWord,
   ofEach,
   required,
   type Violation,
@@ -124,7 +124,7 @@ function statusViolations(condition: Partial<Condition>, field: string): readonl
   const decides = requestDecisions.some((type) => type === condition.type);
   const allowed: readonly string[] = decides ? ['True'] : anyStatus;
   if (status === '') return [required(field)];
-  return allowed.includes(status) ? [] : [notSupported(field, status, allowed)];
+  return allowed.includes(status) ? [] : [notSupportedWord(field, status, allowed)];
 }
 
 /** Decisions stay; only `/approval` may add Approved and Denied. */

@@ -1,6 +1,6 @@
 import { type CertificateSigningRequest, keyUsages } from '../../api/kinds/certificate-signing-request.js';
 import { signerNameViolations } from '../../api/signer-name.js';
-import { duplicate, index, invalid, notSupported, ofEach, required, type Violation } from '../../api/violations.js';
+import { duplicate, index, invalid, notSupportedWord, ofEach, required, type Violation } from '../../api/violations.js';
 import { readCertificateRequest } from '../../pki/certificate-request.js';
 import { PkiError } from '../../pki/pki-error.js';
 
@@ -54,7 +54,7 @@ function usageViolations(usages: readonly string[], previous: readonly string[])
   const mayRepeat = hasDuplicates(previous);
   const seen = new Set<string>();
   const unknown = ofEach(usages, (usage, at) =>
-    known.has(usage) || mayBeUnknown ? [] : [notSupported(index('spec.usages', at), usage, keyUsages)],
+    known.has(usage) || mayBeUnknown ? [] : [notSupportedWord(index('spec.usages', at), usage, keyUsages)],
   );
   const repeated = ofEach(usages, (usage, at) => {
     const again = seen.has(usage);

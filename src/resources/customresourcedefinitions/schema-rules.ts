@@ -6,6 +6,7 @@ import {
   invalidOnce,
   mapKey,
   notSupported,
+  notSupportedWord,
   ofEach,
   required,
   type Violation,
@@ -349,7 +350,7 @@ const ruleViolations = (schema: SchemaProps, path: string): readonly Violation[]
   (schema.validations ?? []).flatMap((rule, at) => [
     ...textViolations(rule, index(path, at)),
     ...(rule.reason !== undefined && !reasons.includes(rule.reason)
-      ? [notSupported(child(index(path, at), 'reason'), rule.reason, reasons)]
+      ? [notSupportedWord(child(index(path, at), 'reason'), rule.reason, reasons)]
       : []),
     ...fieldPathViolations(rule, schema, child(index(path, at), 'fieldPath')),
   ]);

@@ -5,7 +5,7 @@ import { nameRules, qualifiedName } from '../../api/names.js';
 import { setMember } from '../../api/object.js';
 import type { Labels } from '../../api/selectors.js';
 import { atOnce, Postponed, type Steps } from '../../api/steps.js';
-import { eachInvalid, index, invalid, ofEach, type Violation } from '../../api/violations.js';
+import { eachInvalid, index, invalid, invalidWord, ofEach, type Violation } from '../../api/violations.js';
 import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
 import { field, list, listMap, string, struct, time } from '../../schema/builder.js';
 import { objectMeta, typeMeta } from '../../schema/meta.js';
@@ -101,7 +101,7 @@ function validatePhase({ metadata, status }: Namespace): readonly Violation[] {
   const terminating = Boolean(metadata.deletionTimestamp);
   if (phase === (terminating ? 'Terminating' : 'Active')) return [];
   return [
-    invalid(
+    invalidWord(
       'status.Phase',
       phase,
       terminating

@@ -8,6 +8,7 @@ import { Postponed, type Steps } from '../../api/steps.js';
 import {
   eachInvalid,
   invalid,
+  invalidWord,
   mapKey,
   ofEachInSteps,
   required,
@@ -134,7 +135,9 @@ function* validateContents(secret: Secret, typeRules: TypeRules): Steps<readonly
 }
 
 const validateType = (next: Secret, previous: Secret | undefined): readonly Violation[] =>
-  previous === undefined || next.type === previous.type ? [] : [invalid('type', next.type, 'field is immutable')];
+  previous === undefined || next.type === previous.type
+    ? []
+    : [invalidWord('type', next.type ?? '', 'field is immutable')];
 
 /** Secrets; the types that have rules are under the signer domain. */
 export function secretDefinition(domains: Domains = defaultDomains): ResourceDefinition<Secret> {

@@ -1,5 +1,5 @@
 import type { RuleWithOperations } from '../../api/kinds/webhook-configuration.js';
-import { child, index, invalid, notSupported, ofEach, required, type Violation } from '../../api/violations.js';
+import { child, index, invalid, notSupportedWord, ofEach, required, type Violation } from '../../api/violations.js';
 
 const operations = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE'];
 const scopes = ['*', 'Cluster', 'Namespaced'];
@@ -12,7 +12,7 @@ export function validateWebhookRule(rule: RuleWithOperations, path: string): rea
   return [
     ...validateItems(rule.operations ?? [], at('operations'), 'operations'),
     ...ofEach(rule.operations ?? [], (operation, i) =>
-      operations.includes(operation) ? [] : [notSupported(index(at('operations'), i), operation, operations)],
+      operations.includes(operation) ? [] : [notSupportedWord(index(at('operations'), i), operation, operations)],
     ),
     ...validateItems(rule.apiGroups ?? [], at('apiGroups'), 'API groups'),
     ...validateItems(rule.apiVersions ?? [], at('apiVersions'), 'API versions'),
@@ -20,7 +20,7 @@ export function validateWebhookRule(rule: RuleWithOperations, path: string): rea
     ...validateResources(rule.resources ?? [], at('resources')),
     ...(rule.scope === undefined || rule.scope === null || scopes.includes(rule.scope)
       ? []
-      : [notSupported(at('scope'), rule.scope, scopes)]),
+      : [notSupportedWord(at('scope'), rule.scope, scopes)]),
   ];
 }
 

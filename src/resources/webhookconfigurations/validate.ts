@@ -11,7 +11,7 @@ import {
   eachInvalid,
   index,
   invalid,
-  notSupported,
+  notSupportedWord,
   ofEach,
   ofEachInSteps,
   required,
@@ -101,7 +101,7 @@ function* validateWebhook(webhook: Webhook, path: string, leniency: Leniency): S
     const value = webhook[member];
     return value === undefined || value === null || values.includes(value)
       ? []
-      : [notSupported(at(member), value, values)];
+      : [notSupportedWord(at(member), value, values)];
   };
   const { timeoutSeconds } = webhook;
   const selector = { allowInvalidValues: leniency.labelValues };
@@ -140,7 +140,7 @@ function validateSideEffects(
 ): readonly Violation[] {
   const values = leniency.sideEffects ? sideEffectsKnown : sideEffectsAllowed;
   if (value === undefined || value === null) return [required(path, `must specify one of ${values.join(', ')}`)];
-  return values.includes(value) ? [] : [notSupported(path, value, values)];
+  return values.includes(value) ? [] : [notSupportedWord(path, value, values)];
 }
 
 function validateClientConfig(

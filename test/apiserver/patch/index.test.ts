@@ -85,6 +85,18 @@ describe('patched', () => {
       'json: cannot unmarshal number into Go struct field ConfigMap.data of type string',
     ],
     [
+      'json',
+      '[{"op":"add","path":"/zzz","value":1},{"op":"add","path":"/metadata/uid","value":1},{"op":"add","path":"/data","value":1}]',
+      '{"apiVersion":"v1","data":1,"kind":"ConfigMap","metadata":{"name":"a","uid":1},"zzz":1}',
+      'json: cannot unmarshal number into Go struct field ConfigMap.data of type map[string]string',
+    ],
+    [
+      'json',
+      '[{"op":"replace","path":"","value":["x"]}]',
+      '["x"]',
+      `couldn't get version/kind; json parse error: json: cannot unmarshal array into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`,
+    ],
+    [
       'merge',
       '{"metadata":{"generation":3.0,"labels":{"a":"\\u00e9"}},"data":null}',
       '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"generation":3,"labels":{"a":"é"},"name":"a"}}',
@@ -143,6 +155,11 @@ describe('patched', () => {
       'json',
       '[{"op":"add","path":"/unknown","value":1,"x":1}]',
       ['json patch unknown field "[0].x"', 'unknown field "unknown"'],
+    ],
+    [
+      'json',
+      '[{"op":"add","path":"/z","value":1},{"op":"add","path":"/metadata/b","value":1},{"op":"add","path":"/metadata/a","value":1},{"op":"add","path":"/k","value":1}]',
+      ['unknown field "k"', 'unknown field "metadata.a"', 'unknown field "metadata.b"', 'unknown field "z"'],
     ],
     ['strategic-merge', '{"unknown":1}', ['unknown field "unknown"']],
   ] as const)('%s %s is warned about, ignored, or refused', async (name, body, warnings) => {

@@ -12,7 +12,7 @@ const schema: Schema = {};
 const read = (body: string, fieldValidation: FieldValidation = 'Warn') =>
   jsonPatch.read(() => readJson(body), { fieldValidation });
 const patch = (document: JsonObject, operations: readonly Json[]): JsonObject =>
-  read(JSON.stringify(operations)).apply(document, schema, new Postponed());
+  read(JSON.stringify(operations)).apply(document, schema, new Postponed()) as JsonObject;
 const failure = (act: () => unknown): ApiError => {
   try {
     act();

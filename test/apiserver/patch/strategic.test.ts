@@ -27,7 +27,7 @@ const schema: Schema = struct('v1.Thing', {
 function applyInSteps(current: JsonObject, patch: Json): { readonly result: JsonObject; readonly steps: number } {
   const read = strategicPatch.read(() => readJson(JSON.stringify(patch)), { fieldValidation: 'Warn' });
   const later = new Postponed();
-  const result = read.apply(current, schema, later);
+  const result = read.apply(current, schema, later) as JsonObject;
   return { result, steps: [...later.rest()].length };
 }
 const apply = (current: JsonObject, patch: Json): JsonObject => applyInSteps(current, patch).result;
@@ -42,6 +42,18 @@ test('what is large is merged in steps', () => {
     data: Object.fromEntries(names.flatMap((name, at) => (at % 2 === 0 ? [] : [[name, 'new']]))),
     plain: ['b'],
   });
+});
+
+test('what is quoted of a patch has no directives that were carried out, also below items that it changes', () => {
+  const patch = {
+    items: [
+      { name: 'x', $retainKeys: ['name', 'value'], value: 'n' },
+      { name: 'y', $retainKeys: [] },
+    ],
+  };
+  const read = strategicPatch.read(() => readJson(JSON.stringify(patch)), { fieldValidation: 'Warn' });
+  const result = read.apply({ items: [{ name: 'x' }] }, schema, new Postponed());
+  expect(read.shown(result)).toBe('map[items:[map[name:x value:n] map[$retainKeys:[] name:y]]]');
 });
 
 describe('merging', () => {
@@ -312,6 +324,20 @@ test.each<[string, JsonObject, Json, number, string]>([
     { other: { a: 1 } },
     500,
     'unable to find api field in struct Thing for the json field "other"',
+  ],
+  [
+    'an order of what is no list',
+    { data: { a: '1' } },
+    { '$setElementOrder/data': [] },
+    500,
+    'expected a []interface {}, but received a map[string]interface {}',
+  ],
+  [
+    'an order of what is not there and would be no list',
+    {},
+    { '$setElementOrder/data': [] },
+    500,
+    'expected slice or array type, but got: struct',
   ],
 ])('%s is refused', (_, current, patch, code, message) => {
   try {
