@@ -76,6 +76,14 @@ test('how far a line is indented within braces, brackets and quotes does not mat
     k: 'l m',
   });
   await expect(readYaml('a: {b: c,\nd: "e}\n')).rejects.toThrow('yaml: line 3: found unexpected end of stream');
+  const names = Array.from({ length: 500 }, (_, at) => `n${at}`);
+  const { value } = await readYaml(`a:\n  b: [ # {\n${names.join(',\n')}\n]\n  c: "${names.join('\n')}"\nd: e\n`);
+  expect(value).toEqual({ a: { b: names, c: names.join(' ') }, d: 'e' });
+});
+
+test('what is wrong with a long text is found out in a time that grows with it and no faster', async () => {
+  await expect(readYaml(`a: ${'\\"'.repeat(200_000)}\n\tb: [`)).rejects.toThrow(YamlError);
+  await expect(readYaml(`a: {b: ${'[{'.repeat(100)}\n${'x\n'.repeat(5_000)}`)).rejects.toThrow(YamlError);
 });
 
 test('only the first document is read', async () => {

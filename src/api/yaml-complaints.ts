@@ -1,0 +1,183 @@
+import { beginsFlow, beginsIndicator, innermostFlow, type ParserError } from './yaml-flow.js';
+
+/** What go-yaml says of a text that is no YAML, told from what the parser says, which tells other cases apart. */
+
+const longestIndent = 300;
+
+export const tooDeep = 'yaml: exceeded max depth of 10000';
+
+/** What go-yaml says in the cases the parser distinguishes; `scanner` complaints count lines from one. */
+interface Complaint {
+  readonly text: string;
+  readonly scanner?: true;
+}
+export const noContent = 'did not find expected node content';
+const noNextItem = "did not find expected '-' indicator";
+const noEndOfMap = "did not find expected ',' or '}'";
+const noEndOfList = "did not find expected ',' or ']'";
+const noColon = "could not find expected ':'";
+const noValueHere = 'mapping values are not allowed in this context';
+const noKeyHere = 'mapping keys are not allowed in this context';
+const noListHere = 'block sequence entries are not allowed in this context';
+export const noKey = 'did not find expected key';
+export const noToken = 'found character that cannot start any token';
+const complaints: Readonly<Record<string, Complaint>> = {
+  BLOCK_AS_IMPLICIT_KEY: { text: noValueHere, scanner: true },
+  BAD_SCALAR_START: { text: noToken, scanner: true },
+  KEY_OVER_1024_CHARS: { text: noColon, scanner: true },
+  BAD_DQ_ESCAPE: { text: 'found unknown escape character', scanner: true },
+  BAD_DIRECTIVE: { text: 'found unknown directive name', scanner: true },
+  BAD_ALIAS: { text: 'did not find expected alphabetic or numeric character', scanner: true },
+  MULTIPLE_TAGS: { text: noContent },
+  MULTIPLE_ANCHORS: { text: noContent },
+};
+const byMessage: readonly (Complaint & { readonly begins: string })[] = [
+  { begins: 'Missing closing', text: 'found unexpected end of stream', scanner: true },
+  { begins: 'Unexpected block-seq-ind on same line', text: noListHere, scanner: true },
+  { begins: 'Verbatim tags', text: "did not find the expected '>'", scanner: true },
+  { begins: 'Could not resolve tag', text: 'found undefined tag handle' },
+  { begins: 'Block collection cannot start on same line', text: noValueHere, scanner: true },
+  { begins: 'Missing directives-end', text: 'did not find expected <document start>' },
+  { begins: 'Unexpected ,', text: noContent },
+  { begins: 'Unexpected scalar token', text: noEndOfMap },
+  { begins: 'Missing , or :', text: noEndOfMap },
+  { begins: 'Flow map', text: noEndOfMap },
+  { begins: 'Flow seq', text: noEndOfList },
+  { begins: 'All sequence items', text: noNextItem },
+];
+
+export const oddLine = (line: number): number => (line === 1 ? 0 : line);
+
+/** go-yaml leaves the first line, counted from zero, unsaid. */
+export const complaintAt = (text: string, line: number): string =>
+  line === 0 ? `yaml: ${text}` : `yaml: line ${line}: ${text}`;
+
+/** A map or list in braces or brackets at whose end there is no more text; go-yaml counts the end as a line. */
+function cutOffFlow(text: string, at: number, isList: boolean): string | undefined {
+  const written = text.trimEnd();
+  if (at < written.length - 1) return undefined;
+  const last = written.at(-1) ?? '';
+  if (last === (isList ? '}' : ']')) return undefined;
+  const lines = text.split('\n').length - (text.endsWith('\n') ? 1 : 0);
+  const end = isList ? noEndOfList : noEndOfMap;
+  return complaintAt('{[,:'.includes(last) ? noContent : end, lines);
+}
+
+/** The line of the next word or sign; go-yaml counts the end as a line. */
+function lineAfter(text: string, offset: number, lineAt: (offset: number) => number): number {
+  const skipped = /^(?:\s|#.*)*/.exec(text.slice(offset))?.[0].length ?? 0;
+  if (offset + skipped < text.length) return lineAt(offset + skipped);
+  return lineAt(text.length) + (text.endsWith('\n') ? 0 : 1);
+}
+
+/** The closest line above that does not begin further to the right than the one at an offset, and does it begin there? */
+function above(text: string, offset: number): { readonly line: string; readonly aligned: boolean } {
+  const [current = '', ...before] = text
+    .slice(0, offset + 1)
+    .split('\n')
+    .reverse();
+  const column = current.search(/\S/) < 0 ? current.length : current.search(/\S/);
+  const line = before.find((one) => /^[^\s#]/.test(one.trimStart()) && one.search(/\S/) <= column) ?? '';
+  const isFirst = line === '' || line.startsWith('---') || /^ *- /.test(current);
+  const columns = [line.search(/\S/), /^ *(?:- +)*/.exec(line)?.[0].length];
+  return { line, aligned: !isFirst && columns.includes(column) };
+}
+
+/** Does the line of an offset begin with the colon of a name that is not there? */
+const beginsWithColon = (text: string, offset: number): boolean =>
+  /^\s*(?:- +)*:\s/.test(text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset + 1));
+
+/** In braces or brackets: is something else wanted there, because a comma, a colon or a bracket has just been? */
+const wantsContent = (text: string, offset: number): boolean => /[,:{[]$/.test(text.slice(0, offset).trimEnd());
+
+/** What a map or list in braces or brackets could have ended with. */
+const endOf = (text: string, offset: number): string =>
+  innermostFlow(text, offset) === '[' ? noEndOfList : noEndOfMap;
+
+const badHeader = (message: string): string =>
+  /: [|>][-+]?0/.test(message)
+    ? 'found an indentation indicator equal to 0'
+    : 'did not find expected comment or line break';
+
+function badEscape(message: string): string {
+  const digits = /\\([xuU])([\da-fA-F]*)/.exec(message);
+  if (digits === null) return 'found unknown escape character';
+  const [, letter = 'x', given = ''] = digits;
+  const isWhole = given.length >= ({ x: 2, u: 4, U: 8 }[letter] ?? 0);
+  return isWhole ? 'found invalid Unicode character escape code' : 'did not find expected hexdecimal number';
+}
+
+/** What is wrong with a name that is followed by no colon, or by one on a later line; go-yaml sees it at what follows. */
+function keyComplaint(
+  { code, message, pos }: ParserError,
+  more: readonly ParserError[],
+  text: string,
+  lineAt: (offset: number) => number,
+): string | undefined {
+  const [, end] = pos;
+  const start = pos[0] + (/^ */.exec(text.slice(pos[0], pos[0] + longestIndent))?.[0].length ?? 0);
+  if (/^-\s/.test(text.slice(start, start + 2))) return complaintAt(noKey, lineAt(start) - 1);
+  if (code === 'BLOCK_AS_IMPLICIT_KEY' && beginsWithColon(text, start)) return complaintAt(noKey, lineAt(start) - 1);
+  if (code === 'MISSING_CHAR' && message.startsWith('Implicit map keys'))
+    return complaintAt(noColon, lineAfter(text, end, lineAt));
+  if (code === 'MULTILINE_IMPLICIT_KEY')
+    return complaintAt(above(text, start).aligned ? noColon : noValueHere, lineAfter(text, end, lineAt));
+  const later = code === 'BLOCK_AS_IMPLICIT_KEY' && more.find((one) => one.code === 'MULTILINE_IMPLICIT_KEY');
+  if (later && later.pos[0] === pos[0]) return complaintAt(noValueHere, lineAfter(text, later.pos[1], lineAt));
+  if (message.startsWith('All mapping items') && /^ *-(?: |$)/.test(above(text, start).line))
+    return complaintAt(noNextItem, lineAt(start) - 1);
+  return undefined;
+}
+
+/** What is wrong with a tab that begins a line: go-yaml says it as what the line before has begun. */
+function tabComplaint(text: string, offset: number): string {
+  const before = text.slice(0, offset).trimEnd().split('\n').at(-1) ?? '';
+  const value = /^\s*(?:- +)*(?:[^"'#]+?:\s+)?(.*)$/.exec(before)?.[1] ?? '';
+  if (/^[|>][-+\d]*$/.test(value)) return 'found a tab character where an indentation space is expected';
+  if (value === '' || value === '-' || /^["'#]|\s#|:$/.test(value)) return noToken;
+  return 'found a tab character that violates indentation';
+}
+
+export function complaint(
+  wrong: ParserError,
+  more: readonly ParserError[],
+  text: string,
+  lineAt: (offset: number) => number,
+): string {
+  const { code, message, pos } = wrong;
+  const line = lineAt(pos[0]);
+  if (code === 'RESOURCE_EXHAUSTION') return tooDeep;
+  if (message.startsWith('Missing closing') && beginsIndicator.test(text.slice(pos[0] + 1, pos[0] + 5)))
+    return complaintAt('found unexpected document indicator', line + 1);
+  const cutOff = message.startsWith('Flow ') && cutOffFlow(text, pos[0], message.startsWith('Flow seq'));
+  if (cutOff) return cutOff;
+  const inFlow = beginsFlow.test(text) || innermostFlow(text, pos[0]) !== undefined;
+  if (code === 'UNEXPECTED_TOKEN' && /^\s*-\s/.test(text)) return complaintAt(noNextItem, line - 1);
+  if (code === 'MULTILINE_IMPLICIT_KEY' && inFlow) return complaintAt(endOf(text, pos[0]), line);
+  if (code === 'TAB_AS_INDENT') return complaintAt(tabComplaint(text, pos[0]), line === 1 ? 0 : line);
+  const sign = text[pos[0]];
+  if (code === 'BAD_SCALAR_START' && sign === ',') return complaintAt(noContent, line - 1);
+  if (code === 'BLOCK_AS_IMPLICIT_KEY' && sign === '?') return complaintAt(noKeyHere, line === 1 ? 0 : line);
+  const isHere = wantsContent(text, pos[0]);
+  if (code === 'BLOCK_IN_FLOW') {
+    const isMisplaced = isHere && (sign === '-' || /[,{[]\s*:\s*$/.test(text.slice(0, pos[0])));
+    return complaintAt(isMisplaced ? noContent : endOf(text, pos[0]), line - 1);
+  }
+  if (isHere && /^(?:Flow |Unexpected : in flow)/.test(message)) return complaintAt(noContent, line - 1);
+  if (message.includes('-end token in YAML stream') && !beginsFlow.test(text))
+    return complaintAt(isHere ? noContent : noKey, line - 1);
+  if (message.startsWith('Block scalar header')) return complaintAt(badHeader(message), line);
+  if (code === 'BAD_DQ_ESCAPE') return complaintAt(badEscape(message), line === 1 ? 0 : line);
+  const begun = text.slice(text.lastIndexOf('\n', pos[0] - 1) + 1, pos[0]).trim();
+  if (message.startsWith('Unexpected seq-item-ind at node end') && begun !== '')
+    return complaintAt(noListHere, line === 1 ? 0 : line);
+  const isKnown = message.includes('on same line');
+  const ofKey = inFlow || isKnown ? undefined : keyComplaint(wrong, more, text, lineAt);
+  if (ofKey !== undefined) return ofKey;
+  const found: Complaint = complaints[code] ??
+    byMessage.find(({ begins }) => message.startsWith(begins)) ?? {
+      text: inFlow ? endOf(text, pos[0]) : noKey,
+    };
+  const said = found.text === noEndOfMap ? endOf(text, pos[0]) : found.text;
+  return complaintAt(said, line === 1 ? 0 : found.scanner ? line : line - 1);
+}

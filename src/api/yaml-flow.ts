@@ -1,0 +1,71 @@
+/** Maps and lists in braces and brackets, in a text that the parser does not understand. */
+
+/** As the parser tells it; `pos` is where it begins and ends. */
+export interface ParserError {
+  readonly code: string;
+  readonly message: string;
+  readonly pos: readonly [number, number];
+}
+
+/** Is all of it a map or list in braces or brackets? */
+export const beginsFlow = /^\s*[{[]/;
+
+/** `---` and `...` */
+export const beginsIndicator = /^(?:---|\.\.\.)(?:\s|$)/;
+
+/** What may stand before a quote, a brace or a bracket that is more than a character of a text. */
+const mayPrecede = ' \t\r\n,:[{';
+
+interface Sign {
+  readonly sign: '[' | '{' | ']' | '}';
+  readonly at: number;
+}
+
+/** Braces and brackets that mean something, outside quotes and comments. Takes time as the text is long, whatever it is. */
+function* signsOf(text: string): Generator<Sign> {
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    const sign = text[at] ?? '';
+    const begins = at === 0 || mayPrecede.includes(text[at - 1] ?? '');
+    if (begins && (sign === '"' || sign === "'")) at = endOfQuoted(text, at + 1, sign);
+    else if (sign === '#' && (at === 0 || /\s/.test(text[at - 1] ?? ''))) {
+      const end = text.indexOf('\n', at);
+      at = end < 0 ? text.length : end;
+    } else if ((sign === '[' || sign === '{') && begins) {
+      depth++;
+      yield { sign, at };
+    } else if ((sign === ']' || sign === '}') && depth > 0) {
+      depth--;
+      yield { sign, at };
+    }
+  }
+}
+
+/** Where the closing quote is; the end of the text, if there is none. `start` is within the quotes. */
+export function endOfQuoted(text: string, start: number, quote: string): number {
+  for (let at = start; at < text.length; at++) {
+    if (text[at] === quote) return at;
+    if (text[at] === '\\' && quote === '"') at++;
+  }
+  return text.length;
+}
+
+/** The innermost bracket or brace that is open at an offset. */
+export function innermostFlow(text: string, offset: number): '[' | '{' | undefined {
+  const open: ('[' | '{')[] = [];
+  for (const { sign } of signsOf(text.slice(0, offset))) {
+    if (sign === '[' || sign === '{') open.push(sign);
+    else open.pop();
+  }
+  return open.at(-1);
+}
+
+/** Where everything that is open at an offset is closed again; the end of the text, if it is not. */
+export function endOfFlow(text: string, offset: number): number {
+  let depth = 0;
+  for (const { sign, at } of signsOf(text)) {
+    depth += sign === '[' || sign === '{' ? 1 : -1;
+    if (at >= offset && depth === 0) return at;
+  }
+  return text.length;
+}

@@ -1,0 +1,41 @@
+import { beginsFlow, beginsIndicator, endOfFlow, endOfQuoted, innermostFlow, type ParserError } from './yaml-flow.js';
+
+/** Where go-yaml reads on, or has read enough, and the parser has not. */
+
+const afterFlow = /at node end$|in YAML stream|^Unexpected flow-(?:map|seq)-start token$/;
+
+/**
+ * What stands before an error that go-yaml never comes to: what follows a complete map or list in braces or brackets it
+ * does not look at, nor at what stands left of the whole. undefined where that is not so.
+ */
+export function readBefore(text: string, wrong: ParserError): string | undefined {
+  const isOver = beginsFlow.test(text) ? afterFlow.test(wrong.message) : isLeftOfAll(text, wrong);
+  return isOver && wrong.pos[0] > 0 ? text.slice(0, wrong.pos[0]) : undefined;
+}
+
+/** Does the error lie where a line begins further to the left than the first one, which ends the document? */
+function isLeftOfAll(text: string, { message, pos }: ParserError): boolean {
+  const indent = /^(?:[ \t]*(?:#.*)?\n)*( +)\S/.exec(text)?.[1]?.length ?? 0;
+  const start = text.lastIndexOf('\n', pos[0] - 1) + 1;
+  return message.endsWith('at node end') && pos[0] - start < indent && text.slice(start, pos[0]).trim() === '';
+}
+
+/**
+ * Within braces, brackets and quotes go-yaml does not care how far a line is indented; the parser does. The text with the
+ * line that it does not like, and what follows within, further to the right than the line before. undefined where
+ * something else is wrong.
+ */
+export function withIndent(text: string, { message, pos }: ParserError): string | undefined {
+  const isQuote = message.startsWith('Missing closing') && text[pos[0]] === '\n';
+  if (!isQuote && !/^Flow .* must be sufficiently indented/.test(message)) return undefined;
+  const start = isQuote ? pos[0] + 1 : text.lastIndexOf('\n', pos[0] - 1) + 1;
+  const rest = text.slice(start);
+  if (start === 0 || rest.trimStart() === '' || beginsIndicator.test(rest)) return undefined;
+  if (!isQuote && innermostFlow(text, start) === undefined) return undefined;
+  const before = text.slice(0, start).trimEnd().split('\n').at(-1) ?? '';
+  const indent = ' '.repeat(Math.max(before.search(/[^ ]/), 0) + 1);
+  const end = isQuote ? endOfQuoted(text, start, message.includes('"') ? '"' : "'") : endOfFlow(text, start) + 1;
+  const indicator = /^(?:---|\.\.\.)(?=\s|$)/m.exec(rest)?.index ?? rest.length;
+  const inside = rest.slice(0, Math.min(end - start, indicator));
+  return text.slice(0, start) + inside.replace(/^[ \t]*(?=\S)/gm, indent) + rest.slice(inside.length);
+}
