@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { NumberText } from '../../src/api/json-exact.js';
 import { parseJson } from '../../src/api/json-text.js';
 import type { Json } from '../../src/api/object.js';
-import { maxYamlBytes, maxYamlDepth, readYaml, strictWarnings } from '../../src/api/yaml.js';
+import { maxYamlBytes, maxYamlDepth, readYaml, strictWarnings, YamlError } from '../../src/api/yaml.js';
 import { writeYaml, writeYamlInSteps } from '../../src/api/yaml-writer.js';
 import { countSteps } from '../count-steps.js';
 
