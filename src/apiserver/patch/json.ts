@@ -3,6 +3,7 @@ import { goJson, quote } from '../../api/go-text.js';
 import type { ExactJson } from '../../api/json-exact.js';
 import { JsonSyntaxError, maxDepth, parseJson } from '../../api/json-text.js';
 import { isList, isObject, type Json, type JsonObject, setMember } from '../../api/object.js';
+import { nothingPostponed, type Postponed } from '../../api/steps.js';
 import { sortTexts } from '../../apply/json-value.js';
 import { same } from '../../schema/same.js';
 import { typeName } from './go-decoding.js';
@@ -23,10 +24,11 @@ export const jsonPatch: PatchType = {
     return {
       strict,
       numberError,
-      apply(current) {
+      apply(current, _, later) {
         const patching = new Patching(current, isOdd);
         try {
-          result = patching.ordered(bounded(patching.run(operations), canNest));
+          // Whoever asks for what is spelt oddly wants the whole at once.
+          result = patching.ordered(bounded(patching.run(operations), canNest), isOdd ? nothingPostponed : later);
           return isOdd ? plainOf(result) : result;
         } catch (error) {
           throw error instanceof DoesNotApply ? unprocessable() : error;
@@ -242,11 +244,15 @@ class Patching {
   }
 
   /** The value as it is read and shown: what was walked through has its members in order. */
-  ordered(value: Json): Json {
+  ordered(value: Json, later: Postponed): Json {
     if (typeof value !== 'object' || value === null || !this.#walked.has(value)) return value;
-    if (isList(value)) return value.map((item) => this.ordered(item));
+    if (isList(value)) return value.map((item) => this.ordered(item, later));
     const out: Record<string, Json> = {};
-    for (const name of sortTexts(Object.keys(value))) setMember(out, name, this.ordered(value[name] ?? null));
+    const names = sortTexts(Object.keys(value));
+    later.each(names.length, (at) => {
+      const name = names[at] ?? '';
+      setMember(out, name, this.ordered(value[name] ?? null, later));
+    });
     return out;
   }
 
