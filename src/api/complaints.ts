@@ -4,8 +4,8 @@ import { maxToldSize } from './violations.js';
 const most = 100;
 
 /**
- * What is said of fields that nobody knows or that come twice: each text once, unless they may repeat. Each names a path, and a path is as long
- * as names of members are, so that texts are made only while there is room for them.
+ * What is said of fields that nobody knows or that come twice: each text once, unless they may repeat. Each names a path,
+ * and a path is as long as names of members are, so that texts are made only while there is room for them.
  */
 export class Complaints {
   readonly #texts: string[] = [];
