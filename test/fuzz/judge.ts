@@ -33,6 +33,7 @@ const allowed: readonly (readonly [code: number, text: RegExp])[] = [
   [500, /^value for key \d+ is not a map$/],
   [500, /^list element types are not identical: /],
   [500, /^expected a \S+( \S+)?, but received a /],
+  [500, /^expected slice or array type, but got: struct$/],
   [500, /^merging lists cannot yet be specified in the patch$/],
   [500, /^cannot merge lists without merge key for struct$/],
   [500, /^merging an object in json but data type is not struct, instead is: /],
