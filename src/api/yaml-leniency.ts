@@ -33,7 +33,8 @@ export function withIndent(text: string, { message, pos }: ParserError): string 
   if (start === 0 || rest.trimStart() === '' || beginsIndicator.test(rest)) return undefined;
   if (!isQuote && innermostFlow(text, start) === undefined) return undefined;
   const before = text.slice(0, start).trimEnd().split('\n').at(-1) ?? '';
-  const indent = ' '.repeat(Math.max(before.search(/[^ ]/), 0) + 1);
+  const column = /^ *(?:- +)*/.exec(before)?.[0].length ?? 0;
+  const indent = ' '.repeat(column + 1);
   const end = isQuote ? endOfQuoted(text, start, message.includes('"') ? '"' : "'") : endOfFlow(text, start) + 1;
   const indicator = /^(?:---|\.\.\.)(?=\s|$)/m.exec(rest)?.index ?? rest.length;
   const inside = rest.slice(0, Math.min(end - start, indicator));

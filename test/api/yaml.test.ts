@@ -76,6 +76,7 @@ test('how far a line is indented within braces, brackets and quotes does not mat
     k: 'l m',
   });
   await expect(readYaml('a: {b: c,\nd: "e}\n')).rejects.toThrow('yaml: line 3: found unexpected end of stream');
+  expect((await readYaml('a:\n- - b: {\nc: d\n}\n- e\n')).value).toEqual({ a: [[{ b: { c: 'd' } }], 'e'] });
   const names = Array.from({ length: 500 }, (_, at) => `n${at}`);
   const { value } = await readYaml(`a:\n  b: [ # {\n${names.join(',\n')}\n]\n  c: "${names.join('\n')}"\nd: e\n`);
   expect(value).toEqual({ a: { b: names, c: names.join(' ') }, d: 'e' });
