@@ -93,10 +93,13 @@ export const typeInvalid = (field: string, value: unknown, detail?: string): Vio
 });
 
 /** `supported` is printed quoted, in the order given. */
-export const notSupported = (field: string, value: unknown, supported: readonly string[]): Violation => ({
+export const notSupported = (field: string, value: unknown, supported: readonly string[]): Violation =>
+  notSupportedText(field, shown(value), supported);
+
+const notSupportedText = (field: string, text: string, supported: readonly string[]): Violation => ({
   reason: 'FieldValueNotSupported',
   field,
-  body: `Unsupported value: ${shown(value)}${supported.length ? `: supported values: ${supported.map(quote).join(', ')}` : ''}`,
+  body: `Unsupported value: ${text}${supported.length ? `: supported values: ${supported.map(quote).join(', ')}` : ''}`,
 });
 
 /** Like `invalid`, for a text that has a type of its own in Kubernetes, which Go prints as JSON. */
@@ -104,10 +107,8 @@ export const invalidWord = (field: string, word: string, detail?: string): Viola
   invalidText(field, goJson(word), detail);
 
 /** Like `notSupported`, for such a text. */
-export const notSupportedWord = (field: string, word: string, supported: readonly string[]): Violation => {
-  const { body, ...rest } = notSupported(field, '', supported);
-  return { ...rest, body: body.replace('""', () => goJson(word)) };
-};
+export const notSupportedWord = (field: string, word: string, supported: readonly string[]): Violation =>
+  notSupportedText(field, goJson(word), supported);
 
 export const forbiddenField = (field: string, detail?: string): Violation => ({
   reason: 'FieldValueForbidden',

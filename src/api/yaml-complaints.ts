@@ -46,11 +46,12 @@ const byMessage: readonly (Complaint & { readonly begins: string })[] = [
   { begins: 'All sequence items', text: noNextItem },
 ];
 
-export const oddLine = (line: number): number => (line === 1 ? 0 : line);
-
-/** go-yaml leaves the first line, counted from zero, unsaid. */
+/** What go-yaml's parser says, which counts lines from zero, and leaves the first unsaid. */
 export const complaintAt = (text: string, line: number): string =>
   line === 0 ? `yaml: ${text}` : `yaml: line ${line}: ${text}`;
+
+/** What its scanner says, which counts them from one, and leaves the first unsaid, too. */
+export const scannerComplaint = (text: string, line: number): string => complaintAt(text, line === 1 ? 0 : line);
 
 /** A map or list in braces or brackets at whose end there is no more text; go-yaml counts the end as a line. */
 function cutOffFlow(text: string, at: number, isList: boolean): string | undefined {
@@ -154,10 +155,10 @@ export function complaint(
   const inFlow = beginsFlow.test(text) || innermostFlow(text, pos[0]) !== undefined;
   if (code === 'UNEXPECTED_TOKEN' && /^\s*-\s/.test(text)) return complaintAt(noNextItem, line - 1);
   if (code === 'MULTILINE_IMPLICIT_KEY' && inFlow) return complaintAt(endOf(text, pos[0]), line);
-  if (code === 'TAB_AS_INDENT') return complaintAt(tabComplaint(text, pos[0]), line === 1 ? 0 : line);
+  if (code === 'TAB_AS_INDENT') return scannerComplaint(tabComplaint(text, pos[0]), line);
   const sign = text[pos[0]];
   if (code === 'BAD_SCALAR_START' && sign === ',') return complaintAt(noContent, line - 1);
-  if (code === 'BLOCK_AS_IMPLICIT_KEY' && sign === '?') return complaintAt(noKeyHere, line === 1 ? 0 : line);
+  if (code === 'BLOCK_AS_IMPLICIT_KEY' && sign === '?') return scannerComplaint(noKeyHere, line);
   const isHere = wantsContent(text, pos[0]);
   if (code === 'BLOCK_IN_FLOW') {
     const isMisplaced = isHere && (sign === '-' || /[,{[]\s*:\s*$/.test(text.slice(0, pos[0])));
@@ -167,10 +168,10 @@ export function complaint(
   if (message.includes('-end token in YAML stream') && !beginsFlow.test(text))
     return complaintAt(isHere ? noContent : noKey, line - 1);
   if (message.startsWith('Block scalar header')) return complaintAt(badHeader(message), line);
-  if (code === 'BAD_DQ_ESCAPE') return complaintAt(badEscape(message), line === 1 ? 0 : line);
+  if (code === 'BAD_DQ_ESCAPE') return scannerComplaint(badEscape(message), line);
   const begun = text.slice(text.lastIndexOf('\n', pos[0] - 1) + 1, pos[0]).trim();
   if (message.startsWith('Unexpected seq-item-ind at node end') && begun !== '')
-    return complaintAt(noListHere, line === 1 ? 0 : line);
+    return scannerComplaint(noListHere, line);
   const isKnown = message.includes('on same line');
   const ofKey = inFlow || isKnown ? undefined : keyComplaint(wrong, more, text, lineAt);
   if (ofKey !== undefined) return ofKey;
@@ -179,5 +180,5 @@ export function complaint(
       text: inFlow ? endOf(text, pos[0]) : noKey,
     };
   const said = found.text === noEndOfMap ? endOf(text, pos[0]) : found.text;
-  return complaintAt(said, line === 1 ? 0 : found.scanner ? line : line - 1);
+  return found.scanner ? scannerComplaint(said, line) : complaintAt(said, line - 1);
 }

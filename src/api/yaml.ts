@@ -5,7 +5,7 @@ import { quote } from './go-text.js';
 import { type ExactJson, NumberText, plainJson, type ReadText } from './json-exact.js';
 import { maxDepth, maxJsonValues, readJsonInSteps, sortedObject } from './json-text.js';
 import { setMember } from './object.js';
-import { complaint, complaintAt, noContent, noKey, noToken, oddLine, tooDeep } from './yaml-complaints.js';
+import { complaint, complaintAt, noContent, noKey, noToken, scannerComplaint, tooDeep } from './yaml-complaints.js';
 import { beginsFlow } from './yaml-flow.js';
 import { readBefore, withIndent } from './yaml-leniency.js';
 import { goFloat, resolveScalar, type YamlScalar } from './yaml-scalar.js';
@@ -64,9 +64,9 @@ async function readText(text: string, pause: Pause, rereading: number): Promise<
   if (text.length > maxYamlBytes) throw new YamlError(`yaml: document is larger than ${maxYamlBytes} bytes`);
   const directive = versionDirective.exec(text);
   if (directive !== null && directive[2] !== '1.1')
-    throw new YamlError(complaintAt('found incompatible YAML document', lineOf(directive[1] ?? '', Infinity) - 1));
+    throw new YamlError(complaintAt('found incompatible YAML document', breaksIn(directive[1] ?? '')));
   const end = endOfNothing.exec(text);
-  if (end !== null) throw new YamlError(complaintAt(noContent, lineOf(end[1] ?? '', Infinity) - 1));
+  if (end !== null) throw new YamlError(complaintAt(noContent, breaksIn(end[1] ?? '')));
   const yaml = await import('yaml');
   const lines = new yaml.LineCounter();
   const lineAt = (offset: number): number => lines.linePos(offset).line;
@@ -83,9 +83,9 @@ async function readText(text: string, pause: Pause, rereading: number): Promise<
     throw new YamlError(complaint(wrong, more, text, lineAt));
   }
   const odd = document?.warnings.find(({ code }) => code === 'BAD_DIRECTIVE');
-  if (odd !== undefined) throw new YamlError(complaintAt('found unknown directive name', oddLine(lineAt(odd.pos[0]))));
+  if (odd !== undefined) throw new YamlError(scannerComplaint('found unknown directive name', lineAt(odd.pos[0])));
   const tab = document?.contents ? -1 : text.search(/^ *\t/m);
-  if (tab >= 0) throw new YamlError(complaintAt(noToken, lineAt(tab) === 1 ? 0 : lineAt(tab)));
+  if (tab >= 0) throw new YamlError(scannerComplaint(noToken, lineAt(tab)));
   const isLong = text.length > longText;
   if (isLong) await pause();
   const hasColonAt = (offset: number): boolean => text[offset] === ':';
@@ -117,7 +117,7 @@ async function firstDocument(
     if (++count > maxLexemes) throw new YamlError('yaml: document is too complex');
     if (count % lexemesAtOnce === 0) await pause();
     if (parser.stack.length > maxYamlDepth) throw new YamlError(tooDeep);
-    if (lexeme.startsWith('"')) checkEscapes(lexeme, () => lineOf(text, parser.offset));
+    if (lexeme.startsWith('"')) checkEscapes(lexeme, () => breaksIn(text.slice(0, parser.offset)) + 1);
     for (const token of parser.next(lexeme)) for (const document of composer.next(token)) return document;
   }
   for (const token of parser.end()) for (const document of composer.next(token)) return document;
@@ -135,12 +135,12 @@ function checkEscapes(quoted: string, line: () => number): void {
   for (const { groups, index } of quoted.matchAll(escapes)) {
     if (groups?.['slash'] === undefined && groups?.['half'] === undefined) continue;
     const why = groups['slash'] ? 'found unknown escape character' : 'found invalid Unicode character escape code';
-    const at = line() + lineOf(quoted, index) - 1;
-    throw new YamlError(complaintAt(why, at === 1 ? 0 : at));
+    const at = line() + breaksIn(quoted.slice(0, index));
+    throw new YamlError(scannerComplaint(why, at));
   }
 }
 
-const lineOf = (text: string, offset: number): number => text.slice(0, offset).split('\n').length;
+const breaksIn = (text: string): number => text.split('\n').length - 1;
 
 const finished = (exact: ExactJson, repeated: readonly string[]): ReadYaml => ({
   format: 'yaml',
