@@ -12,7 +12,7 @@ import { same } from '../schema/same.js';
 import { checkedVersion } from './bodies.js';
 import type { Catalogue, Served } from './catalogue.js';
 import { DoesNotApply, readReceivedPatch } from './patch/json.js';
-import { checkKind, decodeResult } from './verbs/patch.js';
+import { checkKind, decodeResult, type WrittenNumbers } from './verbs/patch.js';
 
 /** What admission webhooks are told of kinds and their objects, from what the server serves. */
 export function hookedKinds(catalogue: () => Catalogue): HookedKinds {
@@ -77,10 +77,7 @@ export function hookedKinds(catalogue: () => Catalogue): HookedKinds {
     },
 
     readPatch(text) {
-      const { numberError, ...patch } = readReceivedPatch(() => ({
-        ...readJson(text),
-        text: () => text.toString('utf8'),
-      }));
+      const { numberError, ...patch } = readReceivedPatch(() => ({ ...readJson(text), bytes: text }));
       return {
         isEmpty: patch.isEmpty,
         async apply(object, as) {
@@ -107,7 +104,7 @@ function* readAs(
   served: Served,
   definition: ResourceDefinition,
   result: JsonObject,
-  numbers: Pick<NonNullable<Parameters<typeof decodeResult>[2]>, 'exact' | 'numberError'>,
+  numbers: WrittenNumbers,
 ): Steps<ApiObject> {
   yield* checkKind(served, definition, result);
   if (definition.reader !== undefined) checkGroup(definition, result);

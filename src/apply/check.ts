@@ -1,9 +1,9 @@
 import { Complaints } from '../api/complaints.js';
+import { goSyntax, goTypeName, goValue } from '../api/go-print.js';
 import { goNumber } from '../api/go-text.js';
 import { isList, isObject, type Json } from '../api/object.js';
 import { Postponed, placeIn, type Steps } from '../api/steps.js';
-import { goSyntax, goTypeName, goValue } from './go-print.js';
-import { sortTexts } from './json-value.js';
+import { sortTexts } from '../api/text-order.js';
 import { elementOf, UnidentifiedItem } from './list-items.js';
 import { fieldElement, indexElement, type PathElement, printPath } from './path-element.js';
 import { deepest, formOf, type ListShape, type MapShape, type ScalarKind, type Shape } from './shape.js';

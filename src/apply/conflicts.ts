@@ -1,8 +1,8 @@
 import { ApiError } from '../api/errors.js';
 import { quote } from '../api/go-text.js';
+import { compareText, sortTexts } from '../api/text-order.js';
 import { maxToldSize } from '../api/violations.js';
 import { type FieldSet, type Path, paths } from './field-set.js';
-import { compareText, sortTexts } from './json-value.js';
 import { identityOf, type Owner } from './managed-fields.js';
 import { printPath } from './path-element.js';
 

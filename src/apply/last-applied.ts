@@ -1,11 +1,12 @@
 import { goJson } from '../api/go-text.js';
 import { type ApiObject, isList, isObject, type Json, type JsonObject } from '../api/object.js';
 import { atOnce } from '../api/steps.js';
+import { sortTexts } from '../api/text-order.js';
 import { checkShape } from './check.js';
 import { compare } from './compare.js';
 import { difference, type FieldSet } from './field-set.js';
 import { fieldSetOf } from './field-set-of.js';
-import { sortTexts, withMember, withoutMember } from './json-value.js';
+import { withMember, withoutMember } from './json-value.js';
 import type { Shape } from './shape.js';
 
 /** The annotation in which `kubectl apply` keeps, on the client side, what it applied. */

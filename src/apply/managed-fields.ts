@@ -1,8 +1,8 @@
 import { goJson, quote } from '../api/go-text.js';
 import { isList, isObject, type Json, type ManagedFieldsEntry } from '../api/object.js';
 import { atOnce, type Steps } from '../api/steps.js';
+import { compareText } from '../api/text-order.js';
 import { type FieldSet, readFieldSet, readWrittenFieldSet, writeFieldSet } from './field-set.js';
-import { compareText } from './json-value.js';
 
 /** `metadata.managedFields` (KEP-555) as owners with sets of fields, and back. */
 

@@ -1,5 +1,6 @@
 import { type ApiObject, isObject, type Json, type JsonObject } from '../api/object.js';
 import type { Steps } from '../api/steps.js';
+import { compareText } from '../api/text-order.js';
 import { timestamp } from '../api/time.js';
 import { same, sameInSteps } from '../schema/same.js';
 import type { Schema } from '../schema/schema.js';
@@ -7,7 +8,7 @@ import { checkShape, joinErrors } from './check.js';
 import { compare, without } from './compare.js';
 import { conflictsOf, type FieldConflict, FieldConflicts } from './conflicts.js';
 import { difference, emptySet, type FieldSet, intersection, isEmpty, setOf, union } from './field-set.js';
-import { asJson, compareText } from './json-value.js';
+import { asJson } from './json-value.js';
 import { UnidentifiedItem } from './list-items.js';
 import {
   identityOf,

@@ -1,7 +1,7 @@
 import { goFloatText, goJson, quote } from '../api/go-text.js';
 import { parseJson, readJson } from '../api/json-text.js';
 import { isList, isObject, type Json, type JsonObject } from '../api/object.js';
-import { compareText, sortTexts } from './json-value.js';
+import { compareText, sortTexts } from '../api/text-order.js';
 
 /**
  * One step of a field path, in the spelling of FieldsV1 (KEP-555), which also serves as its key:

@@ -64,7 +64,7 @@ function* textOf(body: RequestBody): Steps<ReadPatchText> {
   try {
     const { bytes } = body;
     const read = yield* readJsonInSteps(bytes);
-    return () => ({ ...read, text: () => Buffer.from(bytes).toString('utf8') });
+    return () => ({ ...read, bytes });
   } catch (error) {
     return () => {
       throw error;

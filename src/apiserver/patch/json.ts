@@ -4,7 +4,7 @@ import type { ExactJson } from '../../api/json-exact.js';
 import { JsonSyntaxError, maxDepth, parseJson } from '../../api/json-text.js';
 import { isList, isObject, type Json, type JsonObject, setMember } from '../../api/object.js';
 import { nothingPostponed, type Postponed } from '../../api/steps.js';
-import { sortTexts } from '../../apply/json-value.js';
+import { sortTexts } from '../../api/text-order.js';
 import { same } from '../../schema/same.js';
 import { typeName } from './go-decoding.js';
 import type { PatchType, ReadPatchText } from './patch-type.js';
@@ -101,7 +101,7 @@ function readOperations(
   readonly numberError?: string | undefined;
 } {
   const refuse = (why: string): Error => badRequest(isStrict ? `error decoding patch: ${why}` : why);
-  const { value, duplicates, numberError, text } = parsed(read, refuse);
+  const { value, duplicates, numberError, bytes } = parsed(read, refuse);
   if (value === null) return { operations: [], strict: [], isOdd: false };
   const [listType, itemType] = isStrict
     ? ['[]handlers.jsonPatchOp', 'handlers.jsonPatchOp']
@@ -110,8 +110,7 @@ function readOperations(
   if (isStrict && numberError !== undefined)
     throw refuse(numberError.replace('value', 'struct field jsonPatchOp.value'));
   const strict = isStrict ? duplicates.map((text) => `json patch ${text}`) : [];
-  const body = text?.();
-  const spelt = body === undefined ? undefined : (readSpelt(body) as typeof value | undefined);
+  const spelt = bytes && (readSpelt(bytes) as typeof value | undefined);
   const operations: Operation[] = [];
   for (const [index, item] of value.entries()) {
     if (item !== null && !isObject(item)) {

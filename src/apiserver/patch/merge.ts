@@ -3,7 +3,7 @@ import { goJson } from '../../api/go-text.js';
 import { JsonSyntaxError } from '../../api/json-text.js';
 import { isList, isObject, type Json, type JsonObject, member, setMember } from '../../api/object.js';
 import { nothingPostponed, type Postponed } from '../../api/steps.js';
-import { sortTexts } from '../../apply/json-value.js';
+import { sortTexts } from '../../api/text-order.js';
 import { typeName } from './go-decoding.js';
 import type { PatchType, ReadPatchText } from './patch-type.js';
 import { exactOf, readSpelt } from './spelling.js';
@@ -56,8 +56,7 @@ function readPatch(
   // Otherwise the numbers are read with the result.
   if (isStrict && numberError !== undefined) throw refuse(numberError);
   const strict = isStrict ? duplicates : [];
-  const body = exact === value ? undefined : text.text?.();
-  const spelt = body === undefined ? undefined : (readSpelt(body) as JsonObject | undefined);
+  const spelt = exact === value ? undefined : text.bytes && (readSpelt(text.bytes) as JsonObject | undefined);
   return { patch: value, spelt, strict, numberError };
 }
 

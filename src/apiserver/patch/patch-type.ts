@@ -14,8 +14,8 @@ export interface PatchType {
 
 /** Parses the body, or throws JsonSyntaxError. */
 export type ReadPatchText = () => ReadText & {
-  /** The body as it came, where it came as text. */
-  readonly text?: () => string;
+  /** The body as it came, where it came as JSON. */
+  readonly bytes?: Uint8Array;
 };
 
 /** A patch that has been read and can be applied, more than once if need be. */

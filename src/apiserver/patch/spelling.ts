@@ -19,11 +19,14 @@ const longest = 65_536;
 const odd = /[\\<>&\u2028\u2029]|\d[.eE]|\d{19}|-0/;
 
 /**
- * Reads a text known to be JSON and not too deep; of repeated members the last counts. undefined where nothing has to be
+ * Reads bytes known to be JSON and not too deep; of repeated members the last counts. undefined where nothing has to be
  * known of how it is spelt.
  */
-export const readSpelt = (text: string): Json | undefined =>
-  text.length <= longest && odd.test(text) ? read(text) : undefined;
+export function readSpelt(bytes: Uint8Array): Json | undefined {
+  if (bytes.length > longest) return undefined;
+  const text = Buffer.from(bytes).toString('utf8');
+  return odd.test(text) ? read(text) : undefined;
+}
 
 const read = (text: string): Json => new Reader(text).read();
 

@@ -1,10 +1,10 @@
 import { changedCopy } from '../../api/changed-copy.js';
 import { type ApiError, badRequest, unprocessable, untyped } from '../../api/errors.js';
+import { goTypeName, goValue, isWhole } from '../../api/go-print.js';
 import { quote } from '../../api/go-text.js';
 import { JsonSyntaxError } from '../../api/json-text.js';
 import { isList, isObject, type Json, type JsonObject, member, setMember } from '../../api/object.js';
 import { nothingPostponed, type Postponed } from '../../api/steps.js';
-import { goTypeName, goValue, isWhole } from '../../apply/go-print.js';
 import { withoutMember } from '../../apply/json-value.js';
 import { structName, wireShape } from '../../schema/go-types.js';
 import { presenceOf } from '../../schema/presence.js';

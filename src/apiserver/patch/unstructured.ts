@@ -1,6 +1,6 @@
+import { isWhole } from '../../api/go-print.js';
 import { isList, isObject, type Json, member, setMember } from '../../api/object.js';
 import { Postponed, type Steps } from '../../api/steps.js';
-import { isWhole } from '../../apply/go-print.js';
 import { goType, itemsOf, valuesOf, type WireShape, wireShape } from '../../schema/go-types.js';
 import type { Schema } from '../../schema/schema.js';
 import { typeName } from './go-decoding.js';

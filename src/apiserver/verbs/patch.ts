@@ -109,7 +109,7 @@ async function patchChange(
  * A patch may have taken the version away from a built-in kind. Kubernetes then reads the object as its own form of the
  * kind, where every field has another name: nothing of it is known, its name neither.
  */
-export function withoutVersion(definition: ResourceDefinition, result: JsonObject): Decoded | undefined {
+function withoutVersion(definition: ResourceDefinition, result: JsonObject): Decoded | undefined {
   if (definition.reader !== undefined) return undefined;
   const { apiVersion, kind } = checkedVersion(typeMetaOf(result));
   if (apiVersion !== '' && apiVersion !== `${definition.group}/`) {
@@ -137,6 +137,12 @@ export function* checkKind(served: Served, definition: ResourceDefinition, resul
   throw new DecodeError(complaint);
 }
 
+/** What a patch's text tells of numbers: all of the result as they were written, and what is wrong with one. */
+export interface WrittenNumbers {
+  readonly exact?: ExactJson;
+  readonly numberError?: string | undefined;
+}
+
 /**
  * The result of a patch as an object of the kind, and what of it nobody knows. A custom resource that apply or a webhook
  * `made` is not decoded.
@@ -144,11 +150,7 @@ export function* checkKind(served: Served, definition: ResourceDefinition, resul
 export function* decodeResult(
   definition: ResourceDefinition,
   result: JsonObject,
-  {
-    made = false,
-    exact = result,
-    numberError,
-  }: { readonly made?: boolean; readonly exact?: ExactJson; readonly numberError?: string | undefined } = {},
+  { made = false, exact = result, numberError }: WrittenNumbers & { readonly made?: boolean } = {},
 ): Steps<Decoded> {
   if (definition.reader !== undefined) {
     if (numberError !== undefined) throw new DecodeError(numberError);

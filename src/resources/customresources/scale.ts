@@ -1,5 +1,6 @@
 import { ApiError, badRequest, internalError, untyped } from '../../api/errors.js';
-import { goJson, goNumber, quote } from '../../api/go-text.js';
+import { goTypeName, goValue } from '../../api/go-print.js';
+import { quote } from '../../api/go-text.js';
 import type { CustomResourceDefinition, CustomResourceScale } from '../../api/kinds/custom-resource-definition.js';
 import type { Scale } from '../../api/kinds/scale.js';
 import { type ApiObject, isObject, type Json, type JsonObject } from '../../api/object.js';
@@ -18,45 +19,26 @@ const scaleColumns = [
 ];
 
 const steps = (path: string): readonly string[] => path.replace(/^\./, '').split('.');
-const goTypes = (value: unknown): string => {
-  if (typeof value === 'string') return 'string';
-  if (typeof value === 'boolean') return 'bool';
-  if (typeof value === 'bigint') return 'int64';
-  if (typeof value === 'number') return Number.isSafeInteger(value) ? 'int64' : 'float64';
-  if (value === null || value === undefined) return '<nil>';
-  return Array.isArray(value) ? '[]interface {}' : 'map[string]interface {}';
-};
-const goValue = (value: unknown): string => {
-  if (typeof value === 'string') return value;
-  if (value === null || value === undefined) return '<nil>';
-  if (Array.isArray(value)) return `[${value.map(goValue).join(' ')}]`;
-  if (typeof value === 'number' || typeof value === 'bigint') return goNumber(value);
-  if (!isObject(value)) return goJson(value);
-  return `map[${Object.keys(value)
-    .sort()
-    .map((name) => `${name}:${goValue(value[name])}`)
-    .join(' ')}]`;
-};
 
 type Found = { readonly value: Json | undefined; readonly wrong?: undefined } | { readonly wrong: string };
 
 /** The value at a path, if it has the type; a text as the server words it otherwise. */
 function at(object: unknown, path: string, type: 'int64' | 'string'): Found {
   const names = steps(path);
-  let value: unknown = object;
+  let value = object as Json;
   for (const [index, name] of names.entries()) {
     if (value === null && index > 0) return { value: undefined };
     if (!isObject(value)) {
       return { wrong: accessorError(names.slice(0, index + 1), value, 'map[string]interface{}') };
     }
     if (!Object.hasOwn(value, name)) return { value: undefined };
-    value = value[name];
+    value = value[name] ?? null;
   }
-  return goTypes(value) === type ? { value: value as Json } : { wrong: accessorError(names, value, type) };
+  return goTypeName(value) === type ? { value } : { wrong: accessorError(names, value, type) };
 }
 
-const accessorError = (names: readonly string[], value: unknown, expected: string): string =>
-  `.${names.join('.')} accessor error: ${goValue(value)} is of the type ${goTypes(value)}, expected ${expected}`;
+const accessorError = (names: readonly string[], value: Json, expected: string): string =>
+  `.${names.join('.')} accessor error: ${goValue(value)} is of the type ${goTypeName(value)}, expected ${expected}`;
 
 const largest = 2_147_483_647;
 

@@ -165,7 +165,7 @@ describe('hostile patches', () => {
 describe('a body as text', () => {
   const document = { i: 1, f: 1.5, html: 'a<b', plain: 'é', list: [1, 2], long: 9_007_199_254_740_993n };
   const reading = (body: string, fieldValidation: FieldValidation = 'Warn') =>
-    jsonPatch.read(() => ({ ...readJson(body), text: () => body }), { fieldValidation });
+    jsonPatch.read(() => ({ ...readJson(body), bytes: Buffer.from(body) }), { fieldValidation });
   const run = (body: string) => reading(body).apply(document, schema, new Postponed());
   const value = (path: string, spelling: string) => `[{"op":"test","path":"/${path}","value":${spelling}}]`;
 

@@ -6,7 +6,7 @@ import { DoesNotApply, readReceivedPatch } from '../../../src/apiserver/patch/js
 
 /** Patches that webhooks send: what is wrong with them is told in full. */
 
-const read = (text: string) => readReceivedPatch(() => ({ ...readJson(text), text: () => text }));
+const read = (text: string) => readReceivedPatch(() => ({ ...readJson(text), bytes: Buffer.from(text) }));
 const object: JsonObject = { a: { b: 1 }, list: [1, 2], none: null };
 
 describe('an operation that does not fit', () => {

@@ -1,6 +1,6 @@
-import { goNumber, quote } from '../api/go-text.js';
-import { isList, isObject, type Json } from '../api/object.js';
-import { sortTexts } from './json-value.js';
+import { goNumber, quote } from './go-text.js';
+import { isList, isObject, type Json } from './object.js';
+import { sortTexts } from './text-order.js';
 
 /** How Go's fmt prints decoded JSON: error texts of patches and of server-side apply contain it. */
 

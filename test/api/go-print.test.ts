@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { goSyntax, goTypeName, goValue } from '../../src/api/go-print.js';
 import type { Json } from '../../src/api/object.js';
-import { goSyntax, goTypeName, goValue } from '../../src/apply/go-print.js';
 
 test.each<[Json, string, string]>([
   [
