@@ -122,7 +122,7 @@ async function ask(
   milliseconds: number,
 ): Promise<SigningResult> {
   const request = readRequest(csr);
-  const answer = await within({ clock, milliseconds, signal }, (stop) => signer.sign(request, stop));
+  const answer = await within({ clock, milliseconds, signals: [signal] }, (stop) => signer.sign(request, stop));
   const problem = 'issued' in answer ? problemWith(answer.issued, request) : undefined;
   if (problem !== undefined) throw new TerminalError(problem);
   return answer;

@@ -9,19 +9,19 @@ export class TimeoutError extends Error {
 export const noLongerNeeded = new Error('no longer needed');
 
 /**
- * Runs something for so long at the most. The signal it gets aborts when the time is over or `signal` aborts; what it
- * does after that is not waited for. Rejects with TimeoutError, or with the reason of `signal`.
+ * Runs something for so long at the most. The signal it gets aborts when the time is over or one of `signals` aborts;
+ * what it does after that is not waited for. Rejects with TimeoutError, or with the reason of that signal.
  */
 export async function within<T>(
-  limits: { readonly clock: Clock; readonly milliseconds: number; readonly signal: AbortSignal },
+  limits: { readonly clock: Clock; readonly milliseconds: number; readonly signals: readonly AbortSignal[] },
   run: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const { clock, milliseconds, signal } = limits;
-  signal.throwIfAborted();
+  const { clock, milliseconds, signals } = limits;
+  for (const signal of signals) signal.throwIfAborted();
   const over = new AbortController();
   const finished = new AbortController();
-  const stop = (): void => over.abort(signal.reason);
-  signal.addEventListener('abort', stop, { once: true });
+  const stop = ({ target }: Event): void => over.abort((target as AbortSignal).reason);
+  for (const signal of signals) signal.addEventListener('abort', stop, { once: true });
   void clock.sleep(milliseconds, finished.signal).then(() => {
     if (!finished.signal.aborted) over.abort(new TimeoutError(`not done within ${milliseconds} ms`));
   });
@@ -29,7 +29,7 @@ export async function within<T>(
     return await Promise.race([run(over.signal), rejection(over.signal)]);
   } finally {
     finished.abort(noLongerNeeded);
-    signal.removeEventListener('abort', stop);
+    for (const signal of signals) signal.removeEventListener('abort', stop);
   }
 }
 

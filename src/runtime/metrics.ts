@@ -52,7 +52,6 @@ export function openMetrics(options: { readonly process?: boolean } = {}): Metri
     if (families.has(family.name)) throw new Error(`there is a metric ${family.name} already`);
     families.set(family.name, family);
   };
-  let processMetrics: Promise<() => Promise<string>> | undefined;
   return {
     counter(given) {
       const series = new SeriesMap(given, 1, () => new Value());
@@ -103,6 +102,9 @@ interface Family {
   /** The lines of each series. */
   series(): Promise<Iterable<string>>;
 }
+
+/** One for all servers of a process: what watches the event loop and garbage collection is never let go by the library. */
+let processMetrics: ReturnType<typeof openProcessMetrics> | undefined;
 
 /** The library is loaded at the first scrape. */
 async function openProcessMetrics(): Promise<() => Promise<string>> {

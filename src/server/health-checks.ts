@@ -24,7 +24,7 @@ export function healthChecks(server: {
 }): readonly HealthCheck[] {
   const { store, objects, clock, signal } = server;
   const soon = (work: () => Promise<unknown>): Promise<string | undefined> =>
-    within({ clock, milliseconds: patienceMs, signal }, work).then(
+    within({ clock, milliseconds: patienceMs, signals: [signal] }, work).then(
       () => undefined,
       (error: unknown) => (error instanceof TimeoutError ? 'context deadline exceeded' : textOf(error)),
     );

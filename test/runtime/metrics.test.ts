@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import perfHooks from 'node:perf_hooks';
+import { expect, test, vi } from 'vitest';
 import { exponentialBuckets, openMetrics } from '../../src/runtime/metrics.js';
 
 const linesOf = async (metrics: ReturnType<typeof openMetrics>): Promise<readonly string[]> =>
@@ -71,4 +72,13 @@ test('the number of lines has an end, and others have their turns while they are
 
 test('exponential buckets', () => {
   expect(exponentialBuckets(1_000, 10, 3)).toEqual([1_000, 10_000, 100_000]);
+});
+
+test('the event loop is watched once, however many servers tell of it', async () => {
+  const watching = vi.spyOn(perfHooks, 'monitorEventLoopDelay');
+  for (let server = 0; server < 3; server++) {
+    const lines = await linesOf(openMetrics({ process: true }));
+    expect(lines.some((line) => line.startsWith('nodejs_eventloop_lag_p99_seconds'))).toBe(true);
+  }
+  expect(watching).toHaveBeenCalledTimes(1);
 });

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { Agent, request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
@@ -40,7 +41,7 @@ const longestComplaint = 16_384;
 export interface HookClient {
   /** Posts a review. Throws CallFailed, or the reason of the signal. */
   post(call: HookCall): Promise<HookReply>;
-  /** Ends all connections. */
+  /** Ends all calls and connections. Later calls fail. */
   close(): void;
 }
 
@@ -59,6 +60,9 @@ export function hookClient({
   readonly userAgent?: string;
 }): HookClient {
   const agents = new Map<string, Agent>();
+  // Every call under way listens.
+  const closing = new AbortController();
+  setMaxListeners(0, closing.signal);
   const agentOf = (target: HookTarget): Agent => {
     const key = JSON.stringify([target.authority, target.address, target.ca ?? null]);
     const known = agents.get(key);
@@ -110,8 +114,9 @@ export function hookClient({
       const progress: Progress = { answered: false };
       if ('unreachable' in address) throw failed(address.unreachable);
       try {
-        return await within({ clock, milliseconds: call.milliseconds, signal: call.signal }, (signal) =>
-          run({ ...call, progress }, query, signal),
+        return await within(
+          { clock, milliseconds: call.milliseconds, signals: [call.signal, closing.signal] },
+          (signal) => run({ ...call, progress }, query, signal),
         );
       } catch (error) {
         if (call.signal.aborted) throw call.signal.reason;
@@ -121,6 +126,7 @@ export function hookClient({
       }
     },
     close() {
+      closing.abort(new Error('the client is closed'));
       for (const agent of agents.values()) agent.destroy();
       agents.clear();
     },

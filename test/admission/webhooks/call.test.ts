@@ -189,6 +189,23 @@ test('a caller who goes ends the call, and the connection with it', async () => 
   await vi.waitUntil(() => closed, { interval: 5 });
 });
 
+test('when the client is closed its calls end, those that wait to ask again, too, and nothing is asked any more', async () => {
+  const clock = new FakeClock();
+  const { hook, client } = await world(({ path }, response) => {
+    if (path.startsWith('/busy')) response.writeHead(429, { 'retry-after': '1' }).end('x');
+  }, clock);
+  const replies = ['/slow', '/busy'].map((path) => client.post(call(hook, path)));
+  const ends = Promise.allSettled(replies);
+  // Each is timed; one waits besides.
+  await vi.waitUntil(() => hook.asked.length === 2 && clock.sleeping === 3, { interval: 5 });
+  client.close();
+  for (const end of await ends)
+    expect(end).toMatchObject({ reason: { message: expect.stringContaining('is closed') } });
+  await expect(client.post(call(hook, '/late'))).rejects.toThrow('the client is closed');
+  expect(clock.sleeping).toBe(0);
+  expect(hook.asked).toHaveLength(2);
+});
+
 test('a connection that was closed while nobody used it is made anew', async () => {
   const { hook, client } = await world((_, response, request) => {
     response.end('{}', () => setImmediate(() => request.socket.destroy()));
