@@ -15,7 +15,7 @@ import { inOrder } from '../schema/encode.js';
 import { deleteOptions } from '../schema/meta.js';
 import type { Schema } from '../schema/schema.js';
 import type { Served } from './catalogue.js';
-import { existsInProtobuf, mediaTypesOf } from './negotiate.js';
+import { mediaTypes } from './negotiate.js';
 import type { Parts } from './parts.js';
 import {
   isOptionsKind,
@@ -48,46 +48,33 @@ const mediaType = new RegExp(`^\\s*(${token}/${token})\\s*(?:${parameter})*(?:;\
 /** The media type without its parameters, lower case; undefined if it or they cannot be read. */
 const mediaTypeOf = (contentType: string): string | undefined => mediaType.exec(contentType)?.[1]?.toLowerCase();
 
-/** In which forms a body is read. */
-interface Forms {
-  /** Absent where protobuf is not. */
-  readonly protobuf?: Schema | undefined;
-  /** Media types that a refusal lists. */
-  readonly listed: string;
-}
-
-const formsOf = (definition: ResourceDefinition): Forms => {
-  const listsProtobuf = existsInProtobuf(definition);
-  return {
-    // A custom resource is refused in it all the same.
-    protobuf: listsProtobuf && definition.origin === 'built-in' ? definition.schema : undefined,
-    listed: mediaTypesOf(listsProtobuf),
-  };
-};
+/** What a body in protobuf is read by; undefined: it is refused. */
+const messageOf = ({ origin, schema }: ResourceDefinition): Schema | undefined =>
+  origin === 'built-in' ? schema : undefined;
 
 type Format = typeof json | typeof yaml | typeof protobuf;
-function formatOf(contentType: string | undefined, forms: Forms): Format {
+function formatOf(contentType: string | undefined, message: Schema | undefined): Format {
   const type = contentType ? mediaTypeOf(contentType) : json;
-  if (type === json || type === yaml || (type === protobuf && forms.protobuf !== undefined)) return type;
+  if (type === json || type === yaml || (type === protobuf && message !== undefined)) return type;
   throw unsupportedMediaType(
-    `the body of the request was in an unknown format - accepted media types include: ${forms.listed}`,
+    `the body of the request was in an unknown format - accepted media types include: ${mediaTypes}`,
   );
 }
 
 /** Refuses a body that nobody could read, before anything else is said of the request: of a create, that comes first. */
 export const checkMediaType = (contentType: string | undefined, definition: ResourceDefinition): void =>
-  void formatOf(contentType, formsOf(definition));
+  void formatOf(contentType, messageOf(definition));
 
-async function parse(body: RequestBody, forms: Forms, turns = new TurnTaking()): Promise<Parsed> {
+async function parse(body: RequestBody, message: Schema | undefined, turns = new TurnTaking()): Promise<Parsed> {
   if ('object' in body) {
     const value = body.object as JsonObject;
     return { text: { value, exact: value, duplicates: [] }, dump: '' };
   }
   const { bytes } = body;
-  const format = formatOf(body.contentType, forms);
+  const format = formatOf(body.contentType, message);
   if (format === protobuf) {
     const { decodeEnvelope } = await import('../schema/protobuf.js');
-    const steps = decodeEnvelope(forms.protobuf as Schema, bytes);
+    const steps = decodeEnvelope(message as Schema, bytes);
     const value = bytes.length < largeJson ? atOnce(steps) : await inTurns(steps, turns);
     return { text: { value, exact: value, duplicates: [] }, dump: dumpBody(bytes) };
   }
@@ -124,7 +111,7 @@ export async function readSent(
   const turns = new TurnTaking();
   let parsed: Parsed;
   try {
-    parsed = await parse(body, formsOf(definition), turns);
+    parsed = await parse(body, messageOf(definition), turns);
   } catch (error) {
     if (error instanceof ApiError) throw error;
     const message = error instanceof Error ? error.message : String(error);
@@ -324,7 +311,7 @@ export async function readDeleteBody(request: ApiRequest): Promise<DeleteBody | 
   if ('object' in body ? body.object === undefined : body.bytes.length === 0) return undefined;
   let parsed: Parsed;
   try {
-    parsed = await parse(body, { protobuf: deleteOptions, listed: mediaTypesOf() });
+    parsed = await parse(body, deleteOptions);
     const { apiVersion, kind } = checkedVersion(typeMetaOf(parsed.text.exact));
     const isBare = apiVersion === '' || apiVersion === 'meta.k8s.io/';
     const given = { kind, apiVersion: isBare ? optionsVersion : apiVersion };

@@ -1,7 +1,5 @@
 import { type ApiError, badRequest, notAcceptable } from '../api/errors.js';
 import type { Query } from '../api/options.js';
-import type { ResourceDefinition } from '../registry/resource-definition.js';
-import { hasOpenStructs } from '../schema/open-structs.js';
 import type { Representation } from './request.js';
 
 /** Content negotiation: from an Accept header to the form of the answer. */
@@ -94,17 +92,9 @@ function choose(
   return undefined;
 }
 
-/** Do objects of this kind lose nothing in protobuf? Custom resources never travel in it, and are said to. */
-export const existsInProtobuf = ({ origin, schema }: ResourceDefinition): boolean =>
-  origin === 'custom' || !hasOpenStructs(schema);
-
-/** What bodies and answers may be; `protobuf` false for kinds that lose something in it. */
-export const mediaTypesOf = (protobuf = true): string =>
-  ['application/json', 'application/yaml', ...(protobuf ? ['application/vnd.kubernetes.protobuf'] : [])].join(', ');
-const streamsOf = (protobuf = true): string =>
-  ['application/json', ...(protobuf ? ['application/vnd.kubernetes.protobuf'] : [])]
-    .map((type) => `${type};stream=watch`)
-    .join(', ');
+/** What bodies and answers may be. Custom resources never travel in protobuf, and are said to. */
+export const mediaTypes = 'application/json, application/yaml, application/vnd.kubernetes.protobuf';
+const streamTypes = 'application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch';
 
 /** What is asked: what may be transformed, and in which forms it exists. */
 export interface Offer {
@@ -114,8 +104,6 @@ export interface Offer {
   readonly collection: boolean;
   readonly query: Query;
   readonly userAgent: string | undefined;
-  /** False for built-in kinds that lose something in protobuf. */
-  readonly protobuf?: boolean;
   /** False where there are no tables, such as the approval of a request. */
   readonly tables?: boolean;
   /** Not an object of a resource: comes in one shape only. */
@@ -139,16 +127,15 @@ export function negotiate(accept: string | undefined, offer: Offer): Representat
   const pretty = !watching && wantsPretty(offer.query, offer.userAgent);
   if (accept === undefined || accept === '' || accept === 'application/json' || accept === '*/*')
     return { mediaType: 'json', pretty };
-  const listed = mediaTypesOf(offer.protobuf);
-  const streams = streamsOf(offer.protobuf);
-  if (offer.origin === 'built-in') requireRoute(accept, offer.collection ? `${listed}, ${streams}` : listed);
+  if (offer.origin === 'built-in')
+    requireRoute(accept, offer.collection ? `${mediaTypes}, ${streamTypes}` : mediaTypes);
   const chosen = choose(
     accept,
     (form, target) => (target === undefined ? existsIn(form, offer) : isAllowed(target, form, offer)),
     offer.document === true ? undefined : 'v1',
   );
-  if (chosen === undefined) throw refusal(listed);
-  if (watching && chosen.form === 'yaml') throw refusal(streams);
+  if (chosen === undefined) throw refusal(mediaTypes);
+  if (watching && chosen.form === 'yaml') throw refusal(streamTypes);
   return {
     mediaType: chosen.form,
     ...(chosen.target === undefined ? {} : { as: chosen.target as NonNullable<Representation['as']> }),
@@ -166,8 +153,8 @@ export function requireRoute(accept: string | undefined, produced: string): void
 
 const refusal = (types: string): ApiError => notAcceptable(`only the following media types are accepted: ${types}`);
 
-const existsIn = (form: Form, { origin, protobuf, document }: Offer): boolean =>
-  form !== 'protobuf' || document === true || (origin === 'built-in' && protobuf !== false);
+const existsIn = (form: Form, { origin, document }: Offer): boolean =>
+  form !== 'protobuf' || document === true || origin === 'built-in';
 
 const isAllowed = ({ kind, group, version }: Target, form: Form, { document, tables }: Offer): boolean =>
   document !== true &&

@@ -14,7 +14,7 @@ import type { RequestContext, ResourceDefinition, SubresourceAction } from '../r
 import { accessOf, requireAccess } from './access.js';
 import { checkMediaType, readDeleteBody, readObject } from './bodies.js';
 import { pageNotFound } from './health.js';
-import { existsInProtobuf, negotiate, readIncludeObject } from './negotiate.js';
+import { negotiate, readIncludeObject } from './negotiate.js';
 import { requestTimeout } from './operations/deadlines.js';
 import type { Parts } from './parts.js';
 import { patchTypeOf } from './patch/index.js';
@@ -57,7 +57,6 @@ export async function runResourceRequest(
     collection: info.verb === 'list' || info.verb === 'watch',
     query: request.query,
     userAgent: request.header('user-agent'),
-    protobuf: existsInProtobuf(definition),
     tables:
       subresource?.type === 'view'
         ? subresource.tables !== false

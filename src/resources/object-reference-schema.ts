@@ -1,10 +1,10 @@
-import { field, string, struct } from '../schema/builder.js';
-
-const component = (name: string): { readonly component: string } => ({ component: `io.k8s.api.core.v1.${name}` });
+import { embedded, field, string } from '../schema/builder.js';
+import type { Schema } from '../schema/schema.js';
+import { coreStruct } from './core-struct.js';
 
 /** core/v1 ObjectReference. */
-export const objectReference = struct(
-  'v1.ObjectReference',
+export const objectReference = coreStruct(
+  'ObjectReference',
   {
     kind: field(1, string(), { description: 'Kind of the object.' }),
     namespace: field(2, string(), { description: 'Namespace of the object.' }),
@@ -14,16 +14,19 @@ export const objectReference = struct(
     resourceVersion: field(6, string(), { description: 'Version of the object that is meant.' }),
     fieldPath: field(7, string(), { description: 'Part of the object that is meant.' }),
   },
-  { mapType: 'atomic', description: 'Points at an object.', ...component('ObjectReference') },
+  { mapType: 'atomic', description: 'Points at an object.' },
 );
 
+const localName = (description: string): { readonly name: Schema } => ({
+  name: field(1, string(), { default: '', description }),
+});
+
 /** core/v1 LocalObjectReference. */
-export const localObjectReference = struct(
-  'v1.LocalObjectReference',
-  { name: field(1, string(), { description: 'Name of the object.' }) },
-  {
-    mapType: 'atomic',
-    description: 'Points at an object in the same namespace.',
-    ...component('LocalObjectReference'),
-  },
-);
+export const localObjectReference = coreStruct('LocalObjectReference', localName('Name of the object.'), {
+  mapType: 'atomic',
+  description: 'Points at an object in the same namespace.',
+});
+
+/** The name of an object of one kind, for a struct that embeds a LocalObjectReference. */
+export const nameOf = (kind: string): Readonly<Record<string, Schema>> =>
+  embedded(1, 'LocalObjectReference', localName(`Name of the ${kind}.`));

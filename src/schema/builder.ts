@@ -99,10 +99,10 @@ export const field = (
   schema: Schema,
   more: Partial<Omit<Schema, 'wire'>> & { readonly default?: Json } & Pick<
       WireFacts,
-      'presence' | 'keepsEmpty' | 'writeOnly' | 'go' | 'within'
+      'presence' | 'keepsEmpty' | 'fills' | 'writeOnly' | 'go'
     > = {},
 ): Schema => {
-  const { presence, keepsEmpty, writeOnly, go, within, ...rest } = more;
+  const { presence, keepsEmpty, fills, writeOnly, go, ...rest } = more;
   return {
     ...schema,
     ...rest,
@@ -111,9 +111,9 @@ export const field = (
       number,
       ...(presence === undefined ? {} : { presence }),
       ...(keepsEmpty === undefined ? {} : { keepsEmpty }),
+      ...(fills === undefined ? {} : { fills }),
       ...(writeOnly === undefined ? {} : { writeOnly }),
       ...(go === undefined ? {} : { go }),
-      ...(within === undefined ? {} : { within }),
     },
   };
 };
@@ -121,3 +121,16 @@ export const field = (
 /** Like `field`, for a Go pointer: a zero value given is kept, a struct not given is left out. */
 export const optional = (number: number, schema: Schema, more: Parameters<typeof field>[2] = {}): Schema =>
   field(number, schema, { presence: 'pointer', ...more });
+
+/** Fields of a struct that Go embeds in another, whose fields JSON shows inline: for the place where it is embedded. */
+export const embedded = (
+  number: number,
+  name: string,
+  fields: Readonly<Record<string, Schema>>,
+): Readonly<Record<string, Schema>> =>
+  Object.fromEntries(
+    Object.entries(fields).map(([key, schema]) => [
+      key,
+      { ...schema, wire: { ...schema.wire, within: { number, struct: name } } },
+    ]),
+  );

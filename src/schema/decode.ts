@@ -461,7 +461,6 @@ interface Field {
 function makeStruct(schema: Schema): Node {
   const type = goType(schema);
   const name = structName(schema);
-  const keepsUnknown = schema.preserveUnknownFields === true;
   let fields: readonly Field[] = [];
   let indexes: ReadonlyMap<string, number> | undefined;
 
@@ -505,7 +504,6 @@ function makeStruct(schema: Schema): Node {
       indexes ??= compile();
       const { path, fields: fieldPath, struct: outer } = state;
       const slots: (Json | undefined)[] = [];
-      let unknown: Record<string, Json> | undefined;
       state.struct = name;
 
       const decodeField = (at: number, given: ExactJson): Json | undefined => {
@@ -519,18 +517,12 @@ function makeStruct(schema: Schema): Node {
         fieldPath.length = length;
         return decoded;
       };
-      const decodeUnknown = (member: string, given: ExactJson): void => {
-        if (keepsUnknown) {
-          unknown ??= {};
-          setMember(unknown, member, plainJson(given));
-        } else state.strict('unknown', member);
-      };
 
       if (value instanceof RepeatedMembers) {
         const seen: ExactJson[] = [];
         for (const [member, given] of value.members) {
           const at = indexes.get(member);
-          if (at === undefined) decodeUnknown(member, given);
+          if (at === undefined) state.strict('unknown', member);
           else if (seen[at] === undefined) {
             seen[at] = given;
             if (!isAbsent(given)) slots[at] = decodeField(at, given);
@@ -547,15 +539,12 @@ function makeStruct(schema: Schema): Node {
         for (const member in value) {
           const given = value[member] as ExactJson;
           const at = indexes.get(member);
-          if (at === undefined) decodeUnknown(member, given);
+          if (at === undefined) state.strict('unknown', member);
           else if (!isAbsent(given)) slots[at] = decodeField(at, given);
         }
       }
       state.struct = outer;
-      const out = assemble(slots, state);
-      if (unknown !== undefined)
-        for (const member of Object.keys(unknown)) setMember(out, member, unknown[member] as Json);
-      return out;
+      return assemble(slots, state);
     },
   };
 }

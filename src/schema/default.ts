@@ -75,7 +75,7 @@ const wholeDefaults = new WeakMap<Schema, WholeDefault>();
 function wholeDefault(schema: Schema): WholeDefault {
   const known = wholeDefaults.get(schema);
   if (known !== undefined) return known;
-  const given = schema.default ?? null;
+  const given = givenDefault(schema) ?? null;
   const room = { left: maxDefaulted };
   const value = fill(given, schema, room);
   const whole = { value, size: room.left < 0 ? Infinity : countValues(given) + maxDefaulted - room.left };
@@ -117,7 +117,8 @@ function drop(value: Json, schema: Schema): Json {
   });
 }
 
-const hasDefault = (schema: Schema): boolean => schema.default !== undefined && schema.default !== null;
+const givenDefault = ({ default: given, wire }: Schema): Json | undefined => given ?? wire?.fills;
+const hasDefault = (schema: Schema): boolean => (givenDefault(schema) ?? null) !== null;
 
 const propertyLists = new WeakMap<Schema, readonly (readonly [string, Schema])[]>();
 

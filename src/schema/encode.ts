@@ -224,8 +224,6 @@ function arrangeStruct(schema: Schema): Arrange {
   const members = [...(schema.properties ?? [])]
     .filter(([, of]) => of.wire?.writeOnly !== true)
     .map(([name, of]) => memberOf(name, of));
-  const names = new Set(schema.properties?.keys());
-  const keepsUnknown = schema.preserveUnknownFields === true;
   return (value, later) => {
     if (!isObject(value)) return value;
     const out: Record<string, Json> = {};
@@ -239,9 +237,6 @@ function arrangeStruct(schema: Schema): Arrange {
       if (isUnion && Array.isArray(given) && given.length === 0) continue;
       const arranged = arrangeMember === asIs ? given : arrangeMember(given, later);
       if (!omitEmpty || arranged !== noMembers) out[name] = arranged;
-    }
-    if (keepsUnknown) {
-      for (const name of Object.keys(value)) if (!names.has(name)) setMember(out, name, value[name] as Json);
     }
     return out;
   };

@@ -96,6 +96,8 @@ export interface WireFacts {
   readonly presence?: 'omitempty' | 'pointer' | 'always' | 'null';
   /** No items, if sent, are something else than nothing: kept by decoding, though never written. */
   readonly keepsEmpty?: boolean;
+  /** A default that Go code fills in, so that OpenAPI does not tell of it. */
+  readonly fills?: Json;
   /** Do not write on output; e.g. `stringData`. */
   readonly writeOnly?: boolean;
   /**

@@ -25,7 +25,6 @@ import { decodeText } from '../../src/schema/decode.js';
 import { arrange } from '../../src/schema/encode.js';
 import { itemsOf, structName, valuesOf, wireShape } from '../../src/schema/go-types.js';
 import { deleteOptions, listMeta } from '../../src/schema/meta.js';
-import { hasOpenStructs } from '../../src/schema/open-structs.js';
 import { decodeEnvelope, encodeEnvelope, encodeProtobuf } from '../../src/schema/protobuf.js';
 import type { Schema } from '../../src/schema/schema.js';
 
@@ -120,19 +119,11 @@ describe.each(kinds.map((one) => [structName(one.schema), one] as const))('%s', 
     });
   });
 
-  if (hasOpenStructs(schema)) return;
   test('protobuf', () => {
     const bytes = encodeEnvelope({ apiVersion, kind }, encodeProtobuf(schema, full));
     const value = atOnce(decodeEnvelope(schema, bytes));
     expect(decoded({ value, exact: value, duplicates: [] })).toEqual({ json, strict: [] });
   });
-});
-
-test('kinds that lose something in protobuf', () => {
-  expect(kinds.filter(({ schema }) => hasOpenStructs(schema)).map(({ schema }) => structName(schema))).toEqual([
-    'Node',
-    'Pod',
-  ]);
 });
 
 test('every field of a kind that travels has a number of its own, except type and version', () => {

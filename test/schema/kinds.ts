@@ -15,12 +15,9 @@ export const configMap = b.struct(
   { component: 'io.k8s.api.core.v1.ConfigMap', description: 'Text and bytes by key.' },
 );
 
-const rule = { within: { number: 2, struct: 'Rule' } };
-
 export const ruleWithOperations = b.struct('v1.RuleWithOperations', {
   operations: b.field(1, b.list(b.string())),
-  apiGroups: b.field(1, b.list(b.string()), rule),
-  scope: b.optional(4, b.string(), rule),
+  ...b.embedded(2, 'Rule', { apiGroups: b.field(1, b.list(b.string())), scope: b.optional(4, b.string()) }),
 });
 
 const condition = b.struct('v1.CertificateSigningRequestCondition', {

@@ -119,7 +119,7 @@ describe('node agents', () => {
         ],
         { capacity },
       );
-      expect(node.status).toEqual({
+      expect(node.status).toMatchObject({
         conditions: [
           { type: 'DiskPressure', status: 'False' },
           { type: 'Ready', status: 'True' },

@@ -59,7 +59,8 @@ export function podServiceAccount(options: PodServiceAccountOptions): AdmissionS
         refuse(attributes, mirrorProblem(pod));
         return pod;
       }
-      const named = withSpec(pod, { serviceAccountName: pod.spec?.serviceAccountName || defaultServiceAccount });
+      const name = pod.spec?.serviceAccountName || defaultServiceAccount;
+      const named = withSpec(pod, { serviceAccountName: name, serviceAccount: name });
       const account = await accountOf(named, attributes, options);
       const mounted = wantsToken(named, account) ? withToken(named, domains) : named;
       return withPullSecrets(mounted, account);

@@ -10,6 +10,8 @@ export interface Pod extends ApiObject {
 export interface PodSpec {
   readonly containers?: Json;
   readonly serviceAccountName?: string;
+  /** What that was called at first. */
+  readonly serviceAccount?: string;
   readonly nodeName?: string;
   readonly [field: string]: unknown;
 }

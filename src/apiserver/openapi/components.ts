@@ -130,8 +130,8 @@ const ownDescription = (schema: Schema): JsonObject =>
 
 /** Structs have `{}`, what is always written its zero value, elements of lists and maps too; what may be null has none. */
 function defaultOf(schema: Schema, isElement: boolean): Json | undefined {
-  if (presenceOf(schema) === 'null') return undefined;
   if (schema.default !== undefined) return schema.default;
+  if (presenceOf(schema) === 'null') return undefined;
   const shape = wireShape(schema);
   const isPointer = presenceOf(schema) === 'pointer' && !isElement;
   if (shape === 'struct') return isPointer ? undefined : {};

@@ -3,14 +3,15 @@ import { configKey, nameRules } from '../../api/names.js';
 import type { Steps } from '../../api/steps.js';
 import { eachInvalid, invalid, mapKey, ofEachInSteps, tooLong, type Violation } from '../../api/violations.js';
 import { defineResource } from '../../registry/resource-definition.js';
-import { boolean, bytes, field, map, optional, string, struct } from '../../schema/builder.js';
+import { boolean, bytes, field, map, optional, string } from '../../schema/builder.js';
 import { objectMeta, typeMeta } from '../../schema/meta.js';
 import { sortedNames } from '../../schema/sorted.js';
 import { age, column } from '../columns.js';
+import { coreStruct } from '../core-struct.js';
 import { base64Bytes, maxContentBytes, validateImmutableContents, withoutNulls } from '../immutable-contents.js';
 
-export const configMapSchema = struct(
-  'v1.ConfigMap',
+export const configMapSchema = coreStruct(
+  'ConfigMap',
   {
     ...typeMeta,
     metadata: field(1, objectMeta, { description: 'Names, labels, versions and times.' }),
@@ -18,7 +19,7 @@ export const configMapSchema = struct(
     data: field(2, map(string()), { description: 'Text by key.' }),
     binaryData: field(3, map(bytes()), { description: 'Bytes by key; no key may stand in data too.' }),
   },
-  { description: 'Configuration for programs.', component: 'io.k8s.api.core.v1.ConfigMap' },
+  { description: 'Configuration for programs.' },
 );
 
 function* validateContents({ data, binaryData }: ConfigMap): Steps<readonly Violation[]> {

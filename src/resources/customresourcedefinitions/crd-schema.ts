@@ -133,7 +133,7 @@ const serviceReference = struct(
     namespace: field(1, string(), { presence: always, description: 'Namespace of the service.' }),
     name: field(2, string(), { presence: always, description: 'Name of the service.' }),
     path: optional(3, string(), { description: 'Path of the URL.' }),
-    port: optional(4, integer32(), { default: 443, description: 'Port of the service.' }),
+    port: optional(4, integer32(), { fills: 443, description: 'Port of the service.' }),
   },
   { required: ['namespace', 'name'], description: 'A service.', ...component('ServiceReference') },
 );

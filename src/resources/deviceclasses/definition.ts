@@ -26,7 +26,7 @@ import {
 } from '../../api/violations.js';
 import { checkSelector } from '../../cel/environments/device.js';
 import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
-import { anyJson, field, list, optional, string, struct } from '../../schema/builder.js';
+import { anyJson, embedded, field, list, optional, string, struct } from '../../schema/builder.js';
 import { objectMeta, typeMeta } from '../../schema/meta.js';
 import { age } from '../columns.js';
 
@@ -57,32 +57,27 @@ const deviceSelector = struct(
   { description: 'Tells which devices are meant.', ...component('DeviceSelector') },
 );
 
+const opaqueDeviceConfiguration = struct(
+  'v1.OpaqueDeviceConfiguration',
+  {
+    driver: field(1, string(), { presence: 'always', description: 'Driver the parameters are for.' }),
+    parameters: field(2, anyJson(), {
+      presence: 'always',
+      description: 'A JSON object that only the driver understands.',
+    }),
+  },
+  {
+    required: ['driver', 'parameters'],
+    description: 'Parameters that only one driver understands.',
+    ...component('OpaqueDeviceConfiguration'),
+  },
+);
+
 const deviceClassConfiguration = struct(
   'v1.DeviceClassConfiguration',
-  {
-    opaque: optional(
-      1,
-      struct(
-        'v1.OpaqueDeviceConfiguration',
-        {
-          driver: field(1, string(), { presence: 'always', description: 'Driver the parameters are for.' }),
-          parameters: field(2, anyJson(), {
-            presence: 'always',
-            description: 'A JSON object that only the driver understands.',
-          }),
-        },
-        {
-          required: ['driver', 'parameters'],
-          description: 'Parameters that only one driver understands.',
-          ...component('OpaqueDeviceConfiguration'),
-        },
-      ),
-      {
-        within: { number: 1, struct: 'DeviceConfiguration' },
-        description: 'Parameters that only one driver understands.',
-      },
-    ),
-  },
+  embedded(1, 'DeviceConfiguration', {
+    opaque: optional(1, opaqueDeviceConfiguration, { description: 'Parameters that only one driver understands.' }),
+  }),
   { description: 'Configuration of the devices of a class.', ...component('DeviceClassConfiguration') },
 );
 

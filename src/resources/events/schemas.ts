@@ -1,23 +1,22 @@
 import { field, integer32, microTime, optional, string, struct, time } from '../../schema/builder.js';
 import { objectMeta, typeMeta } from '../../schema/meta.js';
+import { coreStruct } from '../core-struct.js';
 import { objectReference } from '../object-reference-schema.js';
 
 /** Events as the core group has them, and as `events.k8s.io` has them. */
 
-const component = (name: string): { readonly component: string } => ({ component: `io.k8s.api.core.v1.${name}` });
-
-const eventSource = struct(
-  'v1.EventSource',
+const eventSource = coreStruct(
+  'EventSource',
   {
     component: field(1, string(), { description: 'Program that reports the event.' }),
     host: field(2, string(), { description: 'Machine it runs on.' }),
   },
-  { description: 'Who reports an event.', ...component('EventSource') },
+  { description: 'Who reports an event.' },
 );
 
 /** core/v1 Event. */
-export const eventSchema = struct(
-  'v1.Event',
+export const eventSchema = coreStruct(
+  'Event',
   {
     ...typeMeta,
     metadata: field(1, objectMeta, { description: 'Names, labels, versions and times.' }),
@@ -32,13 +31,13 @@ export const eventSchema = struct(
     eventTime: field(10, microTime(), { presence: 'always', description: 'When it was first observed.' }),
     series: optional(
       11,
-      struct(
-        'v1.EventSeries',
+      coreStruct(
+        'EventSeries',
         {
           count: field(1, integer32(), { description: 'How often it happened until lastObservedTime.' }),
           lastObservedTime: field(2, microTime(), { presence: 'always', description: 'When it last happened.' }),
         },
-        { description: 'Repetitions of an event.', ...component('EventSeries') },
+        { description: 'Repetitions of an event.' },
       ),
       { description: 'Repetitions of the event.' },
     ),
@@ -47,7 +46,7 @@ export const eventSchema = struct(
     reportingComponent: field(14, string(), { presence: 'always', description: 'Controller that reports the event.' }),
     reportingInstance: field(15, string(), { presence: 'always', description: 'Instance of that controller.' }),
   },
-  { required: ['metadata', 'involvedObject'], description: 'Something that happened.', ...component('Event') },
+  { required: ['metadata', 'involvedObject'], description: 'Something that happened.' },
 );
 
 const eventsComponent = (name: string): { readonly component: string } => ({

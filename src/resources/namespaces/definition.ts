@@ -7,14 +7,13 @@ import type { Labels } from '../../api/selectors.js';
 import { atOnce, Postponed, type Steps } from '../../api/steps.js';
 import { eachInvalid, index, invalid, invalidWord, ofEach, type Violation } from '../../api/violations.js';
 import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
-import { field, list, listMap, string, struct, time } from '../../schema/builder.js';
+import { field, list, listMap, string, time } from '../../schema/builder.js';
 import { objectMeta, typeMeta } from '../../schema/meta.js';
 import { age, column } from '../columns.js';
+import { coreStruct } from '../core-struct.js';
 
-const component = (name: string): { readonly component: string } => ({ component: `io.k8s.api.core.v1.${name}` });
-
-const condition = struct(
-  'v1.NamespaceCondition',
+const condition = coreStruct(
+  'NamespaceCondition',
   {
     type: field(1, string({ go: 'v1.NamespaceConditionType' }), {
       presence: 'always',
@@ -31,32 +30,31 @@ const condition = struct(
   {
     required: ['type', 'status'],
     description: 'One aspect of a namespace\u2019s state.',
-    ...component('NamespaceCondition'),
   },
 );
 
-export const namespaceSchema = struct(
-  'v1.Namespace',
+export const namespaceSchema = coreStruct(
+  'Namespace',
   {
     ...typeMeta,
     metadata: field(1, objectMeta, { description: 'Names, labels, versions and times.' }),
     spec: field(
       2,
-      struct(
-        'v1.NamespaceSpec',
+      coreStruct(
+        'NamespaceSpec',
         {
           finalizers: field(1, list(string({ go: 'v1.FinalizerName' }), { listType: 'atomic' }), {
             description: 'Names that must be removed before the namespace goes.',
           }),
         },
-        { description: 'What holds a namespace.', ...component('NamespaceSpec') },
+        { description: 'What holds a namespace.' },
       ),
       { description: 'What holds the namespace.' },
     ),
     status: field(
       3,
-      struct(
-        'v1.NamespaceStatus',
+      coreStruct(
+        'NamespaceStatus',
         {
           phase: field(1, string({ go: 'v1.NamespacePhase' }), {
             enum: ['Active', 'Terminating'],
@@ -64,12 +62,12 @@ export const namespaceSchema = struct(
           }),
           conditions: field(2, listMap(condition, ['type']), { description: 'How far the deletion has come.' }),
         },
-        { description: 'State of a namespace.', ...component('NamespaceStatus') },
+        { description: 'State of a namespace.' },
       ),
       { description: 'State of the namespace.' },
     ),
   },
-  { description: 'A space for names.', ...component('Namespace') },
+  { description: 'A space for names.' },
 );
 
 const standardFinalizers: readonly string[] = [namespaceFinalizer, 'orphan', 'foregroundDeletion'];

@@ -4,60 +4,25 @@ import { type ContainerList, containersIn } from '../../api/kinds/pod-references
 import { nameRules } from '../../api/names.js';
 import { forbiddenField } from '../../api/violations.js';
 import { defineResource } from '../../registry/resource-definition.js';
-import { field, listMap, string, struct } from '../../schema/builder.js';
+import { field } from '../../schema/builder.js';
 import { objectMeta, typeMeta } from '../../schema/meta.js';
 import { age } from '../columns.js';
-import { keyedParts } from '../keyed-parts.js';
-import { localObjectReference } from '../object-reference-schema.js';
+import { coreStruct } from '../core-struct.js';
+import { withPodDefaults } from './defaults.js';
+import { qualityOf } from './quality.js';
+import { podSpec } from './spec-schema.js';
+import { podStatus } from './status-schema.js';
 
-const component = (name: string): { readonly component: string } => ({ component: `io.k8s.api.core.v1.${name}` });
-
-const containers = keyedParts('Container', 'name', 'A program.');
-
-/** Nothing runs pods here: of the spec only what identities need is known, the rest is kept as it is. */
-export const podSchema = struct(
-  'v1.Pod',
+/** Nothing runs pods here: they are stored as they are told. */
+export const podSchema = coreStruct(
+  'Pod',
   {
     ...typeMeta,
     metadata: field(1, objectMeta, { description: 'Names, labels, versions and times.' }),
-    spec: field(
-      2,
-      struct(
-        'v1.PodSpec',
-        {
-          volumes: field(1, keyedParts('Volume', 'name', 'Files for containers.'), {
-            description: 'What containers mount.',
-          }),
-          initContainers: field(20, containers, { description: 'What runs first.' }),
-          containers: field(2, containers, { description: 'What runs.' }),
-          ephemeralContainers: field(34, keyedParts('EphemeralContainer', 'name', 'A program for a look inside.'), {
-            description: 'What was added to look inside.',
-          }),
-          serviceAccountName: field(8, string(), { description: 'Account the pod runs as.' }),
-          nodeName: field(10, string(), { description: 'Node the pod is bound to.' }),
-          imagePullSecrets: field(15, listMap(localObjectReference, ['name']), {
-            description: 'Secrets for pulling images.',
-          }),
-        },
-        { preserveUnknownFields: true, description: 'What a pod should be.', ...component('PodSpec') },
-      ),
-      { description: 'What the pod should be.' },
-    ),
-    status: field(
-      3,
-      struct(
-        'v1.PodStatus',
-        {
-          conditions: field(2, keyedParts('PodCondition', 'type', 'One aspect of the state.'), {
-            description: 'State of the pod, aspect by aspect.',
-          }),
-        },
-        { preserveUnknownFields: true, description: 'State of a pod.', ...component('PodStatus') },
-      ),
-      { description: 'State of the pod.' },
-    ),
+    spec: field(2, podSpec, { description: 'What the pod should be.' }),
+    status: field(3, podStatus, { description: 'State of the pod.' }),
   },
-  { description: 'A group of containers.', ...component('Pod') },
+  { description: 'A group of containers.' },
 );
 
 /** What accounts, nodes and Secrets are concluded from: all of the spec but what may change in Kubernetes too. */
@@ -91,8 +56,8 @@ export const pods = defineResource<Pod>({
     'spec.nodeName': nodeName,
     'spec.host': nodeName,
     'spec.serviceAccountName': ({ spec }) => text(spec?.serviceAccountName),
-    'spec.restartPolicy': ({ spec }) => text(spec?.['restartPolicy']) || 'Always',
-    'spec.schedulerName': ({ spec }) => text(spec?.['schedulerName']) || 'default-scheduler',
+    'spec.restartPolicy': ({ spec }) => text(spec?.['restartPolicy']),
+    'spec.schedulerName': ({ spec }) => text(spec?.['schedulerName']),
     'spec.hostNetwork': ({ spec }) => String(spec?.['hostNetwork'] === true),
     'status.phase': ({ status }) => text(status?.['phase']),
     'status.podIP': ({ status }) => text(status?.['podIP']),
@@ -102,9 +67,12 @@ export const pods = defineResource<Pod>({
   columns: [age],
   resetFields: [['status']],
 
+  defaults: withPodDefaults,
+
   prepare: (next, previous) => ({
     ...next,
-    status: previous === undefined ? { phase: 'Pending' } : (previous.status ?? {}),
+    status:
+      previous === undefined ? { phase: 'Pending', qosClass: qualityOf(next.spec as object) } : (previous.status ?? {}),
   }),
 
   validate: (next, previous) =>
@@ -117,10 +85,12 @@ export const pods = defineResource<Pod>({
       type: 'view',
       checksMetadata: 'on change',
       resetFields: [['metadata', 'deletionTimestamp'], ['metadata', 'ownerReferences'], ['spec']],
-      prepare: (next, { metadata: { ownerReferences = [] }, spec = {} }) => ({
+      prepare: (next, { metadata: { ownerReferences = [] }, spec = {}, status }) => ({
         ...next,
         metadata: { ...next.metadata, ownerReferences },
         spec,
+        // Who does not tell it has not changed it.
+        status: { ...(status?.['qosClass'] === undefined ? {} : { qosClass: status['qosClass'] }), ...next.status },
       }),
     },
   },

@@ -16,15 +16,16 @@ import {
   type Violation,
 } from '../../api/violations.js';
 import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
-import { boolean, bytes, field, map, optional, string, struct } from '../../schema/builder.js';
+import { boolean, bytes, field, map, optional, string } from '../../schema/builder.js';
 import { objectMeta, typeMeta } from '../../schema/meta.js';
 import { sortedNames } from '../../schema/sorted.js';
 import { age, column } from '../columns.js';
+import { coreStruct } from '../core-struct.js';
 import { base64Bytes, maxContentBytes, validateImmutableContents, withoutNulls } from '../immutable-contents.js';
 import { keyPairProblem } from './key-pair.js';
 
-export const secretSchema = struct(
-  'v1.Secret',
+export const secretSchema = coreStruct(
+  'Secret',
   {
     ...typeMeta,
     metadata: field(1, objectMeta, { description: 'Names, labels, versions and times.' }),
@@ -36,7 +37,7 @@ export const secretSchema = struct(
     }),
     type: field(3, string({ go: 'v1.SecretType' }), { description: 'What the contents are; known types have rules.' }),
   },
-  { description: 'Contents that must not be shown.', component: 'io.k8s.api.core.v1.Secret' },
+  { description: 'Contents that must not be shown.' },
 );
 
 /** `stringData` moves into `data`, and a Secret without a type is Opaque. */

@@ -7,13 +7,14 @@ import {
 import { nameRules } from '../../api/names.js';
 import { mapKey } from '../../api/violations.js';
 import { defineResource, type ResourceDefinition, type SubresourceAction } from '../../registry/resource-definition.js';
-import { boolean, field, list, listMap, optional, struct } from '../../schema/builder.js';
+import { boolean, field, list, listMap, optional } from '../../schema/builder.js';
 import { objectMeta, typeMeta } from '../../schema/meta.js';
 import { age } from '../columns.js';
+import { coreStruct } from '../core-struct.js';
 import { localObjectReference, objectReference } from '../object-reference-schema.js';
 
-export const serviceAccountSchema = struct(
-  'v1.ServiceAccount',
+export const serviceAccountSchema = coreStruct(
+  'ServiceAccount',
   {
     ...typeMeta,
     metadata: field(1, objectMeta, { description: 'Names, labels, versions and times.' }),
@@ -25,7 +26,7 @@ export const serviceAccountSchema = struct(
       description: 'False keeps tokens out of pods of the account.',
     }),
   },
-  { description: 'An identity for programs.', component: 'io.k8s.api.core.v1.ServiceAccount' },
+  { description: 'An identity for programs.' },
 );
 
 /** Nothing but the names of Secrets is kept. */

@@ -33,7 +33,7 @@ export const tokenRequestSchema = struct(
           }),
           expirationSeconds: optional(4, integer64(), {
             presence: 'null',
-            default: 3_600,
+            fills: 3_600,
             description: 'Lifetime asked for; the answer tells the real one.',
           }),
           boundObjectRef: optional(3, boundObjectReference, {

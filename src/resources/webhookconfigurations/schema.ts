@@ -1,4 +1,4 @@
-import { bytes, field, integer32, list, listMap, optional, string, struct } from '../../schema/builder.js';
+import { bytes, embedded, field, integer32, list, listMap, optional, string, struct } from '../../schema/builder.js';
 import { labelSelector } from '../../schema/meta.js';
 import type { Schema } from '../../schema/schema.js';
 
@@ -35,8 +35,15 @@ const clientConfig = struct(
   { description: 'How to reach a webhook: by URL or by Service.', ...component('WebhookClientConfig') },
 );
 
-/** Field of the embedded Rule: one message further in on the wire. */
-const ofRule = { within: { number: 2, struct: 'Rule' } };
+const rule = {
+  apiGroups: field(1, names, { description: 'Groups; * for all.' }),
+  apiVersions: field(2, names, { description: 'Versions; * for all.' }),
+  resources: field(3, names, { description: 'Resources, with subresources after a slash.' }),
+  scope: optional(4, string({ go: 'v1.ScopeType' }), {
+    enum: ['*', 'Cluster', 'Namespaced'],
+    description: 'Cluster, Namespaced, or * for both.',
+  }),
+};
 
 const ruleWithOperations = struct(
   'v1.RuleWithOperations',
@@ -48,14 +55,7 @@ const ruleWithOperations = struct(
       }),
       { description: 'Operations; * for all.' },
     ),
-    apiGroups: field(1, names, { ...ofRule, description: 'Groups; * for all.' }),
-    apiVersions: field(2, names, { ...ofRule, description: 'Versions; * for all.' }),
-    resources: field(3, names, { ...ofRule, description: 'Resources, with subresources after a slash.' }),
-    scope: optional(4, string({ go: 'v1.ScopeType' }), {
-      ...ofRule,
-      enum: ['*', 'Cluster', 'Namespaced'],
-      description: 'Cluster, Namespaced, or * for both.',
-    }),
+    ...embedded(2, 'Rule', rule),
   },
   { description: 'Which requests go to a webhook.', ...component('RuleWithOperations') },
 );

@@ -116,10 +116,10 @@ describe('OpenAPI 3', () => {
     expect(answer).toEqual({ $ref: `#/components/schemas/io.k8s.${component}` });
   });
 
-  test('what may be null has no default', () => {
+  test('what may be null has no default of its own, and what only code fills in is not told', () => {
     const bare = b.struct('v1.Bare', {
       ...typeMeta,
-      seconds: b.optional(4, b.integer64(), { presence: 'null', default: 5, description: 'How long.' }),
+      seconds: b.optional(4, b.integer64(), { presence: 'null', fills: 5, description: 'How long.' }),
       part: b.optional(5, b.struct('v1.Part', {}, { component: 'Part' }), { presence: 'null', description: 'Which.' }),
     });
     const bares = of({ ...bare, wire: { ...bare.wire, component: 'Bare' } }, { kind: 'Bare' });

@@ -55,7 +55,7 @@ describe('an update', () => {
 
 test.each<[string, object, string]>([
   ['spec.host', { spec }, 'n'],
-  ['spec.restartPolicy', { spec }, 'Always'],
+  ['spec.restartPolicy', { spec: { restartPolicy: 'Never' } }, 'Never'],
   ['spec.schedulerName', { spec: { schedulerName: 's' } }, 's'],
   ['spec.hostNetwork', { spec: { hostNetwork: true } }, 'true'],
   ['status.phase', { status: { phase: 'Failed' } }, 'Failed'],

@@ -1,0 +1,110 @@
+import type { Pod, PodSpec } from '../../api/kinds/pod.js';
+import type { Json, JsonObject } from '../../api/object.js';
+import { withFirst } from '../singular-alias.js';
+
+/** What a pod that does not say otherwise means by what it says (`SetDefaults_*` of core/v1). Its schema has filled in the rest. */
+export function withPodDefaults(pod: Pod): Pod {
+  const { spec, status } = pod as { readonly spec?: Spec; readonly status?: Status };
+  return {
+    ...pod,
+    ...(spec === undefined ? {} : { spec: withSpecDefaults(spec) as object as PodSpec }),
+    ...(status === undefined ? {} : { status: withAddresses(status) as object as JsonObject }),
+  };
+}
+
+function withSpecDefaults(spec: Spec): Spec {
+  const { containers, initContainers, ephemeralContainers, volumes, hostNetwork } = spec;
+  const program = (given: Container): Container => withPorts(withRequests(withPullPolicy(given)), hostNetwork === true);
+  const account = spec.serviceAccountName ?? spec.serviceAccount;
+  return {
+    ...spec,
+    ...(account === undefined ? {} : { serviceAccountName: account, serviceAccount: account }),
+    ...(containers ? { containers: containers.map(program) } : {}),
+    ...(initContainers ? { initContainers: initContainers.map(program) } : {}),
+    // Nobody sets resources apart for a look inside.
+    ...(ephemeralContainers ? { ephemeralContainers: ephemeralContainers.map(withPullPolicy) } : {}),
+    ...(volumes ? { volumes: volumes.map(withSource) } : {}),
+  };
+}
+
+function withAddresses(status: Status): Status {
+  const { podIP, podIPs } = status;
+  const both = withFirst(
+    podIP,
+    podIPs?.map(({ ip = '' }) => ip),
+  );
+  if (both === undefined) return status;
+  const [one, all] = both;
+  return { ...status, podIP: one, podIPs: all.map((ip) => ({ ip })) };
+}
+
+interface Spec {
+  /** null: none were told. */
+  readonly containers?: readonly Container[] | null;
+  readonly initContainers?: readonly Container[];
+  readonly ephemeralContainers?: readonly Container[];
+  readonly volumes?: readonly JsonObject[];
+  readonly hostNetwork?: boolean;
+  readonly serviceAccountName?: string;
+  /** What that was called at first. */
+  readonly serviceAccount?: string;
+}
+
+interface Status {
+  readonly podIP?: string;
+  readonly podIPs?: readonly { readonly ip?: string }[];
+}
+
+interface Container {
+  readonly image?: string;
+  readonly imagePullPolicy?: string;
+  readonly resources?: { readonly limits?: JsonObject; readonly requests?: JsonObject };
+  readonly ports?: readonly { readonly containerPort?: number; readonly hostPort?: number }[];
+}
+
+const withPullPolicy = (container: Container): Container =>
+  container.imagePullPolicy === undefined
+    ? { ...container, imagePullPolicy: pullPolicyOf(container.image) }
+    : container;
+
+function withRequests(container: Container): Container {
+  const { limits, requests } = container.resources ?? {};
+  if (limits === undefined) return container;
+  return { ...container, resources: { ...container.resources, requests: { ...limits, ...requests } } };
+}
+
+function withPorts(container: Container, areTheNodes: boolean): Container {
+  const { ports } = container;
+  if (!areTheNodes || ports === undefined) return container;
+  return {
+    ...container,
+    ports: ports.map((port) => ({ ...port, hostPort: port.hostPort ?? port.containerPort ?? 0 })),
+  };
+}
+
+/** A volume of which only the name is told is an empty directory. */
+function withSource(volume: JsonObject): JsonObject {
+  const { name, image, ...others } = volume as { readonly name?: string; readonly image?: JsonObject };
+  if (image !== undefined) {
+    const { pullPolicy = pullPolicyOf(image['reference']) } = image;
+    return { ...volume, image: { ...image, pullPolicy } };
+  }
+  return Object.keys(others).length > 0 ? volume : { ...volume, emptyDir: {} };
+}
+
+const component = '[a-z0-9]+(?:(?:[.]|__?|-+)[a-z0-9]+)*';
+const host = '(?:[A-Za-z0-9-]+(?:[.][A-Za-z0-9-]+)*(?::[0-9]+)?/)?';
+/** Name, tag and digest of an image, as registries have it. */
+const reference = new RegExp(
+  `^${host}${component}(?:/${component})*(:[\\w][\\w.-]{0,127})?(@[A-Za-z][\\w+.-]*:[0-9a-fA-F]{32,})?$`,
+);
+const longestReference = 1_024;
+
+/** The latest image is pulled each time. */
+export function pullPolicyOf(image: Json | undefined): 'Always' | 'IfNotPresent' {
+  if (typeof image !== 'string' || image.length > longestReference) return 'IfNotPresent';
+  const found = reference.exec(image);
+  if (found === null) return 'IfNotPresent';
+  const [, tag, digest] = found;
+  return tag === ':latest' || (tag === undefined && digest === undefined) ? 'Always' : 'IfNotPresent';
+}

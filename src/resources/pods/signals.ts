@@ -1,0 +1,13 @@
+const named =
+  'ABRT ALRM BUS CHLD CLD CONT FPE HUP ILL INT IO IOT KILL PIPE POLL PROF PWR QUIT SEGV STKFLT STOP SYS TERM TRAP TSTP TTIN TTOU URG USR1 USR2 VTALRM WINCH XCPU XFSZ RTMAX RTMIN';
+const counted = (name: string, sign: '+' | '-', count: number): readonly string[] =>
+  Array.from({ length: count }, (_, at) => `${name}${sign}${at + 1}`);
+
+/** Signals that may end a container, in the order of their names. */
+export const signals: readonly string[] = [
+  ...named.split(' '),
+  ...counted('RTMIN', '+', 15),
+  ...counted('RTMAX', '-', 14),
+]
+  .map((name) => `SIG${name}`)
+  .toSorted();
