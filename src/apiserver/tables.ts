@@ -34,10 +34,14 @@ export function tableOf(
   },
 ): object {
   const columns = columnsOf(definition);
-  const rows = objects.map((object) => ({
-    cells: columns.map((column) => cellOf(column, object, options)),
-    object: rowObject(object, options),
-  }));
+  const rows = objects.map((object) => {
+    const condition = definition.completed?.(object);
+    return {
+      cells: columns.map((column) => cellOf(column, object, options)),
+      ...(condition === undefined ? {} : { conditions: [condition] }),
+      object: rowObject(object, options),
+    };
+  });
   return {
     kind: 'Table',
     apiVersion: `meta.k8s.io/${options.version}`,

@@ -47,6 +47,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Res
   readonly columns?: readonly Column<T>[];
   /** False if the columns do not begin with the name (events). */
   readonly leadsWithName?: boolean;
+  /** What a table says of the object as a whole, if anything: that there is nothing more to do for it. */
+  readonly completed?: (object: T) => RowCondition | undefined;
   readonly subresources?: Readonly<Record<string, Subresource<T>>>;
   /** True while requests are answered but discovery does not tell of the kind yet. */
   readonly undiscovered?: boolean;
@@ -153,6 +155,14 @@ export interface Codec<T extends ApiObject> {
 
 /** Answers what is wrong with a name, one text each; nothing wrong: empty. */
 export type NameRule = (name: string, options: { readonly prefix: boolean }) => readonly string[];
+
+/** A row's `conditions[]` in a table. */
+export interface RowCondition {
+  readonly type: 'Completed';
+  readonly status: 'True';
+  readonly reason: string;
+  readonly message: string;
+}
 
 /** A column of `kubectl get`. */
 export interface Column<T extends ApiObject = ApiObject> {

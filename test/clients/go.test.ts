@@ -26,6 +26,7 @@ test('a session of client-go', { timeout: 1_200_000 }, async (context) => {
     'reviews and tokens',
     'access',
     'certificates',
+    'pods and nodes',
     'custom resources',
     'informers through a restart',
     'delete',

@@ -3,8 +3,8 @@ import { nameRules } from '../../api/names.js';
 import { defineResource } from '../../registry/resource-definition.js';
 import { field } from '../../schema/builder.js';
 import { objectMeta, typeMeta } from '../../schema/meta.js';
-import { age } from '../columns.js';
 import { coreStruct } from '../core-struct.js';
+import { nodeColumns } from './columns.js';
 import { withNodeDefaults } from './defaults.js';
 import { nodeSpec } from './spec-schema.js';
 import { nodeStatus } from './status-schema.js';
@@ -28,7 +28,7 @@ export const nodes = defineResource<Node>({
   nameRule: nameRules.dnsSubdomain,
   unconditionalUpdate: true,
   selectableFields: { 'spec.unschedulable': ({ spec }) => String(spec?.['unschedulable'] === true) },
-  columns: [age],
+  columns: nodeColumns,
   resetFields: [['status']],
 
   defaults: withNodeDefaults,

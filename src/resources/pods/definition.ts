@@ -6,8 +6,8 @@ import { forbiddenField } from '../../api/violations.js';
 import { defineResource } from '../../registry/resource-definition.js';
 import { field } from '../../schema/builder.js';
 import { objectMeta, typeMeta } from '../../schema/meta.js';
-import { age } from '../columns.js';
 import { coreStruct } from '../core-struct.js';
+import { podColumns, podCompleted } from './columns.js';
 import { withPodDefaults } from './defaults.js';
 import { qualityOf } from './quality.js';
 import { podSpec } from './spec-schema.js';
@@ -64,7 +64,8 @@ export const pods = defineResource<Pod>({
     'status.podIPs': () => '',
     'status.nominatedNodeName': ({ status }) => text(status?.['nominatedNodeName']),
   },
-  columns: [age],
+  columns: podColumns,
+  completed: podCompleted,
   resetFields: [['status']],
 
   defaults: withPodDefaults,

@@ -188,3 +188,35 @@ test('pods can have all of a node, unless it says otherwise', () => {
   const allocatable = { cpu: '500m' };
   expect(filled(nodes, { status: { capacity, allocatable } })).toMatchObject({ status: { allocatable } });
 });
+
+describe('a field that has another name, or has become a list', () => {
+  test.each<readonly [string, object, object]>([
+    ['the account', { spec: { serviceAccountName: 'a' } }, { spec: { serviceAccountName: 'a', serviceAccount: 'a' } }],
+    ['its former name', { spec: { serviceAccount: 'a' } }, { spec: { serviceAccountName: 'a', serviceAccount: 'a' } }],
+    [
+      'both',
+      { spec: { serviceAccount: 'a', serviceAccountName: 'b' } },
+      { spec: { serviceAccountName: 'b', serviceAccount: 'b' } },
+    ],
+    ['an address', { status: { podIP: '1' } }, { status: { podIP: '1', podIPs: [{ ip: '1' }] } }],
+    [
+      'addresses',
+      { status: { podIPs: [{ ip: '1' }, { ip: '2' }] } },
+      { status: { podIP: '1', podIPs: [{ ip: '1' }, { ip: '2' }] } },
+    ],
+    [
+      'another address',
+      { status: { podIP: '3', podIPs: [{ ip: '1' }, { ip: '2' }] } },
+      { status: { podIP: '3', podIPs: [{ ip: '3' }] } },
+    ],
+  ])('of a pod: %s', (_, pod, expected) => {
+    expect(filled(pods, pod)).toMatchObject(expected);
+  });
+
+  test('of a node', () => {
+    expect(filled(nodes, { spec: { podCIDR: 'a' } })).toMatchObject({ spec: { podCIDR: 'a', podCIDRs: ['a'] } });
+    expect(filled(nodes, { spec: { podCIDRs: ['b', 'c'] } })).toMatchObject({
+      spec: { podCIDR: 'b', podCIDRs: ['b', 'c'] },
+    });
+  });
+});

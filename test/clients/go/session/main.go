@@ -14,12 +14,14 @@ import (
 	rbac "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/watch"
 	applycore "k8s.io/client-go/applyconfigurations/core/v1"
 	"k8s.io/client-go/discovery/cached/memory"
@@ -69,6 +71,7 @@ func main() {
 	protocol.Step("reviews and tokens", func() error { return identity(ctx, typed) })
 	protocol.Step("access", func() error { return access(ctx, typed, config) })
 	protocol.Step("certificates", func() error { return certificate(ctx, typed) })
+	protocol.Step("pods and nodes", func() error { return workloads(ctx, typed) })
 	protocol.Step("custom resources", func() error { return custom(ctx, untyped, plain) })
 	protocol.Step("informers through a restart", func() error { return restart(ctx, typed, untyped) })
 	protocol.Step("delete", func() error { return remove(ctx, typed) })
@@ -155,6 +158,66 @@ func createAndGet(ctx context.Context, client kubernetes.Interface) error {
 		return err
 	}
 	return protocol.Want(string(secret.Data["password"]) == "hidden" && secret.Type == core.SecretTypeOpaque, "got %v", secret)
+}
+
+func workloads(ctx context.Context, client kubernetes.Interface) error {
+	nodes, pods := client.CoreV1().Nodes(), client.CoreV1().Pods(namespace)
+	capacity := core.ResourceList{core.ResourceCPU: resource.MustParse("2")}
+	node := &core.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: "go-node"},
+		Spec:       core.NodeSpec{PodCIDR: "10.1.0.0/24", Taints: []core.Taint{{Key: "a", Effect: core.TaintEffectNoSchedule}}},
+		Status:     core.NodeStatus{Capacity: capacity, NodeInfo: core.NodeSystemInfo{KubeletVersion: "v1"}},
+	}
+	made, err := nodes.Create(ctx, node, metav1.CreateOptions{})
+	if err != nil {
+		return err
+	}
+	if err := protocol.Want(
+		made.Status.Allocatable.Cpu().Value() == 2 && len(made.Spec.PodCIDRs) == 1 && made.Spec.Taints[0].Effect == core.TaintEffectNoSchedule,
+		"got %v", made); err != nil {
+		return err
+	}
+	pod := &core.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: "pod"},
+		Spec: core.PodSpec{
+			Containers: []core.Container{{
+				Name: "main", Image: "image:1",
+				LivenessProbe: &core.Probe{ProbeHandler: core.ProbeHandler{HTTPGet: &core.HTTPGetAction{Port: intstr.FromString("web")}}},
+				Ports:         []core.ContainerPort{{Name: "web", ContainerPort: 80}},
+			}},
+			Volumes: []core.Volume{{Name: "secret", VolumeSource: core.VolumeSource{Secret: &core.SecretVolumeSource{SecretName: "s"}}}},
+		},
+	}
+	created, err := pods.Create(ctx, pod, metav1.CreateOptions{})
+	if err != nil {
+		return err
+	}
+	container := created.Spec.Containers[0]
+	if err := protocol.Want(
+		created.Spec.RestartPolicy == core.RestartPolicyAlways && created.Status.Phase == core.PodPending &&
+			container.LivenessProbe.HTTPGet.Path == "/" && container.Ports[0].Protocol == core.ProtocolTCP &&
+			*created.Spec.Volumes[0].Secret.DefaultMode == 420,
+		"got %v", created); err != nil {
+		return err
+	}
+	created.Status.PodIP = "10.1.0.2"
+	created.Status.Conditions = []core.PodCondition{{Type: core.PodReady, Status: core.ConditionTrue}}
+	if _, err = pods.UpdateStatus(ctx, created, metav1.UpdateOptions{}); err != nil {
+		return err
+	}
+	listed, err := pods.List(ctx, metav1.ListOptions{FieldSelector: "status.podIP=10.1.0.2"})
+	if err != nil {
+		return err
+	}
+	if err := protocol.Want(
+		len(listed.Items) == 1 && listed.Items[0].Status.PodIPs[0].IP == "10.1.0.2" && listed.Items[0].Status.QOSClass == core.PodQOSBestEffort,
+		"listed %v", listed.Items); err != nil {
+		return err
+	}
+	if err := pods.Delete(ctx, "pod", metav1.DeleteOptions{}); err != nil {
+		return err
+	}
+	return nodes.Delete(ctx, "go-node", metav1.DeleteOptions{})
 }
 
 func pages(ctx context.Context, client kubernetes.Interface) error {

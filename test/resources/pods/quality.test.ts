@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { qualityOf } from '../../../src/resources/pods/quality.js';
+
+const container = (limits?: object, requests?: object) => ({
+  resources: { ...(limits && { limits }), ...(requests && { requests }) },
+});
+const both = { cpu: '1', memory: '1Gi' };
+
+test.each<readonly [string, object, string]>([
+  ['no containers', { containers: null }, 'BestEffort'],
+  ['nothing asked for', { containers: [{}, container({}, {})] }, 'BestEffort'],
+  ['nothing scarce', { containers: [container({ gpu: '1' }, { gpu: '1' })] }, 'BestEffort'],
+  ['nothing of it', { containers: [container({ cpu: '0' })] }, 'BestEffort'],
+  ['something asked for', { containers: [container(undefined, { cpu: '1m' })] }, 'Burstable'],
+  ['one of two without limits', { containers: [container(both, both), {}] }, 'Burstable'],
+  ['no limit of memory', { containers: [container({ cpu: '1' }, { cpu: '1' })] }, 'Burstable'],
+  ['less asked for than allowed', { containers: [container(both, { ...both, cpu: '500m' })] }, 'Burstable'],
+  ['as much', { containers: [container(both, { cpu: '1000m', memory: '1073741824' })] }, 'Guaranteed'],
+  [
+    'as much, also first',
+    { containers: [container(both, both)], initContainers: [container(both, both)] },
+    'Guaranteed',
+  ],
+  ['first nothing', { containers: [container(both, both)], initContainers: [{}] }, 'Burstable'],
+  ['for all together', { containers: [{}], resources: { limits: both, requests: both } }, 'Guaranteed'],
+  ['what is no quantity', { containers: [container({ cpu: 'x' })] }, 'BestEffort'],
+])('%s', (_, spec, quality) => {
+  expect(qualityOf(spec)).toBe(quality);
+});
