@@ -91,7 +91,7 @@ export async function complaints(answer: FuzzAnswer): Promise<readonly string[]>
     return undefined;
   });
   if (code >= 500) {
-    const text = messageOf(read) ?? body.toString();
+    const text = messageOf(read) ?? unreadMessage(body.toString());
     if (!isAllowed(code, text)) found.push(`${code} ${text.slice(0, 400)}`);
   }
   if (!stream && isFailure(read) && read['code'] !== code) found.push(`says ${String(read['code'])} and is ${code}`);
@@ -103,6 +103,9 @@ const isFailure = (value: unknown): value is Readonly<Record<string, unknown>> =
 
 const messageOf = (value: unknown): string | undefined =>
   typeof value === 'object' && value !== null && 'message' in value ? String(value.message) : undefined;
+
+/** Of a Status in YAML that is more than the reader puts up with; anything else is all message. */
+const unreadMessage = (text: string): string => /^message: (?:\|-\n {2})?(.*)/ms.exec(text)?.[1] ?? text;
 
 /** The answer as what it says it is. Throws if it is not. */
 async function parsed({ headers, body, stream, code }: FuzzAnswer): Promise<unknown> {

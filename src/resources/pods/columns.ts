@@ -75,8 +75,11 @@ class Restarts {
 const exitText = ({ reason, signal, exitCode = 0 }: Terminated): string =>
   reason || (signal ? `Signal:${signal}` : `ExitCode:${exitCode}`);
 
-const holds = ({ status }: Shown, type: string): boolean =>
-  status?.conditions?.find((condition) => condition.type === type)?.status === 'True';
+/** Types of the conditions that are true; of several of one type the first counts. */
+function trueOf({ status }: Shown): ReadonlySet<string | undefined> {
+  const first = new Map(status?.conditions?.toReversed().map(({ type, status: value }) => [type, value]));
+  return new Set([...first].filter(([, value]) => value === 'True').map(([type]) => type));
+}
 
 /** Those that run beside the others although they are started first. */
 const lastingOf = ({ spec }: Shown): ReadonlySet<string | undefined> =>
@@ -87,7 +90,7 @@ function summaryOf(pod: Shown): Summary {
   const gated = status.conditions?.some(({ type, reason }) => type === 'PodScheduled' && reason === 'SchedulingGated');
   const phase = gated ? 'SchedulingGated' : status.reason || (status.phase ?? '');
   const first = startOf(status.initContainerStatuses ?? [], lastingOf(pod), spec?.initContainers?.length ?? 0);
-  if (first.state !== undefined && !holds(pod, 'Initialized')) {
+  if (first.state !== undefined && !trueOf(pod).has('Initialized')) {
     return { ready: first.ready, state: first.state, restarts: first.restarts };
   }
   return mainSummary(pod, { ready: first.ready, state: first.state ?? phase, restarts: first.lasting });
@@ -141,7 +144,7 @@ function mainSummary(pod: Shown, before: Summary): Summary {
   }
   // One that has ended well does not speak for those that have not.
   if (state === 'Completed') {
-    if (isRunning && holds(pod, 'Ready')) state = 'Running';
+    if (isRunning && trueOf(pod).has('Ready')) state = 'Running';
     else if (failure !== '') state = failure;
     else if (isRunning) state = 'NotReady';
   }
@@ -160,7 +163,8 @@ function stateOf(pod: Shown): string {
 function gatesOf(pod: Shown): string {
   const gates = pod.spec?.readinessGates ?? [];
   if (gates.length === 0) return none;
-  return `${gates.filter(({ conditionType = '' }) => holds(pod, conditionType)).length}/${gates.length}`;
+  const met = trueOf(pod);
+  return `${gates.filter(({ conditionType }) => met.has(conditionType)).length}/${gates.length}`;
 }
 
 const none = '<none>';

@@ -73,7 +73,9 @@ export const pods = defineResource<Pod>({
   prepare: (next, previous) => ({
     ...next,
     status:
-      previous === undefined ? { phase: 'Pending', qosClass: qualityOf(next.spec as object) } : (previous.status ?? {}),
+      previous === undefined
+        ? { phase: 'Pending', qosClass: qualityOf((next.spec ?? {}) as object) }
+        : (previous.status ?? {}),
   }),
 
   validate: (next, previous) =>
