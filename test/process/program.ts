@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '../../src/testing/until.js';
@@ -150,9 +150,6 @@ export async function startServer(
   return Object.assign(program, { url: String(url), kubeconfig: join(dataDir, 'admin.kubeconfig') });
 }
 
-/** A directory that is gone when this process is. */
-export function temporaryDirectory(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'kedge-test-'));
-  process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
-  return directory;
-}
+/** A directory that is gone when all tests are done. */
+export const temporaryDirectory = (): string =>
+  mkdtempSync(join(process.env['KEDGE_TEST_FOLDER'] ?? tmpdir(), 'data-'));
