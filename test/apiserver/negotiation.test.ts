@@ -369,7 +369,7 @@ describe('bodies', () => {
     }
   });
 
-  test('protobuf goes in and comes out', async () => {
+  test('protobuf goes in and comes out, but for custom resources', async () => {
     const { bytes } = await get(`${builtIn}/a`, protobuf);
     expect(atOnce(decodeEnvelope(configMaps.schema, bytes))).toMatchObject({
       kind: 'ConfigMap',
@@ -380,6 +380,11 @@ describe('bodies', () => {
       body: bytes,
     });
     expect([put.code, put.headers['content-type']]).toEqual([200, protobuf]);
+    const refused = await it.ask('POST', custom, { headers: { 'content-type': protobuf }, body: bytes });
+    expect(refused.json()).toMatchObject({
+      code: 415,
+      message: `the body of the request was in an unknown format - accepted media types include: ${listed}`,
+    });
   });
 });
 

@@ -1,6 +1,6 @@
 import type { Pod } from './pod.js';
 
-/** Other objects that a pod's spec names. The spec is whatever was sent: what has the wrong type names nothing. */
+/** Other objects that a pod's spec names. What was stored in a form that is not read any more names nothing. */
 
 type Fields = Readonly<Record<string, unknown>>;
 const isFields = (value: unknown): value is Fields =>

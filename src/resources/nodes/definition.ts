@@ -27,7 +27,7 @@ export const nodes = defineResource<Node>({
   schema: nodeSchema,
   nameRule: nameRules.dnsSubdomain,
   unconditionalUpdate: true,
-  selectableFields: { 'spec.unschedulable': ({ spec }) => String(spec?.['unschedulable'] === true) },
+  selectableFields: { 'spec.unschedulable': ({ spec }) => String(spec?.unschedulable === true) },
   columns: nodeColumns,
   resetFields: [['status']],
 

@@ -1,51 +1,8 @@
-import type { Pod } from '../../api/kinds/pod.js';
-import type { ObjectMeta } from '../../api/object.js';
+import type { ContainerStatus, Pod, Terminated } from '../../api/kinds/pod.js';
 import type { Column, RowCondition } from '../../registry/resource-definition.js';
 import { age, column, since } from '../columns.js';
 
 /** How a pod is printed. Descriptions go over the wire, in Kubernetes' words. */
-
-interface Shown {
-  readonly metadata: ObjectMeta;
-  readonly spec?: {
-    readonly containers?: readonly unknown[] | null;
-    readonly initContainers?: readonly { readonly name?: string; readonly restartPolicy?: string }[];
-    readonly readinessGates?: readonly { readonly conditionType?: string }[];
-    readonly nodeName?: string;
-  };
-  readonly status?: {
-    readonly phase?: string;
-    readonly reason?: string;
-    readonly conditions?: readonly Condition[];
-    readonly initContainerStatuses?: readonly ContainerStatus[];
-    readonly containerStatuses?: readonly ContainerStatus[];
-    readonly podIPs?: readonly { readonly ip?: string }[];
-    readonly nominatedNodeName?: string;
-  };
-}
-interface Condition {
-  readonly type?: string;
-  readonly status?: string;
-  readonly reason?: string;
-}
-interface ContainerStatus {
-  readonly name?: string;
-  readonly ready?: boolean;
-  readonly started?: boolean;
-  readonly restartCount?: number;
-  readonly state?: {
-    readonly waiting?: { readonly reason?: string };
-    readonly running?: object;
-    readonly terminated?: Terminated;
-  };
-  readonly lastState?: { readonly terminated?: Terminated };
-}
-interface Terminated {
-  readonly reason?: string;
-  readonly signal?: number;
-  readonly exitCode?: number;
-  readonly finishedAt?: string | null;
-}
 
 /** What the containers of a pod amount to. */
 interface Summary {
@@ -76,16 +33,16 @@ const exitText = ({ reason, signal, exitCode = 0 }: Terminated): string =>
   reason || (signal ? `Signal:${signal}` : `ExitCode:${exitCode}`);
 
 /** Types of the conditions that are true; of several of one type the first counts. */
-function trueOf({ status }: Shown): ReadonlySet<string | undefined> {
+function trueOf({ status }: Pod): ReadonlySet<string | undefined> {
   const first = new Map(status?.conditions?.toReversed().map(({ type, status: value }) => [type, value]));
   return new Set([...first].filter(([, value]) => value === 'True').map(([type]) => type));
 }
 
 /** Those that run beside the others although they are started first. */
-const lastingOf = ({ spec }: Shown): ReadonlySet<string | undefined> =>
+const lastingOf = ({ spec }: Pod): ReadonlySet<string | undefined> =>
   new Set(spec?.initContainers?.filter(({ restartPolicy }) => restartPolicy === 'Always').map(({ name }) => name));
 
-function summaryOf(pod: Shown): Summary {
+function summaryOf(pod: Pod): Summary {
   const { spec, status = {} } = pod;
   const gated = status.conditions?.some(({ type, reason }) => type === 'PodScheduled' && reason === 'SchedulingGated');
   const phase = gated ? 'SchedulingGated' : status.reason || (status.phase ?? '');
@@ -126,7 +83,7 @@ function startOf(
 }
 
 /** The containers themselves; the first of them that has something to say says it. */
-function mainSummary(pod: Shown, before: Summary): Summary {
+function mainSummary(pod: Pod, before: Summary): Summary {
   const { restarts } = before;
   let { ready, state } = before;
   let [isRunning, failure] = [false, ''];
@@ -151,7 +108,7 @@ function mainSummary(pod: Shown, before: Summary): Summary {
   return { ready, state, restarts };
 }
 
-function stateOf(pod: Shown): string {
+function stateOf(pod: Pod): string {
   const { phase = '', reason } = pod.status ?? {};
   if (pod.metadata.deletionTimestamp !== undefined) {
     if (reason === 'NodeLost') return 'Unknown';
@@ -160,7 +117,7 @@ function stateOf(pod: Shown): string {
   return summaryOf(pod).state;
 }
 
-function gatesOf(pod: Shown): string {
+function gatesOf(pod: Pod): string {
   const gates = pod.spec?.readinessGates ?? [];
   if (gates.length === 0) return none;
   const met = trueOf(pod);
@@ -168,45 +125,39 @@ function gatesOf(pod: Shown): string {
 }
 
 const none = '<none>';
-const shown = (
-  name: string,
-  description: string,
-  cell: (pod: Shown, now: number) => string,
-  more: { readonly priority?: number } = {},
-): Column<Pod> => column<Pod>(name, description, (pod, now) => cell(pod as object as Shown, now), more);
 const wide = { priority: 1 };
 
 export const podColumns: readonly Column<Pod>[] = [
-  shown('Ready', 'The aggregate readiness state of this pod for accepting traffic.', (pod) => {
+  column('Ready', 'The aggregate readiness state of this pod for accepting traffic.', (pod) => {
     const total = (pod.spec?.containers?.length ?? 0) + lastingOf(pod).size;
     return `${summaryOf(pod).ready}/${total}`;
   }),
-  shown('Status', 'The aggregate status of the containers in this pod.', stateOf),
-  shown(
+  column('Status', 'The aggregate status of the containers in this pod.', stateOf),
+  column(
     'Restarts',
     'The number of times the containers in this pod have been restarted and when the last container in this pod has restarted.',
     (pod, now) => summaryOf(pod).restarts.text(now),
   ),
-  age as Column<Pod>,
-  shown(
+  age,
+  column(
     'IP',
     'podIP address allocated to the pod. Routable at least within the cluster. Empty if not yet allocated.',
     ({ status }) => status?.podIPs?.[0]?.ip || none,
     wide,
   ),
-  shown(
+  column(
     'Node',
     'NodeName indicates in which node this pod is scheduled. If empty, this pod is a candidate for scheduling by the scheduler defined in schedulerName. Once this field is set, the kubelet for this node becomes responsible for the lifecycle of this pod. This field should not be used to express a desire for the pod to be scheduled on a specific node. https://kubernetes.io/docs/concepts/scheduling-eviction/assign-pod-node/#nodename',
     ({ spec }) => spec?.nodeName || none,
     wide,
   ),
-  shown(
+  column(
     'Nominated Node',
     'nominatedNodeName is set only when this pod preempts other pods on the node, but it cannot be scheduled right away as preemption victims receive their graceful termination periods. This field does not guarantee that the pod will be scheduled on this node. Scheduler may decide to place the pod elsewhere if other nodes become available sooner. Scheduler may also decide to give the resources on this node to a higher priority pod that is created after preemption. As a result, this field may be different than PodSpec.nodeName when the pod is scheduled.',
     ({ status }) => status?.nominatedNodeName || none,
     wide,
   ),
-  shown(
+  column(
     'Readiness Gates',
     'If specified, all readiness gates will be evaluated for pod readiness. A pod is ready when all its containers are ready AND all conditions specified in the readiness gates have status equal to "True" More info: https://git.k8s.io/enhancements/keps/sig-network/580-pod-readiness-gates',
     gatesOf,
@@ -221,7 +172,7 @@ const endings: Readonly<Record<string, string>> = {
 
 /** Nothing more happens to a pod that has ended. */
 export function podCompleted({ status }: Pod): RowCondition | undefined {
-  const { phase: reason = '' } = (status ?? {}) as { readonly phase?: string };
+  const { phase: reason = '' } = status ?? {};
   const message = Object.hasOwn(endings, reason) ? endings[reason] : undefined;
   return message === undefined ? undefined : { type: 'Completed', status: 'True', reason, message };
 }

@@ -1,18 +1,17 @@
-import type { Pod, PodSpec } from '../../api/kinds/pod.js';
-import type { Json, JsonObject } from '../../api/object.js';
+import type { Container, Pod, PodSpec, PodStatus, Volume } from '../../api/kinds/pod.js';
 import { withFirst } from '../singular-alias.js';
 
 /** What a pod that does not say otherwise means by what it says (`SetDefaults_*` of core/v1). Its schema has filled in the rest. */
 export function withPodDefaults(pod: Pod): Pod {
-  const { spec, status } = pod as { readonly spec?: Spec; readonly status?: Status };
+  const { spec, status } = pod;
   return {
     ...pod,
-    ...(spec === undefined ? {} : { spec: withSpecDefaults(spec) as object as PodSpec }),
-    ...(status === undefined ? {} : { status: withAddresses(status) as object as JsonObject }),
+    ...(spec === undefined ? {} : { spec: withSpecDefaults(spec) }),
+    ...(status === undefined ? {} : { status: withAddresses(status) }),
   };
 }
 
-function withSpecDefaults(spec: Spec): Spec {
+function withSpecDefaults(spec: PodSpec): PodSpec {
   const { containers, initContainers, ephemeralContainers, volumes, hostNetwork } = spec;
   const program = (given: Container): Container => withPorts(withRequests(withPullPolicy(given)), hostNetwork === true);
   const account = spec.serviceAccountName ?? spec.serviceAccount;
@@ -27,7 +26,7 @@ function withSpecDefaults(spec: Spec): Spec {
   };
 }
 
-function withAddresses(status: Status): Status {
+function withAddresses(status: PodStatus): PodStatus {
   const { podIP, podIPs } = status;
   const both = withFirst(
     podIP,
@@ -36,30 +35,6 @@ function withAddresses(status: Status): Status {
   if (both === undefined) return status;
   const [one, all] = both;
   return { ...status, podIP: one, podIPs: all.map((ip) => ({ ip })) };
-}
-
-interface Spec {
-  /** null: none were told. */
-  readonly containers?: readonly Container[] | null;
-  readonly initContainers?: readonly Container[];
-  readonly ephemeralContainers?: readonly Container[];
-  readonly volumes?: readonly JsonObject[];
-  readonly hostNetwork?: boolean;
-  readonly serviceAccountName?: string;
-  /** What that was called at first. */
-  readonly serviceAccount?: string;
-}
-
-interface Status {
-  readonly podIP?: string;
-  readonly podIPs?: readonly { readonly ip?: string }[];
-}
-
-interface Container {
-  readonly image?: string;
-  readonly imagePullPolicy?: string;
-  readonly resources?: { readonly limits?: JsonObject; readonly requests?: JsonObject };
-  readonly ports?: readonly { readonly containerPort?: number; readonly hostPort?: number }[];
 }
 
 const withPullPolicy = (container: Container): Container =>
@@ -83,10 +58,10 @@ function withPorts(container: Container, areTheNodes: boolean): Container {
 }
 
 /** A volume of which only the name is told is an empty directory. */
-function withSource(volume: JsonObject): JsonObject {
-  const { name, image, ...others } = volume as { readonly name?: string; readonly image?: JsonObject };
+function withSource(volume: Volume): Volume {
+  const { name, image, ...others } = volume;
   if (image !== undefined) {
-    const { pullPolicy = pullPolicyOf(image['reference']) } = image;
+    const { pullPolicy = pullPolicyOf(image.reference) } = image;
     return { ...volume, image: { ...image, pullPolicy } };
   }
   return Object.keys(others).length > 0 ? volume : { ...volume, emptyDir: {} };
@@ -101,8 +76,8 @@ const reference = new RegExp(
 const longestReference = 1_024;
 
 /** The latest image is pulled each time. */
-export function pullPolicyOf(image: Json | undefined): 'Always' | 'IfNotPresent' {
-  if (typeof image !== 'string' || image.length > longestReference) return 'IfNotPresent';
+export function pullPolicyOf(image = ''): 'Always' | 'IfNotPresent' {
+  if (image.length > longestReference) return 'IfNotPresent';
   const found = reference.exec(image);
   if (found === null) return 'IfNotPresent';
   const [, tag, digest] = found;

@@ -40,9 +40,8 @@ const changeable = [
   '`spec.terminationGracePeriodSeconds`',
 ].join(',');
 
-const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 /** Also under the name that the field had in the first versions. */
-const nodeName = ({ spec }: Pod): string => text(spec?.nodeName);
+const nodeName = ({ spec }: Pod): string => spec?.nodeName ?? '';
 
 export const pods = defineResource<Pod>({
   ...Pods,
@@ -55,14 +54,14 @@ export const pods = defineResource<Pod>({
   selectableFields: {
     'spec.nodeName': nodeName,
     'spec.host': nodeName,
-    'spec.serviceAccountName': ({ spec }) => text(spec?.serviceAccountName),
-    'spec.restartPolicy': ({ spec }) => text(spec?.['restartPolicy']),
-    'spec.schedulerName': ({ spec }) => text(spec?.['schedulerName']),
-    'spec.hostNetwork': ({ spec }) => String(spec?.['hostNetwork'] === true),
-    'status.phase': ({ status }) => text(status?.['phase']),
-    'status.podIP': ({ status }) => text(status?.['podIP']),
+    'spec.serviceAccountName': ({ spec }) => spec?.serviceAccountName ?? '',
+    'spec.restartPolicy': ({ spec }) => spec?.restartPolicy ?? '',
+    'spec.schedulerName': ({ spec }) => spec?.schedulerName ?? '',
+    'spec.hostNetwork': ({ spec }) => String(spec?.hostNetwork === true),
+    'status.phase': ({ status }) => status?.phase ?? '',
+    'status.podIP': ({ status }) => status?.podIP ?? '',
     'status.podIPs': () => '',
-    'status.nominatedNodeName': ({ status }) => text(status?.['nominatedNodeName']),
+    'status.nominatedNodeName': ({ status }) => status?.nominatedNodeName ?? '',
   },
   columns: podColumns,
   completed: podCompleted,
@@ -73,9 +72,7 @@ export const pods = defineResource<Pod>({
   prepare: (next, previous) => ({
     ...next,
     status:
-      previous === undefined
-        ? { phase: 'Pending', qosClass: qualityOf((next.spec ?? {}) as object) }
-        : (previous.status ?? {}),
+      previous === undefined ? { phase: 'Pending', qosClass: qualityOf(next.spec ?? {}) } : (previous.status ?? {}),
   }),
 
   validate: (next, previous) =>
@@ -93,7 +90,7 @@ export const pods = defineResource<Pod>({
         metadata: { ...next.metadata, ownerReferences },
         spec,
         // Who does not tell it has not changed it.
-        status: { ...(status?.['qosClass'] === undefined ? {} : { qosClass: status['qosClass'] }), ...next.status },
+        status: { ...(status?.qosClass === undefined ? {} : { qosClass: status.qosClass }), ...next.status },
       }),
     },
   },

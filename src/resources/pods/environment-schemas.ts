@@ -1,57 +1,40 @@
 import { boolean, field, optional, string } from '../../schema/builder.js';
+import type { Schema } from '../../schema/schema.js';
 import { coreStruct } from '../core-struct.js';
 import { nameOf } from '../object-reference-schema.js';
 import { objectFieldSelector, resourceFieldSelector } from './projected-volume-schemas.js';
 
 /** Schemas of environment variables. */
 
-const configMapEnvSource = coreStruct(
-  'ConfigMapEnvSource',
-  {
-    ...nameOf('ConfigMap'),
-    optional: optional(2, boolean(), { description: 'May the ConfigMap be missing?' }),
-  },
-  { description: 'Entries of a ConfigMap as environment variables.' },
-);
+type Kind = 'ConfigMap' | 'Secret';
 
-const secretEnvSource = coreStruct(
-  'SecretEnvSource',
-  {
-    ...nameOf('Secret'),
-    optional: optional(2, boolean(), { description: 'May the Secret be missing?' }),
-  },
-  { description: 'Entries of a Secret as environment variables.' },
-);
+const envSource = (kind: Kind): Schema =>
+  coreStruct(
+    `${kind}EnvSource`,
+    { ...nameOf(kind), optional: optional(2, boolean(), { description: `May the ${kind} be missing?` }) },
+    { description: `Entries of a ${kind} as environment variables.` },
+  );
 
 export const envFromSource = coreStruct(
   'EnvFromSource',
   {
     prefix: field(1, string(), { description: 'What their names begin with.' }),
-    configMapRef: optional(2, configMapEnvSource, { description: 'Entries of a ConfigMap.' }),
-    secretRef: optional(3, secretEnvSource, { description: 'Entries of a Secret.' }),
+    configMapRef: optional(2, envSource('ConfigMap'), { description: 'Entries of a ConfigMap.' }),
+    secretRef: optional(3, envSource('Secret'), { description: 'Entries of a Secret.' }),
   },
   { description: 'Where a set of environment variables is from.' },
 );
 
-const configMapKeySelector = coreStruct(
-  'ConfigMapKeySelector',
-  {
-    ...nameOf('ConfigMap'),
-    key: field(2, string(), { presence: 'always', description: 'Name of the entry.' }),
-    optional: optional(3, boolean(), { description: 'May it be missing?' }),
-  },
-  { required: ['key'], mapType: 'atomic', description: 'An entry of a ConfigMap.' },
-);
-
-const secretKeySelector = coreStruct(
-  'SecretKeySelector',
-  {
-    ...nameOf('Secret'),
-    key: field(2, string(), { presence: 'always', description: 'Name of the entry.' }),
-    optional: optional(3, boolean(), { description: 'May it be missing?' }),
-  },
-  { required: ['key'], mapType: 'atomic', description: 'An entry of a Secret.' },
-);
+const keySelector = (kind: Kind): Schema =>
+  coreStruct(
+    `${kind}KeySelector`,
+    {
+      ...nameOf(kind),
+      key: field(2, string(), { presence: 'always', description: 'Name of the entry.' }),
+      optional: optional(3, boolean(), { description: 'May it be missing?' }),
+    },
+    { required: ['key'], mapType: 'atomic', description: `An entry of a ${kind}.` },
+  );
 
 const fileKeySelector = coreStruct(
   'FileKeySelector',
@@ -69,8 +52,8 @@ const envVarSource = coreStruct(
   {
     fieldRef: optional(1, objectFieldSelector, { description: 'A field of the pod.' }),
     resourceFieldRef: optional(2, resourceFieldSelector, { description: 'A resource of a container.' }),
-    configMapKeyRef: optional(3, configMapKeySelector, { description: 'An entry of a ConfigMap.' }),
-    secretKeyRef: optional(4, secretKeySelector, { description: 'An entry of a Secret.' }),
+    configMapKeyRef: optional(3, keySelector('ConfigMap'), { description: 'An entry of a ConfigMap.' }),
+    secretKeyRef: optional(4, keySelector('Secret'), { description: 'An entry of a Secret.' }),
     fileKeyRef: optional(5, fileKeySelector, { description: 'An entry of a file in a volume.' }),
   },
   { description: 'Where the value of a variable is from.' },

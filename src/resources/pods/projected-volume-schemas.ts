@@ -1,5 +1,6 @@
 import { boolean, field, integer32, integer64, list, map, optional, quantity, string } from '../../schema/builder.js';
 import { labelSelector } from '../../schema/meta.js';
+import type { Schema } from '../../schema/schema.js';
 import { coreStruct } from '../core-struct.js';
 import { nameOf } from '../object-reference-schema.js';
 
@@ -82,17 +83,18 @@ export const downwardAPIVolumeSource = coreStruct(
   { description: 'Facts about the pod as files.' },
 );
 
-const secretProjection = coreStruct(
-  'SecretProjection',
-  {
-    ...nameOf('Secret'),
-    items: field(2, list(keyToPath, { listType: 'atomic' }), {
-      description: 'Entries that become files; all unless given.',
-    }),
-    optional: optional(4, boolean(), { description: 'May the Secret or its entries be missing?' }),
-  },
-  { description: 'Entries of a Secret among other sources.' },
-);
+const projection = (kind: 'ConfigMap' | 'Secret'): Schema =>
+  coreStruct(
+    `${kind}Projection`,
+    {
+      ...nameOf(kind),
+      items: field(2, list(keyToPath, { listType: 'atomic' }), {
+        description: 'Entries that become files; all unless given.',
+      }),
+      optional: optional(4, boolean(), { description: `May the ${kind} or its entries be missing?` }),
+    },
+    { description: `Entries of a ${kind} among other sources.` },
+  );
 
 const downwardAPIProjection = coreStruct(
   'DownwardAPIProjection',
@@ -102,18 +104,6 @@ const downwardAPIProjection = coreStruct(
     }),
   },
   { description: 'Facts about the pod among other sources.' },
-);
-
-const configMapProjection = coreStruct(
-  'ConfigMapProjection',
-  {
-    ...nameOf('ConfigMap'),
-    items: field(2, list(keyToPath, { listType: 'atomic' }), {
-      description: 'Entries that become files; all unless given.',
-    }),
-    optional: optional(4, boolean(), { description: 'May the ConfigMap or its entries be missing?' }),
-  },
-  { description: 'Entries of a ConfigMap among other sources.' },
 );
 
 const serviceAccountTokenProjection = coreStruct(
@@ -160,9 +150,9 @@ const podCertificateProjection = coreStruct(
 const volumeProjection = coreStruct(
   'VolumeProjection',
   {
-    secret: optional(1, secretProjection, { description: 'Entries of a Secret.' }),
+    secret: optional(1, projection('Secret'), { description: 'Entries of a Secret.' }),
     downwardAPI: optional(2, downwardAPIProjection, { description: 'Facts about the pod.' }),
-    configMap: optional(3, configMapProjection, { description: 'Entries of a ConfigMap.' }),
+    configMap: optional(3, projection('ConfigMap'), { description: 'Entries of a ConfigMap.' }),
     serviceAccountToken: optional(4, serviceAccountTokenProjection, {
       description: 'A token of the account of the pod.',
     }),

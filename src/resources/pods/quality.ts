@@ -1,21 +1,12 @@
+import type { PodSpec } from '../../api/kinds/pod.js';
 import type { JsonObject } from '../../api/object.js';
 import { compareQuantities, parseQuantity, type Quantity, signOf, sum } from '../../api/quantity.js';
-
-interface Requirements {
-  readonly limits?: JsonObject;
-  readonly requests?: JsonObject;
-}
-interface Spec {
-  readonly containers?: readonly { readonly resources?: Requirements }[] | null;
-  readonly initContainers?: readonly { readonly resources?: Requirements }[];
-  readonly resources?: Requirements;
-}
 
 /** What there can be too little of. */
 const scarce = ['cpu', 'memory'] as const;
 
 /** How a pod is served when there is too little: what it asks for, if anything, and what it may have. (`ComputePodQOS`) */
-export function qualityOf(spec: Spec): 'Guaranteed' | 'Burstable' | 'BestEffort' {
+export function qualityOf(spec: PodSpec): 'Guaranteed' | 'Burstable' | 'BestEffort' {
   const { resources, containers, initContainers = [] } = spec;
   const parts = resources === undefined ? [...(containers ?? []), ...initContainers] : [{ resources }];
   const [requests, limits] = [new Map<string, Quantity>(), new Map<string, Quantity>()];

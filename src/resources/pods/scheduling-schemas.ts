@@ -1,5 +1,6 @@
 import { field, integer32, integer64, list, optional, string } from '../../schema/builder.js';
 import { labelSelector } from '../../schema/meta.js';
+import type { Schema } from '../../schema/schema.js';
 import { coreStruct } from '../core-struct.js';
 
 /** Schemas of which nodes a pod can go to. */
@@ -93,31 +94,22 @@ const weightedPodAffinityTerm = coreStruct(
   { required: ['weight', 'podAffinityTerm'], description: 'Pods that count more or less.' },
 );
 
-const podAffinity = coreStruct(
-  'PodAffinity',
-  {
-    requiredDuringSchedulingIgnoredDuringExecution: field(1, list(podAffinityTerm, { listType: 'atomic' }), {
-      description: 'Pods it must be near.',
-    }),
-    preferredDuringSchedulingIgnoredDuringExecution: field(2, list(weightedPodAffinityTerm, { listType: 'atomic' }), {
-      description: 'Pods it would rather be near.',
-    }),
-  },
-  { description: 'Pods that a pod wants to be near.' },
-);
-
-const podAntiAffinity = coreStruct(
-  'PodAntiAffinity',
-  {
-    requiredDuringSchedulingIgnoredDuringExecution: field(1, list(podAffinityTerm, { listType: 'atomic' }), {
-      description: 'Pods it must be far from.',
-    }),
-    preferredDuringSchedulingIgnoredDuringExecution: field(2, list(weightedPodAffinityTerm, { listType: 'atomic' }), {
-      description: 'Pods it would rather be far from.',
-    }),
-  },
-  { description: 'Pods that a pod wants to be far from.' },
-);
+/** Pods that have to do with where a pod goes: which way, and where it must and would rather be. */
+const affinityTo = (name: string, way: string, description: string): Schema =>
+  coreStruct(
+    name,
+    {
+      requiredDuringSchedulingIgnoredDuringExecution: field(1, list(podAffinityTerm, { listType: 'atomic' }), {
+        description: `Pods it must be ${way}.`,
+      }),
+      preferredDuringSchedulingIgnoredDuringExecution: field(2, list(weightedPodAffinityTerm, { listType: 'atomic' }), {
+        description: `Pods it would rather be ${way}.`,
+      }),
+    },
+    { description },
+  );
+const podAffinity = affinityTo('PodAffinity', 'near', 'Pods that a pod wants to be near.');
+const podAntiAffinity = affinityTo('PodAntiAffinity', 'far from', 'Pods that a pod wants to be far from.');
 
 export const affinity = coreStruct(
   'Affinity',

@@ -1,12 +1,14 @@
 import { expect, test } from 'vitest';
+import type { PodSpec } from '../../../src/api/kinds/pod.js';
+import type { JsonObject } from '../../../src/api/object.js';
 import { qualityOf } from '../../../src/resources/pods/quality.js';
 
-const container = (limits?: object, requests?: object) => ({
+const container = (limits?: JsonObject, requests?: JsonObject) => ({
   resources: { ...(limits && { limits }), ...(requests && { requests }) },
 });
 const both = { cpu: '1', memory: '1Gi' };
 
-test.each<readonly [string, object, string]>([
+test.each<readonly [string, PodSpec, string]>([
   ['no containers', { containers: null }, 'BestEffort'],
   ['nothing asked for', { containers: [{}, container({}, {})] }, 'BestEffort'],
   ['nothing scarce', { containers: [container({ gpu: '1' }, { gpu: '1' })] }, 'BestEffort'],
