@@ -167,6 +167,7 @@ describe('ca-rotation', () => {
   test('waits while a bundle lacks the anchor', async () => {
     const world = await start({}, { publish: false });
     await world.request();
+    await until(async () => (await world.state()).next !== undefined);
     await pass(world, 12 * hour);
     expect(phaseOf(await world.state())).toBe('announced');
     await world.stop();
@@ -181,6 +182,7 @@ describe('ca-rotation', () => {
       data: { 'ca.crt': anchorOf((await world.state()).signing) },
     });
     await world.request();
+    await until(async () => (await world.state()).next !== undefined);
     await pass(world, 6 * hour);
     expect(phaseOf(await world.state())).toBe('announced');
     await world.stop();
