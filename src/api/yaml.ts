@@ -162,7 +162,26 @@ function textOf(source: string | Uint8Array): string {
   const text = typeof source === 'string' ? source : Buffer.from(source).toString('utf8');
   const whole = text.startsWith('\ufeff') ? text.slice(1) : text;
   if (controlCharacters.test(whole)) throw new YamlError('yaml: control characters are not allowed');
-  return whole.replaceAll(/\r(?!\n)/g, '\n');
+  const lines = whole.replaceAll(/\r(?!\n)|\x85/g, '\n');
+  return separators.test(lines) ? withoutBlanksBesideSeparators(lines) : lines;
+}
+
+/** Line breaks of YAML 1.1, which neither JSON nor YAML 1.2 has. Where lines are folded they stay, and blanks beside them go. */
+const separators = /[\u2028\u2029]/;
+
+function withoutBlanksBesideSeparators(text: string): string {
+  const isBlank = (at: number): boolean => text[at] === ' ' || text[at] === '\t';
+  const pieces: string[] = [];
+  let from = 0;
+  for (const { index } of text.matchAll(/[\u2028\u2029]/g)) {
+    let end = index;
+    while (end > from && isBlank(end - 1)) end--;
+    pieces.push(text.slice(from, end), text[index] as string);
+    from = index + 1;
+    while (isBlank(from)) from++;
+  }
+  pieces.push(text.slice(from));
+  return pieces.join('');
 }
 
 /** Bodies sent as YAML are JSON more often than not, and reading JSON is much faster. */

@@ -45,8 +45,20 @@ describe('scalars mean what they mean to Kubernetes', () => {
     ['>-\n  a\n  b\n', 'a b'],
     ['[a, {b: c}]', ['a', { b: 'c' }]],
     ['18446744073709551616', 2 ** 64],
+    ['"a \u0085 b"', 'a b'],
+    ['{"l": "a \u2028\t \u2029 b"}', { l: 'a\u2028\u2029b' }],
   ])('%j is %j', async (text, value) => {
     expect((await readYaml(`k: ${text}`)).value).toEqual({ k: value });
+  });
+
+  test('line breaks that only YAML 1.1 has are breaks in JSON, too', async () => {
+    const text = '{"a": "x \u2028 y", "b": "x\u0085y", "c": "x \\u2028 y"}';
+    expect((await readYaml(text)).value).toEqual({ a: 'x\u2028y', b: 'x y', c: 'x \u2028 y' });
+  });
+
+  test('blanks beside a separator cost as much as they are long', async () => {
+    const blanks = ' '.repeat(500_000);
+    expect((await readYaml(`{"a": "x${blanks}\u2028${blanks}y"}`)).value).toEqual({ a: 'x\u2028y' });
   });
 
   test('whole numbers of 64 bits keep their digits', async () => {
