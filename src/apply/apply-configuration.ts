@@ -63,6 +63,7 @@ const beforeFirstApply = 'before-first-apply';
  * with managedFields; 500 for one that does not fit the schema (as Kubernetes answers it).
  */
 export function* applyConfiguration(applying: Applying): Steps<Applied> {
+  yield* checkOwnerless(applying);
   yield* checkConfiguration(applying);
   yield;
   try {
@@ -85,17 +86,21 @@ function unidentified({ live, schema }: Applying, { message }: UnidentifiedItem)
   const errors = atOnce(checkShape(shapeOfObject(schema), stored, { duplicates: true }));
   return errors.length === 0
     ? untyped(`failed to merge config: ${message}`)
-    : unreadableLive(live, stored, joinErrors(errors));
+    : unreadableLive(stored, joinErrors(errors));
 }
 
-/** The stored object does not fit its schema. Where nobody owns anything, an owner is looked for first. */
-function unreadableLive(live: ApiObject | undefined, stored: JsonObject, why: string): ApiError {
-  const isOwned = live === undefined || (live.metadata.managedFields ?? []).length > 0;
-  return untyped(
-    isOwned
-      ? `failed to create typed live object (${objectName(stored)}): ${why}`
-      : `failed to create manager for existing fields: failed to convert new object (${objectName(stored)}) to smd typed: ${why}`,
-  );
+/** The stored object does not fit its schema. */
+const unreadableLive = (stored: JsonObject, why: string): ApiError =>
+  untyped(`failed to create typed live object (${objectName(stored)}): ${why}`);
+
+/** Where nobody owns anything, an owner of what is there is looked for before anything else. */
+function* checkOwnerless({ live, schema }: Applying): Steps<void> {
+  if (live === undefined || (live.metadata.managedFields ?? []).length > 0) return;
+  const stored = withoutOwners(asJson(live));
+  const errors = yield* checkShape(shapeOfObject(schema), stored, { duplicates: true });
+  if (errors.length === 0) return;
+  const why = `failed to convert new object (${objectName(stored)}) to smd typed: ${joinErrors(errors)}`;
+  throw untyped(`failed to create manager for existing fields: ${why}`);
 }
 
 function* checkConfiguration({ config, kind, schema }: Applying): Steps<void> {
@@ -149,7 +154,7 @@ const textOf = (value: Json | undefined): string => (typeof value === 'string' ?
 function* appliedAs(applying: Applying): Steps<Applied> {
   const live = applying.live === undefined ? zeroObject(applying.schema) : withoutOwners(asJson(applying.live));
   const problem = yield* misfit(applying.schema, live);
-  if (problem !== undefined) throw unreadableLive(applying.live, live, problem);
+  if (problem !== undefined) throw unreadableLive(live, problem);
   yield;
   const owners = yield* ownersBeforeApply(applying, live);
   yield;

@@ -239,8 +239,11 @@ test('an apply to an object with an item that has no key says what is wrong with
   const kind = { group: '', version: 'v1', kind: 'Thing' };
   const why = '.secrets: element 0: associative list with keys has an element that omits all key fields ["name"]';
   const applying = { ...writing({ schema: keyed }), config, kind, force: false };
-  expect(() => appliedAtOnce({ ...applying, live })).toThrow(
-    `failed to create manager for existing fields: failed to convert new object (/a; /v1, Kind=Thing) to smd typed: ${why}`,
+  const complaint = `failed to create manager for existing fields: failed to convert new object (/a; /v1, Kind=Thing) to smd typed: ${why}`;
+  expect(() => appliedAtOnce({ ...applying, live })).toThrow(complaint);
+  const wrong = { ...config, color: 'red' };
+  expect(() => appliedAtOnce({ ...applying, config: wrong, live }), 'whatever is wrong with the rest').toThrow(
+    complaint,
   );
 });
 
