@@ -44,6 +44,14 @@ export class NumberText {
   }
 }
 
+/** A value as `encoding/json` names it in `cannot unmarshal ...`. */
+export function jsonKind(value: ExactJson): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  if (typeof value === 'boolean') return 'bool';
+  return typeof value === 'bigint' || value instanceof NumberText ? 'number' : typeof value;
+}
+
 /** A whole number of JSON: a bigint where only that keeps its digits; undefined if 64 bits do not hold it, or it is not whole. */
 export function wholeNumber(literal: string): number | bigint | undefined {
   if (literal.length > 20 || !/^-?\d+$/.test(literal)) return undefined;

@@ -2,7 +2,7 @@ import { canonicalBase64 } from '../api/base64.js';
 import { Complaints } from '../api/complaints.js';
 import { goJson, quote } from '../api/go-text.js';
 import { canonicalMicroTime, canonicalTime } from '../api/go-time.js';
-import { type ExactJson, NumberText, plainJson, type ReadText, RepeatedMembers } from '../api/json-exact.js';
+import { type ExactJson, jsonKind, NumberText, plainJson, type ReadText, RepeatedMembers } from '../api/json-exact.js';
 import { type Json, setMember } from '../api/object.js';
 import { canonicalQuantity } from '../api/quantity.js';
 import { atOnce, Postponed, placeIn, type Steps } from '../api/steps.js';
@@ -36,6 +36,13 @@ export interface DecodeReport {
 /** The value does not fit the schema. The message is Go's. */
 export class DecodeError extends Error {
   override readonly name = 'DecodeError';
+  /** What a Go type says that decodes itself, and does not know where it stands; the message where there is none. */
+  readonly own: string;
+
+  constructor(message: string, own = message) {
+    super(message);
+    this.own = own;
+  }
 }
 
 const compiled = new WeakMap<Schema, Decoder>();
@@ -53,7 +60,7 @@ export function compileDecoder(schema: Schema): Decoder {
 function* decodeRoot(root: Node, value: ExactJson, state: DecodeState): Steps<Json> {
   const decoded = value === null ? undefined : root.decode(value, state);
   yield* state.rest();
-  if (state.failure !== undefined) throw new DecodeError(state.failureText());
+  if (state.failure !== undefined) throw state.failure;
   return decoded ?? root.zero() ?? null;
 }
 
@@ -92,13 +99,13 @@ export function typeMetaOf(value: ExactJson): { readonly apiVersion: string; rea
   const found = { apiVersion: '', kind: '' };
   let wrong: string | undefined;
   if (value !== null && (typeof value !== 'object' || Array.isArray(value) || value instanceof NumberText)) {
-    wrong = `json: cannot unmarshal ${described(value)} into Go value of type ${anonymous}`;
+    wrong = `json: cannot unmarshal ${jsonKind(value)} into Go value of type ${anonymous}`;
   } else if (value !== null) {
     for (const [name, member] of membersOf(value as Members)) {
       const field = typeMetaNames.get(name) ?? typeMetaNames.get(name.toLowerCase());
       if (field === undefined || member === null) continue;
       if (typeof member === 'string') found[field] = member;
-      else wrong ??= `json: cannot unmarshal ${described(member)} into Go struct field .${field} of type string`;
+      else wrong ??= `json: cannot unmarshal ${jsonKind(member)} into Go struct field .${field} of type string`;
     }
   }
   if (wrong !== undefined) throw new DecodeError(`couldn't get version/kind; json parse error: ${wrong}`);
@@ -126,21 +133,9 @@ function namesAndValues(value: Members): {
   return { names, valueAt: (at) => value[names[at] as string] ?? null };
 }
 
-/** A JSON value as Go's errors name it. */
-function described(value: ExactJson): string {
-  if (typeof value === 'string') return 'string';
-  if (typeof value === 'number' || typeof value === 'bigint' || value instanceof NumberText) return 'number';
-  if (typeof value === 'boolean') return 'bool';
-  if (value === null) return 'null';
-  return Array.isArray(value) ? 'array' : 'object';
-}
-
-/** A value of a wrong type, or a complaint in its own words. */
-type Failure = { readonly value: string; readonly type: string; readonly at: string } | string;
-
 /** What decoding one value remembers: where it is, and what was wrong first. */
 class DecodeState {
-  failure: Failure | undefined;
+  failure: DecodeError | undefined;
   /** Name of the innermost struct whose field is being decoded. */
   struct = '';
   /** Names of struct fields from the root to here. */
@@ -195,23 +190,24 @@ class DecodeState {
 
   /** Remembers a value of a wrong type and goes on. */
   wrongType(value: string, type: string): undefined {
-    this.failure ??= { value, type, at: this.place() };
+    this.failure ??= this.#wrongType(value, type);
   }
 
   /** Gives up because of a value of a wrong type. */
   refuse(value: string, type: string): never {
-    throw new DecodeError(typeText(value, this.place(), type));
+    throw this.#wrongType(value, type);
   }
 
-  failureText(): string {
-    const { failure = '' } = this;
-    return typeof failure === 'string' ? failure : typeText(failure.value, failure.at, failure.type);
+  #wrongType(value: string, type: string): DecodeError {
+    return new DecodeError(typeText(value, this.#place(), type), typeText(value, this.#place('own'), type));
   }
 
-  /** `Struct.field.field`; empty at the root. */
-  place(): string {
-    const around = this.#around?.place();
-    return this.fields.length === 0 ? (around ?? '') : [around ?? this.struct, ...this.fields].join('.');
+  /** `Struct.field.field`; empty at the root. With `own` only as far as a type sees that decodes itself. */
+  #place(from: 'root' | 'own' = 'root'): string {
+    const around = this.#around;
+    const isEnd = around === undefined || (from === 'own' && around.#around === undefined);
+    const before = isEnd ? undefined : around.#place(from);
+    return this.fields.length === 0 ? (before ?? '') : [before ?? this.struct, ...this.fields].join('.');
   }
 
   strict(what: 'unknown' | 'duplicate', name: string): void {
@@ -265,7 +261,7 @@ const scalar =
 /** Text that a Go type parses itself: a bad one ends decoding at once. */
 const parsed = (shape: WireShape, parse: (text: string) => Json | { readonly wrong: string }): MakeNode =>
   scalar(shape, (value, state) => {
-    if (typeof value !== 'string') return state.refuse(described(value), 'string');
+    if (typeof value !== 'string') return state.refuse(jsonKind(value), 'string');
     const result = parse(value);
     if (isWrong(result)) throw new DecodeError(result.wrong);
     return result;
@@ -281,7 +277,7 @@ const integer = (bits: 32 | 64): MakeNode => {
     }
     if (typeof value === 'bigint' && bits === 64) return value;
     const literal = literalOf(value);
-    return state.wrongType(literal === undefined ? described(value) : `number ${literal}`, type);
+    return state.wrongType(literal === undefined ? jsonKind(value) : `number ${literal}`, type);
   });
 };
 
@@ -297,7 +293,7 @@ function bytesOfList(items: readonly ExactJson[], state: DecodeState): string {
     const literal = literalOf(item);
     const value = literal === undefined ? item : Number.NaN;
     if (typeof value !== 'number') {
-      state.wrongType(described(item), 'uint8');
+      state.wrongType(jsonKind(item), 'uint8');
       return 0;
     }
     if (Number.isInteger(value) && value >= 0 && value <= maxByte) return value;
@@ -309,25 +305,25 @@ function bytesOfList(items: readonly ExactJson[], state: DecodeState): string {
 
 const makers: Readonly<Record<WireShape, MakeNode>> = {
   string: scalar('string', (value, state, type) =>
-    typeof value === 'string' ? value : state.wrongType(described(value), type),
+    typeof value === 'string' ? value : state.wrongType(jsonKind(value), type),
   ),
   boolean: scalar('boolean', (value, state, type) =>
-    typeof value === 'boolean' ? value : state.wrongType(described(value), type),
+    typeof value === 'boolean' ? value : state.wrongType(jsonKind(value), type),
   ),
   int32: integer(32),
   int64: integer(64),
   double: scalar('double', (value, state, type) => {
     const literal = literalOf(value);
     const number = literal === undefined ? value : Number(literal);
-    if (typeof number !== 'number') return state.wrongType(described(value), type);
+    if (typeof number !== 'number') return state.wrongType(jsonKind(value), type);
     return Number.isFinite(number) ? number : state.wrongType(`number ${literal ?? number}`, type);
   }),
   bytes: scalar('bytes', (value, state, type) => {
     if (isList(value)) return bytesOfList(value, state);
-    if (typeof value !== 'string') return state.wrongType(described(value), type);
+    if (typeof value !== 'string') return state.wrongType(jsonKind(value), type);
     const canonical = canonicalBase64(value);
     if (typeof canonical === 'string') return canonical;
-    state.failure ??= `illegal base64 data at input byte ${canonical.illegalAt}`;
+    state.failure ??= new DecodeError(`illegal base64 data at input byte ${canonical.illegalAt}`);
     return undefined;
   }),
   time: parsed('time', canonicalTime),
@@ -342,7 +338,7 @@ const makers: Readonly<Record<WireShape, MakeNode>> = {
     if (typeof value === 'string') return value;
     if (typeof value === 'number' && (value | 0) === value) return value;
     const number = typeof value === 'number' ? String(value) : literalOf(value);
-    return state.refuse(number === undefined ? described(value) : `number ${number}`, 'int32');
+    return state.refuse(number === undefined ? jsonKind(value) : `number ${number}`, 'int32');
   }),
   raw: scalar('raw', (value, { isPlain }) => (isPlain ? (value as Json) : plainJson(value))),
   list: (schema) => {
@@ -353,7 +349,7 @@ const makers: Readonly<Record<WireShape, MakeNode>> = {
       schema,
       zero: () => null,
       decode: (value, state) => {
-        if (!isList(value)) return state.wrongType(described(value), type);
+        if (!isList(value)) return state.wrongType(jsonKind(value), type);
         item ??= nodeOf(itemsOf(schema));
         const of = item;
         const { path } = state;
@@ -375,7 +371,7 @@ const makers: Readonly<Record<WireShape, MakeNode>> = {
       schema,
       zero: () => null,
       decode: (value, state) => {
-        if (!isMembers(value)) return state.wrongType(described(value), type);
+        if (!isMembers(value)) return state.wrongType(jsonKind(value), type);
         values ??= nodeOf(valuesOf(schema));
         const of = values;
         const { path } = state;
@@ -424,7 +420,7 @@ const makers: Readonly<Record<WireShape, MakeNode>> = {
         }
         const inner = new DecodeState(undefined, { around: state });
         const decoded = decodeWhole(fitting, value, inner);
-        if (inner.failure !== undefined) throw new DecodeError(inner.failureText());
+        if (inner.failure !== undefined) throw inner.failure;
         return decoded;
       },
     };
@@ -500,7 +496,7 @@ function makeStruct(schema: Schema): Node {
       return assemble([]);
     },
     decode: (value, state) => {
-      if (!isMembers(value)) return state.wrongType(described(value), type);
+      if (!isMembers(value)) return state.wrongType(jsonKind(value), type);
       indexes ??= compile();
       const { path, fields: fieldPath, struct: outer } = state;
       const slots: (Json | undefined)[] = [];

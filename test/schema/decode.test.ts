@@ -141,6 +141,16 @@ describe('wrong types are refused in the words of Go', () => {
     expect(() => decode(schema, text)).toThrow(expect.objectContaining({ name: 'DecodeError', message }));
   });
 
+  test('what decodes itself does not know where it stands', () => {
+    const text = '{"properties":{"a":{"items":{"properties":{"b":{"additionalProperties":{"type":1}}}}}}}';
+    const own = field(
+      'number into Go struct field JSONSchemaProps.properties.additionalProperties.type of type string',
+    );
+    expect(() => decode(props, text)).toThrow(expect.objectContaining({ own }));
+    const whole = field('number into Go struct field JSONSchemaProps.properties.type of type string');
+    expect(() => decode(props, '{"properties":{"a":{"type":1}}}')).toThrow(expect.objectContaining({ own: whole }));
+  });
+
   test('the first wrong type in document order is reported, but a time that does not parse before all', () => {
     expect(() => decode(configMap, '{"data":{"k":1},"metadata":{"name":5}}')).toThrow('ConfigMap.data of type string');
     expect(() => decode(configMap, '{"metadata":{"name":5},"data":{"k":1}}')).toThrow('ObjectMeta.metadata.name');

@@ -1,10 +1,10 @@
 import { canonicalBase64 } from '../../api/base64.js';
 import { ApiError, type Reason, type StatusCause, type StatusDetails } from '../../api/errors.js';
 import { goJson, quote } from '../../api/go-text.js';
+import { jsonKind } from '../../api/json-exact.js';
 import { isObject, type Json, type JsonObject } from '../../api/object.js';
 import { otherUid } from '../../api/review-uid.js';
 import { CallFailed } from './call.js';
-import { goType } from './reply.js';
 
 /** What a webhook thinks of a request. */
 export interface Verdict {
@@ -158,7 +158,7 @@ function bytes(text: string): Buffer {
 
 const mismatch = (value: Json, struct: string, path: string, type: string): CallFailed => {
   // Only where a number is wanted is it said which one it was.
-  const given = type === 'int32' && goType(value) === 'number' ? `number ${goJson(value)}` : goType(value);
+  const given = type === 'int32' && jsonKind(value) === 'number' ? `number ${goJson(value)}` : jsonKind(value);
   return new CallFailed(`json: cannot unmarshal ${given} into Go struct field ${struct}.${path} of type ${type}`);
 };
 

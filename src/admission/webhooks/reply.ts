@@ -1,4 +1,5 @@
 import { quote } from '../../api/go-text.js';
+import { jsonKind } from '../../api/json-exact.js';
 import { JsonSyntaxError, readJson } from '../../api/json-text.js';
 import { isObject, type Json, type JsonObject } from '../../api/object.js';
 import { CallFailed, type HookReply } from './call.js';
@@ -33,7 +34,7 @@ export async function readReply(reply: HookReply, expected: ExpectedReview): Pro
   const value = (await parsed(body, expected)) ?? {};
   if (!isObject(value)) {
     throw new CallFailed(
-      `couldn't get version/kind; json parse error: json: cannot unmarshal ${goType(value)} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`,
+      `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonKind(value)} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`,
     );
   }
   checkKind(value, expected);
@@ -65,7 +66,7 @@ function checkKind(value: JsonObject, expected: ExpectedReview): void {
   for (const [name, given] of Object.entries(meta)) {
     if (typeof given === 'string') continue;
     throw new CallFailed(
-      `couldn't get version/kind; json parse error: json: cannot unmarshal ${goType(given)} into Go struct field .${name} of type string`,
+      `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonKind(given)} into Go struct field .${name} of type string`,
     );
   }
   const asked = `${expected.group}/${expected.version}`;
@@ -125,12 +126,4 @@ function genericMessage(status: number, shown: string): string {
   return status >= 500
     ? `an error on the server (${quote(shown)}) has prevented the request from succeeding`
     : `the server responded with the status code ${status} but did not return more information`;
-}
-
-/** What Go's decoder calls a value that does not fit. */
-export function goType(value: Json): string {
-  if (Array.isArray(value)) return 'array';
-  if (value === null) return 'null';
-  if (typeof value === 'boolean') return 'bool';
-  return typeof value === 'bigint' ? 'number' : typeof value;
 }

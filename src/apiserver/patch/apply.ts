@@ -1,5 +1,6 @@
 import { badRequest } from '../../api/errors.js';
 import type { ReadText } from '../../api/json-exact.js';
+import { jsonKind } from '../../api/json-exact.js';
 import { isObject, type JsonObject } from '../../api/object.js';
 import type { FieldValidation } from '../../api/options.js';
 import type { Steps } from '../../api/steps.js';
@@ -9,7 +10,6 @@ import { asJson } from '../../apply/json-value.js';
 import { inTurns, TurnTaking } from '../../runtime/turn-taking.js';
 import { DecodeError, type Emptied } from '../../schema/decode.js';
 import type { RequestBody } from '../request.js';
-import { typeName } from './go-decoding.js';
 import type { Decoded } from './index.js';
 import { converted, inConverter } from './unstructured.js';
 
@@ -26,7 +26,7 @@ export async function readConfiguration(body: RequestBody): Promise<Configuratio
   const repeated = duplicates.length === 0 ? undefined : `error converting YAML to JSON: ${duplicates.join(', ')}`;
   if (value === null) return { config: {}, repeated };
   if (!isObject(value)) {
-    const why = `json: cannot unmarshal ${typeName(value)} into Go value of type map[string]interface {}`;
+    const why = `json: cannot unmarshal ${jsonKind(value)} into Go value of type map[string]interface {}`;
     throw badRequest(`error decoding YAML: error unmarshaling JSON: while decoding JSON: ${why}`);
   }
   return { config: value, repeated };
@@ -69,7 +69,7 @@ function* decodedBy(decoding: Steps<Decoded>, config: JsonObject): Steps<Decoded
   try {
     return yield* decoding;
   } catch (error) {
-    if (error instanceof DecodeError) throw unconvertible(config, inConverter(error.message));
+    if (error instanceof DecodeError) throw unconvertible(config, inConverter(error));
     throw error;
   }
 }

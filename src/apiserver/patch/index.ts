@@ -119,7 +119,7 @@ export function* patched(
     decoded = yield* given.decode(fitting.value, patch.exact?.() ?? fitting.value, patch.numberError);
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
-    throw refuse(given.converts ? inConverter(error.message) : error.message);
+    throw refuse(given.converts ? inConverter(error) : error.message);
   }
   const strict = [...patch.strict, ...decoded.strict];
   if (strict.length === 0 || given.fieldValidation === 'Ignore') return { ...decoded, warnings: [] };

@@ -1,12 +1,12 @@
 import { badRequest, entityTooLarge, unprocessable } from '../../api/errors.js';
 import { goJson, quote } from '../../api/go-text.js';
 import type { ExactJson } from '../../api/json-exact.js';
+import { jsonKind } from '../../api/json-exact.js';
 import { JsonSyntaxError, maxDepth, parseJson } from '../../api/json-text.js';
 import { isList, isObject, type Json, type JsonObject, setMember } from '../../api/object.js';
 import { nothingPostponed, type Postponed } from '../../api/steps.js';
 import { sortTexts } from '../../api/text-order.js';
 import { same } from '../../schema/same.js';
-import { typeName } from './go-decoding.js';
 import type { PatchType, ReadPatchText } from './patch-type.js';
 import { copyOf, exactOf, plainOf, readSpelt } from './spelling.js';
 
@@ -106,7 +106,7 @@ function readOperations(
   const [listType, itemType] = isStrict
     ? ['[]handlers.jsonPatchOp', 'handlers.jsonPatchOp']
     : ['jsonpatch.Patch', 'jsonpatch.Operation'];
-  if (!isList(value)) throw refuse(`json: cannot unmarshal ${typeName(value)} into Go value of type ${listType}`);
+  if (!isList(value)) throw refuse(`json: cannot unmarshal ${jsonKind(value)} into Go value of type ${listType}`);
   if (isStrict && numberError !== undefined)
     throw refuse(numberError.replace('value', 'struct field jsonPatchOp.value'));
   const strict = isStrict ? duplicates.map((text) => `json patch ${text}`) : [];
@@ -114,7 +114,7 @@ function readOperations(
   const operations: Operation[] = [];
   for (const [index, item] of value.entries()) {
     if (item !== null && !isObject(item)) {
-      throw refuse(`json: cannot unmarshal ${typeName(item)} into Go value of type ${itemType}`);
+      throw refuse(`json: cannot unmarshal ${jsonKind(item)} into Go value of type ${itemType}`);
     }
     if (isStrict && item !== null) {
       checkTypes(item, refuse);
@@ -145,7 +145,7 @@ function checkTypes(item: JsonObject, refuse: (why: string) => Error): void {
   for (const name of ['op', 'path', 'from']) {
     const value = item[name];
     if (value === undefined || value === null || typeof value === 'string') continue;
-    throw refuse(`json: cannot unmarshal ${typeName(value)} into Go struct field jsonPatchOp.${name} of type string`);
+    throw refuse(`json: cannot unmarshal ${jsonKind(value)} into Go struct field jsonPatchOp.${name} of type string`);
   }
 }
 

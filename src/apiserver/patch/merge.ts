@@ -1,10 +1,10 @@
 import { badRequest } from '../../api/errors.js';
 import { goJson } from '../../api/go-text.js';
+import { jsonKind } from '../../api/json-exact.js';
 import { JsonSyntaxError } from '../../api/json-text.js';
 import { isList, isObject, type Json, type JsonObject, member, setMember } from '../../api/object.js';
 import { nothingPostponed, type Postponed } from '../../api/steps.js';
 import { sortTexts } from '../../api/text-order.js';
-import { typeName } from './go-decoding.js';
 import type { PatchType, ReadPatchText } from './patch-type.js';
 import { exactOf, readSpelt } from './spelling.js';
 
@@ -51,7 +51,7 @@ function readPatch(
   const { value, exact, duplicates, numberError } = text;
   if (value === null) throw badRequest(notPatch);
   if (!isObject(value)) {
-    throw refuse(`json: cannot unmarshal ${typeName(value)} into Go value of type map[string]interface {}`);
+    throw refuse(`json: cannot unmarshal ${jsonKind(value)} into Go value of type map[string]interface {}`);
   }
   // Otherwise the numbers are read with the result.
   if (isStrict && numberError !== undefined) throw refuse(numberError);

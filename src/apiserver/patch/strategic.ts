@@ -1,7 +1,8 @@
 import { changedCopy } from '../../api/changed-copy.js';
 import { type ApiError, badRequest, unprocessable, untyped } from '../../api/errors.js';
-import { goTypeName, goValue, isWhole } from '../../api/go-print.js';
+import { goTypeName, goValue } from '../../api/go-print.js';
 import { quote } from '../../api/go-text.js';
+import { jsonKind } from '../../api/json-exact.js';
 import { JsonSyntaxError } from '../../api/json-text.js';
 import { isList, isObject, type Json, type JsonObject, member, setMember } from '../../api/object.js';
 import { nothingPostponed, type Postponed } from '../../api/steps.js';
@@ -9,8 +10,8 @@ import { withoutMember } from '../../apply/json-value.js';
 import { structName, wireShape } from '../../schema/go-types.js';
 import { presenceOf } from '../../schema/presence.js';
 import type { Schema } from '../../schema/schema.js';
-import { typeName } from './go-decoding.js';
-import { dedupe, ordered, sortInto } from './merged-lists.js';
+import { kindOf, wrongType } from './kinds.js';
+import { dedupe, identity, ordered, sortInto } from './merged-lists.js';
 import type { PatchType, ReadPatchText } from './patch-type.js';
 
 /**
@@ -46,7 +47,7 @@ function readPatch(
   const { value, duplicates, numberError } = text;
   if (value === null) return { patch: {}, strict: [] };
   if (!isObject(value)) {
-    throw badRequest(`json: cannot unmarshal ${typeName(value)} into Go value of type map[string]interface {}`);
+    throw badRequest(`json: cannot unmarshal ${jsonKind(value)} into Go value of type map[string]interface {}`);
   }
   if (numberError !== undefined) throw badRequest(numberError);
   return { patch: value, strict: isStrict ? duplicates : [] };
@@ -165,10 +166,7 @@ function orderList(out: Record<string, Json>, patch: JsonObject, name: string, s
   checkAlike([live ?? [], given ?? []]);
   const isMap = isObject((live ?? [])[0] ?? (given ?? [])[0] ?? null);
   const key = isMap && how.key !== '' ? how.key : undefined;
-  if (key !== undefined) {
-    checkPlaces(merged, order, key);
-    for (const place of order) identity(place, key);
-  }
+  if (key !== undefined) checkPlaces(merged, order, key);
   const places = key === undefined || given === undefined ? (live ?? []) : placesAfter(live ?? [], given, key);
   setMember(out, target, sortInto(merged, { order, live: places, key }));
   return target;
@@ -236,12 +234,6 @@ function mergeMember(out: Record<string, Json>, given: string, value: Json, sche
 function put(out: Record<string, Json>, name: string, value: Json | undefined): void {
   if (value === undefined) delete out[name];
   else setMember(out, name, value);
-}
-
-/** JSON types as Go's decoder tells them apart. */
-function kindOf(value: Json): string {
-  if (typeof value === 'number' || typeof value === 'bigint') return isWhole(value) ? 'int64' : 'float64';
-  return typeName(value);
 }
 
 /** `<prefix>/<list>` */
@@ -334,15 +326,6 @@ function withItems(live: readonly Json[], given: readonly Json[], key: string, i
 
 const keyValue = (item: Json, key: string): Json | undefined => (isObject(item) ? member(item, key) : undefined);
 
-/** What tells an item apart: the item itself, or the value of its merge key. */
-function identity(item: Json, key: string): Json {
-  if (key === '') return item;
-  if (!isObject(item)) throw wrongType('map[string]interface {}', item);
-  const value = member(item, key);
-  if (value !== undefined) return value;
-  throw untyped(`map: ${goValue(item)} does not contain declared merge key: ${key}`);
-}
-
 /** What Kubernetes has left of a patch when it has applied it; refusals quote that. */
 function leftOf(patch: JsonObject, original: JsonObject, schema: Schema): JsonObject {
   if (Object.hasOwn(patch, directive)) return patch[directive] === 'replace' ? withoutMember(patch, directive) : patch;
@@ -395,15 +378,3 @@ function checkAlike(lists: readonly (readonly Json[])[]): void {
     throw untyped(`list element types are not identical: ${goValue(lists)}`);
   }
 }
-
-const goTypes: Readonly<Record<string, string>> = {
-  array: '[]interface {}',
-  object: 'map[string]interface {}',
-  int64: 'int64',
-  float64: 'float64',
-  bool: 'bool',
-  string: 'string',
-  null: '%!s(<nil>)',
-};
-const wrongType = (expected: string, value: Json): ApiError =>
-  untyped(`expected a ${expected}, but received a ${goTypes[kindOf(value)] ?? ''}`);

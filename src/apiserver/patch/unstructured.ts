@@ -1,9 +1,10 @@
 import { isWhole } from '../../api/go-print.js';
+import { jsonKind } from '../../api/json-exact.js';
 import { isList, isObject, type Json, member, setMember } from '../../api/object.js';
 import { Postponed, type Steps } from '../../api/steps.js';
+import type { DecodeError } from '../../schema/decode.js';
 import { goType, itemsOf, valuesOf, type WireShape, wireShape } from '../../schema/go-types.js';
 import type { Schema } from '../../schema/schema.js';
-import { typeName } from './go-decoding.js';
 
 /** What comes out of Go's converter. */
 export type Converted<Value extends Json> =
@@ -114,7 +115,7 @@ function scalarProblem(schema: Schema, shape: WireShape, value: Json, numbers: N
       // These decode themselves, and do not know which field they are of.
       return typeof value === 'string'
         ? undefined
-        : `json: cannot unmarshal ${typeName(value)} into Go value of type string`;
+        : `json: cannot unmarshal ${jsonKind(value)} into Go value of type string`;
     default:
       return undefined;
   }
@@ -169,6 +170,6 @@ function goKind(value: Json, numbers: Numbers): string {
   return isList(value) ? 'slice' : 'map';
 }
 
-/** How the same converter words the decoder's complaint about text that is not base64. */
-export const inConverter = (message: string): string =>
-  message.startsWith('illegal base64 data') ? `error decoding from json: ${message}` : message;
+/** How the same converter words what the decoder complains about. */
+export const inConverter = ({ own }: DecodeError): string =>
+  own.startsWith('illegal base64 data') ? `error decoding from json: ${own}` : own;

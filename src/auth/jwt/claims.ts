@@ -1,4 +1,6 @@
 import { quote, quoteList } from '../../api/go-text.js';
+import { jsonKind } from '../../api/json-exact.js';
+import type { Json } from '../../api/object.js';
 import type { UserInfo } from '../../api/user.js';
 import { AuthenticationError } from '../authenticator.js';
 import type { JwtIssuer } from './jwt-issuer.js';
@@ -114,8 +116,5 @@ function textOf(claims: Claims, claim: string, doing: string): string {
   return value;
 }
 
-function mismatch(value: unknown, type: string): string {
-  const kinds: Readonly<Record<string, string>> = { string: 'string', number: 'number', boolean: 'bool' };
-  const kind = Array.isArray(value) ? 'array' : (kinds[typeof value] ?? 'object');
-  return `json: cannot unmarshal ${kind} into Go value of type ${type}`;
-}
+const mismatch = (value: unknown, type: string): string =>
+  `json: cannot unmarshal ${jsonKind(value as Json)} into Go value of type ${type}`;

@@ -1,9 +1,10 @@
 import { changedCopy } from '../../api/changed-copy.js';
 import { type Domains, defaultDomains, signerKeyIn } from '../../api/domains.js';
+import { jsonKind } from '../../api/json-exact.js';
 import { JsonSyntaxError, readJson } from '../../api/json-text.js';
 import { type Secret, Secrets, secretTypes, serviceAccountNameAnnotation } from '../../api/kinds/secret.js';
 import { configKey, nameRules } from '../../api/names.js';
-import { type Json, setMember } from '../../api/object.js';
+import { isObject, type Json, setMember } from '../../api/object.js';
 import { Postponed, type Steps } from '../../api/steps.js';
 import {
   eachInvalid,
@@ -82,17 +83,13 @@ const requireJson =
 function jsonObjectProblem(text: Buffer): string | undefined {
   try {
     const { value } = readJson(text);
-    if (value === null) return undefined;
-    const type = Array.isArray(value) ? 'array' : goKinds[typeof value];
-    return type === undefined
-      ? undefined
-      : `json: cannot unmarshal ${type} into Go value of type map[string]interface {}`;
+    if (value === null || isObject(value)) return undefined;
+    return `json: cannot unmarshal ${jsonKind(value)} into Go value of type map[string]interface {}`;
   } catch (error) {
     if (error instanceof JsonSyntaxError) return error.message;
     throw error;
   }
 }
-const goKinds: Readonly<Record<string, string>> = { string: 'string', number: 'number', boolean: 'bool' };
 
 /** What each known type asks of its Secrets. */
 type TypeRules = ReadonlyMap<string, (secret: Secret) => readonly Violation[]>;

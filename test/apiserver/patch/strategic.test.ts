@@ -260,6 +260,20 @@ test.each<[string, JsonObject, Json, number, string]>([
     'map: map[$patch:delete] does not contain declared merge key: name',
   ],
   [
+    'a live item without key, wherever something is merged beside it',
+    { items: [{ name: 'x' }, { value: 'o' }] },
+    { items: [{ name: 'x', value: 'p' }] },
+    500,
+    'map: map[value:o] does not contain declared merge key: name',
+  ],
+  [
+    'an order of what has an item without key',
+    { items: [{}, { name: 'x' }] },
+    { '$setElementOrder/items': [{ name: 'x' }] },
+    500,
+    'map: map[] does not contain declared merge key: name',
+  ],
+  [
     'retainKeys without the patched key',
     { spec: { a: '1' } },
     { spec: { $retainKeys: ['a'], b: '1' } },

@@ -47,6 +47,13 @@ test.each([
   ],
   [
     'dockerconfigjson',
+    { '.dockerconfigjson': base64('9007199254740993') },
+    [
+      'data[.dockerconfigjson]: Invalid value: "<secret contents redacted>": json: cannot unmarshal number into Go value of type map[string]interface {}',
+    ],
+  ],
+  [
+    'dockerconfigjson',
     { '.dockerconfigjson': base64('[1]') },
     [
       'data[.dockerconfigjson]: Invalid value: "<secret contents redacted>": json: cannot unmarshal array into Go value of type map[string]interface {}',

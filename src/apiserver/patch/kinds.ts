@@ -1,0 +1,24 @@
+import { type ApiError, untyped } from '../../api/errors.js';
+import { isWhole } from '../../api/go-print.js';
+import { jsonKind } from '../../api/json-exact.js';
+import type { Json } from '../../api/object.js';
+
+/** JSON types as Go's decoder tells them apart. */
+export function kindOf(value: Json): string {
+  if (typeof value === 'number' || typeof value === 'bigint') return isWhole(value) ? 'int64' : 'float64';
+  return jsonKind(value);
+}
+
+const goTypes: Readonly<Record<string, string>> = {
+  array: '[]interface {}',
+  object: 'map[string]interface {}',
+  int64: 'int64',
+  float64: 'float64',
+  bool: 'bool',
+  string: 'string',
+  null: '%!s(<nil>)',
+};
+
+/** A value of a type that Go cannot go on with. */
+export const wrongType = (expected: string, value: Json): ApiError =>
+  untyped(`expected a ${expected}, but received a ${goTypes[kindOf(value)] ?? ''}`);
