@@ -135,12 +135,16 @@ export function negotiate(accept: string | undefined, offer: Offer): Representat
     offer.document === true ? undefined : 'v1',
   );
   if (chosen === undefined) throw refusal(mediaTypes);
-  if (watching && chosen.form === 'yaml') throw refusal(streamTypes);
   return {
     mediaType: chosen.form,
     ...(chosen.target === undefined ? {} : { as: chosen.target as NonNullable<Representation['as']> }),
     pretty: pretty || (!watching && chosen.pretty),
   };
+}
+
+/** A watch comes in fewer forms than what it is about, which is only seen when all else about it is right. */
+export function requireStream({ mediaType }: Representation): void {
+  if (mediaType === 'yaml') throw refusal(streamTypes);
 }
 
 /** Routes look for one of their media types by its name alone, know no wildcard but one, and refuse what names none. */

@@ -1,4 +1,4 @@
-import { untyped } from '../api/errors.js';
+import { badRequest, untyped } from '../api/errors.js';
 import { quote } from '../api/go-text.js';
 import type { ApiObject } from '../api/object.js';
 import {
@@ -14,7 +14,7 @@ import type { RequestContext, ResourceDefinition, SubresourceAction } from '../r
 import { accessOf, requireAccess } from './access.js';
 import { checkMediaType, readDeleteBody, readObject } from './bodies.js';
 import { pageNotFound } from './health.js';
-import { negotiate, readIncludeObject } from './negotiate.js';
+import { negotiate, readIncludeObject, requireStream } from './negotiate.js';
 import { requestTimeout } from './operations/deadlines.js';
 import type { Parts } from './parts.js';
 import { patchTypeOf } from './patch/index.js';
@@ -48,9 +48,9 @@ export async function runResourceRequest(
     return { result: pageNotFound, representation: { mediaType: 'json', pretty: false } };
   const { definition, subresource } = target;
   if (definition.deprecation !== undefined) request.record?.deprecated();
-  // Routes of built-in kinds ask for the form of the body before that of the answer.
-  if (info.verb === 'patch' && definition.origin === 'built-in')
-    patchTypeOf(request.header('content-type'), 'built-in');
+  // What is wrong with the form of a patch is told before all else.
+  if (info.verb === 'patch') patchTypeOf(request.header('content-type'), definition.origin);
+  if (info.name === '' && (info.verb === 'update' || info.verb === 'patch')) throw badRequest('name must be provided');
   const representation = negotiate(request.header('accept'), {
     origin: definition.origin,
     verb: info.verb,
@@ -80,6 +80,7 @@ export async function runResourceRequest(
     caller: new WaitingCaller(request, now),
   };
   const result = await runVerb(parts, request, target, context);
+  if (result.type === 'watch') requireStream(representation);
   const includeObject = readIncludeObject(representation, request.query);
   return {
     result,
@@ -185,15 +186,24 @@ async function create(
   definition: ResourceDefinition,
   context: RequestContext,
 ): Promise<Result> {
+  const { object, write } = await readPosted(parts, request, definition, context);
+  return resultOf(definition, await createObject(parts, write, object));
+}
+
+/** What a POST brings: the object as it was sent, and how it is to be written. */
+async function readPosted(
+  parts: Parts,
+  request: ApiRequest,
+  definition: ResourceDefinition,
+  context: RequestContext,
+): Promise<{ readonly object: ApiObject; readonly write: WriteRequest }> {
   checkMediaType(request.header('content-type'), definition);
   const parameters = readWriteParameters(request.query, { kind: 'CreateOptions' });
   const object = await readObject(parts, request, definition, parameters, context);
-  const written = await createObject(
-    parts,
-    writeRequest(request, definition, { ...context, dryRun: parameters.dryRun }, parameters),
+  return {
     object,
-  );
-  return resultOf(definition, written);
+    write: writeRequest(request, definition, { ...context, dryRun: parameters.dryRun }, parameters),
+  };
 }
 
 /** A kind that is answered and not stored. Runs through the same admission as a create. */
@@ -203,14 +213,9 @@ async function answer(
   definition: ResourceDefinition,
   context: RequestContext,
 ): Promise<Result> {
-  const parameters = readWriteParameters(request.query, { kind: 'CreateOptions' });
-  const given = await readObject(parts, request, definition, parameters, context);
-  const admitted = await admitAction(
-    parts,
-    writeRequest(request, definition, { ...context, dryRun: parameters.dryRun }, parameters),
-    given,
-  );
-  const object = await definition.answer?.(admitted, { ...context, dryRun: parameters.dryRun });
+  const { object: given, write } = await readPosted(parts, request, definition, context);
+  const admitted = await admitAction(parts, write, given);
+  const object = await definition.answer?.(admitted, write.context);
   return { type: 'object', code: 201, definition, object: object ?? admitted };
 }
 
@@ -222,13 +227,11 @@ async function act(
   subresource: SubresourceAction<ApiObject>,
   context: RequestContext,
 ): Promise<Result> {
-  const parameters = readWriteParameters(request.query, { kind: 'CreateOptions' });
   const asked: ResourceDefinition = { ...actionDefinition(definition, subresource) };
-  const given = await readObject(parts, request, asked, parameters, context);
-  const acting = { ...context, dryRun: parameters.dryRun };
+  const { object: given, write } = await readPosted(parts, request, asked, context);
+  const acting = write.context;
   const key = { namespace: context.key.namespace, name: context.key.name ?? '' };
   const prepare = (object: ApiObject): Promise<ApiObject> => subresource.prepare(key, object, acting);
-  const write = writeRequest(request, asked, acting, parameters);
   const admitted = await admitAction(parts, write, given, definition, prepare);
   const object = await subresource.answer(key, admitted, acting);
   return { type: 'object', code: 201, definition: asked, object };

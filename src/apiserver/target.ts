@@ -1,4 +1,4 @@
-import { badRequest, methodNotAllowed, noSuchResource, notFound, notSupportedVerb } from '../api/errors.js';
+import { methodNotAllowed, noSuchResource, notFound, notSupportedVerb } from '../api/errors.js';
 import type { ApiObject } from '../api/object.js';
 import type { ResourceDefinition, Subresource, Verb } from '../registry/resource-definition.js';
 import type { Served } from './catalogue.js';
@@ -107,7 +107,6 @@ function locateCustom(
   }
   if (info.verb === '' || method === 'OPTIONS') throw notSupportedVerb(definition, '');
   if (info.verb === 'proxy') throw notSupportedVerb(definition, info.verb);
-  if (info.name === '' && (info.verb === 'update' || info.verb === 'patch')) throw badRequest('name must be provided');
   return { definition, subresource: undefined };
 }
 

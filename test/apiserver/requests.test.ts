@@ -21,6 +21,8 @@ afterAll(() => it.stop());
 test.each<[string, string, AskOptions, number, string]>([
   ['GET', '/b?export=true', {}, 400, 'the export parameter, deprecated since v1.14, is no longer supported'],
   ['GET', '/b?export=false', {}, 200, ''],
+  // A name is looked at before the version of what has it.
+  ['GET', '/a%25b?resourceVersion=x', {}, 400, 'Name parameter invalid: "a%b": may not contain \'%\''],
   // Numbers and selectors are read before they are held against each other.
   ['GET', '?limit=', {}, 400, 'strconv.ParseInt: parsing "": invalid syntax'],
   ['GET', '?timeoutSeconds=&labelSelector=(', {}, 400, 'strconv.ParseInt: parsing "": invalid syntax'],
@@ -317,6 +319,14 @@ test.each<[string, string, AskOptions, number, string]>([
     422,
     'json: cannot unmarshal number into Go struct field ObjectMeta.metadata.creationTimestamp of type string',
   ],
+  ['PATCH', '/a', { headers: merge, body: '9007199254740993' }, 400, 'json: cannot unmarshal number into Go value of'],
+  [
+    'PATCH',
+    '/a?fieldManager=x',
+    { headers: apply, body: '9007199254740993' },
+    400,
+    'json: cannot unmarshal number into Go value of',
+  ],
   // The character before the last dash of a prefix is not looked at, and a dash alone is none.
   ['PATCH', '/a', { headers: merge, body: { metadata: { generateName: 'A-' } } }, 200, ''],
   [
@@ -471,6 +481,35 @@ test('a status that is applied as null is none where there is none, and no objec
   expect([await apply(null), await apply({ n: 1 }), await apply(null)]).toEqual([200, 200, 422]);
 });
 
+test.each([
+  ['labelSelector=a%20b', 400],
+  ['resourceVersion=x', 500],
+  ['resourceVersionMatch=Exact', 422],
+  ['timeoutSeconds=1', 406],
+])('a watch with %s in a form that no watch has: %i', async (query, code) => {
+  const answer = await it.ask('GET', `${configMaps}?watch=true&${query}`, { headers: { accept: 'application/yaml' } });
+  expect(answer.code).toBe(code);
+});
+
+test('a collection is deleted as it was at a version', async () => {
+  const at = '/api/v1/namespaces/kube-public/configmaps';
+  const post = async (name: string): Promise<string> =>
+    (await it.ask('POST', at, { body: { metadata: { name, labels: { of: 'versions' } } } })).json().metadata
+      .resourceVersion;
+  const names = async (): Promise<string[]> =>
+    (await it.ask('GET', `${at}?labelSelector=of%3Dversions`))
+      .json()
+      .items.map(({ metadata }: { metadata: { name: string } }) => metadata.name);
+  const version = await post('first');
+  await post('second');
+  const query = `labelSelector=of%3Dversions&resourceVersion=${version}`;
+  const deleted = await it.ask('DELETE', `${at}?${query}`, { body: { kind: 'DeleteOptions', apiVersion: 'v1' } });
+  expect(deleted.json().metadata.resourceVersion).toBe(version);
+  expect(await names()).toEqual(['second']);
+  await it.ask('DELETE', `${at}?labelSelector=of%3Dversions`);
+  expect(await names()).toEqual([]);
+});
+
 test('bodies of custom resources spell kind and apiVersion in one way', async () => {
   const gadgets = '/apis/example.com/v1/widgets';
   await it.ask('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
@@ -487,6 +526,31 @@ test('bodies of custom resources spell kind and apiVersion in one way', async ()
     expect(await refusal(body)).toBe(
       'the API version in the data () does not match the expected API version (example.com/v1)',
     );
+  }
+});
+
+test('what is wrong with the form of a body is told first', async () => {
+  const gadgets = '/apis/example.com/v1/widgets';
+  const nothingKnown = { accept: 'image/png', 'content-type': 'text/plain' };
+  const codes = async (method: string, path: string, headers: Record<string, string>) =>
+    (await it.ask(method, path, { headers, body: {} })).code;
+  expect(
+    [
+      await codes('PATCH', gadgets, nothingKnown),
+      await codes('PATCH', gadgets, { ...merge, accept: 'image/png' }),
+      await codes('PATCH', `${gadgets}/a`, nothingKnown),
+      await codes('PATCH', `${gadgets}/a`, { ...merge, accept: 'image/png' }),
+    ],
+    'of a custom resource: form, name, form of the answer',
+  ).toEqual([415, 400, 415, 406]);
+  const text = { 'content-type': 'text/plain' };
+  for (const path of [
+    configMaps,
+    '/apis/authentication.k8s.io/v1/tokenreviews',
+    '/api/v1/namespaces/default/serviceaccounts/default/token',
+  ]) {
+    expect(await codes('POST', `${path}?dryRun=x`, text), path).toBe(415);
+    expect(await codes('POST', `${path}?dryRun=x`, {}), path).toBe(422);
   }
 });
 

@@ -3,11 +3,15 @@ import { keyOf } from '../../api/object.js';
 import type { DeleteParameters, ListParameters } from '../../api/options.js';
 import type { RequestContext } from '../../registry/resource-definition.js';
 import { inTurns, TurnTaking } from '../../runtime/turn-taking.js';
+import type { Entry } from '../../store/store.js';
 import { readMetadata } from '../forms.js';
 import type { Parts } from '../parts.js';
 import type { Result } from '../request.js';
 import { deleteObject } from './delete.js';
 import { type ListTarget, listObjects } from './list.js';
+
+/** Read in pages of so many objects where the caller sets no limit, so that a version given is one to read exactly. */
+const pageSize = 10_000;
 
 /** DELETE of a collection: each object by itself, in order; answers the list as it was before. */
 export async function deleteCollection(
@@ -17,18 +21,37 @@ export async function deleteCollection(
   parameters: DeleteParameters,
   context: RequestContext,
 ): Promise<Result> {
-  const list = await listObjects(parts, target, selection);
+  const isLimited = selection.limit !== undefined && selection.limit !== 0;
+  const paged = isLimited ? selection : { ...selection, limit: pageSize };
   const turns = new TurnTaking();
-  for (const entry of list.entries) {
+  const first = await listObjects(parts, target, paged);
+  const entries = [...first.entries];
+  for (let page = first; ; ) {
+    await deleteEach(parts, target, page.entries, parameters, context, turns);
+    if (isLimited || page.continue === undefined) return { ...first, entries };
+    const further = { resourceVersion: '', resourceVersionMatch: undefined, continue: page.continue };
+    page = await listObjects(parts, target, { ...paged, ...further });
+    entries.push(...page.entries);
+  }
+}
+
+async function deleteEach(
+  parts: Parts,
+  { definition, signal }: ListTarget,
+  entries: readonly Entry[],
+  parameters: DeleteParameters,
+  context: RequestContext,
+  turns: TurnTaking,
+): Promise<void> {
+  for (const entry of entries) {
     if (turns.isDue) await turns.next();
-    target.signal.throwIfAborted();
-    const key = keyOf({ metadata: await inTurns(readMetadata(target.definition, entry), turns) });
+    signal.throwIfAborted();
+    const key = keyOf({ metadata: await inTurns(readMetadata(definition, entry), turns) });
     try {
-      await deleteObject(parts, target.definition, key, parameters, { ...context, key }, { isOneOfMany: true });
+      await deleteObject(parts, definition, key, parameters, { ...context, key }, { isOneOfMany: true });
     } catch (error) {
       // Somebody else was faster, and it is gone all the same.
       if (!isReason(error, 'NotFound')) throw error;
     }
   }
-  return list;
 }

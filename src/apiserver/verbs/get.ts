@@ -12,6 +12,7 @@ import { projectedDefinition } from './projection.js';
 /** GET of one object, also through a subresource. */
 export async function getObject(parts: Parts, request: ApiRequest, definition: ResourceDefinition): Promise<Result> {
   refuseExport(request.query);
+  checkLookedUp(request.info.name);
   const version = request.query.get('resourceVersion');
   if (version) {
     const { uncached = false } = definition;

@@ -160,3 +160,19 @@ test('what nobody waits for any more is not gone on with', async () => {
   vi.restoreAllMocks();
   await store.close();
 });
+
+test('a collection of many pages is deleted to its end, and answered as one list', async () => {
+  const store = new MemoryStore();
+  const clock = new FakeClock();
+  const objects = collection(store, clock);
+  const count = 10_001;
+  for (let at = 0; at < count; at++) await objects.put('n', `c${at}`);
+  const target = { definition, namespace: 'n', signal: new AbortController().signal };
+  const everything = readListParameters({ get: () => undefined, all: () => [] });
+  const deletion = { dryRun: false, gracePeriodSeconds: undefined, preconditions: undefined };
+  const context = { now: clock.now() } as RequestContext;
+  const deleted = await deleteCollection(partsOf(store, clock), target, everything, deletion, context);
+  expect(deleted).toMatchObject({ type: 'list', entries: { length: count } });
+  expect((await objects.list()).entries).toHaveLength(0);
+  await store.close();
+});
