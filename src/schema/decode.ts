@@ -6,6 +6,7 @@ import { type ExactJson, jsonKind, NumberText, plainJson, type ReadText, Repeate
 import { type Json, setMember } from '../api/object.js';
 import { canonicalQuantity } from '../api/quantity.js';
 import { atOnce, Postponed, placeIn, type Steps } from '../api/steps.js';
+import { sortTexts } from '../api/text-order.js';
 import { goType, itemsOf, structName, valuesOf, type WireShape, wireShape } from './go-types.js';
 import { isEmpty, omitsEmpty, presenceOf, zeroOf } from './presence.js';
 import type { Schema } from './schema.js';
@@ -77,15 +78,21 @@ export interface DecodedText extends Emptied {
   readonly strict: readonly string[];
 }
 
-/** Decodes a whole body. Throws DecodeError. */
+/**
+ * Decodes a whole body. Throws DecodeError. `converts`: what is unknown is told as Go's converter of unstructured
+ * objects does it, without keys of maps, as often as it is there, in the order of texts.
+ */
 export function* decodeText(
   schema: Schema,
   text: ReadText & { readonly format?: 'json' | 'yaml' },
+  { converts = false }: { readonly converts?: boolean } = {},
 ): Steps<DecodedText> {
-  const strict = new Complaints();
-  if (text.format === 'yaml') for (const repeated of text.duplicates) strict.add(() => repeated);
-  const state = new DecodeState({ strict }, { isPlain: text.exact === text.value });
-  return { value: yield* decodeRoot(nodeOf(schema), text.exact, state), strict: strict.texts, emptied: state.emptied };
+  const complaints = new Complaints({ repeats: converts });
+  if (text.format === 'yaml') for (const repeated of text.duplicates) complaints.add(() => repeated);
+  const state = new DecodeState({ strict: complaints }, { isPlain: text.exact === text.value, converts });
+  const value = yield* decodeRoot(nodeOf(schema), text.exact, state);
+  const strict = converts ? sortTexts([...complaints.texts]) : complaints.texts;
+  return { value, strict, emptied: state.emptied };
 }
 
 const anonymous =
@@ -152,16 +159,23 @@ class DecodeState {
 
   /** Nothing in the value is but JSON's. */
   readonly isPlain: boolean;
+  /** See `decodeText`. */
+  readonly converts: boolean;
 
   /** `around` is where a value stands that a Go type decodes on its own. */
   constructor(
     report: DecodeReport | undefined,
-    { around, isPlain = around?.isPlain ?? false }: { readonly around?: DecodeState; readonly isPlain?: boolean } = {},
+    {
+      around,
+      isPlain = around?.isPlain ?? false,
+      converts = false,
+    }: { readonly around?: DecodeState; readonly isPlain?: boolean; readonly converts?: boolean } = {},
   ) {
     this.#strict = report?.strict;
     this.#prefix = report?.path ?? '';
     this.#around = around;
     this.isPlain = isPlain;
+    this.converts = converts;
   }
 
   /** Fills a container with so many items, now, or in steps at the end if they are many. */
@@ -214,7 +228,8 @@ class DecodeState {
     this.#strict?.add(() => {
       let text = this.#prefix;
       for (const part of this.path) text += typeof part === 'number' ? `[${part}]` : text === '' ? part : `.${part}`;
-      return `${what} field ${quote(text === '' ? name : `${text}.${name}`)}`;
+      const whole = text === '' ? name : `${text}.${name}`;
+      return `${what} field ${this.converts ? `"${whole}"` : quote(whole)}`;
     });
   }
 }
@@ -380,9 +395,9 @@ const makers: Readonly<Record<WireShape, MakeNode>> = {
         const nameOf = (at: number): string => names[at] as string;
         const decodeMember = (at: number): Json => {
           const given = valueAt(at);
-          path.push(nameOf(at));
+          if (!state.converts) path.push(nameOf(at));
           const decoded = (isAbsent(given) ? undefined : of.decode(given, state)) ?? of.zero();
-          path.pop();
+          if (!state.converts) path.pop();
           return decoded;
         };
         if (inOrderOfNames(names)) {

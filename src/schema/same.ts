@@ -1,6 +1,6 @@
 import { itemsInStep, type Steps } from '../api/steps.js';
 
-/** Are two JSON values equal? Order of members does not matter. Nesting is no danger: there is no recursion. */
+/** Are two JSON values equal? Numbers count by their value, and order of members not. Nesting is no danger: there is no recursion. */
 export const same = (left: unknown, right: unknown): boolean =>
   left === right || (compared([left, right], Number.POSITIVE_INFINITY) ?? true);
 
@@ -19,7 +19,7 @@ function compared(waiting: unknown[], most: number): boolean | undefined {
   for (let count = 0; count < most && waiting.length > 0; count++) {
     const b = waiting.pop();
     const a = waiting.pop();
-    if (a === b) continue;
+    if (a === b || isSameWhole(a, b)) continue;
     if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
     if (Array.isArray(a) || Array.isArray(b)) {
       if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
@@ -37,3 +37,8 @@ function compared(waiting: unknown[], most: number): boolean | undefined {
   }
   return waiting.length === 0 ? true : undefined;
 }
+
+/** A large whole number is a bigint or a double, depending on where it comes from. */
+const isSameWhole = (a: unknown, b: unknown): boolean =>
+  // biome-ignore lint/suspicious/noDoubleEquals: compares bigints and doubles exactly.
+  ((typeof a === 'bigint' && typeof b === 'number') || (typeof a === 'number' && typeof b === 'bigint')) && a == b;

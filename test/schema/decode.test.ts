@@ -13,6 +13,23 @@ const decode = (schema: Schema, text: string): Json => atOnce(decodeText(schema,
 const strict = (schema: Schema, text: string): readonly string[] => atOnce(decodeText(schema, readJson(text))).strict;
 const textOf = (schema: Schema, text: string): string => JSON.stringify(decode(schema, text));
 
+test('what a converter does not know is told without keys of maps, in order', () => {
+  const text = '{"zz":1,"properties":{"b":{"x":1},"a":{"x":1,"properties":{"c":{"\\"y":1}}}}}';
+  const found = (converts: boolean) => atOnce(decodeText(props, readJson(text), { converts })).strict;
+  expect(found(true)).toEqual([
+    'unknown field "properties.properties."y"',
+    'unknown field "properties.x"',
+    'unknown field "properties.x"',
+    'unknown field "zz"',
+  ]);
+  expect(found(false)).toEqual([
+    'unknown field "zz"',
+    'unknown field "properties.b.x"',
+    'unknown field "properties.a.x"',
+    'unknown field "properties.a.properties.c.\\"y"',
+  ]);
+});
+
 describe('wrong types are refused in the words of Go', () => {
   const field = (rest: string): string => `json: cannot unmarshal ${rest}`;
   test.each<[Schema, string, string]>([

@@ -27,3 +27,11 @@ test('large values are compared in steps', () => {
   expect(result).toBe(true);
   expect(atOnce(sameInSteps({ in: members(1) }, { in: members(2) }))).toBe(false);
 });
+
+test.each([
+  [2n ** 53n, 2 ** 53, true],
+  [2n ** 53n + 1n, 2 ** 53, false],
+  [2 ** 63, 2n ** 63n - 1n, false],
+])('a whole number is what it is, be it a double or not: %s, %s', (left, right, equal) => {
+  expect(same({ n: left }, { n: right })).toBe(equal);
+});

@@ -83,20 +83,21 @@ async function patchChange(
   context: RequestContext,
 ): Promise<Change> {
   const body = await request.body();
+  const converts = type.for === 'built-in';
   return async (current) => {
     const { object, emptied, warnings } = await inTurns(
       patched(readPatch(type, body, { fieldValidation }), {
         current: current as unknown as JsonObject,
         schema: definition.schema,
         fieldValidation,
-        converts: type.for === 'built-in',
+        converts,
         decode: function* (result, exact, numberError) {
           if (type.for === 'all') {
             const unversioned = withoutVersion(definition, result);
             if (unversioned !== undefined) return unversioned;
             yield* checkKind(catalogue.current(), definition, result);
           }
-          return yield* decodeResult(definition, result, { exact, numberError });
+          return yield* decodeResult(definition, result, { exact, numberError, converts });
         },
       }),
     );
@@ -145,12 +146,17 @@ export interface WrittenNumbers {
 
 /**
  * The result of a patch as an object of the kind, and what of it nobody knows. A custom resource that apply or a webhook
- * `made` is not decoded.
+ * `made` is not decoded. `converts`: see `decodeText`.
  */
 export function* decodeResult(
   definition: ResourceDefinition,
   result: JsonObject,
-  { made = false, exact = result, numberError }: WrittenNumbers & { readonly made?: boolean } = {},
+  {
+    made = false,
+    converts = false,
+    exact = result,
+    numberError,
+  }: WrittenNumbers & { readonly made?: boolean; readonly converts?: boolean } = {},
 ): Steps<Decoded> {
   if (definition.reader !== undefined) {
     if (numberError !== undefined) throw new DecodeError(numberError);
@@ -161,7 +167,7 @@ export function* decodeResult(
     return { object: { ...object, apiVersion }, strict };
   }
   const text = { value: result, exact, duplicates: [] };
-  const { value, strict, emptied } = yield* decodeText(definition.schema, text);
+  const { value, strict, emptied } = yield* decodeText(definition.schema, text, { converts });
   const object = { ...(value as unknown as ApiObject), kind: definition.kind, apiVersion: groupVersion(definition) };
   return { object: yield* withDefaults(definition, object), strict, emptied };
 }
