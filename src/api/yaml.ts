@@ -113,17 +113,29 @@ async function firstDocument(
   });
   lines.addNewLine(0);
   let count = 0;
-  for (const lexeme of new yaml.Lexer().lex(text)) {
+  for (const found of new yaml.Lexer().lex(text)) {
     if (++count > maxLexemes) throw new YamlError('yaml: document is too complex');
     if (count % lexemesAtOnce === 0) await pause();
     if (parser.stack.length > maxYamlDepth) throw new YamlError(tooDeep);
-    if (lexeme.startsWith('"')) checkEscapes(lexeme, () => breaksIn(text.slice(0, parser.offset)) + 1);
+    const isQuoted = found.startsWith('"');
+    if (isQuoted) checkEscapes(found, () => breaksIn(text.slice(0, parser.offset)) + 1);
+    const lexeme = isQuoted ? withBlankLines(found) : found;
     for (const token of parser.next(lexeme)) for (const document of composer.next(token)) return document;
   }
   for (const token of parser.end()) for (const document of composer.next(token)) return document;
   for (const document of composer.end()) return document;
   return undefined;
 }
+
+/** Blank lines behind a line that is continued (a backslash at its end) stay as they are. The parser would fold them. */
+const withBlankLines = (quoted: string): string =>
+  mayContinueBlank.test(quoted)
+    ? quoted.replace(continued, (whole, blank?: string) =>
+        blank === undefined ? whole : '\\n'.repeat(breaksIn(blank)),
+      )
+    : quoted;
+const mayContinueBlank = /\\\r?\n[ \t]*\r?\n/;
+const continued = /\\(?:\r?\n((?:[ \t]*\r?\n)+)[ \t]*|.)/gs;
 
 /** What JSON can escape and go-yaml cannot: slashes, and characters in two halves. */
 const mayEscapeOddly = /\\(?:\/|u[dD][89a-fA-F])/;

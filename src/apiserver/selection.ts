@@ -15,6 +15,8 @@ export interface Selection {
   readonly shard: string | undefined;
   /** Set if only one name can match. */
   readonly name: string | undefined;
+  /** Set if objects of one namespace only can match. */
+  readonly namespace: string | undefined;
   readonly labels: LabelSelector | undefined;
   /** Nothing but labels decides. */
   readonly byLabelsAlone: boolean;
@@ -36,7 +38,8 @@ export function readSelection(
     value,
     field,
   }));
-  const byName = terms.find(({ field, wanted }) => field === 'metadata.name' && wanted)?.value;
+  const only = (of: string): string | undefined => terms.find(({ field, wanted }) => field === of && wanted)?.value;
+  const byName = only('metadata.name');
   if (name !== undefined && terms.length > 0 && byName !== name)
     throw badRequest("fieldSelector metadata.name doesn't match requested name");
   const shard = gates.ShardedListAndWatch ? readShardSelector(shardSelector) : undefined;
@@ -44,6 +47,7 @@ export function readSelection(
     everything: (labels === undefined || labels.empty) && terms.length === 0 && name === undefined && !shard,
     shard: shard?.text,
     name: name ?? byName,
+    namespace: only('metadata.namespace'),
     labels,
     byLabelsAlone: terms.length === 0 && name === undefined && !shard,
     matches: (object) =>

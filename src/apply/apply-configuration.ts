@@ -63,6 +63,7 @@ const beforeFirstApply = 'before-first-apply';
  * with managedFields; 500 for one that does not fit the schema (as Kubernetes answers it).
  */
 export function* applyConfiguration(applying: Applying): Steps<Applied> {
+  checkKind(applying);
   yield* checkOwnerless(applying);
   yield* checkConfiguration(applying);
   yield;
@@ -93,7 +94,7 @@ function unidentified({ live, schema }: Applying, { message }: UnidentifiedItem)
 const unreadableLive = (stored: JsonObject, why: string): ApiError =>
   untyped(`failed to create typed live object (${objectName(stored)}): ${why}`);
 
-/** Where nobody owns anything, an owner of what is there is looked for before anything else. */
+/** Where nobody owns anything, an owner of what is there is looked for before all but the kind. */
 function* checkOwnerless({ live, schema }: Applying): Steps<void> {
   if (live === undefined || (live.metadata.managedFields ?? []).length > 0) return;
   const stored = withoutOwners(asJson(live));
@@ -103,9 +104,12 @@ function* checkOwnerless({ live, schema }: Applying): Steps<void> {
   throw untyped(`failed to create manager for existing fields: ${why}`);
 }
 
-function* checkConfiguration({ config, kind, schema }: Applying): Steps<void> {
+function checkKind({ config, kind }: Applying): void {
   const given = kindOf(config);
   if (given !== kindText(kind)) throw badRequest(`invalid object type: ${given}`);
+}
+
+function* checkConfiguration({ config, schema }: Applying): Steps<void> {
   const entries = entriesOf(config);
   // Entries that cannot be read count as none.
   if (entries?.every(isReadable)) throw badRequest('metadata.managedFields must be nil');

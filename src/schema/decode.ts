@@ -285,7 +285,8 @@ const isWrong = (result: Json | { readonly wrong: string }): result is { readonl
   typeof result === 'object' && result !== null;
 
 const integer = (bits: 32 | 64): MakeNode => {
-  return scalar(bits === 32 ? 'int32' : 'int64', (value, state, type) => {
+  return scalar(bits === 32 ? 'int32' : 'int64', (given, state, type) => {
+    const value = isMinusZero(given) ? 0 : given;
     if (typeof value === 'number') {
       const fits = bits === 32 ? (value | 0) === value : Number.isSafeInteger(value);
       return fits ? value : state.wrongType(`number ${value}`, type);
@@ -295,6 +296,9 @@ const integer = (bits: 32 | 64): MakeNode => {
     return state.wrongType(literal === undefined ? jsonKind(value) : `number ${literal}`, type);
   });
 };
+
+/** Go reads it as a whole number. */
+const isMinusZero = (value: ExactJson): boolean => value instanceof NumberText && value.text === '-0';
 
 /** The text of a number that is no plain one. */
 const literalOf = (value: ExactJson): string | undefined =>
@@ -352,6 +356,7 @@ const makers: Readonly<Record<WireShape, MakeNode>> = {
   'int-or-string': scalar('int-or-string', (value, state) => {
     if (typeof value === 'string') return value;
     if (typeof value === 'number' && (value | 0) === value) return value;
+    if (isMinusZero(value)) return 0;
     const number = typeof value === 'number' ? String(value) : literalOf(value);
     return state.refuse(number === undefined ? jsonKind(value) : `number ${number}`, 'int32');
   }),

@@ -46,6 +46,7 @@ describe('scalars mean what they mean to Kubernetes', () => {
     ['[a, {b: c}]', ['a', { b: 'c' }]],
     ['18446744073709551616', 2 ** 64],
     ['"a \u0085 b"', 'a b'],
+    ['"a \\\n  \n\n  b \\\n c\\\\\n\n d"', 'a \n\nb c\\\nd'],
     ['{"l": "a \u2028\t \u2029 b"}', { l: 'a\u2028\u2029b' }],
   ])('%j is %j', async (text, value) => {
     expect((await readYaml(`k: ${text}`)).value).toEqual({ k: value });

@@ -13,6 +13,10 @@ const decode = (schema: Schema, text: string): Json => atOnce(decodeText(schema,
 const strict = (schema: Schema, text: string): readonly string[] => atOnce(decodeText(schema, readJson(text))).strict;
 const textOf = (schema: Schema, text: string): string => JSON.stringify(decode(schema, text));
 
+test('of no number minus is left, where numbers are whole', () => {
+  expect(textOf(everything, '{"large":-0,"port":-0}')).toBe(textOf(everything, '{"large":0,"port":0}'));
+});
+
 test('what a converter does not know is told without keys of maps, in order', () => {
   const text = '{"zz":1,"properties":{"b":{"x":1},"a":{"x":1,"properties":{"c":{"\\"y":1}}}}}';
   const found = (converts: boolean) => atOnce(decodeText(props, readJson(text), { converts })).strict;
@@ -112,6 +116,7 @@ describe('wrong types are refused in the words of Go', () => {
       '{"large":9223372036854775808}',
       field('number 9223372036854775808 into Go struct field Everything.large of type int64'),
     ],
+    [everything, '{"large":-0.0}', field('number -0.0 into Go struct field Everything.large of type int64')],
     [everything, '{"large":3.6e3}', field('number 3.6e3 into Go struct field Everything.large of type int64')],
     [everything, '{"ratio":1e400}', field('number 1e400 into Go struct field Everything.ratio of type float64')],
     [everything, '{"port":1.5}', field('number 1.5 into Go struct field Everything.port of type int32')],

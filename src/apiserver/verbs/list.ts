@@ -1,4 +1,5 @@
 import { badRequest, tooManyRequests } from '../../api/errors.js';
+import { dnsLabel } from '../../api/names.js';
 import { groupVersion } from '../../api/object.js';
 import { checkListParameters, type ListParameters } from '../../api/options.js';
 import { relativeKey, storageKey, storagePrefix } from '../../registry/keys.js';
@@ -46,6 +47,8 @@ interface ReadPlan {
   readonly at: Revision | undefined;
   readonly after: string | undefined;
   readonly limit: number | undefined;
+  /** Key of the one object that can be meant, where its name and namespace are known. */
+  readonly only: string | undefined;
   /** A token told to go on without a snapshot. */
   readonly atLatest: boolean;
   readonly continued: boolean;
@@ -57,8 +60,9 @@ async function planRead(
   parts: Parts,
   target: ListTarget,
   parameters: ListParameters,
-  { everything }: Selection,
+  selection: Selection,
 ): Promise<ReadPlan> {
+  const { everything } = selection;
   const { resourceVersion: text, resourceVersionMatch: match } = parameters;
   const { uncached = false } = target.definition;
   const limit = parameters.limit !== undefined && parameters.limit > 0 ? parameters.limit : undefined;
@@ -77,17 +81,28 @@ async function planRead(
       at: atLatest ? undefined : token.revision,
       after: storagePrefix(target.definition, target.namespace) + token.after,
       limit: text === '0' ? anyAge : limit,
+      only: undefined,
       atLatest,
       continued: true,
       pastCache,
     };
   }
   const version = text === '' ? undefined : readVersion(text, 'list');
-  const plain: ReadPlan = { at: undefined, after: undefined, limit, atLatest: false, continued: false, pastCache };
+  const only = onlyKey(target, selection);
+  const plain: ReadPlan = {
+    at: undefined,
+    after: undefined,
+    limit,
+    only,
+    atLatest: false,
+    continued: false,
+    pastCache,
+  };
   if (version === undefined) return plain;
   if (version === 0n) return { ...plain, limit: anyAge };
   await waitForRevision(parts.store, version, { clock: parts.clock, signal: target.signal, uncached });
-  const exact = match === 'Exact' || (match === undefined && limit !== undefined);
+  // One object makes no pages, and so no limit asks for a snapshot to take them from.
+  const exact = match === 'Exact' || (match === undefined && limit !== undefined && only === undefined);
   return exact ? { ...plain, at: version } : plain;
 }
 
@@ -107,7 +122,7 @@ async function readPage(parts: Parts, target: ListTarget, selection: Selection, 
     const scan = await scanAt(parts, prefix, plan.at, plan.after, plan.limit, plan, target);
     return { ...scan, last: scan.entries.at(-1)?.key };
   }
-  const only = onlyKey(target, selection, plan);
+  const { only } = plan;
   if (only !== undefined) {
     // A key sorts before all others that begin like it.
     const { entries, revision } = await scanAt(parts, only, plan.at, undefined, 1, plan, target);
@@ -155,15 +170,15 @@ async function readPage(parts: Parts, target: ListTarget, selection: Selection, 
   }
 }
 
-/** The key of the one object that can be meant, where its name and namespace are known. */
-function onlyKey(
-  { definition, namespace }: ListTarget,
-  { name }: Selection,
-  { continued }: ReadPlan,
-): string | undefined {
-  if (!name || name.includes('/') || continued || (definition.namespaced && namespace === '')) return undefined;
+function onlyKey({ definition, namespace: of }: ListTarget, selection: Selection): string | undefined {
+  const { name } = selection;
+  const namespace = of || (isNamespace(selection.namespace) ? selection.namespace : '');
+  if (!name || name.includes('/') || (definition.namespaced && namespace === '')) return undefined;
   return storageKey(definition, { namespace, name });
 }
+
+const isNamespace = (text: string | undefined): text is string =>
+  text !== undefined && text !== '' && dnsLabel(text).length === 0;
 
 async function scanAt(
   { store }: Parts,

@@ -22,7 +22,7 @@ import type { Catalogue, Served } from '../catalogue.js';
 import { withVersions } from '../conversions.js';
 import { placedByUrl, uidOfNothing } from '../given-object.js';
 import type { Parts } from '../parts.js';
-import { applied, checkRepeated, readConfiguration } from '../patch/apply.js';
+import { applied, type Configuration, checkRepeated, readConfiguration } from '../patch/apply.js';
 import { type Decoded, patched, patchTypeOf, readPatch } from '../patch/index.js';
 import type { PatchType } from '../patch/patch-type.js';
 import type { ApiRequest, Result } from '../request.js';
@@ -185,10 +185,13 @@ async function applyChange(
   { fieldValidation, force }: WriteParameters,
 ): Promise<Change> {
   const body = await request.body();
-  const turns = new TurnTaking();
-  const configuration = await readConfiguration(body);
-  if (turns.isDue) await turns.next();
+  // Read only once there is something to apply it to, or to make of it.
+  let reading: Promise<Configuration> | undefined;
   return async (current) => {
+    const turns = new TurnTaking();
+    reading ??= readConfiguration(body);
+    const configuration = await reading;
+    if (turns.isDue) await turns.next();
     const { object, emptied } = await withVersions(definition, (versions) =>
       applied(
         {

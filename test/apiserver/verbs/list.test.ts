@@ -115,7 +115,25 @@ test.each<[string, Query, readonly string[] | string]>([
 
 test.each<[string, Query, string, readonly string[]]>([
   ['one', { fieldSelector: 'metadata.name=a', limit: '1' }, 'n', ['a=x@1']],
-  ['one as it was', { fieldSelector: 'metadata.name=a', resourceVersion: '3', limit: '1' }, 'n', ['a=x@1']],
+  [
+    'one, for which a limit is nothing',
+    { fieldSelector: 'metadata.name=a', resourceVersion: '3', limit: '1' },
+    'n',
+    ['a=w@5'],
+  ],
+  [
+    'one as it was',
+    { fieldSelector: 'metadata.name=a', resourceVersion: '3', resourceVersionMatch: 'Exact', limit: '1' },
+    'n',
+    ['a=x@1'],
+  ],
+  [
+    'one whose namespace is selected',
+    { fieldSelector: 'metadata.name=a,metadata.namespace=n', resourceVersion: '3', limit: '1' },
+    '',
+    ['a=w@5'],
+  ],
+  ['one in no namespace that there can be', { fieldSelector: 'metadata.name=a,metadata.namespace=N/' }, '', []],
   ['one that others are called like', { fieldSelector: 'metadata.name=b', limit: '1' }, 'n', []],
   ['one that has other labels', { fieldSelector: 'metadata.name=a', labelSelector: 'l=y' }, 'n', []],
   ['two that cannot be', { fieldSelector: 'metadata.name=a,metadata.name=bb' }, 'n', []],
