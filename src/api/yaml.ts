@@ -88,6 +88,7 @@ async function readText(text: string, pause: Pause, rereading: number): Promise<
   if (tab >= 0) throw new YamlError(scannerComplaint(noToken, lineAt(tab)));
   const isLong = text.length > longText;
   if (isLong) await pause();
+  if (document !== undefined && mayContinueBlank.test(text)) keepBlankLines(yaml, document, text);
   const hasColonAt = (offset: number): boolean => text[offset] === ':';
   const reader = new TreeReader({ lineAt, hasColonAt, isMap: yaml.isMap, isAlias: yaml.isAlias, isPair: yaml.isPair });
   const exact = reader.read(document?.contents);
@@ -113,13 +114,11 @@ async function firstDocument(
   });
   lines.addNewLine(0);
   let count = 0;
-  for (const found of new yaml.Lexer().lex(text)) {
+  for (const lexeme of new yaml.Lexer().lex(text)) {
     if (++count > maxLexemes) throw new YamlError('yaml: document is too complex');
     if (count % lexemesAtOnce === 0) await pause();
     if (parser.stack.length > maxYamlDepth) throw new YamlError(tooDeep);
-    const isQuoted = found.startsWith('"');
-    if (isQuoted) checkEscapes(found, () => breaksIn(text.slice(0, parser.offset)) + 1);
-    const lexeme = isQuoted ? withBlankLines(found) : found;
+    if (lexeme.startsWith('"')) checkEscapes(lexeme, () => breaksIn(text.slice(0, parser.offset)) + 1);
     for (const token of parser.next(lexeme)) for (const document of composer.next(token)) return document;
   }
   for (const token of parser.end()) for (const document of composer.next(token)) return document;
@@ -127,13 +126,16 @@ async function firstDocument(
   return undefined;
 }
 
-/** Blank lines behind a line that is continued (a backslash at its end) stay as they are. The parser would fold them. */
-const withBlankLines = (quoted: string): string =>
-  mayContinueBlank.test(quoted)
-    ? quoted.replace(continued, (whole, blank?: string) =>
-        blank === undefined ? whole : '\\n'.repeat(breaksIn(blank)),
-      )
-    : quoted;
+/** Blank lines behind a line that is continued (a backslash at its end) stay as they are. The parser folds them. */
+function keepBlankLines(yaml: typeof import('yaml'), document: Document, text: string): void {
+  const escaped = (whole: string, blank?: string): string => (blank ? '\\n'.repeat(breaksIn(blank)) : whole);
+  yaml.visit(document, {
+    Scalar(_, node) {
+      const quoted = node.type === 'QUOTE_DOUBLE' && node.range ? text.slice(node.range[0], node.range[1]) : '';
+      if (mayContinueBlank.test(quoted)) node.value = yaml.parse(quoted.replace(continued, escaped));
+    },
+  });
+}
 const mayContinueBlank = /\\\r?\n[ \t]*\r?\n/;
 const continued = /\\(?:\r?\n((?:[ \t]*\r?\n)+)[ \t]*|.)/gs;
 

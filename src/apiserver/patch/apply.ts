@@ -1,6 +1,5 @@
 import { badRequest } from '../../api/errors.js';
-import type { ReadText } from '../../api/json-exact.js';
-import { jsonKind } from '../../api/json-exact.js';
+import { jsonKind, type ReadText } from '../../api/json-exact.js';
 import { isObject, type JsonObject } from '../../api/object.js';
 import type { FieldValidation } from '../../api/options.js';
 import type { Steps } from '../../api/steps.js';

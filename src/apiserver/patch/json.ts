@@ -1,7 +1,6 @@
 import { badRequest, entityTooLarge, unprocessable } from '../../api/errors.js';
 import { goJson, quote } from '../../api/go-text.js';
-import type { ExactJson } from '../../api/json-exact.js';
-import { jsonKind } from '../../api/json-exact.js';
+import { type ExactJson, jsonKind } from '../../api/json-exact.js';
 import { JsonSyntaxError, maxDepth, parseJson } from '../../api/json-text.js';
 import { isList, isObject, type Json, type JsonObject, setMember } from '../../api/object.js';
 import { nothingPostponed, type Postponed } from '../../api/steps.js';
