@@ -223,7 +223,7 @@ function converted(exact: ExactJson): ExactJson {
   if (exact instanceof NumberText) {
     const value = Number(exact.text);
     if (/^-?\d+$/.test(exact.text)) return wholeNumber(BigInt(exact.text));
-    return Number.isFinite(value) ? value : exact.text;
+    return Number.isFinite(value) ? floatNumber(value) : exact.text;
   }
   if (Array.isArray(exact)) return (exact as readonly ExactJson[]).map(converted);
   const members = exact as { readonly [member: string]: ExactJson };
@@ -241,6 +241,10 @@ function wholeNumber(value: bigint): ExactJson {
   if (Number.isSafeInteger(number) || value > largestUnsigned || value < smallestSigned) return number;
   return BigInt.asIntN(64, value) === value ? value : new NumberText(value.toString());
 }
+
+/** JSON does not show that a number was a float if it is whole. */
+const floatNumber = (value: number): ExactJson =>
+  Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 63 ? wholeNumber(BigInt(value)) : value;
 
 /** A value as Go holds it before the conversion to JSON. */
 interface GoValue {
@@ -490,7 +494,7 @@ function goValue(scalar: YamlScalar): GoValue {
       return { json: wholeNumber(scalar.value), go: String(scalar.value), name: String(scalar.value) };
     case 'float': {
       const text = goFloat(scalar.value);
-      if (Number.isFinite(scalar.value)) return { json: scalar.value, go: text, name: text };
+      if (Number.isFinite(scalar.value)) return { json: floatNumber(scalar.value), go: text, name: text };
       throw new YamlError(`json: unsupported value: ${nonFinite[text]}`);
     }
     default:

@@ -246,13 +246,17 @@ function* decodeCustom(
       ? cannotHandle({ apiVersion: groupVersion(definition), kind: definition.kind }, definition.kind, why)
       : unrecognized(why, dump);
   }
-  const cannot = (why: string): ApiError => cannotHandle(meta, definition.kind, why);
-  if (text.numberError !== undefined) throw cannot(text.numberError);
+  const said = { kind: meta.kind, apiVersion: typeof apiVersion === 'string' ? apiVersion : '' };
+  const cannot = (why: string): ApiError => cannotHandle(said, definition.kind, why);
+  if (text.numberError !== undefined) {
+    const read = { kind: meta.kind, apiVersion: meta.apiVersion || groupVersion(definition) };
+    throw cannotHandle(read, definition.kind, text.numberError);
+  }
   if (apiVersion === null) throw cannot('.apiVersion accessor error: <nil> is of the type <nil>, expected string');
   const { object, strict } = yield* decoded(cannot, decodeWithReader(definition, text.value as JsonObject));
   yield;
   report([...text.duplicates, ...strict], validation, context, (why) =>
-    meta.apiVersion === ''
+    said.apiVersion === ''
       ? badRequest("Object 'apiVersion' is missing in 'object has no apiVersion field'")
       : // What has been read so far is of the kind that it says.
         cannotHandle(meta, meta.kind, why),

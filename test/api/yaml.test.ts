@@ -68,6 +68,9 @@ describe('scalars mean what they mean to Kubernetes', () => {
       a: 10,
       b: 9_007_199_254_740_993n,
     });
+    const floats = { a: 10n ** 16n, b: -(10n ** 16n), c: 2n ** 53n, d: 1e19 };
+    expect((await readYaml('{"a": 1e16, "b": -1e16, "c": 9007199254740993.0, "d": 1e19}')).exact).toEqual(floats);
+    expect((await readYaml('a: 1e16\nb: -1e16\nc: 09007199254740992\nd: 1e19')).exact).toEqual(floats);
   });
 });
 

@@ -527,6 +527,11 @@ test('bodies of custom resources spell kind and apiVersion in one way', async ()
       'the API version in the data () does not match the expected API version (example.com/v1)',
     );
   }
+  const said = (version: string): string => `Widget in version "${version}" cannot be handled as a Widget: json: `;
+  const badName = (apiVersion: string): string => `{"kind":"Widget","${apiVersion}":"example.com/v1","metadata":[]}`;
+  expect(await refusal(badName('ApiVersion'))).toContain(said(''));
+  expect(await refusal(badName('apiVersion'))).toContain(said('v1'));
+  expect(await refusal('{"kind":"Widget","spec":1e400}'), 'a number is read before that').toContain(said('v1'));
 });
 
 test('what is wrong with the form of a body is told first', async () => {
