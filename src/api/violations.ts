@@ -122,6 +122,12 @@ export const duplicate = (field: string, value: unknown): Violation => ({
   body: `Duplicate value: ${shown(value)}`,
 });
 
+export const notFoundValue = (field: string, value: unknown): Violation => ({
+  reason: 'FieldValueNotFound',
+  field,
+  body: `Not found: ${shown(value)}`,
+});
+
 export const tooLong = (field: string, maxBytes: number): Violation => ({
   reason: 'FieldValueTooLong',
   field,

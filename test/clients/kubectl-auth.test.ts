@@ -64,7 +64,8 @@ describe.skipIf(programs.length === 0).concurrent.each(programs)('kubectl $versi
       secret: { name: 's', uid: expect.any(String) },
       serviceaccount: { name: 'sa' },
     });
-    const pod = 'apiVersion: v1\nkind: Pod\nmetadata: { name: p }\nspec: { serviceAccountName: sa, nodeName: node }\n';
+    const spec = '{ serviceAccountName: sa, nodeName: node, containers: [{ name: c, image: i }] }';
+    const pod = `apiVersion: v1\nkind: Pod\nmetadata: { name: p }\nspec: ${spec}\n`;
     await inNamespace('create', '-f', file('pod', pod));
     const ofPod = ['--bound-object-kind=Pod', '--bound-object-name=p'];
     expect(claimsOf(await inNamespace('create', 'token', 'sa', ...ofPod))['kubernetes.io']).toMatchObject({

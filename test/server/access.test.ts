@@ -90,7 +90,7 @@ describe('node agents', () => {
         spec: {
           serviceAccountName: 'sa',
           nodeName: 'n1',
-          containers: [{ name: 'c' }],
+          containers: [{ name: 'c', image: 'i' }],
           volumes: [{ name: 'v', secret: { secretName: 'mine' } }],
         },
       });

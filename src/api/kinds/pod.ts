@@ -39,10 +39,18 @@ export interface Container {
   readonly image?: string;
   readonly imagePullPolicy?: string;
   readonly resources?: ResourceRequirements;
-  readonly ports?: readonly { readonly containerPort?: number; readonly hostPort?: number }[];
+  readonly ports?: readonly ContainerPort[];
   /** `Always` on one of those that are started first: it goes on beside the others. */
   readonly restartPolicy?: string;
   readonly [field: string]: unknown;
+}
+
+export interface ContainerPort {
+  readonly name?: string;
+  readonly protocol?: string;
+  readonly containerPort?: number;
+  readonly hostPort?: number;
+  readonly hostIP?: string;
 }
 
 /** Quantities by the name of the resource. */

@@ -12,6 +12,7 @@ import { withPodDefaults } from './defaults.js';
 import { qualityOf } from './quality.js';
 import { podSpec } from './spec-schema.js';
 import { podStatus } from './status-schema.js';
+import { containerCountViolations, podViolations } from './validate.js';
 
 /** Nothing runs pods here: they are stored as they are told. */
 export const podSchema = coreStruct(
@@ -36,8 +37,8 @@ const changeable = [
   '`spec.containers[*].image`',
   '`spec.initContainers[*].image`',
   '`spec.activeDeadlineSeconds`',
-  '`spec.tolerations`',
-  '`spec.terminationGracePeriodSeconds`',
+  '`spec.tolerations` (only additions to existing tolerations)',
+  '`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)',
 ].join(',');
 
 /** Also under the name that the field had in the first versions. */
@@ -75,10 +76,16 @@ export const pods = defineResource<Pod>({
       previous === undefined ? { phase: 'Pending', qosClass: qualityOf(next.spec ?? {}) } : (previous.status ?? {}),
   }),
 
-  validate: (next, previous) =>
-    previous === undefined || isDeepStrictEqual(settled(next), settled(previous))
-      ? []
-      : [forbiddenField('spec', `pod updates may not change fields other than ${changeable}`)],
+  validate: function* (next, previous) {
+    const own = yield* podViolations(next);
+    if (previous === undefined) return own;
+    const moved = containerCountViolations(next, previous);
+    const isSettled = moved.length > 0 || isDeepStrictEqual(settled(next), settled(previous));
+    const changed = isSettled
+      ? moved
+      : [forbiddenField('spec', `pod updates may not change fields other than ${changeable}`)];
+    return [...own, ...changed];
+  },
 
   subresources: {
     status: {

@@ -43,12 +43,14 @@ describe('an update', () => {
     ['the account', { serviceAccountName: 'other' }],
     ['the node', { nodeName: 'other' }],
     ['Secrets named by volumes', { volumes: [{ name: 'v', secret: { secretName: 'prize' } }] }],
-    ['Secrets named by variables', { containers: [{ name: 'c', envFrom: [{ secretRef: { name: 'prize' } }] }] }],
-    ['containers', { initContainers: [{ name: 'i' }] }],
-    ['containers that come later', { ephemeralContainers: [{ name: 'e' }] }],
+    [
+      'Secrets named by variables',
+      { containers: [{ name: 'c', image: 'a', envFrom: [{ secretRef: { name: 'prize' } }] }] },
+    ],
+    ['containers that come later', { ephemeralContainers: [{ name: 'e', image: 'a' }] }],
   ])('may not change %s', (_what, more) => {
     expect(write(pods, { spec: { ...spec, ...more } }, { spec }).violations).toEqual([
-      'spec: Forbidden: pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations`,`spec.terminationGracePeriodSeconds`',
+      'spec: Forbidden: pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)',
     ]);
   });
 });
