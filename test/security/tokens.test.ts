@@ -208,7 +208,7 @@ describe('a token ends', () => {
           apiVersion: 'v1',
           kind: 'Pod',
           metadata: { ...key, name: 'pod' },
-          spec: { serviceAccountName: 'sa' },
+          spec: { serviceAccountName: 'sa', containers: [{ name: 'c', image: 'i' }] },
         });
         return issue({ boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name: 'pod' } });
       },
@@ -218,7 +218,7 @@ describe('a token ends', () => {
           apiVersion: 'v1',
           kind: 'Pod',
           metadata: { ...key, name: 'pod' },
-          spec: { serviceAccountName: 'sa' },
+          spec: { serviceAccountName: 'sa', containers: [{ name: 'c', image: 'i' }] },
         }),
     ],
   ];
