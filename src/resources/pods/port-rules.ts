@@ -1,0 +1,73 @@
+import type { Container } from '../../api/kinds/pod.js';
+import {
+  child,
+  duplicate,
+  eachInvalid,
+  index,
+  invalid,
+  ofEach,
+  required,
+  type Violation,
+} from '../../api/violations.js';
+import { nameTaken, oneOf } from './rule-words.js';
+
+const protocols = ['SCTP', 'TCP', 'UDP'];
+
+/** Of one container. */
+export function portViolations(path: string, ports: NonNullable<Container['ports']>): readonly Violation[] {
+  const names = new Set<string>();
+  return ofEach(ports, (port, position) => {
+    const at = index(path, position);
+    const { containerPort = 0, hostPort = 0, name = '', protocol = '' } = port;
+    const wrong = name === '' ? [] : portName(name);
+    const numbered = (field: string, number: number): readonly Violation[] =>
+      number >= 1 && number <= 65_535
+        ? []
+        : [invalid(child(at, field), number, 'must be between 1 and 65535, inclusive')];
+    return [
+      ...eachInvalid(child(at, 'name'), name, wrong),
+      ...(name === '' || wrong.length > 0 ? [] : nameTaken(at, name, names)),
+      ...(containerPort === 0 ? [required(child(at, 'containerPort'))] : numbered('containerPort', containerPort)),
+      ...(hostPort === 0 ? [] : numbered('hostPort', hostPort)),
+      ...oneOf(child(at, 'protocol'), protocol, protocols),
+    ];
+  });
+}
+
+const portName = (text: string): readonly string[] => [
+  ...(text.length > 15 ? ['must be no more than 15 characters'] : []),
+  ...(/^[-a-z0-9]+$/.test(text) ? [] : ['must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)']),
+  ...(/[a-z]/.test(text) ? [] : ['must contain at least one letter (a-z)']),
+  ...(text.includes('--') ? ['must not contain consecutive hyphens'] : []),
+  ...(text.startsWith('-') || text.endsWith('-') ? ['must not begin or end with a hyphen'] : []),
+];
+
+/** Of containers that run beside each other. */
+export function hostPortConflicts(containers: readonly Container[]): readonly Violation[] {
+  const taken = new Set<string>();
+  return ofEach([...containers.entries()], ([at, { ports = [] }]) =>
+    ofEach([...ports.entries()], ([position, { hostPort = 0, hostIP = '', protocol = '' }]) => {
+      const port = `${protocol}/${hostIP}/${hostPort}`;
+      const path = child(index(child(index('spec.containers', at), 'ports'), position), 'hostPort');
+      if (hostPort === 0) return [];
+      if (taken.has(port)) return [duplicate(path, port)];
+      taken.add(port);
+      return [];
+    }),
+  );
+}
+
+export const hostNetworkViolations = (containers: readonly Container[]): readonly Violation[] =>
+  ofEach([...containers.entries()], ([at, { ports = [] }]) =>
+    ofEach([...ports.entries()], ([position, { hostPort = 0, containerPort = 0 }]) =>
+      hostPort === containerPort
+        ? []
+        : [
+            invalid(
+              child(index(child(index('spec.containers', at), 'ports'), position), 'hostPort'),
+              hostPort,
+              'must match `containerPort` when `hostNetwork` is true',
+            ),
+          ],
+    ),
+  );

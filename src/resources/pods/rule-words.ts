@@ -1,0 +1,19 @@
+import type { JsonObject } from '../../api/object.js';
+import { child, duplicate, notSupportedWord, required, type Violation } from '../../api/violations.js';
+
+/** What the rules of pods have in common. */
+
+/** One of the words that are known. */
+export const oneOf = (path: string, word: string, known: readonly string[]): readonly Violation[] =>
+  word === '' ? [required(path)] : known.includes(word) ? [] : [notSupportedWord(path, word, known)];
+
+/** Of things that each have a name of their own. */
+export function nameTaken(path: string, name: string, names: Set<string>): readonly Violation[] {
+  if (names.has(name)) return [duplicate(child(path, 'name'), name)];
+  names.add(name);
+  return [];
+}
+
+export const wordOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+export const membersOf = (value: unknown): readonly JsonObject[] =>
+  Array.isArray(value) ? (value as JsonObject[]) : [];
