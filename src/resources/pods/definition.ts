@@ -13,6 +13,7 @@ import { qualityOf } from './quality.js';
 import { podSpec } from './spec-schema.js';
 import { podStatus } from './status-schema.js';
 import { containerCountViolations, podViolations } from './validate.js';
+import { podWarnings } from './warnings.js';
 
 /** Nothing runs pods here: they are stored as they are told. */
 export const podSchema = coreStruct(
@@ -86,6 +87,9 @@ export const pods = defineResource<Pod>({
       : [forbiddenField('spec', `pod updates may not change fields other than ${changeable}`)];
     return [...own, ...changed];
   },
+
+  // An update is rarely made by somebody who would read any.
+  warnings: (next, previous) => (previous === undefined ? podWarnings(next) : []),
 
   subresources: {
     status: {

@@ -43,12 +43,15 @@ const portName = (text: string): readonly string[] => [
 ];
 
 /** Of containers that run beside each other. */
-export function hostPortConflicts(containers: readonly Container[]): readonly Violation[] {
+export function hostPortConflicts(
+  containers: readonly Container[],
+  list: 'containers' | 'initContainers' = 'containers',
+): readonly Violation[] {
   const taken = new Set<string>();
   return ofEach([...containers.entries()], ([at, { ports = [] }]) =>
     ofEach([...ports.entries()], ([position, { hostPort = 0, hostIP = '', protocol = '' }]) => {
       const port = `${protocol}/${hostIP}/${hostPort}`;
-      const path = child(index(child(index('spec.containers', at), 'ports'), position), 'hostPort');
+      const path = child(index(child(index(`spec.${list}`, at), 'ports'), position), 'hostPort');
       if (hostPort === 0) return [];
       if (taken.has(port)) return [duplicate(path, port)];
       taken.add(port);

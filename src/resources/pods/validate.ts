@@ -30,15 +30,20 @@ export function* podViolations({ spec = {} }: Pod): Steps<readonly Violation[]> 
     ...containerViolations(at, given, volumes.mountable),
     ...nameTaken(at, given.name ?? '', names),
   ];
-  const others = (list: 'initContainers' | 'ephemeralContainers') =>
-    ofEachInSteps(spec[list] ?? [], (given, at) => program(index(`spec.${list}`, at), given));
+  // Of these those without a name are not called by one name; and Kubernetes has each listen as if it were the first.
+  const early = (at: string, given: Container): readonly Violation[] => [
+    ...(given.name || names.has('') ? program(at, given) : containerViolations(at, given, volumes.mountable)),
+    ...hostPortConflicts([given], 'initContainers'),
+  ];
   return [
     ...volumes.found,
     ...(containers.length === 0 ? [required('spec.containers')] : []),
     ...(yield* ofEachInSteps(containers, (given, at) => program(index('spec.containers', at), given))),
     ...hostPortConflicts(containers),
-    ...(yield* others('initContainers')),
-    ...(yield* others('ephemeralContainers')),
+    ...(yield* ofEachInSteps(spec.initContainers ?? [], (given, at) => early(index('spec.initContainers', at), given))),
+    ...(yield* ofEachInSteps(spec.ephemeralContainers ?? [], (given, at) =>
+      program(index('spec.ephemeralContainers', at), given),
+    )),
     ...(spec.hostNetwork === true ? hostNetworkViolations(containers) : []),
     ...(yield* wordViolations(spec)),
     ...ofEach([...containers.entries()], ([at, { image = '' }]) => untrimmed(index('spec.containers', at), image)),

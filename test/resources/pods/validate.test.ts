@@ -103,6 +103,11 @@ describe('a container', () => {
       Array(3).fill(['spec.containers: Required value']),
     );
     const init = { name: 'i', image: 'i' };
+    const nameless = { ...init, name: '' };
+    expect(violationsOf({ containers: [fine], initContainers: [nameless, nameless] })).toEqual([
+      'spec.initContainers[0].name: Required value',
+      'spec.initContainers[1].name: Required value',
+    ]);
     const ephemeralContainers = [{ name: 'i', image: 'i' }];
     expect(violationsOf({ containers: [fine, fine], initContainers: [fine, init], ephemeralContainers })).toEqual([
       'spec.containers[1].name: Duplicate value: "c"',

@@ -1,0 +1,156 @@
+import { quote } from '../../api/go-text.js';
+import type { Container, ContainerPort, Pod, PodSpec } from '../../api/kinds/pod.js';
+import { isObject, type Json, type JsonObject } from '../../api/object.js';
+import { parseQuantity, type Quantity } from '../../api/quantity.js';
+import { child, index, mapKey } from '../../api/violations.js';
+import { membersOf, wordOf } from './rule-words.js';
+
+/** More than any answer has room for; what is told of each two ports is otherwise as much as their square. */
+const most = 500;
+
+/**
+ * What a pod that is made may not mean as it says it: `warningsForPodSpecAndMeta` of Kubernetes, without what it says of
+ * labels of nodes, affinities, annotations and paths in volumes.
+ */
+export function podWarnings({ spec = {} }: Pod): readonly string[] {
+  const programs = programsOf(spec);
+  const told: string[] = [];
+  for (const texts of [
+    volumeWarnings(spec),
+    secretWarnings(membersOf(spec['imagePullSecrets'])),
+    ...programs.map(([path, { resources = {} }]) => fractionWarnings(child(path, 'resources'), resources)),
+    ...programs.map(([path, given]) => variableWarnings(child(path, 'env'), membersOf(given['env']))),
+    portWarnings(portsOf(programs)),
+    portNameWarnings(portsOf(programs)),
+    graceWarnings(spec['terminationGracePeriodSeconds']),
+  ]) {
+    for (const text of texts) if (told.push(text) >= most) return told;
+  }
+  return told;
+}
+
+type Placed<T> = readonly (readonly [path: string, value: T])[];
+
+const programsOf = (spec: PodSpec): Placed<Container> =>
+  (['initContainers', 'containers', 'ephemeralContainers'] as const).flatMap((list) =>
+    (spec[list] ?? []).map((given, at) => [index(`spec.${list}`, at), given] as const),
+  );
+
+const portsOf = (programs: Placed<Container>): Placed<ContainerPort> =>
+  programs.flatMap(([path, { ports = [] }]) =>
+    ports.map((port, at) => [index(child(path, 'ports'), at), port] as const),
+  );
+
+/** Sorts of volumes that are gone, or going. */
+const outdated: readonly (readonly [sort: string, since: string])[] = [
+  ['photonPersistentDisk', 'deprecated in v1.11, non-functional in v1.16+'],
+  ['gitRepo', 'deprecated in v1.11, and disabled by default in v1.33+'],
+  ['scaleIO', 'deprecated in v1.16, non-functional in v1.22+'],
+  ['flocker', 'deprecated in v1.22, non-functional in v1.25+'],
+  ['storageos', 'deprecated in v1.22, non-functional in v1.25+'],
+  ['quobyte', 'deprecated in v1.22, non-functional in v1.25+'],
+  ['glusterfs', 'deprecated in v1.25, non-functional in v1.26+'],
+  ['cephfs', 'deprecated in v1.28, non-functional in v1.31+'],
+  ['rbd', 'deprecated in v1.28, non-functional in v1.31+'],
+];
+/** As Kubernetes spells it there. */
+const spelt: Readonly<Record<string, string>> = { storageos: 'storageOS' };
+
+function* volumeWarnings({ volumes = [] }: PodSpec): Iterable<string> {
+  for (const [at, volume] of volumes.entries()) {
+    for (const [sort, since] of outdated) {
+      if (isObject((volume[sort] ?? null) as Json))
+        yield `${child(index('spec.volumes', at), spelt[sort] ?? sort)}: ${since}`;
+    }
+  }
+  for (const { name = '', projected } of volumes) {
+    const from = isObject((projected ?? null) as Json) ? membersOf((projected as JsonObject)['sources']) : [];
+    for (const source of from) {
+      if (Object.keys(source).length === 0) yield `volume ${quote(name)} (Projected) has no sources provided`;
+    }
+  }
+}
+
+function* secretWarnings(secrets: readonly JsonObject[]): Iterable<string> {
+  const names = secrets.map(({ name }) => wordOf(name));
+  const path = (at: number): string => child(index('spec.imagePullSecrets', at), 'name');
+  const seen = new Set<string>();
+  for (const [at, name] of names.entries()) {
+    if (seen.has(name)) yield `${path(at)}: duplicate name ${quote(name)}`;
+    seen.add(name);
+  }
+  for (const [at, name] of names.entries()) if (name === '') yield `${path(at)}: invalid empty name ""`;
+}
+
+function* fractionWarnings(path: string, resources: NonNullable<Container['resources']>): Iterable<string> {
+  for (const name of ['memory', 'ephemeral-storage']) {
+    for (const list of ['limits', 'requests'] as const) {
+      const amount = resources[list]?.[name];
+      const quantity = amount === undefined ? undefined : parseQuantity(String(amount));
+      if (quantity === undefined || 'wrong' in quantity || !isFraction(quantity)) continue;
+      const at = mapKey(child(path, list), name);
+      yield `${at}: fractional byte value ${quote(String(amount))} is invalid, must be an integer`;
+    }
+  }
+}
+
+/** Kubernetes keeps no digits beyond the ninth. */
+const isFraction = ({ digits, exponent }: Quantity): boolean =>
+  exponent < 0 && (exponent < -18 ? digits !== 0n : digits % 10n ** BigInt(-exponent) !== 0n);
+
+/** A variable may be given again, with what it was before in it. */
+function* variableWarnings(path: string, variables: readonly JsonObject[]): Iterable<string> {
+  const names = new Set<string>();
+  for (const [at, { name: given, value, valueFrom }] of variables.entries()) {
+    const name = wordOf(given);
+    const before = `$(${name})`;
+    const text = wordOf(value);
+    const goesOn = !isObject(valueFrom ?? null) && text !== before && text.includes(before);
+    if (names.has(name) && !goesOn) {
+      yield `${index(path, at)}: hides previous definition of ${quote(name)}, which may be dropped when using apply`;
+    }
+    names.add(name);
+  }
+}
+
+function* portWarnings(ports: Placed<ContainerPort>): Iterable<string> {
+  const known = new Map<string, (readonly [path: string, port: ContainerPort])[]>();
+  for (const [path, port] of ports) {
+    const { name = '', containerPort = 0, protocol = '', hostPort = 0, hostIP = '' } = port;
+    if (hostIP !== '' && hostPort === 0) {
+      const shown = `{Name:${name} HostPort:0 ContainerPort:${containerPort} Protocol:${protocol} HostIP:${hostIP}}`;
+      yield `${path}: hostIP set without hostPort: ${shown}`;
+    }
+    const key = `${containerPort}/${protocol}`;
+    const others = known.get(key) ?? [];
+    for (const [otherPath, { hostPort: otherPort = 0, hostIP: otherIP = '' }] of others) {
+      const how =
+        hostIP === otherIP && hostPort === otherPort
+          ? 'duplicate'
+          : hostPort === 0 || otherPort === 0
+            ? 'overlapping'
+            : hostPort === otherPort && (hostIP === '') !== (otherIP === '')
+              ? 'dangerously ambiguous'
+              : undefined;
+      if (how !== undefined) yield `${path}: ${how} port definition with ${otherPath}`;
+    }
+    known.set(key, others);
+    others.push([path, port]);
+  }
+}
+
+function* portNameWarnings(ports: Placed<ContainerPort>): Iterable<string> {
+  const known = new Map<string, string>();
+  for (const [path, { name = '' }] of ports) {
+    const other = known.get(name);
+    if (name === '') continue;
+    if (other === undefined) known.set(name, path);
+    else
+      yield `${path}: duplicate port name ${quote(name)} with ${other}, services and probes that select ports by name will use ${other}`;
+  }
+}
+
+const graceWarnings = (seconds: unknown): readonly string[] =>
+  typeof seconds === 'number' && seconds < 0
+    ? ['spec.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1']
+    : [];

@@ -1,0 +1,107 @@
+import { expect, test } from 'vitest';
+import type { JsonObject } from '../../../src/api/object.js';
+import { podWarnings } from '../../../src/resources/pods/warnings.js';
+
+const warningsOf = (spec: JsonObject): readonly string[] =>
+  podWarnings({ apiVersion: 'v1', kind: 'Pod', metadata: {}, spec });
+const withOne = (more: JsonObject): readonly string[] =>
+  warningsOf({ containers: [{ name: 'c', image: 'i', ...more }] }).map((text) =>
+    text.replaceAll('spec.containers[0].', ''),
+  );
+
+const hidden = 'hides previous definition of "A", which may be dropped when using apply';
+test.each<[string, JsonObject[], readonly string[]]>([
+  ['once', [{ name: 'A' }, { name: 'B' }], []],
+  [
+    'twice',
+    [
+      { name: 'A', value: '1' },
+      { name: 'A', value: '2' },
+    ],
+    [`env[1]: ${hidden}`],
+  ],
+  [
+    'with what it was',
+    [
+      { name: 'A', value: '1' },
+      { name: 'A', value: '$(A)2' },
+    ],
+    [],
+  ],
+  [
+    'as what it was',
+    [
+      { name: 'A', value: '1' },
+      { name: 'A', value: '$(A)' },
+    ],
+    [`env[1]: ${hidden}`],
+  ],
+  [
+    'from elsewhere',
+    [
+      { name: 'A', value: '1' },
+      { name: 'A', value: '$(A)2', valueFrom: {} },
+    ],
+    [`env[1]: ${hidden}`],
+  ],
+])('a variable %s', (_, env, wanted) => {
+  expect(withOne({ env })).toEqual(wanted);
+});
+
+const tcp = (more: JsonObject): JsonObject => ({ containerPort: 80, protocol: 'TCP', ...more });
+test.each<[string, JsonObject[], readonly string[]]>([
+  ['of two protocols', [tcp({}), tcp({ protocol: 'UDP' })], []],
+  ['the same', [tcp({}), tcp({})], ['ports[1]: duplicate port definition with ports[0]']],
+  ['on the node, too', [tcp({ hostPort: 1 }), tcp({})], ['ports[1]: overlapping port definition with ports[0]']],
+  [
+    'at one address, and at all',
+    [tcp({ hostPort: 1, hostIP: '1.2.3.4' }), tcp({ hostPort: 1 })],
+    ['ports[1]: dangerously ambiguous port definition with ports[0]'],
+  ],
+  ['at two addresses', [tcp({ hostPort: 1, hostIP: '1.2.3.4' }), tcp({ hostPort: 1, hostIP: '1.2.3.5' })], []],
+  [
+    'of an address alone',
+    [tcp({ name: 'n', hostIP: '1.2.3.4' })],
+    ['ports[0]: hostIP set without hostPort: {Name:n HostPort:0 ContainerPort:80 Protocol:TCP HostIP:1.2.3.4}'],
+  ],
+  [
+    'of one name',
+    [tcp({ name: 'n' }), tcp({ containerPort: 81, name: 'n' })],
+    [
+      'ports[1]: duplicate port name "n" with ports[0], services and probes that select ports by name will use ports[0]',
+    ],
+  ],
+])('ports %s', (_, ports, wanted) => {
+  expect(withOne({ ports })).toEqual(wanted);
+});
+
+test('amounts of bytes are whole', () => {
+  const resources = { limits: { memory: '1.5', cpu: '0.5' }, requests: { memory: '100E', 'ephemeral-storage': '10m' } };
+  expect(withOne({ resources })).toEqual([
+    'resources.limits[memory]: fractional byte value "1.5" is invalid, must be an integer',
+    'resources.requests[ephemeral-storage]: fractional byte value "10m" is invalid, must be an integer',
+  ]);
+});
+
+test('what is old, empty, twice or less than nothing', () => {
+  expect(
+    warningsOf({
+      volumes: [
+        { name: 'v', storageos: {} },
+        { name: 'w', projected: { sources: [{}, { secret: {} }] } },
+      ],
+      imagePullSecrets: [{ name: 's' }, { name: 's' }, { name: '' }],
+      terminationGracePeriodSeconds: -1,
+    }),
+  ).toEqual([
+    'spec.volumes[0].storageOS: deprecated in v1.22, non-functional in v1.25+',
+    'volume "w" (Projected) has no sources provided',
+    'spec.imagePullSecrets[1].name: duplicate name "s"',
+    'spec.imagePullSecrets[2].name: invalid empty name ""',
+    'spec.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1',
+  ]);
+});
+
+test('ports that are all one are not told of each two', () => {
+  expect(withOne({ ports: Array.from({ length: 16_000 }, () => tcp({})) })).toHaveLength(500);
+});
