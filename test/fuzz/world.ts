@@ -196,6 +196,25 @@ const start: readonly FuzzRequest[] = [
     requestTo('POST', collections.configmaps, { body: { metadata: { name }, data: { a: '1' } } }),
     requestTo('POST', collections.serviceaccounts, { body: { metadata: { name }, secrets: [{ name: 'a' }] } }),
     requestTo('POST', collections.secrets, { body: { metadata: { name }, stringData: { a: '1' } } }),
+    requestTo('POST', collections.pods, {
+      body: {
+        metadata: { name },
+        spec: {
+          serviceAccountName: name,
+          containers: [
+            {
+              name: 'c',
+              image: 'i',
+              ports: [{ containerPort: 80, hostPort: 80, name: 'p' }],
+              env: [{ name: 'A', value: '1' }],
+              volumeMounts: [{ name: 'v', mountPath: '/v' }],
+              resources: { requests: { cpu: '1', memory: '1Mi' } },
+            },
+          ],
+          volumes: [{ name: 'v', secret: { secretName: name } }],
+        },
+      },
+    }),
     requestTo('POST', collections.widgets, {
       body: { apiVersion: 'fuzz.example.com/v1', kind: 'Widget', metadata: { name }, spec: { any: [1], tags: ['a'] } },
     }),
