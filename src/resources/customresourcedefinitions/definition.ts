@@ -99,7 +99,7 @@ function defaults(crd: Crd): Crd {
 }
 
 function withoutEmptyWebhook({ webhook, ...conversion }: CustomResourceConversion): CustomResourceConversion {
-  return webhook?.clientConfig || webhook?.conversionReviewVersions ? { ...conversion, webhook } : conversion;
+  return webhook?.clientConfig || webhook?.conversionReviewVersions?.length ? { ...conversion, webhook } : conversion;
 }
 
 /** The version that objects are stored in counts as stored. */

@@ -28,7 +28,10 @@ export function setList(list: ListValue): ListValue {
   };
 }
 
-/** A list of objects that are known by some of their fields; adding replaces an item by the one of the same keys. */
+/**
+ * A list of objects that are known by some of their fields; adding replaces an item by the one of the same keys. Of items
+ * that are given twice, as they must not be, the last is found, and the others stay, as in Kubernetes.
+ */
 export function keyedList(list: ListValue, keyFields: readonly string[]): ListValue {
   const fields = keyFields.map((field) => escapeField(field) ?? field);
   // Lists that are made of this one have the same items.
@@ -41,13 +44,13 @@ export function keyedList(list: ListValue, keyFields: readonly string[]): ListVa
     known.set(item, key);
     return key;
   };
-  return listByKeys(list, keyOf, () => new Map(items(list).map((item) => [keyOf(item), item])));
+  return listByKeys(list, keyOf);
 }
 
 type KeyOf = (item: Value) => string;
 
-function listByKeys(list: ListValue, keyOf: KeyOf, makeByKey: () => ReadonlyMap<string, Value>): ListValue {
-  const byKey = once(makeByKey);
+function listByKeys(list: ListValue, keyOf: KeyOf): ListValue {
+  const byKey = once(() => new Map(items(list).map((item) => [keyOf(item), item])));
   return {
     kind: 'list',
     ofResource: true,
@@ -63,9 +66,16 @@ function listByKeys(list: ListValue, keyOf: KeyOf, makeByKey: () => ReadonlyMap<
       return true;
     },
     plus(other) {
-      const merged = new Map(byKey());
-      for (const item of items(other)) merged.set(keyOf(item), item);
-      return listByKeys(joined([...merged.values()], []), keyOf, () => merged);
+      const own = items(list);
+      const places = new Map(own.map((item, at) => [keyOf(item), at]));
+      const replaced = [...own];
+      const added: Value[] = [];
+      for (const item of items(other)) {
+        const at = places.get(keyOf(item));
+        if (at === undefined) added.push(item);
+        else replaced[at] = item;
+      }
+      return listByKeys(joined(replaced, added), keyOf);
     },
   };
 }

@@ -87,10 +87,13 @@ test('a warning is quoted as JSON', () => {
   ]);
 });
 
-test('a conversion webhook of which nothing is said is none', () => {
-  const { crd } = create(body(undefined, { conversion: { strategy: 'None', webhook: {} } }));
-  expect(crd.spec.conversion).toEqual({ strategy: 'None' });
-});
+test.each([{}, { conversionReviewVersions: [] }])(
+  'a conversion webhook of which nothing is said is none: %j',
+  (webhook) => {
+    const { crd } = create(body(undefined, { conversion: { strategy: 'None', webhook } }));
+    expect(crd.spec.conversion).toEqual({ strategy: 'None' });
+  },
+);
 
 test('a status that is sent along is not taken', () => {
   const { crd } = create({ ...body(), status: { storedVersions: ['v9'], acceptedNames: { plural: 'x', kind: 'X' } } });

@@ -961,3 +961,28 @@ test.each([
     expected === 'no such overload' ? expected : `Invalid value: ${expected}`,
   );
 });
+
+test.each([
+  ['x1 y2', 'x1 y3', '[x1, y3]'],
+  ['x1', 'y2 y3', '[x1, y2, y3]'],
+  ['x1 x2', 'x3', '[x1, x3]'],
+  ['y2 x1 y2', 'x1 y2', '[y2, x1, y2]'],
+])('keyed lists add as in Kubernetes, also where a key comes twice: %s and %s are %s', (left, right, sum) => {
+  const list = {
+    type: 'array',
+    'x-kubernetes-list-type': 'map',
+    'x-kubernetes-list-map-keys': ['k'],
+    items: { type: 'object', properties: { k: { type: 'string' }, v: { type: 'integer' } } },
+  };
+  const items = (text: string) => text.split(' ').map((item) => ({ k: item.slice(0, 1), v: Number(item.slice(1)) }));
+  const spec = {
+    type: 'object',
+    properties: { m: { type: 'array', items: list } },
+    'x-kubernetes-validations': [
+      { rule: 'false', messageExpression: '"%s".format([(self.m[0] + self.m[1]).map(x, x.k + string(x.v))])' },
+    ],
+  };
+  const object = { spec: { m: [items(left), items(right)] } };
+  const [said] = findings({ type: 'object', properties: { spec } }, object).violations.map(({ body }) => body);
+  expect(said?.replaceAll('"', '')).toBe(`Invalid value: ${sum}`);
+});
