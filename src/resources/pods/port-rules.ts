@@ -1,4 +1,4 @@
-import type { Container } from '../../api/kinds/pod.js';
+import type { ContainerPort } from '../../api/kinds/pod.js';
 import {
   child,
   duplicate,
@@ -9,12 +9,12 @@ import {
   required,
   type Violation,
 } from '../../api/violations.js';
-import { nameTaken, oneOf } from './rule-words.js';
+import { nameTaken, oneOf, type Placed } from './rule-words.js';
 
 const protocols = ['SCTP', 'TCP', 'UDP'];
 
 /** Of one container. */
-export function portViolations(path: string, ports: NonNullable<Container['ports']>): readonly Violation[] {
+export function portViolations(path: string, ports: readonly ContainerPort[]): readonly Violation[] {
   const names = new Set<string>();
   return ofEach(ports, (port, position) => {
     const at = index(path, position);
@@ -42,35 +42,21 @@ const portName = (text: string): readonly string[] => [
   ...(text.startsWith('-') || text.endsWith('-') ? ['must not begin or end with a hyphen'] : []),
 ];
 
-/** Of containers that run beside each other. */
-export function hostPortConflicts(
-  containers: readonly Container[],
-  list: 'containers' | 'initContainers' = 'containers',
-): readonly Violation[] {
+/** Of the ports of containers that run beside each other. */
+export function hostPortConflicts(ports: Placed<ContainerPort>): readonly Violation[] {
   const taken = new Set<string>();
-  return ofEach([...containers.entries()], ([at, { ports = [] }]) =>
-    ofEach([...ports.entries()], ([position, { hostPort = 0, hostIP = '', protocol = '' }]) => {
-      const port = `${protocol}/${hostIP}/${hostPort}`;
-      const path = child(index(child(index(`spec.${list}`, at), 'ports'), position), 'hostPort');
-      if (hostPort === 0) return [];
-      if (taken.has(port)) return [duplicate(path, port)];
-      taken.add(port);
-      return [];
-    }),
-  );
+  return ofEach(ports, ([path, { hostPort = 0, hostIP = '', protocol = '' }]) => {
+    const port = `${protocol}/${hostIP}/${hostPort}`;
+    if (hostPort === 0) return [];
+    if (taken.has(port)) return [duplicate(child(path, 'hostPort'), port)];
+    taken.add(port);
+    return [];
+  });
 }
 
-export const hostNetworkViolations = (containers: readonly Container[]): readonly Violation[] =>
-  ofEach([...containers.entries()], ([at, { ports = [] }]) =>
-    ofEach([...ports.entries()], ([position, { hostPort = 0, containerPort = 0 }]) =>
-      hostPort === containerPort
-        ? []
-        : [
-            invalid(
-              child(index(child(index('spec.containers', at), 'ports'), position), 'hostPort'),
-              hostPort,
-              'must match `containerPort` when `hostNetwork` is true',
-            ),
-          ],
-    ),
+export const hostNetworkViolations = (ports: Placed<ContainerPort>): readonly Violation[] =>
+  ofEach(ports, ([path, { hostPort = 0, containerPort = 0 }]) =>
+    hostPort === containerPort
+      ? []
+      : [invalid(child(path, 'hostPort'), hostPort, 'must match `containerPort` when `hostNetwork` is true')],
   );

@@ -1,5 +1,6 @@
+import type { Container, ContainerPort } from '../../api/kinds/pod.js';
 import type { JsonObject } from '../../api/object.js';
-import { child, duplicate, notSupportedWord, required, type Violation } from '../../api/violations.js';
+import { child, duplicate, index, notSupportedWord, required, type Violation } from '../../api/violations.js';
 
 /** What the rules of pods have in common. */
 
@@ -17,3 +18,12 @@ export function nameTaken(path: string, name: string, names: Set<string>): reado
 export const wordOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 export const membersOf = (value: unknown): readonly JsonObject[] =>
   Array.isArray(value) ? (value as JsonObject[]) : [];
+
+/** Things and where they stand. */
+export type Placed<T> = readonly (readonly [path: string, value: T])[];
+
+export const placed = <T>(path: string, list: readonly T[] | null | undefined): Placed<T> =>
+  (list ?? []).map((value, at) => [index(path, at), value]);
+
+export const portsOf = (containers: Placed<Container>): Placed<ContainerPort> =>
+  containers.flatMap(([path, { ports }]) => placed(child(path, 'ports'), ports));

@@ -14,7 +14,7 @@ import {
 } from '../../api/violations.js';
 import { containerViolations, untrimmed } from './container-rules.js';
 import { hostNetworkViolations, hostPortConflicts } from './port-rules.js';
-import { nameTaken, oneOf, wordOf } from './rule-words.js';
+import { nameTaken, oneOf, type Placed, placed, portsOf, wordOf } from './rule-words.js';
 import { volumeViolations } from './volume-rules.js';
 
 /**
@@ -24,32 +24,29 @@ import { volumeViolations } from './volume-rules.js';
  */
 export function* podViolations({ spec = {} }: Pod): Steps<readonly Violation[]> {
   const volumes = yield* volumeViolations(spec.volumes ?? []);
-  const containers = spec.containers ?? [];
+  const containers = placed('spec.containers', spec.containers);
+  const initContainers = placed('spec.initContainers', spec.initContainers);
+  const ports = portsOf(containers);
   const names = new Set<string>();
-  const program = (at: string, given: Container): readonly Violation[] => [
+  const program = ([at, given]: Placed<Container>[number]): readonly Violation[] => [
     ...containerViolations(at, given, volumes.mountable),
     ...nameTaken(at, given.name ?? '', names),
   ];
   // Of these those without a name are not called by one name; and Kubernetes has each listen as if it were the first.
-  const early = (at: string, given: Container): readonly Violation[] => [
-    ...(given.name || names.has('') ? program(at, given) : containerViolations(at, given, volumes.mountable)),
-    ...hostPortConflicts([given], 'initContainers'),
+  const early = ([at, given]: Placed<Container>[number]): readonly Violation[] => [
+    ...(given.name || names.has('') ? program([at, given]) : containerViolations(at, given, volumes.mountable)),
+    ...hostPortConflicts(portsOf([[index('spec.initContainers', 0), given]])),
   ];
   return [
     ...volumes.found,
     ...(containers.length === 0 ? [required('spec.containers')] : []),
-    ...(yield* ofEachInSteps(containers, (given, at) => program(index('spec.containers', at), given))),
-    ...hostPortConflicts(containers),
-    ...(yield* ofEachInSteps(spec.initContainers ?? [], (given, at) => early(index('spec.initContainers', at), given))),
-    ...(yield* ofEachInSteps(spec.ephemeralContainers ?? [], (given, at) =>
-      program(index('spec.ephemeralContainers', at), given),
-    )),
-    ...(spec.hostNetwork === true ? hostNetworkViolations(containers) : []),
+    ...(yield* ofEachInSteps(containers, program)),
+    ...hostPortConflicts(ports),
+    ...(yield* ofEachInSteps(initContainers, early)),
+    ...(yield* ofEachInSteps(placed('spec.ephemeralContainers', spec.ephemeralContainers), program)),
+    ...(spec.hostNetwork === true ? hostNetworkViolations(ports) : []),
     ...(yield* wordViolations(spec)),
-    ...ofEach([...containers.entries()], ([at, { image = '' }]) => untrimmed(index('spec.containers', at), image)),
-    ...ofEach([...(spec.initContainers ?? []).entries()], ([at, { image = '' }]) =>
-      untrimmed(index('spec.initContainers', at), image),
-    ),
+    ...ofEach([...containers, ...initContainers], ([at, { image = '' }]) => untrimmed(at, image)),
   ];
 }
 
@@ -59,13 +56,11 @@ const longestDeadline = 2_147_483_647;
 
 /** Of what the pod as a whole says in one word or number. */
 function* wordViolations(spec: PodSpec): Steps<readonly Violation[]> {
-  const { restartPolicy = '', serviceAccountName = '', nodeName = '', activeDeadlineSeconds: deadline } = spec;
-  const labelled = (name: 'hostname' | 'subdomain'): readonly Violation[] => {
+  const { restartPolicy = '', activeDeadlineSeconds: deadline } = spec;
+  const named = (name: string, rule: (text: string) => readonly string[]): readonly Violation[] => {
     const text = wordOf(spec[name]);
-    return text === '' ? [] : eachInvalid(`spec.${name}`, text, dnsLabel(text));
+    return text === '' ? [] : eachInvalid(`spec.${name}`, text, rule(text));
   };
-  const named = (name: string, text: string): readonly Violation[] =>
-    text === '' ? [] : eachInvalid(`spec.${name}`, text, dnsSubdomain(text));
   return [
     ...oneOf('spec.restartPolicy', restartPolicy, restartPolicies),
     ...oneOf('spec.dnsPolicy', wordOf(spec['dnsPolicy']), dnsPolicies),
@@ -73,14 +68,14 @@ function* wordViolations(spec: PodSpec): Steps<readonly Violation[]> {
       spec['nodeSelector'] as Readonly<Record<string, string>> | undefined,
       'spec.nodeSelector',
     )),
-    ...named('serviceAccountName', serviceAccountName),
-    ...named('nodeName', nodeName),
+    ...named('serviceAccountName', dnsSubdomain),
+    ...named('nodeName', dnsSubdomain),
     ...(typeof deadline === 'number' && (deadline < 1 || deadline > longestDeadline)
       ? [invalid('spec.activeDeadlineSeconds', deadline, `must be between 1 and ${longestDeadline}, inclusive`)]
       : []),
-    ...labelled('hostname'),
-    ...labelled('subdomain'),
-    ...named('priorityClassName', wordOf(spec['priorityClassName'])),
+    ...named('hostname', dnsLabel),
+    ...named('subdomain', dnsLabel),
+    ...named('priorityClassName', dnsSubdomain),
   ];
 }
 

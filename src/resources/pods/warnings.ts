@@ -3,7 +3,7 @@ import type { Container, ContainerPort, Pod, PodSpec } from '../../api/kinds/pod
 import { isObject, type Json, type JsonObject } from '../../api/object.js';
 import { parseQuantity, type Quantity } from '../../api/quantity.js';
 import { child, index, mapKey } from '../../api/violations.js';
-import { membersOf, wordOf } from './rule-words.js';
+import { membersOf, type Placed, placed, portsOf, wordOf } from './rule-words.js';
 
 /** More than any answer has room for; what is told of each two ports is otherwise as much as their square. */
 const most = 500;
@@ -14,14 +14,15 @@ const most = 500;
  */
 export function podWarnings({ spec = {} }: Pod): readonly string[] {
   const programs = programsOf(spec);
+  const ports = portsOf(programs);
   const told: string[] = [];
   for (const texts of [
     volumeWarnings(spec),
     secretWarnings(membersOf(spec['imagePullSecrets'])),
     ...programs.map(([path, { resources = {} }]) => fractionWarnings(child(path, 'resources'), resources)),
     ...programs.map(([path, given]) => variableWarnings(child(path, 'env'), membersOf(given['env']))),
-    portWarnings(portsOf(programs)),
-    portNameWarnings(portsOf(programs)),
+    portWarnings(ports),
+    portNameWarnings(ports),
     graceWarnings(spec['terminationGracePeriodSeconds']),
   ]) {
     for (const text of texts) if (told.push(text) >= most) return told;
@@ -29,16 +30,9 @@ export function podWarnings({ spec = {} }: Pod): readonly string[] {
   return told;
 }
 
-type Placed<T> = readonly (readonly [path: string, value: T])[];
-
 const programsOf = (spec: PodSpec): Placed<Container> =>
   (['initContainers', 'containers', 'ephemeralContainers'] as const).flatMap((list) =>
-    (spec[list] ?? []).map((given, at) => [index(`spec.${list}`, at), given] as const),
-  );
-
-const portsOf = (programs: Placed<Container>): Placed<ContainerPort> =>
-  programs.flatMap(([path, { ports = [] }]) =>
-    ports.map((port, at) => [index(child(path, 'ports'), at), port] as const),
+    placed(`spec.${list}`, spec[list]),
   );
 
 /** Sorts of volumes that are gone, or going. */
@@ -113,29 +107,37 @@ function* variableWarnings(path: string, variables: readonly JsonObject[]): Iter
   }
 }
 
+/** Looks at no port that it does not tell of: of those on the node, at other addresses, there may be very many. */
 function* portWarnings(ports: Placed<ContainerPort>): Iterable<string> {
-  const known = new Map<string, (readonly [path: string, port: ContainerPort])[]>();
-  for (const [path, port] of ports) {
+  const known = new Map<string, number[]>();
+  for (const [at, [path, port]] of ports.entries()) {
     const { name = '', containerPort = 0, protocol = '', hostPort = 0, hostIP = '' } = port;
     if (hostIP !== '' && hostPort === 0) {
       const shown = `{Name:${name} HostPort:0 ContainerPort:${containerPort} Protocol:${protocol} HostIP:${hostIP}}`;
       yield `${path}: hostIP set without hostPort: ${shown}`;
     }
-    const key = `${containerPort}/${protocol}`;
-    const others = known.get(key) ?? [];
-    for (const [otherPath, { hostPort: otherPort = 0, hostIP: otherIP = '' }] of others) {
+    const any = `${containerPort}/${protocol}`;
+    const onNode = (number: number): string => `${any}/${number}`;
+    const atAddress = (address: string): string => `${onNode(hostPort)}/${address}`;
+    const meeting =
+      hostPort === 0
+        ? [any]
+        : [onNode(0), ...(hostIP === '' ? [onNode(hostPort)] : [atAddress(''), atAddress(hostIP)])];
+    for (const other of meeting.flatMap((key) => known.get(key) ?? []).sort((one, two) => one - two)) {
+      const [otherPath, { hostPort: otherPort = 0, hostIP: otherIP = '' }] = ports[other] as (typeof ports)[number];
       const how =
         hostIP === otherIP && hostPort === otherPort
           ? 'duplicate'
           : hostPort === 0 || otherPort === 0
             ? 'overlapping'
-            : hostPort === otherPort && (hostIP === '') !== (otherIP === '')
-              ? 'dangerously ambiguous'
-              : undefined;
-      if (how !== undefined) yield `${path}: ${how} port definition with ${otherPath}`;
+            : 'dangerously ambiguous';
+      yield `${path}: ${how} port definition with ${otherPath}`;
     }
-    known.set(key, others);
-    others.push([path, port]);
+    for (const key of [any, onNode(hostPort), atAddress(hostIP)]) {
+      const there = known.get(key);
+      if (there === undefined) known.set(key, [at]);
+      else there.push(at);
+    }
   }
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { JsonObject } from '../../../src/api/object.js';
+import type { Json, JsonObject } from '../../../src/api/object.js';
 import { podWarnings } from '../../../src/resources/pods/warnings.js';
 
 const warningsOf = (spec: JsonObject): readonly string[] =>
@@ -58,6 +58,25 @@ test.each<[string, JsonObject[], readonly string[]]>([
     [tcp({ hostPort: 1, hostIP: '1.2.3.4' }), tcp({ hostPort: 1 })],
     ['ports[1]: dangerously ambiguous port definition with ports[0]'],
   ],
+  [
+    'on the node, and at all',
+    [tcp({ hostPort: 1 }), tcp({ hostPort: 2 }), tcp({}), tcp({ hostPort: 2 })],
+    [
+      'ports[2]: overlapping port definition with ports[0]',
+      'ports[2]: overlapping port definition with ports[1]',
+      'ports[3]: duplicate port definition with ports[1]',
+      'ports[3]: overlapping port definition with ports[2]',
+    ],
+  ],
+  [
+    'at one address, at all, and again',
+    [tcp({ hostPort: 1, hostIP: '1.2.3.4' }), tcp({ hostPort: 1 }), tcp({ hostPort: 1, hostIP: '1.2.3.4' })],
+    [
+      'ports[1]: dangerously ambiguous port definition with ports[0]',
+      'ports[2]: duplicate port definition with ports[0]',
+      'ports[2]: dangerously ambiguous port definition with ports[1]',
+    ],
+  ],
   ['at two addresses', [tcp({ hostPort: 1, hostIP: '1.2.3.4' }), tcp({ hostPort: 1, hostIP: '1.2.3.5' })], []],
   [
     'of an address alone',
@@ -104,4 +123,21 @@ test('what is old, empty, twice or less than nothing', () => {
 
 test('ports that are all one are not told of each two', () => {
   expect(withOne({ ports: Array.from({ length: 16_000 }, () => tcp({})) })).toHaveLength(500);
+});
+
+test.each<[string, (at: number) => JsonObject]>([
+  ['ports', (at) => tcp({ hostPort: at + 1 })],
+  ['addresses', (at) => tcp({ hostPort: 1, hostIP: `${at}` })],
+])('as many %s of the node as a body has room for are looked at once each', (_, portAt) => {
+  let looks = 0;
+  const ports = Array.from({ length: 50_000 }, (_each, at) => {
+    const { hostPort, ...port } = portAt(at);
+    const get = (): Json => {
+      looks += 1;
+      return hostPort ?? null;
+    };
+    return Object.defineProperty(port, 'hostPort', { enumerable: true, get });
+  });
+  expect(withOne({ ports })).toEqual([]);
+  expect(looks).toBe(ports.length);
 });
