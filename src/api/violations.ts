@@ -69,6 +69,13 @@ export function* invalidInSteps(field: string, value: Json, detail: string): Ste
 export const eachInvalid = (field: string, value: unknown, details: readonly string[]): readonly Violation[] =>
   details.map(invalidOnce(field, value));
 
+/** What is wrong with a number that must be in a range; both its ends are in it. */
+export const outOfRange = (number: number, least: number, most: number): readonly string[] =>
+  number >= least && number <= most ? [] : [`must be between ${least} and ${most}, inclusive`];
+
+/** What is wrong with a number that is to be a port. */
+export const notPort = (number: number): readonly string[] => outOfRange(number, 1, 65_535);
+
 /** Like `invalid`, for what will be said of one value again and again. */
 export function invalidOnce(field: string, value: unknown): (detail: string) => Violation {
   let body: string | undefined;

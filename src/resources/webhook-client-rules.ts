@@ -1,6 +1,15 @@
 import { parseGoUrl } from '../api/go-url.js';
 import { dnsSubdomain } from '../api/names.js';
-import { child, invalid, invalidOnce, ofEach, required, type Violation } from '../api/violations.js';
+import {
+  child,
+  eachInvalid,
+  invalid,
+  invalidOnce,
+  notPort,
+  ofEach,
+  required,
+  type Violation,
+} from '../api/violations.js';
 
 /** Where a webhook may be: the rules that webhook configurations and conversion webhooks share. */
 
@@ -37,9 +46,11 @@ export function validateWebhookService(
   return [
     ...(service.namespace ? [] : [required(child(path, 'name'))]),
     ...(service.name ? [] : [required(child(path, 'namespace'))]),
-    ...(port >= 1 && port <= 65_535
-      ? []
-      : [invalid(child(path, 'port'), port, 'port is not valid: must be between 1 and 65535, inclusive')]),
+    ...eachInvalid(
+      child(path, 'port'),
+      port,
+      notPort(port).map((why) => `port is not valid: ${why}`),
+    ),
     ...validateUrlPath(child(path, 'path'), service.path ?? ''),
   ];
 }

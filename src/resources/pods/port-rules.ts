@@ -5,6 +5,7 @@ import {
   eachInvalid,
   index,
   invalid,
+  notPort,
   ofEach,
   required,
   type Violation,
@@ -21,9 +22,7 @@ export function portViolations(path: string, ports: readonly ContainerPort[]): r
     const { containerPort = 0, hostPort = 0, name = '', protocol = '' } = port;
     const wrong = name === '' ? [] : portName(name);
     const numbered = (field: string, number: number): readonly Violation[] =>
-      number >= 1 && number <= 65_535
-        ? []
-        : [invalid(child(at, field), number, 'must be between 1 and 65535, inclusive')];
+      eachInvalid(child(at, field), number, notPort(number));
     return [
       ...eachInvalid(child(at, 'name'), name, wrong),
       ...(name === '' || wrong.length > 0 ? [] : nameTaken(at, name, names)),

@@ -6,9 +6,9 @@ import {
   eachInvalid,
   forbiddenField,
   index,
-  invalid,
   ofEach,
   ofEachInSteps,
+  outOfRange,
   required,
   type Violation,
 } from '../../api/violations.js';
@@ -70,8 +70,8 @@ function* wordViolations(spec: PodSpec): Steps<readonly Violation[]> {
     )),
     ...named('serviceAccountName', dnsSubdomain),
     ...named('nodeName', dnsSubdomain),
-    ...(typeof deadline === 'number' && (deadline < 1 || deadline > longestDeadline)
-      ? [invalid('spec.activeDeadlineSeconds', deadline, `must be between 1 and ${longestDeadline}, inclusive`)]
+    ...(typeof deadline === 'number'
+      ? eachInvalid('spec.activeDeadlineSeconds', deadline, outOfRange(deadline, 1, longestDeadline))
       : []),
     ...named('hostname', dnsLabel),
     ...named('subdomain', dnsLabel),
