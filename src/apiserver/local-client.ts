@@ -33,7 +33,7 @@ import type { Catalogue } from './catalogue.js';
 import { verbsOf } from './discovery.js';
 import { isLarge, readMetadata, readStored } from './forms.js';
 import type { Pace } from './pace.js';
-import type { ApiRequest, ApiResponse, RequestInfo, Result } from './request.js';
+import type { ApiRequest, ApiResponse, RequestInfo, Result, WatchItem } from './request.js';
 
 /**
  * The API for code in the server's own process: the same pipeline as over HTTP, with an identity this process
@@ -320,29 +320,53 @@ interface ReadOptions {
 const withMetadata = <T extends ApiObject>(definition: ResourceDefinition, metadata: ApiObject['metadata']): T =>
   ({ apiVersion: groupVersion(definition), kind: definition.kind, metadata }) as T;
 
-/** Reads large objects in turns; the watch they come from waits meanwhile. */
-class LargeReader {
+type EntryItem = Extract<WatchItem, { readonly entry: Entry }>;
+type Work = () => Steps<void> | void;
+
+/** So many changes may wait for a reader here; then the watch they come from waits. */
+const waitingAtMost = 256;
+
+/**
+ * Takes what a watch sends, in its order, in turns of its own: first of all those who watch over a connection are told,
+ * and nobody is held up by objects being read. While a large one is, or much waits, the watch waits too.
+ */
+class LaterReader {
+  readonly #onError: (error: unknown) => void;
+  #waiting: Work[] = [];
   #reading: Promise<void> | undefined;
+  #isFull = false;
 
-  constructor(pace: Pace) {
-    pace.limit(() => this.#reading);
+  constructor(pace: Pace, onError: (error: unknown) => void) {
+    this.#onError = onError;
+    pace.limit(() => (this.#isFull ? this.#reading : undefined));
   }
 
-  get isBusy(): boolean {
-    return this.#reading !== undefined;
+  take(work: Work, isLarge = false): void {
+    this.#waiting.push(work);
+    this.#isFull ||= isLarge || this.#waiting.length >= waitingAtMost;
+    this.#reading ??= this.#read();
   }
 
-  read<T>(steps: Steps<T>, done: (object: T) => void): Promise<void> {
-    this.#reading = this.#run(steps, done);
-    return this.#reading;
-  }
-
-  async #run<T>(steps: Steps<T>, done: (object: T) => void): Promise<void> {
+  async #read(): Promise<void> {
     const turns = new TurnTaking();
     await turns.next();
-    const object = await inTurns(steps, turns);
+    try {
+      await inTurns(this.#readAll(), turns);
+    } catch (error) {
+      this.#onError(error);
+    }
+    this.#waiting = [];
+    this.#isFull = false;
     this.#reading = undefined;
-    done(object);
+  }
+
+  /** Also what comes meanwhile. */
+  *#readAll(): Steps<void> {
+    for (let at = 0; at < this.#waiting.length; at++) {
+      const steps = this.#waiting[at]?.();
+      if (steps !== undefined) yield* steps;
+      yield;
+    }
   }
 }
 
@@ -366,26 +390,19 @@ function watch<T extends ApiObject>(
         const result = failOnStatus(answer);
         if (result.type !== 'watch') throw new Error(`a watch was expected, not a ${result.type}`);
         const { definition, events, pace } = result;
-        const reader = new LargeReader(pace);
+        const fail = (error: unknown): void => subscriber.error(error);
+        const reader = new LaterReader(pace, fail);
+        function* tell({ type, entry }: EntryItem): Steps<void> {
+          if (!subscriber.closed) subscriber.next({ type, object: yield* readInSteps<T>(definition, entry, options) });
+        }
         subscriber.add(
           events.subscribe({
             next: (item) => {
-              if (item.type === 'ERROR') subscriber.error(item.error);
-              else if (!('entry' in item)) {
-                // While something is read, a bookmark would be ahead of it.
-                if (!reader.isBusy) subscriber.next(item);
-              } else {
-                const { type, entry } = item;
-                const tell = (object: T): void => subscriber.next({ type, object });
-                if (!isLarge(entry)) tell(readAs<T>(definition, entry, options));
-                else
-                  reader
-                    .read(readInSteps<T>(definition, entry, options), tell)
-                    .catch((error: unknown) => subscriber.error(error));
-              }
+              if ('entry' in item) reader.take(() => tell(item), isLarge(item.entry));
+              else reader.take(() => (item.type === 'ERROR' ? fail(item.error) : subscriber.next(item)));
             },
-            error: (error: unknown) => subscriber.error(error),
-            complete: () => subscriber.complete(),
+            error: (error: unknown) => reader.take(() => fail(error)),
+            complete: () => reader.take(() => subscriber.complete()),
           }),
         );
       })

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Clock, systemClock } from '../../runtime/clock.js';
 import { type Logger, silentLogger } from '../../runtime/logger.js';
 import { atRevision, StoredEntry } from '../document.js';
@@ -68,6 +69,8 @@ export class LevelStore implements Store {
   readonly #busy = new Map<string, Promise<void>>();
   #queue: Waiting[] = [];
   #flushing: Promise<void> | undefined;
+  /** The batch whose writers are being told. */
+  #acknowledging: Promise<void> | undefined;
   /** The last revision given out. */
   #last: Revision;
   #mark: LogMark;
@@ -143,6 +146,7 @@ export class LevelStore implements Store {
   async #close(): Promise<void> {
     this.#fanOut.close(this.#failure);
     await this.#flushing;
+    await this.#acknowledging;
     await this.#records.close();
   }
 
@@ -167,9 +171,17 @@ export class LevelStore implements Store {
         this.#garbage.push(...this.#map.apply(change, at));
         this.#fanOut.deliver();
       }
-      for (const { resolve } of batch) resolve();
+      this.#acknowledging = this.#acknowledge(batch);
     }
     this.#flushing = undefined;
+  }
+
+  /** After the turn in which subscribers were told, so that what they are sent does not wait for answers to be made. */
+  async #acknowledge(batch: readonly Waiting[]): Promise<void> {
+    await nextTurn();
+    for (const { resolve } of batch) resolve();
+    const last = batch.at(-1);
+    if (last !== undefined) this.#records.acknowledge(last.change.entry.revision);
   }
 
   #takeBatch(): readonly Waiting[] {

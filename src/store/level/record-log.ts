@@ -30,6 +30,8 @@ export interface LogStep {
 export interface RecordLog {
   /** Durable when it resolves. After a failure the log must not be written to again. */
   write(step: LogStep): Promise<void>;
+  /** Notes up to where writers were told that their writes are durable. */
+  acknowledge(revision: Revision): void;
   close(): Promise<void>;
 }
 
@@ -75,10 +77,10 @@ function recordLog(database: Database, acknowledged: AcknowledgedFile, log: Logg
       for (const revision of removed) batch.del(recordKey(revision));
       if (removed.length > 0 || mark.compacted > 0n) batch.put(markKey, encodeMark(mark));
       await batch.write({ sync: true });
-      const last = added.at(-1);
-      if (last === undefined) return;
+    },
+    acknowledge(revision) {
       try {
-        acknowledged.write(last.revision);
+        acknowledged.write(revision);
       } catch (error) {
         log.warn({ error }, 'cannot note the last acknowledged revision');
       }

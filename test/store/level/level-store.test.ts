@@ -272,6 +272,7 @@ describe('when the disk fails', () => {
           if (failing) throw new Error('input/output error');
           await log.write(step);
         },
+        acknowledge: (revision) => log.acknowledge(revision),
         close: () => log.close(),
       }),
     });
