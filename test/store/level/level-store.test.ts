@@ -260,6 +260,32 @@ describe('a directory that cannot be used is refused with one sentence', () => {
   });
 });
 
+test('what subscribers do about a write is done before its writer goes on', async () => {
+  const store = await openLevelStore(newDirectory());
+  const order: string[] = [];
+  const running = store.changes('', 0n).subscribe(({ type }) => {
+    if (type === 'progress') return;
+    order.push('told');
+    setImmediate(() => order.push('flushed'));
+  });
+  await put(store, '/a', 1);
+  order.push('answered');
+  expect(order).toEqual(['told', 'flushed', 'answered']);
+  running.unsubscribe();
+  await store.close();
+});
+
+test('a store that closes has answered every writer, and noted what it answered', async () => {
+  const directory = newDirectory();
+  const store = await openLevelStore(directory);
+  const writes = Promise.all(
+    ['/a', '/b', '/c'].map((key) => store.commit({ key, document: document(1), expect: 'absent' })),
+  );
+  await store.close();
+  expect(await writes).toHaveLength(3);
+  expect(readFileSync(join(directory, 'ACKNOWLEDGED')).readBigUInt64BE()).toBe(3n);
+});
+
 describe('when the disk fails', () => {
   test('the writes under way and every later call fail, streams too, and nothing is retried', async () => {
     const directory = newDirectory();
