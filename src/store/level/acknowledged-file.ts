@@ -7,9 +7,8 @@ import type { Revision } from '../store.js';
  * A file beside the database with the last revision that was acknowledged to a writer.
  *
  * LevelDB takes a damaged end of its log for a write that a crash cut short and drops it without a word; contiguous
- * revisions cannot show that either. This file can. It is written after each durable batch and never synced: a crash of
- * the process loses nothing of it, a crash of the machine may leave an older number, which is harmless, for the
- * database is always at least as new.
+ * revisions cannot show that either. This file can. It is written when the writers of a durable batch were told and never
+ * synced: a crash may leave an older number, which is harmless, for the database is always at least as new.
  */
 export interface AcknowledgedFile {
   /** What the file says; undefined if it is new, empty or all zeros, as a crash of the machine may leave it. */
