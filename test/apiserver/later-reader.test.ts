@@ -1,0 +1,69 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { LaterReader } from '../../src/apiserver/later-reader.js';
+import { Pace } from '../../src/apiserver/pace.js';
+
+interface Reading {
+  readonly pace: Pace;
+  readonly reader: LaterReader;
+  readonly read: string[];
+  readonly errors: unknown[];
+}
+
+function reading(): Reading {
+  const pace = new Pace();
+  const errors: unknown[] = [];
+  return { pace, reader: new LaterReader(pace, (error) => errors.push(error)), read: [], errors };
+}
+
+test('nothing is read in the turn in which it is taken, and all of it in its order', async () => {
+  const { reader, read } = reading();
+  reader.take(function* () {
+    yield;
+    read.push('in steps');
+  });
+  reader.take(() => void read.push('at once'));
+  await Promise.resolve();
+  expect(read).toEqual([]);
+  await nextTurn();
+  expect(read).toEqual(['in steps', 'at once']);
+});
+
+test('what comes while something is read follows it', async () => {
+  const { reader, read } = reading();
+  reader.take(() => {
+    read.push('first');
+    reader.take(() => void read.push('last'));
+  });
+  reader.take(() => void read.push('second'));
+  await nextTurn();
+  expect(read).toEqual(['first', 'second', 'last']);
+});
+
+test.each([
+  ['a few small ones', 255, false, false],
+  ['many small ones', 256, false, true],
+  ['a large one', 1, true, true],
+])('does the watch wait for %s?', async (_, count, isLarge, waits) => {
+  const { pace, reader } = reading();
+  for (let at = 0; at < count; at++) reader.take(() => undefined, isLarge);
+  const wait = pace.wait();
+  expect(wait !== undefined).toBe(waits);
+  await (wait ?? nextTurn());
+  expect(pace.wait()).toBe(undefined);
+});
+
+test('one that cannot be read is told of, and what waits behind it is dropped', async () => {
+  const { reader, read, errors, pace } = reading();
+  const fault = new Error('unreadable');
+  reader.take(() => {
+    throw fault;
+  }, true);
+  reader.take(() => void read.push('behind'));
+  await pace.wait();
+  expect(errors).toEqual([fault]);
+  expect(read).toEqual([]);
+  reader.take(() => void read.push('later'));
+  await nextTurn();
+  expect(read).toEqual(['later']);
+});
