@@ -24,6 +24,8 @@ export interface LevelStoreOptions extends HistoryLimits {
   readonly log?: Logger;
   /** How often streams without changes tell progress; 5 seconds unless said otherwise. */
   readonly progressMs?: number;
+  /** The size of the journal in bytes; 4 MiB unless said otherwise. */
+  readonly journalSize?: number;
   /** Wraps the log on disk; for tests that want it to fail. */
   readonly wrapLog?: (log: RecordLog) => RecordLog;
 }
@@ -43,10 +45,10 @@ interface Waiting {
 }
 
 /**
- * The embedded durable store: LevelDB in one directory, used by one process at a time.
+ * The embedded durable store: LevelDB and a journal in one directory, used by one process at a time.
  *
  * Reads never touch the disk. All entries and the recent history are held in memory by the same `VersionedMap` that is
- * the memory store, so the two cannot differ in what they promise; LevelDB holds one checksummed record per revision and
+ * the memory store, so the two cannot differ in what they promise; the disk holds one checksummed record per revision and
  * nothing else, and opening replays the records in order. That makes the check at open complete (every revision above
  * the mark of compaction must be there, and match its checksum), and it brings back the history, so that a watch goes on
  * where it stood before a restart. The price is memory: everything stored must fit.
@@ -235,7 +237,7 @@ export async function openLevelStore(directory: string, options: LevelStoreOptio
       return true;
     },
   };
-  const records = await openRecordLog(directory, reader, options.log ?? silentLogger);
+  const records = await openRecordLog(directory, reader, { ...options, log: options.log ?? silentLogger });
   return new LevelStore(options.wrapLog?.(records) ?? records, { map, mark, garbage }, options);
 }
 

@@ -4,20 +4,20 @@ import type { Revision } from '../store.js';
 import { StoreUnavailable } from '../store-unavailable.js';
 import { type AcknowledgedFile, openAcknowledgedFile } from './acknowledged-file.js';
 import { type Database, openDatabase } from './database.js';
+import { type EncodedRecord, openJournal, readJournal } from './journal.js';
+import { JournaledLog, writeSteps } from './journaled-log.js';
 import {
   decodeMark,
   decodeRecord,
   encodeMark,
-  encodeRecord,
   type LogMark,
   type LogRecord,
   markKey,
-  recordKey,
   recordRange,
   revisionOf,
 } from './record.js';
 
-/** What is added to and removed from the log in one step: all of it, or nothing. */
+/** What is added to and removed from the log in one step. */
 export interface LogStep {
   /** In the order of their revisions, which follow the last one. */
   readonly added: readonly { readonly revision: Revision; readonly record: LogRecord }[];
@@ -28,7 +28,10 @@ export interface LogStep {
 
 /** One checksummed record per revision, on disk. */
 export interface RecordLog {
-  /** Durable when it resolves. After a failure the log must not be written to again. */
+  /**
+   * What is added is durable when it resolves; what is removed may still be there after a crash, with the mark that was.
+   * After a failure the log must not be written to again.
+   */
   write(step: LogStep): Promise<void>;
   /** Notes up to where writers were told that their writes are durable. */
   acknowledge(revision: Revision): void;
@@ -43,13 +46,24 @@ export interface LogReader {
   record(revision: Revision, record: LogRecord): boolean;
 }
 
+export interface RecordLogOptions {
+  readonly log: Logger;
+  /** The size of the journal in bytes; 4 MiB unless said otherwise. */
+  readonly journalSize?: number;
+}
+
 const readAtOnce = 1_000;
+const defaultJournalSize = 4 * 1_048_576;
 
 /**
  * Opens the log in a directory, which is made if there is none, and reads everything in it.
  * @throws StoreUnavailable if the directory is in use, cannot be used, or holds anything but what was written to it
  */
-export async function openRecordLog(directory: string, reader: LogReader, log: Logger): Promise<RecordLog> {
+export async function openRecordLog(
+  directory: string,
+  reader: LogReader,
+  options: RecordLogOptions,
+): Promise<RecordLog> {
   let database: Database | undefined;
   let acknowledged: AcknowledgedFile | undefined;
   try {
@@ -57,39 +71,19 @@ export async function openRecordLog(directory: string, reader: LogReader, log: L
     acknowledged = openAcknowledgedFile(directory);
     // LevelDB would make a new database where its main file is gone, and remove what is left of the old one.
     database = await openDatabase(directory, { mustExist: acknowledged.last !== undefined });
-    const last = await readAll(database, reader, directory);
+    const kept = await readAll(database, reader, directory);
+    const recovered = readRest(directory, kept ?? 0n, reader);
+    const last = recovered.at(-1)?.revision ?? kept;
     checkAcknowledged(acknowledged, last, directory);
-    if (last === undefined) await database.put(markKey, encodeMark({ compacted: 0n, records: 0 }), { sync: true });
-    return recordLog(database, acknowledged, log);
+    if (kept === undefined) await database.put(markKey, encodeMark({ compacted: 0n, records: 0 }), { sync: true });
+    await writeSteps(database, [{ added: recovered, removed: [], mark: undefined }]);
+    const journal = openJournal(directory, options.journalSize ?? defaultJournalSize);
+    return new JournaledLog({ database, journal, acknowledged, log: options.log });
   } catch (error) {
     acknowledged?.close();
     await database?.close().catch(() => {});
     throw error instanceof StoreUnavailable ? error : unavailable(directory, error);
   }
-}
-
-function recordLog(database: Database, acknowledged: AcknowledgedFile, log: Logger): RecordLog {
-  return {
-    async write({ added, removed, mark }) {
-      // Costs half of what an array of operations does.
-      const batch = database.batch();
-      for (const { revision, record } of added) batch.put(recordKey(revision), encodeRecord(revision, record));
-      for (const revision of removed) batch.del(recordKey(revision));
-      if (removed.length > 0 || mark.compacted > 0n) batch.put(markKey, encodeMark(mark));
-      await batch.write({ sync: true });
-    },
-    acknowledge(revision) {
-      try {
-        acknowledged.write(revision);
-      } catch (error) {
-        log.warn({ error }, 'cannot note the last acknowledged revision');
-      }
-    },
-    async close() {
-      acknowledged.close();
-      await database.close();
-    },
-  };
 }
 
 /** The last revision; undefined if the database is new. */
@@ -130,6 +124,21 @@ async function readAll(database: Database, reader: LogReader, directory: string)
     throw damaged(directory, `${mark.records} records up to revision ${mark.compacted} should be there, ${older} are`);
   }
   return last;
+}
+
+/** What the journal has beyond the last revision of the database: what was durable when the process ended. */
+function readRest(directory: string, kept: Revision, reader: LogReader): readonly EncodedRecord[] {
+  const rest = readJournal(directory)
+    .flat()
+    .filter(({ revision }) => revision > kept);
+  let last = kept;
+  for (const { revision, bytes } of rest) {
+    if (revision !== ++last) throw damaged(directory, `revision ${last} is missing`);
+    const record = decodeRecord(revision, bytes);
+    if (record === undefined || !reader.record(revision, record))
+      throw damaged(directory, `revision ${revision} does not follow from the ones before`);
+  }
+  return rest;
 }
 
 function checkAcknowledged(file: AcknowledgedFile, last: Revision | undefined, directory: string): void {

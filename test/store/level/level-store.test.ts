@@ -1,9 +1,20 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Clock } from '../../../src/runtime/clock.js';
 import { document } from '../../../src/store/document.js';
@@ -122,6 +133,121 @@ describe('after opening the directory again', () => {
       expect(await put(store, '/count', Number(round))).toBe(round);
       await store.close();
     }
+  });
+});
+
+describe('a directory as a crash leaves it', () => {
+  /** What the disk holds while the store is open; nothing of it was tidied by a close. */
+  const crashed = (directory: string): string => {
+    const copy = newDirectory();
+    cpSync(directory, copy, { recursive: true });
+    return copy;
+  };
+
+  test('everything acknowledged is there, and goes on from there', async () => {
+    const directory = newDirectory();
+    const store = await filled(directory);
+    const before = [await contents(store), await past(store, 0n)];
+    const copy = crashed(directory);
+    const again = await openLevelStore(copy);
+    expect([await contents(again), await past(again, 0n)]).toEqual(before);
+    expect(await put(again, '/k/new', 1)).toBe(44n);
+    const twice = await openLevelStore(crashed(copy));
+    expect(await contents(twice)).toEqual(await contents(again));
+    for (const each of [store, again, twice]) await each.close();
+  });
+
+  test('also when the database is older than the journal', async () => {
+    const directory = newDirectory();
+    const store = await openLevelStore(directory);
+    await put(store, '/a', 1);
+    await store.close();
+    const older = crashed(directory);
+    const again = await filled(directory);
+    cpSync(join(directory, 'JOURNAL'), join(older, 'JOURNAL'));
+    cpSync(join(directory, 'ACKNOWLEDGED'), join(older, 'ACKNOWLEDGED'));
+    const recovered = await openLevelStore(older);
+    expect(await contents(recovered)).toEqual(await contents(again));
+    for (const each of [again, recovered]) await each.close();
+  });
+
+  test('a journal that lacks revisions between the database and its first is refused', async () => {
+    const [directory, other] = [newDirectory(), newDirectory()];
+    const store = await openLevelStore(directory);
+    await put(store, '/a', 1);
+    await put(store, '/a', 2);
+    await store.close();
+    const again = await openLevelStore(directory);
+    await put(again, '/a', 3);
+    await (await openLevelStore(other)).close();
+    cpSync(join(directory, 'JOURNAL'), join(other, 'JOURNAL'));
+    await expect(openLevelStore(other)).rejects.toThrow(`the store in ${other} is damaged: revision 1 is missing`);
+    await again.close();
+  });
+
+  test('a flipped byte of the journal is refused or harmless, and one of the last records is refused', async () => {
+    const directory = newDirectory();
+    const store = await filled(directory, { journalSize: 65_536 });
+    const before = [await contents(store), await past(store, 0n)];
+    const copy = crashed(directory);
+    await store.close();
+    const bytes = readFileSync(join(copy, 'JOURNAL'));
+    const used = bytes.indexOf(Buffer.alloc(64));
+    let refused = 0;
+    for (let place = 3; place < used; place += Math.floor(used / 40)) {
+      const damaged = crashed(copy);
+      const flipped = Buffer.from(bytes);
+      flipped[place] = (flipped[place] ?? 0) ^ 0x10;
+      writeFileSync(join(damaged, 'JOURNAL'), flipped);
+      const opened = await openLevelStore(damaged).catch((error: unknown) => error);
+      if (opened instanceof StoreUnavailable) refused++;
+      else {
+        expect([await contents(opened as LevelStore), await past(opened as LevelStore, 0n)], `${place}`).toEqual(
+          before,
+        );
+        await (opened as LevelStore).close();
+      }
+    }
+    expect(refused).toBeGreaterThan(30);
+    const cut = crashed(copy);
+    truncateSync(join(cut, 'JOURNAL'), 1_000);
+    await expect(openLevelStore(cut)).rejects.toThrow(/revision 43 was acknowledged and is missing/);
+  });
+
+  test('whatever is written, however small the journal, and however often it happens', async () => {
+    const step = fc.oneof(
+      { weight: 12, arbitrary: fc.record({ key: fc.nat(5), length: fc.nat(900) }) },
+      { weight: 2, arbitrary: fc.record({ key: fc.nat(5), length: fc.integer({ min: 3_000, max: 30_000 }) }) },
+      { weight: 4, arbitrary: fc.record({ key: fc.nat(5), length: fc.constant(-1) }) },
+      { weight: 1, arbitrary: fc.constant('crash' as const) },
+    );
+    const settings = fc.record({ historyLimit: fc.integer({ min: 1, max: 60 }), journalSize: fc.nat(12_000) });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 120 }), settings, async (steps, options) => {
+        let directory = newDirectory();
+        let store = await openLevelStore(directory, options);
+        for (const each of steps) {
+          if (each === 'crash') {
+            const [before, then] = [await contents(store), store];
+            directory = crashed(directory);
+            store = await openLevelStore(directory, options);
+            expect(await contents(store)).toEqual(before);
+            await then.close();
+          } else if (each.length >= 0) {
+            await Promise.all([
+              put(store, `/k/${each.key}`, 'x'.repeat(each.length)),
+              put(store, `/other/${each.key}`, each.length),
+            ]);
+          } else if ((await store.get(`/k/${each.key}`)) !== undefined) await remove(store, `/k/${each.key}`);
+        }
+        const before = await contents(store);
+        await store.close();
+        const again = await openLevelStore(directory, options);
+        expect(await contents(again)).toEqual(before);
+        await again.close();
+      }),
+      { numRuns: 25 },
+    );
   });
 });
 
@@ -364,44 +490,48 @@ describe('when the process is killed in the middle of writes', () => {
     });
   }, 30_000);
 
-  test('nothing acknowledged is lost, and no revision is missing', async () => {
-    const directory = newDirectory();
-    const acknowledged = new Map<string, { readonly revision: bigint; readonly what: string }>();
-    for (const round of [1, 2, 3, 4]) {
-      const program = join(import.meta.dirname, 'writer.mjs');
-      const child = spawn(
-        process.execPath,
-        [program, join(compiled, 'store/level/level-store.js'), directory, `${round}`],
-        {
-          stdio: ['ignore', 'pipe', 'inherit'],
-        },
-      );
-      let lines = 0;
-      for await (const text of createInterface({ input: child.stdout })) {
-        const [revision = '', key = '', what = ''] = text.split(' ');
-        acknowledged.set(key, { revision: BigInt(revision), what });
-        if (++lines === 150 * round) child.kill('SIGKILL');
-      }
-      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-      expect(child.signalCode).toBe('SIGKILL');
-      expect(lines).toBeGreaterThanOrEqual(150 * round);
-
-      const store = await openLevelStore(directory, { historyLimit: 200 });
-      for (const [key, { revision, what }] of acknowledged) {
-        const entry = await store.get(key);
-        // A write that was not acknowledged may have happened after the last one that was.
-        if (entry !== undefined && entry.revision > revision) acknowledged.delete(key);
-        else if (what === 'delete') expect(entry, key).toBeUndefined();
-        else if (entry !== undefined) expect(entry.value, key).toMatchObject({ rv: `${revision}`, step: what });
-        else {
-          expect(await deletedAfter(store, key, revision), `${key} ${revision}`).toBe(true);
-          // The history will not tell for long.
-          acknowledged.set(key, { revision, what: 'delete' });
+  test.each([32_768, 4 * 1_048_576])(
+    'nothing is lost or missing, with a journal of %i bytes',
+    async (journalSize) => {
+      const directory = newDirectory();
+      const acknowledged = new Map<string, { readonly revision: bigint; readonly what: string }>();
+      for (const round of [1, 2, 3, 4]) {
+        const program = join(import.meta.dirname, 'writer.mjs');
+        const child = spawn(
+          process.execPath,
+          [program, join(compiled, 'store/level/level-store.js'), directory, `${round}`, `${journalSize}`],
+          {
+            stdio: ['ignore', 'pipe', 'inherit'],
+          },
+        );
+        let lines = 0;
+        for await (const text of createInterface({ input: child.stdout })) {
+          const [revision = '', key = '', what = ''] = text.split(' ');
+          acknowledged.set(key, { revision: BigInt(revision), what });
+          if (++lines === 150 * round) child.kill('SIGKILL');
         }
+        if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+        expect(child.signalCode).toBe('SIGKILL');
+        expect(lines).toBeGreaterThanOrEqual(150 * round);
+
+        const store = await openLevelStore(directory, { historyLimit: 200, journalSize });
+        for (const [key, { revision, what }] of acknowledged) {
+          const entry = await store.get(key);
+          // A write that was not acknowledged may have happened after the last one that was.
+          if (entry !== undefined && entry.revision > revision) acknowledged.delete(key);
+          else if (what === 'delete') expect(entry, key).toBeUndefined();
+          else if (entry !== undefined) expect(entry.value, key).toMatchObject({ rv: `${revision}`, step: what });
+          else {
+            expect(await deletedAfter(store, key, revision), `${key} ${revision}`).toBe(true);
+            // The history will not tell for long.
+            acknowledged.set(key, { revision, what: 'delete' });
+          }
+        }
+        await store.close();
       }
-      await store.close();
-    }
-  }, 60_000);
+    },
+    60_000,
+  );
 });
 
 /** Whether the history tells of a deletion of a key after a revision. */

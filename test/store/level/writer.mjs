@@ -1,9 +1,9 @@
 // Writes to a level store until it is killed, and prints every acknowledged revision on a line of its own.
 import { writeSync } from 'node:fs';
 
-const [modulePath, directory, round] = process.argv.slice(2);
+const [modulePath, directory, round, journalSize] = process.argv.slice(2);
 const { openLevelStore } = await import(modulePath);
-const store = await openLevelStore(directory, { historyLimit: 200 });
+const store = await openLevelStore(directory, { historyLimit: 200, journalSize: Number(journalSize) });
 
 async function write(writer) {
   const own = new Map();
