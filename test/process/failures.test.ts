@@ -1,4 +1,4 @@
-import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Ended, runKedge, type ServerProgram, startServer, temporaryDirectory } from './program.js';
@@ -138,6 +138,8 @@ describe('a damaged data directory', () => {
   const sound = temporaryDirectory();
   beforeAll(async () => {
     await (await startServer(sound)).stop();
+    // It would make up for what the log lacks.
+    rmSync(join(sound, 'store/JOURNAL'));
   });
   const copy = (): string => {
     const dataDir = temporaryDirectory();
@@ -160,13 +162,12 @@ describe('a damaged data directory', () => {
   });
 });
 
-/** The file that LevelDB keeps the most in. */
+/** The log of LevelDB, which has all there is after a regular stop. */
 function logFile(dataDir: string): string {
   const store = join(dataDir, 'store');
-  const files = readdirSync(store).map((name) => join(store, name));
-  const [largest] = files.sort((a, b) => readFileSync(b).length - readFileSync(a).length);
-  if (largest === undefined) throw new Error('the store has no file');
-  return largest;
+  const [log, ...more] = readdirSync(store).filter((name) => name.endsWith('.log'));
+  if (log === undefined || more.length > 0) throw new Error('the store has not one log');
+  return join(store, log);
 }
 
 function overwritten(content: Buffer): Buffer {
