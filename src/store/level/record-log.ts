@@ -56,7 +56,7 @@ const readAtOnce = 1_000;
 const defaultJournalSize = 4 * 1_048_576;
 
 /**
- * Opens the log in a directory, which is made if there is none, and reads everything in it.
+ * Opens the log in a directory, which is made for its owner alone if there is none, and reads everything in it.
  * @throws StoreUnavailable if the directory is in use, cannot be used, or holds anything but what was written to it
  */
 export async function openRecordLog(
@@ -67,7 +67,8 @@ export async function openRecordLog(
   let database: Database | undefined;
   let acknowledged: AcknowledgedFile | undefined;
   try {
-    await mkdir(directory, { recursive: true });
+    // Secrets are in it as they are.
+    await mkdir(directory, { recursive: true, mode: 0o700 });
     acknowledged = openAcknowledgedFile(directory);
     // LevelDB would make a new database where its main file is gone, and remove what is left of the old one.
     database = await openDatabase(directory, { mustExist: acknowledged.last !== undefined });

@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   truncateSync,
   writeFileSync,
@@ -74,6 +75,12 @@ async function filled(directory: string, options?: LevelStoreOptions): Promise<L
   await remove(store, '/k/4');
   return store;
 }
+
+test.skipIf(process.platform === 'win32')('a directory that is made is for its owner alone', async () => {
+  const directory = join(newDirectory(), 'store');
+  await (await openLevelStore(directory)).close();
+  expect(statSync(directory).mode & 0o777).toBe(0o700);
+});
 
 describe('after opening the directory again', () => {
   test('entries, revisions and the history are as they were', async () => {
