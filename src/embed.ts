@@ -102,7 +102,8 @@ async function start(options: ServerOptions, given: Start): Promise<OpenedServer
   const { store, metrics } = operations;
   let bootstrapped = false;
   let goes = false;
-  const isNew = (await store.revision()) === 0n;
+  // Where others use the same etcd its revision says nothing of us.
+  const isNew = (await store.scan('', { limit: 1 })).entries.length === 0;
   let firstRevision = 0n;
   const credentials = await openCredentials({
     directory: options.dataDir,
