@@ -2,7 +2,10 @@ import type { Observable } from 'rxjs';
 import type { Json } from '../api/object.js';
 import type { Steps } from '../api/steps.js';
 
-/** Position in the store's history; grows by one with every committed write. The first write is 1. */
+/**
+ * Position in the store's history; grows with every committed write, by one from 1 unless the backend counts the writes
+ * of others, too.
+ */
 export type Revision = bigint;
 
 /**
@@ -79,7 +82,7 @@ export interface Store {
   commit(write: Write): Promise<Entry>;
   /** Every change under a prefix after a revision: in order, no gaps, no repeats. */
   changes(prefix: string, after: Revision): ChangeStream;
-  /** The revision of the latest committed write anywhere in the store; 0 when nothing was ever written. */
+  /** The revision of the latest committed write; says nothing of whether it is one of ours (see `Revision`). */
   revision(): Promise<Revision>;
   /** Ends every stream and releases the backend. Idempotent. */
   close(): Promise<void>;
