@@ -1,38 +1,77 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { createServer, type Server } from '../../src/embed.js';
 import { eventually } from '../../src/testing/until.js';
+import { type EtcdProcess, etcdInstalled, startEtcd } from '../store/etcd/etcd-process.js';
 import { type Answer, type Caller, createCaller } from './caller.js';
 import { observe, withoutOrder } from './observe.js';
 import { at, fill, readTranscripts, type Step, type Transcript } from './transcript.js';
 
 /** Conversations recorded with kube-apiserver 1.36, held again with this server: every answer must agree, body and all. */
 
-const areas = ['machinery', 'identity', 'certificates', 'customresources'];
+if (!etcdInstalled) console.warn('There is no etcd on the PATH: no conversation is held with servers that share one.');
 
-describe.each(areas)('%s', (area) => {
-  let server: Server;
-  let caller: Caller;
+describe.each(['machinery', 'identity', 'certificates', 'customresources'])('%s', (area) => {
+  conversations(
+    area,
+    serving(() => createServer({ listen: { port: 0 } })),
+  );
+});
 
+describe('machinery, stored in LevelDB', () => {
+  let directory: string;
+  beforeAll(() => {
+    directory = mkdtempSync(join(tmpdir(), 'kedge-conversations-'));
+  });
+  afterAll(() => rmSync(directory, { recursive: true }));
+  const start = (): Promise<Server> => createServer({ store: `level:${directory}`, listen: { port: 0 } });
+  conversations('machinery', serving(start));
+});
+
+describe.skipIf(!etcdInstalled)('machinery, with two servers asked in turn that share an etcd', () => {
+  let dataDir: string;
+  let etcd: EtcdProcess;
   beforeAll(async () => {
-    server = await createServer({ listen: { port: 0 } });
-    caller = createCaller(targetOf(server));
+    dataDir = mkdtempSync(join(tmpdir(), 'kedge-conversations-'));
+    etcd = await startEtcd();
   });
   afterAll(async () => {
-    caller.close();
-    await server.stop();
+    await etcd.stop();
+    rmSync(dataDir, { recursive: true });
   });
+  const start = (): Promise<Server> => createServer({ store: `etcd:${etcd.endpoint}`, dataDir, listen: { port: 0 } });
+  conversations('machinery', serving(start, start));
+});
 
+function conversations(area: string, caller: Pick<Caller, 'send'>): void {
   test.each(readTranscripts(join(import.meta.dirname, 'transcripts', area)))('$name: $about', async (transcript) => {
     for await (const { step, expected, actual } of play(transcript, caller)) {
       expect({ step, ...actual }).toEqual({ step, ...expected });
     }
   });
-});
+}
+
+/** Servers that run for the tests of a suite. Every request goes to the one whose turn it is. */
+function serving(...starts: readonly (() => Promise<Server>)[]): Pick<Caller, 'send'> {
+  const servers: Server[] = [];
+  const callers: Caller[] = [];
+  beforeAll(async () => {
+    for (const start of starts) servers.push(await start());
+    callers.push(...servers.map((server) => createCaller(targetOf(server))));
+  });
+  afterAll(async () => {
+    for (const caller of callers) caller.close();
+    for (const server of servers) await server.stop();
+  });
+  let sent = 0;
+  return { send: (step) => (callers[sent++ % callers.length] as Caller).send(step) };
+}
 
 /** Both sides of every step, in the form that is compared. What an expected answer leaves out is left out of both. */
-async function* play({ steps }: Transcript, caller: Caller) {
+async function* play({ steps }: Transcript, caller: Pick<Caller, 'send'>) {
   const variables = new Map<string, string>();
   for (const step of steps) {
     const answer = await ask(caller, fill(step, variables));
@@ -46,7 +85,7 @@ async function* play({ steps }: Transcript, caller: Caller) {
   }
 }
 
-const ask = (caller: Caller, step: Step): Promise<Answer> =>
+const ask = (caller: Pick<Caller, 'send'>, step: Step): Promise<Answer> =>
   step.until === undefined
     ? caller.send(step)
     : eventually(
