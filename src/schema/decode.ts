@@ -8,7 +8,7 @@ import { canonicalQuantity } from '../api/quantity.js';
 import { atOnce, Postponed, placeIn, type Steps } from '../api/steps.js';
 import { sortTexts } from '../api/text-order.js';
 import { goType, itemsOf, structName, valuesOf, type WireShape, wireShape } from './go-types.js';
-import { isEmpty, omitsEmpty, presenceOf, zeroOf } from './presence.js';
+import { isEmpty, isPointer, omitsEmpty, presenceOf, zeroOf } from './presence.js';
 import type { Schema } from './schema.js';
 import { inOrderOfNames } from './sorted.js';
 
@@ -572,7 +572,7 @@ function makeStruct(schema: Schema): Node {
 function mergeRepeated(schema: Schema, first: ExactJson, second: ExactJson): ExactJson {
   const shape = wireShape(schema);
   if (second === null) {
-    return shape === 'map' || shape === 'list' || presenceOf(schema) === 'pointer' ? null : first;
+    return shape === 'map' || shape === 'list' || isPointer(schema) ? null : first;
   }
   if ((shape !== 'struct' && shape !== 'map') || !isMembers(first) || !isMembers(second)) return second;
   const merged = new Map(membersOf(first));

@@ -8,6 +8,12 @@ import type { Schema, WireFacts } from './schema.js';
 export const presenceOf = (schema: Schema): NonNullable<WireFacts['presence']> =>
   schema.wire?.presence ?? (wireShape(schema) === 'struct' ? 'always' : 'omitempty');
 
+/** Does Go have a pointer here? Then nothing and zero are two different things. */
+export function isPointer(schema: Schema): boolean {
+  const presence = presenceOf(schema);
+  return presence === 'pointer' || presence === 'null';
+}
+
 /** Shapes that Go's `omitempty` never takes for empty. */
 const neverEmpty: ReadonlySet<WireShape> = new Set<WireShape>(['struct', 'raw', 'union', 'int-or-string', 'quantity']);
 

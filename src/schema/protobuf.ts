@@ -7,7 +7,7 @@ import { microTimestamp, timestamp } from '../api/time.js';
 import { DecodeError } from './decode.js';
 import { itemsOf, structName, valuesOf, type WireShape, wireShape } from './go-types.js';
 import { listMeta } from './meta.js';
-import { presenceOf } from './presence.js';
+import { isPointer } from './presence.js';
 import type { Schema } from './schema.js';
 import { ProtobufError, WireReader, WireWriter, wireTypes } from './wire-format.js';
 
@@ -253,7 +253,7 @@ function structMessage(schema: Schema): Message {
       const number = of.wire?.number;
       if (number === undefined || of.wire?.within !== undefined) return [];
       const shape = wireShape(of);
-      const skipsAbsent = presenceOf(of) === 'pointer' || nilable.has(shape);
+      const skipsAbsent = isPointer(of) || nilable.has(shape);
       return [{ name: member, number, shape, codec: fieldCodec(of), skipsAbsent }];
     });
     const all = [...own, ...embeddedFields(schema)];

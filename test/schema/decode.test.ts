@@ -4,6 +4,7 @@ import { Complaints } from '../../src/api/complaints.js';
 import { readJson } from '../../src/api/json-text.js';
 import type { Json } from '../../src/api/object.js';
 import { atOnce } from '../../src/api/steps.js';
+import { field as member, optional, string, struct } from '../../src/schema/builder.js';
 import { compileDecoder, decodeText, typeMetaOf } from '../../src/schema/decode.js';
 import { objectMeta } from '../../src/schema/meta.js';
 import type { Schema } from '../../src/schema/schema.js';
@@ -221,6 +222,16 @@ describe('unknown and repeated members', () => {
     const report = { strict: new Complaints(), path: 'metadata' };
     compileDecoder(objectMeta)({ zebra: 1 }, report);
     expect(report.strict.texts).toEqual(['unknown field "metadata.zebra"']);
+  });
+
+  test('null after a value takes away what Go has a pointer to, and nothing else', () => {
+    const kind = struct('v1.Kind', {
+      text: member(1, string()),
+      maybe: optional(2, string()),
+      shown: optional(3, string(), { presence: 'null' }),
+    });
+    const given = '{"text":"t","text":null,"maybe":"m","maybe":null,"shown":"s","shown":null}';
+    expect(textOf(kind, given)).toBe('{"text":"t"}');
   });
 
   test('a struct given twice adds up', () => {

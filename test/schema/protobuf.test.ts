@@ -4,6 +4,7 @@ import { goJson } from '../../src/api/go-text.js';
 import { parseJson } from '../../src/api/json-text.js';
 import type { JsonObject } from '../../src/api/object.js';
 import { atOnce } from '../../src/api/steps.js';
+import { field, integer64, list, optional, string, struct } from '../../src/schema/builder.js';
 import { compileDecoder } from '../../src/schema/decode.js';
 import {
   decodeEnvelope,
@@ -30,6 +31,20 @@ describe('bytes are those of the generated code of Kubernetes', () => {
   test('what is no pointer is written, zero or not', () => {
     expect(encodeProtobuf(configMap, {})).toEqual(hex(`0a10 ${emptyMeta}`));
     expect(encodeProtobuf(configMap, { immutable: false })).toEqual(hex(`0a10 ${emptyMeta} 2000`));
+  });
+
+  test('a pointer that JSON shows as null is not written', () => {
+    const requestSpec = struct('v1.TokenRequestSpec', {
+      audiences: field(1, list(string()), { presence: 'always' }),
+      expirationSeconds: optional(4, integer64(), { presence: 'null' }),
+      boundObjectRef: optional(3, struct('v1.BoundObjectReference', { name: field(3, string()) }), {
+        presence: 'null',
+      }),
+    });
+    const spec = { audiences: ['a'], expirationSeconds: 600, boundObjectRef: null };
+    expect(encodeProtobuf(requestSpec, spec)).toEqual(hex('0a0161 20d804'));
+    expect(encodeProtobuf(requestSpec, {})).toEqual(hex(''));
+    expect(encodeProtobuf(requestSpec, { boundObjectRef: {} })).toEqual(hex('1a02 1a00'));
   });
 
   test('map entries by key, lists one by one, lists in maps as messages', () => {

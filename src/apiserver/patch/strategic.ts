@@ -8,7 +8,7 @@ import { isList, isObject, type Json, type JsonObject, member, setMember } from 
 import { nothingPostponed, type Postponed } from '../../api/steps.js';
 import { withoutMember } from '../../apply/json-value.js';
 import { structName, wireShape } from '../../schema/go-types.js';
-import { presenceOf } from '../../schema/presence.js';
+import { isPointer } from '../../schema/presence.js';
 import type { Schema } from '../../schema/schema.js';
 import { kindOf, wrongType } from './kinds.js';
 import { dedupe, identity, ordered, sortInto } from './merged-lists.js';
@@ -174,9 +174,8 @@ function orderList(out: Record<string, Json>, patch: JsonObject, name: string, s
 
 /** Only lists have an order. Go does not look behind pointers. */
 function mayBeOrdered(field: Schema): boolean {
-  const [shape, presence] = [wireShape(field), presenceOf(field)];
-  if (shape === 'list' || shape === 'bytes' || field.preserveUnknownFields === true) return true;
-  return presence === 'pointer' || presence === 'null';
+  const shape = wireShape(field);
+  return shape === 'list' || shape === 'bytes' || field.preserveUnknownFields === true || isPointer(field);
 }
 
 /** The live list as Go leaves it: it deletes in place, and what is new takes the places that have become free. */
