@@ -49,6 +49,18 @@ export function wireShape(schema: Schema): WireShape {
   }
 }
 
+const initials = /^(?:api|ca|cel|id|ip|json|uid|url)(?=[A-Z]|s?$)/;
+
+/** How Go names the field of a member, nearly always: `apiGroup` is `APIGroup`, `x-kubernetes-map-type` `XMapType`. */
+export const goFieldName = (member: string): string =>
+  member === 'metadata'
+    ? 'ObjectMeta'
+    : member
+        .replace(/^\$/, '')
+        .replace(/^x-[a-z]+-/, 'x-')
+        .replace(initials, (letters) => letters.toUpperCase())
+        .replace(/(?:^|-)([a-z])/g, (_, first: string) => first.toUpperCase());
+
 const names: Readonly<Record<Exclude<WireShape, 'list' | 'map'>, string>> = {
   struct: 'struct {}',
   string: 'string',

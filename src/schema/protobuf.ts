@@ -5,7 +5,7 @@ import { type Json, type JsonObject, setMember } from '../api/object.js';
 import type { Steps } from '../api/steps.js';
 import { microTimestamp, timestamp } from '../api/time.js';
 import { DecodeError } from './decode.js';
-import { itemsOf, structName, valuesOf, type WireShape, wireShape } from './go-types.js';
+import { goFieldName, itemsOf, structName, valuesOf, type WireShape, wireShape } from './go-types.js';
 import { listMeta } from './meta.js';
 import { isPointer } from './presence.js';
 import type { Schema } from './schema.js';
@@ -65,25 +65,18 @@ export function readEnvelope(bytes: Uint8Array): Envelope {
     kind: '',
     raw: Buffer.alloc(0),
   };
-  const reader = new WireReader(bytes, prefix.length);
-  while (!reader.done) {
-    const { number, type } = reader.tag('Unknown');
-    if (number === 1 && type === wireTypes.bytes) Object.assign(found, readTypeMeta(reader.bytes()));
-    else if (number === 2 && type === wireTypes.bytes) found.raw = reader.bytes();
-    else reader.skip(type);
-  }
+  readFields(new WireReader(bytes, prefix.length), unknown, (field, value) => {
+    if (field === 'TypeMeta') Object.assign(found, readTypeMeta(bytesOf(value)));
+    else if (field === 'Raw') found.raw = bytesOf(value);
+  });
   return found;
 }
 
 function readTypeMeta(bytes: Buffer): Partial<Envelope> {
   const found: { apiVersion?: string; kind?: string } = {};
-  const reader = new WireReader(bytes);
-  while (!reader.done) {
-    const { number, type } = reader.tag('TypeMeta');
-    if (number === 1 && type === wireTypes.bytes) found.apiVersion = reader.bytes().toString('utf8');
-    else if (number === 2 && type === wireTypes.bytes) found.kind = reader.bytes().toString('utf8');
-    else reader.skip(type);
-  }
+  readFields(new WireReader(bytes), typeMeta, (field, value) => {
+    found[field === 'Kind' ? 'kind' : 'apiVersion'] = bytesOf(value).toString('utf8');
+  });
   return found;
 }
 
@@ -226,7 +219,7 @@ interface Field {
   readonly codec: Codec;
   /** Not written when absent. */
   readonly skipsAbsent: boolean;
-  /** Of a message that Go embeds: its fields are members of the struct around it. `name` and `codec` do not count. */
+  /** Of a message that Go embeds: its fields are members of the struct around it. `codec` does not count. */
   readonly embedded?: Message;
 }
 
@@ -287,9 +280,7 @@ function structMessage(schema: Schema): Message {
     } else if (field.shape === 'list' && type === wireTypes.bytes) {
       out[field.name] = readPacked(field.codec, reader, depth, out[field.name]);
     } else {
-      const goName =
-        field.name === 'metadata' ? 'ObjectMeta' : field.name.replace(/^./, (first) => first.toUpperCase());
-      throw new ProtobufError(`proto: wrong wireType = ${type} for field ${goName}`);
+      throw wrongWireType(type, goFieldName(field.name));
     }
     return undefined;
   };
@@ -342,19 +333,19 @@ function* setInSteps(out: Record<string, Json>, name: string, value: Steps<Json>
 
 /** One field for each message that Go embeds in a struct; it is always written, like any struct. */
 function embeddedFields(schema: Schema): readonly Field[] {
-  const groups = new Map<number, [string, Schema][]>();
+  const groups = new Map<number, { readonly name: string; readonly members: [string, Schema][] }>();
   for (const [member, of] of schema.properties ?? []) {
     const within = of.wire?.within;
     if (within === undefined) continue;
     const { within: _, ...wire } = of.wire ?? {};
-    const group = groups.get(within.number) ?? [];
-    group.push([member, { ...of, wire }]);
+    const group = groups.get(within.number) ?? { name: within.struct, members: [] };
+    group.members.push([member, { ...of, wire }]);
     groups.set(within.number, group);
   }
-  return [...groups].map(([number, members]) => {
+  return [...groups].map(([number, { name, members }]) => {
     const embedded = structMessage({ ...schema, properties: new Map(members) });
     return {
-      name: structName(schema),
+      name,
       number,
       shape: 'struct',
       codec: message(() => embedded),
@@ -442,16 +433,15 @@ function entries(schema: Schema): Codec {
     read: (reader, depth, previous) => {
       value ??= elementCodec(values);
       const out = (previous ?? {}) as Record<string, Json>;
-      const entry = new WireReader(reader.bytes());
       let name = '';
       let read: Json | undefined;
-      while (!entry.done) {
-        const { number, type } = entry.tag('Entry');
-        if (number === 1 && type === wireTypes.bytes) name = entry.bytes().toString('utf8');
-        else if (number === 2 && type === value.type) read = value.read(entry, depth + 1, read);
-        else entry.skip(type);
-      }
-      setMember(out, name, read ?? null);
+      const of = value;
+      reader.entry((number) => {
+        if (number === 1) name = reader.bytes().toString('utf8');
+        else if (number === 2) read = of.read(reader, depth + 1, read);
+        return number === 1 || number === 2;
+      });
+      setMember(out, name, read ?? (wireShape(values) === 'list' ? [] : null));
       return out;
     },
     write: (writer, number, given) => {
@@ -579,18 +569,52 @@ const delimited = (
   },
 });
 
-/** The fields of a small message that is not a struct in JSON. */
-function smallFields(bytes: Buffer, name: string): ReadonlyMap<number, bigint | Buffer> {
-  const found = new Map<number, bigint | Buffer>();
-  const reader = new WireReader(bytes);
+/** A message that is not a struct in JSON: its name in Go, and fields by number. */
+interface PlainMessage {
+  readonly name: string;
+  readonly fields: Readonly<Record<number, { readonly name: string; readonly type: number }>>;
+}
+const plain = (name: string, ...fields: readonly (readonly [string, keyof typeof wireTypes])[]): PlainMessage => ({
+  name,
+  fields: Object.fromEntries(fields.map(([of, type], at) => [at + 1, { name: of, type: wireTypes[type] }])),
+});
+const unknown = plain(
+  'Unknown',
+  ['TypeMeta', 'bytes'],
+  ['Raw', 'bytes'],
+  ['ContentEncoding', 'bytes'],
+  ['ContentType', 'bytes'],
+);
+const typeMeta = plain('TypeMeta', ['APIVersion', 'bytes'], ['Kind', 'bytes']);
+const goTime = plain('Timestamp', ['Seconds', 'varint'], ['Nanos', 'varint']);
+const quantity = plain('Quantity', ['String_', 'bytes']);
+const intOrString = plain('IntOrString', ['Type', 'varint'], ['IntVal', 'varint'], ['StrVal', 'bytes']);
+const rawExtension = plain('RawExtension', ['Raw', 'bytes']);
+
+/** Each field in the order they came. */
+function readFields(
+  reader: WireReader,
+  { name, fields }: PlainMessage,
+  take: (field: string, value: bigint | Buffer) => void,
+): void {
   while (!reader.done) {
     const { number: at, type } = reader.tag(name);
-    if (type === wireTypes.varint) found.set(at, reader.int64());
-    else if (type === wireTypes.bytes) found.set(at, reader.bytes());
-    else reader.skip(type);
+    const field = fields[at];
+    if (field === undefined) reader.skip(type);
+    else if (field.type !== type) throw wrongWireType(type, field.name);
+    else take(field.name, type === wireTypes.varint ? reader.int64() : reader.bytes());
   }
+}
+
+function smallFields(bytes: Buffer, message: PlainMessage): ReadonlyMap<string, bigint | Buffer> {
+  const found = new Map<string, bigint | Buffer>();
+  readFields(new WireReader(bytes), message, (field, value) => found.set(field, value));
   return found;
 }
+
+const wrongWireType = (type: number, field: string): ProtobufError =>
+  new ProtobufError(`proto: wrong wireType = ${type} for field ${field}`);
+
 const integerOf = (value: bigint | Buffer | undefined): bigint => (typeof value === 'bigint' ? value : 0n);
 const bytesOf = (value: bigint | Buffer | undefined): Buffer => (Buffer.isBuffer(value) ? value : Buffer.alloc(0));
 
@@ -603,12 +627,12 @@ const timeCodec = (precise: boolean): Codec =>
   delimited(
     (bytes) => {
       if (bytes.length === 0) return null;
-      const fields = smallFields(bytes, 'Timestamp');
-      const seconds = integerOf(fields.get(1));
+      const fields = smallFields(bytes, goTime);
+      const seconds = integerOf(fields.get('Seconds'));
       if (seconds < firstSecond || seconds > lastSecond) throw new ProtobufError('proto: Timestamp: out of range');
       const milliseconds = Number(seconds) * 1_000;
       if (!precise) return timestamp(milliseconds);
-      const micros = Math.trunc(Number(BigInt.asIntN(32, integerOf(fields.get(2)))) / 1_000);
+      const micros = Math.trunc(Number(BigInt.asIntN(32, integerOf(fields.get('Nanos')))) / 1_000);
       if (micros < 0 || micros > 999_999) throw new ProtobufError('proto: Timestamp: out of range');
       return `${microTimestamp(milliseconds).slice(0, 20)}${String(micros).padStart(6, '0')}Z`;
     },
@@ -672,15 +696,15 @@ const scalars: Readonly<Record<Exclude<WireShape, 'struct' | 'list' | 'map' | 'u
   time: timeCodec(false),
   'micro-time': timeCodec(true),
   quantity: delimited(
-    (bytes) => bytesOf(smallFields(bytes, 'Quantity').get(1)).toString('utf8'),
+    (bytes) => bytesOf(smallFields(bytes, quantity).get('String_')).toString('utf8'),
     (writer, value) => writeText(writer, 1, text(value, '0')),
   ),
   'int-or-string': delimited(
     (bytes) => {
-      const fields = smallFields(bytes, 'IntOrString');
-      return integerOf(fields.get(1)) === 1n
-        ? bytesOf(fields.get(3)).toString('utf8')
-        : Number(BigInt.asIntN(32, integerOf(fields.get(2))));
+      const fields = smallFields(bytes, intOrString);
+      return integerOf(fields.get('Type')) === 1n
+        ? bytesOf(fields.get('StrVal')).toString('utf8')
+        : Number(BigInt.asIntN(32, integerOf(fields.get('IntVal'))));
     },
     (writer, value) => {
       writeText(writer, 3, text(value));
@@ -691,7 +715,7 @@ const scalars: Readonly<Record<Exclude<WireShape, 'struct' | 'list' | 'map' | 'u
     },
   ),
   raw: delimited(
-    (bytes) => parseRaw(bytesOf(smallFields(bytes, 'RawExtension').get(1))),
+    (bytes) => parseRaw(bytesOf(smallFields(bytes, rawExtension).get('Raw'))),
     (writer, value) => {
       if (value !== undefined && value !== null) writeBytes(writer, 1, Buffer.from(goJson(value)));
     },

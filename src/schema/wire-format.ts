@@ -99,13 +99,35 @@ export class WireReader {
 
   /** A view, not a copy. */
   bytes(): Buffer {
-    const length = this.#number();
-    if (length > 0x7fff_ffff) throw new ProtobufError('proto: negative length found during unmarshaling');
+    const end = this.#endOfNext();
     const start = this.#at;
-    const end = start + Number(length);
-    if (end > this.#end) throw new ProtobufError(truncated);
     this.#at = end;
     return this.#bytes.subarray(start, end);
+  }
+
+  #endOfNext(): number {
+    const length = this.#number();
+    if (length > 0x7fff_ffff) throw new ProtobufError('proto: negative length found during unmarshaling');
+    const end = this.#at + Number(length);
+    if (end > this.#end) throw new ProtobufError(truncated);
+    return end;
+  }
+
+  /**
+   * An entry of a map. `read` reads the value of a field whose number it knows, and answers false otherwise. Go looks neither
+   * at the types of key and value nor whether they end within the entry.
+   */
+  entry(read: (number: number) => boolean): void {
+    const end = this.#endOfNext();
+    for (let fields = 1; this.#at < end; fields++) {
+      if (fields > maxFields) throw new ProtobufError(`proto: Entry: exceeded ${maxFields} fields`);
+      const tag = this.#number();
+      const number = typeof tag === 'number' ? tag >>> 3 : Number(BigInt.asIntN(32, tag >> 3n));
+      if (read(number)) continue;
+      this.skip(Number(BigInt(tag) & 7n));
+      if (this.#at > end) throw new ProtobufError(truncated);
+    }
+    this.#at = end;
   }
 
   /** Passes over a value, groups with all they contain. */

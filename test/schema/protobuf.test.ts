@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { goJson } from '../../src/api/go-text.js';
 import { parseJson } from '../../src/api/json-text.js';
-import type { JsonObject } from '../../src/api/object.js';
+import type { Json, JsonObject } from '../../src/api/object.js';
 import { atOnce } from '../../src/api/steps.js';
 import { field, integer64, list, optional, string, struct } from '../../src/schema/builder.js';
 import { compileDecoder } from '../../src/schema/decode.js';
@@ -215,6 +215,48 @@ describe('reading', () => {
     ['7e', 'proto: illegal wireType 6'],
   ])('%s is refused', (bytes, message) => {
     expect(() => atOnce(decodeProtobuf(configMap, hex(bytes)))).toThrow(new ProtobufError(message));
+  });
+
+  test('entries of maps are read as Go does, which looks neither at types nor where an entry ends', () => {
+    const read = (bytes: string): Json => atOnce(decodeProtobuf(configMap, hex(bytes)));
+    expect(read('1206 08016b 120176')).toEqual({ data: { k: 'v' } });
+    // The value goes on behind the entry, where the next field would begin; what follows the entry is read nevertheless.
+    expect(read('1205 0a016b 1202 2001')).toEqual({ data: { k: ' \u0001' }, immutable: true });
+    expect(read('1208 1805 0a016b 120176')).toEqual({ data: { k: 'v' } });
+    expect(atOnce(decodeProtobuf(signingRequest, hex('1205 3203 0a016b')))).toEqual({ spec: { extra: { k: [] } } });
+    expect(() => read('1204 081a 1200')).toThrow(new ProtobufError('unexpected EOF'));
+    expect(() => read('1201 00')).toThrow(new ProtobufError('unexpected EOF'));
+    expect(() => read('1201 1c')).toThrow(new ProtobufError('proto: unexpected end of group'));
+    expect(() => read(`12${'90ce06'}${'0a00'.repeat(51_000)}`)).toThrow('unexpected EOF');
+    expect(() => read(`12${'e29c06'}${'0a00'.repeat(51_000)}`)).toThrow('exceeded 50000 fields');
+  });
+
+  test.each([
+    [everything, '4a020a00', 'Seconds'],
+    [everything, '52021200', 'Nanos'],
+    [everything, '5a020a00', 'Type'],
+    [everything, '5a021801', 'StrVal'],
+    [everything, '62 07 0a0161 1202 0801', 'String_'],
+    [everything, '6a020801', 'Raw'],
+    [ruleWithOperations, '1001', 'Rule'],
+    [ruleWithOperations, '1202 0801', 'APIGroups'],
+    [signingRequest, '1202 1801', 'UID'],
+  ])('what is of another type within a message is refused', (schema, bytes, name) => {
+    expect(() => atOnce(decodeProtobuf(schema, hex(bytes)))).toThrow(
+      new RegExp(`^proto: wrong wireType = \\d for field ${name}$`),
+    );
+  });
+
+  test.each([
+    ['0801', 'TypeMeta'],
+    ['0a020801', 'APIVersion'],
+    ['0a021001', 'Kind'],
+    ['1001', 'Raw'],
+    ['1801', 'ContentEncoding'],
+    ['2001', 'ContentType'],
+  ])('an envelope with %s is refused', (bytes, name) => {
+    const message = `proto: wrong wireType = 0 for field ${name}`;
+    expect(() => readEnvelope(hex(`6b387300 ${bytes}`))).toThrow(new ProtobufError(message));
   });
 
   test('what is no envelope is refused', () => {
