@@ -112,6 +112,7 @@ function requestOf(
     namespace: type.group === '' && type.plural === 'namespaces' ? name : namespace,
     name: name || (verb === 'list' || verb === 'watch' ? selectedName(query['fieldSelector']) : ''),
     trailing: false,
+    namespaceIsEmpty: false,
     watchedByPath: false,
     ...(query['fieldSelector'] === undefined ? {} : { fieldSelector: query['fieldSelector'] }),
     ...(query['labelSelector'] === undefined ? {} : { labelSelector: query['labelSelector'] }),

@@ -48,7 +48,8 @@ export function nonResourceRoutes(parts: NonResourceParts): NonResourceRoutes {
   return {
     async run(request) {
       const path = request.info.path.length > 1 ? request.info.path.replace(/\/+$/, '') : request.info.path;
-      if (path !== request.info.path && exact.test(path)) return { result: pageNotFound, representation: plain };
+      if (path !== request.info.path && exact.test(request.info.path))
+        return { result: pageNotFound, representation: plain };
       if (/^\/(?:healthz|livez|readyz)(?:\/|$)/.test(path)) {
         return { result: await health(parts.checks, path, request.query, observed), representation: plain };
       }
@@ -66,6 +67,7 @@ export function nonResourceRoutes(parts: NonResourceParts): NonResourceRoutes {
         const answer = aggregated.answer(served, request, path === '/api');
         if (answer !== undefined) return answer;
       }
+      if (path.startsWith('/version/')) throw noSuchResource();
       const found = documentAt(parts, served, path);
       if (found === undefined) return { result: pageNotFound, representation: plain };
       if (found === 'unknown-version') throw noSuchResource();
@@ -89,7 +91,7 @@ export function nonResourceRoutes(parts: NonResourceParts): NonResourceRoutes {
 }
 
 /** Where a slash at the end makes another path of it. */
-const exact = /^\/(?:healthz|livez|readyz|openapi|metrics)(?:\/|$)/;
+const exact = /^\/(?:(?:healthz|livez|readyz|openapi|metrics)(?:\/|$)|apis\/\/)/;
 
 function requireGet({ method }: ApiRequest): void {
   if (method !== 'GET') throw methodNotAllowed();

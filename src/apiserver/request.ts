@@ -23,6 +23,8 @@ export interface RequestInfo {
   readonly name: string;
   /** The path goes beyond what can be: segments follow the subresource, or namespaces are asked for in a namespace. */
   readonly trailing: boolean;
+  /** The path names a namespace of no characters: `namespaces//secrets`. */
+  readonly namespaceIsEmpty: boolean;
   /** The path says watch, instead of the query. */
   readonly watchedByPath: boolean;
   /** Selectors of a request about a collection, as sent; they have not been checked. */

@@ -1,5 +1,6 @@
-import { methodNotAllowed, noSuchResource, notFound, notSupportedVerb } from '../api/errors.js';
+import { badRequest, methodNotAllowed, noSuchResource, notFound, notSupportedVerb } from '../api/errors.js';
 import type { ApiObject } from '../api/object.js';
+import { namespaceRequired } from '../registry/keys.js';
 import type { ResourceDefinition, Subresource, Verb } from '../registry/resource-definition.js';
 import type { Served } from './catalogue.js';
 import { verbsOf } from './discovery.js';
@@ -21,6 +22,7 @@ export function locate(
   method: string,
   warn: (text: string) => void,
 ): Target | 'page-not-found' {
+  if (isNowhere(info)) return 'page-not-found';
   const definition = served.find(info.group, info.version, info.resource);
   if (definition === undefined) {
     if (!served.isBuiltIn(info.group)) return 'page-not-found';
@@ -30,6 +32,10 @@ export function locate(
     ? locateCustom(definition, info, method, warn)
     : locateBuiltIn(definition, info, method);
 }
+
+/** Does the path begin as none does that is served, though it can be taken apart? */
+const isNowhere = ({ path, group }: RequestInfo): boolean =>
+  path.startsWith('//') || (group === '' && path.startsWith('/apis/'));
 
 const collectionVerbs: Readonly<Record<string, readonly Verb[]>> = {
   GET: ['list', 'watch'],
@@ -47,7 +53,7 @@ const allows = (verbs: readonly Verb[], wanted: readonly Verb[] | undefined): bo
 
 function locateBuiltIn(definition: ResourceDefinition, info: RequestInfo, method: string): Target {
   // /namespaces/<name> sets both, and is not a namespaced path.
-  const namespaced = info.namespace !== '' && info.resource !== 'namespaces';
+  const namespaced = info.namespaceIsEmpty || (info.namespace !== '' && info.resource !== 'namespaces');
   if (namespaced && !definition.namespaced) throw noSuchResource();
   if (info.trailing || info.verb === 'proxy') throw noSuchResource();
   const allNamespaces = definition.namespaced && !namespaced;
@@ -60,6 +66,7 @@ function locateBuiltIn(definition: ResourceDefinition, info: RequestInfo, method
     if (subresource === undefined || info.verb === 'watch') throw noSuchResource();
     if (!allows(verbsOfSubresource(subresource), method === 'POST' ? ['create'] : itemVerbs[method]))
       throw methodNotAllowed();
+    if (info.name === '') throw badRequest('name must be provided');
     return { definition, subresource };
   }
   if (definition.answer !== undefined) {
@@ -80,6 +87,7 @@ function locateBuiltIn(definition: ResourceDefinition, info: RequestInfo, method
   }
   if (!allows(verbs, collectionVerbs[method])) throw methodNotAllowed();
   if (allNamespaces && method !== 'GET') throw methodNotAllowed();
+  if (info.namespaceIsEmpty && method === 'DELETE') throw namespaceRequired();
   return { definition, subresource: undefined };
 }
 

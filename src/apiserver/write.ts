@@ -220,7 +220,7 @@ export async function updateObject(
   key: ObjectKey,
   update: Update,
 ): Promise<Written> {
-  checkLookedUp(key.name);
+  checkLookedUp(request.definition, key);
   const at = storageKey(request.definition, key);
   return parts.writeTurns.take(at, () => updateAt(parts, request, key, update, at));
 }

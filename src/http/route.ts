@@ -12,6 +12,7 @@ const none = {
   namespace: '',
   name: '',
   trailing: false,
+  namespaceIsEmpty: false,
   watchedByPath: false,
 };
 
@@ -63,6 +64,7 @@ export function routeOf(method: string, path: string, query: Query): RequestInfo
     namespace,
     name: parts[at + 1] ?? '',
     trailing: parts.length > at + 3 || (at > first && parts[at] === 'namespaces'),
+    namespaceIsEmpty: at > first && namespace === '',
     watchedByPath: special === 'watch',
   };
   return info.name === '' ? collection(info, query) : info;

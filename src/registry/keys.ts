@@ -1,4 +1,4 @@
-import { badRequest } from '../api/errors.js';
+import { type ApiError, badRequest } from '../api/errors.js';
 import { quote } from '../api/go-text.js';
 import { pathSegment } from '../api/names.js';
 import type { ObjectKey } from '../api/object.js';
@@ -25,8 +25,11 @@ export const storagePrefix = (resource: Located, namespace?: string): string => 
 export const storageKey = (resource: Located, { namespace, name }: ObjectKey): string =>
   `${storagePrefix(resource, namespace)}${name}`;
 
-/** An object is looked for only under a name that it can have, wherever the name came from. */
-export function checkLookedUp(name: string): void {
+export const namespaceRequired = (): ApiError => badRequest('Namespace parameter required.');
+
+/** An object is looked for only in a namespace, if its kind is in one, and under a name that it can have. */
+export function checkLookedUp({ namespaced }: { readonly namespaced: boolean }, { namespace, name }: ObjectKey): void {
+  if (namespaced && namespace === '') throw namespaceRequired();
   if (name === '') throw badRequest('Name parameter required.');
   const wrong = pathSegment(name);
   if (wrong.length > 0) throw badRequest(`Name parameter invalid: ${quote(name)}: ${wrong.join(';')}`);

@@ -24,6 +24,52 @@ test.each([
   expect([code, JSON.parse(text).message]).toEqual([404, 'the server could not find the requested resource']);
 });
 
+/** Clients whose variable is empty ask for these. Who reads a collection so reads that of all namespaces. */
+test.each([
+  ['GET', 'secrets', 200, 'SecretList'],
+  ['GET', 'secrets/a', 400, 'Namespace parameter required.'],
+  ['DELETE', 'secrets', 400, 'Namespace parameter required.'],
+  ['DELETE', 'secrets/a', 400, 'Namespace parameter required.'],
+  ['PUT', 'secrets/a', 400, 'Namespace parameter required.'],
+  ['PATCH', 'secrets/a', 400, 'Namespace parameter required.'],
+  ['POST', 'secrets', 422, 'Secret "a" is invalid: metadata.namespace: Required value'],
+  ['GET', 'serviceaccounts/a/token', 405, 'the server does not allow this method on the requested resource'],
+  ['POST', 'serviceaccounts/a/token', 400, 'Namespace parameter required.'],
+  ['GET', 'status', 400, 'name must be provided'],
+  ['PUT', 'status', 400, 'name must be provided'],
+  ['GET', 'clusterroles', 404, 'the server could not find the requested resource'],
+  ['DELETE', 'namespaces', 404, 'the server could not find the requested resource'],
+])('a namespace without a name: %s /api/v1/namespaces//%s', async (method, rest, code, told) => {
+  const headers = { 'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json' };
+  const body = method.startsWith('P') ? { metadata: { name: 'a' } } : undefined;
+  const answer = await it.ask(method, `/api/v1/namespaces//${rest}`, { headers, body });
+  const { message, kind } = answer.json();
+  expect([answer.code, message ?? kind]).toEqual([code, told]);
+});
+
+test('who may do what in a namespace without a name is not answered', async () => {
+  const path = '/apis/authorization.k8s.io/v1/namespaces//localsubjectaccessreviews';
+  const spec = { user: 'u', resourceAttributes: { verb: 'get', resource: 'pods' } };
+  const { code, text } = await it.ask('POST', path, {
+    body: { spec },
+    headers: { 'content-type': 'application/json' },
+  });
+  expect([code, JSON.parse(text).message]).toEqual([400, 'namespace is required on this type: ']);
+});
+
+test.each(['//api/v1/secrets', '/%2Fapi/v1/namespaces/default/secrets', '/apis//v1/secrets', '/apis//v1', '/apis//'])(
+  'no page is at %s',
+  async (path) => {
+    const { code, text } = await it.ask('GET', path);
+    expect([code, text]).toEqual([404, '404 page not found\n']);
+  },
+);
+
+test.each(['/version/x', '/version/api/v1'])('nothing is below the version: %s', async (path) => {
+  const { code, text } = await it.ask('POST', path);
+  expect([code, JSON.parse(text).reason]).toEqual([404, 'NotFound']);
+});
+
 test.each([
   ['GET', '/api/v1/proxy/namespaces/default/configmaps', 404],
   ['DELETE', '/api/v1/proxy/namespaces/default', 404],

@@ -41,7 +41,7 @@ export const bindingEscalation = ({
     const found = await rbac.rulesOf(roleRef, namespaceOf(attributes));
     if ('missing' in found) {
       if (found.missing === 'kind') throw untyped(unknownRoleKind(roleRef));
-      checkLookedUp(roleRef.name);
+      checkLookedUp({ namespaced: false }, roleRef);
       throw notFound({ group: resource.group, plural: resource.plural, name: roleRef.name });
     }
     const refusal = await escalationRefusal(rbac, attributes, found.rules);

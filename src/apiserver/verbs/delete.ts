@@ -39,7 +39,7 @@ export async function deleteObject(
     caller: context.caller,
     ...(isOneOfMany ? { isOneOfMany } : {}),
   });
-  checkLookedUp(key.name);
+  checkLookedUp(definition, key);
   for (;;) {
     const entry = await parts.store.get(storageKey(definition, key));
     if (entry === undefined) throw notFound({ ...definition, name: key.name });

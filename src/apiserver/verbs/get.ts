@@ -12,7 +12,7 @@ import { projectedDefinition } from './projection.js';
 /** GET of one object, also through a subresource. */
 export async function getObject(parts: Parts, request: ApiRequest, definition: ResourceDefinition): Promise<Result> {
   refuseExport(request.query);
-  checkLookedUp(request.info.name);
+  checkLookedUp(definition, request.info);
   const version = request.query.get('resourceVersion');
   if (version) {
     const { uncached = false } = definition;
@@ -40,10 +40,10 @@ function refuseExport(query: Query): void {
 export async function existing(
   { store }: Parts,
   definition: ResourceDefinition,
-  { namespace, name }: { readonly namespace: string; readonly name: string },
+  key: { readonly namespace: string; readonly name: string },
 ): Promise<Entry> {
-  checkLookedUp(name);
-  const entry = await store.get(storageKey(definition, { namespace, name }));
-  if (entry === undefined) throw notFound({ ...definition, name });
+  checkLookedUp(definition, key);
+  const entry = await store.get(storageKey(definition, key));
+  if (entry === undefined) throw notFound({ ...definition, name: key.name });
   return entry;
 }

@@ -46,6 +46,7 @@ export const localSubjectAccessReviews = (authorizer: Authorizer): ResourceDefin
     verbs: ['create'],
     validate: checkLocalReview,
     async answer(given) {
+      if (!given.metadata.namespace) throw badRequest('namespace is required on this type: ');
       const review = { ...given, spec: given.spec ?? {} };
       return { ...review, status: await answerQuestion(authorizer, subjectOf(review.spec), review.spec) };
     },

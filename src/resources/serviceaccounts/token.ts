@@ -95,6 +95,7 @@ export const serviceAccountToken = (options: TokenOptions): SubresourceAction<Se
 });
 
 async function accountAt(key: ObjectKey, objects: ObjectSource): Promise<ServiceAccount> {
+  checkLookedUp(ServiceAccounts, key);
   const account = await objects.get(ServiceAccounts, key);
   if (account === undefined) throw notFound({ group: '', plural: 'serviceaccounts', name: key.name });
   return account;
@@ -156,8 +157,8 @@ async function boundObject(
     throw badRequest(`cannot bind token to object of type ${group}/${version}, Kind=${ref.kind ?? ''}`);
   }
   const { name = '' } = ref;
-  checkLookedUp(name);
   const key = type.namespaced ? { namespace: account.metadata.namespace, name } : { name };
+  checkLookedUp(type, key);
   const object = await objects.get(type, key);
   if (object === undefined) throw notFound({ group: '', plural: type.plural, name });
   const pod = type === Pods ? checkedPod(object, account) : undefined;
