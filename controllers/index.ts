@@ -68,7 +68,15 @@ export function builtinControllers(options: BuiltinControllerOptions = {}): read
     ...(certificatePolicy === undefined ? [] : [csrPolicyApprover(certificatePolicy)]),
     ...csrSigners({ signers, ledger: certificateLedger, ...(onIssued === undefined ? {} : { onIssued }) }),
     csrCleaner(csrRetention === undefined ? {} : { retention: csrRetention }),
-    ...(rotatedCas.length === 0 ? [] : [caRotation({ cas: rotatedCas, inSecrets: trust?.secretTargets ?? false })]),
+    ...(rotatedCas.length === 0
+      ? []
+      : [
+          caRotation({
+            cas: rotatedCas,
+            inSecrets: trust?.secretTargets ?? false,
+            ...(trust?.owner === undefined ? {} : { owner: trust.owner }),
+          }),
+        ]),
     ...(sources.length === 0 ? [] : [trustBundlePublisher({ sources })]),
     ...(trust === undefined ? [] : [trustDistributor(trust)]),
     garbageCollector(),

@@ -11,6 +11,8 @@ export interface WhereToLook {
   readonly signers: readonly string[];
   /** Names of distributed bundles that have these anchors too. */
   readonly distributed: readonly string[];
+  /** Who distributes them, as in their labels: what others have labelled like a bundle tells nothing. */
+  readonly owner: string;
   /** Are bundles distributed as Secrets as well? */
   readonly inSecrets: boolean;
 }
@@ -32,7 +34,7 @@ export async function everyBundleHas(client: Client, where: WhereToLook, anchor:
     if (items.length === 0 || !items.every(({ spec }) => has(spec.trustBundle ?? ''))) return false;
   }
   if (where.distributed.length === 0) return true;
-  const labelSelector = `${ownNames.trustBundleLabel} in (${where.distributed.join(',')})`;
+  const labelSelector = `${ownNames.trustOwnerLabel}=${where.owner},${ownNames.trustBundleLabel} in (${where.distributed.join(',')})`;
   const free = await client.resource(ClusterTrustBundles).list({ labelSelector });
   if (!free.items.every(({ spec }) => has(spec.trustBundle ?? ''))) return false;
   const configMaps = await client.resource(ConfigMaps).list({ labelSelector });

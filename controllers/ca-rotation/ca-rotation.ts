@@ -40,6 +40,8 @@ export interface CaRotationOptions {
   readonly cas: readonly RotatedCa[];
   /** Are bundles distributed as Secrets as well? */
   readonly inSecrets?: boolean;
+  /** Who distributes bundles, as the distributor marks them. Default `kedge`. */
+  readonly owner?: string;
   /** How often to look at the bundles. Default a minute. */
   readonly refreshMs?: number;
 }
@@ -48,7 +50,12 @@ const name = 'ca-rotation';
 const options = { fieldManager: fieldManagers.controllers };
 
 /** Makes CAs that are missing, and replaces those that come to their end or that somebody asks to be replaced. */
-export function caRotation({ cas, inSecrets = false, refreshMs = 60_000 }: CaRotationOptions): Runnable {
+export function caRotation({
+  cas,
+  inSecrets = false,
+  owner = 'kedge',
+  refreshMs = 60_000,
+}: CaRotationOptions): Runnable {
   const textOf = ({ secret }: RotatedCa): string => `${secret.namespace}/${secret.name}`;
   const run = async (given: ReconcileContext): Promise<void> => {
     const context = { ...given, log: given.log.child({ controller: name }) };
@@ -67,7 +74,7 @@ export function caRotation({ cas, inSecrets = false, refreshMs = 60_000 }: CaRot
             wake(ca, 'start');
           }
         },
-        reconcile: (ca) => rotate(ca, { ...context, recorder, inSecrets, refreshMs }),
+        reconcile: (ca) => rotate(ca, { ...context, recorder, inSecrets, owner, refreshMs }),
       },
       context,
     );
@@ -79,6 +86,7 @@ export function caRotation({ cas, inSecrets = false, refreshMs = 60_000 }: CaRot
 interface RotationContext extends ReconcileContext {
   readonly recorder: EventRecorder;
   readonly inSecrets: boolean;
+  readonly owner: string;
   readonly refreshMs: number;
 }
 
@@ -94,7 +102,7 @@ async function rotate(ca: RotatedCa, context: RotationContext): Promise<Reconcil
   if (state === undefined) return { requeueAfterMs: refreshMs };
   const requested = secret.metadata.annotations?.[ownNames.rotateAnnotation] !== undefined;
   const { distributed = [], signers, policy } = ca;
-  const where = { signers, distributed, inSecrets: context.inSecrets };
+  const where = { signers, distributed, inSecrets: context.inSecrets, owner: context.owner };
   const seen = state.next !== undefined && (await everyBundleHas(client, where, anchorOf(state.next.pair)));
   const now = clock.now();
   const step = nextStep(state, { now, seen, requested }, policy);

@@ -43,6 +43,10 @@ function read(der: Buffer): Certificate | undefined {
 export const bundleName = (signerName: string, bundle: string): string =>
   `${bundleNamePrefix(signerName)}${createHash('sha256').update(bundle).digest('hex').slice(0, 24)}`;
 
+/** Milliseconds since the epoch; NaN if one of them does not say. */
+const lastMade = (bundles: readonly ClusterTrustBundle[]): number =>
+  Math.max(...bundles.map(({ metadata }) => Date.parse(metadata.creationTimestamp ?? '')));
+
 export interface Plan {
   readonly name: string;
   readonly create: boolean;
@@ -64,12 +68,14 @@ export function plan(given: {
   readonly published: readonly ClusterTrustBundle[];
   readonly now: number;
   readonly graceMs: number;
+  /** Since when this is the bundle, where that is known: it may have been made before, and others have taken its place. */
+  readonly since?: number | undefined;
 }): Plan {
   const { signerName, bundle, published, now, graceMs } = given;
   const name = bundleName(signerName, bundle);
   const current = published.find(({ metadata }) => metadata.name === name);
   const others = published.filter(({ metadata, spec }) => metadata.name !== name && spec.signerName === signerName);
-  const since = current === undefined ? now : Date.parse(current.metadata.creationTimestamp ?? '');
+  const since = current === undefined ? now : (given.since ?? lastMade([current, ...others]));
   const leftMs = Number.isNaN(since) ? graceMs : since + graceMs - now;
   return {
     name,

@@ -6,7 +6,7 @@ import { openObjectCache } from '../../src/client/object-cache.js';
 import type { ReconcileContext, Runnable } from '../../src/controller/controller.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
 import { runKeys } from '../../src/controller/run-keys.js';
-import { freshAnchors, plan } from './bundle.js';
+import { bundleName, freshAnchors, plan } from './bundle.js';
 
 /** Where the anchors of a signer come from. */
 export interface TrustSource {
@@ -19,6 +19,8 @@ export interface TrustSource {
 
 /** What was said already, so that it is said once. */
 type Told = Map<string, string>;
+/** The bundle of each signer, and since when it is that; undefined if it was so from the start. */
+type Current = Map<string, { readonly name: string; readonly since: number | undefined }>;
 
 export interface TrustBundlePublisherOptions {
   /** Several for one signer are merged. */
@@ -40,6 +42,7 @@ export function trustBundlePublisher({ sources, refreshMs = 60_000 }: TrustBundl
     const context = { ...given, log: given.log.child({ controller: name }) };
     const { client, signal, clock, log } = context;
     const told: Told = new Map();
+    const current: Current = new Map();
     return runKeys<string>(
       {
         name,
@@ -53,7 +56,7 @@ export function trustBundlePublisher({ sources, refreshMs = 60_000 }: TrustBundl
         },
         async reconcile(signerName) {
           const ours = sources.filter((source) => source.signerName === signerName);
-          const waitMs = await publish(signerName, ours, { ...context, told });
+          const waitMs = await publish(signerName, ours, { ...context, told, current });
           return { requeueAfterMs: Math.min(refreshMs, waitMs ?? refreshMs) };
         },
       },
@@ -66,7 +69,7 @@ export function trustBundlePublisher({ sources, refreshMs = 60_000 }: TrustBundl
 async function publish(
   signerName: string,
   sources: readonly TrustSource[],
-  { client, clock, log, told }: ReconcileContext & { readonly told: Told },
+  { client, clock, log, told, current }: ReconcileContext & { readonly told: Told; readonly current: Current },
 ): Promise<number | undefined> {
   const texts = await Promise.all(sources.map((source) => source.anchors()));
   const { bundle, expired } = freshAnchors(texts, clock.now());
@@ -77,6 +80,9 @@ async function publish(
   if (bundle === '') return nothingYetMs;
   const resource = client.resource(ClusterTrustBundles);
   const { items } = await resource.list({ fieldSelector: `spec.signerName=${signerName}` });
+  const named = bundleName(signerName, bundle);
+  const known = current.get(signerName);
+  if (known?.name !== named) current.set(signerName, { name: named, since: known && clock.now() });
   const graceMs = Math.max(...sources.map((source) => source.graceMs ?? hour));
   const {
     name: wanted,
@@ -90,6 +96,7 @@ async function publish(
     published: items,
     now: clock.now(),
     graceMs,
+    since: current.get(signerName)?.since,
   });
   const spec = { signerName, trustBundle: bundle };
   const options = { fieldManager: fieldManagers.controllers };

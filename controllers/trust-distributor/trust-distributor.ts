@@ -32,7 +32,7 @@ const options = { fieldManager: fieldManagers.controllers };
 /**
  * Keeps bundles of trust anchors in ClusterTrustBundles, ConfigMaps and Secrets: what drifts is repaired, what is no
  * longer wanted is removed, what somebody else put under a name is left alone. A source that cannot be read leaves the
- * targets as they are. Throws an Error if a bundle makes no sense.
+ * targets as they are, a target that cannot be written holds up no other. Throws an Error if a bundle makes no sense.
  */
 export function trustDistributor(given: TrustDistributorOptions): Runnable {
   const { bundles, owner = 'kedge', secretTargets = false, refreshMs = 60_000 } = given;
@@ -56,8 +56,9 @@ export function trustDistributor(given: TrustDistributorOptions): Runnable {
       tellDropped(bundle, combined.dropped, dropped, context);
       if (combined.bundle === '') throw new UnfitSource(`bundle ${bundle.name}: no anchor is left`);
       const targets = targetsOf(bundle, { text: combined.bundle, owner, namespaces: namespaces?.list() ?? [] });
-      for (const target of targets) await keep(target, { owner, bundle: bundle.name }, context);
+      const failures = await keepAll(targets, { owner, bundle: bundle.name }, context);
       await removeLeftovers(context, { bundle, targets, owner, secretTargets });
+      if (failures.length > 0) throw new PartlyDistributed(bundle.name, failures, targets.length);
       return { requeueAfterMs: refreshMs };
     };
     await runKeys<TrustBundle | undefined>(
@@ -173,11 +174,40 @@ function tellDropped(
     log.warn({ bundle: bundle.name, from, subject, why }, 'dropped an anchor');
 }
 
-async function keep(
-  target: Target,
-  { owner, bundle }: { readonly owner: string; readonly bundle: string },
-  { client, log }: ReconcileContext,
-): Promise<void> {
+class PartlyDistributed extends AggregateError {
+  override readonly name = 'PartlyDistributed';
+
+  constructor(bundle: string, failures: readonly { readonly at: string; readonly error: unknown }[], all: number) {
+    const [first] = failures;
+    const reason = first?.error instanceof Error ? first.error.message : String(first?.error);
+    const errors = failures.map(({ error }) => error);
+    super(
+      errors,
+      `bundle ${bundle}: ${failures.length} of ${all} targets could not be written: ${first?.at}: ${reason}`,
+    );
+  }
+}
+
+interface Kept {
+  readonly owner: string;
+  readonly bundle: string;
+}
+
+/** Answers which failed: one namespace that refuses a bundle must not keep it from the others. */
+async function keepAll(targets: readonly Target[], kept: Kept, context: ReconcileContext) {
+  const failures: { readonly at: string; readonly error: unknown }[] = [];
+  for (const target of targets) {
+    context.signal.throwIfAborted();
+    try {
+      await keep(target, kept, context);
+    } catch (error) {
+      failures.push({ at: `${target.type.kind} ${keyText(target.key)}`, error });
+    }
+  }
+  return failures;
+}
+
+async function keep(target: Target, { owner, bundle }: Kept, { client, log }: ReconcileContext): Promise<void> {
   const resource = client.resource(target.type);
   const found = await resource.get(target.key);
   if (found === undefined) {
@@ -199,7 +229,13 @@ async function keep(
     );
     return;
   }
-  if (!target.isRight(found)) await resource.update(target.write(found), options);
+  if (target.isRight(found)) return;
+  if (found['immutable'] === true) {
+    // Whoever made it immutable has no say in which anchors it holds.
+    const { uid } = found.metadata;
+    await resource.delete(target.key, uid === undefined ? {} : { preconditions: { uid } });
+    await resource.create(target.write(undefined), options);
+  } else await resource.update(target.write(found), options);
 }
 
 interface Removing {

@@ -173,18 +173,22 @@ describe('ca-rotation', () => {
     await world.stop();
   });
 
-  test('waits while a ConfigMap that was distributed lacks the anchor', async () => {
+  test.each([
+    ['waits while a ConfigMap that was distributed lacks the anchor', 'kedge', 'announced'],
+    ['does not wait for what somebody else labelled like a bundle', 'somebody', 'steady'],
+  ])('%s', async (_, owner, phase) => {
     const world = await start({ distributed: ['corp'] });
+    const labels = { 'kedge.internal/trust-owner': owner, 'kedge.internal/trust-bundle': 'corp' };
     await world.client.resource(ConfigMaps).create({
       apiVersion: 'v1',
       kind: 'ConfigMap',
-      metadata: { name: 'corp', namespace: 'a', labels: { 'kedge.internal/trust-bundle': 'corp' } },
+      metadata: { name: 'corp', namespace: 'a', labels },
       data: { 'ca.crt': anchorOf((await world.state()).signing) },
     });
     await world.request();
     await until(async () => (await world.state()).next !== undefined);
     await pass(world, 6 * hour);
-    expect(phaseOf(await world.state())).toBe('announced');
+    expect(phaseOf(await world.state())).toBe(phase);
     await world.stop();
   });
 

@@ -72,6 +72,19 @@ describe('trust-bundle-publisher', () => {
     expect(await names()).toEqual([bundleName(signerName, two)]);
   });
 
+  test('anchors that an earlier CA took the place of again stay for a while, too', async () => {
+    const both = [bundleName(signerName, one), bundleName(signerName, two)].sort();
+    const { names, anchors, clock } = await start({ graceMs: 3_600_000 });
+    await clock.advance(7_200_000);
+    anchors.now = two;
+    await clock.advance(3_000_000);
+    anchors.now = one;
+    await clock.advance(3_000_000);
+    expect((await names()).sort()).toEqual(both);
+    await clock.advance(660_000);
+    expect(await names()).toEqual([bundleName(signerName, one)]);
+  });
+
   test('what somebody changed or deleted is repaired at once', async () => {
     const { bundles, names } = await start();
     const [bundle] = (await bundles.list()).items;

@@ -163,6 +163,49 @@ describe('trust-distributor', () => {
     await stop();
   });
 
+  test('a namespace that refuses a bundle keeps it from no other, and is tried again', async () => {
+    const { client, configMaps, read, clock, complaints, stop } = await start([corp]);
+    await until(async () => (await read(Secrets, 'b', 'trust')) !== undefined);
+    let refuses = true;
+    client.fail = ({ verb, plural, key }) =>
+      refuses && verb === 'update' && plural === 'configmaps' && key === 'a/corp' ? new Error('no') : undefined;
+    writeFileSync(file, short);
+    const has = async (type: ResourceType, namespace: string, name?: string): Promise<boolean> =>
+      JSON.stringify(await read(type, namespace, name)).includes(
+        type === Secrets ? base64(short + two) : JSON.stringify(short + two),
+      );
+    await make(client, Namespaces, 'new', undefined, { metadata: { labels: { team: 'b' } } });
+    await clock.advance(60_000);
+    await until(async () => (await has(ConfigMaps, 'b')) && (await has(ConfigMaps, 'new')));
+    await until(async () => has(Secrets, 'new', 'trust'));
+    expect(await has(ConfigMaps, 'a')).toBe(false);
+    expect(complaints.join('\n')).toContain('bundle corp: 1 of 6 targets could not be written: ConfigMap a/corp: no');
+    refuses = false;
+    await until(async () => {
+      await clock.advance(60_000);
+      return has(ConfigMaps, 'a');
+    });
+    expect((await configMaps.list({ namespace: 'a' })).items.length).toBe(1);
+    await stop();
+  });
+
+  test('makes anew what somebody made immutable, once it is no longer right', async () => {
+    const { read, configMaps, clock, stop } = await start([corp]);
+    await until(async () => (await read(ConfigMaps, 'b')) !== undefined);
+    const found = await configMaps.get({ namespace: 'a', name: 'corp' });
+    if (found === undefined) throw new Error('not distributed');
+    const { metadata } = await configMaps.update({ ...found, immutable: true });
+    writeFileSync(file, short);
+    await clock.advance(60_000);
+    await until(
+      async () => JSON.stringify((await read(ConfigMaps, 'a'))?.['data']) === JSON.stringify({ 'ca.crt': short + two }),
+    );
+    const made = await read(ConfigMaps, 'a');
+    expect(made?.metadata.uid).not.toBe(metadata.uid);
+    expect(made).not.toHaveProperty('immutable');
+    await stop();
+  });
+
   test('follows its sources, and keeps what is there while one is missing', async () => {
     const { read, clock, complaints, stop } = await start([corp]);
     await until(async () => (await read(ConfigMaps, 'b')) !== undefined);
