@@ -1,10 +1,11 @@
 import type { Readable } from 'node:stream';
-import { entityTooLarge } from '../api/errors.js';
+import { type ApiError, entityTooLarge, timeout } from '../api/errors.js';
 
 /** Kubernetes' limit of a request body, in bytes. */
 export const bodyLimit = 3_145_728;
 
-const brokenOff = (): Error => new Error('the connection was closed before the body was complete');
+/** Nobody hears it, and nothing of ours has failed. */
+const brokenOff = (): ApiError => timeout('the connection was closed before the body was complete');
 
 /** The whole body, or RequestEntityTooLarge as soon as the limit is passed; what follows is not kept. */
 export function readBody(stream: Readable, declaredLength: string | undefined, limit = bodyLimit): Promise<Buffer> {
@@ -37,7 +38,7 @@ export function readBody(stream: Readable, declaredLength: string | undefined, l
       ended = true;
       resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
     });
-    stream.once('error', reject);
+    stream.once('error', () => reject(brokenOff()));
     stream.once('close', () => {
       // An error is slow to make, and every stream closes.
       if (!ended) reject(brokenOff());

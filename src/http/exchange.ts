@@ -87,7 +87,7 @@ export class Http1Exchange implements Exchange {
 
   constructor(request: IncomingMessage, response: ServerResponse) {
     this.method = request.method ?? 'GET';
-    this.url = request.url ?? '/';
+    this.url = originForm(request.url ?? '/');
     this.#request = request;
     this.#response = response;
   }
@@ -230,6 +230,10 @@ export class Http2Exchange implements Exchange {
     this.#stream.destroy();
   }
 }
+
+/** Path and query of a target that names the host as well, as proxies are sent. RFC 9112 section 3.2.2. */
+const originForm = (target: string): string =>
+  target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?]*\/?/i, '/');
 
 const firstOf = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value[0] : value);
 

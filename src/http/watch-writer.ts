@@ -1,14 +1,12 @@
-import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import type { EventEncoder } from '../apiserver/represent-event.js';
 import type { WatchItem, WatchResult } from '../apiserver/request.js';
 import type { Clock } from '../runtime/clock.js';
 import { Subscription } from '../runtime/observable.js';
+import { PacedWriter } from './paced-writer.js';
 
 /** With more bytes than this waiting for its reader, a watch rests until all of them are taken. */
 const restAbove = 1_048_576;
-/** A reader that takes nothing for so long is cut off. It resumes from its last version. */
-const patienceMs = 30_000;
 
 /**
  * Writes the events of a watch to its caller as they come, no faster than it reads. The stream ends with the watch, or
@@ -24,6 +22,7 @@ export function writeWatch(
   return new Promise((resolve, reject) => {
     // Made before subscribing: a watch may be over before it has begun.
     const subscription = new Subscription();
+    const writer = new PacedWriter(out, { clock, cut });
     const finish = (): void => {
       subscription.unsubscribe();
       resolve();
@@ -42,22 +41,21 @@ export function writeWatch(
       reject(error);
     };
     const end = (): void => {
-      out.end();
-      if (out.writableLength > 0) void taken(out, clock, cut);
+      writer.end();
       finish();
     };
     const write = (bytes: Buffer | undefined): void => {
-      if (out.destroyed || out.writableEnded) return;
+      if (writer.isOver) return;
       if (bytes === undefined) end();
-      else out.write(bytes);
+      else writer.write(bytes);
     };
     const tell = (item: WatchItem): void | Promise<void> => {
-      if (out.destroyed || out.writableEnded) return;
+      if (writer.isOver) return;
       const bytes = encode(item);
       return bytes instanceof Promise ? bytes.then(write) : write(bytes);
     };
     const room = (): Promise<void> | undefined =>
-      out.writableLength > restAbove && !out.destroyed ? taken(out, clock, cut) : undefined;
+      writer.waiting > restAbove && !out.destroyed ? writer.taken() : undefined;
     pace.limit(() => (encoding === undefined ? room() : encoding.then(room)));
     const running = events.subscribe({
       next: (item) => {
@@ -78,23 +76,4 @@ export function writeWatch(
     out.once('close', finish);
     if (out.destroyed) finish();
   });
-}
-
-/** Resolves when everything written was taken, or the stream is closed: by `cut`, if nothing is taken for too long. */
-async function taken(out: Writable, clock: Clock, cut: () => void): Promise<void> {
-  const over = new AbortController();
-  const events = Promise.race([
-    once(out, 'drain', { signal: over.signal }),
-    once(out, 'close', { signal: over.signal }),
-  ]).catch(() => {});
-  const looking = (async () => {
-    for (let left = out.writableLength; !over.signal.aborted; ) {
-      await clock.sleep(patienceMs, over.signal);
-      if (over.signal.aborted) return;
-      if (out.writableLength >= left) return cut();
-      left = out.writableLength;
-    }
-  })();
-  await Promise.race([events, looking]);
-  over.abort();
 }

@@ -1,4 +1,5 @@
 import { isList, isObject, type Json, type JsonObject } from '../api/object.js';
+import { isEmpty, omitsEmpty } from './presence.js';
 import { mapList, mapObject, put } from './prune.js';
 import type { Schema } from './schema.js';
 import { somewhere } from './somewhere.js';
@@ -117,7 +118,12 @@ function drop(value: Json, schema: Schema): Json {
   });
 }
 
-const givenDefault = ({ default: given, wire }: Schema): Json | undefined => given ?? wire?.fills;
+/** A zero value that Go leaves out is none: it would be there only until the object is stored. */
+function givenDefault(schema: Schema): Json | undefined {
+  const { default: given, wire } = schema;
+  const value = given ?? wire?.fills;
+  return value !== undefined && wire !== undefined && omitsEmpty(schema) && isEmpty(value) ? undefined : value;
+}
 const hasDefault = (schema: Schema): boolean => (givenDefault(schema) ?? null) !== null;
 
 const propertyLists = new WeakMap<Schema, readonly (readonly [string, Schema])[]>();

@@ -120,3 +120,21 @@ test('an apply that names a uid creates nothing', async () => {
     `Operation cannot be fulfilled on parts.${group} "d": uid mismatch: the provided object specified uid u, and no existing object was found`,
   ]);
 });
+
+test('a write that changes nothing takes no list from its owner, whatever its items leave out', async () => {
+  const account = {
+    apiVersion: 'v1',
+    kind: 'ServiceAccount',
+    metadata: { name: 's' },
+    imagePullSecrets: [{}, { name: 'a' }],
+  };
+  const write = (method: string, type: string, manager: string, body: object) =>
+    it.ask(method, `/api/v1/namespaces/default/serviceaccounts/s?fieldManager=${manager}`, {
+      headers: { 'content-type': type },
+      body,
+    });
+  await write('PATCH', 'application/apply-patch+yaml', 'owner', account);
+  await write('PATCH', 'application/json-patch+json', 'stranger', []);
+  const { metadata } = (await write('PUT', 'application/json', 'stranger', account)).json();
+  expect(metadata.managedFields.map(({ manager }: ManagedFieldsEntry) => manager)).toEqual(['owner']);
+});

@@ -5,6 +5,7 @@ import type { Patch, ResourceClient } from '../../src/client/client.js';
 import { createServer, type Server } from '../../src/embed.js';
 import { MemoryStore } from '../../src/store/memory/memory-store.js';
 import { type Entry, type Store, type Write, WriteConflict } from '../../src/store/store.js';
+import { FakeClock } from '../../src/testing/fake-clock.js';
 
 /** Counts commits that came too late, and lets somebody else write what was read next of a name. */
 class WatchedStore extends MemoryStore {
@@ -36,7 +37,8 @@ const store = new WatchedStore();
 let server: Server;
 let configMaps: ResourceClient<ConfigMap>;
 beforeAll(async () => {
-  server = await createServer({ controllers: [], store });
+  // No time passes: however busy the machine, nobody loses patience with whose turn it is.
+  server = await createServer({ controllers: [], store, clock: new FakeClock() });
   configMaps = server.client().resource(ConfigMaps);
 });
 afterAll(() => server.stop());

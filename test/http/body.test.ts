@@ -1,9 +1,16 @@
-import { Readable } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { bodyLimit, readBody } from '../../src/http/body.js';
 
 const mebibyte = Buffer.alloc(1_048_576, 0x20);
 const streamOf = (...chunks: readonly Buffer[]) => Readable.from(chunks, { objectMode: false });
+
+test('an error of the connection is that of its other end, and none to tell of', async () => {
+  const stream = new PassThrough();
+  const reading = readBody(stream, undefined);
+  stream.destroy(new Error('protocol error'));
+  await expect(reading).rejects.toMatchObject({ reason: 'Timeout' });
+});
 
 test('a body of exactly the limit is read whole', async () => {
   const body = await readBody(streamOf(mebibyte, mebibyte, mebibyte), undefined);

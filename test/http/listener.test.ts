@@ -129,6 +129,17 @@ describe('HTTP/1.1', () => {
     expect((await connection.all).toString()).toBe(refused('408 Request Timeout'));
   });
 
+  test.each([
+    ['https://a:1/b/c?d=e', '/b/c'],
+    ['http://a?d=e', '/'],
+    ['HTTP://a/b', '/b'],
+  ])('a target may name the host: %s', async (target, path) => {
+    const { raw } = await listening();
+    const connection = await raw('http/1.1');
+    connection.send(`GET ${target} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n`);
+    expect((await connection.all).toString()).toMatch(new RegExp(`^HTTP/1.1 200 OK.*\r\n${path}$`, 's'));
+  });
+
   test('an idle connection is closed', async () => {
     const { raw } = await listening({ idleMs: 10 });
     const connection = await raw('http/1.1');

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Json } from '../../src/api/object.js';
+import { field, optional, string, struct } from '../../src/schema/builder.js';
 import { applyDefaults, dropNulls } from '../../src/schema/default.js';
 import type { Schema } from '../../src/schema/schema.js';
 
@@ -22,6 +23,9 @@ test.each<[string, Schema, Json, Json]>([
   ['null items', { items: a }, [null], ['A']],
   ['map values', { additionalProperties: object({ a }) }, { x: {} }, { x: { a: 'A' } }],
   ['null map values', { additionalProperties: a }, { x: null }, { x: 'A' }],
+  ['no zero value that is left out again', struct('v1.A', { a: field(1, string(), { default: '' }) }), {}, {}],
+  ['a zero value that stays', object({ a: { type: 'string', default: '' } }), {}, { a: '' }],
+  ['a zero value behind a pointer', struct('v1.A', { a: optional(1, string(), { default: '' }) }), {}, { a: '' }],
   ['not what a junctor says', { allOf: [object({ a })] }, {}, {}],
 ])('defaults: %s', (_, schema, value, expected) => {
   const before = structuredClone(value);

@@ -1,0 +1,113 @@
+import type { Writable } from 'node:stream';
+import type { Clock } from '../runtime/clock.js';
+
+/** So many bytes are handed over at once. What was handed over counts as taken only when all of it was. */
+const atOnce = 65_536;
+/** A reader that takes nothing for so long is cut off. */
+const patienceMs = 30_000;
+
+/**
+ * Hands bytes over to a slow reader in portions, so that it can be told from one that takes nothing: Node writes all that
+ * waits as one, and says that it was taken when the last of it was.
+ */
+export class PacedWriter {
+  readonly #out: Writable;
+  readonly #clock: Clock;
+  readonly #cut: () => void;
+  #queue: Buffer[] = [];
+  #queued = 0;
+  #isEnding = false;
+  #taking: Promise<void> | undefined;
+  #allTaken = (): void => {};
+
+  /** `cut` breaks off. */
+  constructor(out: Writable, { clock, cut }: { readonly clock: Clock; cut(): void }) {
+    this.#out = out;
+    this.#clock = clock;
+    this.#cut = cut;
+  }
+
+  /** Nothing more can be written. */
+  get isOver(): boolean {
+    return this.#isEnding || this.#out.destroyed || this.#out.writableEnded;
+  }
+
+  /** Bytes that were not taken. */
+  get waiting(): number {
+    return this.#queued + this.#out.writableLength;
+  }
+
+  write(bytes: Buffer): void {
+    if (this.#queued === 0 && this.#out.writableLength + bytes.length <= atOnce) {
+      this.#out.write(bytes);
+      return;
+    }
+    const isFirst = this.#queued === 0;
+    this.#queue.push(bytes);
+    this.#queued += bytes.length;
+    if (isFirst) this.#handOver();
+  }
+
+  /** Ends the stream after what waits; a reader that does not take that is cut off. */
+  end(): void {
+    this.#isEnding = true;
+    if (this.#queued === 0) this.#out.end();
+    if (this.waiting > 0) void this.taken();
+  }
+
+  /** Resolves when all that waits was taken, or the stream is closed: by `cut`, if nothing is taken for too long. */
+  taken(): Promise<void> {
+    this.#taking ??= this.#awaitReader().finally(() => {
+      this.#taking = undefined;
+    });
+    return this.#taking;
+  }
+
+  #handOver(): void {
+    if (this.#out.destroyed) return;
+    let room = atOnce;
+    let at = 0;
+    while (room > 0 && at < this.#queue.length) {
+      const bytes = this.#queue[at] as Buffer;
+      const part = bytes.length <= room ? bytes : bytes.subarray(0, room);
+      if (part === bytes) at++;
+      else this.#queue[at] = bytes.subarray(part.length);
+      room -= part.length;
+      this.#queued -= part.length;
+      const isLast = room === 0 || at === this.#queue.length;
+      this.#out.write(part, isLast ? () => this.#onTaken() : undefined);
+    }
+    this.#queue = this.#queue.slice(at);
+    if (this.#queued === 0 && this.#isEnding) this.#out.end();
+  }
+
+  /** What was handed over has been taken. */
+  #onTaken(): void {
+    if (this.#queued > 0) this.#handOver();
+    else this.#allTaken();
+  }
+
+  async #awaitReader(): Promise<void> {
+    const out = this.#out;
+    const over = new AbortController();
+    const { signal } = over;
+    const reading = new Promise<void>((resolve) => {
+      this.#allTaken = resolve;
+      for (const event of ['finish', 'close']) {
+        out.once(event, resolve);
+        signal.addEventListener('abort', () => out.off(event, resolve), { once: true });
+      }
+      if (out.destroyed) resolve();
+    });
+    const looking = (async () => {
+      for (let left = this.waiting; !signal.aborted; ) {
+        await this.#clock.sleep(patienceMs, signal);
+        if (signal.aborted) return;
+        if (this.waiting >= left) return this.#cut();
+        left = this.waiting;
+      }
+    })();
+    await Promise.race([reading, looking]);
+    over.abort();
+  }
+}
