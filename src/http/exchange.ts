@@ -30,13 +30,18 @@ export interface Exchange {
   /** The answer was broken off, because nobody took it. */
   readonly stuck: boolean;
   /** Sends a whole answer; if that takes a while, resolves when the last of it was handed over, or nobody reads any more. */
-  send(code: number, headers: OutgoingHeaders, body: Body): Promise<void> | undefined;
+  send(code: number, headers: OutgoingHeaders, body: Body | StreamedBody): Promise<void> | undefined;
   /** Begins an answer that goes on; headers are sent at once. */
   stream(code: number, headers: OutgoingHeaders): Writable;
   /** Said before an answer: the connection ends with it. */
   last(): void;
   /** Breaks off. */
   cut(): void;
+}
+
+/** A body of unknown length. */
+export interface StreamedBody {
+  readonly chunks: AsyncIterable<Buffer>;
 }
 
 /** Who is at the other end of a connection. */
@@ -123,7 +128,7 @@ export class Http1Exchange implements Exchange {
     return this.#stuck;
   }
 
-  send(code: number, headers: OutgoingHeaders, body: Body): Promise<void> | undefined {
+  send(code: number, headers: OutgoingHeaders, body: Body | StreamedBody): Promise<void> | undefined {
     // What is still to come of a large body would have to be read to its end before the next request.
     if (!this.#request.complete && !hasSmallBody(this.#request)) this.last();
     this.#response.writeHead(code, headers as Record<string, string | number | string[]>);
@@ -195,7 +200,7 @@ export class Http2Exchange implements Exchange {
     return this.#stuck;
   }
 
-  send(code: number, headers: OutgoingHeaders, body: Body): Promise<void> | undefined {
+  send(code: number, headers: OutgoingHeaders, body: Body | StreamedBody): Promise<void> | undefined {
     const stream = this.#stream;
     if (stream.destroyed || stream.closed) return undefined;
     this.#respond(code, headers);
@@ -250,12 +255,12 @@ const stuckMs = 60_000;
  * answer after a while in which nothing moved.
  */
 function write(
-  { length, chunks }: Body,
+  body: Body | StreamedBody,
   out: ServerResponse | ServerHttp2Stream,
   onStuck: () => void,
 ): Promise<void> | undefined {
-  if (length <= longAnswer) {
-    const [first = Buffer.alloc(0), ...others] = chunks;
+  if ('length' in body && body.length <= longAnswer) {
+    const [first = Buffer.alloc(0), ...others] = body.chunks;
     out.end(others.length === 0 ? first : Buffer.concat([first, ...others]));
     return undefined;
   }
@@ -263,6 +268,10 @@ function write(
     onStuck();
     out.destroy();
   });
+  return 'length' in body ? writeAll(body, out) : writeStreamed(body, out);
+}
+
+function writeAll({ chunks }: Body, out: ServerResponse | ServerHttp2Stream): Promise<void> {
   return new Promise((resolve) => {
     const coming = chunks[Symbol.iterator]();
     const proceed = (): void => {
@@ -279,4 +288,15 @@ function write(
     out.once('close', resolve);
     proceed();
   });
+}
+
+async function writeStreamed({ chunks }: StreamedBody, out: ServerResponse | ServerHttp2Stream): Promise<void> {
+  let go = (): void => {};
+  const closed = new Promise<void>((resolve) => out.once('close', resolve));
+  out.on('drain', () => go());
+  for await (const chunk of chunks) {
+    if (out.destroyed) return;
+    if (!out.write(chunk)) await Promise.race([closed, new Promise<void>((resolve) => (go = resolve))]);
+  }
+  out.end();
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
+import { pipeline, Readable } from 'node:stream';
+import { createGzip } from 'node:zlib';
 import { ApiError, untyped } from '../api/errors.js';
 import { entitiesFor, quote } from '../api/go-text.js';
 import { largeJson } from '../api/json-pieces.js';
@@ -32,8 +32,6 @@ export interface FacadeParts {
 
 /** Answers larger than this are compressed for callers that accept it. */
 const gzipAbove = 131_072;
-/** Elsewhere: a large answer takes longer than others should have to wait. */
-const compress = promisify(gzip);
 
 export async function serve(parts: FacadeParts, exchange: Exchange): Promise<void> {
   const auditId = exchange.header('audit-id') || randomUUID();
@@ -273,16 +271,24 @@ function send(
   return exchange.send(code, headers, body)?.then(() => length) ?? length;
 }
 
-async function sendCompressed(
+/** Answers how many bytes were sent. Compressed elsewhere, and no more at a time than the reader takes. */
+export async function sendCompressed(
   exchange: Exchange,
   code: number,
   headers: OutgoingHeaders,
   { chunks }: Body,
 ): Promise<number> {
-  const compressed = await compress(Buffer.concat([...chunks]), { level: 1 });
-  const more = { 'Content-Encoding': 'gzip', 'Content-Length': compressed.length };
-  await exchange.send(code, { Vary: 'Accept-Encoding', ...headers, ...more }, bodyOf(compressed));
-  return compressed.length;
+  let length = 0;
+  const compressed = pipeline(Readable.from(chunks), createGzip({ level: 1 }), () => {});
+  async function* counted(): AsyncGenerator<Buffer, void> {
+    for await (const chunk of compressed as AsyncIterable<Buffer>) {
+      length += chunk.length;
+      yield chunk;
+    }
+  }
+  const more = { 'Content-Encoding': 'gzip' };
+  await exchange.send(code, { Vary: 'Accept-Encoding', ...headers, ...more }, { chunks: counted() });
+  return length;
 }
 
 /** With a weight, be it `q=0`, gzip does not count, as in Kubernetes. */

@@ -431,7 +431,7 @@ describe('the rest of the wire', () => {
     expect((await post(140_000, 'deflate, gzip;q=0')).headers['content-encoding']).toBeUndefined();
     const compressed = await post(140_000, 'deflate, gzip');
     expect([compressed.headers['content-encoding'], compressed.headers['vary']]).toEqual(['gzip', 'Accept-Encoding']);
-    expect(Number(compressed.headers['content-length'])).toBe(compressed.bytes.length);
+    expect(compressed.headers['content-length']).toBeUndefined();
     expect(JSON.parse(gunzipSync(compressed.bytes).toString()).metadata.name).toBe('large');
     await it.ask('POST', builtIn, { body: large(140_000) });
     const watched = await it.ask('GET', `${builtIn}?watch=1&fieldSelector=metadata.name%3Dlarge`, {

@@ -244,7 +244,9 @@ function inProcess(
     },
     stuck: false,
     send: async (code, headers, { chunks }) => {
-      answered = { code, headers, body: Buffer.concat([...chunks]), stream: false };
+      const sent: Buffer[] = [];
+      for await (const chunk of chunks) sent.push(chunk);
+      answered = { code, headers, body: Buffer.concat(sent), stream: false };
     },
     stream: (code, headers) => {
       const chunks: Buffer[] = [];

@@ -1,5 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { connect, createServer, type ServerHttp2Stream } from 'node:http2';
 import type { AddressInfo } from 'node:net';
+import { gunzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
 import { Catalogue } from '../../src/apiserver/catalogue.js';
 import { Passage } from '../../src/apiserver/operations/passage.js';
@@ -7,10 +9,11 @@ import { RequestMetrics } from '../../src/apiserver/operations/request-metrics.j
 import type { Body } from '../../src/apiserver/represent.js';
 import type { ApiRequest, ApiResponse } from '../../src/apiserver/request.js';
 import { type Exchange, Http2Exchange } from '../../src/http/exchange.js';
-import { serve } from '../../src/http/facade.js';
+import { sendCompressed, serve } from '../../src/http/facade.js';
 import { silentLogger } from '../../src/runtime/logger.js';
 import { openMetrics } from '../../src/runtime/metrics.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
+import { eventually } from '../../src/testing/until.js';
 
 const chunkBytes = 65_536;
 
@@ -62,6 +65,32 @@ describe('a long answer', () => {
     await sent();
     expect(body.made()).toBe(400);
     expect(Buffer.concat(chunks).equals(Buffer.concat([...counted(400).chunks]))).toBe(true);
+  });
+
+  test('is compressed as it is read, and given up when its reader goes', async () => {
+    const random = Array.from({ length: 200 }, () => randomBytes(chunkBytes));
+    let made = 0;
+    function* chunks(): Generator<Buffer, void> {
+      for (const chunk of random) {
+        made++;
+        yield chunk;
+      }
+    }
+    const result = { type: 'bytes', code: 200, bytes: Buffer.concat(random), contentType: 'text/plain' } as const;
+    const whole = { length: random.length * chunkBytes, chunks: { [Symbol.iterator]: chunks } };
+    const compress = (exchange: Exchange) => sendCompressed(exchange, result.code, {}, whole).then(() => {});
+    const reading = await answered(compress);
+    await eventually(async () => reading.outgoing?.writableNeedDrain === true, Boolean);
+    expect(made).toBeLessThan(100);
+    const read: Buffer[] = [];
+    for await (const chunk of reading.stream) read.push(chunk as Buffer);
+    await reading.sent();
+    expect(gunzipSync(Buffer.concat(read)).equals(result.bytes)).toBe(true);
+    made = 0;
+    const gone = await answered(compress);
+    gone.session.destroy();
+    await gone.sent();
+    expect(made).toBeLessThan(100);
   });
 
   test('is given up when its reader goes', async () => {
