@@ -1,13 +1,14 @@
 /** Work on an object that may be large, in steps between which others can have their turn. */
 export type Steps<R> = Generator<void, R, void>;
 
-/** Goes on with a list or an object that is there already or comes in steps. */
-export function* resultOf<T extends object>(work: T | Steps<T>): Steps<T> {
+/** Goes on with what is there already or comes in steps. */
+export function* resultOf<T>(work: T | Steps<T>): Steps<T> {
   return isSteps(work) ? yield* work : work;
 }
 
 /** JSON has lists, which are iterable and have no `next`, and objects, which may have any member and are not iterable. */
-const isSteps = <T extends object>(work: T | Steps<T>): work is Steps<T> => Symbol.iterator in work && 'next' in work;
+const isSteps = <T>(work: T | Steps<T>): work is Steps<T> =>
+  typeof work === 'object' && work !== null && Symbol.iterator in work && 'next' in work;
 
 /** So many items of a list, members of an object or nodes of a tree are a step of their own. */
 export const itemsInStep = 2_048;

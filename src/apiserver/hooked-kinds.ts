@@ -84,7 +84,8 @@ export function hookedKinds(catalogue: () => Catalogue): HookedKinds {
           const definition = shapeOf(as);
           if (definition === undefined) throw internalError('the kind is no longer served');
           try {
-            const { result, exact } = patch.apply(inOrder(definition, object as unknown as JsonObject));
+            const given = inOrder(definition, object as unknown as JsonObject);
+            const { result, exact } = await inTurns(patch.apply(given));
             return await inTurns(readAs(catalogue().current(), definition, result, { exact, numberError }));
           } catch (error) {
             if (!(error instanceof DoesNotApply || error instanceof DecodeError)) throw error;

@@ -3,7 +3,7 @@ import type { ExactJson } from '../../api/json-exact.js';
 import { readJsonInSteps } from '../../api/json-text.js';
 import { type ApiObject, isObject, type Json, type JsonObject } from '../../api/object.js';
 import type { FieldValidation } from '../../api/options.js';
-import { Postponed, type Steps } from '../../api/steps.js';
+import { Postponed, resultOf, type Steps } from '../../api/steps.js';
 import { invalid } from '../../api/violations.js';
 import { DecodeError, type Emptied, typeMetaOf } from '../../schema/decode.js';
 import type { Schema } from '../../schema/schema.js';
@@ -106,7 +106,7 @@ export function* patched(
   const patch = yield* reading;
   yield;
   const later = new Postponed();
-  const result = patch.apply(given.current, given.schema, later);
+  const result = yield* resultOf(patch.apply(given.current, given.schema, later));
   yield* later.rest();
   yield;
   const refuse = (why: string): ApiError => undecodable(patch.shown(result), why);

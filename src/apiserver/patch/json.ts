@@ -3,7 +3,7 @@ import { goJson, quote } from '../../api/go-text.js';
 import { type ExactJson, jsonKind } from '../../api/json-exact.js';
 import { JsonSyntaxError, maxDepth, parseJson } from '../../api/json-text.js';
 import { isList, isObject, type Json, type JsonObject, setMember } from '../../api/object.js';
-import { nothingPostponed, type Postponed } from '../../api/steps.js';
+import { nothingPostponed, type Postponed, type Steps } from '../../api/steps.js';
 import { sortTexts } from '../../api/text-order.js';
 import { same } from '../../schema/same.js';
 import type { PatchType, ReadPatchText } from './patch-type.js';
@@ -23,11 +23,12 @@ export const jsonPatch: PatchType = {
     return {
       strict,
       numberError,
-      apply(current, _, later) {
+      *apply(current, _, later) {
         const patching = new Patching(current, isOdd);
         try {
+          const done = bounded(yield* patching.run(operations), canNest);
           // Whoever asks for what is spelt oddly wants the whole at once.
-          result = patching.ordered(bounded(patching.run(operations), canNest), isOdd ? nothingPostponed : later);
+          result = patching.ordered(done, isOdd ? nothingPostponed : later);
           return isOdd ? plainOf(result) : result;
         } catch (error) {
           throw error instanceof DoesNotApply ? unprocessable() : error;
@@ -50,7 +51,7 @@ export interface ReceivedPatch {
   /** What is wrong with a number of the patch, which only a result without a schema has to say. */
   readonly numberError?: string | undefined;
   /** Throws DoesNotApply. The object given is left as it is; `exact` has numbers as they were written. */
-  apply(current: JsonObject): { readonly result: JsonObject; readonly exact: ExactJson };
+  apply(current: JsonObject): Steps<{ readonly result: JsonObject; readonly exact: ExactJson }>;
 }
 
 /** Reads such a patch; unknown members do not matter. Throws ApiError (400, 413) whose message tells what is wrong. */
@@ -60,8 +61,8 @@ export function readReceivedPatch(read: ReadPatchText): ReceivedPatch {
   return {
     isEmpty: operations.length === 0,
     numberError,
-    apply(current) {
-      const result = bounded(new Patching(current, isOdd).run(operations), canNest);
+    *apply(current) {
+      const result = bounded(yield* new Patching(current, isOdd).run(operations), canNest);
       if (!isObject(result)) throw new DoesNotApply('the result is no object');
       return isOdd ? { result: plainOf(result) as JsonObject, exact: exactOf(result) } : { result, exact: result };
     },
@@ -174,9 +175,10 @@ class Patching {
     this.#isOdd = isOdd;
   }
 
-  /** Throws DoesNotApply. */
-  run(operations: readonly Operation[]): Json {
+  /** A step each. Throws DoesNotApply. */
+  *run(operations: readonly Operation[]): Steps<Json> {
     for (const operation of operations) {
+      yield;
       const act = Object.hasOwn(actions, operation.op) ? actions[operation.op] : undefined;
       if (act === undefined) throw new DoesNotApply(`Unexpected kind: ${operation.op || 'unknown'}`);
       act(this, operation);

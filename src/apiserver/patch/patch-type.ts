@@ -1,7 +1,7 @@
 import type { ExactJson, ReadText } from '../../api/json-exact.js';
 import type { Json, JsonObject } from '../../api/object.js';
 import type { FieldValidation } from '../../api/options.js';
-import type { Postponed } from '../../api/steps.js';
+import type { Postponed, Steps } from '../../api/steps.js';
 import type { Schema } from '../../schema/schema.js';
 
 /** A way to say what is to change, by media type. Server-side apply is another matter (see apply.ts). */
@@ -24,11 +24,11 @@ export interface ReadPatch {
   readonly strict: readonly string[];
   /**
    * The JSON form of an object, changed; not yet decoded, and perhaps no object any more. The object given is left as it
-   * is. What is large may be left for `later`, and the result is whole only after that.
+   * is. What is large may be left for `later`, and the result is whole only after that; what takes long may come in steps.
    *
    * @throws ApiError when the patch does not fit the object.
    */
-  apply(current: JsonObject, schema: Schema, later: Postponed): Json;
+  apply(current: JsonObject, schema: Schema, later: Postponed): Json | Steps<Json>;
   /** The last result with numbers as the patch spells them, for what decodes it; absent if that makes no difference. */
   exact?(): ExactJson | undefined;
   /** What is wrong with a number of the patch, which only a result without a schema has to say. */

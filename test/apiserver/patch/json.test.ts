@@ -4,15 +4,16 @@ import { ApiError } from '../../../src/api/errors.js';
 import { readJson } from '../../../src/api/json-text.js';
 import type { Json, JsonObject } from '../../../src/api/object.js';
 import type { FieldValidation } from '../../../src/api/options.js';
-import { Postponed } from '../../../src/api/steps.js';
+import { atOnce, Postponed, resultOf } from '../../../src/api/steps.js';
 import { jsonPatch, maxOperations } from '../../../src/apiserver/patch/json.js';
 import type { Schema } from '../../../src/schema/schema.js';
+import { countSteps } from '../../count-steps.js';
 
 const schema: Schema = {};
 const read = (body: string, fieldValidation: FieldValidation = 'Warn') =>
   jsonPatch.read(() => readJson(body), { fieldValidation });
 const patch = (document: JsonObject, operations: readonly Json[]): JsonObject =>
-  read(JSON.stringify(operations)).apply(document, schema, new Postponed()) as JsonObject;
+  atOnce(resultOf(read(JSON.stringify(operations)).apply(document, schema, new Postponed()))) as JsonObject;
 const failure = (act: () => unknown): ApiError => {
   try {
     act();
@@ -89,8 +90,8 @@ describe('operations', () => {
 
   test('the same patch applies again', () => {
     const ready = read('[{"op":"add","path":"/a","value":{}},{"op":"add","path":"/a/b","value":1}]');
-    expect(ready.apply({}, schema, new Postponed())).toEqual({ a: { b: 1 } });
-    expect(ready.apply({}, schema, new Postponed())).toEqual({ a: { b: 1 } });
+    expect(atOnce(resultOf(ready.apply({}, schema, new Postponed())))).toEqual({ a: { b: 1 } });
+    expect(atOnce(resultOf(ready.apply({}, schema, new Postponed())))).toEqual({ a: { b: 1 } });
   });
 
   test.each<[string, JsonObject, readonly Json[]]>([
@@ -166,7 +167,7 @@ describe('a body as text', () => {
   const document = { i: 1, f: 1.5, html: 'a<b', plain: 'é', list: [1, 2], long: 9_007_199_254_740_993n };
   const reading = (body: string, fieldValidation: FieldValidation = 'Warn') =>
     jsonPatch.read(() => ({ ...readJson(body), bytes: Buffer.from(body) }), { fieldValidation });
-  const run = (body: string) => reading(body).apply(document, schema, new Postponed());
+  const run = (body: string) => atOnce(resultOf(reading(body).apply(document, schema, new Postponed())));
   const value = (path: string, spelling: string) => `[{"op":"test","path":"/${path}","value":${spelling}}]`;
 
   test.each([
@@ -243,14 +244,14 @@ describe('bodies', () => {
   });
 
   test('null changes nothing', () => {
-    expect(read('null').apply({ a: 1 }, schema, new Postponed())).toEqual({ a: 1 });
+    expect(atOnce(resultOf(read('null').apply({ a: 1 }, schema, new Postponed())))).toEqual({ a: 1 });
   });
 
   test('unknown and repeated members are told', () => {
     const body = '[{"op":"add","path":"/a","path":"/b","value":1,"note":"x"}]';
     expect(read(body).strict).toEqual(['json patch duplicate field "[0].path"', 'json patch unknown field "[0].note"']);
     expect(read(body, 'Ignore').strict).toEqual([]);
-    expect(read(body).apply({}, schema, new Postponed())).toEqual({ b: 1 });
+    expect(atOnce(resultOf(read(body).apply({}, schema, new Postponed())))).toEqual({ b: 1 });
   });
 });
 
@@ -343,4 +344,11 @@ describe('against an oracle that copies everything', () => {
     else if (Object.hasOwn(parent, key)) delete parent[key];
     else fail();
   }
+});
+
+test('every operation of a long patch is a step of its own', () => {
+  const operations = Array.from({ length: 1_000 }, (_, at) => ({ op: 'add', path: `/a${at}`, value: at }));
+  const work = read(JSON.stringify(operations)).apply({}, schema, new Postponed());
+  const { pauses, result } = countSteps(resultOf(work));
+  expect([pauses, Object.keys(result ?? {}).length]).toEqual([1_000, 1_000]);
 });

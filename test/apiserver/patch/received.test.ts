@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { NumberText } from '../../../src/api/json-exact.js';
 import { readJson } from '../../../src/api/json-text.js';
 import type { JsonObject } from '../../../src/api/object.js';
+import { atOnce } from '../../../src/api/steps.js';
 import { DoesNotApply, readReceivedPatch } from '../../../src/apiserver/patch/json.js';
 
 /** Patches that webhooks send: what is wrong with them is told in full. */
@@ -67,8 +68,8 @@ describe('an operation that does not fit', () => {
     [{ op: 'test', path: '', value: {} }, 'testing value  failed: test failed'],
   ])('%j', (operation, why) => {
     const patch = read(JSON.stringify([operation]));
-    expect(() => patch.apply(object)).toThrow(DoesNotApply);
-    expect(() => patch.apply(object)).toThrow(why);
+    expect(() => atOnce(patch.apply(object))).toThrow(DoesNotApply);
+    expect(() => atOnce(patch.apply(object))).toThrow(why);
     expect(object).toEqual({ a: { b: 1 }, list: [1, 2], none: null });
   });
 });
@@ -83,7 +84,9 @@ test.each([
 
 test('copies that double are stopped', () => {
   const doubling = Array.from({ length: 40 }, (_, at) => ({ op: 'copy', from: '/a', path: `/a/x${at}` }));
-  expect(() => read(JSON.stringify(doubling)).apply({ a: { b: 'x'.repeat(1_000) } })).toThrow('exceeding the limit');
+  expect(() => atOnce(read(JSON.stringify(doubling)).apply({ a: { b: 'x'.repeat(1_000) } }))).toThrow(
+    'exceeding the limit',
+  );
 });
 
 test('nothing to do is known before', () => {
@@ -95,11 +98,13 @@ test('nothing to do is known before', () => {
 });
 
 test('numbers are what they mean, and are known as they were written', () => {
-  const applied = read('[{"op":"add","path":"/x","value":[1.0,1e400]}]').apply({ a: 1 });
+  const applied = atOnce(read('[{"op":"add","path":"/x","value":[1.0,1e400]}]').apply({ a: 1 }));
   expect(applied.result).toEqual({ a: 1, x: [1, Number.POSITIVE_INFINITY] });
   expect(applied.exact).toEqual({ a: 1, x: [new NumberText('1.0'), new NumberText('1e400')] });
 });
 
 test('a number that is written otherwise is another one', () => {
-  expect(() => read('[{"op":"test","path":"/a","value":1.0}]').apply({ a: 1 })).toThrow('testing value /a failed');
+  expect(() => atOnce(read('[{"op":"test","path":"/a","value":1.0}]').apply({ a: 1 }))).toThrow(
+    'testing value /a failed',
+  );
 });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { ApiError } from '../../../src/api/errors.js';
 import { readJson } from '../../../src/api/json-text.js';
 import type { Json, JsonObject } from '../../../src/api/object.js';
-import { Postponed } from '../../../src/api/steps.js';
+import { atOnce, Postponed, resultOf } from '../../../src/api/steps.js';
 import { strategicPatch } from '../../../src/apiserver/patch/strategic.js';
 import { field, integer32, list, listMap, map, string, struct } from '../../../src/schema/builder.js';
 import type { Schema } from '../../../src/schema/schema.js';
@@ -27,7 +27,7 @@ const schema: Schema = struct('v1.Thing', {
 function applyInSteps(current: JsonObject, patch: Json): { readonly result: JsonObject; readonly steps: number } {
   const read = strategicPatch.read(() => readJson(JSON.stringify(patch)), { fieldValidation: 'Warn' });
   const later = new Postponed();
-  const result = read.apply(current, schema, later) as JsonObject;
+  const result = atOnce(resultOf(read.apply(current, schema, later))) as JsonObject;
   return { result, steps: [...later.rest()].length };
 }
 const apply = (current: JsonObject, patch: Json): JsonObject => applyInSteps(current, patch).result;
@@ -52,7 +52,7 @@ test('what is quoted of a patch has no directives that were carried out, also be
     ],
   };
   const read = strategicPatch.read(() => readJson(JSON.stringify(patch)), { fieldValidation: 'Warn' });
-  const result = read.apply({ items: [{ name: 'x' }] }, schema, new Postponed());
+  const result = atOnce(resultOf(read.apply({ items: [{ name: 'x' }] }, schema, new Postponed())));
   expect(read.shown(result)).toBe('map[items:[map[name:x value:n] map[$retainKeys:[] name:y]]]');
 });
 
