@@ -208,7 +208,7 @@ async function openApi(
   path: string,
 ): Promise<NonResourceAnswer> {
   const { openApiAnswer } = await import('./openapi/routes.js');
-  const result = openApiAnswer(catalogue.current(), {
+  const result = await openApiAnswer(catalogue.current(), {
     now: clock.now(),
     path,
     accept: request.header('accept'),

@@ -1,5 +1,7 @@
 import { goJson } from '../../api/go-text.js';
+import type { Steps } from '../../api/steps.js';
 import type { ResourceDefinition } from '../../registry/resource-definition.js';
+import { inTurns } from '../../runtime/turn-taking.js';
 import type { Served, ServedVersion } from '../catalogue.js';
 import type { Headers, Result } from '../request.js';
 import { openApiV2, openApiV2Json } from './v2.js';
@@ -36,10 +38,10 @@ interface Document {
 const etagOf = ({ hash }: Document): string => `"${hash}"`;
 const documentOf = (bytes: Buffer): Document => ({ bytes, hash: documentHash(bytes) });
 
-/** undefined: there is no such document. */
-export function openApiAnswer(served: Served, asked: Asked): Result | undefined {
+/** undefined: there is no such document. One that has to be made is made in turns with others, for all who ask for it. */
+export async function openApiAnswer(served: Served, asked: Asked): Promise<Result | undefined> {
   if (asked.path === '/openapi/v2') return v2Answer(served, asked);
-  const documents = v3Documents(served);
+  const documents = await v3Documents(served);
   if (asked.path === '/openapi/v3') {
     return { type: 'bytes', code: 200, bytes: documents.index, contentType: 'text/plain; charset=utf-8' };
   }
@@ -67,17 +69,25 @@ interface V3Documents {
   readonly index: Buffer;
   readonly byPath: ReadonlyMap<string, Document>;
 }
-const v3Made = new WeakMap<Served, V3Documents>();
+const v3Made = new WeakMap<Served, Promise<V3Documents>>();
 
-function v3Documents(served: Served): V3Documents {
+function v3Documents(served: Served): Promise<V3Documents> {
   const known = v3Made.get(served);
   if (known !== undefined) return known;
-  const versions = served.groups.flatMap((group) => group.versions);
-  const byPath = new Map(versions.map((version) => [documentPath(version), versionDocument(version)] as const));
-  const hashes = new Map([...byPath].map(([path, { hash }]) => [path, hash] as const));
-  const made = { byPath, index: Buffer.from(goJson(openApiV3Index(hashes))) };
+  const made = inTurns(makeV3(served));
   v3Made.set(served, made);
+  made.catch(() => v3Made.delete(served));
   return made;
+}
+
+function* makeV3({ groups }: Served): Steps<V3Documents> {
+  const byPath = new Map<string, Document>();
+  for (const version of groups.flatMap(({ versions }) => versions)) {
+    byPath.set(documentPath(version), versionDocument(version));
+    yield;
+  }
+  const hashes = new Map([...byPath].map(([path, { hash }]) => [path, hash] as const));
+  return { byPath, index: Buffer.from(goJson(openApiV3Index(hashes))) };
 }
 
 /**
@@ -102,24 +112,31 @@ function versionDocument(version: ServedVersion): Document {
 }
 
 type V2Form = 'json' | 'protobuf';
-const v2Made = new WeakMap<Served, Map<V2Form, Document>>();
+const v2Made = new WeakMap<Served, Map<V2Form, Promise<Document>>>();
 
-function v2Document(served: Served, form: V2Form): Document {
-  const made = v2Made.get(served) ?? new Map<V2Form, Document>();
-  v2Made.set(served, made);
-  const known = made.get(form);
+function v2Document(served: Served, form: V2Form): Promise<Document> {
+  const all = v2Made.get(served) ?? new Map<V2Form, Promise<Document>>();
+  v2Made.set(served, all);
+  const known = all.get(form);
   if (known !== undefined) return known;
-  const told = served.definitions.filter(({ origin, undiscovered }) => origin === 'custom' || !undiscovered);
-  const tree = openApiV2(told);
-  const document = documentOf(form === 'json' ? openApiV2Json(tree) : openApiV2Protobuf(tree));
-  made.set(form, document);
-  return document;
+  const made = inTurns(makeV2(served, form));
+  all.set(form, made);
+  made.catch(() => all.delete(form));
+  return made;
 }
 
-function v2Answer(served: Served, asked: Asked): Bytes {
+function* makeV2({ definitions }: Served, form: V2Form): Steps<Document> {
+  const told = definitions.filter(({ origin, undiscovered }) => origin === 'custom' || !undiscovered);
+  const tree = yield* openApiV2(told);
+  const bytes = yield* form === 'json' ? openApiV2Json(tree) : openApiV2Protobuf(tree);
+  yield;
+  return documentOf(bytes);
+}
+
+async function v2Answer(served: Served, asked: Asked): Promise<Bytes> {
   const form = formIn(asked.accept);
   if (form === undefined) return unacceptable(v2Varies);
-  const found = fresh(v2Document(served, form), form === 'json' ? json : v2ProtobufAnswer, asked, v2Varies);
+  const found = fresh(await v2Document(served, form), form === 'json' ? json : v2ProtobufAnswer, asked, v2Varies);
   return { ...found, compressible: true };
 }
 

@@ -1,4 +1,5 @@
 import { isList, isObject, type Json, type JsonObject } from '../../api/object.js';
+import type { Steps } from '../../api/steps.js';
 import { writeYaml } from '../../api/yaml-writer.js';
 import { WireWriter, wireTypes } from '../../schema/wire-format.js';
 
@@ -6,7 +7,16 @@ import { WireWriter, wireTypes } from '../../schema/wire-format.js';
  * An OpenAPI 2 document in protocol buffers, the only form older clients ask for: message Document of gnostic's
  * openapiv2, whose field numbers these tables are.
  */
-export function openApiV2Protobuf(document: JsonObject): Buffer {
+export function* openApiV2Protobuf(document: JsonObject): Steps<Buffer> {
+  // What is kept of each part is copied below.
+  for (const [name, write] of Object.entries({ paths: pathItem, definitions: definition })) {
+    const parts = document[name];
+    if (!isObject(parts)) continue;
+    for (const part of Object.values(parts)) {
+      write(new WireWriter(), valueNumber, part);
+      yield;
+    }
+  }
   const writer = new WireWriter();
   messages.document(writer, document);
   return writer.finish();
@@ -52,6 +62,7 @@ const repeated =
     const items = isList(value) ? value : [value];
     for (let at = items.length - 1; at >= 0; at--) item(writer, number, items[at] ?? null);
   };
+const valueNumber = 2;
 /** An object as a repeated field of `{ 1: name, 2: value }`. */
 const named =
   (value: WriteField): WriteField =>
@@ -59,7 +70,7 @@ const named =
     if (!isObject(given)) return;
     for (const name of Object.keys(given).sort().reverse()) {
       const before = writer.length;
-      value(writer, 2, given[name] ?? null);
+      value(writer, valueNumber, given[name] ?? null);
       text(writer, 1, name);
       writer.close(number, before);
     }
@@ -111,6 +122,9 @@ function members(fields: () => Fields, extensions?: number): WriteMessage {
 
 const schema: WriteField = (writer, number, value) => message(messages.schema)(writer, number, value);
 const schemas: WriteField = within(1, named(schema));
+
+const definition = kept(schema);
+const pathItem = kept((writer, number, value) => message(messages.pathItem)(writer, number, value));
 
 /** Query and path parameters differ in one number and in where the numbers of what follows begin. */
 const plainParameter = (isQuery: boolean): WriteMessage => {
@@ -209,8 +223,8 @@ const messages: Readonly<Record<MessageName, WriteMessage>> = {
     () => ({
       swagger: [1, text],
       info: [2, message(members(() => ({ title: [1, text], version: [2, text] }), 7))],
-      paths: [8, within(2, named(kept(message(messages.pathItem))))],
-      definitions: [9, within(1, named(kept(schema)))],
+      paths: [8, within(2, named(pathItem))],
+      definitions: [9, within(1, named(definition))],
       security: [12, repeated(within(1, named(within(1, repeated(text)))))],
       securityDefinitions: [13, within(1, named(within(2, message(apiKey))))],
     }),

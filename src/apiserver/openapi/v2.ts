@@ -1,5 +1,6 @@
 import { goJson } from '../../api/go-text.js';
 import { type Json, type JsonObject, setMember } from '../../api/object.js';
+import type { Steps } from '../../api/steps.js';
 import type { ResourceDefinition } from '../../registry/resource-definition.js';
 import { Components, extensionPrefix } from './components.js';
 import { v2 } from './dialect.js';
@@ -12,8 +13,12 @@ import { bearerToken, documentInfo, statusTexts } from './v3.js';
  * OpenAPI 2: one document for everything. What one definition adds to it is made once, so that documents share what
  * they have in common, and a change of one definition costs little.
  */
-export function openApiV2(definitions: readonly ResourceDefinition[]): JsonObject {
-  const parts = definitions.map(partOf);
+export function* openApiV2(definitions: readonly ResourceDefinition[]): Steps<JsonObject> {
+  const parts: Part[] = [];
+  for (const definition of definitions) {
+    parts.push(partOf(definition));
+    yield;
+  }
   return {
     swagger: '2.0',
     info: { ...documentInfo },
@@ -99,12 +104,20 @@ function textOf(value: Json): string {
 }
 
 /** The document in JSON. */
-export function openApiV2Json(document: JsonObject): Buffer {
+export function* openApiV2Json(document: JsonObject): Steps<Buffer> {
   const shared = new Set(['paths', 'definitions']);
-  const members = Object.entries(document).map(([name, value]) => {
-    if (!shared.has(name)) return `${goJson(name)}:${goJson(value)}`;
-    const inner = Object.entries(value as JsonObject).map(([key, each]) => `${goJson(key)}:${textOf(each)}`);
-    return `${goJson(name)}:{${inner.join()}}`;
-  });
+  const members: string[] = [];
+  for (const [name, value] of Object.entries(document)) {
+    if (!shared.has(name)) {
+      members.push(`${goJson(name)}:${goJson(value)}`);
+      continue;
+    }
+    const inner: string[] = [];
+    for (const [key, each] of Object.entries(value as JsonObject)) {
+      inner.push(`${goJson(key)}:${textOf(each)}`);
+      yield;
+    }
+    members.push(`${goJson(name)}:{${inner.join()}}`);
+  }
   return Buffer.from(`{${members.join()}}`);
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/api/object.js';
+import { atOnce } from '../../../src/api/steps.js';
 import { openApiV2 } from '../../../src/apiserver/openapi/v2.js';
 import { openApiV2Protobuf } from '../../../src/apiserver/openapi/v2-protobuf.js';
 import { documentHash, openApiV3, openApiV3Index } from '../../../src/apiserver/openapi/v3.js';
@@ -293,7 +294,7 @@ describe('OpenAPI 3', () => {
 });
 
 describe('OpenAPI 2', () => {
-  const document = openApiV2([configMaps, widgets]);
+  const document = atOnce(openApiV2([configMaps, widgets]));
   const widget = at(document, 'definitions', 'com.example.v1.Widget') as JsonObject;
 
   test('has none of what its clients stumble over', () => {
@@ -309,7 +310,7 @@ describe('OpenAPI 2', () => {
       { ...properties({}), preserveUnknownFields: true },
       { kind: 'Open', origin: 'custom', group: 'example.com' },
     );
-    expect(at(openApiV2([open]), 'definitions', 'com.example.v1.Open')).toEqual({
+    expect(at(atOnce(openApiV2([open])), 'definitions', 'com.example.v1.Open')).toEqual({
       type: 'object',
       'x-kubernetes-group-version-kind': [{ group: 'example.com', kind: 'Open', version: 'v1' }],
     });
@@ -323,14 +324,18 @@ describe('OpenAPI 2', () => {
   });
 
   test('in protocol buffers', () => {
-    const bytes = openApiV2Protobuf({
-      swagger: '2.0',
-      info: { title: 't', version: 'v' },
-      paths: {
-        '/p': { get: { parameters: [{ in: 'query', name: 'q', type: 'string', uniqueItems: true }], 'x-a': { b: 1 } } },
-      },
-      definitions: { D: { type: 'object', properties: { p: { $ref: '#/x' } }, additionalProperties: false } },
-    });
+    const bytes = atOnce(
+      openApiV2Protobuf({
+        swagger: '2.0',
+        info: { title: 't', version: 'v' },
+        paths: {
+          '/p': {
+            get: { parameters: [{ in: 'query', name: 'q', type: 'string', uniqueItems: true }], 'x-a': { b: 1 } },
+          },
+        },
+        definitions: { D: { type: 'object', properties: { p: { $ref: '#/x' } }, additionalProperties: false } },
+      }),
+    );
     expect(bytes.subarray(0, 13).toString('latin1')).toBe('\n\x032.0\x12\x06\n\x01t\x12\x01v');
     const fields = (of: Buffer): readonly (readonly [number, Buffer])[] => {
       const reader = new WireReader(of);

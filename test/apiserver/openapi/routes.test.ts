@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { atOnce } from '../../../src/api/steps.js';
 import { Catalogue } from '../../../src/apiserver/catalogue.js';
 import { openApiAnswer } from '../../../src/apiserver/openapi/routes.js';
 import { openApiV2 } from '../../../src/apiserver/openapi/v2.js';
@@ -26,16 +27,16 @@ const [first, second] = [custom('a.example.com'), custom('b.example.com')];
 function open() {
   const catalogue = new Catalogue(builtinDefinitions());
   catalogue.setCustom([...first, ...second]);
-  const ask = (path: string, more: { hash?: string; accept?: string; ifNoneMatch?: string } = {}) => {
+  const ask = async (path: string, more: { hash?: string; accept?: string; ifNoneMatch?: string } = {}) => {
     const { hash, accept, ifNoneMatch } = more;
-    const answer = openApiAnswer(catalogue.current(), { path, now, hash, accept, ifNoneMatch });
+    const answer = await openApiAnswer(catalogue.current(), { path, now, hash, accept, ifNoneMatch });
     if (answer === undefined) return undefined;
     if (answer.type !== 'bytes') throw new Error('bytes are expected');
     return answer;
   };
-  const index = (): Readonly<Record<string, string>> =>
+  const index = async (): Promise<Readonly<Record<string, string>>> =>
     Object.fromEntries(
-      Object.entries(JSON.parse(ask('/openapi/v3')?.bytes.toString() ?? '').paths).map(([path, of]) => [
+      Object.entries(JSON.parse((await ask('/openapi/v3'))?.bytes.toString() ?? '').paths).map(([path, of]) => [
         path,
         (of as { serverRelativeURL: string }).serverRelativeURL,
       ]),
@@ -44,22 +45,22 @@ function open() {
 }
 const hashIn = (url = ''): string => url.split('=')[1] ?? '';
 
-test('the index leads to documents that may be kept for a year; an old hash leads to the new one', () => {
+test('the index leads to documents that may be kept for a year; an old hash leads to the new one', async () => {
   const { ask, index } = open();
-  const url = index()['api/v1'] ?? '';
+  const url = (await index())['api/v1'] ?? '';
   expect(url).toMatch(/^\/openapi\/v3\/api\/v1\?hash=[0-9A-F]{128}$/);
-  const document = ask('/openapi/v3/api/v1', { hash: hashIn(url) });
+  const document = await ask('/openapi/v3/api/v1', { hash: hashIn(url) });
   expect(document?.headers).toEqual({
     ETag: `"${hashIn(url)}"`,
     'Cache-Control': 'public, immutable',
     Expires: 'Fri, 01 Jan 2027 00:00:00 GMT',
     Vary: 'Accept',
   });
-  const moved = ask('/openapi/v3/api/v1', { hash: 'OLD' });
+  const moved = await ask('/openapi/v3/api/v1', { hash: 'OLD' });
   expect([moved?.code, moved?.headers?.['Location']]).toEqual([301, url]);
-  expect(ask('/openapi/v3/api/v1')?.headers).toEqual({ ETag: `"${hashIn(url)}"`, Vary: 'Accept' });
-  expect(ask('/openapi/v3/apis/none/v1')?.code).toBe(404);
-  expect(ask('/openapi/v3/')).toBeUndefined();
+  expect((await ask('/openapi/v3/api/v1'))?.headers).toEqual({ ETag: `"${hashIn(url)}"`, Vary: 'Accept' });
+  expect((await ask('/openapi/v3/apis/none/v1'))?.code).toBe(404);
+  expect(await ask('/openapi/v3/')).toBeUndefined();
 });
 
 test.each([
@@ -69,42 +70,46 @@ test.each([
   ['any', () => '*', 304],
   ['another', () => '"A"', 200],
   ['without quotes', (etag: string) => etag.slice(1, -1), 200],
-])('a document the caller has is not sent again: %s', (_, said, code) => {
+])('a document the caller has is not sent again: %s', async (_, said, code) => {
   const { ask } = open();
   for (const path of ['/openapi/v2', '/openapi/v3/api/v1']) {
-    const answer = ask(path);
-    const again = ask(path, { ifNoneMatch: said(answer?.headers?.['ETag'] ?? '') });
+    const answer = await ask(path);
+    const again = await ask(path, { ifNoneMatch: said(answer?.headers?.['ETag'] ?? '') });
     expect([again?.code, (again?.bytes.length ?? 0) > 0]).toEqual([code, code === 200]);
   }
 });
 
-test('a change of one definition makes no other document anew', () => {
+test('a change of one definition makes no other document anew', async () => {
   const { catalogue, ask, index } = open();
-  const before = index();
-  const kept = ['api/v1', 'apis/a.example.com/v1'].map((path) => ask(`/openapi/v3/${path}`)?.bytes);
+  const before = await index();
+  const kept = await Promise.all(
+    ['api/v1', 'apis/a.example.com/v1'].map(async (path) => (await ask(`/openapi/v3/${path}`))?.bytes),
+  );
   catalogue.setCustom([...first, ...custom('c.example.com')]);
-  const after = index();
+  const after = await index();
   expect(Object.keys(after)).toContain('apis/c.example.com/v1');
   expect(Object.keys(after)).not.toContain('apis/b.example.com/v1');
   expect(after['api/v1']).toBe(before['api/v1']);
-  const now = ['api/v1', 'apis/a.example.com/v1'].map((path) => ask(`/openapi/v3/${path}`)?.bytes);
+  const now = await Promise.all(
+    ['api/v1', 'apis/a.example.com/v1'].map(async (path) => (await ask(`/openapi/v3/${path}`))?.bytes),
+  );
   for (const [at, bytes] of now.entries()) expect(bytes).toBe(kept[at]);
   const changed = custom('a.example.com').map((one) => ({ ...one, plural: 'gadgets' }));
   catalogue.setCustom(changed);
-  expect(index()['apis/a.example.com/v1']).not.toBe(after['apis/a.example.com/v1']);
+  expect((await index())['apis/a.example.com/v1']).not.toBe(after['apis/a.example.com/v1']);
 });
 
-test('the one document of OpenAPI 2 is the same whether its parts are new or not', () => {
+test('the one document of OpenAPI 2 is the same whether its parts are new or not', async () => {
   const { catalogue, ask } = open();
   for (const definitions of [first, [...first, ...second], second, []]) {
     catalogue.setCustom(definitions);
-    const tree = openApiV2(catalogue.current().definitions);
-    expect(JSON.parse(ask('/openapi/v2')?.bytes.toString() ?? '')).toEqual(tree);
-    const protobuf = ask('/openapi/v2', {
+    const tree = atOnce(openApiV2(catalogue.current().definitions));
+    expect(JSON.parse((await ask('/openapi/v2'))?.bytes.toString() ?? '')).toEqual(tree);
+    const protobuf = await ask('/openapi/v2', {
       accept: 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf',
     });
     expect(protobuf?.contentType).toBe('application/com.github.proto-openapi.spec.v2.v1.0+protobuf');
-    expect(protobuf?.bytes.equals(openApiV2Protobuf(JSON.parse(JSON.stringify(tree))))).toBe(true);
+    expect(protobuf?.bytes.equals(atOnce(openApiV2Protobuf(JSON.parse(JSON.stringify(tree)))))).toBe(true);
   }
 });
 
@@ -114,7 +119,7 @@ test.each([
   ['application/json;q=0.5', 200],
   ['text/html, application/json', 200],
   ['text/html', 406],
-])('OpenAPI 2 for Accept %s: %d', (accept, code) => {
-  const answer = open().ask('/openapi/v2', accept === undefined ? {} : { accept });
+])('OpenAPI 2 for Accept %s: %d', async (accept, code) => {
+  const answer = await open().ask('/openapi/v2', accept === undefined ? {} : { accept });
   expect([answer?.code, (answer?.bytes.length ?? 0) > 0]).toEqual([code, code === 200]);
 });
