@@ -10,6 +10,10 @@ export class SetBackClock implements Clock {
     return this.#fake.now() - this.#back;
   }
 
+  monotonic(): number {
+    return this.#fake.monotonic();
+  }
+
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
     return this.#fake.sleep(milliseconds, signal);
   }

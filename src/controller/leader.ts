@@ -32,7 +32,7 @@ export class LeadershipLost extends Error {
  * Runs things only while holding a Lease, so that of several processes one works at a time. Rejects with LeadershipLost
  * when the lease could not be renewed, after stopping what ran; whether to start over is for the process to decide.
  * Clocks of different machines are never compared: a lease counts as expired when it has not changed for its duration
- * by our own clock.
+ * by our own monotonic clock, which goes on when the time of day is set.
  */
 export function whileLeading(options: LeaderOptions, ...runnables: readonly Runnable[]): Runnable {
   const { leaseMs = 15_000, renewDeadlineMs = 10_000, retryMs = 2_000 } = options;
@@ -51,7 +51,7 @@ class Candidate {
   readonly #context: ReconcileContext;
   readonly #leases: ResourceClient<Lease>;
   readonly #identity: string;
-  /** The lease as last seen, and when by our clock it was last seen to change. */
+  /** The lease as last seen, and when by the monotonic clock it was last seen to change. */
   #seen: { readonly lease: Lease; readonly at: number } | undefined;
 
   constructor(options: Settings, context: ReconcileContext) {
@@ -64,8 +64,11 @@ class Candidate {
   async run(runnables: readonly Runnable[]): Promise<void> {
     const { signal, log } = this.#context;
     let holds = false;
+    let heldSince = 0;
     while (!signal.aborted && !holds) {
-      holds = await this.#tryHold();
+      heldSince = this.#context.clock.monotonic();
+      // A lease that took too long to get may be another's already.
+      holds = (await this.#tryHold()) && this.#leftMs(heldSince) > 0;
       if (!holds) await this.#pause();
     }
     if (signal.aborted) return holds ? this.#release() : undefined;
@@ -76,7 +79,7 @@ class Candidate {
     signal.addEventListener('abort', abort, { once: true });
     const context = { ...this.#context, signal: stop.signal };
     const work = Promise.all(runnables.map((runnable) => runnable.run(context)));
-    const renewal = this.#renew(stop.signal).finally(abort);
+    const renewal = this.#renew(stop.signal, heldSince).finally(abort);
     try {
       await Promise.race([work, renewal]);
     } finally {
@@ -90,31 +93,35 @@ class Candidate {
     if (worked.status === 'rejected') throw worked.reason;
   }
 
-  /** Resolves when told to stop. */
-  async #renew(signal: AbortSignal): Promise<void> {
+  /**
+   * Resolves when told to stop. Others may count from the moment the server wrote the lease, which is no sooner than it
+   * was asked to: so do we.
+   */
+  async #renew(signal: AbortSignal, heldSince: number): Promise<void> {
     const { clock, log } = this.#context;
-    let renewedAt = clock.now();
+    let renewedAt = heldSince;
     while (!signal.aborted) {
-      await this.#pause(signal);
+      await this.#pause(signal, this.#leftMs(renewedAt));
       if (signal.aborted) return;
-      const askedAt = clock.now();
-      // Neither a server that does not answer nor a clock that is set back must keep us leading beyond the deadline.
-      const leftMs = Math.min(0, renewedAt - askedAt) + this.#options.renewDeadlineMs;
-      if (await orFalseAfter(clock, leftMs, this.#tryHold())) {
-        renewedAt = askedAt;
-        continue;
-      }
-      const sinceMs = clock.now() - renewedAt;
-      if (sinceMs < 0 || sinceMs >= this.#options.renewDeadlineMs) {
+      const askedAt = clock.monotonic();
+      const leftMs = this.#leftMs(renewedAt);
+      // A server that does not answer must not keep us leading beyond the deadline.
+      if (leftMs > 0 && (await orFalseAfter(clock, leftMs, this.#tryHold()))) renewedAt = askedAt;
+      if (this.#leftMs(renewedAt) <= 0) {
         log.error({ lease: this.#options.lease, identity: this.#identity }, 'stopped leading');
         throw new LeadershipLost(`the lease ${this.#options.lease.name} could not be renewed`);
       }
     }
   }
 
-  #pause(signal = this.#context.signal): Promise<void> {
+  /** How long we may still lead; 0 or less: no longer. */
+  #leftMs(renewedAt: number): number {
+    return renewedAt + this.#options.renewDeadlineMs - this.#context.clock.monotonic();
+  }
+
+  #pause(signal = this.#context.signal, mostMs = Number.POSITIVE_INFINITY): Promise<void> {
     const random = this.#options.random ?? Math.random;
-    return this.#context.clock.sleep(this.#options.retryMs * (1 + 0.2 * random()), signal);
+    return this.#context.clock.sleep(Math.min(mostMs, this.#options.retryMs * (1 + 0.2 * random())), signal);
   }
 
   /** Takes or renews the lease; false if somebody else has it or the server could not be asked. */
@@ -129,17 +136,20 @@ class Candidate {
   }
 
   async #hold(): Promise<boolean> {
-    const now = this.#context.clock.now();
+    const { clock } = this.#context;
     const { lease: key, leaseMs } = this.#options;
     const found = await this.#leases.get(key);
+    // Not before the answer: what it tells may be as young as that.
+    const at = clock.monotonic();
+    const now = clock.now();
     if (found === undefined) {
-      this.#note(await this.#leases.create(this.#newLease(now), { fieldManager: fieldManagers.controllers }), now);
+      this.#note(await this.#leases.create(this.#newLease(now), { fieldManager: fieldManagers.controllers }), at);
       return true;
     }
-    if (found.metadata.resourceVersion !== this.#seen?.lease.metadata.resourceVersion) this.#note(found, now);
+    if (found.metadata.resourceVersion !== this.#seen?.lease.metadata.resourceVersion) this.#note(found, at);
     const spec = found.spec ?? {};
     const ours = spec.holderIdentity === this.#identity;
-    const free = !spec.holderIdentity || now - (this.#seen?.at ?? now) >= durationOf(spec, leaseMs);
+    const free = !spec.holderIdentity || at - (this.#seen?.at ?? at) >= durationOf(spec, leaseMs);
     if (!ours && !free) return false;
     const next: LeaseSpec = {
       ...spec,
@@ -148,7 +158,7 @@ class Candidate {
       renewTime: microTimestamp(now),
       ...(ours ? {} : { acquireTime: microTimestamp(now), leaseTransitions: (spec.leaseTransitions ?? 0) + 1 }),
     };
-    this.#note(await this.#leases.update({ ...found, spec: next }, { fieldManager: fieldManagers.controllers }), now);
+    this.#note(await this.#leases.update({ ...found, spec: next }, { fieldManager: fieldManagers.controllers }), at);
     return true;
   }
 

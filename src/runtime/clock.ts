@@ -2,6 +2,8 @@
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
+  /** For measuring: milliseconds since some moment, which go on as time does when the time of day is set. */
+  monotonic(): number;
   /** Resolves after so many milliseconds, or at once (without error) when the signal aborts. */
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
 }
@@ -20,6 +22,7 @@ export function steady(clock: Pick<Clock, 'now'>): () => number {
 
 export const systemClock: Clock = {
   now: () => Date.now(),
+  monotonic: () => performance.now(),
   sleep: (milliseconds, signal) =>
     new Promise((resolve) => {
       if (signal?.aborted) return resolve();

@@ -7,15 +7,21 @@ interface Sleeper {
 
 /** A clock that stands still until it is told to advance. */
 export class FakeClock implements Clock {
+  readonly #start: number;
   #now: number;
   #sleepers: readonly Sleeper[] = [];
 
   constructor(now: number = Date.UTC(2026, 0, 1)) {
+    this.#start = now;
     this.#now = now;
   }
 
   now(): number {
     return this.#now;
+  }
+
+  monotonic(): number {
+    return this.#now - this.#start;
   }
 
   /** How many sleep now. */

@@ -24,7 +24,7 @@ async function serving(handler: Handler, access: Partial<ClusterAccess> = {}) {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const waits: number[] = [];
-  const clock: Clock = { now: () => 0, sleep: async (ms) => void waits.push(ms) };
+  const clock: Clock = { now: () => 0, monotonic: () => 0, sleep: async (ms) => void waits.push(ms) };
   const client = httpClient(
     { server: `http://127.0.0.1:${port}/base/`, credentials: fixedCredentials({}), ...access },
     { clock, userAgent: 'test/1' },

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { serviceUnavailable } from '../../src/api/errors.js';
-import { Leases } from '../../src/api/kinds/lease.js';
-import { LeadershipLost, whileLeading } from '../../src/controller/leader.js';
+import { type Lease, Leases } from '../../src/api/kinds/lease.js';
+import type { ResourceClient } from '../../src/client/client.js';
+import { type LeaderOptions, LeadershipLost, whileLeading } from '../../src/controller/leader.js';
 import { type Clock, systemClock } from '../../src/runtime/clock.js';
 import { silentLogger } from '../../src/runtime/logger.js';
 import { FakeClock, settled } from '../../src/testing/fake-clock.js';
@@ -10,22 +11,35 @@ import { SetBackClock } from '../set-back.js';
 
 const key = { namespace: 'kube-system', name: 'lock' };
 
+/** What is different about one candidate. */
+interface Own {
+  readonly clock?: Clock;
+  readonly options?: Partial<LeaderOptions>;
+  /** Its way to the leases, which may be slow or cut off. */
+  readonly through?: (leases: ResourceClient<Lease>) => Partial<ResourceClient<Lease>>;
+}
+
 function world<C extends Clock = FakeClock>(clock: C = new FakeClock() as Clock as C) {
   const client = new FakeClient(clock);
   const leading = new Set<string>();
-  const candidate = (identity: string) => {
+  /** Who began to lead while another did. */
+  const second: string[] = [];
+  const candidate = (identity: string, own: Own = {}) => {
+    const leases = client.resource(Leases);
+    const resource = () => ({ ...leases, ...own.through?.(leases) }) as never;
     const stop = new AbortController();
     const work = {
       name: 'work',
       run: async ({ signal }: { readonly signal: AbortSignal }) => {
         leading.add(identity);
+        if (leading.size > 1) second.push(identity);
         await systemClock.sleep(Number.POSITIVE_INFINITY, signal);
         leading.delete(identity);
       },
     };
-    const running = whileLeading({ lease: key, identity, random: () => 0 }, work).run({
-      client,
-      clock,
+    const running = whileLeading({ lease: key, identity, random: () => 0, ...own.options }, work).run({
+      client: { discover: () => client.discover(), resource },
+      clock: own.clock ?? clock,
       log: silentLogger,
       signal: stop.signal,
     });
@@ -33,7 +47,22 @@ function world<C extends Clock = FakeClock>(clock: C = new FakeClock() as Clock 
     return { running, stop: () => stop.abort() };
   };
   const lease = async () => (await client.resource(Leases).get(key))?.spec;
-  return { clock, client, leading, candidate, lease };
+  return { clock, client, leading, second, candidate, lease };
+}
+
+/** A way to the leases that may be cut. */
+function cable() {
+  let isCut = false;
+  const through = (leases: ResourceClient<Lease>): Partial<ResourceClient<Lease>> => ({
+    get: async (at) => {
+      if (isCut) throw serviceUnavailable('cut off');
+      return leases.get(at);
+    },
+  });
+  const cut = (): void => {
+    isCut = true;
+  };
+  return { through, cut };
 }
 
 describe('leader election', () => {
@@ -126,15 +155,110 @@ describe('leader election', () => {
     await expect(a.running).rejects.toBeInstanceOf(LeadershipLost);
   });
 
-  test('nor does a clock that is set back', async () => {
+  test.each([3_600_000, 7_000])('nor does a clock that is set back by %i ms', async (milliseconds) => {
     const { clock, client, leading, candidate } = world(new SetBackClock());
     const a = candidate('a');
     await settled();
     client.fail = () => serviceUnavailable('gone');
-    clock.setBack(3_600_000);
-    await clock.advance(9_999);
+    await clock.advance(8_500);
+    clock.setBack(milliseconds);
+    await clock.advance(1_499);
+    expect([...leading]).toEqual(['a']);
+    await clock.advance(1);
     expect([...leading]).toEqual([]);
     await expect(a.running).rejects.toBeInstanceOf(LeadershipLost);
+  });
+
+  test('nor do tries that do not meet the deadline', async () => {
+    const { clock, client, leading, candidate } = world();
+    const a = candidate('a', { options: { retryMs: 7_000 } });
+    await settled();
+    client.fail = () => serviceUnavailable('gone');
+    await clock.advance(9_999);
+    expect([...leading]).toEqual(['a']);
+    await clock.advance(1);
+    expect([...leading]).toEqual([]);
+    await expect(a.running).rejects.toBeInstanceOf(LeadershipLost);
+  });
+
+  test('one that is told late of a renewal waits from then', async () => {
+    const { clock, candidate, second } = world();
+    const { through, cut } = cable();
+    candidate('a', { through });
+    await settled();
+    let isSlow = true;
+    candidate('b', {
+      through: (leases) => ({
+        get: async (at) => {
+          if (isSlow) await clock.sleep(12_100);
+          isSlow = false;
+          return leases.get(at);
+        },
+      }),
+    });
+    await clock.advance(12_101);
+    cut(); // having renewed after 12 s, it leads until 22 s
+    await clock.advance(12_000);
+    expect(second).toEqual([]);
+  });
+
+  test.each([9_000, 12_000])('one that learns after %i ms that it leads has led that long already', async (late) => {
+    const { clock, candidate, second, leading } = world();
+    const { through, cut } = cable();
+    candidate('a', {
+      through: (leases) => ({
+        ...through(leases),
+        create: async (...given) => {
+          const created = await leases.create(...given);
+          await clock.sleep(late);
+          cut();
+          return created;
+        },
+      }),
+    });
+    await settled();
+    candidate('b');
+    await clock.advance(9_999);
+    expect([...leading]).toEqual(late < 10_000 ? ['a'] : []);
+    await clock.advance(1);
+    expect([...leading]).toEqual([]);
+    await clock.advance(6_000);
+    expect([...leading]).toEqual(['b']);
+    expect(second).toEqual([]);
+  });
+
+  test('one that got the lease too late goes on trying', async () => {
+    const { clock, candidate, leading } = world();
+    candidate('a', {
+      through: (leases) => ({
+        create: async (...given) => {
+          const created = await leases.create(...given);
+          await clock.sleep(12_000);
+          return created;
+        },
+      }),
+    });
+    await clock.advance(13_999);
+    expect([...leading]).toEqual([]);
+    await clock.advance(1);
+    expect([...leading]).toEqual(['a']);
+  });
+
+  test('a clock that is set forward does not end the lease of another', async () => {
+    const { clock, candidate, second } = world();
+    candidate('a', { options: { retryMs: 3_100 } });
+    await settled();
+    let ahead = 0;
+    const own: Clock = {
+      now: () => clock.now() + ahead,
+      monotonic: () => clock.monotonic(),
+      sleep: (...given) => clock.sleep(...given),
+    };
+    candidate('b', { clock: own });
+    await clock.advance(4_500); // b looked after 4 s, and a renewed after 3.1 s and will after 6.2 s
+    ahead = 3_600_000;
+    await clock.advance(1_600);
+    expect(second).toEqual([]);
   });
 
   test('settings that could let two lead are refused', () => {

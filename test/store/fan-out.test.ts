@@ -11,6 +11,7 @@ function manualClock() {
   let sleepers: { readonly until: number; readonly wake: () => void }[] = [];
   const clock: Clock = {
     now: () => now,
+    monotonic: () => now,
     sleep: (milliseconds, signal) =>
       new Promise((wake) => {
         sleepers.push({ until: now + milliseconds, wake });

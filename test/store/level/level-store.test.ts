@@ -116,7 +116,7 @@ describe('after opening the directory again', () => {
   test('history older than the window is removed even if nothing is written', async () => {
     const directory = newDirectory();
     let now = 1_000_000;
-    const clock: Clock = { now: () => now, sleep: () => new Promise(() => {}) };
+    const clock: Clock = { now: () => now, monotonic: () => now, sleep: () => new Promise(() => {}) };
     const store = await openLevelStore(directory, { clock });
     const early = Array.from({ length: 3_000 }, (_, index) => put(store, `/early/${index}`, index));
     await Promise.all(early);
