@@ -14,7 +14,7 @@ export interface LeaderOptions {
   readonly lease: { readonly namespace: string; readonly name: string };
   /** Who we are; unique among all candidates. Default: host name and a random part. */
   readonly identity?: string;
-  /** How long others wait after they last saw the leader renew. Default 15 s. */
+  /** How long others wait after they last saw the leader renew; the Lease says it in whole seconds, rounded up. Default 15 s. */
   readonly leaseMs?: number;
   /** How long the leader keeps trying to renew before it stops. Less than `leaseMs`. Default 10 s. */
   readonly renewDeadlineMs?: number;
@@ -32,12 +32,14 @@ export class LeadershipLost extends Error {
  * Runs things only while holding a Lease, so that of several processes one works at a time. Rejects with LeadershipLost
  * when the lease could not be renewed, after stopping what ran; whether to start over is for the process to decide.
  * Clocks of different machines are never compared: a lease counts as expired when it has not changed for its duration
- * by our own monotonic clock, which goes on when the time of day is set.
+ * by our own monotonic clock, which goes on when the time of day is set. Throws an Error if the settings could let two
+ * lead.
  */
 export function whileLeading(options: LeaderOptions, ...runnables: readonly Runnable[]): Runnable {
   const { leaseMs = 15_000, renewDeadlineMs = 10_000, retryMs = 2_000 } = options;
-  if (leaseMs <= renewDeadlineMs) throw new Error('leaseMs must be more than renewDeadlineMs');
-  if (renewDeadlineMs <= 1.2 * retryMs) throw new Error('renewDeadlineMs must be more than 1.2 times retryMs');
+  if (!(leaseMs > renewDeadlineMs)) throw new Error('leaseMs must be more than renewDeadlineMs');
+  if (!(renewDeadlineMs > 1.2 * retryMs)) throw new Error('renewDeadlineMs must be more than 1.2 times retryMs');
+  if (!(retryMs > 0)) throw new Error('retryMs must be more than 0');
   return {
     name: 'leader',
     run: (context) => new Candidate({ ...options, leaseMs, renewDeadlineMs, retryMs }, context).run(runnables),
@@ -154,7 +156,7 @@ class Candidate {
     const next: LeaseSpec = {
       ...spec,
       holderIdentity: this.#identity,
-      leaseDurationSeconds: Math.max(1, Math.round(leaseMs / 1_000)),
+      leaseDurationSeconds: secondsOf(leaseMs),
       renewTime: microTimestamp(now),
       ...(ours ? {} : { acquireTime: microTimestamp(now), leaseTransitions: (spec.leaseTransitions ?? 0) + 1 }),
     };
@@ -174,7 +176,7 @@ class Candidate {
       metadata: key,
       spec: {
         holderIdentity: this.#identity,
-        leaseDurationSeconds: Math.max(1, Math.round(leaseMs / 1_000)),
+        leaseDurationSeconds: secondsOf(leaseMs),
         acquireTime: microTimestamp(now),
         renewTime: microTimestamp(now),
         leaseTransitions: 0,
@@ -201,6 +203,9 @@ async function orFalseAfter(clock: Clock, milliseconds: number, answer: Promise<
   const late = clock.sleep(Math.max(0, milliseconds), answered.signal).then(() => false);
   return Promise.race([answer, late]).finally(() => answered.abort());
 }
+
+/** What a Lease can say: whole seconds, and never less than was meant. */
+const secondsOf = (leaseMs: number): number => Math.ceil(leaseMs / 1_000);
 
 /** How long the holder asked others to wait; ours if it did not say. */
 const durationOf = ({ leaseDurationSeconds }: LeaseSpec, ownMs: number): number =>

@@ -261,8 +261,31 @@ describe('leader election', () => {
     expect(second).toEqual([]);
   });
 
-  test('settings that could let two lead are refused', () => {
-    expect(() => whileLeading({ lease: key, leaseMs: 10_000 })).toThrow('leaseMs');
-    expect(() => whileLeading({ lease: key, renewDeadlineMs: 2_000 })).toThrow('renewDeadlineMs');
+  test('a lease is no shorter than it was meant to be: seconds are rounded up', async () => {
+    const { clock, candidate, second, leading, lease } = world();
+    const { through, cut } = cable();
+    const options = { leaseMs: 3_400, renewDeadlineMs: 3_300, retryMs: 500 };
+    candidate('a', { through, options });
+    await settled();
+    expect(await lease()).toMatchObject({ leaseDurationSeconds: 4 });
+    candidate('b', { options: { ...options, retryMs: 100 } });
+    cut();
+    await clock.advance(3_200);
+    expect([...leading]).toEqual(['a']);
+    await clock.advance(1_000);
+    expect([...leading]).toEqual(['b']);
+    expect(second).toEqual([]);
+    expect(await lease()).toMatchObject({ leaseDurationSeconds: 4 });
+  });
+
+  test.each<[string, Partial<LeaderOptions>]>([
+    ['leaseMs', { leaseMs: 10_000 }],
+    ['leaseMs', { leaseMs: Number.NaN }],
+    ['leaseMs', { renewDeadlineMs: Number.NaN }],
+    ['renewDeadlineMs', { renewDeadlineMs: 2_000 }],
+    ['renewDeadlineMs', { retryMs: Number.NaN }],
+    ['retryMs', { retryMs: 0 }],
+  ])('settings that could let two lead, or try without a pause, are refused: %s of %o', (setting, options) => {
+    expect(() => whileLeading({ lease: key, ...options })).toThrow(setting);
   });
 });
