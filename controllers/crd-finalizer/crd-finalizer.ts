@@ -51,6 +51,8 @@ async function attempt<R>(
   failure: (why: string) => CustomResourceDefinitionCondition,
   step: () => Promise<R>,
 ): Promise<R> {
+  // Instances may be reached without the context's client, which would refuse.
+  context.signal.throwIfAborted();
   try {
     return await step();
   } catch (error) {

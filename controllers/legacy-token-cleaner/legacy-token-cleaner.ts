@@ -53,6 +53,7 @@ async function clean(
   ]);
   const cleanings = decide({ secrets, accounts, pods }, { now, trackedSince, periodMs, domains });
   for (const cleaning of cleanings) {
+    context.signal.throwIfAborted();
     await carryOut(cleaning, dateText(now), domains, context).catch((error: unknown) => {
       if (isReason(error, 'Conflict') || isReason(error, 'NotFound')) return;
       const object = keyText(keyOf(cleaning.secret));

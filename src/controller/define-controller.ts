@@ -110,7 +110,8 @@ async function runTrigger<T extends ApiObject>(
       lease.settle('done');
     } catch (error) {
       if (!changed.has(id)) changed.set(id, object);
-      log.warn({ object: id, kind: trigger.on.kind, err: error }, 'could not tell whom a change concerns');
+      const fields = { object: id, kind: trigger.on.kind, err: error };
+      log[signal.aborted ? 'debug' : 'warn'](fields, 'could not tell whom a change concerns');
       lease.settle('retry');
     }
   });

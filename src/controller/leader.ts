@@ -6,6 +6,7 @@ import { groupVersion } from '../api/object.js';
 import { microTimestamp } from '../api/time.js';
 import type { ResourceClient } from '../client/client.js';
 import type { Clock } from '../runtime/clock.js';
+import { clientUntil, lastingClient } from './client-until.js';
 import type { ReconcileContext, Runnable } from './controller.js';
 import { fieldManagers } from './field-manager.js';
 
@@ -30,7 +31,8 @@ export class LeadershipLost extends Error {
 
 /**
  * Runs things only while holding a Lease, so that of several processes one works at a time. Rejects with LeadershipLost
- * when the lease could not be renewed, after stopping what ran; whether to start over is for the process to decide.
+ * when the lease could not be renewed, after stopping what ran; whether to start over is for the process to decide. The
+ * client that things are given refuses calls from the moment they are to stop, as another may lead soon after.
  * Clocks of different machines are never compared: a lease counts as expired when it has not changed for its duration
  * by our own monotonic clock, which goes on when the time of day is set. Throws an Error if the settings could let two
  * lead.
@@ -59,7 +61,8 @@ class Candidate {
   constructor(options: Settings, context: ReconcileContext) {
     this.#options = options;
     this.#context = context;
-    this.#leases = context.client.resource(Leases);
+    // The lease is given back when everything else has ended.
+    this.#leases = lastingClient(context.client).resource(Leases);
     this.#identity = options.identity ?? `${hostname()}_${randomUUID()}`;
   }
 
@@ -79,7 +82,8 @@ class Candidate {
     const stop = new AbortController();
     const abort = (): void => stop.abort();
     signal.addEventListener('abort', abort, { once: true });
-    const context = { ...this.#context, signal: stop.signal };
+    const client = clientUntil(stop.signal, this.#context.client);
+    const context = { ...this.#context, client, signal: stop.signal };
     const work = Promise.all(runnables.map((runnable) => runnable.run(context)));
     const renewal = this.#renew(stop.signal, heldSince).finally(abort);
     try {

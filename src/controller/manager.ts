@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import type { Client } from '../client/client.js';
 import { type Clock, systemClock } from '../runtime/clock.js';
 import { type Logger, silentLogger } from '../runtime/logger.js';
+import { clientUntil } from './client-until.js';
 import type { Runnable } from './controller.js';
 import type { ControllerMetrics } from './controller-metrics.js';
 
@@ -16,7 +17,10 @@ export interface Manager {
 }
 
 export interface ManagerOptions {
-  /** One client for all, or one per runnable by its name, each with its own identity. */
+  /**
+   * One client for all, or one per runnable by its name, each with its own identity. What runnables get of it fails
+   * with the signal's reason once they are to stop.
+   */
   readonly client: Client | ((name: string) => Client);
   readonly log?: Logger | undefined;
   readonly clock?: Clock | undefined;
@@ -54,7 +58,8 @@ export function createManager(options: ManagerOptions): Manager {
         runnables.map(async (runnable) => {
           running.add(runnable.name);
           try {
-            await runnable.run({ client: clientOf(runnable.name), log, clock, metrics, signal: stop.signal });
+            const client = clientUntil(stop.signal, clientOf(runnable.name));
+            await runnable.run({ client, log, clock, metrics, signal: stop.signal });
           } catch (error) {
             if (stop.signal.aborted && failures.length === 0) return;
             failures.push(error);

@@ -1,7 +1,9 @@
+import { firstValueFrom } from 'rxjs';
 import { describe, expect, test } from 'vitest';
 import { staleWrite } from '../../src/api/errors.js';
 import { type ApiObject, resourceType } from '../../src/api/object.js';
-import { type ControllerSpec, TerminalError } from '../../src/controller/controller.js';
+import type { Client, ResourceClient } from '../../src/client/client.js';
+import { type ControllerSpec, type Runnable, TerminalError } from '../../src/controller/controller.js';
 import { defineController } from '../../src/controller/define-controller.js';
 import { withFinalizer } from '../../src/controller/finalizer.js';
 import { createManager } from '../../src/controller/manager.js';
@@ -248,6 +250,28 @@ describe('a controller', () => {
     expect(reconciles().map(({ cause }) => cause)).toEqual(['added', 'Part n/p']);
   });
 
+  test('that it could not tell whom a change concerns, because it is to stop, is no warning', async () => {
+    const { client, stop, running, lines, clock } = await start({
+      alsoOn: [
+        {
+          on: Parts,
+          keys: async (part, client) => {
+            await clock.sleep(1_000);
+            await client.resource(Parts).get({ namespace: 'n', name: part.metadata.name ?? '' });
+            return [];
+          },
+        },
+      ],
+      reconcile: async () => {},
+    });
+    await client.resource(Parts).create(thing('p'));
+    await settled();
+    stop.abort();
+    await clock.advance(1_000);
+    await running;
+    expect(lines).toMatchObject([{ level: 'debug', message: 'could not tell whom a change concerns' }]);
+  });
+
   test('never has one object with two workers, and uses as many as it may', async () => {
     let busy = 0;
     let most = 0;
@@ -341,6 +365,44 @@ describe('a manager', () => {
       .add({ name: 'a', run: nothing }, { name: 'b', run: nothing })
       .run(new AbortController().signal);
     expect(asked).toEqual(['a', 'b']);
+  });
+
+  test.each<[string, (things: ResourceClient<ApiObject>, client: Client) => Promise<unknown>]>([
+    ['discover', (_, client) => client.discover()],
+    ['get', (things) => things.get({ namespace: 'n', name: 'a' })],
+    ['list', (things) => things.list()],
+    ['watch', (things) => firstValueFrom(things.watch())],
+    ['create', (things) => things.create(thing('b'))],
+    ['update', (things) => things.update(thing('a', { spec: 1 }))],
+    ['patch', (things) => things.patch({ namespace: 'n', name: 'a' }, { type: 'merge', body: {} })],
+    ['delete', (things) => things.delete({ namespace: 'n', name: 'a' })],
+    ['deleteCollection', (things) => things.deleteCollection()],
+    ['status: get', (things) => things.subresource('status').get({ namespace: 'n', name: 'a' })],
+    ['status: create', (things) => things.subresource('status').create({ namespace: 'n', name: 'a' }, thing('a'))],
+    ['status: update', (things) => things.subresource('status').update(thing('a'))],
+    [
+      'status: patch',
+      (things) => things.subresource('status').patch({ namespace: 'n', name: 'a' }, { type: 'merge', body: {} }),
+    ],
+  ])('the client it gives calls nothing once runnables are to stop: %s', async (_, call) => {
+    const { clock, client } = context();
+    await client.resource(Things).create(thing('a'));
+    const stop = new AbortController();
+    let before = 0;
+    let failure: unknown;
+    const late: Runnable = {
+      name: 'late',
+      run: async (given) => {
+        const things = given.client.resource(Things);
+        expect(await things.get({ namespace: 'n', name: 'a' })).toMatchObject({ metadata: { name: 'a' } });
+        stop.abort();
+        before = client.calls.length;
+        failure = await call(things, given.client).catch((error: unknown) => error);
+      },
+    };
+    await createManager({ clock, client }).add(late).run(stop.signal);
+    expect(failure).toMatchObject({ name: 'AbortError' });
+    expect(client.calls.length).toBe(before);
   });
 
   test('a signal that was given before the start is heeded', async () => {

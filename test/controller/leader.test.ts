@@ -2,7 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { serviceUnavailable } from '../../src/api/errors.js';
 import { type Lease, Leases } from '../../src/api/kinds/lease.js';
 import type { ResourceClient } from '../../src/client/client.js';
+import type { Runnable } from '../../src/controller/controller.js';
 import { type LeaderOptions, LeadershipLost, whileLeading } from '../../src/controller/leader.js';
+import { createManager } from '../../src/controller/manager.js';
 import { type Clock, systemClock } from '../../src/runtime/clock.js';
 import { silentLogger } from '../../src/runtime/logger.js';
 import { FakeClock, settled } from '../../src/testing/fake-clock.js';
@@ -17,6 +19,8 @@ interface Own {
   readonly options?: Partial<LeaderOptions>;
   /** Its way to the leases, which may be slow or cut off. */
   readonly through?: (leases: ResourceClient<Lease>) => Partial<ResourceClient<Lease>>;
+  /** What else it does while it leads. */
+  readonly also?: readonly Runnable[];
 }
 
 function world<C extends Clock = FakeClock>(clock: C = new FakeClock() as Clock as C) {
@@ -37,7 +41,11 @@ function world<C extends Clock = FakeClock>(clock: C = new FakeClock() as Clock 
         leading.delete(identity);
       },
     };
-    const running = whileLeading({ lease: key, identity, random: () => 0, ...own.options }, work).run({
+    const running = whileLeading(
+      { lease: key, identity, random: () => 0, ...own.options },
+      work,
+      ...(own.also ?? []),
+    ).run({
       client: { discover: () => client.discover(), resource },
       clock: own.clock ?? clock,
       log: silentLogger,
@@ -94,6 +102,20 @@ describe('leader election', () => {
     await clock.advance(2_000);
     expect([...leading]).toEqual(['b']);
     expect(await lease()).toMatchObject({ holderIdentity: 'b', leaseTransitions: 1 });
+  });
+
+  test('one that a manager stops gives the lease back', async () => {
+    const { clock, client, lease } = world();
+    const stop = new AbortController();
+    const work: Runnable = { name: 'work', run: ({ signal }) => systemClock.sleep(Number.POSITIVE_INFINITY, signal) };
+    const running = createManager({ client, clock })
+      .add(whileLeading({ lease: key, identity: 'a' }, work))
+      .run(stop.signal);
+    await settled();
+    expect(await lease()).toMatchObject({ holderIdentity: 'a' });
+    stop.abort();
+    await running;
+    expect(await lease()).toMatchObject({ holderIdentity: '' });
   });
 
   test('one that is stopped while it takes the lease gives it back', async () => {
@@ -259,6 +281,41 @@ describe('leader election', () => {
     ahead = 3_600_000;
     await clock.advance(1_600);
     expect(second).toEqual([]);
+  });
+
+  /** Writes once a second, for 20 seconds, whatever it is told. */
+  const busy = (clock: Clock): Runnable => ({
+    name: 'busy',
+    run: async ({ client }) => {
+      for (let at = 0; at < 20; at++) {
+        await clock.sleep(1_000);
+        const written = {
+          apiVersion: 'coordination.k8s.io/v1',
+          kind: 'Lease',
+          metadata: { namespace: 'n', name: `${at}` },
+        };
+        await client
+          .resource(Leases)
+          .create(written)
+          .catch(() => {});
+      }
+    },
+  });
+
+  test.each(['the client it was given', 'a manager of its own'])('who led writes nothing more by %s', async (by) => {
+    const { clock, client, candidate } = world();
+    const { through, cut } = cable();
+    const work = busy(clock);
+    const managed: Runnable = {
+      name: 'managed',
+      run: ({ signal }) => createManager({ client, clock }).add(work).run(signal),
+    };
+    const a = candidate('a', { through, also: [by === 'a manager of its own' ? managed : work] });
+    await settled();
+    cut();
+    await clock.advance(30_000);
+    await expect(a.running).rejects.toBeInstanceOf(LeadershipLost);
+    expect((await client.resource(Leases).list({ namespace: 'n' })).items.length).toBe(9);
   });
 
   test('a lease is no shorter than it was meant to be: seconds are rounded up', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { crdEstablished, established } from '../../controllers/crd-established/crd-established.js';
 import { crdFinalizer } from '../../controllers/crd-finalizer/crd-finalizer.js';
+import type { Instances } from '../../controllers/crd-finalizer/instances.js';
 import { withApiApproval } from '../../controllers/crd-names/api-approval.js';
 import { crdNames } from '../../controllers/crd-names/crd-names.js';
 import { decideNames } from '../../controllers/crd-names/names.js';
@@ -239,6 +240,29 @@ describe('the controllers', () => {
     expect(left?.metadata.finalizers).toEqual(['example.com/hold']);
     expect(summary(left?.status ?? {})[1]).toBe('Terminating False NeverEstablished: resource was never established');
     expect((await client.resource(Widgets).list()).items.length).toBe(1);
+  });
+
+  test('what reaches instances another way is asked for nothing more once it is to stop', async () => {
+    const asked: string[] = [];
+    let answer = (_: number): void => {};
+    const instances: Instances = {
+      count: () => {
+        asked.push('count');
+        return new Promise((resolve) => {
+          answer = resolve;
+        });
+      },
+      deleteAll: async () => void asked.push('deleteAll'),
+    };
+    const { stop } = await runControllers([crdFinalizer({ instances })], async (api) => {
+      await api.resource(CustomResourceDefinitions).create(terminating(true));
+      await api.resource(CustomResourceDefinitions).delete({ name: 'widgets.example.com' });
+    });
+    const stopped = stop();
+    answer(1);
+    await settled();
+    expect(asked).toEqual(['count']);
+    await stopped;
   });
 
   test('trouble with the instances is told and tried again', async () => {

@@ -1,0 +1,55 @@
+import type { ApiObject } from '../api/object.js';
+import type { Client, ResourceClient, SubresourceClient } from '../client/client.js';
+import { Observable } from '../runtime/observable.js';
+
+/** What clients that end were made of. */
+const lasting = new WeakMap<Client, Client>();
+
+/** A client for as long as the signal has not aborted: later calls fail with the signal's reason, and nothing is sent. */
+export function clientUntil(signal: AbortSignal, client: Client): Client {
+  const ending: Client = {
+    resource: (type) => resourceUntil(signal, client.resource(type)),
+    discover: () => unlessAborted(signal, () => client.discover()),
+  };
+  lasting.set(ending, lastingClient(client));
+  return ending;
+}
+
+/** The client behind one that ends: for what can only be done when everything else has ended. */
+export const lastingClient = (client: Client): Client => lasting.get(client) ?? client;
+
+async function unlessAborted<R>(signal: AbortSignal, call: () => Promise<R>): Promise<R> {
+  signal.throwIfAborted();
+  return call();
+}
+
+function resourceUntil<T extends ApiObject>(signal: AbortSignal, resource: ResourceClient<T>): ResourceClient<T> {
+  const call = <R>(made: () => Promise<R>): Promise<R> => unlessAborted(signal, made);
+  return {
+    get: (...given) => call(() => resource.get(...given)),
+    list: (...given) => call(() => resource.list(...given)),
+    watch: (...given) =>
+      new Observable((subscriber) =>
+        signal.aborted ? subscriber.error(signal.reason) : resource.watch(...given).subscribe(subscriber),
+      ),
+    create: (...given) => call(() => resource.create(...given)),
+    update: (...given) => call(() => resource.update(...given)),
+    patch: (...given) => call(() => resource.patch(...given)),
+    delete: (...given) => call(() => resource.delete(...given)),
+    deleteCollection: (...given) => call(() => resource.deleteCollection(...given)),
+    subresource: <S extends ApiObject = T>(name: string) => subresourceUntil(signal, resource.subresource<S>(name)),
+  };
+}
+
+function subresourceUntil<S extends ApiObject>(
+  signal: AbortSignal,
+  subresource: SubresourceClient<S>,
+): SubresourceClient<S> {
+  const call = <R>(made: () => Promise<R>): Promise<R> => unlessAborted(signal, made);
+  return {
+    get: (...given) => call(() => subresource.get(...given)),
+    create: (...given) => call(() => subresource.create(...given)),
+    update: (...given) => call(() => subresource.update(...given)),
+    patch: (...given) => call(() => subresource.patch(...given)),
+  };
+}
