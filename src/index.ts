@@ -199,7 +199,7 @@ export { defineController } from './controller/define-controller.js';
 export { type EventRecorder, eventRecorder } from './controller/events.js';
 export { addFinalizer, type FinalizerOptions, removeFinalizer, withFinalizer } from './controller/finalizer.js';
 export { type LeaderOptions, LeadershipLost, whileLeading } from './controller/leader.js';
-export { createManager, type Manager, type ManagerOptions } from './controller/manager.js';
+export { createManager, type Manager, type ManagerOptions, RunnablesLeftBehind } from './controller/manager.js';
 export { writeStatus } from './controller/write-status.js';
 // A server in this process.
 export { createServer, type Server } from './embed.js';

@@ -9,6 +9,7 @@ import type { Clock } from '../runtime/clock.js';
 import { clientUntil, lastingClient } from './client-until.js';
 import type { ReconcileContext, Runnable } from './controller.js';
 import { fieldManagers } from './field-manager.js';
+import { RunnablesLeftBehind } from './manager.js';
 
 export interface LeaderOptions {
   /** The Lease that says who leads. */
@@ -32,7 +33,8 @@ export class LeadershipLost extends Error {
 /**
  * Runs things only while holding a Lease, so that of several processes one works at a time. Rejects with LeadershipLost
  * when the lease could not be renewed, after stopping what ran; whether to start over is for the process to decide. The
- * client that things are given refuses calls from the moment they are to stop, as another may lead soon after.
+ * client that things are given refuses calls from the moment they are to stop, as another may lead soon after. The lease
+ * is given back when all have ended, and left to expire when a manager left some behind or one failed by itself.
  * Clocks of different machines are never compared: a lease counts as expired when it has not changed for its duration
  * by our own monotonic clock, which goes on when the time of day is set. Throws an Error if the settings could let two
  * lead.
@@ -84,19 +86,20 @@ class Candidate {
     signal.addEventListener('abort', abort, { once: true });
     const client = clientUntil(stop.signal, this.#context.client);
     const context = { ...this.#context, client, signal: stop.signal };
-    const work = Promise.all(runnables.map((runnable) => runnable.run(context)));
+    const work = runnables.map(async (runnable) => runnable.run(context));
     const renewal = this.#renew(stop.signal, heldSince).finally(abort);
-    try {
-      await Promise.race([work, renewal]);
-    } finally {
-      abort();
-      await Promise.allSettled([work, renewal]);
-      signal.removeEventListener('abort', abort);
-    }
-    const [worked, renewed] = await Promise.allSettled([work, renewal]);
-    if (renewed.status === 'rejected') throw renewed.reason;
-    await this.#release();
-    if (worked.status === 'rejected') throw worked.reason;
+    // What failed is told when all have ended.
+    await Promise.race([Promise.all(work), renewal]).catch(() => {});
+    const wasTold = signal.aborted;
+    abort();
+    const worked = await Promise.allSettled(work);
+    signal.removeEventListener('abort', abort);
+    await renewal;
+    const failures = worked.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
+    // Others wait out the lease while something of ours may still be at work; and where it fails by itself, so do we.
+    const mayRelease = wasTold && !failures.some((failure) => failure instanceof RunnablesLeftBehind);
+    if (mayRelease || failures.length === 0) await this.#release();
+    if (failures.length > 0) throw failures[0];
   }
 
   /**

@@ -6,12 +6,17 @@ import { clientUntil } from './client-until.js';
 import type { Runnable } from './controller.js';
 import type { ControllerMetrics } from './controller-metrics.js';
 
+/** Runnables did not stop within the grace period, and may still be at work. */
+export class RunnablesLeftBehind extends Error {
+  override readonly name = 'RunnablesLeftBehind';
+}
+
 /** Starts runnables together and stops them together. */
 export interface Manager {
   add(...runnables: readonly Runnable[]): this;
   /**
    * Resolves once all stopped after the signal; rejects if one fails, after stopping the rest. Runnables that have not
-   * stopped when the grace period is over are left behind with a log line. May be called once.
+   * stopped when the grace period is over are left behind: rejects with RunnablesLeftBehind. May be called once.
    */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -25,7 +30,7 @@ export interface ManagerOptions {
   readonly log?: Logger | undefined;
   readonly clock?: Clock | undefined;
   readonly metrics?: ControllerMetrics | undefined;
-  /** How long to wait for runnables to stop. Default 30 s. */
+  /** How long to wait for runnables to stop, in milliseconds. Default 30,000. */
   readonly graceMs?: number;
 }
 
@@ -79,7 +84,11 @@ export function createManager(options: ManagerOptions): Manager {
       await Promise.race([all, stopped]);
       signal.removeEventListener('abort', abort);
       graceOver.abort();
-      if (running.size > 0) log.warn({ runnables: [...running] }, 'runnables did not stop in time');
+      if (running.size > 0) {
+        log.warn({ runnables: [...running] }, 'runnables did not stop in time');
+        const [cause] = failures;
+        throw new RunnablesLeftBehind(`${[...running].join(', ')} did not stop within ${graceMs} ms`, { cause });
+      }
       if (failures.length > 0) throw failures[0];
     },
   };

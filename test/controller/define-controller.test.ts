@@ -6,7 +6,7 @@ import type { Client, ResourceClient } from '../../src/client/client.js';
 import { type ControllerSpec, type Runnable, TerminalError } from '../../src/controller/controller.js';
 import { defineController } from '../../src/controller/define-controller.js';
 import { withFinalizer } from '../../src/controller/finalizer.js';
-import { createManager } from '../../src/controller/manager.js';
+import { createManager, RunnablesLeftBehind } from '../../src/controller/manager.js';
 import { writeStatus } from '../../src/controller/write-status.js';
 import type { Logger } from '../../src/runtime/logger.js';
 import { FakeClock, settled } from '../../src/testing/fake-clock.js';
@@ -342,15 +342,17 @@ describe('a manager', () => {
     expect(stopped).toBe(true);
   });
 
-  test('does not wait for ever for one that will not stop', async () => {
+  test('does not wait for ever for one that will not stop, and says so', async () => {
     const { clock, client } = context();
     const stop = new AbortController();
     const running = createManager({ clock, client, graceMs: 500 })
       .add({ name: 'stuck', run: () => new Promise<void>(() => {}) })
       .run(stop.signal);
+    const failure = running.catch((error: unknown) => error);
     stop.abort();
     await clock.advance(500);
-    await running;
+    expect(await failure).toBeInstanceOf(RunnablesLeftBehind);
+    expect(await failure).toMatchObject({ message: 'stuck did not stop within 500 ms' });
   });
 
   test('gives each runnable its own client when asked to', async () => {

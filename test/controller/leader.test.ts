@@ -4,7 +4,7 @@ import { type Lease, Leases } from '../../src/api/kinds/lease.js';
 import type { ResourceClient } from '../../src/client/client.js';
 import type { Runnable } from '../../src/controller/controller.js';
 import { type LeaderOptions, LeadershipLost, whileLeading } from '../../src/controller/leader.js';
-import { createManager } from '../../src/controller/manager.js';
+import { createManager, RunnablesLeftBehind } from '../../src/controller/manager.js';
 import { type Clock, systemClock } from '../../src/runtime/clock.js';
 import { silentLogger } from '../../src/runtime/logger.js';
 import { FakeClock, settled } from '../../src/testing/fake-clock.js';
@@ -316,6 +316,39 @@ describe('leader election', () => {
     await clock.advance(30_000);
     await expect(a.running).rejects.toBeInstanceOf(LeadershipLost);
     expect((await client.resource(Leases).list({ namespace: 'n' })).items.length).toBe(9);
+  });
+
+  test('the lease is not given back while something that was left behind may be at work', async () => {
+    const { clock, client, candidate, lease } = world();
+    const managed: Runnable = {
+      name: 'managed',
+      run: ({ signal }) => createManager({ client, clock, graceMs: 5_000 }).add(busy(clock)).run(signal),
+    };
+    const a = candidate('a', { also: [managed] });
+    await settled();
+    a.stop();
+    await clock.advance(5_000);
+    await expect(a.running).rejects.toBeInstanceOf(RunnablesLeftBehind);
+    expect(await lease()).toMatchObject({ holderIdentity: 'a' });
+  });
+
+  test('nor while one of several is still at work, another having failed', async () => {
+    const { clock, candidate, lease } = world();
+    const failing: Runnable = {
+      name: 'failing',
+      run: async ({ signal }) => {
+        await systemClock.sleep(Number.POSITIVE_INFINITY, signal);
+        throw new Error('not well');
+      },
+    };
+    const a = candidate('a', { also: [failing, busy(clock)] });
+    await settled();
+    a.stop();
+    await clock.advance(19_999);
+    expect(await lease()).toMatchObject({ holderIdentity: 'a' });
+    await clock.advance(1);
+    await expect(a.running).rejects.toThrow('not well');
+    expect(await lease()).toMatchObject({ holderIdentity: '' });
   });
 
   test('a lease is no shorter than it was meant to be: seconds are rounded up', async () => {
