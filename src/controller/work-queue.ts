@@ -143,10 +143,18 @@ class KeyedQueue<K> implements WorkQueue<K> {
   }
 }
 
+/** Times that an earlier one has overtaken may make up half of the heap, and this many more. */
+const fewStale = 64;
+
 /** Keys with a time: a binary heap by time, and of every key only its earliest time counts. */
-class Delays<K> {
+export class Delays<K> {
   #heap: { readonly id: string; readonly at: number }[] = [];
   readonly #live = new Map<string, { readonly key: K; readonly at: number }>();
+
+  /** Times kept, those that count no more as well. */
+  get kept(): number {
+    return this.#heap.length;
+  }
 
   put(id: string, key: K, at: number): void {
     const known = this.#live.get(id);
@@ -154,6 +162,7 @@ class Delays<K> {
     this.#live.set(id, { key, at });
     this.#heap.push({ id, at });
     this.#rise(this.#heap.length - 1);
+    if (this.#heap.length > 2 * this.#live.size + fewStale) this.#rebuild();
   }
 
   earliest(): number | undefined {
@@ -177,6 +186,11 @@ class Delays<K> {
   clear(): void {
     this.#heap = [];
     this.#live.clear();
+  }
+
+  /** What is in order is a heap. */
+  #rebuild(): void {
+    this.#heap = Array.from(this.#live, ([id, { at }]) => ({ id, at })).sort((a, b) => a.at - b.at);
   }
 
   #dropStale(): void {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { defaultBackoff, exponentialBackoff, tokenBucket } from '../../src/controller/backoff.js';
-import { createWorkQueue, type Lease, type WorkQueue } from '../../src/controller/work-queue.js';
+import { createWorkQueue, Delays, type Lease, type WorkQueue } from '../../src/controller/work-queue.js';
 import { FakeClock, settled } from '../../src/testing/fake-clock.js';
 import { SetBackClock } from '../set-back.js';
 
@@ -171,6 +171,38 @@ describe('work queue', () => {
     expect(queue.depth).toBe(20_000);
     expect(performance.now() - started).toBeLessThan(25_000);
     await settled();
+  });
+});
+
+describe('delays', () => {
+  test('of times that earlier ones have overtaken, no more are kept than of those that count and a few', () => {
+    const delays = new Delays<string>();
+    let most = 0;
+    // Each key is put off by a day, then by an hour, as a request is that is issued after it was made.
+    for (let minute = 0; minute < 3_000; minute++) {
+      delays.put(`${minute}`, 'key', minute + 1_440);
+      delays.put(`${minute}`, 'key', minute + 60);
+      delays.due(minute);
+      most = Math.max(most, delays.kept);
+    }
+    expect(most).toBeLessThan(200);
+  });
+
+  test('each key is due at its earliest time, however often the times are put in order anew', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.nat(150), fc.nat(1_000)), { minLength: 300, maxLength: 600 }), (puts) => {
+        const delays = new Delays<number>();
+        const earliest = new Map<number, number>();
+        for (const [key, at] of puts) {
+          delays.put(`${key}`, key, at);
+          earliest.set(key, Math.min(at, earliest.get(key) ?? at));
+        }
+        const came = Array.from({ length: 1_001 }, (_, now) => delays.due(now).map((key) => [key, now])).flat();
+        expect(new Map(came as [number, number][])).toEqual(earliest);
+        expect(came.length).toBe(earliest.size);
+      }),
+      { numRuns: 60 },
+    );
   });
 });
 
