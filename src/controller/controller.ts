@@ -14,7 +14,10 @@ export interface ReconcileContext {
   readonly metrics?: ControllerMetrics | undefined;
 }
 
-/** Nothing more to do, or look again later. Throw to retry with backoff; TerminalError to give up. */
+/**
+ * Nothing more to do, or look again later: after at least 1 ms; a time that is not finite counts as an error. Throw to
+ * retry with backoff; TerminalError to give up.
+ */
 export type ReconcileResult = void | { readonly requeueAfterMs: number };
 
 /** Brings the world in line with one object. Safe to repeat at any time. */

@@ -51,8 +51,9 @@ export async function runKeys<K>(work: KeyedWork<K>, context: ReconcileContext):
     };
     try {
       const result = await work.reconcile(key);
+      const outcome = result ? { afterMs: finite(result.requeueAfterMs) } : 'done';
       report(result ? 'requeue' : 'done');
-      lease.settle(result ? { afterMs: Math.max(1, result.requeueAfterMs) } : 'done');
+      lease.settle(outcome);
     } catch (error) {
       const terminal = error instanceof TerminalError;
       if (terminal) work.abandon?.(key);
@@ -74,6 +75,12 @@ export async function runKeys<K>(work: KeyedWork<K>, context: ReconcileContext):
     metrics?.queueDepth(name, queue.depth);
   });
   await Promise.all(Array.from({ length: Math.max(1, work.concurrency ?? 1) }, () => drain(queue, signal, doOne)));
+}
+
+/** A time that is none would be due at once, again and again. */
+function finite(requeueAfterMs: number): number {
+  if (Number.isFinite(requeueAfterMs)) return Math.max(1, requeueAfterMs);
+  throw new Error(`reconcile said requeueAfterMs: ${requeueAfterMs}, which is not a finite number`);
 }
 
 /** Works through a queue until it is shut down or the signal aborts. */

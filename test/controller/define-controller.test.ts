@@ -162,6 +162,26 @@ describe('a controller', () => {
     ]);
   });
 
+  test.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])(
+    'a time of %s to look again is an error, tried again with back-off',
+    async (requeueAfterMs) => {
+      let left = 3;
+      const { clock, things, reconciles } = await start({
+        reconcile: async () => (left-- > 0 ? { requeueAfterMs } : undefined),
+      });
+      await things.create(thing('a'));
+      await clock.advance(100);
+      expect(reconciles().map(({ level, result }) => [level, result])).toEqual([
+        ['warn', 'retry'],
+        ['warn', 'retry'],
+        ['warn', 'retry'],
+        ['info', 'done'],
+      ]);
+      const message = `reconcile said requeueAfterMs: ${requeueAfterMs}, which is not a finite number`;
+      expect(reconciles()[0]?.['err']).toMatchObject({ message });
+    },
+  );
+
   test('the guard is asked on the event and again on the fresh object', async () => {
     const seen: string[] = [];
     const { things, client } = await start({
