@@ -7,13 +7,16 @@ import type { WriteOptions } from '../client/client.js';
 import { tokenBucket } from './backoff.js';
 import type { ReconcileContext } from './controller.js';
 
-/** Tells people what a controller did to an object, as Events beside it. Never fails and never waits. */
+/**
+ * Tells people what a controller did to an object, as Events beside it. Never fails and never waits. Once the signal
+ * aborts, what waits to be written is dropped.
+ */
 export interface EventRecorder {
   record(
     object: ApiObject,
     event: { readonly type: 'Normal' | 'Warning'; readonly reason: string; readonly message: string },
   ): void;
-  /** Resolves when everything recorded so far was written or given up. */
+  /** Resolves when everything recorded so far was written or given up: nothing is written after that. */
   flush(): Promise<void>;
 }
 
@@ -31,7 +34,12 @@ interface Known {
  */
 export function eventRecorder(
   component: string,
-  { client, clock, log }: Pick<ReconcileContext, 'client' | 'clock' | 'log'>,
+  {
+    client,
+    clock,
+    log,
+    signal,
+  }: Pick<ReconcileContext, 'client' | 'clock' | 'log'> & { readonly signal?: AbortSignal },
   options: Pick<WriteOptions, 'fieldManager'> = {},
 ): EventRecorder {
   const resource = client.resource(Events);
@@ -55,6 +63,7 @@ export function eventRecorder(
       } catch (error) {
         // Deleted meanwhile: it is written anew.
         if (!isReason(error, 'NotFound')) throw error;
+        signal?.throwIfAborted();
       }
     }
     const namespace = object.metadata.namespace ?? 'default';
@@ -71,7 +80,7 @@ export function eventRecorder(
       if (waiting >= limits.waiting || bucket() > 0) return;
       waiting++;
       last = last
-        .then(() => write(object, event))
+        .then(() => (signal?.aborted ? undefined : write(object, event)))
         .catch((error: unknown) => log.debug({ err: error, reason: event.reason }, 'event not written'))
         .finally(() => {
           waiting--;

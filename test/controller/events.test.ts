@@ -3,7 +3,7 @@ import { type Event, Events } from '../../src/api/kinds/event.js';
 import { type ApiObject, keyOf } from '../../src/api/object.js';
 import { eventRecorder } from '../../src/controller/events.js';
 import { silentLogger } from '../../src/runtime/logger.js';
-import { FakeClock } from '../../src/testing/fake-clock.js';
+import { FakeClock, settled } from '../../src/testing/fake-clock.js';
 import { FakeClient } from '../fake-client.js';
 
 const object = (name: string, namespace?: string): ApiObject => ({
@@ -16,9 +16,10 @@ const event = { type: 'Normal', reason: 'Done', message: 'it is done' } as const
 function world() {
   const clock = new FakeClock();
   const client = new FakeClient(clock);
-  const recorder = eventRecorder('tester', { client, clock, log: silentLogger });
+  const stop = new AbortController();
+  const recorder = eventRecorder('tester', { client, clock, log: silentLogger, signal: stop.signal });
   const events = async () => (await client.resource(Events).list()).items;
-  return { clock, client, recorder, events };
+  return { clock, client, stop, recorder, events };
 }
 
 describe('an event recorder', () => {
@@ -76,6 +77,42 @@ describe('an event recorder', () => {
     recorder.record(object('b', 'n'), event);
     await recorder.flush();
     expect((await events()).length).toBe(26);
+  });
+
+  test('writes nothing more once it is to stop, but what is being written', async () => {
+    const { clock, client, stop } = world();
+    const resource = client.resource(Events);
+    const create: typeof resource.create = async (...given) => {
+      await clock.sleep(1_000);
+      return resource.create(...given);
+    };
+    const slow = { discover: () => client.discover(), resource: () => ({ ...resource, create }) as never };
+    const recorder = eventRecorder('tester', { client: slow, clock, log: silentLogger, signal: stop.signal });
+    for (let i = 0; i < 300; i++) recorder.record(object(`a${i}`, 'n'), event);
+    let isFlushed = false;
+    void recorder.flush().then(() => {
+      isFlushed = true;
+    });
+    await settled();
+    stop.abort();
+    await clock.advance(1_000);
+    expect(isFlushed).toBe(true);
+    await clock.advance(60_000);
+    expect(client.writes.length).toBe(1);
+  });
+
+  test('nor one anew that turns out to be deleted then', async () => {
+    const { client, stop, recorder } = world();
+    recorder.record(object('a', 'n'), event);
+    await recorder.flush();
+    await client.resource(Events).deleteCollection();
+    client.fail = ({ verb }) => {
+      if (verb === 'patch') stop.abort();
+      return undefined;
+    };
+    recorder.record(object('a', 'n'), event);
+    await recorder.flush();
+    expect(client.writes.map((write) => write.split(' ')[0])).toEqual(['create', 'deletecollection', 'patch']);
   });
 
   test('never fails', async () => {
