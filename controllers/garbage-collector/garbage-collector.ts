@@ -8,19 +8,19 @@ import {
   type Json,
   type OwnerReference,
 } from '../../src/api/object.js';
+import { exponentialBackoff } from '../../src/controller/backoff.js';
 import type { ReconcileContext, ReconcileResult, Runnable } from '../../src/controller/controller.js';
 import { type EventRecorder, eventRecorder } from '../../src/controller/events.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
 import { removeFinalizer } from '../../src/controller/finalizer.js';
 import { runKeys } from '../../src/controller/run-keys.js';
+import { noLongerNeeded } from '../../src/runtime/abort.js';
 import { decide, type OwnerFinding, type OwnerState } from './decide.js';
 import { Monitors } from './monitors.js';
 import { canBeOwnedBy, foregroundFinalizer, type Node, nodeOf, OwnerGraph, orphanFinalizer } from './owner-graph.js';
 
 const name = 'garbage-collector';
 const options = { fieldManager: fieldManagers.controllers };
-/** The one key that is not a uid: find out anew what is served. */
-const discovery = 'discovery';
 
 /** After a definition changed, what is served is asked for every second for a while: it follows a little later. */
 const settlingMs = 5_000;
@@ -28,6 +28,8 @@ const settlingLookMs = 1_000;
 
 /** How soon to look again at an object whose owner is there and not in any watch: of a kind so new, or never watched. */
 const unseenOwner = { requeueAfterMs: 10_000 };
+/** How soon to look again at an owner whose orphans are not all known. */
+const unlistedOrphans = { requeueAfterMs: 10_000 };
 
 export interface GarbageCollectorOptions {
   /** How often to ask what is served, besides when a CustomResourceDefinition changes. Default 30 s. */
@@ -48,42 +50,58 @@ type Wake = (key: string, cause: string) => void;
 
 async function run({ discoverEveryMs = 30_000 }: GarbageCollectorOptions, context: ReconcileContext): Promise<void> {
   const graph = new OwnerGraph();
-  const { clock } = context;
+  const { clock, log, signal } = context;
   let wake: Wake = () => {};
   const recorder = eventRecorder(`${name}-controller`, context, options);
   let definitionsChangedAt = Number.NEGATIVE_INFINITY;
+  let pause = new AbortController();
   const monitors = new Monitors(context, (type, change) => {
     if (type.plural === 'customresourcedefinitions') {
       definitionsChangedAt = clock.now();
-      wake(discovery, `${type.kind} ${change.type}`);
+      pause.abort(noLongerNeeded);
     }
     if (change.type === 'deleted') forget(graph, change.object.metadata.uid ?? '', wake);
     else learn(graph, nodeOf(type, change.object), wake, recorder);
   });
   const collector = new Collector(context, graph, monitors, (key, cause) => wake(key, cause));
 
-  await runKeys<string>(
+  /** Apart from the queue: objects that wait for a resource to be listed must not keep it from being found gone. */
+  const followDiscovery = async (): Promise<void> => {
+    const backoff = exponentialBackoff({ baseMs: settlingLookMs, capMs: discoverEveryMs });
+    signal.addEventListener('abort', () => pause.abort(noLongerNeeded), { once: true });
+    let failures = 0;
+    while (!signal.aborted) {
+      pause = new AbortController();
+      try {
+        const ended = new Set(await monitors.refresh());
+        for (const { uid } of graph.nodesOf(({ type }) => ended.has(groupResource(type)))) graph.remove(uid);
+        failures = 0;
+      } catch (err) {
+        failures++;
+        log[signal.aborted ? 'debug' : 'warn']({ err }, 'could not find out what is served');
+      }
+      const isSettling = clock.now() - definitionsChangedAt < settlingMs;
+      const waitMs = failures > 0 ? backoff(failures) : isSettling ? settlingLookMs : discoverEveryMs;
+      await clock.sleep(Math.min(discoverEveryMs, waitMs), pause.signal);
+    }
+  };
+
+  const collect = runKeys<string>(
     {
       name,
       identity: (key) => key,
       concurrency: 5,
       start(given) {
         wake = given;
-        wake(discovery, 'start');
       },
       async reconcile(key): Promise<ReconcileResult> {
-        if (key !== discovery) {
-          await monitors.synced();
-          return collector.collect(key);
-        }
-        const ended = new Set(await monitors.refresh());
-        for (const { uid } of graph.nodesOf(({ type }) => ended.has(groupResource(type)))) graph.remove(uid);
-        const isSettling = clock.now() - definitionsChangedAt < settlingMs;
-        return { requeueAfterMs: Math.min(discoverEveryMs, isSettling ? settlingLookMs : discoverEveryMs) };
+        await monitors.ready();
+        return collector.collect(key);
       },
     },
     context,
   );
+  await Promise.all([collect, followDiscovery()]);
   await recorder.flush();
 }
 
@@ -246,20 +264,32 @@ class Collector {
     this.#context.log.info({ object: node.key, kind: node.type.kind, propagationPolicy }, 'deleted a dependent');
   }
 
-  /** Lets an owner go once nobody blocks it; until then sees to it that its dependents are dealt with. */
+  /**
+   * Lets an owner go once nobody blocks it; until then sees to it that its dependents are dealt with. A resource that
+   * cannot be listed holds no owner, as in Kubernetes: what is found later goes later.
+   */
   async #awaitDependents(node: Node): Promise<void> {
     const blockers = this.#graph.blockersOf(node.uid);
     if (blockers.length === 0) return this.#release(node, foregroundFinalizer);
     for (const { uid, deleting } of blockers) if (!deleting) this.#wake(uid, 'owner is being deleted');
   }
 
-  /** One dependent that cannot be let go of holds the owner, and none of the others. */
-  async #orphan(node: Node): Promise<void> {
+  /**
+   * One dependent that cannot be let go of holds the owner, and none of the others. So does a resource that could not be
+   * listed yet: its objects would be found later and, their owner gone, be deleted instead of kept.
+   */
+  async #orphan(node: Node): Promise<ReconcileResult> {
     const failures: unknown[] = [];
     for (const dependent of this.#graph.dependentsOf(node.uid)) {
       await this.#letGo(node, dependent).catch((error: unknown) => failures.push(error));
     }
     if (failures.length > 0) throw failures[0];
+    const unlisted = this.#monitors.unlisted().filter(({ namespaced }) => namespaced || !node.type.namespaced);
+    if (unlisted.length > 0) {
+      const fields = { object: node.key, kind: node.type.kind, resources: unlisted.map(groupResource) };
+      this.#context.log.warn(fields, 'an owner waits for orphans that cannot be listed');
+      return unlistedOrphans;
+    }
     await this.#release(node, orphanFinalizer);
   }
 

@@ -9,6 +9,7 @@ import {
 import type { DiscoveredResource } from '../../src/client/client.js';
 import { type CacheChange, type ObjectCache, openObjectCache } from '../../src/client/object-cache.js';
 import type { ReconcileContext } from '../../src/controller/controller.js';
+import { within } from '../../src/runtime/abort.js';
 
 type OnChange = (type: ResourceType, change: CacheChange<ApiObject>) => void;
 
@@ -16,9 +17,13 @@ interface Monitor {
   readonly type: ResourceType;
   readonly cache: ObjectCache<ApiObject>;
   readonly stop: AbortController;
-  /** Everything was listed once, or nothing more will be. */
+  /** Everything was listed once, or nothing more will be, or it took too long. */
   readonly ready: Promise<void>;
+  isListed(): boolean;
 }
+
+/** How long kube-controller-manager waits for first lists before it goes on without those that fail. */
+const initialSyncMs = 30_000;
 
 /** One watch for every resource whose objects can own and be owned; follows what is served. */
 export class Monitors {
@@ -58,9 +63,14 @@ export class Monitors {
     return ended;
   }
 
-  /** Resolves when every watch begun so far has listed what there is. */
-  async synced(): Promise<void> {
+  /** Resolves when every watch begun so far has listed what there is or had its time to. */
+  async ready(): Promise<void> {
     await Promise.all([...this.#running.values()].map(({ ready }) => ready));
+  }
+
+  /** Resources that could not be listed yet: what there is of them is not known. */
+  unlisted(): readonly ResourceType[] {
+    return [...this.#running.values()].filter((one) => !one.isListed()).map(({ type }) => type);
   }
 
   /** The resource that an owner reference is about; undefined if it is not served. */
@@ -79,13 +89,21 @@ export class Monitors {
       transform: bare,
     });
     cache.changes.subscribe((change) => this.#onChange(type, change));
-    return { type, cache, stop, ready: cache.synced };
+    let isListed = false;
+    const listed = cache.synced.then(() => {
+      isListed = true;
+    });
+    const limits = { clock, milliseconds: initialSyncMs, signals: [stop.signal] };
+    const ready = within(limits, () => listed).catch(() => {
+      if (!stop.signal.aborted) log.warn({ resource: groupResource(type) }, 'going on without what cannot be listed');
+    });
+    return { type, cache, stop, ready, isListed: () => isListed };
   }
 
   /** What the new watch did not find has been deleted since the old one. */
-  async #replace(old: Monitor, { cache, stop, ready }: Monitor): Promise<void> {
+  async #replace(old: Monitor, { cache, stop }: Monitor): Promise<void> {
     old.stop.abort();
-    await ready;
+    await cache.synced;
     if (stop.signal.aborted) return;
     const found = new Set(cache.list().map(({ metadata }) => metadata.uid));
     for (const object of old.cache.list()) {

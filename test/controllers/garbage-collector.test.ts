@@ -2,7 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { decide, type OwnerState } from '../../controllers/garbage-collector/decide.js';
 import { garbageCollector } from '../../controllers/garbage-collector/garbage-collector.js';
 import { nodeOf, OwnerGraph } from '../../controllers/garbage-collector/owner-graph.js';
+import { serviceUnavailable } from '../../src/api/errors.js';
 import { type ConfigMap, ConfigMaps } from '../../src/api/kinds/config-map.js';
+import { CustomResourceDefinitions } from '../../src/api/kinds/custom-resource-definition.js';
 import { Events } from '../../src/api/kinds/event.js';
 import { Namespaces } from '../../src/api/kinds/namespace.js';
 import { type Secret, Secrets } from '../../src/api/kinds/secret.js';
@@ -17,6 +19,9 @@ const discovered = (type: ResourceType, can = verbs) => ({ ...type, verbs: can, 
 
 /** Of another group, and of the same name as one that every server has. */
 const OtherConfigMaps = { ...ConfigMaps, group: 'example.com' };
+
+/** Of a definition whose conversion webhook may fail. */
+const Widgets: ResourceType = { ...ConfigMaps, group: 'example.com', plural: 'widgets', kind: 'Widget' };
 
 const owner = (name: string, finalizers: readonly string[] = []): ConfigMap => ({
   apiVersion: 'v1',
@@ -295,6 +300,115 @@ describe('garbage-collector', () => {
     client.discovered = [discovered(Secrets)];
     await clock.advance(30_000);
     expect(client.watching).toBe(1);
+  });
+
+  const unlistable = ({ verb, plural }: { readonly verb: string; readonly plural: string }) =>
+    verb === 'list' && plural === 'widgets' ? serviceUnavailable('conversion webhook failed') : undefined;
+
+  test('a resource that cannot be listed is waited for half a minute', async () => {
+    const { client, clock, owners, dependents, names, key, complaints } = await start();
+    client.fail = unlistable;
+    client.discovered = [...client.discovered, discovered(Widgets)];
+    await clock.advance(30_000);
+    const a = await owners.create(owner('a'));
+    await dependents.create(dependent('d', [refTo(a)]));
+    await owners.delete(key('a'));
+    await clock.advance(29_999);
+    expect(await names()).toEqual(['d']);
+    await clock.advance(1);
+    expect(await names()).toEqual([]);
+    expect(complaints).toContain('going on without what cannot be listed: ');
+  });
+
+  test('a resource that cannot be listed is found gone while many wait for it', async () => {
+    const { client, clock, owners, dependents, names, key } = await start((api) => {
+      api.discovered = [...api.discovered, discovered(CustomResourceDefinitions)];
+    });
+    const served = client.discovered;
+    const a = await owners.create(owner('a'));
+    client.fail = unlistable;
+    client.discovered = [...served, discovered(Widgets)];
+    await clock.advance(30_000);
+    for (let i = 0; i < 10; i++) await dependents.create(dependent(`d${i}`, [refTo(a)]));
+    await owners.delete(key('a'));
+    await settled();
+    expect((await names()).length).toBe(10);
+    client.discovered = served;
+    const metadata = { name: 'widgets.example.com' };
+    const spec = {
+      group: 'example.com',
+      scope: 'Namespaced',
+      names: { plural: 'widgets', kind: 'Widget' },
+      versions: [],
+    };
+    await client
+      .resource<ApiObject>(CustomResourceDefinitions)
+      .create({ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', metadata, spec } as ApiObject);
+    await settled();
+    expect(await names()).toEqual([]);
+  });
+
+  test('what is served is asked for again at the usual period, however often that failed', async () => {
+    const { client, clock, owners, dependents, names, key, complaints } = await start((api) => {
+      api.fail = ({ verb }) => (verb === 'discover' ? serviceUnavailable('no discovery') : undefined);
+    });
+    const a = await owners.create(owner('a'));
+    await dependents.create(dependent('d', [refTo(a)]));
+    await owners.delete(key('a'));
+    await clock.advance(600_000);
+    expect(complaints[0]).toBe('could not find out what is served: no discovery');
+    client.fail = () => undefined;
+    await clock.advance(30_000);
+    expect(await names()).toEqual([]);
+  });
+
+  test('a foreground deletion does not wait for what cannot be listed', async () => {
+    const { client, clock, owners, key } = await start((api) => {
+      api.fail = unlistable;
+      api.discovered = [...api.discovered, discovered(Widgets)];
+    });
+    await owners.create(owner('a'));
+    await owners.delete(key('a'), { propagationPolicy: 'Foreground' });
+    await clock.advance(30_000);
+    expect(await owners.get(key('a'))).toBeUndefined();
+    expect(client.calls.some(({ plural }) => plural === 'widgets')).toBe(true);
+  });
+
+  test.each([
+    ['can be listed', (client: FakeClient) => (client.fail = () => undefined)],
+    [
+      'is no longer served',
+      (client: FakeClient) => (client.discovered = [discovered(ConfigMaps), discovered(Secrets)]),
+    ],
+  ])('an owner of orphans stays until what may be among them %s', async (_, mend) => {
+    const { client, clock, owners, dependents, key } = await start((api) => {
+      api.fail = unlistable;
+      api.discovered = [...api.discovered, discovered(Widgets)];
+    });
+    const a = await owners.create(owner('a'));
+    await dependents.create(dependent('d', [refTo(a)]));
+    const widgets = client.resource<ApiObject>(Widgets);
+    const metadata = { name: 'w', namespace: 'n', ownerReferences: [refTo(a)] };
+    await widgets.create({ apiVersion: 'example.com/v1', kind: 'Widget', metadata });
+    await owners.delete(key('a'), { propagationPolicy: 'Orphan' });
+    await clock.advance(600_000);
+    expect((await dependents.get(key('d')))?.metadata.ownerReferences ?? []).toEqual([]);
+    expect((await owners.get(key('a')))?.metadata.finalizers).toEqual(['orphan']);
+    mend(client);
+    await clock.advance(100_000);
+    expect(await owners.get(key('a'))).toBeUndefined();
+    expect(await widgets.get(key('w'))).toBeDefined();
+  });
+
+  test('an owner of orphans in a namespace does not wait for resources outside of namespaces', async () => {
+    const { clock, owners, key } = await start((api) => {
+      api.fail = unlistable;
+      api.discovered = [...api.discovered, discovered({ ...Widgets, namespaced: false })];
+    });
+    await owners.create(owner('a'));
+    await owners.delete(key('a'), { propagationPolicy: 'Orphan' });
+    await clock.advance(30_000);
+    expect(await owners.get(key('a'))).toBeUndefined();
   });
 
   test('a thousand dependents go with their owner', async () => {
