@@ -6,6 +6,7 @@ import {
   groupResource,
   groupVersion,
   type Json,
+  type ObjectKey,
   type OwnerReference,
 } from '../../src/api/object.js';
 import { exponentialBackoff } from '../../src/controller/backoff.js';
@@ -15,6 +16,7 @@ import { fieldManagers } from '../../src/controller/field-manager.js';
 import { removeFinalizer } from '../../src/controller/finalizer.js';
 import { runKeys } from '../../src/controller/run-keys.js';
 import { noLongerNeeded } from '../../src/runtime/abort.js';
+import { AbsentOwners } from './absent-owners.js';
 import { decide, type OwnerFinding, type OwnerState } from './decide.js';
 import { Monitors } from './monitors.js';
 import { canBeOwnedBy, foregroundFinalizer, type Node, nodeOf, OwnerGraph, orphanFinalizer } from './owner-graph.js';
@@ -50,6 +52,7 @@ type Wake = (key: string, cause: string) => void;
 
 async function run({ discoverEveryMs = 30_000 }: GarbageCollectorOptions, context: ReconcileContext): Promise<void> {
   const graph = new OwnerGraph();
+  const absent = new AbsentOwners();
   const { clock, log, signal } = context;
   let wake: Wake = () => {};
   const recorder = eventRecorder(`${name}-controller`, context, options);
@@ -60,10 +63,10 @@ async function run({ discoverEveryMs = 30_000 }: GarbageCollectorOptions, contex
       definitionsChangedAt = clock.now();
       pause.abort(noLongerNeeded);
     }
-    if (change.type === 'deleted') forget(graph, change.object.metadata.uid ?? '', wake);
+    if (change.type === 'deleted') forget(graph, absent, change.object.metadata.uid ?? '', wake);
     else learn(graph, nodeOf(type, change.object), wake, recorder);
   });
-  const collector = new Collector(context, graph, monitors, (key, cause) => wake(key, cause));
+  const collector = new Collector(context, graph, absent, monitors, (key, cause) => wake(key, cause));
 
   /** Apart from the queue: objects that wait for a resource to be listed must not keep it from being found gone. */
   const followDiscovery = async (): Promise<void> => {
@@ -143,9 +146,11 @@ function tellForeignOwner(dependent: Node, owner: Node, recorder: EventRecorder)
   );
 }
 
-function forget(graph: OwnerGraph, uid: string, wake: Wake): void {
+function forget(graph: OwnerGraph, absent: AbsentOwners, uid: string, wake: Wake): void {
   const node = graph.remove(uid);
-  for (const dependent of graph.dependentsOf(uid)) wake(dependent.uid, 'owner deleted');
+  const dependents = graph.dependentsOf(uid);
+  if (node !== undefined && dependents.length > 0) absent.addNode(node);
+  for (const dependent of dependents) wake(dependent.uid, 'owner deleted');
   for (const owner of node?.owners ?? []) if (graph.get(owner.uid)) wake(owner.uid, 'dependent deleted');
 }
 
@@ -161,12 +166,14 @@ const sameOwners = (a: Node, b: Node): boolean =>
 class Collector {
   readonly #context: ReconcileContext;
   readonly #graph: OwnerGraph;
+  readonly #absent: AbsentOwners;
   readonly #monitors: Monitors;
   readonly #wake: Wake;
 
-  constructor(context: ReconcileContext, graph: OwnerGraph, monitors: Monitors, wake: Wake) {
+  constructor(context: ReconcileContext, graph: OwnerGraph, absent: AbsentOwners, monitors: Monitors, wake: Wake) {
     this.#context = context;
     this.#graph = graph;
+    this.#absent = absent;
     this.#monitors = monitors;
     this.#wake = wake;
   }
@@ -196,7 +203,9 @@ class Collector {
   async #judge(node: Node): Promise<ReconcileResult> {
     const resource = this.#context.client.resource<ApiObject>(node.type);
     const object = await resource.get(node.key);
-    if (object === undefined || object.metadata.uid !== node.uid) return forget(this.#graph, node.uid, this.#wake);
+    if (object === undefined || object.metadata.uid !== node.uid) {
+      return forget(this.#graph, this.#absent, node.uid, this.#wake);
+    }
     const current = nodeOf(node.type, object);
     if (current.deleting && !current.waitsForDependents) return;
     const findings: OwnerFinding[] = [];
@@ -234,17 +243,20 @@ class Collector {
     await this.#delete(node, latest, verdict.policy);
   }
 
-  async #stateOf(
-    node: Node,
-    { apiVersion, kind, name: owner, uid }: OwnerReference,
-  ): Promise<OwnerState | 'nobody knows'> {
+  async #stateOf(node: Node, reference: OwnerReference): Promise<OwnerState | 'nobody knows'> {
+    // Before its type is looked for: that may be gone as well.
+    if (this.#absent.has(reference, node)) return 'absent';
+    const { apiVersion, kind, name: owner, uid } = reference;
     const type = this.#monitors.typeOf(apiVersion, kind);
     if (type === undefined) throw new Error(`no resource is served for the owner kind ${kind} of ${apiVersion}`);
     // A cluster-scoped object cannot be owned by a namespaced one: which of them is meant does not say.
     if (type.namespaced && !node.type.namespaced) return 'nobody knows';
-    const key = type.namespaced ? { namespace: node.key.namespace, name: owner } : { name: owner };
+    const key: ObjectKey = type.namespaced ? { namespace: node.key.namespace, name: owner } : { name: owner };
     const found = await this.#context.client.resource<ApiObject>(type).get(key);
-    if (found === undefined || found.metadata.uid !== uid) return 'absent';
+    if (found === undefined || found.metadata.uid !== uid) {
+      this.#absent.add(reference, key.namespace);
+      return 'absent';
+    }
     return nodeOf(type, found).waitsForDependents ? 'waiting' : 'solid';
   }
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { AbsentOwners } from '../../controllers/garbage-collector/absent-owners.js';
 import { decide, type OwnerState } from '../../controllers/garbage-collector/decide.js';
 import { garbageCollector } from '../../controllers/garbage-collector/garbage-collector.js';
 import { nodeOf, OwnerGraph } from '../../controllers/garbage-collector/owner-graph.js';
@@ -225,6 +226,31 @@ describe('garbage-collector', () => {
     expect(complaints[0]).toMatch(/no resource is served for the owner kind Unknown/);
   });
 
+  test.each([
+    ['was seen to go', undefined, 'get'],
+    ['was found to be gone', ['get'], 'delete'],
+  ])('dependents go with an owner that %s before its definition did', async (_, can, fails) => {
+    const { client, clock, dependents, names, key } = await start((api) => {
+      api.discovered = [...api.discovered, discovered(Widgets, can)];
+    });
+    const served = client.discovered;
+    const widgets = client.resource<ApiObject>(Widgets);
+    const metadata = { name: 'w', namespace: 'n' };
+    const w = await widgets.create({ apiVersion: 'example.com/v1', kind: 'Widget', metadata });
+    await dependents.create(dependent('d', [refTo(w)]));
+    await settled();
+    client.fail = ({ verb, plural }) =>
+      verb === fails && plural === 'secrets' ? serviceUnavailable('not now') : undefined;
+    await widgets.delete(key('w'));
+    await clock.advance(60_000);
+    client.discovered = served.filter(({ plural }) => plural !== 'widgets');
+    await clock.advance(60_000);
+    expect(await names()).toEqual(['d']);
+    client.fail = () => undefined;
+    await clock.advance(1_000_000);
+    expect(await names()).toEqual([]);
+  });
+
   test('a cluster-scoped object with a namespaced owner is left alone', async () => {
     const { owners, client } = await start();
     const a = await owners.create(owner('a'));
@@ -432,4 +458,44 @@ test('the graph knows dependents of owners it does not know', () => {
   expect(graph.dependentsOf('unknown')).toEqual([]);
   graph.remove('d');
   expect(graph.size).toBe(0);
+});
+
+describe('owners known to be gone', () => {
+  const reference = (uid: string, more: Partial<OwnerReference> = {}): OwnerReference => ({
+    ...refTo(owner('a')),
+    apiVersion: 'example.com/v1',
+    uid,
+    ...more,
+  });
+  const inNamespace = (namespace: string | undefined) =>
+    nodeOf(Secrets, {
+      ...dependent('d', []),
+      metadata: { name: 'd', ...(namespace === undefined ? {} : { namespace }) },
+    });
+
+  test.each([
+    ['n', 'n', {}, true],
+    ['n', 'n', { apiVersion: 'example.com/v2', blockOwnerDeletion: true }, true],
+    ['n', 'm', {}, false],
+    ['n', undefined, {}, false],
+    [undefined, 'n', {}, true],
+    [undefined, undefined, {}, true],
+    ['n', 'n', { uid: 'other' }, false],
+    ['n', 'n', { name: 'other' }, false],
+    ['n', 'n', { kind: 'Other' }, false],
+    ['n', 'n', { apiVersion: 'v1' }, false],
+  ])('one in %s, seen from %s with %j: %s', (place, from, more, expected) => {
+    const absent = new AbsentOwners();
+    absent.add(reference('u'), place);
+    expect(absent.has(reference('u', more), inNamespace(from))).toBe(expected);
+  });
+
+  test('the last used 500 are remembered', () => {
+    const absent = new AbsentOwners();
+    const isKnown = (at: number): boolean => absent.has(reference(`u${at}`), inNamespace('n'));
+    for (let at = 0; at < 500; at++) absent.add(reference(`u${at}`), 'n');
+    expect(isKnown(0)).toBe(true);
+    absent.add(reference('u500'), 'n');
+    expect([0, 1, 2, 500].map(isKnown)).toEqual([true, false, true, true]);
+  });
 });
