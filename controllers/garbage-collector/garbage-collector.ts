@@ -58,13 +58,19 @@ async function run({ discoverEveryMs = 30_000 }: GarbageCollectorOptions, contex
   const recorder = eventRecorder(`${name}-controller`, context, options);
   let definitionsChangedAt = Number.NEGATIVE_INFINITY;
   let pause = new AbortController();
-  const monitors = new Monitors(context, (type, change) => {
-    if (type.plural === 'customresourcedefinitions') {
-      definitionsChangedAt = clock.now();
-      pause.abort(noLongerNeeded);
-    }
-    if (change.type === 'deleted') forget(graph, absent, change.object.metadata.uid ?? '', wake);
-    else learn(graph, nodeOf(type, change.object), wake, recorder);
+  const monitors = new Monitors(context, {
+    changed(type, change) {
+      if (type.plural === 'customresourcedefinitions') {
+        definitionsChangedAt = clock.now();
+        pause.abort(noLongerNeeded);
+      }
+      if (change.type === 'deleted') forget(graph, absent, change.object.metadata.uid ?? '', wake);
+      else learn(graph, nodeOf(type, change.object), wake, recorder);
+    },
+    replaced(id, found) {
+      const isGone = ({ type, uid }: Node): boolean => groupResource(type) === id && !found.has(uid);
+      for (const { uid } of graph.nodesOf(isGone)) forget(graph, absent, uid, wake);
+    },
   });
   const collector = new Collector(context, graph, absent, monitors, (key, cause) => wake(key, cause));
 

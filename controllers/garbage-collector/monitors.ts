@@ -11,7 +11,11 @@ import { type CacheChange, type ObjectCache, openObjectCache } from '../../src/c
 import type { ReconcileContext } from '../../src/controller/controller.js';
 import { within } from '../../src/runtime/abort.js';
 
-type OnChange = (type: ResourceType, change: CacheChange<ApiObject>) => void;
+interface Listener {
+  changed(type: ResourceType, change: CacheChange<ApiObject>): void;
+  /** The first list of a watch that took the place of another: what else was known of the resource is gone. */
+  replaced(groupResource: string, uids: ReadonlySet<string>): void;
+}
 
 interface Monitor {
   readonly type: ResourceType;
@@ -28,13 +32,13 @@ const initialSyncMs = 30_000;
 /** One watch for every resource whose objects can own and be owned; follows what is served. */
 export class Monitors {
   readonly #context: ReconcileContext;
-  readonly #onChange: OnChange;
+  readonly #listener: Listener;
   readonly #running = new Map<string, Monitor>();
   #kinds: ReadonlyMap<string, ResourceType> = new Map();
 
-  constructor(context: ReconcileContext, onChange: OnChange) {
+  constructor(context: ReconcileContext, listener: Listener) {
     this.#context = context;
-    this.#onChange = onChange;
+    this.#listener = listener;
     context.signal.addEventListener('abort', () => this.#stopAll(), { once: true });
   }
 
@@ -88,7 +92,7 @@ export class Monitors {
       metadataOnly: true,
       transform: bare,
     });
-    cache.changes.subscribe((change) => this.#onChange(type, change));
+    cache.changes.subscribe((change) => this.#listener.changed(type, change));
     let isListed = false;
     const listed = cache.synced.then(() => {
       isListed = true;
@@ -100,17 +104,12 @@ export class Monitors {
     return { type, cache, stop, ready, isListed: () => isListed };
   }
 
-  /** What the new watch did not find has been deleted since the old one. */
-  async #replace(old: Monitor, { cache, stop }: Monitor): Promise<void> {
+  /** What the new watch did not find has been deleted since the old one, or one before that which never listed. */
+  async #replace(old: Monitor, { type, cache, stop }: Monitor): Promise<void> {
     old.stop.abort();
     await cache.synced;
     if (stop.signal.aborted) return;
-    const found = new Set(cache.list().map(({ metadata }) => metadata.uid));
-    for (const object of old.cache.list()) {
-      if (!found.has(object.metadata.uid)) {
-        this.#onChange(old.type, { type: 'deleted', object, previous: object });
-      }
-    }
+    this.#listener.replaced(groupResource(type), new Set(cache.list().map(({ metadata }) => metadata.uid ?? '')));
   }
 
   #stopAll(): void {

@@ -437,6 +437,31 @@ describe('garbage-collector', () => {
     expect(await owners.get(key('a'))).toBeUndefined();
   });
 
+  test('dependents go with an owner that went while its resource was served in one version after the other', async () => {
+    const { client, clock, dependents, names, key } = await start((api) => {
+      api.discovered = [...api.discovered, discovered(Widgets)];
+    });
+    const served = client.discovered;
+    const widgets = client.resource<ApiObject>(Widgets);
+    const metadata = { name: 'w', namespace: 'n' };
+    const w = await widgets.create({ apiVersion: 'example.com/v1', kind: 'Widget', metadata });
+    await dependents.create(dependent('d', [refTo(w)]));
+    await settled();
+    client.fail = unlistable;
+    client.discovered = [
+      ...served.filter(({ plural }) => plural !== 'widgets'),
+      discovered({ ...Widgets, version: 'v2' }),
+    ];
+    await clock.advance(30_000);
+    await widgets.delete(key('w'));
+    client.discovered = served;
+    await clock.advance(30_000);
+    expect(await names()).toEqual(['d']);
+    client.fail = () => undefined;
+    await clock.advance(60_000);
+    expect(await names()).toEqual([]);
+  });
+
   test('a thousand dependents go with their owner', async () => {
     const { owners, dependents, names, key } = await start();
     const a = await owners.create(owner('a'));
