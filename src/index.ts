@@ -160,6 +160,8 @@ export type {
   Client,
   DeleteOptions,
   DiscoveredResource,
+  DiscoverOptions,
+  DiscoveryFailure,
   ListOptions,
   Patch,
   ResourceClient,

@@ -17,6 +17,8 @@ import type {
   Client,
   DeleteOptions,
   DiscoveredResource,
+  DiscoverOptions,
+  DiscoveryFailure,
   ListOptions,
   Patch,
   ResourceClient,
@@ -53,6 +55,7 @@ export class FakeClient implements Client {
   /** Kinds that are answered at once, by plural. */
   readonly reviews = new Map<string, (request: ApiObject) => ApiObject>();
   discovered: DiscoveredResource[] = [];
+  undiscovered: DiscoveryFailure[] = [];
   revision = 100;
   compactedBefore = 0;
   readonly #clock: Clock;
@@ -65,8 +68,9 @@ export class FakeClient implements Client {
     this.#clock = clock;
   }
 
-  async discover(): Promise<readonly DiscoveredResource[]> {
+  async discover({ onFailure }: DiscoverOptions = {}): Promise<readonly DiscoveredResource[]> {
     this.#note({ verb: 'discover', plural: '' });
+    for (const failure of this.undiscovered) onFailure?.(failure);
     return this.discovered;
   }
 

@@ -34,6 +34,7 @@ export class Monitors {
   readonly #context: ReconcileContext;
   readonly #listener: Listener;
   readonly #running = new Map<string, Monitor>();
+  #served: readonly DiscoveredResource[] = [];
   #kinds: ReadonlyMap<string, ResourceType> = new Map();
 
   constructor(context: ReconcileContext, listener: Listener) {
@@ -44,14 +45,16 @@ export class Monitors {
 
   /**
    * Starts watches for new resources and those that are served in another way than before, and ends those of resources no
-   * longer served; answers the latter.
+   * longer served; answers the latter. What could not be discovered this time is taken to be served as before.
    */
   async refresh(): Promise<readonly string[]> {
-    const discovered = await this.#context.client.discover();
+    const failed = new Set<string>();
+    const found = await this.#context.client.discover({ onFailure: (failure) => failed.add(groupVersion(failure)) });
     // Nobody would end what is begun now.
     if (this.#context.signal.aborted) return [];
-    this.#kinds = new Map(discovered.map((type) => [`${groupVersion(type)} ${type.kind}`, type]));
-    const wanted = watchable(discovered);
+    this.#served = [...found, ...this.#served.filter((type) => failed.has(groupVersion(type)))];
+    this.#kinds = new Map(this.#served.map((type) => [`${groupVersion(type)} ${type.kind}`, type]));
+    const wanted = watchable(this.#served);
     const ended = [...this.#running.keys()].filter((id) => !wanted.has(id));
     for (const id of ended) {
       this.#running.get(id)?.stop.abort();
@@ -72,7 +75,10 @@ export class Monitors {
     await Promise.all([...this.#running.values()].map(({ ready }) => ready));
   }
 
-  /** Resources that could not be listed yet: what there is of them is not known. */
+  /**
+   * Resources that could not be listed yet: what there is of them is not known. Not among them are those of groups that
+   * could never be discovered: mostly these have nothing that can be owned.
+   */
   unlisted(): readonly ResourceType[] {
     return [...this.#running.values()].filter((one) => !one.isListed()).map(({ type }) => type);
   }

@@ -3,7 +3,7 @@ import type { NamespaceCondition } from '../../src/api/kinds/namespace.js';
 
 /** What one attempt to empty a namespace came to. */
 export interface Emptying {
-  /** Why it could not be found out what there is. */
+  /** Why it could not be found out what there is, or not all of it. */
   readonly discoveryFailure: string | undefined;
   readonly deletionFailures: readonly string[];
   readonly remaining: readonly { readonly plural: string; readonly group: string; readonly count: number }[];

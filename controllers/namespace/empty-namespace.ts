@@ -1,24 +1,32 @@
 import { isReason } from '../../src/api/errors.js';
-import { type ApiObject, groupResource, keyOf } from '../../src/api/object.js';
-import type { Client, DiscoveredResource } from '../../src/client/client.js';
+import { type ApiObject, groupResource, groupVersion, keyOf } from '../../src/api/object.js';
+import type { Client, DiscoveredResource, DiscoveryFailure } from '../../src/client/client.js';
 import type { Emptying } from './conditions.js';
 
-/** Asks for the deletion of everything in a namespace and reports what is left. Pods go first, alone until gone. */
+/**
+ * Asks for the deletion of everything in a namespace and reports what is left. Pods go first, alone until gone. Groups that
+ * could not be discovered keep no others from going.
+ */
 export async function emptyNamespace(client: Client, namespace: string): Promise<Emptying> {
+  const failures: DiscoveryFailure[] = [];
   let resources: readonly DiscoveredResource[];
   try {
-    resources = deletable(await client.discover());
+    resources = deletable(await client.discover({ onFailure: (failure) => failures.push(failure) }));
   } catch (error) {
     return { discoveryFailure: textOf(error), deletionFailures: [], remaining: [], finalizers: new Map() };
   }
   const pods = resources.filter(isPods);
+  const others = resources.filter((resource) => !isPods(resource));
   const first = await emptyTypes(client, namespace, pods);
-  if (first.remaining.length > 0 || first.deletionFailures.length > 0) return first;
-  return emptyTypes(
-    client,
-    namespace,
-    resources.filter((resource) => !isPods(resource)),
-  );
+  const isFirstDone = first.remaining.length === 0 && first.deletionFailures.length === 0;
+  const emptying = isFirstDone ? await emptyTypes(client, namespace, others) : first;
+  return { ...emptying, discoveryFailure: discoveryFailure(failures) };
+}
+
+function discoveryFailure(failures: readonly DiscoveryFailure[]): string | undefined {
+  if (failures.length === 0) return undefined;
+  const told = failures.map((failure) => `${groupVersion(failure)}: ${failure.message}`).sort();
+  return `Discovery failed for some groups, ${told.length} failing: unable to retrieve the complete list of server APIs: ${told.join(', ')}`;
 }
 
 const isPods = ({ group, plural }: DiscoveredResource): boolean => group === '' && plural === 'pods';
@@ -39,7 +47,7 @@ async function emptyTypes(
   client: Client,
   namespace: string,
   resources: readonly DiscoveredResource[],
-): Promise<Emptying> {
+): Promise<Omit<Emptying, 'discoveryFailure'>> {
   const deletionFailures: string[] = [];
   const remaining: { readonly plural: string; readonly group: string; readonly count: number }[] = [];
   const finalizers = new Map<string, number>();
@@ -55,7 +63,7 @@ async function emptyTypes(
       if (!isGoneType(error)) deletionFailures.push(textOf(error));
     }
   }
-  return { discoveryFailure: undefined, deletionFailures, remaining, finalizers };
+  return { deletionFailures, remaining, finalizers };
 }
 
 /** The type is no longer served, or was never meant to be listed or deleted. */

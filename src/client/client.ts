@@ -5,7 +5,18 @@ import type { ApiObject, Json, List, ObjectKey, ResourceType } from '../api/obje
 export interface Client {
   resource<T extends ApiObject>(type: ResourceType<T>): ResourceClient<T>;
   /** Every resource served now, preferred versions first within a group. */
-  discover(): Promise<readonly DiscoveredResource[]>;
+  discover(options?: DiscoverOptions): Promise<readonly DiscoveredResource[]>;
+}
+
+export interface DiscoverOptions {
+  /** Called for each version of a group that is served and whose resources could not be found out; they are left out. */
+  readonly onFailure?: (failure: DiscoveryFailure) => void;
+}
+
+export interface DiscoveryFailure {
+  readonly group: string;
+  readonly version: string;
+  readonly message: string;
 }
 
 export interface DiscoveredResource extends ResourceType {

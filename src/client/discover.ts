@@ -1,18 +1,23 @@
 import { isReason } from '../api/errors.js';
-import type { DiscoveredResource } from './client.js';
+import { groupVersion } from '../api/object.js';
+import type { DiscoveredResource, DiscoverOptions } from './client.js';
 
+type OnFailure = NonNullable<DiscoverOptions['onFailure']>;
 type Read = (path: string, accept: string) => Promise<unknown>;
 
 const aggregated = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json';
 
 /** Every resource a server serves, preferred versions first within a group; in two requests if the server knows how. */
-export async function discover(read: Read): Promise<readonly DiscoveredResource[]> {
+export async function discover(
+  read: Read,
+  { onFailure = () => {} }: DiscoverOptions = {},
+): Promise<readonly DiscoveredResource[]> {
   const [core, named] = await Promise.all([read('/api', aggregated), read('/apis', aggregated)]);
   const [ofCore, ofGroups] = [core as Answer, named as Answer];
   if (ofCore.kind === 'APIGroupDiscoveryList' && ofGroups.kind === 'APIGroupDiscoveryList') {
-    return [...(ofCore.items ?? []), ...(ofGroups.items ?? [])].flatMap(fromGroup);
+    return [...(ofCore.items ?? []), ...(ofGroups.items ?? [])].flatMap((group) => fromGroup(group, onFailure));
   }
-  return oneByOne(read, ofCore, ofGroups);
+  return oneByOne(read, ofCore, ofGroups, onFailure);
 }
 
 interface Answer {
@@ -43,6 +48,7 @@ interface GroupDiscovery {
   readonly metadata?: { readonly name?: string };
   readonly versions?: readonly {
     readonly version: string;
+    readonly freshness?: string;
     readonly resources?: readonly {
       readonly resource: string;
       readonly responseKind?: { readonly kind?: string };
@@ -55,11 +61,18 @@ interface GroupDiscovery {
   }[];
 }
 
-const fromGroup = ({ metadata, versions = [] }: GroupDiscovery): readonly DiscoveredResource[] =>
-  versions.flatMap(({ version, resources = [] }, at) =>
+/** What is stale may have been there once; the server behind it could not be asked. */
+function fromGroup({ metadata, versions = [] }: GroupDiscovery, onFailure: OnFailure): readonly DiscoveredResource[] {
+  const group = metadata?.name ?? '';
+  for (const { version } of versions.filter(isStale)) {
+    const message = `stale GroupVersion discovery: ${groupVersion({ group, version })}`;
+    onFailure({ group, version, message });
+  }
+  const current = versions.filter((one) => !isStale(one));
+  return current.flatMap(({ version, resources = [] }, at) =>
     resources.map((found) =>
       resource({
-        group: metadata?.name ?? '',
+        group,
         version,
         plural: found.resource,
         singular: found.singularResource,
@@ -72,6 +85,9 @@ const fromGroup = ({ metadata, versions = [] }: GroupDiscovery): readonly Discov
       }),
     ),
   );
+}
+
+const isStale = ({ freshness }: { readonly freshness?: string }): boolean => freshness === 'Stale';
 
 interface Found {
   readonly group: string;
@@ -95,8 +111,16 @@ const resource = ({ singular, verbs, shortNames, categories, ...found }: Found):
   ...(categories === undefined ? {} : { categories }),
 });
 
-/** The old way: one request for every group and version. A group that is out of order is left out. */
-async function oneByOne(read: Read, core: Answer, named: Answer): Promise<readonly DiscoveredResource[]> {
+/**
+ * The old way: one request for every group and version. One that is out of order is left out, and so is one that has
+ * gone since the groups were told.
+ */
+async function oneByOne(
+  read: Read,
+  core: Answer,
+  named: Answer,
+  onFailure: OnFailure,
+): Promise<readonly DiscoveredResource[]> {
   const versions = [
     ...(core.versions ?? []).map((version, at) => ({ group: '', version, preferred: at === 0 })),
     ...(named.groups ?? []).flatMap(({ name, versions: all, preferredVersion }) =>
@@ -127,8 +151,9 @@ async function oneByOne(read: Read, core: Answer, named: Answer): Promise<readon
             }),
           );
       } catch (error) {
-        if (isReason(error, 'ServiceUnavailable') || isReason(error, 'NotFound')) return [];
-        throw error;
+        if (!(isReason(error, 'ServiceUnavailable') || isReason(error, 'NotFound'))) throw error;
+        onFailure({ group, version, message: error.message });
+        return [];
       }
     }),
   );

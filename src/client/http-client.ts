@@ -82,7 +82,7 @@ export function httpClient(access: ClusterAccess, options: HttpClientOptions = {
   return {
     ca: access.ca ?? '',
     resource: <T extends ApiObject>(type: ResourceType<T>) => resourceClient<T>({ call, send }, type),
-    discover: () => discover((path, accept) => call({ method: 'GET', path, accept })),
+    discover: (options) => discover((path, accept) => call({ method: 'GET', path, accept }), options),
     close() {
       closing.abort();
       transport.close();

@@ -15,7 +15,7 @@ export function clientIn(domains: Domains, client: Client): Client {
         ? client.resource<T>(type)
         : renamed(client.resource<T>(served), domains, groupVersion(served));
     },
-    discover: () => client.discover(),
+    discover: (options) => client.discover(options),
   };
 }
 

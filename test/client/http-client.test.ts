@@ -3,9 +3,12 @@ import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { firstValueFrom, toArray } from 'rxjs';
 import { afterEach, describe, expect, test } from 'vitest';
+import { defaultDomains } from '../../src/api/domains.js';
 import { ConfigMaps } from '../../src/api/kinds/config-map.js';
+import type { DiscoveryFailure } from '../../src/client/client.js';
 import { AccessError, type ClusterAccess, fixedCredentials } from '../../src/client/cluster-access.js';
 import { httpClient } from '../../src/client/http-client.js';
+import { clientIn } from '../../src/client/in-domain.js';
 import { linesOf, watchEvent } from '../../src/client/watch-stream.js';
 import type { Clock } from '../../src/runtime/clock.js';
 
@@ -327,7 +330,26 @@ describe('discovery', () => {
     expect(await client.discover()).toEqual(wanted);
   });
 
-  test('asks group by group where it does not, and leaves out those in trouble', async () => {
+  test('tells which versions of groups are stale, and takes nothing from them', async () => {
+    const x = { resource: 'xs', responseKind: { kind: 'X' }, scope: 'Cluster', singularResource: 'x', verbs };
+    const versions = [
+      { version: 'v2', freshness: 'Stale', resources: [x] },
+      { version: 'v1', freshness: 'Current', resources: [x] },
+    ];
+    const { client } = await serving(({ url }, response) => {
+      const items = url === '/base/apis' ? [{ metadata: { name: 'g.io' }, versions }] : [];
+      json(response, { kind: 'APIGroupDiscoveryList', items });
+    });
+    for (const one of [client, clientIn({ ...defaultDomains, api: 'example.com' }, client)]) {
+      const failures: DiscoveryFailure[] = [];
+      const found = await one.discover({ onFailure: (failure) => failures.push(failure) });
+      expect(found.map(({ version, preferred }) => [version, preferred])).toEqual([['v1', true]]);
+      expect(failures).toEqual([{ group: 'g.io', version: 'v2', message: 'stale GroupVersion discovery: g.io/v2' }]);
+    }
+    expect((await client.discover()).length).toBe(1);
+  });
+
+  test('asks group by group where it does not, and tells which are in trouble or have gone', async () => {
     const x = { name: 'xs', singularName: 'x', namespaced: false, kind: 'X', verbs };
     const answers: Readonly<Record<string, object>> = {
       '/base/api': { kind: 'APIVersions', versions: ['v1'] },
@@ -335,6 +357,7 @@ describe('discovery', () => {
         kind: 'APIGroupList',
         groups: [
           { name: 'g.io', versions: [{ version: 'v1' }, { version: 'v2' }], preferredVersion: { version: 'v2' } },
+          { name: 'gone.io', versions: [{ version: 'v1' }], preferredVersion: { version: 'v1' } },
           { name: 'ill.io', versions: [{ version: 'v1' }], preferredVersion: { version: 'v1' } },
         ],
       },
@@ -349,9 +372,16 @@ describe('discovery', () => {
     };
     const { client } = await serving(({ url = '' }, response) => {
       const answer = answers[url];
-      if (answer === undefined) json(response, status(503, 'ServiceUnavailable'), 503);
-      else json(response, answer);
+      if (answer !== undefined) json(response, answer);
+      else if (url === '/base/apis/gone.io/v1') json(response, status(404, 'NotFound', 'gone'), 404);
+      else json(response, status(503, 'ServiceUnavailable', 'ill'), 503);
     });
+    const failures: DiscoveryFailure[] = [];
+    expect(await client.discover({ onFailure: (failure) => failures.push(failure) })).toEqual(wanted);
+    expect(failures.sort((a, b) => (a.group < b.group ? -1 : 1))).toEqual([
+      { group: 'gone.io', version: 'v1', message: 'gone' },
+      { group: 'ill.io', version: 'v1', message: 'ill' },
+    ]);
     expect(await client.discover()).toEqual(wanted);
   });
 });

@@ -462,6 +462,29 @@ describe('garbage-collector', () => {
     expect(await names()).toEqual([]);
   });
 
+  test('resources of a group that could not be discovered are watched as before, until they are no longer served', async () => {
+    const { client, clock, dependents, names, key } = await start((api) => {
+      api.discovered = [...api.discovered, discovered(Widgets)];
+    });
+    const widgets = client.resource<ApiObject>(Widgets);
+    const metadata = { name: 'w', namespace: 'n' };
+    const w = await widgets.create({ apiVersion: 'example.com/v1', kind: 'Widget', metadata });
+    await dependents.create(dependent('d', [refTo(w)]));
+    await settled();
+    const { watching } = client;
+    client.discovered = client.discovered.filter(({ group }) => group === '');
+    client.undiscovered = [{ group: 'example.com', version: 'v1', message: 'no' }];
+    await clock.advance(90_000);
+    expect(client.watching).toBe(watching);
+    await widgets.delete(key('w'));
+    await settled();
+    expect(await names()).toEqual([]);
+    expect(client.calls.filter(({ verb, plural }) => verb === 'list' && plural === 'widgets').length).toBe(1);
+    client.undiscovered = [];
+    await clock.advance(30_000);
+    expect(client.watching).toBe(watching - 2);
+  });
+
   test('a thousand dependents go with their owner', async () => {
     const { owners, dependents, names, key } = await start();
     const a = await owners.create(owner('a'));

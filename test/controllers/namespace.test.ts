@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { emptyingConditions } from '../../controllers/namespace/conditions.js';
 import { namespace } from '../../controllers/namespace/namespace.js';
-import { serviceUnavailable } from '../../src/api/errors.js';
+import { noSuchResource, serviceUnavailable } from '../../src/api/errors.js';
 import { ConfigMaps } from '../../src/api/kinds/config-map.js';
 import { Namespaces } from '../../src/api/kinds/namespace.js';
 import { Secrets } from '../../src/api/kinds/secret.js';
 import type { ResourceType } from '../../src/api/object.js';
+import { discover } from '../../src/client/discover.js';
 import { settled } from '../../src/testing/fake-clock.js';
 import { runControllers } from './run-controllers.js';
 
@@ -125,16 +126,64 @@ describe('namespace controller', () => {
     expect((await client.resource(ConfigMaps).list()).items.length).toBe(3);
   });
 
+  test('what is in other groups goes, and a namespace stays while a group could not be discovered', async () => {
+    const { client, clock, namespaces, conditions } = await start();
+    client.undiscovered = [
+      { group: 'metrics.example.com', version: 'v2', message: 'no' },
+      { group: 'metrics.example.com', version: 'v1', message: 'neither' },
+    ];
+    await namespaces.delete({ name: 'n' });
+    await clock.advance(10_000);
+    expect((await client.resource(ConfigMaps).list({ namespace: 'n' })).items).toEqual([]);
+    expect((await client.resource(Secrets).list({ namespace: 'n' })).items).toEqual([]);
+    expect((await conditions()).slice(0, 4)).toEqual([
+      'NamespaceDeletionDiscoveryFailure True DiscoveryFailed: Discovery failed for some groups, 2 failing: unable to retrieve the complete list of server APIs: metrics.example.com/v1: neither, metrics.example.com/v2: no',
+      'NamespaceDeletionGroupVersionParsingFailure False ParsedGroupVersions: All legacy kube types successfully parsed',
+      'NamespaceDeletionContentFailure False ContentDeleted: All content successfully deleted, may be waiting on finalization',
+      'NamespaceContentRemaining False ContentRemoved: All content successfully removed',
+    ]);
+    client.undiscovered = [];
+    await clock.advance(5_000);
+    expect(await namespaces.get({ name: 'n' })).toBeUndefined();
+  });
+
+  test('a group that goes while it is discovered keeps a namespace until the next time', async () => {
+    const { client, clock, namespaces, conditions } = await start();
+    let groups = [{ name: 'gone.io', versions: [{ version: 'v1' }] }];
+    const secrets = { name: 'secrets', kind: 'Secret', namespaced: true, verbs: ['delete', 'list'] };
+    const configMaps = { ...secrets, name: 'configmaps', kind: 'ConfigMap' };
+    const answers: Readonly<Record<string, () => unknown>> = {
+      '/api': () => ({ kind: 'APIVersions', versions: ['v1'] }),
+      '/api/v1': () => ({ kind: 'APIResourceList', resources: [configMaps, secrets] }),
+      '/apis': () => ({ kind: 'APIGroupList', groups }),
+    };
+    const read = async (path: string): Promise<unknown> => {
+      const answer = answers[path];
+      if (answer === undefined) throw noSuchResource();
+      return answer();
+    };
+    client.discover = (options) => discover(read, options);
+    await namespaces.delete({ name: 'n' });
+    await settled();
+    expect((await conditions())[0]).toMatch(/^NamespaceDeletionDiscoveryFailure True .* gone\.io\/v1: /);
+    groups = [];
+    await clock.advance(5_000);
+    expect(await namespaces.get({ name: 'n' })).toBeUndefined();
+  });
+
   test('pods go first and alone', async () => {
-    const { client, clock, namespaces } = await start();
+    const { client, clock, namespaces, conditions } = await start();
     const Pods = { ...ConfigMaps, plural: 'pods', kind: 'Pod' };
     client.discovered = [...client.discovered, discovered(Pods)];
+    client.undiscovered = [{ group: 'ill.io', version: 'v1', message: 'no' }];
     await client
       .resource(Pods)
       .create({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p', namespace: 'n', finalizers: ['x'] } });
     await namespaces.delete({ name: 'n' });
     await clock.advance(1_000);
     expect((await client.resource(ConfigMaps).list({ namespace: 'n' })).items.length).toBe(2);
+    expect((await conditions())[0]).toMatch(/^NamespaceDeletionDiscoveryFailure True /);
+    client.undiscovered = [];
     await client
       .resource(Pods)
       .patch({ namespace: 'n', name: 'p' }, { type: 'merge', body: { metadata: { finalizers: null } } });
