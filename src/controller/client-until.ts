@@ -9,7 +9,7 @@ const lasting = new WeakMap<Client, Client>();
 export function clientUntil(signal: AbortSignal, client: Client): Client {
   const ending: Client = {
     resource: (type) => resourceUntil(signal, client.resource(type)),
-    discover: () => unlessAborted(signal, () => client.discover()),
+    discover: (options) => unlessAborted(signal, () => client.discover(options)),
   };
   lasting.set(ending, lastingClient(client));
   return ending;
