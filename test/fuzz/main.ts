@@ -52,7 +52,11 @@ process.exit(finds.length === 0 ? 0 : 1);
 
 async function everyBomb(name: string): Promise<number> {
   const target = await openTarget({ store: 'memory:' });
-  const names = Object.keys(bombs).filter((other) => other.includes(name));
+  const names = Object.keys(bombs).filter((other) => other.toLowerCase().includes(name.toLowerCase()));
+  if (names.length === 0) {
+    say(`no costly request is named ${JSON.stringify(name)}`);
+    return 1;
+  }
   let failed = 0;
   for (const one of names) {
     process.stdout.write(`${one}: `);
