@@ -52,7 +52,10 @@ export interface Trigger<S extends ApiObject> {
   /** Narrows what is watched. */
   readonly fieldSelector?: string;
   readonly labelSelector?: string;
-  /** Whom a change concerns; `changed` is the last known state if it was deleted. Asked again if it fails. */
+  /**
+   * Whom an object in this state concerns. Asked about the state before a change and about the one after it, in the order
+   * of changes; about the last known one if it was deleted. Asked again if it fails.
+   */
   keys(changed: S, client: Client): Promise<readonly ObjectKey[]>;
 }
 

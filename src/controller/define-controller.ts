@@ -83,37 +83,52 @@ function delayOf<T extends ApiObject>(
   }
 }
 
-/** Turns changes of another type into keys of ours. Its own queue, so that asking may fail and be asked again. */
+/** States of one object that are asked about again after `keys` failed for them: trouble may last, memory may not grow. */
+const statesKept = 20;
+
+/**
+ * Turns changes of another type into keys of ours. The state before a change is asked about as well as the one after it:
+ * whom an object no longer concerns is told too. Its own queue, so that asking may fail and be asked again.
+ */
 async function runTrigger<T extends ApiObject>(
   trigger: Trigger<ApiObject>,
   context: ReconcileContext,
   ours: { readonly cache: ObjectCache<T>; readonly spec: ControllerSpec<T>; readonly wake: Wake },
 ): Promise<void> {
   const { client, clock, log, signal } = context;
-  const changed = new Map<string, ApiObject>();
+  /** States that are still to be asked about, oldest first. */
+  const waiting = new Map<string, readonly ApiObject[]>();
   const queue = createWorkQueue<ObjectKey>({ clock, identity: keyText });
   const cache: ObjectCache<ApiObject> = isSameWatch(trigger, ours.spec)
     ? ours.cache
     : openObjectCache(client, trigger.on, { ...watching(context), ...selectorsOf(trigger) });
-  cache.changes.subscribe(({ object }) => {
-    changed.set(keyText(keyOf(object)), object);
+  cache.changes.subscribe(({ object, previous }) => {
+    const id = keyText(keyOf(object));
+    const states = waiting.get(id) ?? [];
+    const isNew = previous !== undefined && previous !== object && previous !== states.at(-1);
+    waiting.set(id, [...states, ...(isNew ? [previous] : []), object]);
     queue.add(keyOf(object));
   });
   signal.addEventListener('abort', () => queue.shutDown(), { once: true });
   await drain(queue, signal, async (lease) => {
     const id = keyText(lease.key);
-    const object = changed.get(id);
-    changed.delete(id);
-    if (object === undefined) return lease.settle('done');
-    try {
-      for (const key of await trigger.keys(object, client)) ours.wake(key, `${trigger.on.kind} ${id}`);
-      lease.settle('done');
-    } catch (error) {
-      if (!changed.has(id)) changed.set(id, object);
-      const fields = { object: id, kind: trigger.on.kind, err: error };
-      log[signal.aborted ? 'debug' : 'warn'](fields, 'could not tell whom a change concerns');
-      lease.settle('retry');
+    const states = waiting.get(id) ?? [];
+    waiting.delete(id);
+    const failed: ApiObject[] = [];
+    let trouble: unknown;
+    for (const state of states) {
+      try {
+        for (const key of await trigger.keys(state, client)) ours.wake(key, `${trigger.on.kind} ${id}`);
+      } catch (error) {
+        failed.push(state);
+        trouble = error;
+      }
     }
+    if (failed.length === 0) return lease.settle('done');
+    waiting.set(id, [...failed.slice(-statesKept), ...(waiting.get(id) ?? [])]);
+    const fields = { object: id, kind: trigger.on.kind, err: trouble };
+    log[signal.aborted ? 'debug' : 'warn'](fields, 'could not tell whom a change concerns');
+    lease.settle('retry');
   });
 }
 

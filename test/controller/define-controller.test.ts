@@ -292,6 +292,110 @@ describe('a controller', () => {
     expect(lines).toMatchObject([{ level: 'debug', message: 'could not tell whom a change concerns' }]);
   });
 
+  const part = (name: string, of: string): ApiObject => ({ ...thing(name), kind: 'Part', of });
+  const ownerOf = (owned: ApiObject) => ({ namespace: 'n', name: String(owned['of']) });
+
+  test('a change to another kind wakes whom it concerned before and whom it concerns now', async () => {
+    const seen: string[] = [];
+    const { client, things } = await start({
+      alsoOn: [{ on: Parts, keys: async (changed) => [ownerOf(changed)] }],
+      reconcile: async ({ metadata }) => void seen.push(metadata.name ?? ''),
+    });
+    for (const name of ['a', 'b']) await things.create(thing(name));
+    await client.resource(Parts).create(part('p', 'a'));
+    await settled();
+    seen.length = 0;
+    await client.resource(Parts).update(part('p', 'b'));
+    await settled();
+    expect(seen.sort()).toEqual(['a', 'b']);
+  });
+
+  test('of changes in quick succession each wakes whom it concerns', async () => {
+    const seen: string[] = [];
+    let answers: Promise<void> | undefined;
+    const { client, things } = await start({
+      alsoOn: [
+        {
+          on: Parts,
+          keys: async (changed) => {
+            await answers;
+            return [ownerOf(changed)];
+          },
+        },
+      ],
+      reconcile: async ({ metadata }) => void seen.push(metadata.name ?? ''),
+    });
+    for (const name of ['a', 'b', 'c', 'd']) await things.create(thing(name));
+    const parts = client.resource(Parts);
+    await parts.create(part('p', 'a'));
+    await settled();
+    seen.length = 0;
+    let answer = (): void => {};
+    answers = new Promise((resolve) => {
+      answer = resolve;
+    });
+    await parts.update(part('p', 'b'));
+    await settled();
+    for (const owner of ['c', 'd']) {
+      await parts.delete({ namespace: 'n', name: 'p' });
+      await parts.create(part('p', owner));
+    }
+    await settled();
+    answer();
+    await settled();
+    expect([...new Set(seen)].sort()).toEqual(['a', 'b', 'c', 'd']);
+  });
+
+  test('a state for which asking fails keeps no other from being asked about', async () => {
+    const asked: string[] = [];
+    const { clock, client, things, reconciles } = await start({
+      reconcile: async () => {},
+      alsoOn: [
+        {
+          on: Parts,
+          keys: async (changed) => {
+            asked.push(String(changed['of']));
+            if (changed['of'] === 'odd') throw new Error('cannot be told');
+            return [ownerOf(changed)];
+          },
+        },
+      ],
+    });
+    await things.create(thing('a'));
+    await client.resource(Parts).create(part('p', 'odd'));
+    await settled();
+    await client.resource(Parts).update(part('p', 'a'));
+    await clock.advance(20_000);
+    expect(reconciles().map(({ cause }) => cause)).toEqual(['added', 'Part n/p']);
+    expect(asked.filter((of) => of === 'a').length).toBe(1);
+    expect(asked.filter((of) => of === 'odd').length).toBeGreaterThan(5);
+  });
+
+  test('while asking fails, of an object that goes on changing the last states are kept', async () => {
+    let asked = 0;
+    const { clock, client } = await start({
+      reconcile: async () => {},
+      alsoOn: [
+        {
+          on: Parts,
+          keys: async () => {
+            asked++;
+            throw new Error('not allowed');
+          },
+        },
+      ],
+    });
+    await client.resource(Parts).create(part('p', 'a'));
+    for (let at = 0; at < 50; at++) {
+      await client.resource(Parts).update(part('p', `a${at}`));
+      await settled();
+    }
+    asked = 0;
+    await clock.advance(5_000_000);
+    expect(asked).toBeGreaterThan(20);
+    expect(asked % 20).toBe(0);
+  });
+
   test('never has one object with two workers, and uses as many as it may', async () => {
     let busy = 0;
     let most = 0;
