@@ -26,8 +26,12 @@ export type Reconcile<T extends ApiObject> = (object: T, context: ReconcileConte
 export interface ControllerSpec<T extends ApiObject> {
   readonly name: string;
   readonly for: ResourceType<T>;
-  /** Narrows what is watched, e.g. `spec.signerName=example.com/ci`. */
+  /**
+   * Narrows what is watched and worked on, e.g. `spec.signerName=example.com/ci`. A field that does not stand in the object
+   * where its name says costs a list of that one object for each reconcile.
+   */
   readonly fieldSelector?: string;
+  /** Narrows what is watched and worked on. */
   readonly labelSelector?: string;
   readonly alsoOn?: readonly Trigger<ApiObject>[];
   /** Objects worked on at a time; never two workers on one. Default 1. */
@@ -42,7 +46,7 @@ export interface ControllerSpec<T extends ApiObject> {
    */
   dueAt?(object: T): number | undefined;
   readonly reconcile: Reconcile<T>;
-  /** The object is gone. Its last known state is given. */
+  /** The object is gone, or no longer selected. Its last known state is given. */
   deleted?(last: T, context: ReconcileContext): Promise<ReconcileResult>;
 }
 

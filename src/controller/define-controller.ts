@@ -2,20 +2,30 @@ import { type ApiObject, keyOf, keyText, type ObjectKey } from '../api/object.js
 import { type CacheChange, type ObjectCache, openObjectCache } from '../client/object-cache.js';
 import type { ControllerSpec, ReconcileContext, ReconcileResult, Runnable, Trigger } from './controller.js';
 import { drain, runKeys } from './run-keys.js';
+import { type SelectedReader, type Selectors, selectedReader } from './selected.js';
 import { createWorkQueue } from './work-queue.js';
 
 /**
  * The loop under every controller: changes put keys into a queue, a worker takes a key, reads the object fresh and
- * hands it to `reconcile`. Reading fresh means that a reconcile never acts on what a cache has not yet heard of.
+ * hands it to `reconcile`. Reading fresh means that a reconcile never acts on what a cache has not yet heard of. An object
+ * that is not selected is none of the controller's, like one that is gone. Throws BadRequest if a selector of `for` cannot
+ * be read.
  */
-export const defineController = <T extends ApiObject>(spec: ControllerSpec<T>): Runnable => ({
-  name: spec.name,
-  run: (context) => runController(spec, { ...context, log: context.log.child({ controller: spec.name }) }),
-});
+export function defineController<T extends ApiObject>(spec: ControllerSpec<T>): Runnable {
+  const read = selectedReader<T>(spec);
+  return {
+    name: spec.name,
+    run: (context) => runController(spec, read, { ...context, log: context.log.child({ controller: spec.name }) }),
+  };
+}
 
 type Wake = (key: ObjectKey, cause: string, delayMs?: number) => void;
 
-async function runController<T extends ApiObject>(spec: ControllerSpec<T>, context: ReconcileContext): Promise<void> {
+async function runController<T extends ApiObject>(
+  spec: ControllerSpec<T>,
+  read: SelectedReader<T>,
+  context: ReconcileContext,
+): Promise<void> {
   const { client, signal } = context;
   if (signal.aborted) return;
   const gone = new Map<string, T>();
@@ -40,7 +50,7 @@ async function runController<T extends ApiObject>(spec: ControllerSpec<T>, conte
   /** Deals with a deletion that was noticed, then with the object that is there now. */
   const reconcile = async (key: ObjectKey): Promise<ReconcileResult> => {
     const id = keyText(key);
-    const object = await client.resource(spec.for).get(key);
+    const object = await read(client.resource(spec.for), key);
     const last = gone.get(id);
     if (last !== undefined && spec.deleted !== undefined && last.metadata.uid !== object?.metadata.uid) {
       const result = await spec.deleted(last, context);
@@ -55,11 +65,6 @@ async function runController<T extends ApiObject>(spec: ControllerSpec<T>, conte
   const abandon = (key: ObjectKey): void => void gone.delete(keyText(key));
   await runKeys({ name, identity: keyText, concurrency, backoff, start, reconcile, abandon }, context);
   await Promise.all(triggers);
-}
-
-interface Selectors {
-  readonly labelSelector?: string;
-  readonly fieldSelector?: string;
 }
 
 const selectorsOf = ({ labelSelector, fieldSelector }: Selectors) => ({ labelSelector, fieldSelector });

@@ -249,6 +249,58 @@ describe('a controller', () => {
     expect(seen).toEqual(['there uid-1', 'gone uid-1', 'there uid-2']);
   });
 
+  test.each<[string, Pick<ControllerSpec<ApiObject>, 'labelSelector' | 'fieldSelector'>, object, object]>([
+    ['labels', { labelSelector: 'mine=yes' }, { mine: 'yes' }, { mine: 'no' }],
+    ['labels and a field', { labelSelector: 'mine', fieldSelector: 'metadata.name=a' }, { mine: 'yes' }, {}],
+    ['a field', { fieldSelector: 'metadata.labels.mine=yes' }, { mine: 'yes' }, { mine: 'no' }],
+    ['a field that is not there any more', { fieldSelector: 'metadata.labels.mine=yes' }, { mine: 'yes' }, {}],
+    ['a field that is not there yet', { fieldSelector: 'metadata.labels.theirs!=yes' }, {}, { theirs: 'yes' }],
+    ['fields with signs in them', { fieldSelector: 'metadata.labels.mine=a\\,b' }, { mine: 'a,b' }, {}],
+  ])(
+    'an object that leaves what is selected by %s is to it as one that is gone',
+    async (_what, selectors, into, out) => {
+      const seen: string[] = [];
+      const { clock, things } = await start({
+        ...selectors,
+        reconcile: async ({ metadata }) => {
+          seen.push(`there with ${JSON.stringify(metadata.labels)}`);
+          return { requeueAfterMs: 60_000 };
+        },
+        deleted: async ({ metadata }) => void seen.push(`gone with ${JSON.stringify(metadata.labels)}`),
+      });
+      const labelled = (labels: object): ApiObject => thing('a', { metadata: { name: 'a', namespace: 'n', labels } });
+      await things.create(labelled(into));
+      await clock.advance(60_000);
+      const there = `there with ${JSON.stringify(into)}`;
+      const gone = `gone with ${JSON.stringify(into)}`;
+      expect(seen).toEqual([there, there]);
+      await things.update(labelled(out));
+      await clock.advance(600_000);
+      await things.delete({ namespace: 'n', name: 'a' });
+      await clock.advance(600_000);
+      expect(seen).toEqual([there, there, gone]);
+    },
+  );
+
+  test('lists an object only to learn of a field that does not stand in it', async () => {
+    const { client, things } = await start({ fieldSelector: 'phase!=Over,spec=1', reconcile: async () => {} });
+    const lists = (): number => client.calls.filter(({ verb }) => verb === 'list').length;
+    const before = lists();
+    await things.create(thing('a', { spec: 1, phase: 'New' }));
+    await settled();
+    expect(lists()).toBe(before);
+    await things.create(thing('b', { spec: 1 }));
+    await settled();
+    expect(lists()).toBe(before + 1);
+  });
+
+  test('a selector that cannot be read is refused at once', () => {
+    const define = (selectors: object) => () =>
+      defineController({ name: 'test', for: Things, reconcile: async () => {}, ...selectors });
+    expect(define({ labelSelector: 'a in (' })).toThrow(/unable to parse requirement/);
+    expect(define({ fieldSelector: 'nonsense' })).toThrow(/invalid selector/);
+  });
+
   test('a change to another kind wakes it, also if asking for whom fails at first', async () => {
     let failures = 1;
     const { clock, client, things, reconciles } = await start({

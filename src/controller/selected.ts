@@ -1,0 +1,45 @@
+import { type ApiObject, isObject, type Json, type JsonObject, member, type ObjectKey } from '../api/object.js';
+import { escapeFieldValue, type FieldRequirement, parseFieldSelector, parseLabelSelector } from '../api/selectors.js';
+import type { ResourceClient } from '../client/client.js';
+
+export interface Selectors {
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+}
+
+/** Reads one object as a watch with some selectors shows it: undefined if it is not there or not selected. */
+export type SelectedReader<T extends ApiObject> = (
+  resource: ResourceClient<T>,
+  key: ObjectKey,
+) => Promise<T | undefined>;
+
+/**
+ * A GET knows no selectors, so they are held against what it answers: labels, and fields that stand in the object where
+ * their names say. What others are, only the server knows (`spec.unschedulable` is "false" where a node does not say):
+ * it is asked for a list of that one object. Throws BadRequest if a selector cannot be read.
+ */
+export function selectedReader<T extends ApiObject>({ labelSelector, fieldSelector }: Selectors): SelectedReader<T> {
+  const labels = parseLabelSelector(labelSelector ?? '');
+  const fields = parseFieldSelector(fieldSelector ?? '');
+  return async (resource, key) => {
+    const object = await resource.get(key);
+    if (object === undefined || !labels.matches(object.metadata.labels)) return undefined;
+    const read = (field: string): string | undefined => fieldText(object, field);
+    const isPlain = ({ field }: FieldRequirement): boolean => read(field) !== undefined;
+    if (fields.requirements.every(isPlain)) return fields.matches(read) ? object : undefined;
+    const { items } = await resource.list({
+      namespace: key.namespace,
+      ...(labelSelector === undefined ? {} : { labelSelector }),
+      fieldSelector: `${fields.text},metadata.name=${escapeFieldValue(key.name)}`,
+    });
+    return items[0];
+  };
+}
+
+/** The text of a field that is named by its path; undefined if no text, number or boolean stands there. */
+function fieldText(object: ApiObject, field: string): string | undefined {
+  if (field === 'metadata.namespace') return object.metadata.namespace ?? '';
+  let value: Json | undefined = object as unknown as JsonObject;
+  for (const name of field.split('.')) value = value !== undefined && isObject(value) ? member(value, name) : undefined;
+  return value === undefined || value === null || typeof value === 'object' ? undefined : String(value);
+}
