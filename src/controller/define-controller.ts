@@ -1,6 +1,13 @@
 import { type ApiObject, keyOf, keyText, type ObjectKey } from '../api/object.js';
 import { type CacheChange, type ObjectCache, openObjectCache } from '../client/object-cache.js';
-import type { ControllerSpec, ReconcileContext, ReconcileResult, Runnable, Trigger } from './controller.js';
+import {
+  type ControllerSpec,
+  type ReconcileContext,
+  type ReconcileResult,
+  type Runnable,
+  TerminalError,
+  type Trigger,
+} from './controller.js';
 import { drain, runKeys } from './run-keys.js';
 import { type SelectedReader, type Selectors, selectedReader } from './selected.js';
 import { createWorkQueue } from './work-queue.js';
@@ -28,16 +35,26 @@ async function runController<T extends ApiObject>(
 ): Promise<void> {
   const { client, signal } = context;
   if (signal.aborted) return;
-  const gone = new Map<string, T>();
+  /** Those whose end is still to be told, by key: several may have had one name. */
+  const gone = new Map<string, readonly T[]>();
+  const goneAt = (id: string): readonly T[] => gone.get(id) ?? [];
+  const forget = (id: string, last: T): void => {
+    const left = goneAt(id).filter((one) => one !== last);
+    if (left.length > 0) gone.set(id, left);
+    else gone.delete(id);
+  };
+  let wakeAgain: Wake = () => {};
   const triggers: Promise<void>[] = [];
 
   const start = (wake: Wake): void => {
+    wakeAgain = wake;
     const cache = openObjectCache(client, spec.for, { ...watching(context), ...selectorsOf(spec) });
     cache.changes.subscribe((change) => {
       const key = keyOf(change.object);
       if (change.type === 'deleted') {
         if (spec.deleted === undefined) return;
-        gone.set(keyText(key), change.object);
+        const id = keyText(key);
+        gone.set(id, [...goneAt(id).filter((one) => !isSame(one, change.object)), change.object]);
         wake(key, change.type);
         return;
       }
@@ -47,26 +64,41 @@ async function runController<T extends ApiObject>(
     triggers.push(...(spec.alsoOn ?? []).map((trigger) => runTrigger(trigger, context, { cache, spec, wake })));
   };
 
-  /** Deals with a deletion that was noticed, then with the object that is there now. */
+  const tell = async (key: ObjectKey, last: T): Promise<ReconcileResult> => {
+    try {
+      const result = await spec.deleted?.(last, context);
+      forget(keyText(key), last);
+      return result;
+    } catch (error) {
+      if (error instanceof TerminalError) {
+        forget(keyText(key), last);
+        // What else there is under the name is not given up with it.
+        wakeAgain(key, 'deleted');
+      }
+      throw error;
+    }
+  };
+
+  /** Deals with the deletions that were noticed, then with the object that is there now. */
   const reconcile = async (key: ObjectKey): Promise<ReconcileResult> => {
     const id = keyText(key);
+    const noticed = goneAt(id);
     const object = await read(client.resource(spec.for), key);
-    const last = gone.get(id);
-    if (last !== undefined && spec.deleted !== undefined && last.metadata.uid !== object?.metadata.uid) {
-      const result = await spec.deleted(last, context);
-      if (gone.get(id) === last) gone.delete(id);
-      if (object === undefined) return result;
-    }
-    if (object === undefined || (spec.when !== undefined && !spec.when(object))) return;
+    for (const last of noticed) if (isSame(last, object)) forget(id, last);
+    let result: ReconcileResult | undefined;
+    for (const last of goneAt(id)) if (!isSame(last, object)) result = await tell(key, last);
+    if (object === undefined) return result;
+    if (spec.when !== undefined && !spec.when(object)) return;
     return spec.reconcile(object, context);
   };
 
   const { name, concurrency, backoff } = spec;
-  const abandon = (key: ObjectKey): void => void gone.delete(keyText(key));
-  await runKeys({ name, identity: keyText, concurrency, backoff, start, reconcile, abandon }, context);
+  await runKeys({ name, identity: keyText, concurrency, backoff, start, reconcile }, context);
   await Promise.all(triggers);
 }
 
+/** One object in two states, and not another of its name. */
+const isSame = (a: ApiObject, b: ApiObject | undefined): boolean => a.metadata.uid === b?.metadata.uid;
 const selectorsOf = ({ labelSelector, fieldSelector }: Selectors) => ({ labelSelector, fieldSelector });
 const watching = ({ signal, clock, log }: ReconcileContext) => ({ signal, clock, log });
 

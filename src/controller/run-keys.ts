@@ -16,8 +16,6 @@ export interface KeyedWork<K> {
   /** Called once, before any work; what it starts ends with the context's signal. */
   start(wake: (key: K, cause: string, delayMs?: number) => void): void;
   reconcile(key: K): Promise<ReconcileResult>;
-  /** Told of a key that failed with a TerminalError. */
-  abandon?(key: K): void;
 }
 
 /** Runs until the signal aborts. One log line per reconcile, on the context's log. */
@@ -56,7 +54,6 @@ export async function runKeys<K>(work: KeyedWork<K>, context: ReconcileContext):
       lease.settle(outcome);
     } catch (error) {
       const terminal = error instanceof TerminalError;
-      if (terminal) work.abandon?.(key);
       report(terminal ? 'terminal' : 'retry', error);
       lease.settle(terminal ? 'done' : 'retry');
     }

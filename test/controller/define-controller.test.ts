@@ -249,6 +249,106 @@ describe('a controller', () => {
     expect(seen).toEqual(['there uid-1', 'gone uid-1', 'there uid-2']);
   });
 
+  /** A controller whose worker is busy from now on, until it is let go. */
+  async function busy(spec: Pick<ControllerSpec<ApiObject>, 'deleted'>) {
+    const seen: string[] = [];
+    let free = (): void => {};
+    const work = new Promise<void>((resolve) => {
+      free = resolve;
+    });
+    const world = await start({
+      ...spec,
+      reconcile: async ({ metadata }) => {
+        seen.push(`there ${metadata.uid}`);
+        await work;
+      },
+    });
+    const remake = async (): Promise<void> => {
+      await world.things.create(thing('a'));
+      await settled();
+    };
+    const remove = async (): Promise<void> => {
+      await world.things.delete({ namespace: 'n', name: 'a' });
+      await settled();
+    };
+    await remake();
+    return { ...world, seen, free, remake, remove };
+  }
+
+  test('all are told of that had one name and went while a worker was busy', async () => {
+    let failures = 1;
+    const { clock, free, remake, remove, seen } = await busy({
+      deleted: async ({ metadata }) => {
+        if (metadata.uid === 'uid-2' && failures-- > 0) throw new Error('not yet');
+        seen.push(`gone ${metadata.uid}`);
+      },
+    });
+    await remove();
+    for (let at = 0; at < 2; at++) {
+      await remake();
+      await remove();
+    }
+    await remake();
+    free();
+    await clock.advance(100);
+    expect(seen).toEqual(['there uid-1', 'gone uid-1', 'gone uid-2', 'gone uid-3', 'there uid-4']);
+  });
+
+  test('one whose end is given up keeps no other of its name from being dealt with', async () => {
+    const { clock, free, remake, remove, seen } = await busy({
+      deleted: async ({ metadata }) => {
+        seen.push(`gone ${metadata.uid}`);
+        if (metadata.uid !== 'uid-2') throw new TerminalError('never');
+      },
+    });
+    await remove();
+    await remake();
+    await remove();
+    await remake();
+    free();
+    await clock.advance(1_000_000);
+    expect(seen).toEqual(['there uid-1', 'gone uid-1', 'gone uid-2', 'there uid-3']);
+  });
+
+  test('one that is given up while it goes is told of all the same', async () => {
+    const gone: unknown[] = [];
+    const { clock, things } = await start({
+      reconcile: async (_, context) => {
+        await context.clock.sleep(10);
+        throw new TerminalError('never');
+      },
+      deleted: async (last) => void gone.push(last.metadata.uid),
+    });
+    await things.create(thing('a'));
+    await settled();
+    await things.delete({ namespace: 'n', name: 'a' });
+    await clock.advance(100);
+    expect(gone).toEqual(['uid-1']);
+  });
+
+  test('one that left what is selected and is back has its end told once, with its last state', async () => {
+    const gone: unknown[] = [];
+    const { clock, client, things } = await start({
+      labelSelector: 'mine=yes',
+      reconcile: async (_, context) => {
+        await context.clock.sleep(10);
+        return { requeueAfterMs: 100 };
+      },
+      deleted: async ({ spec }) => void gone.push(spec),
+    });
+    const labelled = (mine: string, spec: string): ApiObject =>
+      thing('a', { metadata: { name: 'a', namespace: 'n', labels: { mine } }, spec });
+    await things.create(labelled('yes', 'new'));
+    await settled();
+    await things.update(labelled('no', 'outside'));
+    await things.update(labelled('yes', 'back'));
+    await clock.advance(50);
+    client.dropWatches(new Error('socket hang up'));
+    await things.delete({ namespace: 'n', name: 'a' });
+    await clock.advance(10_000);
+    expect(gone).toEqual(['back']);
+  });
+
   test.each<[string, Pick<ControllerSpec<ApiObject>, 'labelSelector' | 'fieldSelector'>, object, object]>([
     ['labels', { labelSelector: 'mine=yes' }, { mine: 'yes' }, { mine: 'no' }],
     ['labels and a field', { labelSelector: 'mine', fieldSelector: 'metadata.name=a' }, { mine: 'yes' }, {}],
