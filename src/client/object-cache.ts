@@ -1,4 +1,4 @@
-import { ApiError, isReason } from '../api/errors.js';
+import { ApiError, codes, isReason } from '../api/errors.js';
 import { type ApiObject, keyOf, keyText, type ObjectKey, type ResourceType } from '../api/object.js';
 import { type Clock, systemClock } from '../runtime/clock.js';
 import { type Logger, silentLogger } from '../runtime/logger.js';
@@ -7,8 +7,9 @@ import type { Client, ListOptions, ResourceClient, WatchEvent, WatchOptions } fr
 
 /**
  * A copy of one type's objects that is always one consistent view. It lists once, then follows a watch; a watch that
- * ends is taken up where it stopped, and only if the server no longer knows that place everything is listed again and
- * swapped in whole. Takes from a Client, gives to controllers. It never gives up before it is told to.
+ * ends is taken up where it stopped. Only if the server cannot go on from there, or if two watches in a row fail soon and
+ * without an event, everything is listed again and swapped in whole. Takes from a Client, gives to controllers. It never
+ * gives up before it is told to.
  */
 export interface ObjectCache<T extends ApiObject> {
   /** Resolves when the first list is in, or the cache stopped before that; never rejects. */
@@ -61,6 +62,8 @@ const watchSeconds = { least: 300, spread: 300 };
 const lostAfterMs = 30_000;
 /** A watch that ends sooner than this without an event is a failure, not an end. */
 const shortWatchMs = 1_000;
+/** Watches that fail sooner than `soonMs` without an event, so many in a row, do not get beyond a place in history. */
+const stuck = { soonMs: 10_000, watches: 2 };
 
 interface Page<T> {
   readonly items: readonly T[];
@@ -88,6 +91,8 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
   #markSynced: () => void = () => {};
   #failures = 0;
   #failedAt = 0;
+  /** Watches in a row that failed soon, without an event. */
+  #fruitless = 0;
   /** Whether the last try failed. */
   #isOut = false;
   /** The trouble that was told of and is not over. */
@@ -138,9 +143,11 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
         if (this.#signal.aborted) break;
         const wasFollowing = this.#version !== undefined;
         const outdated = wasFollowing && isOutdated(error);
-        if (outdated) this.#version = undefined;
+        if (isRefused(error)) this.#fruitless = 0;
+        if (outdated || this.#fruitless >= stuck.watches) this.#version = undefined;
         const waitMs = Math.round(this.#nextWait({ firstIsFree: outdated }));
-        this.#tell(error, waitMs, { isUsual: outdated || (wasFollowing && !this.#isOut) });
+        const isUsual = wasFollowing && !isFault(error) && (outdated || !this.#isOut);
+        this.#tell(error, waitMs, { isUsual });
         if (waitMs > 0) await this.#clock.sleep(waitMs, this.#signal);
       }
     }
@@ -192,6 +199,7 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
     this.#wentWell();
     this.#swap(found);
     this.#version = version;
+    this.#fruitless = 0;
     this.#isSynced = true;
     this.#markSynced();
   }
@@ -262,10 +270,13 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
     } finally {
       over.abort();
       subscription?.unsubscribe();
+      const isFruitless = events === 0 && this.#clock.now() - startedAt < stuck.soonMs;
+      this.#fruitless = isFruitless ? this.#fruitless + 1 : 0;
     }
     if (events === 0 && !this.#signal.aborted && this.#clock.now() - startedAt < shortWatchMs) {
       throw new Error('the watch ended at once, without an event');
     }
+    this.#fruitless = 0;
     this.#wentWell();
   }
 
@@ -291,10 +302,22 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
   }
 }
 
-/** The place in history is of no more use: too old, from another history, or not yet reached. Trouble that passes is not. */
+/** An ERROR event, or an answer, of a server that failed at this watch: it would fail again. */
+const isFault = (error: unknown): boolean => error instanceof ApiError && error.code === codes.InternalError;
+
+/**
+ * The place in history is of no more use: too old, from another history, not yet reached, or none that the server can go on
+ * from. Trouble that passes is not, as when the server is busy or a proxy does not reach it.
+ */
 const isOutdated = (error: unknown): boolean =>
   error instanceof ApiError &&
-  error.code !== 429 &&
-  (error.code < 500 || isReason(error, 'Timeout')) &&
+  error.code !== codes.TooManyRequests &&
+  (error.code < 500 || isFault(error) || isReason(error, 'Timeout')) &&
   !isReason(error, 'Unauthorized') &&
   !isReason(error, 'Forbidden');
+
+/** The watch never began, as the server is busy or down: nothing is known of the place in history. */
+const isRefused = (error: unknown): boolean =>
+  error instanceof ApiError
+    ? error.code === codes.TooManyRequests
+    : error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED';

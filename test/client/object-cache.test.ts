@@ -1,5 +1,6 @@
+import { Observable } from 'rxjs';
 import { describe, expect, test } from 'vitest';
-import { ApiError, expired, tooManyRequests } from '../../src/api/errors.js';
+import { ApiError, expired, internalError, serviceUnavailable, tooManyRequests } from '../../src/api/errors.js';
 import { type ApiObject, resourceType } from '../../src/api/object.js';
 import {
   type CacheChange,
@@ -52,6 +53,30 @@ async function open(
   const names = (): readonly string[] => cache.list().map(({ metadata }) => metadata.name ?? '');
   return { clock, client, cache, seen, stop, names };
 }
+/** Once begun no watch gets beyond what comes next: there it fails, or ends if there is no failure. */
+function obstacle(client: FakeClient, failure: Error | undefined): () => void {
+  let from = Number.NEGATIVE_INFINITY;
+  const resource = client.resource.bind(client);
+  client.resource = (type) => {
+    const real = resource(type);
+    return {
+      ...real,
+      watch: (options = {}) =>
+        Number(options.resourceVersion) > from
+          ? real.watch(options)
+          : new Observable((subscriber) => {
+              client.calls.push({ verb: 'watch', plural: type.plural });
+              if (failure === undefined) subscriber.complete();
+              else subscriber.error(failure);
+            }),
+    };
+  };
+  return () => {
+    from = client.revision;
+  };
+}
+
+const refused = (): Error => Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
 const lists = (client: FakeClient): number => client.calls.filter(({ verb }) => verb === 'list').length;
 
 describe('object cache', () => {
@@ -158,6 +183,82 @@ describe('object cache', () => {
     client.dropWatches(expired('too old resource version: 1 (5)'));
     await settled();
     expect(lists(client)).toBe(2);
+  });
+
+  test.each<[string, Error | undefined, number]>([
+    ['an ERROR event of a server that failed', internalError('unable to decode watch event'), 0],
+    ['an answer of a proxy', serviceUnavailable('no server is there'), 2_400],
+    ['a line that cannot be read', new Error('the watch sent a line that is not an event'), 2_400],
+    ['its end', undefined, 2_400],
+  ])('what no watch gets beyond is got over by listing: %s', async (_what, failure, afterMs) => {
+    let begin = (): void => {};
+    const { clock, client, names } = await open((api) => {
+      begin = obstacle(api, failure);
+    });
+    await clock.advance(5_000);
+    begin();
+    client.dropWatches();
+    await client.resource(Things).create(thing('beyond'));
+    await settled();
+    if (afterMs > 0) {
+      await clock.advance(afterMs - 1);
+      expect(lists(client)).toBe(1);
+      await clock.advance(1);
+    }
+    expect(names()).toEqual(['beyond']);
+    await client.resource(Things).create(thing('next'));
+    expect(names()).toEqual(['beyond', 'next']);
+    expect(lists(client)).toBe(2);
+  });
+
+  test('a watch that was well and ends with an ERROR event of a server that failed is listed at once', async () => {
+    const { clock, client } = await open();
+    await clock.advance(5_000);
+    client.dropWatches(internalError('etcd'));
+    await settled();
+    expect(lists(client)).toBe(2);
+    expect(client.watching).toBe(1);
+  });
+
+  test('lists less and less often where no watch succeeds, and says so', async () => {
+    const lines: string[] = [];
+    const log: Logger = { ...silentLogger, warn: (_, message) => void lines.push(message), child: () => log };
+    const { clock, client } = await open(
+      (api) => {
+        api.fail = ({ verb }) => (verb === 'watch' ? internalError('etcd') : undefined);
+      },
+      { log },
+    );
+    await clock.advance(10 * 60_000);
+    expect(lists(client)).toBeGreaterThan(15);
+    expect(lists(client)).toBeLessThan(40);
+    expect(new Set(lines)).toEqual(new Set(['listing or watching failed']));
+  });
+
+  test.each<[string, () => Error]>([
+    ['down', refused],
+    ['busy', () => tooManyRequests('slow down', 1)],
+  ])('a server that is %s is no reason to list again', async (_what, failure) => {
+    const { clock, client, names } = await open();
+    client.fail = ({ verb }) => (verb === 'create' ? undefined : failure());
+    client.dropWatches(failure());
+    await clock.advance(10 * 60_000);
+    await client.resource(Things).create(thing('a'));
+    client.fail = () => undefined;
+    await clock.advance(60_000);
+    expect(names()).toEqual(['a']);
+    expect(lists(client)).toBe(1);
+  });
+
+  test('connections that are dropped while nothing happens are no reason to list again', async () => {
+    const { clock, client } = await open();
+    for (let at = 0; at < 10; at++) {
+      await clock.advance(60_000);
+      client.dropWatches(new Error('socket hang up'));
+    }
+    await clock.advance(60_000);
+    expect(lists(client)).toBe(1);
+    expect(client.watching).toBe(1);
   });
 
   test('being asked to slow down is no reason to list again', async () => {
