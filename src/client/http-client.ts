@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { errorFromStatus } from '../api/errors.js';
 import { goJson } from '../api/go-text.js';
@@ -40,6 +41,8 @@ export function httpClient(access: ClusterAccess, options: HttpClientOptions = {
   const { clock = systemClock, userAgent = 'kedge' } = options;
   const transport = httpTransport(access, userAgent);
   const closing = new AbortController();
+  // Every request that waits to be sent again listens.
+  setMaxListeners(0, closing.signal);
 
   /** Once more if a kept connection turned out to be dead; only what cannot have done anything yet is repeated. */
   const reach = async (request: HttpRequest): Promise<IncomingMessage> => {

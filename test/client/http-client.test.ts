@@ -1,3 +1,4 @@
+import { getMaxListeners } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
@@ -27,7 +28,15 @@ async function serving(handler: Handler, access: Partial<ClusterAccess> = {}) {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const waits: number[] = [];
-  const clock: Clock = { now: () => 0, monotonic: () => 0, sleep: async (ms) => void waits.push(ms) };
+  const signals = new Set<AbortSignal>();
+  const clock: Clock = {
+    now: () => 0,
+    monotonic: () => 0,
+    async sleep(milliseconds, signal) {
+      waits.push(milliseconds);
+      if (signal !== undefined) signals.add(signal);
+    },
+  };
   const client = httpClient(
     { server: `http://127.0.0.1:${port}/base/`, credentials: fixedCredentials({}), ...access },
     { clock, userAgent: 'test/1' },
@@ -37,7 +46,7 @@ async function serving(handler: Handler, access: Partial<ClusterAccess> = {}) {
     server.closeAllConnections();
     server.close();
   });
-  return { client, configMaps: client.resource(ConfigMaps), waits };
+  return { client, configMaps: client.resource(ConfigMaps), waits, signals };
 }
 const json = (response: ServerResponse, body: unknown, code = 200, headers: Record<string, string> = {}): void => {
   response.writeHead(code, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
@@ -51,6 +60,19 @@ const status = (code: number, reason?: string, message = 'why') => ({
 });
 
 describe('requests', () => {
+  test('may wait to be sent again in any number', async () => {
+    const asked = new Map<string, number>();
+    const { configMaps, signals } = await serving(({ url = '' }, response) => {
+      const before = asked.get(url) ?? 0;
+      asked.set(url, before + 1);
+      if (before === 0) json(response, status(429, 'TooManyRequests'), 429, { 'retry-after': '1' });
+      else json(response, { metadata: {} });
+    });
+    const names = Array.from({ length: 20 }, (_, at) => `c${at}`);
+    await Promise.all(names.map((name) => configMaps.get({ namespace: 'n', name })));
+    expect([...signals].map(getMaxListeners)).toEqual([0]);
+  });
+
   test('for metadata alone are content with everything, and leave the rest out', async () => {
     const accepted: (string | undefined)[] = [];
     const { configMaps } = await serving(({ headers }, response) => {
