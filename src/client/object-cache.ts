@@ -145,7 +145,7 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
         const outdated = wasFollowing && isOutdated(error);
         if (isRefused(error)) this.#fruitless = 0;
         if (outdated || this.#fruitless >= stuck.watches) this.#version = undefined;
-        const waitMs = Math.round(this.#nextWait({ firstIsFree: outdated }));
+        const waitMs = Math.round(this.#nextWait({ firstIsFree: outdated && !isFault(error) }));
         const isUsual = wasFollowing && !isFault(error) && (outdated || !this.#isOut);
         this.#tell(error, waitMs, { isUsual });
         if (waitMs > 0) await this.#clock.sleep(waitMs, this.#signal);
