@@ -24,30 +24,31 @@ function renamed<T extends ApiObject>(
   domains: Domains,
   apiVersion: string,
 ): ResourceClient<T> {
-  const inVersion = (object: T): T => ({ ...object, apiVersion });
+  const inVersion = <O extends object>(object: O): O => ({ ...object, apiVersion });
   return {
     ...resource,
     create: (object, options) => resource.create(inVersion(object), options),
     update: (object, options) => resource.update(inVersion(object), options),
-    patch: (key, patch, options) => resource.patch(key, patchIn(patch, apiVersion), options),
+    patch: (key, patch, options) => resource.patch(key, patchIn(patch, inVersion), options),
     subresource: <S extends ApiObject = T>(name: string) => renamedDoor(resource.subresource<S>(name), domains),
   };
 }
 
 function renamedDoor<S extends ApiObject>(door: SubresourceClient<S>, domains: Domains): SubresourceClient<S> {
-  const inVersion = (object: S): S => {
-    const [group = '', version] = object.apiVersion.split('/');
+  const inVersion = <O extends { readonly apiVersion?: unknown }>(object: O): O => {
+    const [group = '', version] = typeof object.apiVersion === 'string' ? object.apiVersion.split('/') : [];
     return version === undefined ? object : { ...object, apiVersion: `${groupIn(domains, group)}/${version}` };
   };
   return {
     ...door,
     create: (key, object, options) => door.create(key, inVersion(object), options),
     update: (object, options) => door.update(inVersion(object), options),
+    patch: (key, patch, options) => door.patch(key, patchIn(patch, inVersion), options),
   };
 }
 
 /** A configuration to apply names its version, as a whole object does. */
-const patchIn = (patch: Patch, apiVersion: string): Patch =>
+const patchIn = (patch: Patch, inVersion: (body: JsonObject) => JsonObject): Patch =>
   patch.type === 'apply' && typeof patch.body === 'object' && patch.body !== null && !Array.isArray(patch.body)
-    ? { ...patch, body: { ...(patch.body as JsonObject), apiVersion } }
+    ? { ...patch, body: inVersion(patch.body as JsonObject) }
     : patch;
