@@ -11,9 +11,10 @@ export function clientIn(domains: Domains, client: Client): Client {
   return {
     resource: <T extends ApiObject>(type: ResourceType<T>) => {
       const served = { ...type, group: groupIn(domains, type.group) };
+      const resource = client.resource<T>(served);
       return served.group === type.group
-        ? client.resource<T>(type)
-        : renamed(client.resource<T>(served), domains, groupVersion(served));
+        ? { ...resource, subresource: doorsOf<T>(resource, domains) }
+        : renamed(resource, domains, groupVersion(served));
     },
     discover: (options) => client.discover(options),
   };
@@ -30,9 +31,15 @@ function renamed<T extends ApiObject>(
     create: (object, options) => resource.create(inVersion(object), options),
     update: (object, options) => resource.update(inVersion(object), options),
     patch: (key, patch, options) => resource.patch(key, patchIn(patch, inVersion), options),
-    subresource: <S extends ApiObject = T>(name: string) => renamedDoor(resource.subresource<S>(name), domains),
+    subresource: doorsOf(resource, domains),
   };
 }
+
+/** What is sent to a subresource may be of another group than the object, as a TokenRequest of a service account is. */
+const doorsOf =
+  <T extends ApiObject>(resource: ResourceClient<T>, domains: Domains) =>
+  <S extends ApiObject = T>(name: string): SubresourceClient<S> =>
+    renamedDoor(resource.subresource<S>(name), domains);
 
 function renamedDoor<S extends ApiObject>(door: SubresourceClient<S>, domains: Domains): SubresourceClient<S> {
   const inVersion = <O extends { readonly apiVersion?: unknown }>(object: O): O => {

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { defaultDomains } from '../../src/api/domains.js';
 import { CertificateSigningRequests } from '../../src/api/kinds/certificate-signing-request.js';
+import { ServiceAccounts } from '../../src/api/kinds/service-account.js';
+import type { ApiObject } from '../../src/api/object.js';
 import { createServer, type Server } from '../../src/embed.js';
 import { testSigningRequest } from '../../src/testing/certificates.js';
 
@@ -29,4 +31,13 @@ test('what is applied to an object and to its subresources names the version tha
   const failed = await requests.subresource('status').patch(key, apply({ ...usual, status: { conditions } }));
   expect(failed).toMatchObject({ apiVersion, status: { conditions } });
   await expect(requests.subresource('status').patch(key, apply({ kind }))).rejects.toThrow('invalid object type');
+});
+
+test('what is sent to a subresource of a kind that has the same group everywhere is in the domain too', async () => {
+  const accounts = server.client().resource(ServiceAccounts);
+  const key = { namespace: 'default', name: 'a' };
+  await accounts.create({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: key });
+  const usual = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', metadata: {}, spec: { audiences: [] } };
+  const answer = await accounts.subresource<ApiObject>('token').create(key, usual);
+  expect(answer).toMatchObject({ apiVersion: 'authentication.api.example/v1', status: { token: expect.any(String) } });
 });
