@@ -2,52 +2,61 @@ import {
   type CustomResourceDefinition,
   CustomResourceDefinitions,
 } from '../../src/api/kinds/custom-resource-definition.js';
-import { keyOf } from '../../src/api/object.js';
 import { timestamp } from '../../src/api/time.js';
 import { openObjectCache } from '../../src/client/object-cache.js';
 import type { ReconcileContext, Runnable } from '../../src/controller/controller.js';
-import { defineController } from '../../src/controller/define-controller.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
+import { runKeys } from '../../src/controller/run-keys.js';
 import { withApiApproval } from './api-approval.js';
 import { decideNames } from './names.js';
 import { RecentWrites } from './recent-writes.js';
 
+const name = 'crd-names';
+
 /**
  * Hands out the names of custom resources: within a group each belongs to one definition, whoever asked first. Works
- * on one definition at a time and knows its own latest writes, so that no name is given twice.
+ * on one definition at a time and knows its own latest writes, so that no name is given twice. One cache both wakes and
+ * is judged by: who is woken because a name is free finds it free.
  */
-export const crdNames = (): Runnable => ({ name: 'crd-names', run: runCrdNames });
+export const crdNames = (): Runnable => ({ name, run });
 
-async function runCrdNames(context: ReconcileContext): Promise<void> {
-  const cache = openObjectCache(context.client, CustomResourceDefinitions, context);
+async function run(given: ReconcileContext): Promise<void> {
+  const context = { ...given, log: given.log.child({ controller: name }) };
+  const { client, clock, log, signal } = context;
+  const cache = openObjectCache(client, CustomResourceDefinitions, { clock, log, signal });
   const known = new RecentWrites(cache);
+  const resource = client.resource(CustomResourceDefinitions);
   const siblings = (crd: CustomResourceDefinition): readonly CustomResourceDefinition[] =>
     known.list().filter(({ spec, metadata }) => spec.group === crd.spec.group && metadata.uid !== crd.metadata.uid);
 
   await cache.synced;
-  await defineController<CustomResourceDefinition>({
-    name: 'crd-names',
-    for: CustomResourceDefinitions,
-    alsoOn: [
-      {
-        on: CustomResourceDefinitions,
-        keys: async (changed) =>
-          siblings(changed as CustomResourceDefinition)
-            .filter(isWaiting)
-            .map(keyOf),
+  await runKeys<string>(
+    {
+      name,
+      identity: (crd) => crd,
+      start(wake) {
+        cache.changes.subscribe(({ type, object }) => {
+          if (type !== 'deleted') wake(object.metadata.name ?? '', type);
+          // A new definition frees no names.
+          if (type === 'added') return;
+          for (const { metadata } of siblings(object).filter(isWaiting)) {
+            wake(metadata.name ?? '', `CustomResourceDefinition ${object.metadata.name}`);
+          }
+        });
       },
-    ],
-    async reconcile(crd, { client, clock }) {
-      const now = timestamp(clock.now());
-      const status = withApiApproval(crd, decideNames(crd, siblings(crd), now), now);
-      if (status === crd.status) return;
-      const written = await client
-        .resource(CustomResourceDefinitions)
-        .subresource('status')
-        .update({ ...crd, status }, { fieldManager: fieldManagers.customResourceDefinitions });
-      known.add(written);
+      async reconcile(key) {
+        const crd = await resource.get({ name: key });
+        // Of one that the cache does not have yet it will tell. Until then its names would be held by nobody known.
+        if (crd === undefined || cache.get({ name: key })?.metadata.uid !== crd.metadata.uid) return;
+        const now = timestamp(clock.now());
+        const status = withApiApproval(crd, decideNames(crd, siblings(crd), now), now);
+        if (status === crd.status) return;
+        const options = { fieldManager: fieldManagers.customResourceDefinitions };
+        known.add(await resource.subresource('status').update({ ...crd, status }, options));
+      },
     },
-  }).run(context);
+    context,
+  );
 }
 
 const isWaiting = ({ status }: CustomResourceDefinition): boolean =>

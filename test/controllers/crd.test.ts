@@ -1,3 +1,4 @@
+import { Observable } from 'rxjs';
 import { describe, expect, test } from 'vitest';
 import { crdEstablished, established } from '../../controllers/crd-established/crd-established.js';
 import { crdFinalizer } from '../../controllers/crd-finalizer/crd-finalizer.js';
@@ -13,6 +14,7 @@ import {
 } from '../../src/api/kinds/custom-resource-definition.js';
 import { type ApiObject, resourceType } from '../../src/api/object.js';
 import { settled } from '../../src/testing/fake-clock.js';
+import type { FakeClient } from '../fake-client.js';
 import { runControllers } from './run-controllers.js';
 
 const now = '2026-01-01T00:00:00Z';
@@ -177,6 +179,97 @@ describe('the controllers', () => {
     await clock.advance(1_000);
     const { items } = await crds.list();
     expect(items.filter(({ status }) => status?.acceptedNames?.kind === 'Kind').length).toBe(1);
+  });
+
+  /** The connection under the first cache of definitions, which makes it again by itself unless it stays cut. */
+  function connection(client: FakeClient) {
+    const reset = (): Error => new Error('read ECONNRESET');
+    const resource = client.resource.bind(client);
+    let isCut = false;
+    let end = (): void => {};
+    let first: object | undefined;
+    client.resource = (type) => {
+      const real = resource(type);
+      if (type.plural !== CustomResourceDefinitions.plural) return real;
+      const one: typeof real = {
+        ...real,
+        watch(options) {
+          first ??= one;
+          if (first !== one) return real.watch(options);
+          return new Observable((subscriber) => {
+            if (isCut) return subscriber.error(reset());
+            end = () => subscriber.error(reset());
+            return real.watch(options).subscribe(subscriber);
+          });
+        },
+      };
+      return one;
+    };
+    return {
+      cut(): void {
+        isCut = true;
+        end();
+      },
+      mend(): void {
+        isCut = false;
+      },
+    };
+  }
+  const withConnection = async () => {
+    let watched = { cut: (): void => {}, mend: (): void => {} };
+    const world = await runControllers([crdNames()], (client) => {
+      watched = connection(client);
+    });
+    const crds = world.client.resource(CustomResourceDefinitions);
+    const accepted = async (): Promise<readonly string[]> =>
+      (await crds.list()).items
+        .filter(({ status }) => status?.acceptedNames?.kind === 'Kind')
+        .map(({ metadata }) => metadata.uid ?? '');
+    return { ...world, ...watched, crds, accepted };
+  };
+
+  test('a name is given once, also where news of definitions come late', async () => {
+    const { clock, crds, accepted, cut, mend } = await withConnection();
+    cut();
+    await crds.create(crd('as'));
+    await settled();
+    await crds.create(crd('bs'));
+    await settled();
+    mend();
+    await clock.advance(60_000);
+    expect(await accepted()).toEqual(['uid-as']);
+  });
+
+  test('a loser gets names that became free while no news came', async () => {
+    const { clock, crds, accepted, cut, mend } = await withConnection();
+    await crds.create(crd('as'));
+    await settled();
+    await crds.create(crd('bs'));
+    await settled();
+    expect(await accepted()).toEqual(['uid-as']);
+    cut();
+    await settled();
+    await crds.delete({ name: 'as.example.com' });
+    await settled();
+    mend();
+    await clock.advance(60_000);
+    expect(await accepted()).toEqual(['uid-bs']);
+  });
+
+  test('one that was made anew gets names when there is news of it', async () => {
+    const { client, clock, crds, accepted, cut, mend } = await withConnection();
+    client.fail = ({ subresource }) => (subresource === undefined ? undefined : new Error('not yet'));
+    await crds.create(crd('as'));
+    await settled();
+    cut();
+    client.fail = () => undefined;
+    await crds.delete({ name: 'as.example.com' });
+    await crds.create(crd('as', {}, { metadata: { name: 'as.example.com', uid: 'uid-anew' } }));
+    await clock.advance(700);
+    expect(await accepted()).toEqual([]);
+    mend();
+    await clock.advance(60_000);
+    expect(await accepted()).toEqual(['uid-anew']);
   });
 
   const Widgets = resourceType<ApiObject>({
