@@ -72,13 +72,16 @@ export async function runControllers(flags: ControllersFlags): Promise<void> {
     domains,
     rootCa: () => remote.ca,
   }).filter(({ name }) => names === 'all' || names.includes(name));
-  log.info({ controllers: [...new Set(wanted.map(({ name }) => name))] }, 'running');
-  const running = createManager({ client, log, graceMs })
+  const running = [...new Set(wanted.map(({ name }) => name))];
+  const idle = names === 'all' ? [] : names.filter((name) => !running.includes(name));
+  if (idle.length > 0) log.warn({ controllers: idle }, 'chosen, but nothing is configured for them to do');
+  log.info({ controllers: running }, 'running');
+  const managed = createManager({ client, log, graceMs })
     .add(...wanted)
     .run(stopping.signal);
-  const crash = await Promise.race([untilStopped(), crashed, running]);
+  const crash = await Promise.race([untilStopped(), crashed, managed]);
   stopping.abort();
-  await running;
+  await managed;
   log.info({}, 'stopped');
   if (crash !== undefined) throw new Error(`stopped after a fault: ${crash.message}`, { cause: crash });
 }

@@ -83,6 +83,19 @@ test('custom resources are accepted and cleaned up', async () => {
   await until(crds, { name }, (crd) => crd === undefined);
 });
 
+test('controllers that were chosen and have nothing to do are told of', async () => {
+  const chosen = ['--controllers', 'csr-signer,namespace', '--log-format', 'json'];
+  const program = await startKedge(['controllers', '--kubeconfig', server.kubeconfig, ...chosen]);
+  await eventually(
+    async () => program.stdout,
+    (text) => text.includes('"controllers":["namespace"]'),
+  );
+  expect(program.stdout).toContain(
+    '"controllers":["csr-signer"],"msg":"chosen, but nothing is configured for them to do"',
+  );
+  await program.stop();
+});
+
 test('SIGTERM stops the program with 0', async () => {
   expect(await controllers.stop()).toMatchObject({ code: 0, stderr: '' });
 });
