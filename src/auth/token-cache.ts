@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
-import { type Clock, steady } from '../runtime/clock.js';
+import type { Clock } from '../runtime/clock.js';
 import type { Authenticated } from './authenticator.js';
 import type { TokenAuthenticator } from './bearer-token.js';
 
 interface Remembered {
   readonly found: Authenticated;
-  /** By the cache's own time: who sets the clock back must not make answers count for longer. */
+  /** By the monotonic clock: who sets the time of day back must not make answers count for longer. */
   readonly until: number;
 }
 
@@ -15,7 +15,7 @@ interface Remembered {
  */
 export class TokenCache implements TokenAuthenticator {
   readonly #inner: TokenAuthenticator;
-  readonly #now: () => number;
+  readonly #clock: Clock;
   readonly #keepMs: number;
   readonly #limit: number;
   readonly #remembered = new Map<string, Remembered>();
@@ -25,7 +25,7 @@ export class TokenCache implements TokenAuthenticator {
     options: { readonly clock: Clock; readonly keepMs?: number; readonly limit?: number },
   ) {
     this.#inner = inner;
-    this.#now = steady(options.clock);
+    this.#clock = options.clock;
     this.#keepMs = options.keepMs ?? 10_000;
     this.#limit = options.limit ?? 20_000;
   }
@@ -33,7 +33,7 @@ export class TokenCache implements TokenAuthenticator {
   async authenticateToken(token: string, audiences: readonly string[]): Promise<Authenticated | undefined> {
     const key = hash('sha256', `${token.length} ${token}${JSON.stringify(audiences)}`, 'base64');
     const known = this.#remembered.get(key);
-    if (known !== undefined && this.#now() < known.until) return known.found;
+    if (known !== undefined && this.#clock.monotonic() < known.until) return known.found;
     this.#remembered.delete(key);
 
     const found = await this.#inner.authenticateToken(token, audiences);
@@ -42,7 +42,7 @@ export class TokenCache implements TokenAuthenticator {
   }
 
   #remember(key: string, found: Authenticated): void {
-    this.#remembered.set(key, { found, until: this.#now() + this.#keepMs });
+    this.#remembered.set(key, { found, until: this.#clock.monotonic() + this.#keepMs });
     if (this.#remembered.size <= this.#limit) return;
     const oldest = this.#remembered.keys().next();
     if (oldest.done !== true) this.#remembered.delete(oldest.value);

@@ -1,5 +1,5 @@
 import { noLongerNeeded } from '../runtime/abort.js';
-import { type Clock, steady } from '../runtime/clock.js';
+import type { Clock } from '../runtime/clock.js';
 import { type Backoff, defaultBackoff } from './backoff.js';
 
 /**
@@ -36,7 +36,6 @@ export const createWorkQueue = <K>(options: WorkQueueOptions<K>): WorkQueue<K> =
 
 class KeyedQueue<K> implements WorkQueue<K> {
   readonly #clock: Clock;
-  readonly #now: () => number;
   readonly #identity: (key: K) => string;
   readonly #backoff: Backoff;
   /** Due, in order; `#head` is where the next one stands. */
@@ -53,7 +52,6 @@ class KeyedQueue<K> implements WorkQueue<K> {
 
   constructor({ clock, identity, backoff }: WorkQueueOptions<K>) {
     this.#clock = clock;
-    this.#now = steady(clock);
     this.#identity = identity;
     this.#backoff = backoff ?? defaultBackoff(clock);
   }
@@ -66,7 +64,7 @@ class KeyedQueue<K> implements WorkQueue<K> {
     if (this.#closed) return;
     const id = this.#identity(key);
     if (delayMs > 0) {
-      this.#delayed.put(id, key, this.#now() + delayMs);
+      this.#delayed.put(id, key, this.#clock.monotonic() + delayMs);
       this.#setAlarm();
       return;
     }
@@ -134,10 +132,12 @@ class KeyedQueue<K> implements WorkQueue<K> {
     this.#alarm?.stop.abort(noLongerNeeded);
     const alarm = { at, stop: new AbortController() };
     this.#alarm = alarm;
-    void this.#clock.sleep(Math.max(0, at - this.#now()), alarm.stop.signal).then(() => {
+    // Whole milliseconds, rounded up: who wakes a fraction too early finds nothing due.
+    const waitMs = Math.max(0, Math.ceil(at - this.#clock.monotonic()));
+    void this.#clock.sleep(waitMs, alarm.stop.signal).then(() => {
       if (this.#alarm !== alarm) return;
       this.#alarm = undefined;
-      for (const key of this.#delayed.due(this.#now())) this.add(key);
+      for (const key of this.#delayed.due(this.#clock.monotonic())) this.add(key);
       this.#setAlarm();
     });
   }

@@ -8,18 +8,6 @@ export interface Clock {
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** For measuring: milliseconds that never go back. When the clock is set back, they stand still since they were last asked. */
-export function steady(clock: Pick<Clock, 'now'>): () => number {
-  let last = clock.now();
-  let behind = 0;
-  return () => {
-    const now = clock.now();
-    if (now + behind < last) behind = last - now;
-    last = now + behind;
-    return last;
-  };
-}
-
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),

@@ -2,7 +2,7 @@ import { badRequest } from '../../api/errors.js';
 import { parseDuration } from '../../api/go-duration.js';
 import type { Query } from '../../api/options.js';
 import { noLongerNeeded } from '../../runtime/abort.js';
-import { type Clock, steady } from '../../runtime/clock.js';
+import type { Clock } from '../../runtime/clock.js';
 
 /**
  * The time a request may take, in milliseconds: what the caller asks for with `timeout=`, if that is positive and
@@ -27,7 +27,6 @@ interface Waiting {
  */
 export class Deadlines {
   readonly #clock: Clock;
-  readonly #now: () => number;
   readonly #longest: number;
   readonly #signal: AbortSignal;
   readonly #waiting = new Set<Waiting>();
@@ -36,7 +35,6 @@ export class Deadlines {
   /** `longest`: milliseconds everybody has. Once the signal aborts, nobody's time is watched any more. */
   constructor(clock: Clock, longest: number, signal: AbortSignal) {
     this.#clock = clock;
-    this.#now = steady(clock);
     this.#longest = longest;
     this.#signal = signal;
   }
@@ -50,7 +48,7 @@ export class Deadlines {
     return new Promise((resolve, reject) => {
       const stopped = milliseconds < this.#longest ? new AbortController() : undefined;
       const waiting: Waiting = {
-        at: this.#now() + milliseconds,
+        at: this.#clock.monotonic() + milliseconds,
         expire: () => resolve(late()),
       };
       const done = (): void => {
@@ -84,9 +82,9 @@ export class Deadlines {
     while (!this.#signal.aborted) {
       const [first] = this.#waiting;
       if (first === undefined) break;
-      const left = first.at - this.#now();
+      const left = first.at - this.#clock.monotonic();
       if (left > 0) await this.#clock.sleep(left, this.#signal);
-      const now = this.#now();
+      const now = this.#clock.monotonic();
       for (const waiting of this.#waiting) {
         if (waiting.at > now) break;
         this.#waiting.delete(waiting);

@@ -1,7 +1,7 @@
 import type { Domains } from '../../api/domains.js';
 import type { FieldRequirement, LabelRequirement } from '../../api/selectors.js';
 import { parseFieldSelector, parseLabelSelector } from '../../api/selectors.js';
-import { type Clock, steady } from '../../runtime/clock.js';
+import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../runtime/logger.js';
 import type { AccessAttributes, Authorizer, Decision } from '../authorizer.js';
 import type { CallReview } from './call-review.js';
@@ -27,14 +27,13 @@ const maxQuestion = 10_000;
 
 /** Asks a server elsewhere, by a SubjectAccessReview. One that does not answer has no opinion. */
 export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer {
-  const { call, domains, log, allowedMs = 300_000, refusedMs = 30_000 } = options;
-  const now = steady(options.clock);
+  const { call, domains, log, clock, allowedMs = 300_000, refusedMs = 30_000 } = options;
   const remembered = new Map<string, Remembered>();
   const remember = (question: string, decision: Decision): void => {
     if (question.length > maxQuestion) return;
     const keepMs = decision.verdict === 'allow' ? allowedMs : refusedMs;
     remembered.delete(question);
-    remembered.set(question, { decision, until: now() + keepMs });
+    remembered.set(question, { decision, until: clock.monotonic() + keepMs });
     const oldest = remembered.size > maxRemembered ? remembered.keys().next() : undefined;
     if (oldest !== undefined && oldest.done !== true) remembered.delete(oldest.value);
   };
@@ -43,7 +42,7 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer
       const spec = specOf(attributes);
       const question = JSON.stringify(spec);
       const known = remembered.get(question);
-      if (known !== undefined && now() < known.until) return known.decision;
+      if (known !== undefined && clock.monotonic() < known.until) return known.decision;
       try {
         const decision = decisionIn(
           await call({
