@@ -1,4 +1,5 @@
 import { goJson } from '../../api/go-text.js';
+import type { JsonObject } from '../../api/object.js';
 import type { Steps } from '../../api/steps.js';
 import type { ResourceDefinition } from '../../registry/resource-definition.js';
 import { inTurns } from '../../runtime/turn-taking.js';
@@ -69,16 +70,21 @@ interface V3Documents {
   readonly index: Buffer;
   readonly byPath: ReadonlyMap<string, Document>;
 }
-const v3Made = new WeakMap<Served, Promise<V3Documents>>();
 
-function v3Documents(served: Served): Promise<V3Documents> {
-  const known = v3Made.get(served);
-  if (known !== undefined) return known;
-  const made = inTurns(makeV3(served));
-  v3Made.set(served, made);
-  made.catch(() => v3Made.delete(served));
-  return made;
+/** Made in turns with others when first asked for, once for all who ask; what failed is tried again. */
+function madeOnce<V>(make: (served: Served) => Steps<V>): (served: Served) => Promise<V> {
+  const all = new WeakMap<Served, Promise<V>>();
+  return (served) => {
+    const known = all.get(served);
+    if (known !== undefined) return known;
+    const made = inTurns(make(served));
+    all.set(served, made);
+    made.catch(() => all.delete(served));
+    return made;
+  };
 }
+
+const v3Documents = madeOnce(makeV3);
 
 function* makeV3({ groups }: Served): Steps<V3Documents> {
   const byPath = new Map<string, Document>();
@@ -112,23 +118,15 @@ function versionDocument(version: ServedVersion): Document {
 }
 
 type V2Form = 'json' | 'protobuf';
-const v2Made = new WeakMap<Served, Map<V2Form, Promise<Document>>>();
+const v2Documents: Readonly<Record<V2Form, (served: Served) => Promise<Document>>> = {
+  json: madeOnce((served) => makeV2(served, openApiV2Json)),
+  protobuf: madeOnce((served) => makeV2(served, openApiV2Protobuf)),
+};
 
-function v2Document(served: Served, form: V2Form): Promise<Document> {
-  const all = v2Made.get(served) ?? new Map<V2Form, Promise<Document>>();
-  v2Made.set(served, all);
-  const known = all.get(form);
-  if (known !== undefined) return known;
-  const made = inTurns(makeV2(served, form));
-  all.set(form, made);
-  made.catch(() => all.delete(form));
-  return made;
-}
-
-function* makeV2({ definitions }: Served, form: V2Form): Steps<Document> {
+function* makeV2({ definitions }: Served, encode: (tree: JsonObject) => Steps<Buffer>): Steps<Document> {
   const told = definitions.filter(({ origin, undiscovered }) => origin === 'custom' || !undiscovered);
   const tree = yield* openApiV2(told);
-  const bytes = yield* form === 'json' ? openApiV2Json(tree) : openApiV2Protobuf(tree);
+  const bytes = yield* encode(tree);
   yield;
   return documentOf(bytes);
 }
@@ -136,7 +134,7 @@ function* makeV2({ definitions }: Served, form: V2Form): Steps<Document> {
 async function v2Answer(served: Served, asked: Asked): Promise<Bytes> {
   const form = formIn(asked.accept);
   if (form === undefined) return unacceptable(v2Varies);
-  const found = fresh(await v2Document(served, form), form === 'json' ? json : v2ProtobufAnswer, asked, v2Varies);
+  const found = fresh(await v2Documents[form](served), form === 'json' ? json : v2ProtobufAnswer, asked, v2Varies);
   return { ...found, compressible: true };
 }
 

@@ -10,8 +10,10 @@ import { builtinDefinitions } from '../../../src/resources/index.js';
 import { widgets } from '../served.js';
 
 const now = Date.UTC(2026, 0, 1);
-const custom = (group: string): readonly ResourceDefinition[] => {
-  const crd = widgets({ properties: { group: { type: 'string', enum: [group] } } });
+const custom = (group: string, members = 0): readonly ResourceDefinition[] => {
+  const many = Array.from({ length: members }, (_, at) => [`m${at}`, { type: 'string', description: 'x'.repeat(100) }]);
+  const properties = { group: { type: 'string', enum: [group] }, ...Object.fromEntries(many) };
+  const crd = widgets({ properties });
   return customResourcesOf(
     {
       ...crd,
@@ -123,3 +125,26 @@ test.each([
   const answer = await open().ask('/openapi/v2', accept === undefined ? {} : { accept });
   expect([answer?.code, (answer?.bytes.length ?? 0) > 0]).toEqual([code, code === 200]);
 });
+
+test.each([
+  ['/openapi/v3', undefined],
+  ['/openapi/v2', undefined],
+  ['/openapi/v2', 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf'],
+])(
+  '%s of many large definitions is made once for all who ask, and others have turns meanwhile (%s)',
+  async (path, accept) => {
+    const { catalogue } = open();
+    catalogue.setCustom(Array.from({ length: 40 }, (_, at) => custom(`many${at}.example.com`, 400)).flat());
+    let turns = 0;
+    const other = (): void => {
+      turns++;
+      immediate = setImmediate(other);
+    };
+    let immediate = setImmediate(other);
+    const asked = { path, accept, now, hash: undefined, ifNoneMatch: undefined };
+    const [one, two] = await Promise.all([1, 2].map(() => openApiAnswer(catalogue.current(), asked)));
+    clearImmediate(immediate);
+    expect(turns).toBeGreaterThan(1);
+    expect(one?.type === 'bytes' && two?.type === 'bytes' && one.bytes === two.bytes).toBe(true);
+  },
+);
