@@ -268,35 +268,15 @@ function write(
     onStuck();
     out.destroy();
   });
-  return 'length' in body ? writeAll(body, out) : writeStreamed(body, out);
+  return writeAll(body, out);
 }
 
-function writeAll({ chunks }: Body, out: ServerResponse | ServerHttp2Stream): Promise<void> {
-  return new Promise((resolve) => {
-    const coming = chunks[Symbol.iterator]();
-    const proceed = (): void => {
-      while (!out.destroyed && !out.writableEnded) {
-        const { done, value } = coming.next();
-        if (done) out.end();
-        else if (!out.write(value)) {
-          out.once('drain', proceed);
-          return;
-        }
-      }
-      resolve();
-    };
-    out.once('close', resolve);
-    proceed();
-  });
-}
-
-async function writeStreamed({ chunks }: StreamedBody, out: ServerResponse | ServerHttp2Stream): Promise<void> {
-  let go = (): void => {};
-  const closed = new Promise<void>((resolve) => out.once('close', resolve));
-  out.on('drain', () => go());
+async function writeAll({ chunks }: Body | StreamedBody, out: ServerResponse | ServerHttp2Stream): Promise<void> {
+  let goOn = (): void => {};
+  for (const event of ['drain', 'close']) out.on(event, () => goOn());
   for await (const chunk of chunks) {
     if (out.destroyed) return;
-    if (!out.write(chunk)) await Promise.race([closed, new Promise<void>((resolve) => (go = resolve))]);
+    if (!out.write(chunk)) await new Promise<void>((resolve) => (goOn = resolve));
   }
   out.end();
 }
