@@ -54,6 +54,16 @@ async function start(prepare: (client: FakeClient) => unknown = () => {}) {
   return { ...world, owners, dependents, names, key };
 }
 
+/** A Widget that owns a Secret; answers where Widgets are. */
+async function widgetThatOwns(client: FakeClient, secret: string) {
+  const widgets = client.resource<ApiObject>(Widgets);
+  const metadata = { name: 'w', namespace: 'n' };
+  const widget = await widgets.create({ apiVersion: 'example.com/v1', kind: 'Widget', metadata });
+  await client.resource(Secrets).create(dependent(secret, [refTo(widget)]));
+  await settled();
+  return widgets;
+}
+
 describe('decide', () => {
   const finding = (state: OwnerState, uid: string = state) => ({
     reference: { apiVersion: 'v1', kind: 'X', name: uid, uid },
@@ -230,15 +240,11 @@ describe('garbage-collector', () => {
     ['was seen to go', undefined, 'get'],
     ['was found to be gone', ['get'], 'delete'],
   ])('dependents go with an owner that %s before its definition did', async (_, can, fails) => {
-    const { client, clock, dependents, names, key } = await start((api) => {
+    const { client, clock, names, key } = await start((api) => {
       api.discovered = [...api.discovered, discovered(Widgets, can)];
     });
     const served = client.discovered;
-    const widgets = client.resource<ApiObject>(Widgets);
-    const metadata = { name: 'w', namespace: 'n' };
-    const w = await widgets.create({ apiVersion: 'example.com/v1', kind: 'Widget', metadata });
-    await dependents.create(dependent('d', [refTo(w)]));
-    await settled();
+    const widgets = await widgetThatOwns(client, 'd');
     client.fail = ({ verb, plural }) =>
       verb === fails && plural === 'secrets' ? serviceUnavailable('not now') : undefined;
     await widgets.delete(key('w'));
@@ -438,15 +444,11 @@ describe('garbage-collector', () => {
   });
 
   test('dependents go with an owner that went while its resource was served in one version after the other', async () => {
-    const { client, clock, dependents, names, key } = await start((api) => {
+    const { client, clock, names, key } = await start((api) => {
       api.discovered = [...api.discovered, discovered(Widgets)];
     });
     const served = client.discovered;
-    const widgets = client.resource<ApiObject>(Widgets);
-    const metadata = { name: 'w', namespace: 'n' };
-    const w = await widgets.create({ apiVersion: 'example.com/v1', kind: 'Widget', metadata });
-    await dependents.create(dependent('d', [refTo(w)]));
-    await settled();
+    const widgets = await widgetThatOwns(client, 'd');
     client.fail = unlistable;
     client.discovered = [
       ...served.filter(({ plural }) => plural !== 'widgets'),
@@ -463,14 +465,10 @@ describe('garbage-collector', () => {
   });
 
   test('resources of a group that could not be discovered are watched as before, until they are no longer served', async () => {
-    const { client, clock, dependents, names, key } = await start((api) => {
+    const { client, clock, names, key } = await start((api) => {
       api.discovered = [...api.discovered, discovered(Widgets)];
     });
-    const widgets = client.resource<ApiObject>(Widgets);
-    const metadata = { name: 'w', namespace: 'n' };
-    const w = await widgets.create({ apiVersion: 'example.com/v1', kind: 'Widget', metadata });
-    await dependents.create(dependent('d', [refTo(w)]));
-    await settled();
+    const widgets = await widgetThatOwns(client, 'd');
     const { watching } = client;
     client.discovered = client.discovered.filter(({ group }) => group === '');
     client.undiscovered = [{ group: 'example.com', version: 'v1', message: 'no' }];
