@@ -49,7 +49,7 @@ const directions: Readonly<Record<string, readonly string[]>> = {
 const confined: Readonly<Record<string, readonly string[]>> = {
   '@peculiar/x509': ['src/pki', 'test/pki'],
   'reflect-metadata': ['src/pki', 'test/pki'],
-  '@kubernetes/client-node': ['src/client/kubeconfig.ts', 'test'],
+  '@kubernetes/client-node': ['src/client/kubeconfig.ts', 'test', 'examples'],
   rxjs: ['test'],
   'rxjs/internal/Observable': ['src/runtime/observable.ts'],
   'rxjs/internal/Subscription': ['src/runtime/observable.ts'],
@@ -59,7 +59,7 @@ const confined: Readonly<Record<string, readonly string[]>> = {
   '@bufbuild/protobuf': ['src/store/etcd'],
   re2js: ['src/api/regular-expression.ts'],
   jose: ['src/auth'],
-  yaml: ['src/api/yaml.ts', 'test'],
+  yaml: ['src/api/yaml.ts', 'test', 'examples'],
   commander: ['src/main.ts', 'src/cli'],
   zod: ['src/main.ts', 'src/cli'],
   'prom-client': ['src/runtime/metrics.ts'],

@@ -82,6 +82,19 @@ describe('options', () => {
     );
   });
 
+  test('the page about servers in programs has every option, and names only options that are there', () => {
+    const rows = tableOf('docs/embedding.md', 'option of `createServer`');
+    const declared = read('src/server/options.ts').match(/interface ServerOptions \{\n([\s\S]*?)^\}/m)?.[1] ?? '';
+    expect(rows.map(([name]) => name)).toEqual(
+      [...declared.matchAll(/^ {2}readonly (\w+)\?:/gm)].map(([, name]) => name),
+    );
+    const inFile = rows.flatMap(([, , told = '']) =>
+      [...`\`${told}\``.matchAll(/`([a-zA-Z.]+)`/g)].map(([, name]) => name ?? ''),
+    );
+    const known = (name: string): boolean => accepted.some((one) => one === name || one.startsWith(`${name}.`));
+    expect(inFile.filter((name) => !known(name))).toEqual([]);
+  });
+
   test('the page has every flag', () => {
     const flags = new Set([...read('src/cli/command-line.ts').matchAll(/'(--[a-z-]+) </g)].map(([, flag]) => flag));
     const told = new Set([...read('docs/options.md').matchAll(/`(--[a-z-]+) /g)].map(([, flag]) => flag));
