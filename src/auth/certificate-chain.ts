@@ -53,7 +53,7 @@ export function verifyClientChain(
         if (!issuer.subjectDer.equals(last.issuerDer) || chain.includes(issuer)) continue;
         if (++signatures > maxSignatures)
           return { refused: 'x509: signature check attempts limit reached while verifying certificate chain' };
-        const wrong = issuerProblem(issuer, last, chain, given.now);
+        const wrong = issuerProblem(issuer, { last, chain, trusted, now: given.now });
         if (wrong !== undefined) {
           nearest = wrong;
           continue;
@@ -85,16 +85,23 @@ function problemOf(certificate: Certificate, purpose: CertificatePurpose, now: n
 /** Why `issuer` may not stand above `last` in this chain. */
 function issuerProblem(
   issuer: Certificate,
-  last: Certificate,
-  chain: readonly Certificate[],
-  now: number,
+  given: {
+    readonly last: Certificate;
+    readonly chain: readonly Certificate[];
+    /** Is it an anchor? */
+    readonly trusted: boolean;
+    readonly now: number;
+  },
 ): string | undefined {
+  const { last, chain, trusted, now } = given;
   const purpose = purposeOf(issuer);
   if ((issuer.version === 3 && !issuer.isCA) || !purpose.signsCertificates) {
     return 'x509: certificate signed by unknown authority';
   }
   if (insecure.has(last.signatureAlgorithm.oid)) return 'x509: certificate signed with an insecure algorithm';
   if (!isSignedBy(last, issuer)) return 'x509: certificate signed by unknown authority';
+  // Before version 3 a certificate cannot say what it is: only our own trust makes it a CA, never that of another CA.
+  if (!trusted && !issuer.isCA) return 'x509: certificate is not authorized to sign other certificates';
   const below = chain.slice(1).filter(({ subjectDer, issuerDer }) => !subjectDer.equals(issuerDer)).length;
   if (issuer.pathLength !== undefined && below > issuer.pathLength) {
     return 'x509: too many intermediates for path length constraint';

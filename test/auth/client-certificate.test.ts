@@ -120,6 +120,14 @@ test.each<[string, () => readonly Forged[], string]>([
     },
     unknownAuthority,
   ],
+  ...([1, 2] as const).map((version): [string, () => readonly Forged[], string] => [
+    `an issuer of version ${version}, which cannot say that it is no CA`,
+    () => {
+      const user = forge({ subject: [[commonName, 'mallory']], issuer: root, version });
+      return [client({ issuer: user }), user];
+    },
+    'x509: certificate is not authorized to sign other certificates',
+  ]),
   [
     'an issuer that may not sign',
     () => {
@@ -185,6 +193,11 @@ test.each([
   ['something unknown that is not critical', [extensions.unknown({ critical: false })]],
 ])('%s is no obstacle', async (_name, given) => {
   expect(await authenticate([client({ extensions: given })])).toBeDefined();
+});
+
+test('a trusted CA may be of version 1', async () => {
+  const old = forge({ subject: [[commonName, 'old']], version: 1 });
+  expect(await authenticate([client({ issuer: old })], old.pem)).toBeDefined();
 });
 
 test('what is no certificate at all is refused', async () => {

@@ -30,6 +30,8 @@ export interface Wanted {
   readonly extensions?: readonly Buffer[];
   /** Signs in the issuer's place. */
   readonly signedBy?: KeyObject;
+  /** Default 3. */
+  readonly version?: 1 | 2 | 3;
 }
 
 export const attributes = { commonName: '2.5.4.3', organization: '2.5.4.10', uid: '1.3.6.1.4.1.57683.2' } as const;
@@ -43,8 +45,9 @@ export function forge(wanted: Wanted): Forged {
     ...wanted.subject.map(([type, value]) => setOf([sequence(oid(type), encode(tags.utf8String, Buffer.from(value)))])),
   );
   const now = Date.UTC(2026, 0, 1);
+  const { version = 3 } = wanted;
   const toBeSigned = sequence(
-    encode(constructed(0), unsignedInteger(Buffer.from([2]))),
+    ...(version === 1 ? [] : [encode(constructed(0), unsignedInteger(Buffer.from([version - 1])))]),
     unsignedInteger(Buffer.from([serial++ & 0x7f, 1])),
     ecdsaWithSha256,
     wanted.issuer?.name ?? name,
