@@ -13,6 +13,7 @@ const maxAgeMs = 3_600_000;
 
 interface Fetched {
   readonly keys: readonly IssuerKey[];
+  /** By the monotonic clock: who sets the time of day back must not make withdrawn keys count for longer. */
   readonly at: number;
 }
 
@@ -41,7 +42,7 @@ export class IssuerKeys {
 
   /** Keys of this id; without one, all. undefined: the issuer has not been reached yet. Never fails. */
   async withId(keyId: string): Promise<readonly IssuerKey[] | undefined> {
-    const isOld = this.#fetched === undefined || this.#clock.now() - this.#fetched.at > maxAgeMs;
+    const isOld = this.#fetched === undefined || this.#clock.monotonic() - this.#fetched.at > maxAgeMs;
     const found = this.#among(keyId);
     if (isOld || found?.length === 0) await this.#refresh();
     return this.#among(keyId);
@@ -60,8 +61,8 @@ export class IssuerKeys {
   /** Asks the issuer, once for all who wait, and not too often. */
   async #refresh(): Promise<void> {
     if (this.#underway === undefined) {
-      if (this.#clock.now() - this.#asked < restMs) return;
-      this.#asked = this.#clock.now();
+      if (this.#clock.monotonic() - this.#asked < restMs) return;
+      this.#asked = this.#clock.monotonic();
       this.#underway = this.#ask().finally(() => {
         this.#underway = undefined;
       });
@@ -72,7 +73,7 @@ export class IssuerKeys {
   async #ask(): Promise<void> {
     try {
       const keys = await this.#keysOf(await this.#keySetUri());
-      this.#fetched = { keys, at: this.#clock.now() };
+      this.#fetched = { keys, at: this.#clock.monotonic() };
       this.#log.debug({ issuer: this.#issuer.url, keys: keys.length }, 'fetched the keys of an issuer');
     } catch (error) {
       this.#log.warn({ issuer: this.#issuer.url, err: error }, 'the keys of an issuer cannot be fetched');

@@ -6,6 +6,7 @@ import type { JwtIssuer } from '../../../src/auth/jwt/jwt-issuer.js';
 import { jwtTokens } from '../../../src/auth/jwt/jwt-tokens.js';
 import { silentLogger } from '../../../src/runtime/logger.js';
 import { FakeClock } from '../../../src/testing/fake-clock.js';
+import { SetBackClock } from '../../set-back.js';
 import { IssuerServer, issuerUrl, jwtIssuer, testKey, testToken } from './issuer.js';
 
 const key = testKey('ES256');
@@ -242,6 +243,28 @@ describe('keys', () => {
     expect(await tokens.authenticateToken(token, [])).toBeDefined();
     await clock.advance(1);
     await expect(tokens.authenticateToken(token, [])).rejects.toThrow('failed to verify');
+  });
+
+  test('age and are asked for as time goes by, also when the time of day is set back', async () => {
+    const back = new SetBackClock();
+    const tokens = jwtTokens(jwtIssuer(), {
+      domains: defaultDomains,
+      clock: back,
+      log: silentLogger,
+      fetch: server.fetch,
+    });
+    const withdrawn = testToken({ ...claims, uid: 'u', exp: now + 100_000 }, key);
+    await tokens.authenticateToken(withdrawn, []);
+    back.setBack(86_400_000);
+    const next = testKey('ES256', 'next');
+    server.keys = [next.jwk];
+    await back.advance(10_000);
+    expect(await tokens.authenticateToken(testToken({ ...claims, uid: 'u' }, next), [])).toBeDefined();
+    server.keys = [];
+    await back.advance(3_600_001);
+    await expect(tokens.authenticateToken(testToken({ ...claims, uid: 'u' }, next), [])).rejects.toThrow(
+      'failed to verify',
+    );
   });
 
   test('strangers cannot make us ask for them again and again', async () => {
