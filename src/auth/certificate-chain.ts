@@ -113,7 +113,8 @@ function issuerProblem(
   return problemOf(issuer, purpose, now);
 }
 
-function isSignedBy({ signatureAlgorithm, toBeSigned, signature }: Certificate, issuer: Certificate): boolean {
+/** Did the key of `issuer` sign the certificate? */
+export function isSignedBy({ signatureAlgorithm, toBeSigned, signature }: Certificate, issuer: Certificate): boolean {
   try {
     verifySignature({ algorithm: signatureAlgorithm, data: toBeSigned, signature }, issuer.publicKey);
     return true;

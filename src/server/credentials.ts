@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { isSignedBy } from '../auth/certificate-chain.js';
 import { generateServiceAccountKey, readSigningKey } from '../auth/service-account-keys.js';
 import { readPemCertificates } from '../pki/certificate.js';
 import {
@@ -10,6 +11,7 @@ import {
   type KeyPair,
   loadCertificateAuthority,
 } from '../pki/certificate-authority.js';
+import { keyPairProblem } from '../resources/secrets/key-pair.js';
 import type { Clock } from '../runtime/clock.js';
 
 /** Keys and certificates the server itself needs: made at the first start, found again at every later one. */
@@ -55,7 +57,10 @@ export async function openCredentials(options: CredentialOptions): Promise<Crede
     return (
       certificate !== undefined &&
       certificate.notAfter - clock.now() > renewBefore &&
-      certificate.issuerDer.equals(ca.certificate.subjectDer)
+      // By the key and not by the name alone: every CA made here has the same.
+      certificate.issuerDer.equals(ca.certificate.subjectDer) &&
+      isSignedBy(certificate, ca.certificate) &&
+      keyPairProblem(Buffer.from(pair.certificate), Buffer.from(pair.key)) === undefined
     );
   };
   return {

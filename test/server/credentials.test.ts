@@ -1,0 +1,49 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { isSignedBy } from '../../src/auth/certificate-chain.js';
+import { type Certificate, readPemCertificates } from '../../src/pki/certificate.js';
+import { openCredentials } from '../../src/server/credentials.js';
+import { FakeClock } from '../../src/testing/fake-clock.js';
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'kedge-credentials-'));
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+const open = async () => {
+  const credentials = await openCredentials({ directory, hosts: [], clock: new FakeClock() });
+  return { ca: credentials.ca.certificate, ...(await credentials.forListening()) };
+};
+const leafOf = ({ certificate }: { readonly certificate: string }): Certificate => {
+  const [leaf] = readPemCertificates(certificate);
+  if (leaf === undefined) throw new Error('no certificate');
+  return leaf;
+};
+
+test('are found again at the next start', async () => {
+  const first = await open();
+  expect(await open()).toEqual(first);
+});
+
+test('are made anew under another CA, though it has the same name', async () => {
+  const before = await open();
+  rmSync(join(directory, 'ca.pem'));
+  const after = await open();
+  expect(after.ca.subjectDer).toEqual(before.ca.subjectDer);
+  expect(isSignedBy(leafOf(after.serving), after.ca)).toBe(true);
+  expect(isSignedBy(leafOf(after.admin), after.ca)).toBe(true);
+});
+
+test.each(['apiserver', 'admin'])('of %s are made anew if the key is not that of the certificate', async (name) => {
+  const first = await open();
+  const path = join(directory, `${name}.pem`);
+  const text = readFileSync(path, 'utf8');
+  writeFileSync(path, text.slice(0, text.indexOf('-----BEGIN PRIVATE KEY')));
+  const { serving, admin } = await open();
+  const made = name === 'admin' ? admin : serving;
+  expect(made.key).toContain('PRIVATE KEY');
+  expect(made).not.toEqual(name === 'admin' ? first.admin : first.serving);
+});
