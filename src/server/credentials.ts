@@ -131,19 +131,26 @@ function inDirectory(directory: string): Files {
   const fileOf = (name: string): string => join(directory, `${name}.pem`);
   const write = async (name: string, made: KeyPair): Promise<KeyPair> => {
     await writeWhole(fileOf(name), `${made.certificate}${made.key}`, 0o600);
-    await writeWhole(join(directory, `${name}.crt`), made.certificate, 0o644);
-    return made;
+    return copied(name, made);
+  };
+  const copied = async (name: string, pair: KeyPair): Promise<KeyPair> => {
+    const path = join(directory, `${name}.crt`);
+    if ((await readIfThere(path)) !== pair.certificate) await writeWhole(path, pair.certificate, 0o644);
+    return pair;
   };
   return {
     async pair(name, make, good) {
       const found = await readIfThere(fileOf(name));
       const known = found === undefined ? undefined : split(found);
-      return known !== undefined && holds(() => good(known)) ? known : write(name, await make());
+      return known !== undefined && holds(() => good(known)) ? copied(name, known) : write(name, await make());
     },
     async keep(name, make, read) {
       const found = await readIfThere(fileOf(name));
       if (found === undefined) return read(await write(name, await make()));
-      return undamaged(fileOf(name), () => read(split(found)));
+      const pair = split(found);
+      const kept = undamaged(fileOf(name), () => read(pair));
+      await copied(name, pair);
+      return kept;
     },
     async text(name, make, good) {
       const path = join(directory, name);

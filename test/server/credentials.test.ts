@@ -47,3 +47,16 @@ test.each(['apiserver', 'admin'])('of %s are made anew if the key is not that of
   expect(made.key).toContain('PRIVATE KEY');
   expect(made).not.toEqual(name === 'admin' ? first.admin : first.serving);
 });
+
+test('the readable copy of a certificate says what the server uses, whoever put that there', async () => {
+  const text = (name: string): string => readFileSync(join(directory, name), 'utf8');
+  await open();
+  const brought = text('ca.pem');
+  rmSync(join(directory, 'ca.pem'));
+  await open();
+  writeFileSync(join(directory, 'ca.pem'), brought);
+  rmSync(join(directory, 'admin.crt'));
+  const { ca, admin } = await open();
+  expect(leafOf({ certificate: text('ca.crt') }).der).toEqual(ca.der);
+  expect(text('admin.crt')).toBe(admin.certificate);
+});
