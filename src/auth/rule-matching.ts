@@ -25,8 +25,8 @@ function resourceMatches(resources: readonly string[], { resource, subresource }
   return resources.includes(`${resource}/${subresource}`) || resources.includes(`${all}/${subresource}`);
 }
 
-const nameMatches = (names: readonly string[], name: string | undefined): boolean =>
-  names.length === 0 || (name !== undefined && name !== '' && names.includes(name));
+/** The empty name is what requests without one have. */
+const nameMatches = (names: readonly string[], name = ''): boolean => names.length === 0 || names.includes(name);
 
 /** `*` covers everything, `/a/*` what starts with `/a/`, any other text itself. */
 export const urlCovers = (granted: string, path: string): boolean =>
