@@ -25,7 +25,7 @@ export async function escalationRefusal(
 ): Promise<ApiError | undefined> {
   const { user, key, resource } = attributes;
   const namespace = resource.namespaced ? (key.namespace ?? '') : '';
-  const held = await rbac.rulesHeldBy(user, namespace);
+  const held = await rbac.rulesHeldBy(user, namespace, resource);
   if (atomCount(rules) > maxAtoms) {
     return forbidden(
       namedSubject(attributes),

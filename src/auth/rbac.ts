@@ -18,8 +18,11 @@ export interface HeldRules {
 /** Roles and bindings as the questions asked of them. */
 export interface Rbac extends Authorizer {
   rulesFor: NonNullable<Authorizer['rulesFor']>;
-  /** What a user holds in a namespace; with an empty namespace, only what is granted everywhere. */
-  rulesHeldBy(user: UserInfo, namespace: string): Promise<HeldRules>;
+  /**
+   * What a user holds in a namespace; with an empty namespace, only what is granted everywhere. A role that is not there
+   * is missed under the name of the resource that is being written, as Kubernetes does.
+   */
+  rulesHeldBy(user: UserInfo, namespace: string, writing: { readonly plural: string }): Promise<HeldRules>;
   /** Rules of a referenced role; a Role is looked for in the namespace. */
   rulesOf(roleRef: RoleRef, namespace: string): Promise<RoleRules>;
 }
@@ -27,11 +30,11 @@ export interface Rbac extends Authorizer {
 /** Decides by roles and bindings. Only ever allows: what no rule allows is somebody else's to decide. */
 export function rbac(objects: ObjectSource, domains: Domains): Rbac {
   const current = roleIndexes(objects);
-  const held = (index: RoleIndex, user: UserInfo, namespace: string): HeldRules => {
+  const held = (index: RoleIndex, user: UserInfo, namespace: string, plural?: string): HeldRules => {
     const rules: PolicyRule[] = [];
     const errors: string[] = [];
     for (const grant of index.grantsTo(user, namespace)) {
-      const found = lookUp(index, grant, domains);
+      const found = lookUp(index, grant, domains, plural);
       if (typeof found === 'string') errors.push(found);
       else for (const rule of found) rules.push(rule);
     }
@@ -65,7 +68,7 @@ export function rbac(objects: ObjectSource, domains: Domains): Rbac {
       };
     },
 
-    rulesHeldBy: async (user, namespace) => held(await current(), user, namespace),
+    rulesHeldBy: async (user, namespace, { plural }) => held(await current(), user, namespace, plural),
     rulesOf: async (roleRef, namespace) => (await current()).rulesOf(roleRef, namespace),
   };
 }
@@ -78,12 +81,16 @@ const resourceRule = ({ verbs, apiGroups, resources, resourceNames }: PolicyRule
 });
 
 /** The rules a grant gives, or why they cannot be told. */
-function lookUp(index: RoleIndex, { binding, namespace }: Grant, { api }: Domains): readonly PolicyRule[] | string {
-  const { roleRef } = binding;
+function lookUp(
+  index: RoleIndex,
+  { binding: { roleRef }, namespace }: Grant,
+  { api }: Domains,
+  called = roleRef.kind.toLowerCase(),
+): readonly PolicyRule[] | string {
   const found = index.rulesOf(roleRef, namespace);
   if ('rules' in found) return found.rules;
   if (found.missing === 'kind') return unknownRoleKind(roleRef);
-  return `${roleRef.kind.toLowerCase()}.rbac.authorization.${api} ${quote(roleRef.name)} not found`;
+  return `${called}.rbac.authorization.${api} ${quote(roleRef.name)} not found`;
 }
 
 /** What is said of a roleRef that refers to no role. */

@@ -162,14 +162,14 @@ describe('roles', () => {
     );
   });
 
-  test('a broken binding of the writer is told', async () => {
+  test('a broken binding of the writer is told, under the name of what is written', async () => {
     objects.put(RoleBindings, {
       metadata: { name: 'z', namespace: 'ns' },
       roleRef: { apiGroup, kind: 'Role', name: 'lost' },
       subjects: [subject('alice')],
     });
     await expect(writeRole(role('r', rule('get', '', 'pods')))).rejects.toThrow(
-      '; resolution errors: [role.rbac.authorization.k8s.io "lost" not found]',
+      '; resolution errors: [roles.rbac.authorization.k8s.io "lost" not found]',
     );
   });
 
