@@ -25,7 +25,7 @@ export interface EncodedRecord {
  * A file of fixed size in which records are durable before the database has them.
  *
  * A synced write to a log is dear because the log grows, and the file system has to note its new length. This file never
- * does: it is filled with zeros once and then written over and over. It has two halves, and in each stands, from its
+ * does: it is filled with zeros when it is opened and then written over and over. It has two halves, and in each stands, from its
  * beginning,
  *
  *     revision 8 | length 4 | record
@@ -86,10 +86,10 @@ function recordsIn(half: Buffer): readonly EncodedRecord[] {
 export function openJournal(directory: string, size: number): Journal {
   const half = Math.floor(size / 2);
   const path = join(directory, fileName);
-  if (!existsSync(path) || statSync(path).size !== half * 2) {
-    writeFileSync(path, Buffer.alloc(half * 2), { flush: true });
-    syncDirectory(directory);
-  }
+  // What a write cut short has left behind a record that is not whole must never follow one of a later opening.
+  const isThere = existsSync(path) && statSync(path).size === half * 2;
+  writeFileSync(path, Buffer.alloc(half * 2), { flag: isThere ? 'r+' : 'w', flush: true });
+  if (!isThere) syncDirectory(directory);
   const file = openSync(path, constants.O_WRONLY | (writesAreSynced ? constants.O_DSYNC : 0));
   let start = 0;
   let at = 0;
