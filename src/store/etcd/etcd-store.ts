@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { within } from '../../runtime/abort.js';
 import { type Clock, systemClock } from '../../runtime/clock.js';
 import { type Logger, silentLogger } from '../../runtime/logger.js';
 import { Observable } from '../../runtime/observable.js';
@@ -51,6 +52,7 @@ const scanAtOnce = 2_000;
 const cacheBytes = 64 * 1_048_576;
 const commitAttempts = 3;
 const impatienceMs = 100;
+const catchUpMs = 5_000;
 const firstBackoffMs = 50;
 const longestBackoffMs = 2_000;
 
@@ -131,10 +133,16 @@ export class EtcdStore implements Store {
     this.#checkOpen();
     checkWrite(write);
     const nonce = randomBytes(8);
+    const since = this.#heard;
     let unsure: StoreUnavailable | undefined;
     for (let attempt = 0; attempt < commitAttempts; attempt++) {
       try {
-        return this.#outcome(write, nonce, await this.#send(write, nonce), unsure);
+        // Absence comes back when what an earlier attempt created is deleted; a revision never does.
+        const mayBeGone =
+          unsure !== undefined && write.expect === 'absent' && (await this.#mayHaveChanged(write.key, since));
+        // No write succeeds that expects revision 0: it only looks.
+        const answer = await this.#send(mayBeGone ? { ...write, expect: 0n } : write, nonce);
+        return this.#outcome(write, nonce, answer, unsure);
       } catch (error) {
         if (!(error instanceof StoreUnavailable) || error === unsure) throw error;
         unsure = error;
@@ -176,9 +184,9 @@ export class EtcdStore implements Store {
   }
 
   /** Resolves when every change that happened before the call has been told to streams. */
-  async caughtUp(): Promise<void> {
+  async caughtUp(signal: AbortSignal = this.#stop.signal): Promise<void> {
     const { revision } = await this.#beat();
-    while (this.#history.newest < revision && !this.#stop.signal.aborted) await this.#clock.sleep(2, this.#stop.signal);
+    while (this.#history.newest < revision && !signal.aborted) await this.#clock.sleep(2, signal);
   }
 
   #send({ key, document, expect }: Write, nonce: Buffer): Promise<TxnResponse> {
@@ -209,6 +217,22 @@ export class EtcdStore implements Store {
     }
     if (unsure !== undefined) throw unsure;
     throw new WriteConflict(key, kv && this.#entry(kv));
+  }
+
+  /** Whether anything happened to a key after a revision, or may have, as far as can be known in time. */
+  async #mayHaveChanged(key: string, since: Revision): Promise<boolean> {
+    const limits = { clock: this.#clock, milliseconds: catchUpMs, signals: [this.#stop.signal] };
+    try {
+      await within(limits, (signal) => this.caughtUp(signal));
+    } catch (error) {
+      if (error instanceof StoreUnavailable) throw error;
+      return true;
+    }
+    if (since < this.#history.oldest) return true;
+    for (let position = this.#history.positionAfter(since); ; position++) {
+      const change = this.#history.at(position);
+      if (change === undefined || change.entry.key === key) return change !== undefined;
+    }
   }
 
   async #range(request: RangeRequest): Promise<RangeResponse> {

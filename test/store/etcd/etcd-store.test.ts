@@ -225,9 +225,12 @@ describe.skipIf(!etcdInstalled)('when the answer to a write is lost', () => {
   test('a write that happened is acknowledged once', async () => {
     const { store, plan } = await openLosing();
     plan.losing = 1;
+    const stream = reader(store, await store.revision());
     const { revision } = await store.commit({ key: '/a', document: document(1), expect: 'absent' });
-    expect(await store.revision()).toBe(revision);
+    const next = await create(store, '/b');
+    expect(await stream.take(2)).toEqual([`put /a ${revision}`, `put /b ${next}`]);
     expect((await store.get('/a'))?.revision).toBe(revision);
+    void stream.stop();
     await store.close();
   });
 
@@ -236,6 +239,18 @@ describe.skipIf(!etcdInstalled)('when the answer to a write is lost', () => {
     Object.assign(plan, { happens: false, losing: 2 });
     const { revision } = await store.commit({ key: '/a', document: document(1), expect: 'absent' });
     expect((await store.get('/a'))?.revision).toBe(revision);
+    await store.close();
+  });
+
+  test('what was created and deleted meanwhile is not created again', async () => {
+    const { store, plan } = await openLosing();
+    const remove = async (): Promise<unknown> => {
+      const now = await store.get('/a');
+      return store.commit({ key: '/a', document: undefined, expect: now?.revision ?? 0n });
+    };
+    Object.assign(plan, { losing: 1, meanwhile: remove });
+    await expect(create(store, '/a')).rejects.toThrow(StoreUnavailable);
+    expect(await store.get('/a')).toBeUndefined();
     await store.close();
   });
 
