@@ -82,6 +82,7 @@ export class EtcdStore implements Store {
   #heard: Revision;
   /** A heartbeat is due if no event up to this revision comes by itself. */
   #hurrying: Revision = 0n;
+  #failure: StoreClosed | undefined;
 
   constructor(
     client: EtcdClient,
@@ -324,6 +325,7 @@ export class EtcdStore implements Store {
       const stop = this.#client.watch(request, {
         response: (response) => {
           try {
+            if (response.created) this.#checkWentOn().catch(end);
             this.#take(response);
             if (response.canceled) end(response.cancelReason);
           } catch (error) {
@@ -334,6 +336,23 @@ export class EtcdStore implements Store {
       });
       signal.addEventListener('abort', onAbort);
     });
+  }
+
+  /**
+   * An etcd that was given an older state, from a backup, gives out revisions again: its watch says nothing until it is
+   * past those known here, and what is known here may never have been. Nothing but a new beginning puts that right.
+   */
+  async #checkWentOn(): Promise<void> {
+    const before = this.#heard;
+    const { revision } = await this.#client.range({ key: this.#metaKey('heartbeat') });
+    if (revision >= before || this.#stop.signal.aborted) return;
+    const failure = new StoreClosed(
+      `etcd is at revision ${revision} and was at ${before}: the store is closed for good`,
+    );
+    this.#log.error({ error: failure }, 'etcd has an older state than before; start again to go on from there');
+    this.#failure = failure;
+    this.#stop.abort();
+    this.#fanOut.close(failure);
   }
 
   #take({ events, compactRevision }: WatchResponse): void {
@@ -417,6 +436,7 @@ export class EtcdStore implements Store {
   }
 
   #checkOpen(): void {
+    if (this.#failure !== undefined) throw this.#failure;
     if (this.#stop.signal.aborted) throw new StoreClosed('the store is closed');
   }
 }

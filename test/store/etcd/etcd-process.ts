@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,6 +15,8 @@ export interface EtcdProcess {
   /** Kills it in the middle of whatever it does; `start` goes on with its data. */
   kill(): Promise<void>;
   start(): Promise<void>;
+  /** Copies its data, while it is killed. Answers how to put them back, at another such time. */
+  backUp(): () => void;
   stop(): Promise<void>;
 }
 
@@ -50,6 +52,14 @@ export async function startEtcd(): Promise<EtcdProcess> {
     endpoint,
     kill,
     start,
+    backUp() {
+      const copy = join(directory, 'copy');
+      cpSync(flags['data-dir'], copy, { recursive: true });
+      return () => {
+        rmSync(flags['data-dir'], { recursive: true });
+        cpSync(copy, flags['data-dir'], { recursive: true });
+      };
+    },
     async stop() {
       await kill();
       rmSync(directory, { recursive: true, force: true });

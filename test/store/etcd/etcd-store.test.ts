@@ -7,7 +7,7 @@ import { document } from '../../../src/store/document.js';
 import { createEtcdClient, type EtcdClient } from '../../../src/store/etcd/etcd-client.js';
 import { type EtcdStore, type EtcdStoreOptions, openEtcdStore } from '../../../src/store/etcd/etcd-store.js';
 import type { WatchResponse } from '../../../src/store/etcd/messages.js';
-import { HistoryCompacted, type Revision, type Store, WriteConflict } from '../../../src/store/store.js';
+import { HistoryCompacted, type Revision, type Store, StoreClosed, WriteConflict } from '../../../src/store/store.js';
 import { StoreUnavailable } from '../../../src/store/store-unavailable.js';
 import { storeContract } from '../../../src/testing/store-contract.js';
 import { type EtcdProcess, etcdInstalled, startEtcd } from './etcd-process.js';
@@ -151,6 +151,33 @@ describe.skipIf(!etcdInstalled)('when etcd is killed and comes back', () => {
     await store.close();
   }, 30_000);
 });
+
+test.skipIf(!etcdInstalled)(
+  'when etcd comes back with an older state, the store is closed, and one that is opened then goes on from there',
+  async () => {
+    const own = await startEtcd();
+    await own.kill();
+    const putBack = own.backUp();
+    await own.start();
+    const store = await openEtcdStore({ endpoints: [own.endpoint] });
+    const stream = reader(store, await store.revision());
+    const forgotten = await create(store, '/forgotten');
+    expect(await stream.take(1)).toEqual([`put /forgotten ${forgotten}`]);
+    await own.kill();
+    putBack();
+    await own.start();
+    await expect(stream.take(1)).rejects.toThrow(StoreClosed);
+    await expect(store.get('/forgotten')).rejects.toThrow(/^etcd is at revision \d+ and was at \d+: /);
+    await store.close();
+    const later = await openEtcdStore({ endpoints: [own.endpoint] });
+    const streamLater = reader(later, await later.revision());
+    const revision = await create(later, '/later');
+    expect(await streamLater.take(1)).toEqual([`put /later ${revision}`]);
+    void streamLater.stop();
+    await later.close();
+    await own.stop();
+  },
+);
 
 describe.skipIf(!etcdInstalled)('when the watch misses something', () => {
   const nothing = { created: false, canceled: false, compactRevision: 0n, cancelReason: '', events: [] };
