@@ -35,6 +35,7 @@ import { type OpenedOperations, openOperations } from './server/operations.js';
 import type { ServerOptions } from './server/options.js';
 import { checkControllerNames, runControllers } from './server/run-controllers.js';
 import { openSigners } from './server/signers.js';
+import { storeFailure } from './server/store-failure.js';
 import { storedInstances } from './server/stored-instances.js';
 import { openWebhooks } from './server/webhooks.js';
 import { openStore } from './store/open.js';
@@ -238,6 +239,10 @@ async function start(options: ServerOptions, given: Start): Promise<OpenedServer
   } catch (error) {
     await listening?.stop(0);
     throw error;
+  }
+  const { onFailed } = options;
+  if (onFailed !== undefined) {
+    void storeFailure({ store, clock, signal: stopping.signal }).then((failure) => failure && onFailed(failure));
   }
   const eventSeconds = options.eventTtlSeconds ?? 3_600;
   const expiring =

@@ -35,6 +35,10 @@ export async function serve(file: string | undefined, flags: Flags): Promise<voi
   // From here on a signal is kept until the server can be stopped.
   const stopped = untilStopped();
   const crashed = firstCrash(log);
+  let onFailed = (_: Error): void => {};
+  const failed = new Promise<Error>((resolve) => {
+    onFailed = resolve;
+  });
   const { signing } = configuration;
   const server = await createServer({
     store: configuration.store ?? `level:${join(dataDir, 'store')}`,
@@ -55,6 +59,7 @@ export async function serve(file: string | undefined, flags: Flags): Promise<voi
     ...operationsOf(configuration),
     eventTtlSeconds: configuration.eventTtlSeconds,
     graceMs: configuration.graceMs,
+    onFailed,
     onListening: async ({ url, adminKubeconfig }) => {
       const kubeconfig = join(dataDir, 'admin.kubeconfig');
       await writeWhole(kubeconfig, adminKubeconfig, 0o600);
@@ -62,7 +67,7 @@ export async function serve(file: string | undefined, flags: Flags): Promise<voi
       log.info({ url, kubeconfig }, 'ready');
     },
   });
-  const crash = await Promise.race([stopped, crashed]);
+  const crash = await Promise.race([stopped, crashed, failed]);
   log.info({}, 'stopping');
   await server.stop();
   log.info({}, 'stopped');

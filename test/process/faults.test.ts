@@ -1,7 +1,8 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
+import { ConfigMaps } from '../../src/api/kinds/config-map.js';
 import { Namespaces } from '../../src/api/kinds/namespace.js';
 import { ServiceAccounts } from '../../src/api/kinds/service-account.js';
 import { connect } from '../../src/client/remote-client.js';
@@ -31,6 +32,28 @@ test('what nobody caught is logged; a rejection changes nothing, an exception st
   const { code, stderr } = await server.ended;
   expect(code).toBe(1);
   expect(stderr).toBe('kedge: stopped after a fault: nobody expects this\n');
+});
+
+test('a server whose store can write no more stops, for somebody to start it again', async () => {
+  const directory = temporaryDirectory();
+  const server = await startServer(directory);
+  const client = await connect({ kubeconfig: server.kubeconfig });
+  rmSync(join(directory, 'store'), { recursive: true });
+  const data = { text: 'x'.repeat(1_000_000) };
+  // LevelDB begins another file after some 16 MB.
+  const fill = async (from: number): Promise<unknown> =>
+    client
+      .resource(ConfigMaps)
+      .create({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: 'default', name: `large-${from}` }, data })
+      .then(
+        () => fill(from + 1),
+        (error: unknown) => error,
+      );
+  await fill(0);
+  client.close();
+  const { code, stderr } = await server.ended;
+  expect(code).toBe(1);
+  expect(stderr).toBe('kedge: stopped after a fault: the store could not write and is closed for good\n');
 });
 
 test('a server whose output nobody reads goes on', async () => {

@@ -1,0 +1,27 @@
+import type { Clock } from '../runtime/clock.js';
+import { type Store, StoreClosed } from '../store/store.js';
+
+/** Before a stream that ended for another reason is begun again. */
+const retryMs = 1_000;
+/** The key that health checks read: nothing is ever written there. */
+const nothing = 'health';
+
+/** Resolves with why a store has failed for good; with undefined once the signal aborts, or it is closed in order. */
+export async function storeFailure(given: {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}): Promise<StoreClosed | undefined> {
+  const { store, clock, signal } = given;
+  while (!signal.aborted) {
+    try {
+      const revision = await store.revision();
+      await new Promise<void>((complete, error) => store.changes(nothing, revision).subscribe({ complete, error }));
+      return undefined;
+    } catch (error) {
+      if (error instanceof StoreClosed && !signal.aborted) return error;
+      await clock.sleep(retryMs, signal);
+    }
+  }
+  return undefined;
+}
