@@ -35,15 +35,14 @@ export function conflictsOf(owner: Owner, fields: FieldSet): readonly FieldConfl
   return found;
 }
 
-/** The answer to an apply without force: 409 with one cause for each field and owner. */
+/** The answer to an apply without force: 409 with one cause for each field and owner, in the order of the message. */
 export function conflictError(conflicts: readonly FieldConflict[]): ApiError {
   const causes = conflicts
-    .map(({ owner, path }) => ({ owner, field: printPath(path) }))
-    .sort((a, b) => compareText(a.field, b.field) || compareText(identityOf(a.owner), identityOf(b.owner)))
-    .map(({ owner, field }) => ({
+    .toSorted((a, b) => compareText(identityOf(a.owner), identityOf(b.owner)))
+    .map(({ owner, path }) => ({
       reason: 'FieldManagerConflict',
       message: `conflict with ${printOwner(owner)}`,
-      field,
+      field: printPath(path),
     }));
   return new ApiError({ reason: 'Conflict', message: conflictMessage(conflicts), details: { causes } });
 }

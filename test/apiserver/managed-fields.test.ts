@@ -102,6 +102,16 @@ test('applying a scale conflicts with who owns the replicas', async () => {
   expect(await owners('b')).toEqual(['scaler Apply v1/scale f:size!', 'maker Apply v1 ']);
 });
 
+test('causes of a conflict come in the order of its message: fields of an object before those within others', async () => {
+  await apply('v1/parts', 'x', part('v1', 'x', {}));
+  const owned = { ...part('v1', 'order', { b: 1 }), a: 1 };
+  await apply('v1/parts/order', 'owner', owned);
+  const refused = await apply('v1/parts/order', 'other', { ...part('v1', 'order', { b: 2 }), a: 2 });
+  const { message, details } = refused.json();
+  expect([refused.code, details.causes.map(({ field }: { field: string }) => field)]).toEqual([409, ['.a', '.spec.b']]);
+  expect(message).toBe('Apply failed with 2 conflicts: conflicts with "owner":\n- .a\n- .spec.b');
+});
+
 test('fields stay named in the version they were written in', async () => {
   await send('POST', 'v1/parts', 'one', part('v1', 'c', { a: 1, b: 1 }));
   await send('PATCH', 'v2/parts/c', 'two', { spec: { b: 2, c: 2 } });
