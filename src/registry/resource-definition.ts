@@ -71,7 +71,7 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Res
   };
   /** All versions of the kind as definitions, served or not, this one included; absent where there is but one. */
   readonly siblings?: () => readonly ResourceDefinition[];
-  /** False for kinds the garbage collector leaves alone: deletion adds none of its finalizers. */
+  /** False for kinds the garbage collector leaves alone: none of its finalizers holds one that is deleted. */
   readonly collected?: boolean;
   /** Top-level fields that writes through the main door never own (managedFields), e.g. `['status']`. */
   readonly resetFields?: readonly (readonly string[])[];

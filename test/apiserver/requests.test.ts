@@ -371,6 +371,20 @@ test('metadata of events is looked at once the rest is right, and names may be a
   expect((await it.ask('POST', events, { body: event({ name: 'Any_Name' }, 'default') })).code).toBe(201);
 });
 
+test('no finalizer of the garbage collector holds an event, for which it does not come', async () => {
+  const events = '/api/v1/namespaces/default/events';
+  const event = (name: string, finalizers: readonly string[]) => ({
+    metadata: { name, finalizers },
+    involvedObject: { kind: 'Pod', namespace: 'default' },
+  });
+  await it.ask('POST', events, { body: event('held', ['foregroundDeletion', 'example.com/a']) });
+  const held = await it.ask('DELETE', `${events}/held`);
+  expect(held.json().metadata.finalizers).toEqual(['example.com/a']);
+  await it.ask('POST', events, { body: event('free', ['foregroundDeletion']) });
+  expect((await it.ask('DELETE', `${events}/free?propagationPolicy=Orphan`)).json().kind).toBe('Status');
+  expect((await it.ask('GET', `${events}/free`)).code).toBe(404);
+});
+
 test('deleting a namespace without orphans waits for what it owns', async () => {
   await it.ask('POST', '/api/v1/namespaces', { body: { metadata: { name: 'n' } } });
   const answer = await it.ask('DELETE', '/api/v1/namespaces/n?orphanDependents=false');

@@ -120,16 +120,19 @@ function markDeleted(
   return finalizers.length > 0 ? timed : undefined;
 }
 
-/** Finalizers with those of the garbage collector added or removed as the propagation policy asks. */
+/**
+ * Finalizers with those of the garbage collector added or removed as the propagation policy asks. It does not come for kinds
+ * that are not collected, which nothing of it may hold.
+ */
 function collectorFinalizers(
   { collected }: ResourceDefinition,
   finalizers: readonly string[],
   { propagationPolicy, orphanDependents }: DeletionPolicy,
 ): readonly string[] {
-  if (collected === false) return finalizers;
-  if (propagationPolicy === undefined && orphanDependents === undefined) return finalizers;
-  const orphan = propagationPolicy === 'Orphan' || orphanDependents === true;
-  const foreground = propagationPolicy === 'Foreground';
+  const isCollected = collected !== false;
+  if (isCollected && propagationPolicy === undefined && orphanDependents === undefined) return finalizers;
+  const orphan = isCollected && (propagationPolicy === 'Orphan' || orphanDependents === true);
+  const foreground = isCollected && propagationPolicy === 'Foreground';
   const wanted = [
     ...finalizers.filter((name) => name !== 'orphan' && name !== 'foregroundDeletion'),
     ...(orphan ? ['orphan'] : []),
