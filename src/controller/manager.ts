@@ -57,11 +57,11 @@ export function createManager(options: ManagerOptions): Manager {
       if (signal.aborted) abort();
       signal.addEventListener('abort', abort, { once: true });
 
-      const running = new Set<string>();
+      const running = new Set<Runnable>();
       const failures: unknown[] = [];
       const all = Promise.all(
         runnables.map(async (runnable) => {
-          running.add(runnable.name);
+          running.add(runnable);
           try {
             const client = clientUntil(stop.signal, clientOf(runnable.name));
             await runnable.run({ client, log, clock, metrics, signal: stop.signal });
@@ -71,7 +71,7 @@ export function createManager(options: ManagerOptions): Manager {
             log.error({ runnable: runnable.name, err: error }, 'runnable failed');
             abort();
           } finally {
-            running.delete(runnable.name);
+            running.delete(runnable);
           }
         }),
       );
@@ -85,9 +85,10 @@ export function createManager(options: ManagerOptions): Manager {
       signal.removeEventListener('abort', abort);
       graceOver.abort();
       if (running.size > 0) {
-        log.warn({ runnables: [...running] }, 'runnables did not stop in time');
+        const names = Array.from(running, ({ name }) => name);
+        log.warn({ runnables: names }, 'runnables did not stop in time');
         const [cause] = failures;
-        throw new RunnablesLeftBehind(`${[...running].join(', ')} did not stop within ${graceMs} ms`, { cause });
+        throw new RunnablesLeftBehind(`${names.join(', ')} did not stop within ${graceMs} ms`, { cause });
       }
       if (failures.length > 0) throw failures[0];
     },

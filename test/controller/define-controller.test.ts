@@ -631,6 +631,19 @@ describe('a manager', () => {
     expect(await failure).toMatchObject({ message: 'stuck did not stop within 500 ms' });
   });
 
+  test('one that will not stop is missed although another of its name has stopped', async () => {
+    const { clock, client } = context();
+    const stop = new AbortController();
+    const running = createManager({ clock, client, graceMs: 500 })
+      .add({ name: 'leader', run: () => new Promise<void>(() => {}) })
+      .add({ name: 'leader', run: async () => {} })
+      .run(stop.signal);
+    const failure = running.catch((error: unknown) => error);
+    stop.abort();
+    await clock.advance(500);
+    expect(await failure).toMatchObject({ message: 'leader did not stop within 500 ms' });
+  });
+
   test('gives each runnable its own client when asked to', async () => {
     const { clock, client } = context();
     const asked: string[] = [];
