@@ -42,7 +42,8 @@ export interface ControllerSpec<T extends ApiObject> {
   when?(object: T): boolean;
   /**
    * For work that is a matter of time: when an object that changed is to be looked at, in milliseconds since the epoch.
-   * undefined: not before it changes again. Default: at once.
+   * undefined: not before it changes again. Default: at once. It may be looked at before that as well, as when its time
+   * was put off: `reconcile` sees for itself what time it is.
    */
   dueAt?(object: T): number | undefined;
   readonly reconcile: Reconcile<T>;

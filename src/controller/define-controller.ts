@@ -1,5 +1,5 @@
 import { type ApiObject, keyOf, keyText, type ObjectKey } from '../api/object.js';
-import { type CacheChange, type ObjectCache, openObjectCache } from '../client/object-cache.js';
+import { type ObjectCache, openObjectCache } from '../client/object-cache.js';
 import {
   type ControllerSpec,
   type ReconcileContext,
@@ -58,7 +58,7 @@ async function runController<T extends ApiObject>(
         wake(key, change.type);
         return;
       }
-      const delayMs = delayOf(spec, change, context.clock.now());
+      const delayMs = delayOf(spec, change.object, context.clock.now());
       if (delayMs !== undefined) wake(key, change.type, delayMs);
     });
     triggers.push(...(spec.alsoOn ?? []).map((trigger) => runTrigger(trigger, context, { cache, spec, wake })));
@@ -89,7 +89,10 @@ async function runController<T extends ApiObject>(
     for (const last of goneAt(id)) if (!isSame(last, object)) result = await tell(key, last);
     if (object === undefined) return result;
     if (spec.when !== undefined && !spec.when(object)) return;
-    return spec.reconcile(object, context);
+    const answer = await spec.reconcile(object, context);
+    // What is due later than was thought has been woken by the alarm of before, which alone counted.
+    const dueMs = delayOf(spec, object, context.clock.now());
+    return dueMs ? { requeueAfterMs: Math.min(dueMs, answer?.requeueAfterMs ?? dueMs) } : answer;
   };
 
   const { name, concurrency, backoff } = spec;
@@ -103,14 +106,10 @@ const selectorsOf = ({ labelSelector, fieldSelector }: Selectors) => ({ labelSel
 const watching = ({ signal, clock, log }: ReconcileContext) => ({ signal, clock, log });
 
 /**
- * How soon a change is worth a look; undefined: not at all. An object whose guard throws is let in: its reconcile then
- * fails, is reported and tried again.
+ * How soon an object is worth a look; undefined: not at all. One whose guard throws is let in: its reconcile then fails, is
+ * reported and tried again.
  */
-function delayOf<T extends ApiObject>(
-  spec: ControllerSpec<T>,
-  { object }: CacheChange<T>,
-  now: number,
-): number | undefined {
+function delayOf<T extends ApiObject>(spec: ControllerSpec<T>, object: T, now: number): number | undefined {
   try {
     if (spec.when?.(object) === false) return undefined;
     const at = spec.dueAt === undefined ? now : spec.dueAt(object);

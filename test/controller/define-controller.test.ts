@@ -105,6 +105,25 @@ describe('a controller', () => {
     expect(reconciles()).toMatchObject([{ object: 'n/now' }, { object: 'n/later', cause: 'requeue' }]);
   });
 
+  test('an object whose time was put off is looked at when it comes', async () => {
+    const begun = Date.parse('2026-01-01T00:00:00Z');
+    const due = ({ spec }: ApiObject): number => begun + Number(spec);
+    const done: number[] = [];
+    const { things, clock } = await start({
+      dueAt: due,
+      reconcile: async (object, context) => {
+        if (context.clock.now() >= due(object)) done.push(context.clock.now() - begun);
+      },
+    });
+    await things.create(thing('a', { spec: 50_000 }));
+    await settled();
+    await things.update(thing('a', { spec: 60_000 }));
+    await clock.advance(59_999);
+    expect(done).toEqual([]);
+    await clock.advance(100_000);
+    expect(done).toEqual([60_000]);
+  });
+
   test('a failure is tried again, later each time, and logged as a warning', async () => {
     let failures = 3;
     const { clock, things, reconciles } = await start({
