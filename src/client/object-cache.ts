@@ -40,7 +40,10 @@ export interface ObjectCacheOptions<T extends ApiObject = ApiObject> {
   readonly pageSize?: number;
   /** Objects have nothing but apiVersion, kind and metadata: for those who only look at that, the rest is never sent or read. */
   readonly metadataOnly?: boolean | undefined;
-  /** What is kept of an object and told of it, for caches that need little of many; identity and version must stay. */
+  /**
+   * What is kept of an object and told of it, for caches that need little of many; identity and version must stay. While it
+   * throws, the cache stays as it was, says why in the log, and tries again.
+   */
   readonly transform?: ((object: T) => T) | undefined;
 }
 
@@ -259,8 +262,16 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
           .watch({ ...this.#scope, resourceVersion: from, allowBookmarks: true, timeoutSeconds })
           .subscribe({
             next: (event) => {
+              if (over.signal.aborted) return;
               events++;
-              this.#take(event);
+              try {
+                this.#take(event);
+              } catch (error) {
+                // The object is at fault, and so will be the next time: nothing behind it counts, and somebody is to know.
+                this.#isOut = true;
+                reject(error);
+                over.abort();
+              }
             },
             error: reject,
             complete: resolve,
@@ -281,13 +292,14 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
   }
 
   #take(event: WatchEvent<T>): void {
-    this.#wentWell();
     if (event.type === 'BOOKMARK') {
+      this.#wentWell();
       this.#version = event.resourceVersion;
       return;
     }
     const object = this.#transform(event.object);
     const key = keyText(keyOf(object));
+    this.#wentWell();
     const previous = this.#objects.get(key);
     this.#version = object.metadata.resourceVersion ?? this.#version;
     this.#array = undefined;

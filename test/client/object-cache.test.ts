@@ -93,6 +93,23 @@ describe('object cache', () => {
     expect(cache.list()).toBe(cache.list());
   });
 
+  test('an object that cannot be transformed is trouble that is told, and ends nothing', async () => {
+    const warned: unknown[] = [];
+    const log: Logger = { ...silentLogger, child: () => log, warn: (fields) => warned.push(fields) };
+    let isWell = false;
+    const transform = (object: ApiObject): ApiObject => {
+      if (object['spec'] !== undefined && !isWell) throw new Error('cannot be read');
+      return object;
+    };
+    const { client, cache, clock } = await open(() => {}, { transform, log });
+    await client.resource(Things).create(thing('a', { spec: 1 }));
+    await clock.advance(10_000);
+    expect(warned).toMatchObject([{ err: { message: 'cannot be read' } }]);
+    isWell = true;
+    await clock.advance(60_000);
+    expect(cache.get({ namespace: 'n', name: 'a' })).toMatchObject({ spec: 1 });
+  });
+
   test('tells a late subscriber of everything present, then of changes', async () => {
     const { client, cache } = await open((api) => api.resource(Things).create(thing('a')));
     const late: string[] = [];
