@@ -47,7 +47,10 @@ export interface ControllerSpec<T extends ApiObject> {
    */
   dueAt?(object: T): number | undefined;
   readonly reconcile: Reconcile<T>;
-  /** The object is gone, or no longer selected. Its last known state is given. Called for each that had the name. */
+  /**
+   * The object is gone, or no longer selected. Its last known state is given, once more for each time that was to be looked
+   * again. Called for each that had the name.
+   */
   deleted?(last: T, context: ReconcileContext): Promise<ReconcileResult>;
 }
 

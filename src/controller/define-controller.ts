@@ -67,7 +67,7 @@ async function runController<T extends ApiObject>(
   const tell = async (key: ObjectKey, last: T): Promise<ReconcileResult> => {
     try {
       const result = await spec.deleted?.(last, context);
-      forget(keyText(key), last);
+      if (!result) forget(keyText(key), last);
       return result;
     } catch (error) {
       if (error instanceof TerminalError) {
@@ -85,19 +85,25 @@ async function runController<T extends ApiObject>(
     const noticed = goneAt(id);
     const object = await read(client.resource(spec.for), key);
     for (const last of noticed) if (isSame(last, object)) forget(id, last);
-    let result: ReconcileResult | undefined;
-    for (const last of goneAt(id)) if (!isSame(last, object)) result = await tell(key, last);
-    if (object === undefined) return result;
-    if (spec.when !== undefined && !spec.when(object)) return;
-    const answer = await spec.reconcile(object, context);
+    const results: ReconcileResult[] = [];
+    for (const last of goneAt(id)) if (!isSame(last, object)) results.push(await tell(key, last));
+    if (object === undefined || spec.when?.(object) === false) return soonest(results);
+    results.push(await spec.reconcile(object, context));
     // What is due later than was thought has been woken by the alarm of before, which alone counted.
     const dueMs = delayOf(spec, object, context.clock.now());
-    return dueMs ? { requeueAfterMs: Math.min(dueMs, answer?.requeueAfterMs ?? dueMs) } : answer;
+    if (dueMs !== undefined && dueMs > 0 && Number.isFinite(dueMs)) results.push({ requeueAfterMs: dueMs });
+    return soonest(results);
   };
 
   const { name, concurrency, backoff } = spec;
   await runKeys({ name, identity: keyText, concurrency, backoff, start, reconcile }, context);
   await Promise.all(triggers);
+}
+
+/** The earliest of the times at which to look again; a time that is none is passed on, to be an error. */
+function soonest(results: readonly ReconcileResult[]): ReconcileResult {
+  const times = results.flatMap((result) => (result ? [result.requeueAfterMs] : []));
+  return times.length === 0 ? undefined : { requeueAfterMs: Math.min(...times) };
 }
 
 /** One object in two states, and not another of its name. */

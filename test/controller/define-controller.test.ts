@@ -250,6 +250,33 @@ describe('a controller', () => {
     expect(seen).toEqual([7]);
   });
 
+  test('a deletion is told again at the time that was asked for, whatever else is under the name', async () => {
+    const begun = Date.parse('2026-01-01T00:00:00Z');
+    const seen: string[] = [];
+    let rounds = 3;
+    const { clock, things } = await start({
+      reconcile: async () => ({ requeueAfterMs: 3_600_000 }),
+      deleted: async ({ metadata }, context) => {
+        seen.push(`${metadata.uid} ${context.clock.now() - begun}`);
+        if (--rounds > 0) return { requeueAfterMs: 1_000 };
+      },
+    });
+    await things.create(thing('a'));
+    await settled();
+    await things.delete({ namespace: 'n', name: 'a' });
+    await clock.advance(1_500);
+    await things.create(thing('a'));
+    await clock.advance(5_000);
+    expect(seen).toEqual(['uid-1 0', 'uid-1 1000', 'uid-1 1500']);
+  });
+
+  test('an object that is never due is left alone', async () => {
+    const { clock, things, reconciles } = await start({ dueAt: () => Infinity, reconcile: async () => {} });
+    await things.create(thing('a'));
+    await clock.advance(10_000);
+    expect(reconciles()).toEqual([]);
+  });
+
   test('an object made anew under a name is told as deleted first', async () => {
     const seen: string[] = [];
     const { clock, things } = await start({
