@@ -9,7 +9,7 @@ import type { Clock } from '../runtime/clock.js';
 import { clientUntil, lastingClient } from './client-until.js';
 import type { ReconcileContext, Runnable } from './controller.js';
 import { fieldManagers } from './field-manager.js';
-import { RunnablesLeftBehind } from './manager.js';
+import { leftBehind, RunnablesLeftBehind } from './manager.js';
 
 export interface LeaderOptions {
   /** The Lease that says who leads. */
@@ -22,6 +22,8 @@ export interface LeaderOptions {
   readonly renewDeadlineMs?: number;
   /** Between tries; up to 1.2 times as long by jitter. Default 2 s. */
   readonly retryMs?: number;
+  /** How long to wait for what ran to stop. Default 30 s. */
+  readonly graceMs?: number;
   readonly random?: () => number;
 }
 
@@ -34,7 +36,9 @@ export class LeadershipLost extends Error {
  * Runs things only while holding a Lease, so that of several processes one works at a time. Rejects with LeadershipLost
  * when the lease could not be renewed, after stopping what ran; whether to start over is for the process to decide. The
  * client that things are given refuses calls from the moment they are to stop, as another may lead soon after. The lease
- * is given back when all have ended, and left to expire when a manager left some behind or one failed by itself.
+ * is given back when all have ended, and left to expire when some were left behind or one failed by itself. What has not
+ * stopped when the grace period is over is left behind, by a manager or here: rejects with RunnablesLeftBehind, or with
+ * LeadershipLost if that is why it was to stop.
  * Clocks of different machines are never compared: a lease counts as expired when it has not changed for its duration
  * by our own monotonic clock, which goes on when the time of day is set. Throws an Error if the settings could let two
  * lead.
@@ -86,15 +90,25 @@ class Candidate {
     signal.addEventListener('abort', abort, { once: true });
     const client = clientUntil(stop.signal, this.#context.client);
     const context = { ...this.#context, client, signal: stop.signal };
-    const work = runnables.map(async (runnable) => runnable.run(context));
+    const running = new Set(runnables);
+    const work = runnables.map(async (runnable) => {
+      try {
+        await runnable.run(context);
+      } finally {
+        running.delete(runnable);
+      }
+    });
     const renewal = this.#renew(stop.signal, heldSince).finally(abort);
     // What failed is told when all have ended.
     await Promise.race([Promise.all(work), renewal]).catch(() => {});
     const wasTold = signal.aborted;
     abort();
-    const worked = await Promise.allSettled(work);
+    const { clock } = this.#context;
+    const { graceMs = 30_000 } = this.#options;
+    const worked = await orFalseAfter(clock, graceMs, Promise.allSettled(work));
     signal.removeEventListener('abort', abort);
     await renewal;
+    if (worked === false) throw leftBehind(running, graceMs);
     const failures = worked.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
     // Others wait out the lease while something of ours may still be at work; and where it fails by itself, so do we.
     const mayRelease = wasTold && !failures.some((failure) => failure instanceof RunnablesLeftBehind);
@@ -205,9 +219,9 @@ class Candidate {
   }
 }
 
-async function orFalseAfter(clock: Clock, milliseconds: number, answer: Promise<boolean>): Promise<boolean> {
+async function orFalseAfter<T>(clock: Clock, milliseconds: number, answer: Promise<T>): Promise<T | false> {
   const answered = new AbortController();
-  const late = clock.sleep(Math.max(0, milliseconds), answered.signal).then(() => false);
+  const late = clock.sleep(Math.max(0, milliseconds), answered.signal).then((): false => false);
   return Promise.race([answer, late]).finally(() => answered.abort());
 }
 

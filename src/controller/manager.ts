@@ -11,6 +11,12 @@ export class RunnablesLeftBehind extends Error {
   override readonly name = 'RunnablesLeftBehind';
 }
 
+/** The error that tells of them, and why they were to stop if one of them failed. */
+export function leftBehind(running: Iterable<Runnable>, graceMs: number, cause?: unknown): RunnablesLeftBehind {
+  const names = Array.from(running, ({ name }) => name).join(', ');
+  return new RunnablesLeftBehind(`${names} did not stop within ${graceMs} ms`, { cause });
+}
+
 /** Starts runnables together and stops them together. */
 export interface Manager {
   add(...runnables: readonly Runnable[]): this;
@@ -85,10 +91,8 @@ export function createManager(options: ManagerOptions): Manager {
       signal.removeEventListener('abort', abort);
       graceOver.abort();
       if (running.size > 0) {
-        const names = Array.from(running, ({ name }) => name);
-        log.warn({ runnables: names }, 'runnables did not stop in time');
-        const [cause] = failures;
-        throw new RunnablesLeftBehind(`${names.join(', ')} did not stop within ${graceMs} ms`, { cause });
+        log.warn({ runnables: Array.from(running, ({ name }) => name) }, 'runnables did not stop in time');
+        throw leftBehind(running, graceMs, failures[0]);
       }
       if (failures.length > 0) throw failures[0];
     },

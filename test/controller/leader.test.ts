@@ -332,6 +332,40 @@ describe('leader election', () => {
     expect(await lease()).toMatchObject({ holderIdentity: 'a' });
   });
 
+  test('one that lost the lease says so although something of it will not stop', async () => {
+    const { clock, candidate } = world();
+    const { through, cut } = cable();
+    const a = candidate('a', { through, also: [{ name: 'stuck', run: () => new Promise<void>(() => {}) }] });
+    await settled();
+    cut();
+    const failure = a.running.catch((error: unknown) => error);
+    await clock.advance(10_000 + 30_000);
+    expect(await Promise.race([failure, 'nothing'])).toBeInstanceOf(LeadershipLost);
+  });
+
+  test('nor does one end without a word when another fails, or it is told to stop', async () => {
+    for (const end of ['fails', 'told'] as const) {
+      const { clock, candidate, lease } = world();
+      const fails = new AbortController();
+      const failing: Runnable = {
+        name: 'failing',
+        run: async () => {
+          await systemClock.sleep(Number.POSITIVE_INFINITY, fails.signal);
+          throw new Error('not well');
+        },
+      };
+      const stuck: Runnable = { name: 'stuck', run: () => new Promise<void>(() => {}) };
+      const a = candidate('a', { options: { graceMs: 5_000 }, also: end === 'fails' ? [failing, stuck] : [stuck] });
+      await settled();
+      if (end === 'fails') fails.abort();
+      else a.stop();
+      const failure = a.running.catch((error: unknown) => error);
+      await clock.advance(5_000);
+      expect(await Promise.race([failure, 'nothing'])).toMatchObject({ message: 'stuck did not stop within 5000 ms' });
+      expect(await lease()).toMatchObject({ holderIdentity: 'a' });
+    }
+  });
+
   test('nor while one of several is still at work, another having failed', async () => {
     const { clock, candidate, lease } = world();
     const failing: Runnable = {
