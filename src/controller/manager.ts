@@ -22,7 +22,8 @@ export interface Manager {
   add(...runnables: readonly Runnable[]): this;
   /**
    * Resolves once all stopped after the signal; rejects if one fails, after stopping the rest. Runnables that have not
-   * stopped when the grace period is over are left behind: rejects with RunnablesLeftBehind. May be called once.
+   * stopped when the grace period is over are left behind, and so is what one of them says that it left: rejects with
+   * RunnablesLeftBehind. May be called once.
    */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -72,7 +73,8 @@ export function createManager(options: ManagerOptions): Manager {
             const client = clientUntil(stop.signal, clientOf(runnable.name));
             await runnable.run({ client, log, clock, metrics, signal: stop.signal });
           } catch (error) {
-            if (stop.signal.aborted && failures.length === 0) return;
+            const isLate = stop.signal.aborted && failures.length === 0;
+            if (isLate && !(error instanceof RunnablesLeftBehind)) return;
             failures.push(error);
             log.error({ runnable: runnable.name, err: error }, 'runnable failed');
             abort();

@@ -690,6 +690,20 @@ describe('a manager', () => {
     expect(await failure).toMatchObject({ message: 'leader did not stop within 500 ms' });
   });
 
+  test('what one of its runnables left behind is left behind by it, too', async () => {
+    const { clock, client } = context();
+    const stop = new AbortController();
+    const stuck: Runnable = { name: 'stuck', run: () => new Promise<void>(() => {}) };
+    const inner = createManager({ clock, client, graceMs: 500 }).add(stuck);
+    const running = createManager({ clock, client, graceMs: 1_000 })
+      .add({ name: 'inner', run: ({ signal }) => inner.run(signal) })
+      .run(stop.signal);
+    const failure = running.catch((error: unknown) => error);
+    stop.abort();
+    await clock.advance(1_000);
+    expect(await failure).toBeInstanceOf(RunnablesLeftBehind);
+  });
+
   test('gives each runnable its own client when asked to', async () => {
     const { clock, client } = context();
     const asked: string[] = [];
