@@ -3,6 +3,7 @@ import { Complaints } from '../../src/api/complaints.js';
 import { ApiError } from '../../src/api/errors.js';
 import type { ApiObject, Json, JsonObject, ManagedFieldsEntry } from '../../src/api/object.js';
 import { atOnce, type Steps } from '../../src/api/steps.js';
+import { compareText } from '../../src/api/text-order.js';
 import { applied, readConfiguration } from '../../src/apiserver/patch/apply.js';
 import { type Decoded, patched, patchTypeOf, readPatch } from '../../src/apiserver/patch/index.js';
 import { recordUpdate, withoutIdleTimes } from '../../src/apply/ownership.js';
@@ -125,10 +126,10 @@ export async function hold(conversation: Conversation): Promise<readonly Outcome
       outcomes.push(outcomeOf(stored, live === undefined ? 201 : 200));
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      const causes = error.details?.causes?.map(({ field, message }) => ({
-        field: field ?? '',
-        message: message ?? '',
-      }));
+      // Whose come first is chance in Kubernetes, so the recorded ones were sorted by field.
+      const causes = error.details?.causes
+        ?.map(({ field, message }) => ({ field: field ?? '', message: message ?? '' }))
+        .sort((a, b) => compareText(a.field, b.field));
       outcomes.push({ code: error.code, error: error.message, ...(causes === undefined ? {} : { causes }) });
     }
   }
