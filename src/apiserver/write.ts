@@ -283,7 +283,6 @@ async function updateOnce(
   if (update.checkUid && givenUid && givenUid !== previous.metadata.uid) {
     throw uidMismatch(definition, key, context, [givenUid, previous.metadata.uid ?? '']);
   }
-  next = dedupeOwners(next, context, 'admission');
   if (!changed.managed) next = await own(request, previous, next, turns);
   if (turns.isDue) await turns.next();
   const sent = next;
@@ -294,6 +293,7 @@ async function updateOnce(
   if (version !== 0n && version !== entry.revision) throw staleWrite(subject(definition, key.name));
   const isAdmitted = next !== sent;
   if (isAdmitted) next = inNamespace(definition, context, next);
+  next = dedupeOwners(next, context, 'admission');
 
   // Generic rules see the object as sent; the kind's own see it with what this door may not change restored.
   next = keepSystemFields(next, previous, context);

@@ -219,6 +219,32 @@ describe('objects', () => {
     await maps.delete({ namespace: 'ns', name: 'steady' });
   });
 
+  test.each([
+    ['created', 'CREATE'],
+    ['updated', 'UPDATE'],
+    ['patched', 'UPDATE'],
+  ] as const)('an owner that a patch gives twice to what is %s is stored once', async (how, operation) => {
+    const maps = server.client.resource(ConfigMaps);
+    const key = { namespace: 'ns', name: `owned-${how}` };
+    // One that is there: nobody collects what it owns.
+    const { uid = '' } = (await maps.create(map('owner'))).metadata;
+    const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid };
+    if (how !== 'created') await maps.create(map(key.name));
+    await withPatch(
+      [{ op: 'add', path: '/metadata/ownerReferences', value: [owner, owner] }],
+      'configmaps',
+      async () => {
+        const data = { a: 'b' };
+        if (how === 'created') await maps.create(map(key.name));
+        if (how === 'updated') await maps.update({ ...map(key.name), data });
+        if (how === 'patched') await maps.patch(key, { type: 'merge', body: { data } });
+      },
+      { rules: [{ operations: [operation], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }] },
+    );
+    expect((await maps.get(key))?.metadata.ownerReferences).toEqual([owner]);
+    for (const name of [key.name, 'owner']) await maps.delete({ namespace: 'ns', name });
+  });
+
   test('what is applied is stored where it was asked to be, whatever a patch calls it', async () => {
     const maps = server.client.resource(ConfigMaps);
     const [taken, asked] = ['taken', 'asked'].map((name) => ({ namespace: 'ns', name }));
