@@ -1,3 +1,5 @@
+import { type ExactJson, jsonKind, literalOf } from './json-exact.js';
+
 /** Base64 as Go's `base64.StdEncoding` takes it: padded, line breaks skipped, stray trailing bits dropped. */
 
 /** The text in canonical form, or the offset of the first byte that does not fit. */
@@ -12,6 +14,23 @@ export function canonicalBase64(text: string): string | { readonly illegalAt: nu
 export function bytesOfUrlBase64(text: string): Buffer | { readonly illegalAt: number } {
   const canonical = canonicalBase64(text.replace(/[-_+/]/g, (character) => urlAlphabet[character] ?? '!'));
   return typeof canonical === 'string' ? Buffer.from(canonical, 'base64') : canonical;
+}
+
+const maxByte = 255;
+
+/** The bytes of a list of numbers, which Go reads like base64; or what in it is no byte, as Go calls it. */
+export function bytesOfList(items: readonly ExactJson[]): Buffer | { readonly wrong: string } {
+  const bytes = Buffer.alloc(items.length);
+  for (const [at, item] of items.entries()) {
+    if (item === null) continue;
+    const literal = literalOf(item);
+    if (literal === undefined && typeof item !== 'number') return { wrong: jsonKind(item) };
+    if (typeof item !== 'number' || !Number.isInteger(item) || item < 0 || item > maxByte) {
+      return { wrong: `number ${literal ?? item}` };
+    }
+    bytes[at] = item;
+  }
+  return bytes;
 }
 
 const urlAlphabet: Readonly<Record<string, string>> = { '-': '+', _: '/' };

@@ -44,6 +44,10 @@ export class NumberText {
   }
 }
 
+/** The text of a number that is no plain one. */
+export const literalOf = (value: ExactJson): string | undefined =>
+  value instanceof NumberText ? value.text : typeof value === 'bigint' ? String(value) : undefined;
+
 /** A value as `encoding/json` names it in `cannot unmarshal ...`. */
 export function jsonKind(value: ExactJson): string {
   if (value === null) return 'null';

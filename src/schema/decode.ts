@@ -1,8 +1,16 @@
-import { canonicalBase64 } from '../api/base64.js';
+import { bytesOfList, canonicalBase64 } from '../api/base64.js';
 import { Complaints } from '../api/complaints.js';
 import { goJson, quote } from '../api/go-text.js';
 import { canonicalMicroTime, canonicalTime } from '../api/go-time.js';
-import { type ExactJson, jsonKind, NumberText, plainJson, type ReadText, RepeatedMembers } from '../api/json-exact.js';
+import {
+  type ExactJson,
+  jsonKind,
+  literalOf,
+  NumberText,
+  plainJson,
+  type ReadText,
+  RepeatedMembers,
+} from '../api/json-exact.js';
 import { type Json, setMember } from '../api/object.js';
 import { canonicalQuantity } from '../api/quantity.js';
 import { atOnce, Postponed, placeIn, type Steps } from '../api/steps.js';
@@ -300,28 +308,6 @@ const integer = (bits: 32 | 64): MakeNode => {
 /** Go reads it as a whole number. */
 const isMinusZero = (value: ExactJson): boolean => value instanceof NumberText && value.text === '-0';
 
-/** The text of a number that is no plain one. */
-const literalOf = (value: ExactJson): string | undefined =>
-  value instanceof NumberText ? value.text : typeof value === 'bigint' ? String(value) : undefined;
-
-const maxByte = 255;
-
-function bytesOfList(items: readonly ExactJson[], state: DecodeState): string {
-  const bytes = items.map((item) => {
-    if (item === null) return 0;
-    const literal = literalOf(item);
-    const value = literal === undefined ? item : Number.NaN;
-    if (typeof value !== 'number') {
-      state.wrongType(jsonKind(item), 'uint8');
-      return 0;
-    }
-    if (Number.isInteger(value) && value >= 0 && value <= maxByte) return value;
-    state.wrongType(`number ${literal ?? value}`, 'uint8');
-    return 0;
-  });
-  return Buffer.from(bytes).toString('base64');
-}
-
 const makers: Readonly<Record<WireShape, MakeNode>> = {
   string: scalar('string', (value, state, type) =>
     typeof value === 'string' ? value : state.wrongType(jsonKind(value), type),
@@ -338,7 +324,10 @@ const makers: Readonly<Record<WireShape, MakeNode>> = {
     return Number.isFinite(number) ? number : state.wrongType(`number ${literal ?? number}`, type);
   }),
   bytes: scalar('bytes', (value, state, type) => {
-    if (isList(value)) return bytesOfList(value, state);
+    if (isList(value)) {
+      const bytes = bytesOfList(value);
+      return 'wrong' in bytes ? state.wrongType(bytes.wrong, 'uint8') : bytes.toString('base64');
+    }
     if (typeof value !== 'string') return state.wrongType(jsonKind(value), type);
     const canonical = canonicalBase64(value);
     if (typeof canonical === 'string') return canonical;

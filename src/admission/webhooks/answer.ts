@@ -1,4 +1,4 @@
-import { canonicalBase64 } from '../../api/base64.js';
+import { bytesOfList, canonicalBase64 } from '../../api/base64.js';
 import { ApiError, type Reason, type StatusCause, type StatusDetails } from '../../api/errors.js';
 import { goJson, quote } from '../../api/go-text.js';
 import { jsonKind } from '../../api/json-exact.js';
@@ -51,7 +51,7 @@ export function verdictOf(review: JsonObject, question: Question): Verdict {
   const uid = read.text('uid', 'types.UID') ?? '';
   const allowed = read.flag('allowed');
   const status = statusOf(member(response, 'status', 'AdmissionResponse', 'response.status'));
-  const patch = bytes(read.text('patch') ?? '');
+  const patch = read.bytes('patch');
   const patchType = read.text('patchType');
   const auditAnnotations = texts(
     member(response, 'auditAnnotations', 'AdmissionResponse', 'response.auditAnnotations'),
@@ -150,17 +150,13 @@ function present<T extends object>(given: T): { [K in keyof T]?: NonNullable<T[K
   return Object.fromEntries(entries) as { [K in keyof T]?: NonNullable<T[K]> };
 }
 
-function bytes(text: string): Buffer {
-  const canonical = canonicalBase64(text);
-  if (typeof canonical === 'string') return Buffer.from(canonical, 'base64');
-  throw new CallFailed(`illegal base64 data at input byte ${canonical.illegalAt}`);
-}
-
 const mismatch = (value: Json, struct: string, path: string, type: string): CallFailed => {
   // Only where a number is wanted is it said which one it was.
   const given = type === 'int32' && jsonKind(value) === 'number' ? `number ${goJson(value)}` : jsonKind(value);
-  return new CallFailed(`json: cannot unmarshal ${given} into Go struct field ${struct}.${path} of type ${type}`);
+  return new CallFailed(mismatchText(given, struct, path, type));
 };
+const mismatchText = (given: string, struct: string, path: string, type: string): string =>
+  `json: cannot unmarshal ${given} into Go struct field ${struct}.${path} of type ${type}`;
 
 /** The object that is a member; undefined where it is absent or null. */
 function member(object: JsonObject, name: string, struct: string, path: string): JsonObject | undefined {
@@ -199,6 +195,18 @@ function reader(object: JsonObject, struct: string, path: string) {
       const found = value(name);
       if (found === undefined || typeof found === 'string') return found;
       throw wrong(name, found, type);
+    },
+    bytes(name: string): Buffer {
+      const found = value(name);
+      if (Array.isArray(found)) {
+        const bytes = bytesOfList(found);
+        if ('wrong' in bytes) throw new CallFailed(mismatchText(bytes.wrong, struct, `${path}.${name}`, 'uint8'));
+        return bytes;
+      }
+      if (found !== undefined && typeof found !== 'string') throw wrong(name, found, '[]uint8');
+      const canonical = canonicalBase64(found ?? '');
+      if (typeof canonical === 'string') return Buffer.from(canonical, 'base64');
+      throw new CallFailed(`illegal base64 data at input byte ${canonical.illegalAt}`);
     },
     flag(name: string): boolean {
       const found = value(name);

@@ -96,6 +96,16 @@ describe('an answer that makes no sense', () => {
     ],
     ['causes', review({ status: { details: { causes: [3] } } }), 'of type v1.StatusCause'],
     ['patch', review({ patch: '***' }), 'illegal base64 data at input byte 0'],
+    [
+      'patch as a number',
+      review({ patch: 5 }),
+      'json: cannot unmarshal number into Go struct field AdmissionResponse.response.patch of type []uint8',
+    ],
+    [
+      'patch as a list',
+      review({ patch: [91, 256] }),
+      'json: cannot unmarshal number 256 into Go struct field AdmissionResponse.response.patch of type uint8',
+    ],
   ])('%s of another type', (_, given, why) => {
     expect(() => verdictOf(given, question)).toThrow(CallFailed);
     expect(() => verdictOf(given, question)).toThrow(why);
@@ -122,6 +132,11 @@ describe('a verdict', () => {
         ['n', ''],
       ]),
     });
+  });
+
+  test('may have its patch as a list of bytes, which is how some languages write them', () => {
+    const given = review({ uid: 'u', allowed: true, patch: [...Buffer.from(patch, 'base64')], patchType: 'JSONPatch' });
+    expect(verdictOf(given, question).patch).toEqual(Buffer.from(patch, 'base64'));
   });
 
   test('of v1beta1 is held to no rules, and changes nothing unless it may', () => {
