@@ -138,13 +138,13 @@ export const notFoundValue = (field: string, value: unknown): Violation => ({
 export const tooLong = (field: string, maxBytes: number): Violation => ({
   reason: 'FieldValueTooLong',
   field,
-  body: `Too long: may not be more than ${maxBytes} ${plural(maxBytes, 'byte')}`,
+  body: `Too long: ${maxBytes < 0 ? 'value is too long' : `may not be more than ${maxBytes} ${plural(maxBytes, 'byte')}`}`,
 });
 
 export const tooMany = (field: string, actual: number, max: number): Violation => ({
   reason: 'FieldValueTooMany',
   field,
-  body: `Too many: ${actual}: must have at most ${max} ${plural(max, 'item')}`,
+  body: `Too many: ${actual}: ${max < 0 ? 'has too many items' : `must have at most ${max} ${plural(max, 'item')}`}`,
 });
 
 /** `base.member`; a member of the root has no leading dot. */

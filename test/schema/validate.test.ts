@@ -146,6 +146,9 @@ describe('what is wrong is said in Kubernetes\u2019 words', () => {
         '<nil>: Too many: 2: must have at most 1 item',
       ].map((text) => text.replace('<nil>: Invalid', '[1]: Invalid')),
     ],
+    ['no text fits less than nothing', { type: 'string', maxLength: -1 }, '', ['<nil>: Too long: value is too long']],
+    ['nor a list', { type: 'array', maxItems: -1 }, [], ['<nil>: Too many: 0: has too many items']],
+    ['nor an object', { type: 'object', maxProperties: -1 }, {}, ['<nil>: Too many: 0: has too many items']],
     [
       'map values',
       object({ m: { type: 'object', additionalProperties: { type: 'integer' } } }),
