@@ -91,10 +91,9 @@ async function httpFailure({ status, contentType, body }: HookReply): Promise<st
 async function statusMessage(body: Buffer): Promise<string | undefined> {
   const value = await parsed(body).catch(() => undefined);
   if (!isObject(value) || value['status'] !== 'Failure') return undefined;
-  const { kind = 'Status', apiVersion = 'v1', message, reason } = value;
+  const { kind = 'Status', apiVersion = 'v1', message } = value;
   if ((kind || 'Status') !== 'Status' || (apiVersion || 'v1') !== 'v1') return undefined;
-  if (typeof message === 'string' && message !== '') return message;
-  return typeof reason === 'string' ? reason : '';
+  return typeof message === 'string' ? message : '';
 }
 
 function shownText(contentType: string | undefined, body: Buffer): string {

@@ -41,6 +41,11 @@ describe('what is said of an answer by its code', () => {
   ])('%d %.20s of %s', async (status, body, contentType, text) => {
     await expect(read(status, body, contentType)).rejects.toThrow(text);
   });
+
+  test('is nothing where a Status has no message, whatever its reason', async () => {
+    const body = '{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Because"}';
+    await expect(read(500, body, 'application/json')).rejects.toThrow(/^$/);
+  });
 });
 
 describe('what is said of a body', () => {
