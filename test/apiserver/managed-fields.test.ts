@@ -89,6 +89,9 @@ test('a scale is shown as a table', async () => {
     'Age',
   ]);
   expect(table.rows[0].cells.slice(0, 3)).toEqual(['shown', 5, 0]);
+  await send('PUT', 'v1/parts/shown/scale', 'scaler', scale('shown', 0));
+  const none = (await it.ask('GET', `/apis/${group}/v1/parts/shown/scale`, { headers: { accept } })).json();
+  expect(none.rows[0].cells.slice(0, 3)).toEqual(['shown', null, 0]);
 });
 
 test('applying a scale conflicts with who owns the replicas', async () => {

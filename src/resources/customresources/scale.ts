@@ -13,7 +13,8 @@ import { scaleSchema } from '../scale-schema.js';
 /** `/scale`: a custom resource as autoscaling/v1 Scale. Its paths are `.a.b.c`, without brackets. */
 
 const scaleColumns = [
-  column('Desired', 'Number of desired replicas', ({ spec }: Scale) => spec?.replicas ?? 0, { type: 'integer' }),
+  // No replicas are wanted: Go leaves the zero out, and the column finds nothing.
+  column('Desired', 'Number of desired replicas', ({ spec }: Scale) => spec?.replicas || null, { type: 'integer' }),
   column('Available', 'Number of actual replicas', ({ status }: Scale) => status?.replicas ?? 0, { type: 'integer' }),
   { ...age, type: 'date' },
 ];
