@@ -1,3 +1,4 @@
+import { constants as tls } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
@@ -72,6 +73,8 @@ export class Listener {
       requestCert: true,
       rejectUnauthorized: false,
       minVersion: 'TLSv1.2',
+      // No sessions to go on with: of such a connection OpenSSL tells the peer's leaf and not its intermediates.
+      secureOptions: tls.SSL_OP_NO_TICKET,
       handshakeTimeout: limits.headersMs,
       keepAlive: true,
       keepAliveInitialDelay: keepAliveMs,

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { connect as connectHttp2 } from 'node:http2';
+import { Agent, get } from 'node:https';
 import { connect, type TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Pace } from '../../src/apiserver/pace.js';
@@ -12,6 +13,7 @@ import { silentLogger } from '../../src/runtime/logger.js';
 import { Observable } from '../../src/runtime/observable.js';
 import { openCredentials } from '../../src/server/credentials.js';
 import { eventually } from '../../src/testing/until.js';
+import { attributes, extensions, forge } from '../auth/forge.js';
 
 let serving: { readonly certificate: string; readonly key: string };
 beforeAll(async () => {
@@ -292,6 +294,28 @@ describe('HTTP/2', () => {
     flood();
     await closed;
   });
+});
+
+test('every connection tells the whole chain of the peer, though the client would go on with an earlier session', async () => {
+  const until = { notAfter: Date.UTC(2050, 0, 1) };
+  const ca = forge({ subject: [[attributes.commonName, 'ca']], extensions: [extensions.authority()], ...until });
+  const peer = forge({ subject: [[attributes.commonName, 'alice']], issuer: ca, ...until });
+  const { port } = await listening({}, ({ caller }) => ({
+    result: { type: 'text', code: 200, text: 'user' in caller ? '' : String(caller.credentials.certificates.length) },
+  }));
+  // Keeps sessions, and no connection.
+  const agent = new Agent({
+    rejectUnauthorized: false,
+    key: peer.key.export({ type: 'pkcs8', format: 'pem' }),
+    cert: peer.pem + ca.pem,
+  });
+  const ask = () =>
+    new Promise<string>((resolve, reject) => {
+      get(`https://127.0.0.1:${port}/`, { agent }, async (answer) => {
+        resolve((await answer.toArray()).join(''));
+      }).on('error', reject);
+    });
+  expect([await ask(), await ask()]).toEqual(['2', '2']);
 });
 
 test('of many warnings as many are sent as fit, each cut', async () => {
