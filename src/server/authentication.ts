@@ -244,11 +244,19 @@ async function openForeignTokens(
   const { domains, clock, log } = given;
   let tokens = firstTokenOf();
   let policy = anonymous;
+  let known: ReadonlyMap<string, ReturnType<typeof jwtTokens>> = new Map();
   const take = (found: AuthenticationConfiguration): void => {
-    const all = (found.jwt ?? []).map((jwt) => jwtTokens(jwt, { domains, clock, log, fetch }));
-    tokens = forApiAudiences(firstTokenOf(...all), apiAudiences);
+    // An issuer whose part of the file is as before keeps its keys: it may not be there to be asked now.
+    const before = known;
+    known = new Map(
+      (found.jwt ?? []).map((jwt) => {
+        const text = JSON.stringify(jwt);
+        return [text, before.get(text) ?? jwtTokens(jwt, { domains, clock, log, fetch })] as const;
+      }),
+    );
+    tokens = forApiAudiences(firstTokenOf(...known.values()), apiAudiences);
     policy = found.anonymous === undefined ? anonymous : policyOf(found.anonymous);
-    for (const one of all) void one.warm();
+    for (const [text, one] of known) if (!before.has(text)) void one.warm();
   };
   if (configuration !== undefined) {
     await followText(

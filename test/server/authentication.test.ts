@@ -208,6 +208,19 @@ jwt:
     );
   });
 
+  test('keep their keys while something else in the file changes: the issuer may be away', async () => {
+    const server = new IssuerServer([key]);
+    const opened = await open({ configuration: file('config', configuration('a:')), fetch: server.fetch });
+    expect(await ask(opened, bearing(token('4')))).toBe('a:alice');
+    server.down = true;
+    file('config', `${configuration('a:')}anonymous: { enabled: false }\n`);
+    await eventually(
+      () => ask(opened, {}),
+      (user) => user === undefined,
+    );
+    expect(await ask(opened, bearing(token('5')))).toBe('a:alice');
+  });
+
   test('are for this server, whoever asks', async () => {
     const opened = await open({ configuration: configuration(''), fetch: new IssuerServer([key]).fetch });
     expect(await ask(opened, bearing(token('3')), { audiences: ['elsewhere'] })).toBe('AuthenticationError');
