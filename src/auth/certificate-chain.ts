@@ -39,7 +39,10 @@ export function verifyClientChain(
 ): ChainVerdict {
   const problem = problemOf(leaf, purposeOf(leaf), given.now);
   if (problem !== undefined) return { refused: problem };
-  if (given.anchors.some(({ der }) => der.equals(leaf.der))) return { validUntil: leaf.notAfter };
+  if (given.anchors.some(({ der }) => der.equals(leaf.der))) {
+    const usage = usageProblem([leaf]);
+    return usage === undefined ? { validUntil: leaf.notAfter } : { refused: usage };
+  }
 
   let signatures = 0;
   let nearest = 'x509: certificate signed by unknown authority';

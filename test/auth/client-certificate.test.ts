@@ -195,6 +195,13 @@ test.each([
   expect(await authenticate([client({ extensions: given })])).toBeDefined();
 });
 
+test('a certificate that is trusted itself must be for clients as well', async () => {
+  const itself = (...wanted: readonly Buffer[]) => forge({ subject: [[commonName, 'bob']], extensions: wanted });
+  const [server, any] = [itself(extensions.extendedKeyUsage(usages.server)), itself()];
+  expect(await authenticate([any], any.pem)).toBeDefined();
+  await expect(authenticate([server], server.pem)).rejects.toThrow('incompatible key usage');
+});
+
 test('a trusted CA may be of version 1', async () => {
   const old = forge({ subject: [[commonName, 'old']], version: 1 });
   expect(await authenticate([client({ issuer: old })], old.pem)).toBeDefined();
