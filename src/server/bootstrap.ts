@@ -5,7 +5,7 @@ import type { ClusterRole, Role } from '../api/kinds/role.js';
 import { ClusterRoles, Roles } from '../api/kinds/role.js';
 import type { ClusterRoleBinding, RoleBinding } from '../api/kinds/role-binding.js';
 import { ClusterRoleBindings, RoleBindings } from '../api/kinds/role-binding.js';
-import { type ApiObject, groupVersion, keyOf, keyText, type ResourceType } from '../api/object.js';
+import { groupVersion, keyOf, keyText, type ResourceType } from '../api/object.js';
 import type { SignerOptions } from '../auth/bootstrap/controller-roles.js';
 import { bootstrapNamespaces, bootstrapPolicy } from '../auth/bootstrap/policy.js';
 import { reconcileBootstrap } from '../auth/bootstrap/reconcile.js';
@@ -46,7 +46,8 @@ async function complete<T extends ClusterRole | Role | ClusterRoleBinding | Role
   const present = new Map((await resource.list()).items.map((object) => [keyText(keyOf(object)), object]));
   await Promise.all(
     wanted.map(async (object) => {
-      const reconciliation = reconcileBootstrap(present.get(keyText(keyOf(object))), object, domains);
+      const existing = present.get(keyText(keyOf(object)));
+      const reconciliation = reconcileBootstrap(existing, object, domains);
       switch (reconciliation.action) {
         case 'none':
           return;
@@ -54,19 +55,25 @@ async function complete<T extends ClusterRole | Role | ClusterRoleBinding | Role
           return tolerateRace(resource.create(reconciliation.object));
         case 'update':
           return tolerateRace(resource.update(reconciliation.object));
-        case 'recreate':
-          await resource.delete(keyOf(object));
+        case 'recreate': {
+          // What another server has made by then stays.
+          const { uid } = existing?.metadata ?? {};
+          await tolerateRace(resource.delete(keyOf(object), uid ? { preconditions: { uid } } : {}), 'NotFound');
           return tolerateRace(resource.create(reconciliation.object));
+        }
       }
     }),
   );
 }
 
 /** Another server at the same work is no failure. */
-async function tolerateRace(write: Promise<ApiObject>): Promise<void> {
+async function tolerateRace(
+  write: Promise<unknown>,
+  sign: 'AlreadyExists' | 'NotFound' = 'AlreadyExists',
+): Promise<void> {
   try {
     await write;
   } catch (error) {
-    if (!isReason(error, 'AlreadyExists') && !isReason(error, 'Conflict')) throw error;
+    if (!isReason(error, sign) && !isReason(error, 'Conflict')) throw error;
   }
 }
