@@ -4,7 +4,7 @@ import type { Alias, Document, LineCounter, Node, Pair, Scalar, YAMLMap } from '
 import { quote } from './go-text.js';
 import { type ExactJson, NumberText, plainJson, type ReadText } from './json-exact.js';
 import { maxDepth, maxJsonValues, readJsonInSteps, sortedObject } from './json-text.js';
-import { setMember } from './object.js';
+import { type Json, setMember } from './object.js';
 import { complaint, complaintAt, noContent, noKey, noToken, scannerComplaint, tooDeep } from './yaml-complaints.js';
 import { beginsFlow } from './yaml-flow.js';
 import { readBefore, withIndent } from './yaml-leniency.js';
@@ -55,6 +55,13 @@ export type Pause = () => Promise<void>;
 /** Reads the first document. Throws YamlError. */
 export async function readYaml(source: string | Uint8Array, pause: Pause = nextRound): Promise<ReadYaml> {
   return readText(textOf(source), pause, maxReread);
+}
+
+/** The value of the first document, in which no member may be repeated. Throws YamlError. */
+export async function readStrictYaml(source: string | Uint8Array): Promise<Json> {
+  const { value, duplicates } = await readYaml(source);
+  if (duplicates.length > 0) throw new YamlError(strictWarnings(duplicates).join(', '));
+  return value;
 }
 
 /** `rereading`: so many characters may be read again because of lines that need not have been indented. */

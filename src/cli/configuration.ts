@@ -41,9 +41,9 @@ async function readConfigurationFile(file: string): Promise<object> {
   } catch (error) {
     throw new ConfigurationError(`cannot read ${file}: ${(error as NodeJS.ErrnoException).code ?? String(error)}`);
   }
-  const { readYaml } = await import('../api/yaml.js');
+  const { readStrictYaml } = await import('../api/yaml.js');
   try {
-    const { value } = await readYaml(bytes);
+    const value = await readStrictYaml(bytes);
     if (value === null) return {};
     if (typeof value !== 'object' || Array.isArray(value)) throw new Error('must be a mapping of options');
     return value;

@@ -144,7 +144,7 @@ interface AuditParts {
 }
 
 async function openAudit(options: AuditOptions, parts: AuditParts): Promise<AuditLog> {
-  const [{ readYaml }, { readAuditPolicy }, { AuditLog }] = await Promise.all([
+  const [{ readStrictYaml }, { readAuditPolicy }, { AuditLog }] = await Promise.all([
     import('../api/yaml.js'),
     import('../apiserver/operations/audit-policy.js'),
     import('../apiserver/operations/audit-log.js'),
@@ -153,8 +153,7 @@ async function openAudit(options: AuditOptions, parts: AuditParts): Promise<Audi
   await followText(
     options.policy,
     async (text) => {
-      const { value } = await readYaml(Buffer.from(text));
-      policy = readAuditPolicy(value);
+      policy = readAuditPolicy(await readStrictYaml(text));
     },
     parts,
   ).catch((error: unknown) => {

@@ -58,6 +58,11 @@ describe('a bad configuration ends with 1', () => {
     ],
     ['an option of no meaning', () => ['--config', file('typo.yaml', 'prot: 1')], /^kedge: .*typo\.yaml: .*"prot"/],
     [
+      'an option that is there twice',
+      () => ['--config', file('twice.yaml', 'anonymous: false\nport: 0\nanonymous: true')],
+      /^kedge: .*twice\.yaml: line 3: key "anonymous" already set in map$/m,
+    ],
+    [
       'a value of the wrong type',
       () => ['--config', file('type.yaml', 'anonymous: perhaps')],
       /^kedge: .*type\.yaml: anonymous: /,

@@ -369,6 +369,10 @@ describe('audit', () => {
     await expect(runningServer({ operations: { audit } })).rejects.toThrow(
       'the audit policy cannot be used: rules[0].level: Unsupported value: "Much"',
     );
+    const twice = `${audit.policy.replace('Much', 'None')}\nrules: [{level: Metadata}]`;
+    await expect(runningServer({ operations: { audit: { ...audit, policy: twice } } })).rejects.toThrow(
+      'the audit policy cannot be used: line 4: key "rules" already set in map',
+    );
   });
 });
 
