@@ -21,6 +21,20 @@ export const defaultConnectionLimits: ConnectionLimits = {
   idleMs: 90_000,
 };
 
+/** What the store, files that are followed and calls elsewhere need to open, at the least. */
+const otherFiles = 128;
+
+/**
+ * Connections at a time where the system allows so many open files (undefined: nobody knows) and 0 of `connections` is any
+ * number; undefined for any number. Strangers must not take what the store needs to open its next file.
+ */
+export function connectionsAtMost(connections: number, openFiles: number | undefined): number | undefined {
+  const wanted = connections > 0 ? connections : Number.POSITIVE_INFINITY;
+  const left = openFiles === undefined ? wanted : openFiles - Math.max(otherFiles, Math.ceil(openFiles / 4));
+  const most = Math.min(wanted, Math.max(1, left));
+  return Number.isFinite(most) ? most : undefined;
+}
+
 /** Requests at a time on one HTTP/2 connection. */
 export const concurrentStreams = 100;
 

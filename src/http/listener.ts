@@ -10,9 +10,11 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
+import { openFileLimit } from '../runtime/open-files.js';
 import {
   type ConnectionLimits,
   concurrentStreams,
+  connectionsAtMost,
   defaultConnectionLimits,
   headerPairs,
   keepAliveMs,
@@ -63,6 +65,7 @@ export class Listener {
 
   constructor(parts: Omit<FacadeParts, 'stopping'>, options: Omit<ListenerOptions, 'host' | 'port'>) {
     const limits = { ...defaultConnectionLimits, ...options.limits };
+    const connections = connectionsAtMost(limits.connections, openFileLimit());
     this.#parts = { ...parts, stopping: this.#stopping.signal };
     // Every request under way may listen.
     setMaxListeners(0, this.#stopping.signal);
@@ -84,7 +87,7 @@ export class Listener {
     });
     // What Node's own server of HTTP/1.1 takes as options is read from members here.
     Object.assign(this.#server, {
-      maxConnections: limits.connections > 0 ? limits.connections : undefined,
+      maxConnections: connections,
       maxHeaderSize: limits.headerBytes,
       headersTimeout: limits.headersMs,
       requestTimeout: limits.requestMs,
@@ -143,7 +146,7 @@ export class Listener {
       parts.log.debug({ err: error }, 'TLS handshake failed');
     });
     this.#server.on('drop', () => {
-      if (!this.#full) parts.log.warn({ limit: limits.connections }, 'connections are refused: there are too many');
+      if (!this.#full) parts.log.warn({ limit: connections }, 'connections are refused: there are too many');
       this.#full = true;
     });
     void this.#closeIdle(limits.idleMs);

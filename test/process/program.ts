@@ -39,6 +39,8 @@ export interface Program {
 export interface ProgramOptions {
   readonly env?: NodeJS.ProcessEnv;
   readonly cwd?: string;
+  /** How many files `kedge` may have open. */
+  readonly openFiles?: number;
 }
 
 const running = new Set<ChildProcess>();
@@ -124,7 +126,10 @@ export const run = (command: string, args: readonly string[], options: ProgramOp
 /** `kedge` with these arguments, started. */
 export async function startKedge(args: readonly string[], options: ProgramOptions = {}): Promise<Program> {
   await build();
-  return start(process.execPath, [mainFile, ...args], options);
+  const { openFiles } = options;
+  if (openFiles === undefined) return start(process.execPath, [mainFile, ...args], options);
+  const limited = `ulimit -n ${openFiles} && exec "$0" "$@"`;
+  return start('sh', ['-c', limited, process.execPath, mainFile, ...args], options);
 }
 
 /** `kedge` with these arguments, to its end. */
