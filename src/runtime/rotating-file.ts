@@ -17,13 +17,16 @@ export interface RotatingFileOptions {
   readonly maxBackups: number;
   /** Bytes that may wait to be written. Default 64 MiB. */
   readonly maxWaiting?: number;
-  /** Told when writing fails and again when it works once more. */
-  readonly onFailure?: (error: unknown) => void;
+  /** Told whenever writing fails, and of how many lines that are lost by it. */
+  readonly onFailure?: (error: unknown, lost: number) => void;
 }
 
 const defaultWaiting = 64 * 1024 * 1024;
 /** Bytes handed to the system at once. */
 const batchBytes = 1024 * 1024;
+const lineEnd = 0x0a;
+
+const linesIn = (bytes: Buffer): number => bytes.reduce((sum, byte) => (byte === lineEnd ? sum + 1 : sum), 0);
 
 /** A file that lines are appended to, readable by its owner alone. Rejects if it cannot be opened. */
 export async function openRotatingFile(options: RotatingFileOptions): Promise<LineSink> {
@@ -70,14 +73,21 @@ class RotatingFile implements LineSink {
   async #drain(): Promise<void> {
     while (this.#lines.length > 0) {
       const batch = this.#take();
+      let written = 0;
       try {
         const { maxBytes } = this.#options;
         if (maxBytes > 0 && this.#size > 0 && this.#size + batch.length > maxBytes) await this.#rotate();
         this.#file ??= await open(this.#options.path, 'a', 0o600);
-        await this.#file.appendFile(batch);
+        while (written < batch.length) written += (await this.#file.write(batch, written)).bytesWritten;
         this.#size += batch.length;
       } catch (error) {
-        this.#options.onFailure?.(error);
+        const whole = batch.subarray(0, written).lastIndexOf(lineEnd) + 1;
+        this.#options.onFailure?.(error, linesIn(batch.subarray(whole)));
+        // A line that was cut short must not be the beginning of the next one.
+        await this.#file
+          ?.stat()
+          .then(({ size }) => this.#file?.truncate(size - (written - whole)))
+          .catch(() => {});
         await this.#file?.close().catch(() => {});
         this.#file = undefined;
         this.#size = await stat(this.#options.path).then(

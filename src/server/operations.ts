@@ -161,17 +161,25 @@ async function openAudit(options: AuditOptions, parts: AuditParts): Promise<Audi
       cause: error,
     });
   });
-  return new AuditLog(() => policy, await openSink(options, parts.log), parts);
+  const sink = await openSink(options, (error, lost) => {
+    parts.log.error({ err: error, file: options.logFile, lost }, 'audit events were lost');
+    audit.lost(lost);
+  });
+  const audit = new AuditLog(() => policy, sink, parts);
+  return audit;
 }
 
-async function openSink({ logFile, maxSizeMb = 100, maxBackups = 10 }: AuditOptions, log: Logger): Promise<LineSink> {
+async function openSink(
+  { logFile, maxSizeMb = 100, maxBackups = 10 }: AuditOptions,
+  onFailure: (error: unknown, lost: number) => void,
+): Promise<LineSink> {
   if (logFile === '-') return streamSink(process.stdout);
   try {
     return await openRotatingFile({
       path: logFile,
       maxBytes: maxSizeMb * 1024 * 1024,
       maxBackups,
-      onFailure: (error) => log.error({ err: error, file: logFile }, 'audit events were lost'),
+      onFailure,
     });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;

@@ -48,7 +48,7 @@ async function writeMuch(client: Client): Promise<void> {
 test.skipIf(process.platform !== 'linux')(
   'strangers who open connections leave the store the files it needs',
   async () => {
-    const server = await startServer(temporaryDirectory(), [], { openFiles: 200 });
+    const server = await startServer(temporaryDirectory(), [], { ulimit: '-n 200' });
     const client = await connect({ kubeconfig: server.kubeconfig });
     await client.resource(Namespaces).list();
     const strangers = Array.from({ length: 200 }, () =>
@@ -111,4 +111,25 @@ test('the audit log is written to its file, and to the end', async () => {
   await again.logged(({ msg }) => msg === 'kept what was read before', 'the wrong policy');
   expect((await again.stop()).code).toBe(0);
   expect(readFileSync(logFile).length).toBe(length);
+});
+
+test.skipIf(process.platform !== 'linux')('audit events that do not fit on the disk are lost as a whole', async () => {
+  const directory = temporaryDirectory();
+  const [policyFile, logFile, config, ignore] = ['policy.yaml', 'audit.log', 'server.yaml', 'ignore.mjs'].map((name) =>
+    join(directory, name),
+  ) as [string, string, string, string];
+  writeFileSync(policyFile, 'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: Metadata}]\n');
+  writeFileSync(config, `audit: { policyFile: ${policyFile}, logFile: ${logFile} }\nstore: 'memory:'\n`);
+  // Beyond the limit of a file's size writing fails, and the signal that says so would end the program.
+  writeFileSync(ignore, "process.on('SIGXFSZ', () => {});\n");
+  const server = await startServer(directory, ['--config', config], {
+    env: { NODE_OPTIONS: `--import=${pathToFileURL(ignore).href}` },
+    ulimit: '-f 64',
+  });
+  const { lost } = await server.logged(({ msg }) => msg === 'audit events were lost', 'the loss');
+  expect(lost).toBeGreaterThan(0);
+  await server.stop();
+  const lines = readFileSync(logFile, 'utf8').split('\n');
+  expect(lines.pop()).toBe('');
+  for (const line of lines) expect(JSON.parse(line)).toMatchObject({ kind: 'Event' });
 });

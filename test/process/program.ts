@@ -39,8 +39,8 @@ export interface Program {
 export interface ProgramOptions {
   readonly env?: NodeJS.ProcessEnv;
   readonly cwd?: string;
-  /** How many files `kedge` may have open. */
-  readonly openFiles?: number;
+  /** What `ulimit` is told before `kedge` is started. */
+  readonly ulimit?: string;
 }
 
 const running = new Set<ChildProcess>();
@@ -126,9 +126,9 @@ export const run = (command: string, args: readonly string[], options: ProgramOp
 /** `kedge` with these arguments, started. */
 export async function startKedge(args: readonly string[], options: ProgramOptions = {}): Promise<Program> {
   await build();
-  const { openFiles } = options;
-  if (openFiles === undefined) return start(process.execPath, [mainFile, ...args], options);
-  const limited = `ulimit -n ${openFiles} && exec "$0" "$@"`;
+  const { ulimit } = options;
+  if (ulimit === undefined) return start(process.execPath, [mainFile, ...args], options);
+  const limited = `ulimit ${ulimit} && exec "$0" "$@"`;
   return start('sh', ['-c', limited, process.execPath, mainFile, ...args], options);
 }
 

@@ -57,7 +57,7 @@ test('lines that cannot be written are lost and told of, and later ones are writ
     path,
     maxBytes: 5,
     maxBackups: 1,
-    onFailure: (error) => failures.push(error),
+    onFailure: (error, lost) => failures.push([error, lost]),
   });
   file.write('one\n');
   await eventually(
@@ -72,6 +72,7 @@ test('lines that cannot be written are lost and told of, and later ones are writ
     () => failures.length,
     (count) => count === 1,
   );
+  expect(failures).toEqual([[expect.objectContaining({ code: 'ENOTDIR' }), 1]]);
   await rm(join(folder, 'sub'));
   await mkdir(join(folder, 'sub'));
   file.write('two\n');

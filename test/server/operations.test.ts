@@ -364,6 +364,19 @@ describe('audit', () => {
     ]);
   });
 
+  test.skipIf(process.platform !== 'linux')('events that the disk does not take are counted', async () => {
+    const audit = { policy: JSON.stringify(policy), logFile: '/dev/full' };
+    await using server = await runningServer({ operations: { audit } });
+    await server.ask('alice', `GET ${configMaps}`);
+    const lost = async (): Promise<number> =>
+      Number(
+        /^apiserver_audit_error_total\{plugin="log"\} (\d+)/m.exec(
+          (await server.ask('root', 'GET /metrics')).text,
+        )?.[1],
+      );
+    expect(await eventually(lost, (count) => count > 0)).toBeGreaterThan(0);
+  });
+
   test('a policy that cannot be used keeps the server from starting', async () => {
     const audit = { policy: 'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: Much}]', logFile: '-' };
     await expect(runningServer({ operations: { audit } })).rejects.toThrow(

@@ -29,7 +29,7 @@ export class AuditLog {
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #events: { add(): void };
-  readonly #errors: { add(): void };
+  readonly #errors: { add(by?: number): void };
   readonly #levels: (level: Level) => { add(): void };
   #dropping = false;
 
@@ -71,6 +71,11 @@ export class AuditLog {
       write: (stage, facts) => this.#write(stage, facts),
       failed: (error) => this.#log.error({ err: error, auditId: request.auditId }, 'audit event failed'),
     });
+  }
+
+  /** The sink could not write so many events that it had taken. */
+  lost(events: number): void {
+    this.#errors.add(events);
   }
 
   close(): Promise<void> {
