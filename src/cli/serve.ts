@@ -108,13 +108,22 @@ const greeting = (url: string, kubeconfig: string): string => `
 
 `;
 
-/** Resolves at the first SIGTERM or SIGINT; a second one ends the process at once. */
+/** Signals that follow each other sooner are one: of Ctrl-C npm passes on what the terminal has told the program as well. */
+const oneSignalMs = 500;
+
+/** Resolves at the first SIGTERM or SIGINT; a later one, of either, ends the process at once. */
 export const untilStopped = (): Promise<void> =>
   new Promise((done) => {
-    const onSignal = (): void => {
+    const signals = ['SIGTERM', 'SIGINT'] as const;
+    let first: number | undefined;
+    const onSignal = (signal: NodeJS.Signals): void => {
+      const now = systemClock.monotonic();
+      first ??= now;
       done();
-      process.once('SIGINT', () => process.exit(130));
+      if (now - first < oneSignalMs) return;
+      // Without a listener it does what it does to any program.
+      for (const each of signals) process.off(each, onSignal);
+      process.kill(process.pid, signal);
     };
-    process.once('SIGTERM', onSignal);
-    process.once('SIGINT', onSignal);
+    for (const signal of signals) process.on(signal, onSignal);
   });

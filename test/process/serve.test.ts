@@ -12,7 +12,7 @@ import { clientIn } from '../../src/client/in-domain.js';
 import { connect, type RemoteClient } from '../../src/client/remote-client.js';
 import { testSigningRequest } from '../../src/testing/certificates.js';
 import { eventually, until } from '../../src/testing/until.js';
-import { type ServerProgram, startKedge, startServer, temporaryDirectory } from './program.js';
+import { type Ended, type ServerProgram, startKedge, startServer, temporaryDirectory } from './program.js';
 
 /** `kedge serve` as a program: its flags, what it prints, how it stops and what it finds again. */
 
@@ -146,6 +146,27 @@ describe('stop', () => {
     expect(await server.ended).toMatchObject({ code: 0, signal: null, stderr: '' });
     expect(server.lines().at(-1)?.msg).toBe('stopped');
     client.close();
+  });
+
+  test('a second signal ends a server that is stopping, of either kind, but for the echo of the first', async () => {
+    const dataDir = temporaryDirectory();
+    const config = join(dataDir, 'options.yaml');
+    writeFileSync(config, 'shutdownDelayMs: 60000\n');
+    const server = await startServer(dataDir, ['--store', 'memory:', '--config', config]);
+    server.kill('SIGINT');
+    server.kill('SIGINT');
+    await server.logged(({ msg }) => msg === 'stopping', 'that it stops');
+    let ended: Ended | undefined;
+    void server.ended.then((end) => (ended = end));
+    expect(ended).toBeUndefined();
+    await eventually(
+      () => {
+        server.kill('SIGTERM');
+        return ended !== undefined;
+      },
+      (over) => over,
+    );
+    expect(ended).toMatchObject({ code: null, signal: 'SIGTERM' });
   });
 });
 
