@@ -24,6 +24,12 @@ export function canonicalTime(text: string): string | null | { readonly wrong: s
   return parsed.milliseconds === zeroTime && parsed.micros === 0 ? null : timestamp(parsed.milliseconds);
 }
 
+/** RFC 3339 as milliseconds since the epoch; undefined if it cannot be read. */
+export const momentOf = (text: string): number | undefined => {
+  const parsed = parseTime(text, 'seconds');
+  return parsed.wrong === undefined ? parsed.milliseconds : undefined;
+};
+
 /** RFC 3339 with exactly six fraction digits to UTC (`metav1.MicroTime`); null for the zero time. */
 export function canonicalMicroTime(text: string): string | null | { readonly wrong: string } {
   const parsed = parseTime(text, 'micros');

@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Domains } from '../api/domains.js';
+import { momentOf } from '../api/go-time.js';
 import { type Secret, Secrets } from '../api/kinds/secret.js';
 import type { Clock } from '../runtime/clock.js';
 import type { TokenAuthenticator } from './bearer-token.js';
@@ -8,7 +9,6 @@ import type { ObjectSource } from './object-source.js';
 const tokenPattern = /^([a-z0-9]{6})\.([a-z0-9]{16})$/;
 const groupPattern = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/;
 const group = 'system:bootstrappers';
-const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
 
 /**
  * Short tokens `<id>.<secret>` with which machines ask for their first certificate; each lives in a Secret
@@ -40,7 +40,7 @@ const value = ({ data }: Secret, key: string): string =>
 
 /** A date that cannot be read has passed. */
 const hasExpired = (expiration: string, now: number): boolean =>
-  expiration !== '' && !(rfc3339.test(expiration) && Date.parse(expiration) > now);
+  expiration !== '' && !((momentOf(expiration) ?? 0) > now);
 
 /** undefined if one of them is not for machines that are being set up. */
 function extraGroups(listed: string): readonly string[] | undefined {

@@ -105,8 +105,8 @@ function issuerProblem(
   if (!isSignedBy(last, issuer)) return 'x509: certificate signed by unknown authority';
   // Before version 3 a certificate cannot say what it is: only our own trust makes it a CA, never that of another CA.
   if (!trusted && !issuer.isCA) return 'x509: certificate is not authorized to sign other certificates';
-  const below = chain.slice(1).filter(({ subjectDer, issuerDer }) => !subjectDer.equals(issuerDer)).length;
-  if (issuer.pathLength !== undefined && below > issuer.pathLength) {
+  // Go counts those that issued themselves as well, which RFC 5280 does not.
+  if (issuer.pathLength !== undefined && chain.length - 1 > issuer.pathLength) {
     return 'x509: too many intermediates for path length constraint';
   }
   // Names of clients are not constrained by anybody we issue from: whoever sets constraints is not one of ours.

@@ -1,18 +1,19 @@
 import type { Credentials } from './authenticator.js';
 
 /**
- * Extra attributes of a user from headers `<prefix><key>: value`. Keys are lower case and then percent-decoded;
+ * Extra attributes of a user from headers `<prefix><key>: value` of any of the prefixes. Keys are lower case and then percent-decoded;
  * a key that cannot be decoded stays as it is. Values of one key keep their order.
  */
 export function readExtraHeaders(
   headers: Pick<Credentials, 'header' | 'headerNames'>,
-  prefix: string,
+  ...prefixes: readonly string[]
 ): Readonly<Record<string, readonly string[]>> {
   const extra = new Map<string, readonly string[]>();
   for (const name of new Set(headers.headerNames())) {
-    if (!name.startsWith(prefix)) continue;
-    const key = decoded(name.slice(prefix.length));
-    extra.set(key, [...(extra.get(key) ?? []), ...headers.header(name)]);
+    for (const prefix of prefixes.filter((each) => name.startsWith(each))) {
+      const key = decoded(name.slice(prefix.length));
+      extra.set(key, [...(extra.get(key) ?? []), ...headers.header(name)]);
+    }
   }
   return Object.fromEntries(extra);
 }

@@ -5,7 +5,7 @@ import { PeerVerifier } from './peer-certificate.js';
 
 /** Where a proxy says who is calling. */
 export interface FrontProxyHeaders {
-  /** Lower-case header names; the first header with a value counts. */
+  /** Lower-case header names; the first header whose first value is not empty counts. */
   readonly usernameHeaders: readonly string[];
   readonly uidHeaders: readonly string[];
   readonly groupHeaders: readonly string[];
@@ -42,19 +42,17 @@ export function frontProxy(options: FrontProxyOptions): Authenticator {
       if (allowedNames.length > 0 && !allowedNames.includes(commonName)) {
         throw new AuthenticationError(`x509: subject with cn=${commonName} is not in the allowed list`);
       }
-      const values = (names: readonly string[]): readonly string[] =>
-        names.flatMap((name) => credentials.header(name)).filter((value) => value !== '');
-      const [username] = values(usernameHeaders);
+      const first = (names: readonly string[]): string | undefined =>
+        names.map((name) => credentials.header(name)[0]).find((value) => value !== undefined && value !== '');
+      const username = first(usernameHeaders);
       if (username === undefined) return undefined;
-      const [uid] = values(uidHeaders);
-      const extra = Object.fromEntries(
-        extraHeaderPrefixes.flatMap((prefix) => Object.entries(readExtraHeaders(credentials, prefix))),
-      );
+      const uid = first(uidHeaders);
+      const extra = readExtraHeaders(credentials, ...extraHeaderPrefixes);
       return {
         user: {
           username,
           ...(uid === undefined ? {} : { uid }),
-          groups: values(groupHeaders),
+          groups: groupHeaders.flatMap((name) => credentials.header(name)).filter((value) => value !== ''),
           ...(Object.keys(extra).length > 0 ? { extra } : {}),
         },
       };

@@ -46,7 +46,7 @@ function readCsv(text: string): readonly (readonly string[])[] {
   while (field.lastIndex < text.length || record.length > 0) {
     const match = field.exec(text);
     if (match === null) throw new Error(`token file: record ${records.length + 1} is not readable as CSV`);
-    record.push(match[1] === undefined ? (match[2] ?? '').trimStart() : match[1].replaceAll('""', '"'));
+    record.push(match[1] === undefined ? (match[2] ?? '') : match[1].replaceAll('""', '"'));
     if (match[3] === ',') continue;
     if (record.length > 1 || record[0] !== '') records.push(record);
     record = [];

@@ -181,6 +181,15 @@ test.each<[string, () => readonly Forged[], string]>([
     },
     'x509: too many intermediates for path length constraint',
   ],
+  [
+    'too long a path, even where a CA renewed itself',
+    () => {
+      const top = issuingCa({ extensions: [extensions.authority(0)] });
+      const same = forge({ subject: [[commonName, 'issuing']], issuer: top, extensions: [extensions.authority()] });
+      return [client({ issuer: same }), same, top];
+    },
+    unknownAuthority,
+  ],
 ])('%s is refused', async (_name, chain, message) => {
   const answer = authenticate(chain());
   await expect(answer).rejects.toBeInstanceOf(AuthenticationError);

@@ -22,7 +22,7 @@ const ask = (
 
 test('a proxy says who is calling', async () => {
   const found = await ask({
-    'x-remote-user': ['', 'alice'],
+    'x-remote-user': ['alice', 'bob'],
     'x-remote-uid': 'u-1',
     'x-remote-group': ['dev', '', 'ops'],
     'x-remote-extra-acme.com%2fproject': ['a', 'b'],
@@ -39,6 +39,24 @@ test('a proxy says who is calling', async () => {
       ['__proto__', ['d']],
     ]),
   });
+});
+
+test('of several headers for one thing the first that begins with a value counts, and all groups and attributes do', async () => {
+  const options = {
+    usernameHeaders: ['x-user', 'x-remote-user'],
+    groupHeaders: ['x-group', 'x-remote-group'],
+    extraHeaderPrefixes: ['x-extra-', 'x-remote-extra-'],
+  };
+  const headers = {
+    'x-user': ['', 'mallory'],
+    'x-remote-user': 'alice',
+    'x-group': 'dev',
+    'x-remote-group': 'ops',
+    'x-extra-team': 'red',
+    'x-remote-extra-team': 'blue',
+  };
+  const found = await ask(headers, options);
+  expect(found?.user).toEqual({ username: 'alice', groups: ['dev', 'ops'], extra: { team: ['red', 'blue'] } });
 });
 
 test('the headers of anybody else mean nothing', async () => {

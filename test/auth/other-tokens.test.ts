@@ -16,12 +16,13 @@ const userOf = async (tokens: TokenAuthenticator, token: string) =>
 
 describe('static tokens', () => {
   const tokens = staticTokens(
-    'one,alice,u1,"dev,ops"\r\n\ntwo,bob,\n,nobody,x\nthree,"a ""quoted"" name",u3\none,carol,u4,only\n',
+    'one,alice,u1,"dev,ops"\r\n\ntwo,bob,\n,nobody,x\nthree,"a ""quoted"" name",u3\none,carol,u4,only\nfour, dave,u5\n',
   );
   test.each([
     ['one', { username: 'carol', uid: 'u4', groups: ['only'] }],
     ['two', { username: 'bob', groups: [] }],
     ['three', { username: 'a "quoted" name', uid: 'u3', groups: [] }],
+    ['four', { username: ' dave', uid: 'u5', groups: [] }],
     ['', undefined],
     ['on', undefined],
   ])('%j is %j', async (token, user) => {
@@ -85,6 +86,7 @@ describe('bootstrap tokens', () => {
     ['expired', { expiration: '2025-12-31T23:59:59Z' }, {}],
     ['expires just now', { expiration: '2026-01-01T00:00:00Z' }, {}],
     ['expiration unreadable', { expiration: 'tomorrow' }, {}],
+    ['expires on a day that is none', { expiration: '2026-02-30T00:00:00Z' }, {}],
     ['not for authentication', { 'usage-bootstrap-authentication': 'True' }, {}],
     ['a group of others', { 'auth-extra-groups': 'system:masters' }, {}],
     ['type wrong', {}, { type: 'Opaque' }],
