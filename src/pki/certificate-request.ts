@@ -17,6 +17,10 @@ export interface CertificateRequest extends AlternativeNames {
   readonly publicKey: PublicKey;
   /** Extensions asked for, other than subjectAltName too; nobody grants them. */
   readonly extensions: readonly RequestedExtension[];
+  /** Types of the values of the subject that are no text, and stand in no field. */
+  readonly textless: readonly string[];
+  /** Attributes as they stand, also those that are not read; each whole. */
+  readonly attributes: readonly Buffer[];
 }
 
 export interface RequestedExtension {
@@ -26,7 +30,7 @@ export interface RequestedExtension {
   readonly value: Buffer;
 }
 
-const oidExtensionRequest = '1.2.840.113549.1.9.14';
+export const oidExtensionRequest = '1.2.840.113549.1.9.14';
 const oidSubjectAltName = '2.5.29.17';
 
 const writtenExtensionRequest = oid(oidExtensionRequest);
@@ -83,12 +87,12 @@ function readRequest(der: Buffer): CertificateRequest {
   if (!input.done) throw new PkiError('parse', 'asn1: syntax error: trailing data');
 
   const publicKey = readPublicKey(raw.key);
-  const subject = readSubject(raw.subject);
+  const { subject, textless } = readSubject(raw.subject);
   const extensions = readExtensions(raw.attributes);
   const alternativeNames = extensions.find(({ oid }) => oid === oidSubjectAltName);
   const names = alternativeNames ? readAlternativeNames(alternativeNames.value) : noAlternativeNames;
   verifySignature({ algorithm: raw.algorithm, data: raw.toBeSigned, signature: raw.signature }, publicKey);
-  return { subject, publicKey, extensions, ...names };
+  return { subject, publicKey, extensions, textless, attributes: raw.attributes, ...names };
 }
 
 interface Structure {
@@ -130,32 +134,34 @@ function readAlgorithm(reader: RequestReader): SignatureAlgorithm {
   return { oid, parameters: members.done ? Buffer.alloc(0) : members.any().whole };
 }
 
-function readSubject(der: Buffer): DistinguishedName {
+function readSubject(der: Buffer): Pick<CertificateRequest, 'subject' | 'textless'> {
   const input = new RequestReader(der);
   const names = new RequestReader(input.field(shapes.name).contents).elements(shapes.relativeName);
   const attributes: NameAttribute[] = [];
+  const textless: string[] = [];
   let count = 0;
   for (const { contents } of names) {
     for (const attribute of new RequestReader(contents).elements(shapes.attributeTypeAndValue)) {
       if (++count > maxNameAttributes)
         throw new PkiError('parse', `x509: subject of more than ${maxNameAttributes} values`);
-      const read = readNameAttribute(attribute.contents);
-      if (read) attributes.push(read);
+      const { type, value } = readNameAttribute(attribute.contents);
+      if (value === undefined) textless.push(type);
+      else attributes.push({ type, value });
     }
   }
-  return nameOf(attributes);
+  return { subject: nameOf(attributes), textless };
 }
 
-/** undefined for values that are no text. */
-function readNameAttribute(contents: Buffer): NameAttribute | undefined {
+/** Without the value if that is no text. */
+function readNameAttribute(contents: Buffer): Pick<NameAttribute, 'type'> & Partial<NameAttribute> {
   const members = new RequestReader(contents);
   const type = readOid(members.field(shapes.oid).contents);
   const field = members.any();
-  if (field.class !== 0 || field.constructed) return undefined;
+  if (field.class !== 0 || field.constructed) return { type };
   const decoded = decodeString(field.tag, field.contents);
   if (decoded === undefined) {
     checkOtherValue(field.tag, field.contents);
-    return undefined;
+    return { type };
   }
   if ('text' in decoded) return { type, value: decoded.text };
   if (decoded.broken === 'UTF-8 string') throw new PkiError('parse', 'asn1: invalid UTF-8 string');

@@ -1,4 +1,4 @@
-import type { CertificateRequest } from './certificate-request.js';
+import { type CertificateRequest, oidExtensionRequest } from './certificate-request.js';
 import { context, DerCursor, encode, tags } from './der.js';
 
 /** Attributes of subjects that stand in a field of `DistinguishedName` and come into certificates. */
@@ -17,6 +17,17 @@ const alternativeNames = '2.5.29.17';
 const basicConstraints = '2.5.29.19';
 /** subjectKeyIdentifier, keyUsage, extKeyUsage: ordinary tools write them, and what they say is decided elsewhere. */
 const harmless: ReadonlySet<string> = new Set(['2.5.29.14', '2.5.29.15', '2.5.29.37', alternativeNames]);
+/**
+ * challengePassword, unstructuredName, and what Windows tells of itself (its version, the program, where the key is):
+ * ordinary tools write them, and they come into no certificate.
+ */
+const harmlessAttributes: ReadonlySet<string> = new Set([
+  '1.2.840.113549.1.9.7',
+  '1.2.840.113549.1.9.2',
+  '1.3.6.1.4.1.311.13.2.3',
+  '1.3.6.1.4.1.311.21.20',
+  '1.3.6.1.4.1.311.13.2.2',
+]);
 /** rfc822Name, dNSName, uniformResourceIdentifier, iPAddress. */
 const nameKinds: ReadonlySet<number> = new Set([context(1), context(2), context(6), context(7)]);
 
@@ -25,7 +36,8 @@ const nameKinds: ReadonlySet<number> = new Set([context(1), context(2), context(
  * The signers here drop such parts, but a signer elsewhere gets the whole request, so nothing that decides by the
  * fields may let them pass unseen.
  */
-export function unusualPart({ subject, extensions }: CertificateRequest): string | undefined {
+export function unusualPart(request: CertificateRequest): string | undefined {
+  const { subject, extensions } = request;
   const foreign = subject.attributes.find(({ type }) => !subjectTypes.has(type));
   if (foreign !== undefined) return `the subject has an attribute of type ${foreign.type}`;
   for (const [type, what] of [
@@ -44,7 +56,34 @@ export function unusualPart({ subject, extensions }: CertificateRequest): string
       return 'an alternative name is of a kind other than DNS, IP, mail and URI';
     }
   }
+  return hiddenPart(request);
+}
+
+/**
+ * What others may read in a request although `CertificateRequest` tells nothing of it, as a sentence; undefined if
+ * nothing: values of the subject that are no text, and attributes. OpenSSL takes extensions from Microsoft's attribute
+ * as well as from the usual one, and reads either also where its encoding is not the shortest.
+ */
+export function hiddenPart({ textless, attributes }: CertificateRequest): string | undefined {
+  const [type] = textless;
+  if (type !== undefined) return `the subject has a value of type ${type} that is no text`;
+  for (const attribute of attributes) {
+    const hidden = hiddenAttribute(attribute);
+    if (hidden !== undefined) return hidden;
+  }
   return undefined;
+}
+
+function hiddenAttribute(whole: Buffer): string | undefined {
+  const members = new DerCursor(whole).enter(tags.sequence);
+  const type = members?.oid();
+  const values = members?.enter(tags.set);
+  if (type === undefined || values === undefined || !members?.empty)
+    return 'an attribute of the request cannot be read';
+  if (harmlessAttributes.has(type)) return undefined;
+  if (type !== oidExtensionRequest) return `the request has an attribute of type ${type}`;
+  values.any();
+  return values.empty ? undefined : 'the request asks for several lists of extensions';
 }
 
 const emptySequence = encode(tags.sequence);

@@ -12,6 +12,7 @@ import { openCaFiles } from '../pki/signers/ca-files.js';
 import { caSigner } from '../pki/signers/ca-signer.js';
 import { defineSigner } from '../pki/signers/define-signer.js';
 import { brokenSignerRule } from '../pki/signers/well-known-rules.js';
+import { hiddenPart } from '../pki/unusual-request.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
 import type {
@@ -196,7 +197,10 @@ async function openCommand(
       defineSigner({
         serves,
         maxSeconds,
-        validate: (request, { signerName, usages }) => brokenSignerRule(signerName, { request, usages }, domains),
+        // A program gets the whole request, and the rules see only what is read here.
+        validate: (request, { signerName, usages }) =>
+          brokenSignerRule(signerName, { request, usages }, domains) ??
+          (wellKnownSigner(signerName, domains) && hiddenPart(request)),
         async issue(_request, { seconds, signing, signal: stop }) {
           const result = await external.sign({ ...signing, expirationSeconds: seconds }, stop);
           return 'issued' in result ? result.issued : result;

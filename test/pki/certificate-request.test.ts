@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readCertificateRequest, readRequestDer } from '../../src/pki/certificate-request.js';
-import { bits, constructed, context, encode, oid, sequence, setOf, tags, unsignedInteger } from '../../src/pki/der.js';
-import { writeName } from '../../src/pki/distinguished-name.js';
-import { type KeyType, signingAlgorithm, signWith, spkiOf } from '../../src/pki/key-pair.js';
+import { constructed, context, encode, oid, sequence, setOf, tags, unsignedInteger } from '../../src/pki/der.js';
+import { type KeyType, spkiOf } from '../../src/pki/key-pair.js';
 import { encodePem, firstPemBlock } from '../../src/pki/pem.js';
 import { PkiError } from '../../src/pki/pki-error.js';
 import { testKey, testRequest } from '../../src/testing/certificates.js';
+import { requestOf } from './raw-request.js';
 
 interface Recorded {
   readonly name: string;
@@ -59,22 +59,6 @@ test.each(keyTypes)('a request with a key of type %s is read', async (keyType) =
   expect(read.publicKey.spki).toEqual(spkiOf(key));
 });
 
-/** A request whose parts are given; properly signed. */
-async function requestOf(parts: {
-  readonly subject?: Buffer;
-  readonly attributes?: readonly Buffer[];
-}): Promise<string> {
-  const key = await testKey();
-  const toBeSigned = sequence(
-    unsignedInteger(Buffer.from([0])),
-    parts.subject ?? writeName({ commonName: 'x' }),
-    spkiOf(key),
-    encode(constructed(0), ...(parts.attributes ?? [])),
-  );
-  const algorithm = signingAlgorithm(key);
-  const signature = await signWith(key, algorithm, toBeSigned);
-  return encodePem('CERTIFICATE REQUEST', sequence(toBeSigned, algorithm.identifier, bits(signature)));
-}
 const attribute = (type: string, value: Buffer): Buffer => setOf([sequence(oid(type), value)]);
 const text = (tag: number, content: string | Buffer): Buffer => encode(tag, Buffer.from(content as string));
 

@@ -20,9 +20,11 @@ import { readCaState } from '../../src/pki/ca-state.js';
 import { readPemCertificates } from '../../src/pki/certificate.js';
 import { createAuthorityKeyPair, type KeyPair } from '../../src/pki/certificate-authority.js';
 import { ledgerHash, verifyLedger } from '../../src/pki/certificate-ledger.js';
+import { encode, oid, sequence, setOf, tags } from '../../src/pki/der.js';
 import { privateKeyPem } from '../../src/pki/key-pair.js';
 import { type TestSigningRequestOptions, testKey, testSigningRequest } from '../../src/testing/certificates.js';
 import { eventually, until } from '../../src/testing/until.js';
+import { requestOf } from '../pki/raw-request.js';
 
 /** A whole server with signers, a policy and bundles by configuration. */
 
@@ -36,6 +38,7 @@ let server: Server;
 let files: KeyPair;
 
 const clientSigner = 'kubernetes.io/kube-apiserver-client';
+const nodeSigner = 'kubernetes.io/kube-apiserver-client-kubelet';
 beforeAll(async () => {
   files = await createAuthorityKeyPair({ commonName: 'in files' });
   writeFileSync(file('ca.crt'), files.certificate);
@@ -47,6 +50,7 @@ beforeAll(async () => {
       signers: [
         { name: 'example.test/files', certificateFile: file('ca.crt'), keyFile: file('ca.key'), maxSeconds: 7_200 },
         { name: 'example.test/command', command: ['python3', script, file('ca.crt'), file('ca.key')] },
+        { name: nodeSigner, command: ['python3', script, file('ca.crt'), file('ca.key')] },
         { name: clientSigner, secret: 'pki/client-ca', rotation: { propagationSeconds: 0 } },
       ],
       policy: {
@@ -122,6 +126,27 @@ test.skipIf(!hasPython)('a program signs, and may refuse', async () => {
   expect(leafOf(csr)?.subject.commonName).toBe('alice');
   const refused = await ask({ name: 'refused', signerName: 'example.test/command', usages: ['server auth'] });
   expect(refused.status?.conditions?.at(-1)).toMatchObject({ type: 'Failed', reason: 'UsageNotAllowed' });
+});
+
+test('a program that signs for a well-known signer gets no request that asks for more than its rules see', async () => {
+  const organization = (tag: number, text: string): Buffer =>
+    setOf([sequence(oid('2.5.4.10'), encode(tag, Buffer.from(text)))]);
+  const request = await requestOf({
+    subject: sequence(
+      organization(tags.printableString, 'system:nodes'),
+      organization(tags.generalString, 'system:masters'),
+      setOf([sequence(oid('2.5.4.3'), encode(tags.printableString, Buffer.from('system:node:a')))]),
+    ),
+  });
+  const csr = await testSigningRequest({ name: 'hidden', signerName: nodeSigner });
+  const requests = server.client().resource(CertificateSigningRequests);
+  await requests.create({ ...csr, spec: { ...csr.spec, request: Buffer.from(request).toString('base64') } });
+  const found = await until(requests, { name: 'hidden' }, (one) => one !== undefined && isSettled(one));
+  expect(found?.status?.conditions?.at(-1)).toMatchObject({
+    type: 'Failed',
+    reason: 'SignerValidationFailure',
+    message: 'the subject has a value of type 2.5.4.10 that is no text',
+  });
 });
 
 describe('a CA in a Secret', () => {
