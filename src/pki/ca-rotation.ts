@@ -1,5 +1,5 @@
 import { anchorOf, type CaState, certificateOf } from './ca-state.js';
-import type { KeyPair } from './certificate-authority.js';
+import { defaultAuthoritySeconds, type KeyPair } from './certificate-authority.js';
 
 /**
  * How a CA is replaced without anybody noticing, as a state machine. The next anchor is published; once every bundle
@@ -62,6 +62,21 @@ export function rotationPolicy(
   return { maxSeconds, propagationMs, marginMs, renewBeforeMs };
 }
 
+/** At most so long after they were replaced bundles are still there that lack the next anchor, and nobody noticed yet. */
+const spreadingMs = day / 12;
+
+/** Why CAs of this lifetime cannot be replaced in time by this policy, as a sentence; undefined if they can. */
+export function rotationProblem(
+  { maxSeconds, propagationMs, renewBeforeMs }: RotationPolicy,
+  caSeconds = defaultAuthoritySeconds,
+): string | undefined {
+  const caMs = caSeconds * 1_000;
+  if (caMs <= renewBeforeMs + propagationMs) return 'it would be replaced all the time';
+  if (renewBeforeMs < propagationMs + spreadingMs) return 'it would end before the next one may sign';
+  const leftMs = caMs - propagationMs - spreadingMs;
+  return leftMs < maxSeconds * 1_000 ? 'the next one would end before what it is to sign' : undefined;
+}
+
 /** The one thing to do next. */
 export function nextStep(state: CaState, { now, seen, requested }: Observation, policy: RotationPolicy): RotationStep {
   const due = state.retiring.filter(({ until }) => until <= now);
@@ -77,7 +92,7 @@ export function nextStep(state: CaState, { now, seen, requested }: Observation, 
   if (next.seenSince > now) return { action: 'forget-seen', why: 'the clock went back' };
   const problem = switchProblem(state, now, policy);
   if (problem === undefined) return { action: 'switch', why: 'every bundle has had the next anchor for long enough' };
-  return { action: 'wait', why: problem, until: next.seenSince + policy.propagationMs };
+  return { action: 'wait', ...problem };
 }
 
 function whenToBegin(
@@ -92,18 +107,19 @@ function whenToBegin(
   return { action: 'wait', why: state.retiring.length > 0 ? 'an old anchor stays' : 'nothing is due', until };
 }
 
-/** Why the next key must not sign yet; undefined if it may. */
+/** Why the next key must not sign yet, and until when if that is known; undefined if it may. */
 function switchProblem(
   { next }: CaState,
   now: number,
   { propagationMs, maxSeconds }: RotationPolicy,
-): string | undefined {
-  if (next === undefined) return 'no next CA is announced';
-  if (next.seenSince === undefined) return 'a bundle lacks the next anchor';
-  if (now - next.seenSince < propagationMs) return 'the next anchor has not been in every bundle for long enough';
+): Pick<Extract<RotationStep, { readonly action: 'wait' }>, 'why' | 'until'> | undefined {
+  if (next === undefined) return { why: 'no next CA is announced' };
+  if (next.seenSince === undefined) return { why: 'a bundle lacks the next anchor' };
+  const until = next.seenSince + propagationMs;
+  if (now < until) return { why: 'the next anchor has not been in every bundle for long enough', until };
   const { notBefore, notAfter } = certificateOf(next.pair);
-  if (notBefore > now) return 'the next CA is not valid yet';
-  return notAfter - now < maxSeconds * 1_000 ? 'the next CA ends before what it would sign' : undefined;
+  if (notBefore > now) return { why: 'the next CA is not valid yet', until: notBefore };
+  return notAfter - now < maxSeconds * 1_000 ? { why: 'the next CA ends before what it would sign' } : undefined;
 }
 
 /** The state with a next CA announced. Throws UnsafeStep if one is announced already. */
@@ -122,7 +138,7 @@ export function seenSince(state: CaState, since: number | undefined): CaState {
 export function switched(state: CaState, now: number, policy: RotationPolicy): CaState {
   const problem = switchProblem(state, now, policy);
   if (problem !== undefined || state.next === undefined)
-    throw new UnsafeStep(`the next key must not sign yet: ${problem}`);
+    throw new UnsafeStep(`the next key must not sign yet: ${problem?.why}`);
   const longestSeconds = Math.max(state.longestSeconds, policy.maxSeconds);
   const until = Math.min(certificateOf(state.signing).notAfter, now + longestSeconds * 1_000 + policy.marginMs);
   return {

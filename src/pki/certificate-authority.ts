@@ -81,7 +81,8 @@ export interface AuthorityOptions {
   readonly seconds?: number;
 }
 
-const tenYears = 10 * 365 * 86_400;
+/** Lifetime of a CA where none is given: ten years. */
+export const defaultAuthoritySeconds = 10 * 365 * 86_400;
 const serialBytes = 16;
 /** The last second that a certificate can name. */
 const endOfTime = Date.UTC(9999, 11, 31, 23, 59, 59);
@@ -95,7 +96,7 @@ export async function createAuthorityKeyPair(
   const subjectDer = writeName({ commonName: options.commonName });
   const spki = spkiOf(key);
   const now = clock.now();
-  const dates = validity({ now, seconds: options.seconds ?? tenYears, issuerNotAfter: endOfTime });
+  const dates = validity({ now, seconds: options.seconds ?? defaultAuthoritySeconds, issuerNotAfter: endOfTime });
   const extensions = authorityExtensions({ keyId: keyIdentifier(rawKeyOf(spki)), issuerKeyId: undefined });
   const der = await signed(keyInMemory(key), {
     subjectDer,
@@ -253,7 +254,7 @@ function authority({ certificate, chain, key, clock }: Authority): CertificateAu
 
     issueServing: (options) => issueKeyPair(options, { ...noAlternativeNames, ...options }, 'server auth'),
 
-    async issueAuthority({ commonName, keyType = 'P-256', seconds = tenYears }) {
+    async issueAuthority({ commonName, keyType = 'P-256', seconds = defaultAuthoritySeconds }) {
       const subjectKey = await generateKey(keyType);
       const spki = spkiOf(subjectKey);
       const subjectDer = writeName({ commonName });

@@ -6,6 +6,7 @@ import {
   type RotationPolicy,
   retired,
   rotationPolicy,
+  rotationProblem,
   seenSince,
   switched,
   UnsafeStep,
@@ -75,6 +76,16 @@ describe('the next step', () => {
     expect(nextStep({ ...steady, retiring: [old] }, calm, policy)).toMatchObject({ until: old.until });
     expect(nextStep(next(start), { ...calm, seen: true }, policy)).toMatchObject({ until: start + day });
   });
+
+  test('waits for no time that is past', () => {
+    const late = { ...calm, seen: true, now: start + 5 * day };
+    const short = nextStep({ ...next(start), next: { pair: brief, seenSince: start } }, late, policy);
+    expect(short).toEqual({ action: 'wait', why: 'the next CA ends before what it would sign' });
+    const { notBefore } = certificateOf(second);
+    const early = { ...calm, seen: true, now: notBefore - 1 };
+    const future = { ...next(start), next: { pair: second, seenSince: notBefore - 2 * day } };
+    expect(nextStep(future, early, policy)).toMatchObject({ why: 'the next CA is not valid yet', until: notBefore });
+  });
 });
 
 test('has a name for where it is', () => {
@@ -112,6 +123,27 @@ test('what is left open follows from the lifetime', () => {
     marginMs: hour,
     renewBeforeMs: hour + 8 * day,
   });
+});
+
+test.each([
+  ['all is left open', {}, undefined, undefined],
+  [
+    'the usual ten years are too short',
+    { maxSeconds: 10 * 365 * 86_400 },
+    undefined,
+    'it would be replaced all the time',
+  ],
+  ['it begins as soon as it ended', { maxSeconds: 60 }, 9 * 86_400, 'it would be replaced all the time'],
+  ['it begins too late', { renewBeforeMs: day }, undefined, 'it would end before the next one may sign'],
+  ['it begins in time', { renewBeforeMs: day + 2 * hour }, undefined, undefined],
+  [
+    'it lives shorter than what it signs',
+    { maxSeconds: 365 * 86_400, renewBeforeMs: 2 * day },
+    30 * 86_400,
+    'the next one would end before what it is to sign',
+  ],
+] as const)('whether a CA can be rotated: %s', (_, given, caSeconds, expected) => {
+  expect(rotationProblem(rotationPolicy({ maxSeconds: 3_600, ...given }), caSeconds)).toBe(expected);
 });
 
 describe('a state in a Secret', () => {
