@@ -1,5 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
-import { type LedgerRecord, ledgerEntryName, ledgerLimits } from '../../src/api/certificate-ledger.js';
+import {
+  type LedgerEntrySpec,
+  type LedgerRecord,
+  ledgerEntryName,
+  ledgerLimits,
+} from '../../src/api/certificate-ledger.js';
 import { isReason } from '../../src/api/errors.js';
 import { CertificateLedgerEntries } from '../../src/api/kinds/certificate-ledger-entry.js';
 import { groupVersion } from '../../src/api/object.js';
@@ -21,20 +26,22 @@ const tries = 100;
 /**
  * Writes the ledger through a client. Records that come while an entry is being written go into the next one
  * together, so one writer at a time is no bottleneck. Another program may write the same ledger: whoever comes second
- * to a number looks for the end again.
+ * to a number looks for the end again. An entry may have been written although writing it failed; who asks again for
+ * its records then gets them recorded once.
  */
 export function ledgerWriter(client: Client): CertificateLedger {
   const resource = client.resource(CertificateLedgerEntries);
   let waiting: Waiting[] = [];
   let head: LedgerHead | undefined;
+  /** What may have been written although that failed, by fingerprint: the entry it would come after. */
+  const doubtful = new Map<string, LedgerHead>();
   let writing = false;
+
+  const at = async (sequence: number): Promise<LedgerEntrySpec | undefined> =>
+    (await resource.get({ name: ledgerEntryName(sequence) }))?.spec;
 
   /** The last entry. Numbers have no gaps, so it is found in as many steps as its number has bits. */
   const findHead = async (from: LedgerHead): Promise<LedgerHead> => {
-    const at = async (sequence: number): Promise<LedgerHead | undefined> => {
-      const found = await resource.get({ name: ledgerEntryName(sequence) });
-      return found === undefined ? undefined : { sequence, hash: found.spec.hash };
-    };
     let last = from;
     let step = 1;
     for (let next = await at(last.sequence + step); next !== undefined; next = await at(last.sequence + step)) {
@@ -45,12 +52,35 @@ export function ledgerWriter(client: Client): CertificateLedger {
       step /= 2;
       last = (await at(last.sequence + step)) ?? last;
     }
-    return last;
+    return headOf(last);
   };
 
-  const write = async (records: readonly LedgerRecord[]): Promise<void> => {
+  /** Those that were not written after all, and the last entry; undefined if there is no doubt about any. */
+  const resolved = async (
+    records: readonly LedgerRecord[],
+  ): Promise<{ readonly unwritten: readonly LedgerRecord[]; readonly last: LedgerHead } | undefined> => {
+    const places = records.flatMap(({ sha256 }) => doubtful.get(sha256) ?? []);
+    if (places.length === 0) return undefined;
+    let last = places.reduce((first, place) => (place.sequence < first.sequence ? place : first));
+    const written = new Set<string>();
+    for (let next = await at(last.sequence + 1); next !== undefined; next = await at(last.sequence + 1)) {
+      for (const { sha256 } of next.records) written.add(sha256);
+      last = headOf(next);
+    }
+    for (const { sha256 } of records) if (written.has(sha256)) doubtful.delete(sha256);
+    return { unwritten: records.filter(({ sha256 }) => !written.has(sha256)), last };
+  };
+
+  const write = async (wanted: readonly LedgerRecord[]): Promise<void> => {
     let known = head ?? emptyLedger;
+    let records = wanted;
     for (let attempt = 1; ; attempt++) {
+      const found = await resolved(records);
+      if (found !== undefined) {
+        records = found.unwritten;
+        head = found.last;
+        if (records.length === 0) return;
+      }
       head ??= await findHead(known);
       known = head;
       const spec = nextLedgerEntry(head, records);
@@ -65,11 +95,13 @@ export function ledgerWriter(client: Client): CertificateLedger {
           { fieldManager: fieldManagers.controllers },
         );
         head = { sequence: spec.sequence, hash: spec.hash };
+        for (const { sha256 } of records) doubtful.delete(sha256);
         return;
       } catch (error) {
-        // Whether it was written is not known for every failure, so the end is looked for again after each.
         head = undefined;
-        if (attempt === tries || !(isReason(error, 'AlreadyExists') || isReason(error, 'Conflict'))) throw error;
+        const isTaken = isReason(error, 'AlreadyExists') || isReason(error, 'Conflict');
+        if (!isTaken) for (const { sha256 } of records) if (!doubtful.has(sha256)) doubtful.set(sha256, known);
+        if (attempt === tries || !isTaken) throw error;
       }
     }
   };
@@ -100,6 +132,8 @@ export function ledgerWriter(client: Client): CertificateLedger {
       }),
   };
 }
+
+const headOf = ({ sequence, hash }: LedgerHead): LedgerHead => ({ sequence, hash });
 
 interface Waiting {
   readonly record: LedgerRecord;

@@ -93,6 +93,35 @@ test('an entry that was written though the answer was lost does no harm', async 
   expect(verifyLedger(await all(client))).toMatchObject({ records: 2, problems: [] });
 });
 
+test('what was written though the answer was lost is not written again when it is asked for again', async () => {
+  const client = new FakeClient(new FakeClock());
+  const resource = client.resource(CertificateLedgerEntries);
+  let loses = true;
+  const lossy: FakeClient = Object.assign(Object.create(client) as FakeClient, {
+    resource: () => ({
+      ...resource,
+      create: async (entry: never) => {
+        const created = await resource.create(entry);
+        if (loses) throw serviceUnavailable('the answer was lost');
+        return created;
+      },
+    }),
+  });
+  const writer = ledgerWriter(lossy);
+  await ledgerWriter(client).append(record(0));
+  const together = await Promise.allSettled([1, 2].map((serial) => writer.append(record(serial))));
+  expect(together.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  await ledgerWriter(client).append(record(3));
+  await expect(writer.append(record(4))).rejects.toThrow('lost');
+  await writer.append(record(1));
+  loses = false;
+  await writer.append(record(5));
+  await Promise.all([2, 6, 4].map((serial) => writer.append(record(serial))));
+  const entries = await all(client);
+  expect(verifyLedger(entries).problems).toEqual([]);
+  expect(entries.flatMap(({ spec }) => spec.records.map(({ serial }) => Number(serial)))).toEqual(count(0, 7));
+});
+
 test('what cannot be recorded is not handed out; it is once it can be, signed once', async () => {
   const ca = await testAuthority();
   let signed = 0;
