@@ -36,14 +36,18 @@ export interface Element {
 }
 
 const maxLengthBytes = 4;
+/** More than anything in use has, and few enough not to hold up everybody else. */
+export const maxElements = 10_000;
 
 /**
  * Reads one element after another. What is malformed, not minimal, indefinite or cut short reads as undefined and
- * leaves the cursor where it was; nothing is ever read twice and nothing nested is entered unasked.
+ * leaves the cursor where it was, and so does what comes after 10,000 others; nothing is ever read twice and nothing
+ * nested is entered unasked.
  */
 export class DerCursor {
   readonly #bytes: Buffer;
   #at = 0;
+  #count = 0;
 
   constructor(bytes: Buffer) {
     this.#bytes = bytes;
@@ -73,7 +77,8 @@ export class DerCursor {
       contents += count;
       if (length < 0x80 || length < 2 ** (8 * (count - 1))) return undefined;
     }
-    if (contents + length > bytes.length) return undefined;
+    if (contents + length > bytes.length || this.#count === maxElements) return undefined;
+    this.#count++;
     const whole = bytes.subarray(this.#at, contents + length);
     this.#at = contents + length;
     return { tag, value: whole.subarray(whole.length - length), whole };

@@ -1,4 +1,4 @@
-import { DerCursor, directoryString, encode, oid, sequence, setOf, tags } from './der.js';
+import { DerCursor, directoryString, encode, maxElements, oid, sequence, setOf, tags } from './der.js';
 import { decodeString } from './directory-string.js';
 import { PkiError } from './pki-error.js';
 
@@ -69,7 +69,10 @@ export function readName(der: Buffer): DistinguishedName {
   while (!rdns.empty) {
     const rdn = rdns.enter(tags.set);
     if (rdn === undefined) throw malformed('');
-    while (!rdn.empty) attributes.push(readAttribute(rdn));
+    while (!rdn.empty) {
+      if (attributes.length === maxElements) throw malformed(': too many attributes');
+      attributes.push(readAttribute(rdn));
+    }
   }
   return nameOf(attributes);
 }

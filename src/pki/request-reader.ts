@@ -1,4 +1,4 @@
-import { type BitString, bitString, isMinimalInteger, maxOidBytes, oidText, smallInteger } from './der.js';
+import { type BitString, bitString, isMinimalInteger, maxElements, maxOidBytes, oidText, smallInteger } from './der.js';
 import { PkiError } from './pki-error.js';
 
 /**
@@ -51,7 +51,6 @@ export const universal = {
 
 /** Longest length that may still be shifted by a byte. */
 const lengthLimit = 2 ** 23;
-const maxElements = 10_000;
 const maxBase128 = 2 ** 31 - 1;
 
 export class RequestReader {

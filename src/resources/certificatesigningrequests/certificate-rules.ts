@@ -1,4 +1,5 @@
 import { quote } from '../../api/go-text.js';
+import type { Steps } from '../../api/steps.js';
 import { readCertificates } from '../../pki/certificate.js';
 import { pemBlocks } from '../../pki/pem.js';
 import { PkiError } from '../../pki/pki-error.js';
@@ -7,7 +8,7 @@ import { PkiError } from '../../pki/pki-error.js';
  * What is wrong with an issued certificate: it must be PEM blocks CERTIFICATE without headers, each of them X.509; text
  * around them is free. The first fault is told; undefined if there is none, also for no certificate at all.
  */
-export function certificateProblem(base64: string | undefined): string | undefined {
+export function* certificateProblem(base64: string | undefined): Steps<string | undefined> {
   if (!base64) return undefined;
   let blocks = 0;
   for (const { type, hasHeaders, bytes } of pemBlocks(Buffer.from(base64, 'base64'))) {
@@ -16,6 +17,7 @@ export function certificateProblem(base64: string | undefined): string | undefin
     if (hasHeaders) return 'no PEM block headers are permitted';
     const problem = contentProblem(bytes);
     if (problem !== undefined) return problem;
+    yield;
   }
   return blocks === 0 ? 'must contain at least one CERTIFICATE PEM block' : undefined;
 }

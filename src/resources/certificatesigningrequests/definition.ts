@@ -5,6 +5,7 @@ import {
   CertificateSigningRequests,
 } from '../../api/kinds/certificate-signing-request.js';
 import { nameRules } from '../../api/names.js';
+import type { Steps } from '../../api/steps.js';
 import { humanDuration } from '../../api/time.js';
 import type { UserInfo } from '../../api/user.js';
 import { forbiddenField, invalid, type Violation } from '../../api/violations.js';
@@ -69,14 +70,14 @@ const columns: readonly Column<CertificateSigningRequest>[] = [
 ];
 
 /** A malformed certificate passes where it stays as it was, or where the stored one is malformed already. */
-function certificateViolations(
+function* certificateViolations(
   next: CertificateSigningRequest,
   previous: CertificateSigningRequest | undefined,
-): readonly Violation[] {
+): Steps<readonly Violation[]> {
   const [now, before] = [next.status?.certificate ?? '', previous?.status?.certificate ?? ''];
   if (now === before) return [];
-  const problem = certificateProblem(now);
-  if (problem === undefined || certificateProblem(before) !== undefined) return [];
+  const problem = yield* certificateProblem(now);
+  if (problem === undefined || (yield* certificateProblem(before)) !== undefined) return [];
   return [invalid('status.certificate', '<certificate data>', problem)];
 }
 
@@ -88,29 +89,31 @@ export function certificateSigningRequestDefinition(
   const [legacyUnknown] = wellKnownSigners(domains)['legacy-unknown'];
 
   /** Rules of every write, in the order their causes are told. */
-  const contents = (
+  function* contents(
     next: CertificateSigningRequest,
     previous: CertificateSigningRequest | undefined,
-  ): readonly Violation[] => [
-    ...specViolations(next, previous, { legacyUnknown }),
-    ...conditionViolations(next, toleratedConditions(previous)),
-    ...certificateViolations(next, previous),
-  ];
+  ): Steps<readonly Violation[]> {
+    return [
+      ...specViolations(next, previous, { legacyUnknown }),
+      ...conditionViolations(next, toleratedConditions(previous)),
+      ...(yield* certificateViolations(next, previous)),
+    ];
+  }
 
-  const update = (
+  function* update(
     next: CertificateSigningRequest,
     previous: CertificateSigningRequest,
     options: { readonly mayDecide: boolean },
-  ): readonly Violation[] => {
+  ): Steps<readonly Violation[]> {
     const issued = previous.status?.certificate ?? '';
     return [
-      ...contents(next, previous),
+      ...(yield* contents(next, previous)),
       ...transitionViolations(next, previous, options),
       ...(issued !== '' && (next.status?.certificate ?? '') !== issued
         ? [forbiddenField('status.certificate', 'updates may not modify existing certificate content')]
         : []),
     ];
-  };
+  }
 
   return defineResource<CertificateSigningRequest>({
     ...CertificateSigningRequests,

@@ -1,4 +1,5 @@
-import { invalid, ofEach, tooLong, type Violation } from '../../api/violations.js';
+import type { Steps } from '../../api/steps.js';
+import { invalid, ofEachInSteps, tooLong, type Violation } from '../../api/violations.js';
 import { readCertificate } from '../../pki/certificate.js';
 import { type PemBlock, pemBlocks } from '../../pki/pem.js';
 import { PkiError } from '../../pki/pki-error.js';
@@ -9,11 +10,12 @@ const field = 'spec.trustBundle';
 const maxBytes = 1_048_576;
 const wrong = (text: string): Violation => invalid(field, '<value omitted>', text);
 
-export function anchorViolations(trustBundle: string): readonly Violation[] {
+export function* anchorViolations(trustBundle: string): Steps<readonly Violation[]> {
   const bundle = Buffer.from(trustBundle);
   if (bundle.length > maxBytes) return [tooLong(field, maxBytes)];
   const blocks = [...pemBlocks(bundle)];
-  const faulty = ofEach(blocks, (block, at) => {
+  yield;
+  const faulty = yield* ofEachInSteps(blocks, (block, at) => {
     const fault = faultOf(block);
     return fault === undefined ? [] : [wrong(`entry ${at} ${fault}`)];
   });

@@ -2,6 +2,7 @@ import { type Domains, defaultDomains } from '../../api/domains.js';
 import { type ClusterTrustBundle, ClusterTrustBundles } from '../../api/kinds/cluster-trust-bundle.js';
 import { nameRules } from '../../api/names.js';
 import { signerNameViolations } from '../../api/signer-name.js';
+import type { Steps } from '../../api/steps.js';
 import { invalid, type Violation } from '../../api/violations.js';
 import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
 import { field, string, struct } from '../../schema/builder.js';
@@ -52,14 +53,14 @@ const schemaOf = (version: string): Schema => {
   );
 };
 
-function violations(next: ClusterTrustBundle, previous: ClusterTrustBundle | undefined): readonly Violation[] {
+function* violations(next: ClusterTrustBundle, previous: ClusterTrustBundle | undefined): Steps<readonly Violation[]> {
   const { signerName = '', trustBundle = '' } = next.spec ?? {};
   const signerBefore = previous?.spec?.signerName ?? '';
   const unchanged = previous !== undefined && trustBundle === (previous.spec?.trustBundle ?? '');
   return [
     ...nameViolations(next),
     ...(signerName === '' ? [] : signerNameViolations('spec.signerName', signerName)),
-    ...(unchanged ? [] : anchorViolations(trustBundle)),
+    ...(unchanged ? [] : yield* anchorViolations(trustBundle)),
     ...(previous !== undefined && signerName !== signerBefore
       ? [invalid('spec.signerName', signerName, 'field is immutable')]
       : []),

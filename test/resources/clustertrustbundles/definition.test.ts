@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { ClusterTrustBundle } from '../../../src/api/kinds/cluster-trust-bundle.js';
 import type { RequestContext } from '../../../src/registry/resource-definition.js';
+import { anchorViolations } from '../../../src/resources/clustertrustbundles/anchors.js';
 import { clusterTrustBundleDefinition } from '../../../src/resources/clustertrustbundles/definition.js';
 import { testAuthority } from '../../../src/testing/certificates.js';
+import { countSteps } from '../../count-steps.js';
 import { found } from '../write.js';
 
 const clusterTrustBundles = clusterTrustBundleDefinition();
@@ -47,6 +49,10 @@ const other = (await testAuthority()).anchors;
 test('a bundle larger than a megabyte is not looked into', () => {
   const huge = bundle({ metadata: { name: 'a' }, spec: { trustBundle: `${trustBundle}${'x'.repeat(1_048_576)}` } });
   expect(causes(huge)).toEqual([['spec.trustBundle', 'Too long: may not be more than 1048576 bytes']]);
+});
+
+test('others have turns between any two anchors', () => {
+  expect(countSteps(anchorViolations(trustBundle + other)).pauses).toBeGreaterThan(2);
 });
 
 test('each pair of equal anchors is told', () => {

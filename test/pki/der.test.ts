@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { DerCursor, encode, maxElements, oid, sequence, tags } from '../../src/pki/der.js';
+import { readName } from '../../src/pki/distinguished-name.js';
+
+/** A name of so many RDNs of so many attributes. */
+function nameOf(rdns: number, attributes: number): Buffer {
+  const one = sequence(oid('2.5.4.3'), encode(tags.utf8String, Buffer.from('a')));
+  const rdn = encode(tags.set, ...Array.from({ length: attributes }, () => one));
+  return sequence(...Array.from({ length: rdns }, () => rdn));
+}
+
+test('a cursor reads as many elements as anybody has use for', () => {
+  const many = new DerCursor(Buffer.alloc(2 * (maxElements + 1), encode(tags.null)));
+  for (let count = 0; count < maxElements; count++) many.any();
+  expect(many.empty).toBe(false);
+  expect(many.any()).toBeUndefined();
+});
+
+test('a name has so many attributes, however they are spread', () => {
+  expect(readName(nameOf(100, maxElements / 100)).attributes.length).toBe(maxElements);
+  expect(readName(nameOf(maxElements, 1)).attributes.length).toBe(maxElements);
+  expect(() => readName(nameOf(101, maxElements / 100))).toThrow('too many attributes');
+  expect(() => readName(nameOf(maxElements + 1, 1))).toThrow('invalid RDNSequence');
+});
