@@ -159,6 +159,8 @@ describe('csr-signer', () => {
     expect((await requests.get({ name: 'a' }))?.status?.conditions).toEqual(conditions);
   });
 
+  const issued = async (): Promise<string> =>
+    (await ca).issue((await testRequest()).pem, { seconds: 3_600, usages: ['client auth'] });
   test.each([
     [
       'for another key',
@@ -170,8 +172,16 @@ describe('csr-signer', () => {
     ['that is no PEM', async () => 'certificate'],
     ['that is a key', async () => '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n'],
     ['that does not parse', async () => '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'],
-  ])('hands out nothing %s', async (_, issued) => {
-    const one = signer(async () => ({ issued: await issued() }));
+    [
+      'with an intermediate that does not parse',
+      async () => `${await issued()}-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n`,
+    ],
+    [
+      'with headers, which the server would not take',
+      async () => (await issued()).replace('CERTIFICATE-----\n', 'CERTIFICATE-----\nName: value\n\n'),
+    ],
+  ])('hands out nothing %s', async (_, answer) => {
+    const one = signer(async () => ({ issued: await answer() }));
     const world = await start(one);
     await world.create();
     await eventually(
