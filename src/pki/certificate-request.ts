@@ -1,6 +1,6 @@
 import { quote } from '../api/go-text.js';
 import { type AlternativeNames, noAlternativeNames, readAlternativeNames } from './alternative-names.js';
-import { oid, rightAligned } from './der.js';
+import { maxElements, oid, rightAligned } from './der.js';
 import { readGeneralizedTime, readUtcTime } from './der-time.js';
 import { decodeString } from './directory-string.js';
 import { type DistinguishedName, type NameAttribute, nameOf } from './distinguished-name.js';
@@ -218,6 +218,7 @@ function readExtensions(attributes: readonly Buffer[]): readonly RequestedExtens
       }
       seen.add(oid);
     }
+    if (seen.size > maxElements) throw new PkiError('parse', `x509: more than ${maxElements} requested extensions`);
     return extensions;
   });
 }

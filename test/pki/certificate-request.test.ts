@@ -220,6 +220,20 @@ test('an object identifier of half a megabyte is refused quickly', async () => {
   expect(performance.now() - start).toBeLessThan(patienceMs);
 });
 
+test('extensions of all requests for them are counted together', async () => {
+  const extension = (id: number): Buffer =>
+    sequence(oid(`1.2.3.${1_000 + (id >> 7)}.${id & 127}`), encode(tags.octetString));
+  const attribute = (from: number, count: number): Buffer =>
+    sequence(
+      oid('1.2.840.113549.1.9.14'),
+      setOf([sequence(...Array.from({ length: count }, (_, at) => extension(from + at)))]),
+    );
+  const halves = [attribute(0, 5_000), attribute(5_000, 5_000)];
+  expect(failureOf(await requestOf({ attributes: halves }))).toBeUndefined();
+  const more = await requestOf({ attributes: [...halves, attribute(10_000, 1)] });
+  expect(failureOf(more)).toBe('x509: more than 10000 requested extensions');
+});
+
 test('attributes that cannot be read are ignored quickly; those that might ask for extensions are counted', async () => {
   const many = (attribute: Buffer, count: number) =>
     requestOf({ attributes: Array.from({ length: count }, () => attribute) });
