@@ -87,11 +87,11 @@ async function runController<T extends ApiObject>(
     for (const last of noticed) if (isSame(last, object)) forget(id, last);
     const results: ReconcileResult[] = [];
     for (const last of goneAt(id)) if (!isSame(last, object)) results.push(await tell(key, last));
-    if (object === undefined || spec.when?.(object) === false) return soonest(results);
+    if (object === undefined || (spec.when !== undefined && !spec.when(object))) return soonest(results);
     results.push(await spec.reconcile(object, context));
     // What is due later than was thought has been woken by the alarm of before, which alone counted.
-    const dueMs = delayOf(spec, object, context.clock.now());
-    if (dueMs !== undefined && dueMs > 0 && Number.isFinite(dueMs)) results.push({ requeueAfterMs: dueMs });
+    const dueMs = spec.dueAt === undefined ? 0 : (delayOf(spec, object, context.clock.now()) ?? 0);
+    if (dueMs > 0 && Number.isFinite(dueMs)) results.push({ requeueAfterMs: dueMs });
     return soonest(results);
   };
 

@@ -25,8 +25,8 @@ export interface EncodedRecord {
  * A file of fixed size in which records are durable before the database has them.
  *
  * A synced write to a log is dear because the log grows, and the file system has to note its new length. This file never
- * does: it is filled with zeros when it is opened and then written over and over. It has two halves, and in each stands, from its
- * beginning,
+ * does: it is filled with zeros when it is opened and then written over and over. It has two halves, and in each stands,
+ * from its beginning,
  *
  *     revision 8 | length 4 | record
  *
