@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { errorFromStatus } from '../api/errors.js';
 import { goJson } from '../api/go-text.js';
 import { parseJson } from '../api/json-text.js';
+import { checkName, checkNamespace } from '../api/looked-up.js';
 import { type ApiObject, groupVersion, keyOf, type List, type ObjectKey, type ResourceType } from '../api/object.js';
 import { type Clock, systemClock } from '../runtime/clock.js';
 import { Observable } from '../runtime/observable.js';
@@ -151,21 +152,24 @@ function parseOrUndefined(text: string): unknown {
   }
 }
 
-/** Path of a collection, an object or a subresource. */
-function pathOf(
-  type: ResourceType,
-  at: { readonly namespace?: string | undefined; readonly name?: string | undefined },
-  subresource?: string,
-): string {
-  const segments = [
+/** Path of a collection. Fails with BadRequest if the namespace can be none. */
+function collectionPath(type: ResourceType, namespace: string | undefined): string {
+  if (namespace) checkNamespace(namespace);
+  return pathOf([
     ...(type.group === '' ? ['api', type.version] : ['apis', type.group, type.version]),
-    ...(at.namespace ? ['namespaces', at.namespace] : []),
+    ...(namespace ? ['namespaces', namespace] : []),
     type.plural,
-    ...(at.name === undefined ? [] : [at.name]),
-    ...(subresource === undefined ? [] : [subresource]),
-  ];
-  return `/${segments.map(encodeURIComponent).join('/')}`;
+  ]);
 }
+
+/** Path of an object or a subresource. Fails with BadRequest if nothing can be there: no server is to guess what was meant. */
+function objectPath(type: ResourceType, { namespace, name }: ObjectKey, ...subresource: readonly string[]): string {
+  // Programs without types leave it out.
+  checkName(name ?? '');
+  return collectionPath(type, namespace) + pathOf([name, ...subresource]);
+}
+
+const pathOf = (segments: readonly string[]): string => `/${segments.map(encodeURIComponent).join('/')}`;
 
 type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
@@ -230,9 +234,9 @@ function resourceClient<T extends ApiObject>(wire: Wire, type: ResourceType<T>):
   const identity = { apiVersion: groupVersion(type), kind: type.kind };
   const object = (request: Call): Promise<T> => call(request) as Promise<T>;
   return {
-    get: (key) => orUndefined(object({ method: 'GET', path: pathOf(type, key) })),
+    get: async (key) => orUndefined(object({ method: 'GET', path: objectPath(type, key) })),
     async list(options = {}) {
-      const path = withQuery(pathOf(type, { namespace: options.namespace }), listQuery(options));
+      const path = withQuery(collectionPath(type, options.namespace), listQuery(options));
       const accept = acceptOf(options, 'PartialObjectMetadataList');
       const list = (await call({ method: 'GET', path, accept })) as Partial<List<T>>;
       return {
@@ -242,20 +246,20 @@ function resourceClient<T extends ApiObject>(wire: Wire, type: ResourceType<T>):
       };
     },
     watch: (options = {}) => watch<T>(wire, type, options),
-    create: (given, options) =>
+    create: async (given, options) =>
       object({
         method: 'POST',
-        path: withQuery(pathOf(type, { namespace: given.metadata.namespace }), writeQuery(options)),
+        path: withQuery(collectionPath(type, given.metadata.namespace), writeQuery(options)),
         body: given,
       }),
-    update: (given, options) =>
-      object({ method: 'PUT', path: withQuery(pathOf(type, keyOf(given)), writeQuery(options)), body: given }),
-    patch: (key, patch, options) => object(patchCall(pathOf(type, key), patch, options)),
+    update: async (given, options) =>
+      object({ method: 'PUT', path: withQuery(objectPath(type, keyOf(given)), writeQuery(options)), body: given }),
+    patch: async (key, patch, options) => object(patchCall(objectPath(type, key), patch, options)),
     async delete(key, options = {}) {
-      await call({ method: 'DELETE', path: pathOf(type, key), body: deleteBody(options) });
+      await call({ method: 'DELETE', path: objectPath(type, key), body: deleteBody(options) });
     },
     async deleteCollection(options = {}) {
-      const path = withQuery(pathOf(type, { namespace: options.namespace }), listQuery(options));
+      const path = withQuery(collectionPath(type, options.namespace), listQuery(options));
       await call({ method: 'DELETE', path, body: deleteBody(options) });
     },
     subresource: <S extends ApiObject = T>(name: string) => subresourceClient<S>(wire, type, name),
@@ -267,13 +271,15 @@ function subresourceClient<S extends ApiObject>(
   type: ResourceType,
   subresource: string,
 ): SubresourceClient<S> {
-  const path = (key: ObjectKey): string => pathOf(type, key, subresource);
+  const path = (key: ObjectKey): string => objectPath(type, key, subresource);
   const object = (request: Call): Promise<S> => call(request) as Promise<S>;
   return {
-    get: (key) => orUndefined(object({ method: 'GET', path: path(key) })),
-    create: (key, body, options) => object({ method: 'POST', path: withQuery(path(key), writeQuery(options)), body }),
-    update: (body, options) => object({ method: 'PUT', path: withQuery(path(keyOf(body)), writeQuery(options)), body }),
-    patch: (key, patch, options) => object(patchCall(path(key), patch, options)),
+    get: async (key) => orUndefined(object({ method: 'GET', path: path(key) })),
+    create: async (key, body, options) =>
+      object({ method: 'POST', path: withQuery(path(key), writeQuery(options)), body }),
+    update: async (body, options) =>
+      object({ method: 'PUT', path: withQuery(path(keyOf(body)), writeQuery(options)), body }),
+    patch: async (key, patch, options) => object(patchCall(path(key), patch, options)),
   };
 }
 
@@ -282,7 +288,7 @@ function watch<T extends ApiObject>(
   type: ResourceType<T>,
   options: WatchOptions,
 ): Observable<WatchEvent<T>> {
-  const path = withQuery(pathOf(type, { namespace: options.namespace }), {
+  const query: Query = {
     watch: true,
     labelSelector: options.labelSelector,
     fieldSelector: options.fieldSelector,
@@ -291,12 +297,13 @@ function watch<T extends ApiObject>(
     sendInitialEvents: options.sendInitialEvents,
     resourceVersionMatch: options.sendInitialEvents === undefined ? undefined : 'NotOlderThan',
     timeoutSeconds: options.timeoutSeconds,
-  });
+  };
   const asked = (event: WatchEvent<T>): WatchEvent<T> =>
     options.metadataOnly && 'object' in event ? { ...event, object: bare(type, event.object) } : event;
   return new Observable((subscriber) => {
     const stop = new AbortController();
     const run = async (): Promise<void> => {
+      const path = withQuery(collectionPath(type, options.namespace), query);
       const headers = { accept: acceptOf(options, 'PartialObjectMetadata') };
       const silenceMs = Number.POSITIVE_INFINITY;
       const answer = await send({ method: 'GET', path, headers, signal: stop.signal, silenceMs });

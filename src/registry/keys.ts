@@ -1,6 +1,5 @@
 import { type ApiError, badRequest } from '../api/errors.js';
-import { quote } from '../api/go-text.js';
-import { pathSegment } from '../api/names.js';
+import { checkName } from '../api/looked-up.js';
 import type { ObjectKey } from '../api/object.js';
 
 /** Where objects lie in the store: `<group>/<plural>/[<namespace>/]<name>`, the core group as `core`. */
@@ -30,9 +29,7 @@ export const namespaceRequired = (): ApiError => badRequest('Namespace parameter
 /** An object is looked for only in a namespace, if its kind is in one, and under a name that it can have. */
 export function checkLookedUp({ namespaced }: { readonly namespaced: boolean }, { namespace, name }: ObjectKey): void {
   if (namespaced && namespace === '') throw namespaceRequired();
-  if (name === '') throw badRequest('Name parameter required.');
-  const wrong = pathSegment(name);
-  if (wrong.length > 0) throw badRequest(`Name parameter invalid: ${quote(name)}: ${wrong.join(';')}`);
+  checkName(name);
 }
 
 /** Would objects of a group and plural lie among those of the given kinds, or be reached under the same name? */

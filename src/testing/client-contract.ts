@@ -154,6 +154,20 @@ const promises: readonly ClientPromise[] = [
     },
   },
   {
+    name: 'a name that no object can have reaches nothing, neither a collection nor what is above it',
+    hold: async ({ client, configMaps, create, namespace, names }) => {
+      await create('a');
+      for (const name of ['', '.', '..', '../../other', 'a/b', 'a%2Fb']) {
+        const key = { namespace, name };
+        await fails(configMaps.get(key), 'BadRequest');
+        await fails(configMaps.delete(key), 'BadRequest');
+      }
+      await fails(configMaps.patch({ namespace, name: '..' }, { type: 'merge', body: {} }), 'BadRequest');
+      assert.deepEqual(await names({}), ['a']);
+      assert.equal((await client.resource(Namespaces).get({ name: namespace }))?.metadata.deletionTimestamp, undefined);
+    },
+  },
+  {
     name: 'preconditions of a deletion are heeded',
     hold: async ({ configMaps, create, key }) => {
       const { metadata } = await create('a');

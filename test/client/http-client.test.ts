@@ -1,10 +1,11 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
-import { firstValueFrom, toArray } from 'rxjs';
+import { firstValueFrom, lastValueFrom, toArray } from 'rxjs';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { defaultDomains } from '../../src/api/domains.js';
 import { ConfigMaps } from '../../src/api/kinds/config-map.js';
+import type { ObjectKey } from '../../src/api/object.js';
 import type { DiscoveryFailure } from '../../src/client/client.js';
 import { AccessError, type ClusterAccess, fixedCredentials } from '../../src/client/cluster-access.js';
 import { httpClient } from '../../src/client/http-client.js';
@@ -98,7 +99,7 @@ describe('requests', () => {
       },
       { credentials: fixedCredentials({ authorization: 'Bearer x' }), headers: { 'Impersonate-Group': ['a', 'b'] } },
     );
-    const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a/b c', namespace: 'n' } };
+    const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'ä b c', namespace: 'n' } };
     const key = { namespace: 'n', name: 'a' };
     await configMaps.create(object, { fieldManager: 'me', dryRun: true });
     await configMaps.update(object);
@@ -109,12 +110,35 @@ describe('requests', () => {
     const common = 'test/1 Bearer x a, b';
     expect(seen).toEqual([
       `POST /base/api/v1/namespaces/n/configmaps?dryRun=All&fieldManager=me ${common} application/json ${JSON.stringify(object)}`,
-      `PUT /base/api/v1/namespaces/n/configmaps/a%2Fb%20c ${common} application/json ${JSON.stringify(object)}`,
+      `PUT /base/api/v1/namespaces/n/configmaps/%C3%A4%20b%20c ${common} application/json ${JSON.stringify(object)}`,
       `PATCH /base/api/v1/namespaces/n/configmaps/a?fieldManager=me&force=true ${common} application/apply-patch+yaml {}`,
       `DELETE /base/api/v1/namespaces/n/configmaps/a ${common} application/json {"apiVersion":"v1","kind":"DeleteOptions","propagationPolicy":"Orphan","preconditions":{"uid":"u"}}`,
       `GET /base/api/v1/configmaps?labelSelector=a+in+%28b%29&limit=5&continue=x&resourceVersion=0 ${common}  `,
-      `PUT /base/api/v1/namespaces/n/configmaps/a%2Fb%20c/scale ${common} application/json ${JSON.stringify(object)}`,
+      `PUT /base/api/v1/namespaces/n/configmaps/%C3%A4%20b%20c/scale ${common} application/json ${JSON.stringify(object)}`,
     ]);
+  });
+
+  test('are not sent where a namespace or a name would lead elsewhere', async () => {
+    const sent: string[] = [];
+    const { configMaps } = await serving((request, response) => {
+      sent.push(request.url ?? '');
+      json(response, { kind: 'ConfigMapList', items: [] });
+    });
+    const failed = (call: Promise<unknown>) => expect(call).rejects.toMatchObject({ reason: 'BadRequest' });
+    const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: 'n' } };
+    await failed(configMaps.delete({ namespace: 'n', name: '' }));
+    await failed(configMaps.delete({ namespace: 'n' } as ObjectKey));
+    await failed(configMaps.update(object));
+    await failed(configMaps.subresource('status').update(object));
+    await failed(configMaps.patch({ namespace: 'n', name: '..' }, { type: 'merge', body: {} }));
+    for (const namespace of ['.', '..', '../x', 'a%2Fb']) {
+      await failed(configMaps.list({ namespace }));
+      await failed(configMaps.get({ namespace, name: 'a' }));
+      await failed(configMaps.create({ ...object, metadata: { namespace } }));
+      await failed(configMaps.deleteCollection({ namespace }));
+      await failed(lastValueFrom(configMaps.watch({ namespace })));
+    }
+    expect(sent).toEqual([]);
   });
 
   test('fail with what the server says', async () => {
