@@ -232,6 +232,8 @@ async function start(options: ServerOptions, given: Start): Promise<OpenedServer
       : await openListener({ handle: answer, clock, log }, credentials, {
           ...options.listen,
           onHandshakeFailed: () => operations.onHandshakeFailed(),
+          onRenewed: options.onRenewed,
+          signal: stopping.signal,
         });
   address = listening?.address ?? address;
   try {

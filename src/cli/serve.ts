@@ -39,6 +39,7 @@ export async function serve(file: string | undefined, flags: Flags): Promise<voi
   const failed = new Promise<Error>((resolve) => {
     onFailed = resolve;
   });
+  const kubeconfig = join(dataDir, 'admin.kubeconfig');
   const { signing } = configuration;
   const server = await createServer({
     store: configuration.store ?? `level:${join(dataDir, 'store')}`,
@@ -61,11 +62,11 @@ export async function serve(file: string | undefined, flags: Flags): Promise<voi
     graceMs: configuration.graceMs,
     onFailed,
     onListening: async ({ url, adminKubeconfig }) => {
-      const kubeconfig = join(dataDir, 'admin.kubeconfig');
       await writeWhole(kubeconfig, adminKubeconfig, 0o600);
       if (pretty) process.stdout.write(greeting(url, kubeconfig));
       log.info({ url, kubeconfig }, 'ready');
     },
+    onRenewed: ({ adminKubeconfig }) => writeWhole(kubeconfig, adminKubeconfig, 0o600),
   });
   const crash = await Promise.race([stopped, crashed, failed]);
   log.info({}, 'stopping');

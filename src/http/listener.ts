@@ -49,6 +49,13 @@ interface SessionState {
 /** When everything was answered, callers get so long to take the answer and leave. */
 const farewellMs = 1_000;
 
+/** What holds of TLS whatever the certificate. */
+const secureContext = {
+  minVersion: 'TLSv1.2',
+  // No sessions to go on with: of such a connection OpenSSL tells the peer's leaf and not its intermediates.
+  secureOptions: tls.SSL_OP_NO_TICKET,
+} as const;
+
 export class Listener {
   readonly #server: Http2SecureServer;
   readonly #parts: FacadeParts;
@@ -75,9 +82,7 @@ export class Listener {
       key: options.key,
       requestCert: true,
       rejectUnauthorized: false,
-      minVersion: 'TLSv1.2',
-      // No sessions to go on with: of such a connection OpenSSL tells the peer's leaf and not its intermediates.
-      secureOptions: tls.SSL_OP_NO_TICKET,
+      ...secureContext,
       handshakeTimeout: limits.headersMs,
       keepAlive: true,
       keepAliveInitialDelay: keepAliveMs,
@@ -212,8 +217,8 @@ export class Listener {
   }
 
   /** Takes other certificate and key for connections to come. */
-  setCertificate(certificate: string, key: string): void {
-    this.#server.setSecureContext({ cert: certificate, key });
+  setCertificate({ certificate, key }: Pick<ListenerOptions, 'certificate' | 'key'>): void {
+    this.#server.setSecureContext({ ...secureContext, cert: certificate, key });
   }
 
   /**

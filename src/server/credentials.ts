@@ -20,7 +20,7 @@ export interface Credentials {
   readonly ca: CertificateAuthority;
   /** PEM private key of service account tokens. */
   readonly serviceAccountKey: string;
-  /** What a server that accepts connections needs besides. */
+  /** What a server that accepts connections needs besides: what there is, and anew what has not long to go. */
   forListening(): Promise<ListeningCredentials>;
 }
 
@@ -32,7 +32,7 @@ export interface ListeningCredentials {
 
 const day = 86_400;
 const year = 365 * day;
-/** Certificates with less than this left are made anew at start. */
+/** Certificates with less than this left are made anew. */
 const renewBefore = 30 * day * 1_000;
 
 export interface CredentialOptions {
@@ -119,11 +119,20 @@ interface Files {
   text(name: string, make: () => Promise<string>, good: (text: string) => boolean): Promise<string>;
 }
 
-const inMemory = (): Files => ({
-  pair: (_name, make) => make(),
-  keep: async (_name, make, read) => read(await make()),
-  text: (_name, make) => make(),
-});
+function inMemory(): Files {
+  const pairs = new Map<string, KeyPair>();
+  return {
+    async pair(name, make, good) {
+      const known = pairs.get(name);
+      if (known !== undefined && good(known)) return known;
+      const made = await make();
+      pairs.set(name, made);
+      return made;
+    },
+    keep: async (_name, make, read) => read(await make()),
+    text: (_name, make) => make(),
+  };
+}
 
 /** `<name>.crt` and `<name>.key`; keys are readable by their owner only. */
 function inDirectory(directory: string): Files {

@@ -1,6 +1,7 @@
 import type { FacadeParts } from '../http/facade.js';
 import type { ListenerOptions } from '../http/listener.js';
-import type { Credentials } from './credentials.js';
+import type { KeyPair } from '../pki/certificate-authority.js';
+import type { Credentials, ListeningCredentials } from './credentials.js';
 import { kubeconfigText } from './kubeconfig-text.js';
 
 /** An open port. */
@@ -8,7 +9,7 @@ export interface Listening {
   readonly url: string;
   /** host:port */
   readonly address: string;
-  /** A kubeconfig with administrator's rights, as YAML. */
+  /** A kubeconfig with administrator's rights, as YAML; another one once its certificate was made anew. */
   readonly adminKubeconfig: string;
   stop(graceMs: number): Promise<void>;
 }
@@ -18,17 +19,24 @@ export interface ListeningOptions extends Pick<ListenerOptions, 'limits' | 'onHa
   readonly host?: string;
   /** Default: a free one. */
   readonly port?: number;
+  /** Ends the renewal of certificates. */
+  readonly signal: AbortSignal;
+  /** Told whenever certificates were made anew. */
+  readonly onRenewed?: ((renewed: { readonly adminKubeconfig: string }) => Promise<void>) | undefined;
 }
+
+/** How often certificates are looked at: there are weeks left to make them anew. */
+const lookEveryMs = 86_400_000;
 
 /** Opens the port. Fails with one sentence if it cannot be had. */
 export async function openListener(
   parts: Omit<FacadeParts, 'stopping'>,
   credentials: Credentials,
-  { host = '127.0.0.1', port = 0, ...options }: ListeningOptions,
+  { host = '127.0.0.1', port = 0, signal, onRenewed, ...options }: ListeningOptions,
 ): Promise<Listening> {
   const { Listener } = await import('../http/listener.js');
-  const { serving, admin } = await credentials.forListening();
-  const listener = new Listener(parts, { ...serving, ...options });
+  let used = await credentials.forListening();
+  const listener = new Listener(parts, { ...used.serving, ...options });
   const bound = await listener.listen({ host, port }).catch(async (error: NodeJS.ErrnoException) => {
     await listener.stop(0);
     throw new Error(listenFailure(error, host, port), { cause: error });
@@ -36,13 +44,55 @@ export async function openListener(
   const reachable =
     host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host;
   const url = `https://${reachable}:${bound}`;
+  const adminKubeconfig = (): string =>
+    kubeconfigText({ url, ca: credentials.ca.anchors, user: 'kubernetes-admin', credentials: used.admin });
+  void renewing(credentials, { ...parts, signal, first: used }, async (renewed) => {
+    listener.setCertificate(renewed.serving);
+    used = renewed;
+    await onRenewed?.({ adminKubeconfig: adminKubeconfig() });
+  });
   return {
     url,
     address: `${reachable}:${bound}`,
-    adminKubeconfig: kubeconfigText({ url, ca: credentials.ca.anchors, user: 'kubernetes-admin', credentials: admin }),
+    get adminKubeconfig() {
+      return adminKubeconfig();
+    },
     stop: (graceMs) => listener.stop(graceMs),
   };
 }
+
+/** Hands over what is made anew, again and again until it was taken; ends with the signal. */
+async function renewing(
+  credentials: Credentials,
+  {
+    clock,
+    log,
+    signal,
+    first,
+  }: Pick<FacadeParts, 'clock' | 'log'> & {
+    readonly signal: AbortSignal;
+    readonly first: ListeningCredentials;
+  },
+  take: (renewed: ListeningCredentials) => Promise<void>,
+): Promise<void> {
+  let taken = first;
+  while (true) {
+    await clock.sleep(lookEveryMs, signal);
+    if (signal.aborted) return;
+    try {
+      const found = await credentials.forListening();
+      if (isSame(found.serving, taken.serving) && isSame(found.admin, taken.admin)) continue;
+      await take(found);
+      taken = found;
+      log.info({}, 'the certificates of server and administrator were renewed');
+    } catch (error) {
+      log.warn({ err: error }, 'the certificates of server and administrator cannot be renewed');
+    }
+  }
+}
+
+const isSame = (one: KeyPair, other: KeyPair): boolean =>
+  one.certificate === other.certificate && one.key === other.key;
 
 function listenFailure({ code, message }: NodeJS.ErrnoException, host: string, port: number): string {
   if (code === 'EADDRINUSE') return `port ${port} on ${host} is in use by another program`;

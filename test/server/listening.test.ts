@@ -1,0 +1,96 @@
+import { connect } from 'node:tls';
+import { afterEach, expect, test } from 'vitest';
+import { silentLogger } from '../../src/runtime/logger.js';
+import { openCredentials } from '../../src/server/credentials.js';
+import { openListener } from '../../src/server/listening.js';
+import { FakeClock } from '../../src/testing/fake-clock.js';
+
+const day = 86_400_000;
+
+const over = new AbortController();
+const close: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  over.abort();
+  for (const one of close) await one();
+});
+
+interface Shown {
+  /** Days that the certificate is valid from now on. */
+  readonly days: number;
+  readonly isResumed: boolean;
+}
+
+/** The certificate a server shows, and whether the TLS session of a connection to it can be gone on with. */
+async function shownBy(url: string, now: number): Promise<Shown> {
+  const { session } = await connected(url);
+  const { until, isResumed } = await connected(url, session);
+  return { days: Math.round((until - now) / day), isResumed };
+}
+
+const connected = (
+  url: string,
+  session?: Buffer,
+): Promise<{ readonly until: number; readonly isResumed: boolean; readonly session: Buffer | undefined }> =>
+  new Promise((resolve, reject) => {
+    const { hostname: host, port } = new URL(url);
+    const options = { host, port: Number(port), rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] };
+    const socket = connect({ ...options, ...(session === undefined ? {} : { session }) });
+    let latest: Buffer | undefined;
+    socket.on('session', (told) => {
+      latest = told;
+    });
+    socket.on('error', reject);
+    socket.once('secureConnect', () => {
+      const until = Date.parse(socket.getPeerCertificate().valid_to);
+      const isResumed = socket.isSessionReused();
+      socket.write('GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+      socket.resume();
+      socket.once('close', () => resolve({ until, isResumed, session: latest }));
+    });
+  });
+
+test('certificates are made anew before they end, while the server runs', async () => {
+  const clock = new FakeClock();
+  const credentials = await openCredentials({ directory: undefined, hosts: [], clock });
+  const told: string[] = [];
+  const listening = await openListener(
+    {
+      handle: async () => ({
+        result: { type: 'text', code: 200, text: 'ok' },
+        warnings: [],
+        representation: { mediaType: 'json', pretty: false },
+      }),
+      clock,
+      log: silentLogger,
+    },
+    credentials,
+    {
+      limits: { idleMs: 1_000 * day },
+      signal: over.signal,
+      onRenewed: async ({ adminKubeconfig }) => {
+        told.push(adminKubeconfig);
+        if (told.length === 1) throw new Error('no space left');
+      },
+    },
+  );
+  close.push(() => listening.stop(0));
+  const first = listening.adminKubeconfig;
+  const shown = (): Promise<Shown> => shownBy(listening.url, clock.now());
+  expect(await shown()).toEqual({ days: 365, isResumed: false });
+
+  await clock.advance(333 * day);
+  expect(await shown()).toEqual({ days: 32, isResumed: false });
+  expect(listening.adminKubeconfig).toBe(first);
+
+  const toldAfterDays = async (): Promise<number> => {
+    if (told.length < 2) await clock.advance(day);
+    return told.length;
+  };
+  await expect.poll(toldAfterDays, { timeout: 10_000 }).toBe(2);
+  const { days, isResumed } = await shown();
+  expect(days).toBeGreaterThan(300);
+  expect(isResumed).toBe(false);
+  expect(listening.adminKubeconfig).not.toBe(first);
+  await clock.advance(10 * day);
+  expect(told).toEqual([listening.adminKubeconfig, listening.adminKubeconfig]);
+});
