@@ -1,56 +1,89 @@
+import { isObject, type Json, type JsonObject, member } from '../../api/object.js';
 import { once } from '../../api/once.js';
 import { spend } from '../../cel/effort.js';
 import { compared } from '../../cel/equality.js';
-import { Failure, type ListValue, type Value } from '../../cel/values.js';
+import { Aborted } from '../../cel/evaluation/frame.js';
+import { Duration, Failure, type ListValue, Timestamp, Uint, type Value } from '../../cel/values.js';
 import { escapeField } from './field-names.js';
 
-/** Lists of custom resources as expressions see them (KEP-2876): sets and keyed lists compare and add in their own way. */
+/**
+ * Lists of custom resources as expressions see them (KEP-2876): sets and keyed lists compare and add in their own way. They
+ * look items up by what Go makes of them, as in Kubernetes, with all that follows from it.
+ */
 
-/** A list in which order means nothing; adding appends what is not there yet. Items are scalars. */
-export function setList(list: ListValue): ListValue {
-  const keys = once(() => new Set(items(list).map(scalarKey)));
+/** What an expression sees of JSON that has no other form. */
+export interface Plain {
+  readonly plain: Json;
+}
+
+/**
+ * A list in which order means nothing; adding appends what is not there yet. Its own items are looked up as they were given
+ * and others as expressions see them, so that whole numbers of the type `number`, times and durations are never found.
+ * Objects, lists and bytes cannot be looked up at all.
+ */
+export function setList(list: ListValue, given: readonly Json[]): ListValue {
+  return setByKeys(
+    list,
+    once(() => {
+      spend(4 * given.length);
+      return new Set(given.map(givenKey));
+    }),
+  );
+}
+
+function setByKeys(list: ListValue, keys: () => ReadonlySet<string>): ListValue {
   return {
     kind: 'list',
     ofResource: true,
     size: list.size,
     at: (index) => list.at(index),
-    equals: (other) => list.size === other.size && items(other).every((item) => keys().has(scalarKey(item))),
-    plus(other) {
-      const seen = new Set(keys());
-      const added = items(other).filter((item) => {
-        const key = scalarKey(item);
-        if (seen.has(key)) return false;
-        seen.add(key);
-        return true;
+    equals(other) {
+      if (list.size !== other.size) return false;
+      const own = keys();
+      return items(other).every((item) => {
+        const key = seenKey(item);
+        return key !== undefined && own.has(key);
       });
-      return setList(joined(items(list), added));
+    },
+    plus(other) {
+      const all = new Set(keys());
+      const added: Value[] = [];
+      for (const item of items(other)) {
+        const key = seenKey(item);
+        if (key !== undefined && all.has(key)) continue;
+        if (key !== undefined) all.add(key);
+        added.push(addedValue(item));
+      }
+      return setByKeys(joined(items(list), added), () => all);
     },
   };
 }
 
 /**
  * A list of objects that are known by some of their fields; adding replaces an item by the one of the same keys. Of items
- * that are given twice, as they must not be, the last is found, and the others stay, as in Kubernetes.
+ * that are given twice, as they must not be, the last is found, and the others stay, as in Kubernetes. So it is where the
+ * name of a key is another in expressions (`namespace`): Kubernetes looks for that one, and finds no value.
  */
 export function keyedList(list: ListValue, keyFields: readonly string[]): ListValue {
   const fields = keyFields.map((field) => escapeField(field) ?? field);
   // Lists that are made of this one have the same items.
   const known = new WeakMap<object, string>();
   const keyOf: KeyOf = (item) => {
-    if (item === null || typeof item !== 'object') return '';
+    if (!isPlain(item) || !isObject(item.plain)) return undefined;
     const before = known.get(item);
     if (before !== undefined) return before;
-    const key = itemKey(item, fields);
+    const key = itemKey(item.plain, fields);
     known.set(item, key);
     return key;
   };
   return listByKeys(list, keyOf);
 }
 
-type KeyOf = (item: Value) => string;
+/** Nothing: no item has that key. */
+type KeyOf = (item: Value) => string | undefined;
 
 function listByKeys(list: ListValue, keyOf: KeyOf): ListValue {
-  const byKey = once(() => new Map(items(list).map((item) => [keyOf(item), item])));
+  const byKey = once(() => placesOf(items(list), keyOf));
   return {
     kind: 'list',
     ofResource: true,
@@ -59,20 +92,23 @@ function listByKeys(list: ListValue, keyOf: KeyOf): ListValue {
     equals(other) {
       if (list.size !== other.size) return false;
       for (const theirs of items(other)) {
-        const ours = byKey().get(keyOf(theirs));
-        const isSame = ours !== undefined && compared(ours, theirs, 'inside');
+        const key = keyOf(theirs);
+        const at = key === undefined ? undefined : byKey().get(key);
+        const isSame = at !== undefined && compared(list.at(at), theirs, 'inside');
         if (!isSame) return isSame;
       }
       return true;
     },
     plus(other) {
       const own = items(list);
-      const places = new Map(own.map((item, at) => [keyOf(item), at]));
+      const places = placesOf(own, keyOf);
       const replaced = [...own];
       const added: Value[] = [];
       for (const item of items(other)) {
-        const at = places.get(keyOf(item));
-        if (at === undefined) added.push(item);
+        const key = keyOf(item);
+        const at = key === undefined ? undefined : places.get(key);
+        if (key === undefined) added.push(notObject);
+        else if (at === undefined) added.push(item);
         else replaced[at] = item;
       }
       return listByKeys(joined(replaced, added), keyOf);
@@ -90,19 +126,53 @@ function items(list: ListValue): readonly Value[] {
   return Array.from({ length: list.size }, (_, index) => list.at(index));
 }
 
-/** Values of different types have different keys. */
-function scalarKey(value: Value): string {
-  if (value !== null && typeof value === 'object' && 'nanoseconds' in value) return `time ${value.nanoseconds}`;
-  if (value instanceof Uint8Array) return `bytes ${Buffer.from(value).toString('base64')}`;
+const isPlain = (value: Value): value is Value & Plain =>
+  value !== null && typeof value === 'object' && 'plain' in value;
+
+const notObject = new Failure('invalid data, expected a map for the provided schema with type=object');
+
+function placesOf(list: readonly Value[], keyOf: KeyOf): ReadonlyMap<string, number> {
+  const places = new Map<string, number>();
+  for (const [at, item] of list.entries()) {
+    const key = keyOf(item);
+    if (key !== undefined) places.set(key, at);
+  }
+  return places;
+}
+
+/** What values of different types are looked up by differs. */
+function givenKey(value: Json | undefined): string {
+  if (Array.isArray(value)) throw unhashable('[]interface {}');
+  if (isObject(value)) throw unhashable('map[string]interface {}');
+  if (Number.isInteger(value) && Math.abs(value as number) < 2 ** 63) return `bigint ${value}`;
   return `${typeof value} ${String(value)}`;
 }
 
-function itemKey(item: Value & object, fields: readonly string[]): string {
-  if (!('kind' in item) || item.kind !== 'map') return '';
-  return JSON.stringify(
-    fields.map((field) => {
-      const value = item.get(field);
-      return value === undefined ? null : scalarKey(value);
-    }),
-  );
+function seenKey(value: Value): string | undefined {
+  if (value instanceof Uint8Array) throw unhashable('[]uint8');
+  if (value instanceof Timestamp) return `time ${value.nanoseconds}`;
+  if (value instanceof Duration) return `duration ${value.nanoseconds}`;
+  if (value instanceof Uint) return `uint ${value.value}`;
+  if (isPlain(value)) return givenKey(value.plain);
+  if (value === null || value instanceof Failure) return undefined;
+  if (typeof value !== 'object') return `${typeof value} ${String(value)}`;
+  if (!('kind' in value)) return undefined;
+  if (value.kind === 'list') throw unhashable('[]interface {}');
+  if (value.kind === 'map') throw unhashable('map[string]interface {}');
+  return undefined;
+}
+
+const unhashable = (type: string): Aborted => new Aborted(`runtime error: hash of unhashable type ${type}`);
+
+/** What a set shows of an item that was added to it. */
+function addedValue(value: Value): Value {
+  if (value instanceof Timestamp) return new Failure('invalid data, expected string, got time.Time');
+  if (value instanceof Duration) return new Failure('invalid data, expected string, got time.Duration');
+  return value;
+}
+
+/** The values of up to three keys count with their types, those of more as a text in which nothing divides them. */
+function itemKey(item: JsonObject, fields: readonly string[]): string {
+  const values = fields.map((field) => member(item, field));
+  return fields.length > 3 ? values.join(' ') : JSON.stringify(values.map(givenKey));
 }

@@ -12,7 +12,7 @@ import { Duration, Failure, type ListValue, type MapValue, type Sameness, type V
 import { same } from '../same.js';
 import type { Schema } from '../schema.js';
 import { escapeField, unescapeField } from './field-names.js';
-import { keyedList, setList } from './lists.js';
+import { keyedList, type Plain, setList } from './lists.js';
 import { withObjectMembers } from './resource-root.js';
 
 /** A value of a schema as expressions see it. Members and items are made when looked at. */
@@ -61,30 +61,30 @@ const wrong = (expected: string, value: Json): Failure =>
   new Failure(`invalid data, expected ${expected}, got ${goTypeOf(value)}`);
 
 /** What has no type that expressions know; it can only be compared. */
-class Unknown {
+class Unknown implements Plain {
   readonly kind = 'opaque';
   readonly name = 'unknown';
-  readonly #value: Json;
+  readonly plain: Json;
   constructor(value: Json) {
-    this.#value = value;
+    this.plain = value;
   }
   equals(other: unknown): boolean {
-    return other instanceof Unknown && same(this.#value, other.#value);
+    return other instanceof Unknown && same(this.plain, other.plain);
   }
 }
 
-class ObjectValue implements MapValue {
+class ObjectValue implements MapValue, Plain {
   readonly kind = 'map';
   readonly ofResource = true;
-  readonly #value: JsonObject;
+  readonly plain: JsonObject;
   readonly #schema: Schema;
   constructor(value: JsonObject, schema: Schema) {
-    this.#value = value;
+    this.plain = value;
     this.#schema = schema;
   }
 
   get size(): number {
-    return memberNames(this.#value).length;
+    return memberNames(this.plain).length;
   }
 
   get(key: Value): Value | undefined {
@@ -95,7 +95,7 @@ class ObjectValue implements MapValue {
   }
 
   *keys(): Iterable<Value> {
-    for (const name of memberNames(this.#value)) {
+    for (const name of memberNames(this.plain)) {
       if (this.#schemaOf(name) === undefined) continue;
       yield this.#schema.properties === undefined ? name : (escapeField(name) ?? name);
     }
@@ -103,12 +103,12 @@ class ObjectValue implements MapValue {
 
   readonly equals = (other: MapValue): Sameness => {
     if (!(other instanceof ObjectValue)) return this.#equalsMap(other);
-    const names = memberNames(this.#value);
-    if (names.length !== memberNames(other.#value).length) return false;
+    const names = memberNames(this.plain);
+    if (names.length !== memberNames(other.plain).length) return false;
     for (const name of names) {
       const isSame =
         this.#schemaOf(name) === undefined
-          ? sameUnknown(this.#value[name], member(other.#value, name))
+          ? sameUnknown(this.plain[name], member(other.plain, name))
           : sameMembers(this.#member(name), other.#member(name));
       if (!isSame) return isSame;
     }
@@ -131,7 +131,7 @@ class ObjectValue implements MapValue {
   }
 
   #member(name: string): Value | undefined {
-    const value = member(this.#value, name);
+    const value = member(this.plain, name);
     const schema = this.#schemaOf(name);
     if (value === undefined || schema === undefined) return undefined;
     // A field that is null counts as absent; a member of a map does not.
@@ -151,7 +151,7 @@ function listValue(value: Json, { items, listType, listMapKeys = [] }: Schema): 
     return new Failure('invalid data, expected an array for the provided schema with type=array');
   if (items === undefined) return new Failure('invalid array type, expected Items with a non-empty Schema');
   const list: ListValue = { ...lazyList(value.length, (at) => celValue(value[at], items)), ofResource: true };
-  if (listType === 'set') return setList(list);
+  if (listType === 'set') return setList(list, value);
   return listType === 'map' ? keyedList(list, listMapKeys) : list;
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { JsonObject } from '../../../src/api/object.js';
+import type { Json, JsonObject } from '../../../src/api/object.js';
 import type { Steps } from '../../../src/api/steps.js';
 import { readSchemaProps } from '../../../src/schema/json-schema-props.js';
 import { compileRules, type RuleFindings } from '../../../src/schema/rules/evaluate.js';
@@ -844,6 +844,71 @@ test.each<
 ])('%s', (_title, schema, object, previous, expected) => {
   const { violations, warnings } = findings(schema, object, previous);
   expect({ violations: violations.map(({ field, body }) => `${field}: ${body}`), warnings }).toEqual(expected);
+});
+
+/** Items are looked up by what Go makes of them; as kube-apiserver 1.36.3 answers. */
+const hash = (type: string): string => `internal error: runtime error: hash of unhashable type ${type}`;
+const letters = { type: 'object', 'x-kubernetes-map-type': 'atomic', properties: { a: { type: 'string' } } };
+const numbers = { type: 'number' };
+const durations = { type: 'string', format: 'duration' };
+test.each<readonly [string, JsonObject, readonly Json[], string | undefined]>([
+  ['self == self', letters, [{ a: 'x' }], hash('map[string]interface {}')],
+  ['self == self || true', letters, [{ a: 'x' }], hash('map[string]interface {}')],
+  ['(self + self).size() == 1', letters, [{ a: 'x' }], hash('map[string]interface {}')],
+  ['(self + self).size() == 0', letters, [], undefined],
+  ['self == self', { type: 'array', items: { type: 'integer' } }, [[1]], hash('[]interface {}')],
+  ['self == self', { type: 'string', format: 'byte' }, ['YQ=='], hash('[]uint8')],
+  ['self != self', { type: 'string', format: 'date' }, ['2026-01-01'], undefined],
+  ['self != self', { type: 'string', format: 'date-time' }, ['2026-01-01T00:00:00Z'], undefined],
+  ['self != self', durations, ['1h'], undefined],
+  ['self != [duration("1h")] && [duration("1h")] == self', durations, ['1h'], undefined],
+  ['(self + self).size() == 2', durations, ['1h'], undefined],
+  ['(self + self)[0] == duration("1h")', durations, ['1h'], undefined],
+  ['(self + self)[1] == duration("1h")', durations, ['1h'], 'invalid data, expected string, got time.Duration'],
+  ['self != self && !(self in [self])', numbers, [1], undefined],
+  ['self == self', numbers, [1.5], undefined],
+  ['(self + self + self).size() == 2 && (self + self)[1] == 1.0', numbers, [1], undefined],
+  ['(self + [2.0, 2.0, 1.0]).size() == 3', numbers, [1], undefined],
+  ['self == self', { 'x-kubernetes-int-or-string': true }, ['1', 1], undefined],
+])('of a set %s for items of %o in %o', (rule, items, value, failure) => {
+  const spec = { type: 'array', 'x-kubernetes-list-type': 'set', items, 'x-kubernetes-validations': [{ rule }] };
+  const { violations } = findings({ type: 'object', properties: { spec } }, { spec: value });
+  expect(violations.map(({ body }) => body)).toEqual(
+    failure === undefined ? [] : [`Invalid value: "array": ${failure} evaluating rule: ${rule}`],
+  );
+});
+
+/** A key is looked for under its name in expressions; more than three make one text. */
+test.each<readonly [string, readonly string[], readonly JsonObject[]]>([
+  ['self == self', ['x'], [{ x: 'a' }, { x: 'b' }]],
+  ['self != self', ['x-y'], [{ 'x-y': 'a' }, { 'x-y': 'b' }]],
+  ['self == self', ['x-y'], [{ 'x-y': 'a' }]],
+  ['self != self', ['namespace'], [{ namespace: 'a' }, { namespace: 'b' }]],
+  [
+    'self == self',
+    ['namespace', 'x'],
+    [
+      { namespace: 'a', x: 'a' },
+      { namespace: 'b', x: 'b' },
+    ],
+  ],
+  [
+    'self != self',
+    ['a', 'b', 'c', 'd'],
+    [
+      { a: '1 2', b: '3', c: 'x', d: 'x' },
+      { a: '1', b: '2 3', c: 'x', d: 'x' },
+    ],
+  ],
+])('of a keyed list %s for the keys %o of %o', (rule, keys, value) => {
+  const spec = {
+    type: 'array',
+    'x-kubernetes-list-type': 'map',
+    'x-kubernetes-list-map-keys': keys,
+    items: { type: 'object', properties: Object.fromEntries(keys.map((key) => [key, { type: 'string' }])) },
+    'x-kubernetes-validations': [{ rule }],
+  };
+  expect(findings({ type: 'object', properties: { spec } }, { spec: value }).violations).toEqual([]);
 });
 
 const emptyThings: JsonObject = {
