@@ -1,3 +1,4 @@
+import { hasAlternativeNames, nameKinds, readAlternativeNames } from '../pki/alternative-names.js';
 import type { Certificate } from '../pki/certificate.js';
 import { constructed, context, DerCursor, tags } from '../pki/der.js';
 
@@ -9,7 +10,7 @@ export interface CertificatePurpose {
   readonly signsCertificates: boolean;
   readonly hasNameConstraints: boolean;
   readonly hasAlternativeNames: boolean;
-  /** Is there a critical extension that nobody here understands? */
+  /** Is there a critical extension that nobody here understands, or not all of? */
   readonly hasUnhandledCritical: boolean;
 }
 
@@ -20,7 +21,16 @@ const oids = {
   nameConstraints: '2.5.29.30',
   extendedKeyUsage: '2.5.29.37',
 } as const;
-const handled: readonly string[] = Object.values(oids);
+const always = (): boolean => true;
+
+/** Extensions that are understood, and whether everything in them is: names of other kinds are looked at by nobody. */
+const handled: ReadonlyMap<string, (value: Buffer) => boolean> = new Map([
+  [oids.keyUsage, always],
+  [oids.alternativeNames, (value) => hasAlternativeNames(readAlternativeNames(value))],
+  [oids.basicConstraints, always],
+  [oids.nameConstraints, constrainsKnownNames],
+  [oids.extendedKeyUsage, always],
+]);
 /** Bit of keyUsage for signing certificates, counted from the most significant one. */
 const certificateSigningBit = 0x80 >> 5;
 
@@ -35,7 +45,7 @@ export function purposeOf({ toBeSigned }: Certificate): CertificatePurpose {
     signsCertificates: keyUsage === undefined || (firstByteOf(keyUsage) & certificateSigningBit) !== 0,
     hasNameConstraints: contentsOf(oids.nameConstraints) !== undefined,
     hasAlternativeNames: contentsOf(oids.alternativeNames) !== undefined,
-    hasUnhandledCritical: extensions.some(({ oid, critical }) => critical && !handled.includes(oid)),
+    hasUnhandledCritical: extensions.some(({ oid, critical, value }) => critical && !handled.get(oid)?.(value)),
   };
 }
 
@@ -72,3 +82,16 @@ function* identifiersIn(value: Buffer): Generator<string> {
 }
 
 const firstByteOf = (value: Buffer): number => new DerCursor(value).bitString()?.bytes[0] ?? 0;
+
+/** Are all names that the constraints speak of of kinds that certificates are read for? Names of directories are not. */
+function constrainsKnownNames(value: Buffer): boolean {
+  const constraints = new DerCursor(value).enter(tags.sequence);
+  while (constraints && !constraints.empty) {
+    const subtrees = new DerCursor(constraints.any()?.value ?? Buffer.alloc(0));
+    while (!subtrees.empty) {
+      const base = subtrees.enter(tags.sequence)?.any();
+      if (base === undefined || !nameKinds.has(base.tag)) return false;
+    }
+  }
+  return true;
+}

@@ -20,6 +20,8 @@ export const hasAlternativeNames = (names: AlternativeNames): boolean =>
   names.dnsNames.length + names.emailAddresses.length + names.ipAddresses.length + names.uris.length > 0;
 
 const kinds = { email: context(1), dns: context(2), uri: context(6), ip: context(7) } as const;
+/** Tags of the kinds of names that are read. */
+export const nameKinds: ReadonlySet<number> = new Set(Object.values(kinds));
 
 const wrong = (what: string): PkiError => new PkiError('parse', `x509: ${what}`);
 

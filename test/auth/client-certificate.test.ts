@@ -173,6 +173,24 @@ test.each<[string, () => readonly Forged[], string]>([
     'x509: unhandled critical extension',
   ],
   [
+    'names of a kind nobody reads, where they are critical',
+    () => [client({ extensions: [extensions.otherNames({ critical: true })] })],
+    'x509: unhandled critical extension',
+  ],
+  [
+    'a name that the CA may not give, where it is a directory that the CA is limited to',
+    () => {
+      const limits = [extensions.authority(), extensions.directoryConstraints({ critical: true })];
+      const ca = issuingCa({ extensions: limits });
+      const subject = [
+        [commonName, 'eve'],
+        [organization, 'system:masters'],
+      ] as const;
+      return [client({ subject, issuer: ca }), ca];
+    },
+    'x509: unhandled critical extension',
+  ],
+  [
     'too long a path',
     () => {
       const top = issuingCa({ extensions: [extensions.authority(0)] });
@@ -200,6 +218,7 @@ test.each([
   ['no usages', []],
   ['any usage', [extensions.extendedKeyUsage(usages.any)]],
   ['something unknown that is not critical', [extensions.unknown({ critical: false })]],
+  ['a name of a kind nobody reads', [extensions.otherNames({ critical: false })]],
 ])('%s is no obstacle', async (_name, given) => {
   expect(await authenticate([client({ extensions: given })])).toBeDefined();
 });

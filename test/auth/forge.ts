@@ -11,6 +11,7 @@ import {
   truth,
   unsignedInteger,
 } from '../../src/pki/der.js';
+import { writeName } from '../../src/pki/distinguished-name.js';
 
 /** Makes certificates no honest CA would: whatever subject, dates and extensions a test wants. */
 export interface Forged {
@@ -76,6 +77,22 @@ export const extensions = {
     extension('2.5.29.37', false, sequence(...usages.map(oid))),
   /** digitalSignature alone: not for signing certificates. */
   signatureOnly: (): Buffer => extension('2.5.29.15', true, encode(tags.bitString, Buffer.from([7, 0x80]))),
+  /** Permits names of directories alone: O=dev. */
+  directoryConstraints: ({ critical }: { readonly critical: boolean }): Buffer =>
+    extension(
+      '2.5.29.30',
+      critical,
+      sequence(encode(constructed(0), sequence(encode(constructed(4), writeName({ organizations: ['dev'] }))))),
+    ),
+  /** A name of a kind that nobody reads (otherName), as smart cards have. */
+  otherNames: ({ critical }: { readonly critical: boolean }): Buffer =>
+    extension(
+      '2.5.29.17',
+      critical,
+      sequence(
+        encode(constructed(0), oid('1.3.6.1.4.1.311.20.2.3'), encode(constructed(0), octetString(Buffer.from('a')))),
+      ),
+    ),
   unknown: ({ critical }: { readonly critical: boolean }): Buffer =>
     extension('1.3.6.1.4.1.99999.1', critical, Buffer.from([5, 0])),
 } as const;
