@@ -19,17 +19,30 @@ const oids = {
   alternativeNames: '2.5.29.17',
   basicConstraints: '2.5.29.19',
   nameConstraints: '2.5.29.30',
+  distributionPoints: '2.5.29.31',
+  policies: '2.5.29.32',
+  policyMappings: '2.5.29.33',
+  policyConstraints: '2.5.29.36',
   extendedKeyUsage: '2.5.29.37',
+  inhibitAnyPolicy: '2.5.29.54',
 } as const;
 const always = (): boolean => true;
 
-/** Extensions that are understood, and whether everything in them is: names of other kinds are looked at by nobody. */
+/**
+ * Extensions that are understood, and whether everything in them is: names of other kinds are looked at by nobody.
+ * Policies matter only to those who demand one, and a certificate that demands one is not understood.
+ */
 const handled: ReadonlyMap<string, (value: Buffer) => boolean> = new Map([
   [oids.keyUsage, always],
   [oids.alternativeNames, (value) => hasAlternativeNames(readAlternativeNames(value))],
   [oids.basicConstraints, always],
   [oids.nameConstraints, constrainsKnownNames],
+  [oids.distributionPoints, always],
+  [oids.policies, always],
+  [oids.policyMappings, always],
+  [oids.policyConstraints, (value) => !demandsPolicy(value)],
   [oids.extendedKeyUsage, always],
+  [oids.inhibitAnyPolicy, always],
 ]);
 /** Bit of keyUsage for signing certificates, counted from the most significant one. */
 const certificateSigningBit = 0x80 >> 5;
@@ -95,3 +108,7 @@ function constrainsKnownNames(value: Buffer): boolean {
   }
   return true;
 }
+
+/** Is there a requireExplicitPolicy? */
+const demandsPolicy = (value: Buffer): boolean =>
+  new DerCursor(value).enter(tags.sequence)?.nextIs(context(0)) ?? false;

@@ -218,9 +218,21 @@ test.each([
   ['no usages', []],
   ['any usage', [extensions.extendedKeyUsage(usages.any)]],
   ['something unknown that is not critical', [extensions.unknown({ critical: false })]],
+  ['a policy', [extensions.policies(), extensions.inhibitAnyPolicy()]],
+  ['where revoked certificates are told', [extensions.distributionPoints()]],
   ['a name of a kind nobody reads', [extensions.otherNames({ critical: false })]],
 ])('%s is no obstacle', async (_name, given) => {
   expect(await authenticate([client({ extensions: given })])).toBeDefined();
+});
+
+test('a CA of policies is no obstacle, unless it demands one', async () => {
+  const under = (constraint: Parameters<typeof extensions.policyConstraints>[0]) => {
+    const limits = [extensions.authority(), extensions.policies(), extensions.policyConstraints(constraint)];
+    const ca = issuingCa({ extensions: limits });
+    return authenticate([client({ issuer: ca }), ca]);
+  };
+  expect(await under('inhibitPolicyMapping')).toBeDefined();
+  await expect(under('requireExplicitPolicy')).rejects.toThrow('x509: unhandled critical extension');
 });
 
 test('a certificate that is trusted itself must be for clients as well', async () => {

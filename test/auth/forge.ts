@@ -1,6 +1,7 @@
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import {
   constructed,
+  context,
   encode,
   octetString,
   oid,
@@ -93,6 +94,16 @@ export const extensions = {
         encode(constructed(0), oid('1.3.6.1.4.1.311.20.2.3'), encode(constructed(0), octetString(Buffer.from('a')))),
       ),
     ),
+  /** Critical, as CAs of public authorities have them. */
+  policies: (): Buffer => extension('2.5.29.32', true, sequence(sequence(oid('1.2.3.4')))),
+  policyConstraints: (constraint: 'requireExplicitPolicy' | 'inhibitPolicyMapping'): Buffer =>
+    extension(
+      '2.5.29.36',
+      true,
+      sequence(encode(context(constraint === 'requireExplicitPolicy' ? 0 : 1), Buffer.from([0]))),
+    ),
+  inhibitAnyPolicy: (): Buffer => extension('2.5.29.54', true, unsignedInteger(Buffer.from([0]))),
+  distributionPoints: (): Buffer => extension('2.5.29.31', true, sequence()),
   unknown: ({ critical }: { readonly critical: boolean }): Buffer =>
     extension('1.3.6.1.4.1.99999.1', critical, Buffer.from([5, 0])),
 } as const;
