@@ -17,7 +17,7 @@ export interface HttpRequest {
 export interface HttpTransport {
   /** Resolves with the head; the body is still to be read or destroyed. */
   send(request: HttpRequest): Promise<IncomingMessage>;
-  /** Ends all connections. */
+  /** Ends all connections: what is under way fails, and so does what is sent after that. */
   close(): void;
 }
 
@@ -33,6 +33,9 @@ export function httpTransport(access: ClusterAccess, userAgent: string): HttpTra
   const prefix = base.pathname.replace(/\/+$/, '');
   let agent: HttpAgent | HttpsAgent | undefined;
   let agentFor: Credentials = {};
+  let closed: Error | undefined;
+  /** How to end each request under way; they may be on connections of agents that were replaced. */
+  const ending = new Set<(error: Error) => void>();
 
   const agentWith = (credentials: Credentials): HttpAgent | HttpsAgent => {
     const same = credentials.certificate === agentFor.certificate && credentials.key === agentFor.key;
@@ -55,7 +58,9 @@ export function httpTransport(access: ClusterAccess, userAgent: string): HttpTra
   return {
     async send(given) {
       given.signal?.throwIfAborted();
+      if (closed !== undefined) throw closed;
       const credentials = await access.credentials.current();
+      if (closed !== undefined) throw closed;
       const headers: Record<string, string | string[]> = {
         'user-agent': userAgent,
         ...listed(access.headers ?? {}),
@@ -72,7 +77,15 @@ export function httpTransport(access: ClusterAccess, userAgent: string): HttpTra
           ...(given.signal === undefined ? {} : { signal: given.signal }),
         };
         const url = new URL(`${base.origin}${prefix}${given.path}`);
-        const request = secure ? httpsRequest(url, options, resolve) : httpRequest(url, options, resolve);
+        let answer: IncomingMessage | undefined;
+        const take = (head: IncomingMessage): void => {
+          answer = head;
+          resolve(head);
+        };
+        const request = secure ? httpsRequest(url, options, take) : httpRequest(url, options, take);
+        const end = (error: Error): void => void (answer ?? request).destroy(error);
+        ending.add(end);
+        request.on('close', () => ending.delete(end));
         if (Number.isFinite(silenceMs)) {
           request.setTimeout(silenceMs, () => request.destroy(new Error(`the server was silent for ${silenceMs} ms`)));
         }
@@ -82,6 +95,8 @@ export function httpTransport(access: ClusterAccess, userAgent: string): HttpTra
       });
     },
     close() {
+      closed ??= new Error('the client was closed');
+      for (const end of ending) end(closed);
       agent?.destroy();
       agent = undefined;
     },

@@ -209,6 +209,39 @@ describe('requests', () => {
     expect(count).toBe(4);
   });
 
+  test('end when the client is closed, whatever credentials they were made with, and none is sent after that', async () => {
+    let certificate = 'a';
+    let arrived: () => void = () => {};
+    const sent: string[] = [];
+    const { client, configMaps } = await serving(
+      ({ url = '' }, response) => {
+        sent.push(url);
+        if (url.includes('watch')) response.writeHead(200).write('\n');
+        arrived();
+      },
+      { credentials: { current: async () => ({ certificate, key: 'k' }), refused: () => false } },
+    );
+    const taken = (): Promise<void> =>
+      new Promise((resolve) => {
+        arrived = resolve;
+      });
+    const watched = taken();
+    const watching = firstValueFrom(configMaps.watch().pipe(toArray()));
+    await watched;
+    const listed = taken();
+    const listing = configMaps.list();
+    certificate = 'b';
+    await listed;
+    const got = taken();
+    const getting = configMaps.get({ namespace: 'n', name: 'a' });
+    await got;
+    const late = configMaps.get({ namespace: 'n', name: 'late' });
+    client.close();
+    const calls = [watching, listing, getting, late, configMaps.list(), firstValueFrom(configMaps.watch())];
+    for (const call of calls) await expect(call).rejects.toThrow('the client was closed');
+    expect(sent).toHaveLength(3);
+  });
+
   test('go nowhere without a proper address', () => {
     for (const server of ['nonsense', 'ftp://x', '']) {
       expect(() => httpClient({ server, credentials: fixedCredentials({}) })).toThrow(AccessError);
