@@ -1,3 +1,5 @@
+import { inspect } from 'node:util';
+import { stringify } from '../api/go-text.js';
 import { type ApiObject, keyText, type ObjectKey } from '../api/object.js';
 import type { ResourceClient } from '../client/client.js';
 import { systemClock } from '../runtime/clock.js';
@@ -55,7 +57,7 @@ export async function until<T extends ApiObject>(
   } finally {
     subscription?.unsubscribe();
   }
-  throw new NeverHeld(`${what}: not within ${timeoutMs} ms; last seen: ${JSON.stringify(last) ?? 'none'}`);
+  throw new NeverHeld(`${what}: not within ${timeoutMs} ms; last seen: ${shown(last)}`);
 }
 
 /** Asks again and again until the answer holds. Answers it. Fails with NeverHeld. */
@@ -69,8 +71,17 @@ export async function eventually<R>(
     const answer = await ask();
     if (holds(answer)) return answer;
     if (systemClock.now() >= deadline) {
-      throw new NeverHeld(`${what}: not within ${timeoutMs} ms; last answer: ${JSON.stringify(answer) ?? 'none'}`);
+      throw new NeverHeld(`${what}: not within ${timeoutMs} ms; last answer: ${shown(answer)}`);
     }
     await systemClock.sleep(5);
+  }
+}
+
+/** JSON, or what there is of a value that has none, as one that holds itself. */
+function shown(value: unknown): string {
+  try {
+    return stringify(value) ?? 'none';
+  } catch {
+    return inspect(value);
   }
 }

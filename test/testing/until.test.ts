@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type ConfigMap, ConfigMaps } from '../../src/api/kinds/config-map.js';
+import type { ResourceClient } from '../../src/client/client.js';
+import { type TestServer, testServer } from '../../src/testing/test-server.js';
+import { eventually, NeverHeld, until } from '../../src/testing/until.js';
+
+let kit: TestServer;
+let configMaps: ResourceClient<ConfigMap>;
+const key = { namespace: 'default', name: 'a' };
+beforeAll(async () => {
+  kit = await testServer({ controllers: [] });
+  configMaps = kit.client.resource(ConfigMaps);
+});
+afterAll(() => kit.stop());
+
+const soon = { timeoutMs: 1 };
+const failure = (waiting: Promise<unknown>): Promise<unknown> => waiting.catch((error: unknown) => error);
+
+test('what never held is told with the last state, whatever that is', async () => {
+  const looped: { self?: unknown } = {};
+  looped.self = looped;
+  const last: readonly (readonly [unknown, string])[] = [
+    [undefined, 'none'],
+    [{ a: 1 }, '{"a":1}'],
+    [2n ** 60n, '1152921504606846976'],
+    [{ n: [2n ** 60n] }, '{"n":[1152921504606846976]}'],
+    [looped, '<ref *1> { self: [Circular *1] }'],
+  ];
+  for (const [answer, text] of last) {
+    const error = await failure(
+      eventually(
+        () => answer,
+        () => false,
+        soon,
+      ),
+    );
+    expect(error).toBeInstanceOf(NeverHeld);
+    expect(error).toHaveProperty('message', `condition: not within 1 ms; last answer: ${text}`);
+  }
+});
+
+test('an object with a number that no double holds is told as well', async () => {
+  const large: ResourceClient<ConfigMap> = {
+    ...configMaps,
+    get: async () => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: key, n: 2n ** 60n }),
+  };
+  const error = await failure(until(large, key, () => false, soon));
+  expect(error).toBeInstanceOf(NeverHeld);
+  expect(error).toHaveProperty('message', expect.stringContaining('"n":1152921504606846976'));
+});
