@@ -64,13 +64,12 @@ export async function runControllers(given: ControllersToRun): Promise<void> {
     if (!isKnown(name)) throw new Error(`controller ${name} has no account`);
     return given.clientOf(controllerUser(name), name);
   });
-  const start = async (until: AbortSignal): Promise<void> => {
-    const wanted = controllersOf(given);
-    if (wanted.length === 0) return;
-    await createManager({ client, log, clock, metrics })
-      .add(...wanted)
+  // Whoever has nothing to run leaves the lease to others.
+  if (controllersOf(given).length === 0) return;
+  const start = (until: AbortSignal): Promise<void> =>
+    createManager({ client, log, clock, metrics })
+      .add(...controllersOf(given))
       .run(until);
-  };
   const alone: Runnable = { name: 'controllers', run: ({ signal: until }) => start(until) };
   while (!signal.aborted) {
     try {

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { instancesThrough } from '../../controllers/crd-finalizer/instances.js';
+import { defaultDomains } from '../../src/api/domains.js';
+import type { TokenIssuer } from '../../src/auth/token-issuer.js';
+import { silentLogger } from '../../src/runtime/logger.js';
+import { runControllers } from '../../src/server/run-controllers.js';
+import { FakeClock } from '../../src/testing/fake-clock.js';
+import { FakeClient } from '../fake-client.js';
+
+test.each([
+  ['no controllers', []],
+  ['only controllers that have nothing to do', ['trust-distributor']],
+])('a server with %s leaves the lease to others', async (_, names) => {
+  const clock = new FakeClock();
+  const client = new FakeClient(clock);
+  const over = new AbortController();
+  client.fail = () => {
+    over.abort();
+    return undefined;
+  };
+  await runControllers({
+    names,
+    clientOf: () => client,
+    takesTurns: true,
+    leaderClient: client,
+    signers: [],
+    certificates: {},
+    rootCa: '',
+    issuer: {} as TokenIssuer,
+    customResources: instancesThrough(client),
+    domains: defaultDomains,
+    clock,
+    log: silentLogger,
+    signal: over.signal,
+  });
+  expect(client.calls).toEqual([]);
+});
