@@ -140,12 +140,14 @@ const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.
 const isTransport = (error: ServiceError | null): boolean =>
   error === null || error.code === status.UNAVAILABLE || error.code === status.DEADLINE_EXCEEDED;
 
+const refusals: ReadonlySet<status> = new Set([status.INVALID_ARGUMENT, status.RESOURCE_EXHAUSTED]);
+
 function failure(error: ServiceError | null, where: string): Error {
   if (error === null) return new StoreUnavailable(`etcd at ${where} ended the answer early`);
   if (error.code === status.OUT_OF_RANGE) {
     return new RevisionOutOfRange(error.details.includes('compacted') ? 'compacted' : 'future');
   }
-  // A document that is too large, say.
-  if (error.code === status.INVALID_ARGUMENT) return new Error(error.details, { cause: error });
+  // A document that is too large, say, or an etcd that has no room left: it does answer.
+  if (refusals.has(error.code)) return new Error(error.details, { cause: error });
   return new StoreUnavailable(`etcd at ${where} does not answer: ${error.details}`, { cause: error });
 }
