@@ -187,9 +187,8 @@ export class Http2Exchange implements Exchange {
   }
 
   onClosed(listener: () => void): void {
-    this.#stream.on('close', () => {
-      if (!this.#stream.writableEnded) listener();
-    });
+    // Before 'close' Node ends the stream itself, so that this says nothing of whether it was answered.
+    this.#stream.once('aborted', listener);
   }
 
   get answered(): boolean {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { connect as connectHttp2 } from 'node:http2';
+import { connect as connectHttp2, constants } from 'node:http2';
 import { Agent, get } from 'node:https';
 import { connect, type TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -29,7 +29,7 @@ afterAll(async () => {
 /** Answers every request with its path; reads bodies of those that have one. */
 async function listening(
   limits: Partial<ConnectionLimits> = {},
-  answer: Partial<ApiResponse> | ((request: ApiRequest) => Partial<ApiResponse>) = {},
+  answer: Partial<ApiResponse> | ((request: ApiRequest) => Partial<ApiResponse> | Promise<Partial<ApiResponse>>) = {},
   clock: Clock = systemClock,
 ) {
   let failedHandshakes = 0;
@@ -42,7 +42,7 @@ async function listening(
           result: { type: 'text', code: 200, text: request.info.path },
           warnings: [],
           representation,
-          ...(typeof answer === 'function' ? answer(request) : answer),
+          ...(typeof answer === 'function' ? await answer(request) : answer),
         };
       },
       clock,
@@ -194,6 +194,54 @@ describe('HTTP/1.1', () => {
     expect((await (await raw('http/1.1')).all).length).toBe(0);
     expect(kept.map(({ socket }) => socket.destroyed)).toEqual([false, false]);
     for (const { socket } of kept) socket.destroy();
+  });
+});
+
+describe('work on a request ends', () => {
+  /** Requests that are at work until their signal aborts. */
+  async function working() {
+    let begun = 0;
+    let ended = 0;
+    const listener = await listening({}, async ({ signal }) => {
+      begun++;
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      ended++;
+      return {};
+    });
+    const isAtWork = (): Promise<number> =>
+      eventually(
+        () => begun,
+        (count) => count === 1,
+      );
+    return { ...listener, isAtWork, ended: () => ended };
+  }
+
+  test('when the connection is closed over HTTP/1.1', async () => {
+    const { raw, isAtWork, ended } = await working();
+    const { socket, send } = await raw('http/1.1');
+    send('GET /a HTTP/1.1\r\nhost: a\r\n\r\n');
+    await isAtWork();
+    socket.destroy();
+    await eventually(ended, (count) => count === 1);
+  });
+
+  test('when the connection is closed over HTTP/2', async () => {
+    const { http2, isAtWork, ended } = await working();
+    const session = http2();
+    session.request({ ':path': '/a' }).on('error', () => {});
+    await isAtWork();
+    session.destroy();
+    await eventually(ended, (count) => count === 1);
+  });
+
+  test('when it is taken back over HTTP/2', async () => {
+    const { http2, isAtWork, ended } = await working();
+    const session = http2();
+    const stream = session.request({ ':path': '/a' });
+    await isAtWork();
+    stream.close(constants.NGHTTP2_CANCEL);
+    await eventually(ended, (count) => count === 1);
+    session.close();
   });
 });
 
