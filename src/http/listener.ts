@@ -223,7 +223,7 @@ export class Listener {
 
   /**
    * Takes no more connections and tells the present ones to go, ends watches, lets requests finish for at most so long
-   * (milliseconds), then closes whatever is left. Idempotent.
+   * (milliseconds), then closes whatever is left and gives what was at work for it a moment to end. Idempotent.
    */
   async stop(graceMs: number): Promise<void> {
     const { clock } = this.#parts;
@@ -241,6 +241,14 @@ export class Listener {
     for (const session of this.#sessions.keys()) session.destroy();
     for (const socket of [...this.#sockets, ...this.#connections]) socket.destroy();
     await closed;
+    await this.#givenUp();
+  }
+
+  /** Whoever was cut off is at work until they notice, and what became of them is told then; but not for ever. */
+  async #givenUp(): Promise<void> {
+    const over = new AbortController();
+    await Promise.race([this.#answered(), this.#parts.clock.sleep(farewellMs, over.signal)]);
+    over.abort();
   }
 
   /** Also what still came in on the way. */

@@ -243,6 +243,18 @@ describe('work on a request ends', () => {
     await eventually(ended, (count) => count === 1);
     session.close();
   });
+
+  test.each(['h2', 'http/1.1'] as const)('before a stop that cuts it off does (%s)', async (protocol) => {
+    const { http2, raw, stop, isAtWork, ended } = await working();
+    if (protocol === 'h2')
+      http2()
+        .request({ ':path': '/a' })
+        .on('error', () => {});
+    else (await raw(protocol)).send('GET /a HTTP/1.1\r\nhost: a\r\n\r\n');
+    await isAtWork();
+    await stop(10);
+    expect(ended()).toBe(1);
+  });
 });
 
 describe('HTTP/2', () => {
