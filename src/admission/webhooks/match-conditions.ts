@@ -19,7 +19,7 @@ import { inTurns, type TurnTaking } from '../../runtime/turn-taking.js';
 import type { AdmissionAttributes } from '../admission-step.js';
 import type { EvaluateConditions } from './matching.js';
 import { requestMembers } from './review.js';
-import type { HookedKinds } from './seen.js';
+import { type HookedKinds, requested } from './seen.js';
 
 /** What the conditions of one webhook may cost together, and each by itself; units of `src/cel/cost.ts`. */
 const perWebhook = 2_500_000;
@@ -47,7 +47,8 @@ export const conditionEvaluator =
     const variables = variablesOf(attributes, decisions, {
       object: shown(seen.object),
       oldObject: shown(seen.previous),
-      request: withoutEmpty(requestMembers(attributes, seen.as)),
+      // The kind is that of the objects; the resource stays the one that was asked for, unlike in a review.
+      request: withoutEmpty(requestMembers(attributes, { ...requested(attributes).as, kind: seen.as.kind })),
     });
     const failures: string[] = [];
     let left = perWebhook;

@@ -27,10 +27,13 @@ const update: AdmissionAttributes = {
 };
 const nobody: Authorizer = { authorize: async () => ({ verdict: 'no-opinion', reason: 'nobody may' }) };
 
-const evaluate = (expressions: readonly string[], { attributes = update, authorizer = nobody } = {}) =>
+const evaluate = (
+  expressions: readonly string[],
+  { attributes = update, authorizer = nobody, seen = requested(attributes) } = {},
+) =>
   conditionEvaluator({ authorizer, kinds: { shown: (object) => object as never } })(
     expressions.map((expression, at) => ({ name: `c${at}`, expression })),
-    { attributes, seen: requested(attributes), turns: new TurnTaking() },
+    { attributes, seen, turns: new TurnTaking() },
   );
 const failed = (expression: string, why: string): string => `expression '${expression}' resulted in error: ${why}`;
 
@@ -81,6 +84,22 @@ test('a name that is yet to be made is no field of the request', async () => {
 test('a new object has no old one', async () => {
   const attributes = { ...update, operation: 'CREATE' as const, previous: undefined };
   expect(await evaluate(['oldObject == null'], { attributes })).toEqual({ holds: true });
+});
+
+test('the kind is that of what the webhook sees, the resource that of the request', async () => {
+  const seen = {
+    ...requested(update),
+    as: {
+      resource: { group: 'g', version: 'v2', plural: 'others' },
+      kind: { group: 'g', version: 'v2', kind: 'Other' },
+    },
+  };
+  const conditions = [
+    "request.kind.group == 'g' && request.kind.version == 'v2' && request.kind.kind == 'Other'",
+    "request.resource.group == '' && request.resource.version == 'v1' && request.resource.resource == 'configmaps'",
+    'request.resource == request.requestResource && request.kind != request.requestKind',
+  ];
+  expect(await evaluate(conditions, { seen })).toEqual({ holds: true });
 });
 
 test('the authorizer is asked once for each question, whoever asks it how often', async () => {
