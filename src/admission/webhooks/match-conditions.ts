@@ -19,7 +19,7 @@ import { inTurns, type TurnTaking } from '../../runtime/turn-taking.js';
 import type { AdmissionAttributes } from '../admission-step.js';
 import type { EvaluateConditions } from './matching.js';
 import { requestMembers } from './review.js';
-import { type HookedKinds, requested } from './seen.js';
+import { type HookedKinds, nameOf, namespaceOf, requested } from './seen.js';
 
 /** What the conditions of one webhook may cost together, and each by itself; units of `src/cel/cost.ts`. */
 const perWebhook = 2_500_000;
@@ -89,10 +89,11 @@ function evaluate(
 }
 
 function variablesOf(
-  { resource, subresource = '', key }: AdmissionAttributes,
+  attributes: AdmissionAttributes,
   { decide }: Decisions,
   json: { readonly object: Json; readonly oldObject: Json; readonly request: JsonObject },
 ): Variables {
+  const { resource, subresource = '' } = attributes;
   const made = new Map<string, Value>([
     ['object', jsonValue(json.object)],
     ['oldObject', jsonValue(json.oldObject)],
@@ -105,8 +106,8 @@ function variablesOf(
         group: resource.group,
         resource: resource.plural,
         subresource,
-        namespace: key.namespace ?? '',
-        name: key.name,
+        namespace: namespaceOf(attributes),
+        name: nameOf(attributes),
       }),
     ],
   ]);

@@ -9,7 +9,16 @@ import type { TurnTaking } from '../../runtime/turn-taking.js';
 import type { AdmissionAttributes } from '../admission-step.js';
 import type { Hook } from './hooks.js';
 import type { HookMetrics, HookSort } from './metrics.js';
-import { type HookedKinds, isNamespace, namespaceOf, requested, type Seen, type SeenAs, seenAs } from './seen.js';
+import {
+  type HookedKinds,
+  isNamespace,
+  nameOf,
+  namespaceOf,
+  requested,
+  type Seen,
+  type SeenAs,
+  seenAs,
+} from './seen.js';
 
 /** A hook that is to be asked, and in which version it sees the request. */
 export interface Invocation {
@@ -97,7 +106,7 @@ export async function invocationOf(
   const { failures } = verdict;
   const { group, plural } = attributes.resource;
   throw forbidden(
-    { group, plural, name: attributes.key.name },
+    { group, plural, name: nameOf(attributes) },
     failures.length === 1 ? (failures[0] ?? '') : `[${failures.join(', ')}]`,
   );
 }

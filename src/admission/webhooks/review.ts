@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../api/object.js';
 import type { UserInfo } from '../../api/user.js';
 import type { AdmissionAttributes } from '../admission-step.js';
-import { type HookedKinds, namespaceOf, requested, type Seen, type SeenAs } from './seen.js';
+import { type HookedKinds, nameOf, namespaceOf, requested, type Seen, type SeenAs } from './seen.js';
 
 /** Versions of reviews that can be sent. */
 const known: readonly string[] = ['v1', 'v1beta1'];
@@ -53,7 +53,7 @@ export function requestMembers(attributes: AdmissionAttributes, as: SeenAs) {
     requestKind: kindOf(asked),
     requestResource: resourceOf(asked),
     ...(subresource === undefined ? {} : { requestSubResource: subresource }),
-    name: attributes.isOneOfMany ? '' : attributes.key.name,
+    name: nameOf(attributes),
     namespace: namespaceOf(attributes),
     operation,
     userInfo: userInfo(user),

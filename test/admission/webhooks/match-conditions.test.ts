@@ -3,6 +3,7 @@ import type { AdmissionAttributes } from '../../../src/admission/admission-step.
 import { conditionEvaluator } from '../../../src/admission/webhooks/match-conditions.js';
 import { requested } from '../../../src/admission/webhooks/seen.js';
 import { ConfigMaps } from '../../../src/api/kinds/config-map.js';
+import { Namespaces } from '../../../src/api/kinds/namespace.js';
 import type { ApiObject } from '../../../src/api/object.js';
 import type { AccessAttributes, Authorizer } from '../../../src/auth/authorizer.js';
 import { TurnTaking } from '../../../src/runtime/turn-taking.js';
@@ -125,4 +126,21 @@ test('the authorizer is asked once for each question, whoever asks it how often'
     { verb: 'list', group: 'apps', resource: 'deployments', namespace: '', name: '' },
     { verb: 'get', group: '', resource: '', path: '/metrics' },
   ]);
+});
+
+test.each<[string, Partial<AdmissionAttributes>, Pick<AccessAttributes, 'namespace' | 'name'>]>([
+  ['an object', {}, { namespace: 'ns', name: 'm' }],
+  ['the deletion of a collection', { operation: 'DELETE', isOneOfMany: true }, { namespace: 'ns' }],
+  ['a Namespace', { resource: Namespaces, key: { name: 'n' } }, { namespace: 'n', name: 'n' }],
+])('of %s the authorizer is asked as the request is', async (_, given, expected) => {
+  const asked: object[] = [];
+  const authorizer: Authorizer = {
+    async authorize({ namespace, name }) {
+      asked.push({ namespace, name });
+      return { verdict: 'no-opinion', reason: '' };
+    },
+  };
+  const condition = "!authorizer.requestResource.check('delete').allowed()";
+  expect(await evaluate([condition], { attributes: { ...update, ...given }, authorizer })).toEqual({ holds: true });
+  expect(asked).toEqual([expected]);
 });

@@ -221,6 +221,13 @@ describe('conditions', () => {
     });
   });
 
+  test('that name no object when a collection is deleted', async () => {
+    const request = attributes({ operation: 'DELETE', previous: map(), isOneOfMany: true });
+    await expect(ask({ matchConditions: conditions }, request, verdict({ failures: ['bad'] }))).rejects.toMatchObject({
+      message: 'configmaps is forbidden: bad',
+    });
+  });
+
   test.each<[ConditionVerdict, 'Fail' | 'Ignore', string]>([
     [{ holds: true }, 'Fail', '0 false'],
     [{ holds: false }, 'Fail', '0 true'],
