@@ -3,12 +3,14 @@ import { goJson } from '../api/go-text.js';
 import {
   type ApiObject,
   groupVersion,
+  type Json,
   type JsonObject,
   type List,
   type ObjectKey,
   type ResourceType,
 } from '../api/object.js';
 import type { Query } from '../api/options.js';
+import { ownCopy, ownCopyInSteps } from '../api/own-copy.js';
 import { selectedName } from '../api/selectors.js';
 import { atOnce, type Steps } from '../api/steps.js';
 import type { UserInfo } from '../api/user.js';
@@ -271,7 +273,7 @@ function failOnStatus(result: Result): Result {
 
 async function objectOf<T extends ApiObject>(answer: Result): Promise<T> {
   const result = failOnStatus(answer);
-  if (result.type === 'object') return result.object as T;
+  if (result.type === 'object') return ownCopy(result.object as Json) as unknown as T;
   if (result.type !== 'entry') throw new Error(`an object was expected, not a ${result.type}`);
   const { definition, entry } = result;
   return isLarge(entry) ? await inTurns(readInSteps<T>(definition, entry, {})) : readAs<T>(definition, entry, {});
@@ -301,15 +303,15 @@ async function listOf<T extends ApiObject>(answer: Result, options: ListOptions)
   };
 }
 
-/** An object as the options of a list or watch want it. */
+/** An object as the options of a list or watch want it: the caller's own, as over HTTP, while what is read is everybody's. */
 function* readInSteps<T extends ApiObject>(
   definition: ResourceDefinition,
   entry: Entry,
   options: ReadOptions,
 ): Steps<T> {
-  return options.metadataOnly
-    ? withMetadata<T>(definition, yield* readMetadata(definition, entry))
-    : ((yield* readStored(definition, entry)) as T);
+  const read = options.metadataOnly ? yield* readMetadata(definition, entry) : yield* readStored(definition, entry);
+  const own = (isLarge(entry) ? yield* ownCopyInSteps(read as Json) : ownCopy(read as Json)) as unknown;
+  return options.metadataOnly ? withMetadata<T>(definition, own as ApiObject['metadata']) : (own as T);
 }
 
 const readAs = <T extends ApiObject>(definition: ResourceDefinition, entry: Entry, options: ReadOptions): T =>

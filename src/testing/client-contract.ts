@@ -98,6 +98,42 @@ const promises: readonly ClientPromise[] = [
     },
   },
   {
+    name: "what is given and what is answered is the caller's own: who changes it changes nothing for others",
+    hold: async ({ configMaps, configMap, key, namespace }) => {
+      const change = (object: ApiObject | undefined): void => {
+        const { data, metadata } = object as unknown as { data?: { k: string }; metadata: Record<string, unknown> };
+        metadata['labels'] = { changed: 'yes' };
+        if (data !== undefined) data.k = 'changed';
+      };
+      const given = configMap('a', { data: { k: '1' } });
+      const created = await configMaps.create(given);
+      const now = async (): Promise<ConfigMap> => {
+        const found = await configMaps.get(key('a'));
+        assert.ok(found !== undefined);
+        return found;
+      };
+      const before = await now();
+      const unchanged = async (object: ApiObject | undefined): Promise<void> => {
+        change(object);
+        assert.deepEqual({ ...(await now()).data }, { k: '1' });
+        assert.equal((await now()).metadata.labels, undefined);
+      };
+      await unchanged(given);
+      await unchanged(created);
+      await unchanged(before);
+      await unchanged((await configMaps.list({ namespace })).items.find(({ metadata }) => metadata.name === 'a'));
+      await unchanged(
+        (await configMaps.list({ namespace, metadataOnly: true })).items.find(({ metadata }) => metadata.name === 'a'),
+      );
+      const watched = await received(1, configMaps.watch({ namespace }));
+      for (const event of watched) if (event.type !== 'BOOKMARK') await unchanged(event.object);
+      await unchanged(await configMaps.update({ ...(await now()), immutable: true }));
+      const ours = await now();
+      change(ours);
+      await fails(configMaps.update(ours), 'Invalid');
+    },
+  },
+  {
     name: 'a second object of a name is refused',
     hold: async ({ create }) => {
       await create('a');
