@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import type { Json } from '../../src/api/object.js';
+import { ownCopy, ownCopyInSteps } from '../../src/api/own-copy.js';
+import { atOnce } from '../../src/api/steps.js';
+
+const many = Array.from({ length: 5_000 }, (_, at) => at);
+const values: readonly Json[] = [
+  null,
+  2n ** 60n,
+  [],
+  { a: { b: [{ c: 'd' }, 1, true] } },
+  JSON.parse('{"__proto__":{"x":1},"a":{"__proto__":2}}') as Json,
+  { list: many, members: Object.fromEntries(many.map((at) => [`k${at}`, { at: [at] }])) },
+];
+
+test.each(values)('a copy is the same and shares nothing', (value) => {
+  for (const copy of [ownCopy(value), atOnce(ownCopyInSteps(value))]) {
+    expect(copy).toEqual(value);
+    expect(JSON.stringify(copy, noBigint)).toBe(JSON.stringify(value, noBigint));
+    expect(shared(copy, value)).toBe(false);
+  }
+});
+
+const noBigint = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value);
+
+const shared = (a: unknown, b: unknown): boolean =>
+  typeof a === 'object' &&
+  a !== null &&
+  (a === b ||
+    Object.keys(a).some((name) => shared((a as Record<string, unknown>)[name], (b as Record<string, unknown>)[name])));
+
+test('a copy of what is large is made in steps', () => {
+  expect([...ownCopyInSteps(many)].length).toBeGreaterThan(1);
+});
