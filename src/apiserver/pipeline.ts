@@ -138,7 +138,7 @@ async function identify(
   }
   if (found === undefined) {
     const error = unauthorized();
-    passage?.unauthenticated(credentials, error, refused);
+    passage?.unauthenticated(error, refused);
     throw error;
   }
   for (const text of found.warnings ?? []) warn(text);

@@ -297,21 +297,24 @@ describe('audit', () => {
 
   test('a bad credential is recorded without a user, an impersonated user beside the caller', async () => {
     const events = await recorded(async ({ ask }) => {
-      await ask('nobody', 'GET /version', undefined, { headers: { authorization: 'Bearer wrong' } });
+      await ask('nobody', `GET ${configMaps}`, undefined, { headers: { authorization: 'Bearer wrong' } });
       await ask('root', 'GET /version', undefined, { headers: { 'impersonate-user': 'bob' } });
-      await ask('alice', 'GET /version?timeout=x');
+      await ask('alice', `GET ${configMaps}?timeout=x`);
     });
-    expect(events[0]).toMatchObject({
-      stage: 'ResponseStarted',
-      user: {},
-      responseStatus: { message: 'Authentication failed, attempted: bearer', reason: 'Unauthorized', code: 401 },
-    });
+    const unauthorized = { status: 'Failure', message: 'Unauthorized', reason: 'Unauthorized', code: 401 };
+    expect(events[0]).toMatchObject({ stage: 'ResponseStarted', user: {}, responseStatus: unauthorized });
+    expect(events[0].responseObject).toEqual({ kind: 'Status', apiVersion: 'v1', metadata: {}, ...unauthorized });
     expect(events[1]).toMatchObject({
       user: { username: 'root' },
       impersonatedUser: { username: 'bob', groups: ['system:authenticated'] },
       authenticationMetadata: { impersonationConstraint: 'impersonate:user-info' },
     });
-    expect(events[2]).toMatchObject({ stage: 'ResponseStarted', user: {}, responseStatus: { code: 400 } });
+    expect(events[2]).toMatchObject({
+      stage: 'ResponseStarted',
+      user: {},
+      responseStatus: { code: 400 },
+      responseObject: { kind: 'Status', code: 400 },
+    });
   });
 
   test('what is known of a token in a Secret is told when it is used, and when it is refused', async () => {

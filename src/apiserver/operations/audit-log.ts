@@ -237,23 +237,16 @@ export class AuditRecord {
     this.#emit('ResponseStarted');
   }
 
-  /** Nobody knows who it was, and was told so. */
-  unidentified(message: string, { status, reason, code }: AuditStatus): void {
-    this.#status = { ...(status ? { status } : {}), message, ...(reason ? { reason } : {}), ...(code ? { code } : {}) };
-    this.#emit('ResponseStarted');
+  /** Nobody knows who it was, and this is what they were told. */
+  async unidentified(result: Result): Promise<void> {
+    this.answered(result);
+    this.#emit('ResponseStarted', await this.#answerOnRecord());
   }
 
   /** The answer is out. */
   async complete(code: number): Promise<void> {
     this.#status = this.#status?.code === code ? this.#status : { ...this.#status, code };
-    let text: string | undefined;
-    if (reaches(this.#parts.required.level, 'RequestResponse')) {
-      try {
-        text = await this.#answerText();
-      } catch (error) {
-        this.#parts.failed(error);
-      }
-    }
+    const text = await this.#answerOnRecord();
     // A watch that is refused has an answer with a beginning and an end, too.
     if (isLongRunning(this.#request.info) && !this.#isStarted) this.#emit('ResponseStarted', text);
     this.#emit('ResponseComplete', text);
@@ -268,6 +261,17 @@ export class AuditRecord {
       code: 500,
     };
     this.#emit('Panic');
+  }
+
+  /** The answer, if it is to be recorded. */
+  async #answerOnRecord(): Promise<string | undefined> {
+    if (!reaches(this.#parts.required.level, 'RequestResponse')) return undefined;
+    try {
+      return await this.#answerText();
+    } catch (error) {
+      this.#parts.failed(error);
+      return undefined;
+    }
   }
 
   async #answerText(): Promise<string | undefined> {

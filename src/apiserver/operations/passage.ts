@@ -1,6 +1,6 @@
 import type { ApiError } from '../../api/errors.js';
 import type { UserInfo } from '../../api/user.js';
-import type { Authenticated, AuthenticationError, Credentials } from '../../auth/authenticator.js';
+import type { Authenticated, AuthenticationError } from '../../auth/authenticator.js';
 import type { Decision } from '../../auth/authorizer.js';
 import type { Impersonated } from '../../auth/impersonation.js';
 import { Observable } from '../../runtime/observable.js';
@@ -45,14 +45,14 @@ export class Passage {
   }
 
   /** Nobody knows who it is. `refused`: why the credentials that were presented are not valid. */
-  unauthenticated(credentials: Credentials, error: ApiError, refused: AuthenticationError | undefined): void {
+  unauthenticated(error: ApiError, refused: AuthenticationError | undefined): void {
     this.#operations.metrics?.authenticated(refused === undefined ? 'failure' : 'error', this.#seconds(), '');
-    this.#unidentified(attemptsText(credentials), error, refused?.annotations);
+    this.#unidentified(error, refused?.annotations);
   }
 
   /** Refused before anybody asked who it is. */
   refusedUnseen(error: ApiError): void {
-    this.#unidentified(error.message, error);
+    this.#unidentified(error);
   }
 
   impersonating(impersonated: Impersonated): void {
@@ -142,11 +142,10 @@ export class Passage {
     this.#record?.received();
   }
 
-  #unidentified(message: string, error: ApiError, annotations: Readonly<Record<string, string>> = {}): void {
-    const { status, reason, code = error.code } = error.toStatus();
+  #unidentified(error: ApiError, annotations: Readonly<Record<string, string>> = {}): void {
     const record = this.#operations.audit?.begin(this.#request, undefined, this.#received);
     for (const [key, value] of Object.entries(annotations)) record?.annotate(key, value);
-    record?.unidentified(message, { status, code, ...(reason === undefined ? {} : { reason }) });
+    void record?.unidentified({ type: 'object', code: error.code, object: error.toStatus() });
   }
 
   #seconds(): number {
@@ -164,16 +163,3 @@ export const settling =
   };
 
 const codeOf = (result: Result): number => ('code' in result ? result.code : 200);
-
-/** What the audit log says of credentials that were not accepted: their sorts, and nothing of them. */
-function attemptsText(credentials: Credentials): string {
-  const [authorization = ''] = credentials.header('authorization');
-  const [scheme = '', rest] = authorization.trim().split(' ');
-  const sorts = [
-    ...(scheme.toLowerCase() === 'basic' ? ['basic'] : []),
-    ...(scheme.toLowerCase() === 'bearer' && rest !== undefined ? ['bearer'] : []),
-    ...(credentials.certificates.length > 0 ? ['x509'] : []),
-  ];
-  if (sorts.length === 0) return 'Authentication failed, no credentials provided';
-  return `Authentication failed, attempted: ${sorts.join(', ')}`;
-}
