@@ -63,8 +63,8 @@ export class Listener {
   readonly #connections = new Set<Socket>();
   readonly #sockets = new Set<Socket>();
   readonly #sessions = new Map<Http2Session, SessionState>();
-  /** Connections over HTTP/1.1 on which something is being answered. */
-  readonly #answering = new Set<Socket>();
+  /** Connections over HTTP/1.1 on which something is being answered, with how many requests that is. */
+  readonly #answering = new Map<Socket, number>();
   readonly #stopping = new AbortController();
   readonly #running = new Set<Promise<void>>();
   /** Connections were refused lately. */
@@ -120,8 +120,8 @@ export class Listener {
       const plain = response as unknown as ServerResponse;
       plain.on('error', ignore);
       const { socket } = request;
-      this.#answering.add(socket);
-      this.#run(new Http1Exchange(request as unknown as IncomingMessage, plain), () => this.#answering.delete(socket));
+      this.#answering.set(socket, (this.#answering.get(socket) ?? 0) + 1);
+      this.#run(new Http1Exchange(request as unknown as IncomingMessage, plain), () => this.#oneAnswered(socket));
     });
     this.#server.removeAllListeners('stream');
     this.#server.on(
@@ -155,6 +155,13 @@ export class Listener {
       this.#full = true;
     });
     void this.#closeIdle(limits.idleMs);
+  }
+
+  /** One of the requests on a connection over HTTP/1.1 was answered; others may have come before that. */
+  #oneAnswered(socket: Socket): void {
+    const left = (this.#answering.get(socket) ?? 1) - 1;
+    if (left > 0) this.#answering.set(socket, left);
+    else this.#answering.delete(socket);
   }
 
   #newState(): SessionState {

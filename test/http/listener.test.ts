@@ -142,6 +142,24 @@ describe('HTTP/1.1', () => {
     expect((await connection.all).toString()).toMatch(new RegExp(`^HTTP/1.1 200 OK.*\r\n${path}$`, 's'));
   });
 
+  test('what is no request is not answered in the middle of what is being answered before it', async () => {
+    let answerSecond: () => void = () => {};
+    const second = new Promise<void>((resolve) => {
+      answerSecond = resolve;
+    });
+    const { raw } = await listening({}, async ({ info }) => {
+      if (info.path === '/second') await second;
+      return { result: { type: 'text', code: 200, text: info.path } };
+    });
+    const { socket, send, all } = await raw('http/1.1');
+    send(['/first', '/second'].map((path) => `GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`).join(''));
+    await new Promise((resolve) => socket.once('data', resolve));
+    send('HELLO\r\n\r\n');
+    await all;
+    answerSecond();
+    expect((await all).toString().match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200']);
+  });
+
   test('an idle connection is closed', async () => {
     const { raw } = await listening({ idleMs: 10 });
     const connection = await raw('http/1.1');
