@@ -55,6 +55,10 @@ export function httpClient(access: ClusterAccess, options: HttpClientOptions = {
     }
   };
 
+  /** Not longer than the request or the client lasts: sending again then fails. */
+  const pause = (waitMs: number, signal: AbortSignal | undefined): Promise<void> =>
+    clock.sleep(waitMs, signal === undefined ? closing.signal : AbortSignal.any([signal, closing.signal]));
+
   /** Sends until the server takes it: with new credentials if the old were refused, later if it asks for time. */
   const send = async (request: HttpRequest): Promise<IncomingMessage> => {
     let renewed = false;
@@ -65,7 +69,7 @@ export function httpClient(access: ClusterAccess, options: HttpClientOptions = {
       if (waitMs === undefined) return answer;
       renewed ||= renews;
       answer.resume();
-      if (waitMs > 0) await clock.sleep(waitMs, request.signal ?? closing.signal);
+      if (waitMs > 0) await pause(waitMs, request.signal);
     }
   };
 

@@ -19,14 +19,22 @@ afterEach(() => {
   for (const close of open.splice(0)) close();
 });
 
-async function serving(handler: Handler, access: Partial<ClusterAccess> = {}) {
+async function listening(handler: Handler): Promise<AddressInfo> {
   const server = createServer(async (request, response) => {
     let text = '';
     for await (const chunk of request) text += String(chunk);
     handler(Object.assign(request, { text }), response);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  open.push(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return server.address() as AddressInfo;
+}
+
+async function serving(handler: Handler, access: Partial<ClusterAccess> = {}) {
+  const { port } = await listening(handler);
   const waits: number[] = [];
   const clock: Clock = {
     now: () => 0,
@@ -40,11 +48,7 @@ async function serving(handler: Handler, access: Partial<ClusterAccess> = {}) {
     { server: `http://127.0.0.1:${port}/base/`, credentials: fixedCredentials({}), ...access },
     { clock, userAgent: 'test/1' },
   );
-  open.push(() => {
-    client.close();
-    server.closeAllConnections();
-    server.close();
-  });
+  open.push(() => client.close());
   return { client, configMaps: client.resource(ConfigMaps), waits };
 }
 const json = (response: ServerResponse, body: unknown, code = 200, headers: Record<string, string> = {}): void => {
@@ -240,6 +244,32 @@ describe('requests', () => {
     const calls = [watching, listing, getting, late, configMaps.list(), firstValueFrom(configMaps.watch())];
     for (const call of calls) await expect(call).rejects.toThrow('the client was closed');
     expect(sent).toHaveLength(3);
+  });
+
+  test('that wait to be sent again end when the client is closed', async () => {
+    let asked = 0;
+    let arrived: () => void = () => {};
+    const both = new Promise<void>((resolve) => {
+      arrived = resolve;
+    });
+    const { port } = await listening((_, response) => {
+      json(response, status(429, 'TooManyRequests'), 429, { 'retry-after': '30' });
+    });
+    const clock: Clock = {
+      now: () => 0,
+      monotonic: () => 0,
+      sleep: (_, signal) =>
+        new Promise((resolve) => {
+          signal?.addEventListener('abort', () => resolve());
+          if (++asked === 2) arrived();
+        }),
+    };
+    const client = httpClient({ server: `http://127.0.0.1:${port}`, credentials: fixedCredentials({}) }, { clock });
+    const configMaps = client.resource(ConfigMaps);
+    const calls = [configMaps.list(), firstValueFrom(configMaps.watch())];
+    await both;
+    client.close();
+    for (const call of calls) await expect(call).rejects.toThrow('the client was closed');
   });
 
   test('go nowhere without a proper address', () => {
