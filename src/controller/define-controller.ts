@@ -9,7 +9,7 @@ import {
   type Trigger,
 } from './controller.js';
 import { drain, runKeys } from './run-keys.js';
-import { type SelectedReader, type Selectors, selectedReader } from './selected.js';
+import { readSelectors, type SelectedReader, type Selectors, selectedReader } from './selected.js';
 import { createWorkQueue } from './work-queue.js';
 
 /**
@@ -20,6 +20,7 @@ import { createWorkQueue } from './work-queue.js';
  */
 export function defineController<T extends ApiObject>(spec: ControllerSpec<T>): Runnable {
   const read = selectedReader<T>(spec);
+  for (const trigger of spec.alsoOn ?? []) readSelectors(trigger);
   return {
     name: spec.name,
     run: (context) => runController(spec, read, { ...context, log: context.log.child({ controller: spec.name }) }),

@@ -7,6 +7,12 @@ export interface Selectors {
   readonly fieldSelector?: string;
 }
 
+/** Throws BadRequest if one cannot be read. */
+export const readSelectors = ({ labelSelector = '', fieldSelector = '' }: Selectors) => ({
+  labels: parseLabelSelector(labelSelector),
+  fields: parseFieldSelector(fieldSelector),
+});
+
 /** Reads one object as a watch with some selectors shows it: undefined if it is not there or not selected. */
 export type SelectedReader<T extends ApiObject> = (
   resource: ResourceClient<T>,
@@ -18,9 +24,9 @@ export type SelectedReader<T extends ApiObject> = (
  * their names say. What others are, only the server knows (`spec.unschedulable` is "false" where a node does not say):
  * it is asked for a list of that one object. Throws BadRequest if a selector cannot be read.
  */
-export function selectedReader<T extends ApiObject>({ labelSelector, fieldSelector }: Selectors): SelectedReader<T> {
-  const labels = parseLabelSelector(labelSelector ?? '');
-  const fields = parseFieldSelector(fieldSelector ?? '');
+export function selectedReader<T extends ApiObject>(selectors: Selectors): SelectedReader<T> {
+  const { labelSelector } = selectors;
+  const { labels, fields } = readSelectors(selectors);
   return async (resource, key) => {
     const object = await resource.get(key);
     if (object === undefined || !labels.matches(object.metadata.labels)) return undefined;

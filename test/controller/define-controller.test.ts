@@ -445,6 +445,9 @@ describe('a controller', () => {
       defineController({ name: 'test', for: Things, reconcile: async () => {}, ...selectors });
     expect(define({ labelSelector: 'a in (' })).toThrow(/unable to parse requirement/);
     expect(define({ fieldSelector: 'nonsense' })).toThrow(/invalid selector/);
+    const also = (selectors: object) => define({ alsoOn: [{ on: Parts, keys: async () => [], ...selectors }] });
+    expect(also({ labelSelector: 'a in (' })).toThrow(/unable to parse requirement/);
+    expect(also({ fieldSelector: 'nonsense' })).toThrow(/invalid selector/);
   });
 
   test('a change to another kind wakes it, also if asking for whom fails at first', async () => {
