@@ -24,6 +24,7 @@ import { publishAuthenticationInfo } from './server/authentication-info.js';
 import { bootstrap } from './server/bootstrap.js';
 import { certificateMetrics } from './server/certificate-metrics.js';
 import { certificateControllers, certificateRights } from './server/certificate-rights.js';
+import { checkOptions } from './server/check-options.js';
 import { openCredentials } from './server/credentials.js';
 import { openCustomResources } from './server/custom-resources.js';
 import { openDefinitions } from './server/definitions.js';
@@ -70,6 +71,7 @@ export interface OpenedServer {
 
 /** Like `createServer`. */
 export async function openServer(options: ServerOptions = {}): Promise<OpenedServer> {
+  checkOptions(options);
   const { clock = systemClock, log = silentLogger, domains = defaultDomains, graceMs = 10_000 } = options;
   checkControllerNames(options.controllers ?? 'all');
   const store =

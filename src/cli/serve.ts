@@ -86,11 +86,11 @@ const connectionLimits = ({ limits }: Configuration): ConnectionLimits => ({
   requestMs: Math.max(limits.requestTimeoutMs, limits.headersMs) + afterTimeoutMs,
 });
 
-const operationsOf = ({ metrics, audit, limits, shutdownDelayMs }: Configuration) => ({
+const operationsOf = ({ metrics, audit: { policyFile, ...audit }, limits, shutdownDelayMs }: Configuration) => ({
   shutdownDelayMs,
   operations: {
     metrics,
-    ...(audit.policyFile === undefined ? {} : { audit: { ...audit, policy: { file: audit.policyFile } } }),
+    ...(policyFile === undefined ? {} : { audit: { ...audit, policy: { file: policyFile } } }),
     readOnlyRequests: limits.readOnlyRequests,
     mutatingRequests: limits.mutatingRequests,
     requestTimeoutMs: limits.requestTimeoutMs,
