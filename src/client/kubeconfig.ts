@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import type { Clock } from '../runtime/clock.js';
+import { certificateFiles } from './certificate-files.js';
 import { AccessError, type ClusterAccess, type CredentialSource, fixedCredentials } from './cluster-access.js';
 import { type ExecPlugin, execCredentials } from './exec-credential.js';
 import { tokenFile } from './token-file.js';
@@ -190,22 +191,12 @@ async function credentialsOf(
   config: Kubeconfig,
   options: KubeconfigOptions,
 ): Promise<CredentialSource> {
-  const certificate = await inlineOrFile(
-    user['client-certificate-data'],
-    user['client-certificate'],
-    directory,
-    'client-certificate',
-  );
-  const key = await inlineOrFile(user['client-key-data'], user['client-key'], directory, 'client-key');
-  if ((certificate === undefined) !== (key === undefined)) {
-    throw new AccessError('a client certificate and its key must be given together');
-  }
-  const tls = { certificate, key };
-  if (user.token) return fixedCredentials({ ...tls, authorization: `Bearer ${user.token}` });
+  const tls = await certificateOf(user, directory, options.clock);
+  if (user.token) return together(tls, fixedCredentials({ authorization: `Bearer ${user.token}` }));
   if (user.tokenFile) return together(tls, tokenFile(resolve(directory, user.tokenFile), options.clock));
   if (user.username !== undefined && user.password !== undefined) {
     const basic = Buffer.from(`${user.username}:${user.password}`).toString('base64');
-    return fixedCredentials({ ...tls, authorization: `Basic ${basic}` });
+    return together(tls, fixedCredentials({ authorization: `Basic ${basic}` }));
   }
   if (user.exec) {
     const info = {
@@ -220,16 +211,33 @@ async function credentialsOf(
     );
   }
   if (user['auth-provider']) return fromOfficialClient(user['auth-provider'].name ?? '', config, options);
-  return fixedCredentials(tls);
+  return tls;
+}
+
+/** The client certificate and key of a user, if there are any; from files they are read again. */
+async function certificateOf(user: User, directory: string, clock: Clock): Promise<CredentialSource> {
+  const read = async () => {
+    const certificate = await inlineOrFile(
+      user['client-certificate-data'],
+      user['client-certificate'],
+      directory,
+      'client-certificate',
+    );
+    const key = await inlineOrFile(user['client-key-data'], user['client-key'], directory, 'client-key');
+    if (certificate !== undefined && key !== undefined) return { certificate, key };
+    if (certificate === key) return undefined;
+    throw new AccessError('a client certificate and its key must be given together');
+  };
+  const first = await read();
+  if (first === undefined) return fixedCredentials({});
+  const inFiles = !user['client-certificate-data'] && !user['client-key-data'];
+  return inFiles ? certificateFiles(first, read, clock) : fixedCredentials(first);
 }
 
 /** A source's credentials, with a TLS certificate that stands beside it. */
-const together = (
-  tls: { readonly certificate: string | undefined; readonly key: string | undefined },
-  source: CredentialSource,
-): CredentialSource => ({
-  current: async () => ({ ...tls, ...(await source.current()) }),
-  refused: () => source.refused(),
+const together = (tls: CredentialSource, source: CredentialSource): CredentialSource => ({
+  current: async () => ({ ...(await tls.current()), ...(await source.current()) }),
+  refused: () => [tls, source].map((one) => one.refused()).includes(true),
 });
 
 /** Old ways of authentication are left to the official client, which is loaded for them alone. */

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AccessError } from '../../src/client/cluster-access.js';
 import { accessFromText } from '../../src/client/kubeconfig.js';
 import { findAccess, inCluster } from '../../src/client/remote-client.js';
+import { testAuthority } from '../../src/testing/certificates.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
 
 let directory: string;
@@ -104,6 +105,33 @@ current-context: x
     await writeFile(path, 'three');
     expect(credentials.refused()).toBe(true);
     expect(await credentials.current()).toEqual({ authorization: 'Bearer three' });
+  });
+
+  test('reads the files of a certificate again after a while, and when it was refused, once they belong together', async () => {
+    const ca = await testAuthority();
+    const pair = async () => {
+      const { certificate, key } = await ca.issueClient({ commonName: 'u', seconds: 3_600 });
+      return { certificate, key };
+    };
+    const write = async (name: 'crt' | 'key', text: string) => file(`client.${name}`, text);
+    const [one, two, three] = [await pair(), await pair(), await pair()];
+    await write('crt', one.certificate);
+    await write('key', one.key);
+    const { credentials } = await read(config({ 'client-certificate': 'client.crt', 'client-key': 'client.key' }));
+    await write('crt', two.certificate);
+    expect(await credentials.current()).toEqual(one);
+    await clock.advance(60_000);
+    expect(await credentials.current()).toEqual(one);
+    await write('key', two.key);
+    await clock.advance(60_000);
+    expect(await credentials.current()).toEqual(two);
+    await write('crt', three.certificate);
+    await write('key', three.key);
+    expect(credentials.refused()).toBe(true);
+    expect(await credentials.current()).toEqual(three);
+    await rm(join(directory, 'client.crt'));
+    await clock.advance(60_000);
+    expect(await credentials.current()).toEqual(three);
   });
 
   test('can ask to act as somebody else', async () => {
