@@ -190,6 +190,24 @@ export class EtcdStore implements Store {
     while (this.#history.newest < revision && !signal.aborted) await this.#clock.sleep(2, signal);
   }
 
+  /**
+   * Resolves when the recent past is here, up to a revision at least. An etcd without room takes no heartbeat and can be
+   * read: then what its watch tells by itself has to do, and for a revision of others there is none.
+   */
+  async begin(revision: Revision): Promise<void> {
+    try {
+      await this.caughtUp();
+    } catch (error) {
+      if (error instanceof StoreUnavailable || error instanceof StoreClosed) throw error;
+      this.#log.warn({ error }, 'etcd takes no writes: it can only be read');
+      const waiting = this.#clock.now();
+      while (this.#history.newest < revision && this.#clock.now() - waiting < catchUpMs) {
+        await this.#clock.sleep(2, this.#stop.signal);
+        this.#checkOpen();
+      }
+    }
+  }
+
   #send({ key, document, expect }: Write, nonce: Buffer): Promise<TxnResponse> {
     const etcdKey = this.#etcdKey(key);
     // An absent key has revision 0 in etcd, and no write expects that of a live one.
@@ -455,7 +473,7 @@ export async function openEtcdStore(options: EtcdStoreOptions): Promise<EtcdStor
     const oldest = await oldestKept(client, `${space}/meta/heartbeat`, wanted);
     const start = { after: wanted > oldest ? wanted : oldest, now: revision };
     const store = new EtcdStore(client, start, options);
-    await store.caughtUp().catch((error: unknown) => store.close().then(() => Promise.reject(error)));
+    await store.begin(revision).catch((error: unknown) => store.close().then(() => Promise.reject(error)));
     return store;
   } catch (error) {
     client.close();

@@ -357,3 +357,22 @@ test.skipIf(!etcdInstalled)('for all who wait for what has not happened yet one 
   for (const each of readers) void each.stop();
   await store.close();
 });
+
+test.skipIf(!etcdInstalled)('a store whose etcd takes no writes any more is opened, and read', async () => {
+  const prefix = '/no-room';
+  const before = await open({ prefix });
+  const { revision } = await before.commit({ key: '/a', document: document('kept'), expect: 'absent' });
+  await before.close();
+  const store = await open({
+    prefix,
+    wrapClient: (client) => ({
+      ...client,
+      txn: () => Promise.reject(new Error('etcdserver: mvcc: database space exceeded')),
+    }),
+  });
+  expect((await store.get('/a'))?.revision).toBe(revision);
+  const stream = reader(store, revision - 1n);
+  await stream.progress(revision);
+  void stream.stop();
+  await store.close();
+});
