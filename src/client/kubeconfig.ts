@@ -192,8 +192,10 @@ async function credentialsOf(
   options: KubeconfigOptions,
 ): Promise<CredentialSource> {
   const tls = await certificateOf(user, directory, options.clock);
+  if (user.tokenFile) {
+    return together(tls, tokenFile(resolve(directory, user.tokenFile), options.clock, user.token));
+  }
   if (user.token) return together(tls, fixedCredentials({ authorization: `Bearer ${user.token}` }));
-  if (user.tokenFile) return together(tls, tokenFile(resolve(directory, user.tokenFile), options.clock));
   if (user.username !== undefined && user.password !== undefined) {
     const basic = Buffer.from(`${user.username}:${user.password}`).toString('base64');
     return together(tls, fixedCredentials({ authorization: `Basic ${basic}` }));

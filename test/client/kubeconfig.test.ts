@@ -107,6 +107,12 @@ current-context: x
     expect(await credentials.current()).toEqual({ authorization: 'Bearer three' });
   });
 
+  test('takes the token in a file before the one beside it, unless there is no such file', async () => {
+    await file('fresh', 'fresh');
+    expect(await credentialsOf({ token: 'stale', tokenFile: 'fresh' })).toEqual({ authorization: 'Bearer fresh' });
+    expect(await credentialsOf({ token: 'only', tokenFile: 'none' })).toEqual({ authorization: 'Bearer only' });
+  });
+
   test('reads the files of a certificate again after a while, and when it was refused, once they belong together', async () => {
     const ca = await testAuthority();
     const pair = async () => {
