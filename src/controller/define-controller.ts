@@ -1,5 +1,6 @@
 import { type ApiObject, keyOf, keyText, type ObjectKey } from '../api/object.js';
 import { type ObjectCache, openObjectCache } from '../client/object-cache.js';
+import { Ahead } from './ahead.js';
 import {
   type ControllerSpec,
   type ReconcileContext,
@@ -39,23 +40,34 @@ async function runController<T extends ApiObject>(
   /** Those whose end is still to be told, by key: several may have had one name. */
   const gone = new Map<string, readonly T[]>();
   const goneAt = (id: string): readonly T[] => gone.get(id) ?? [];
+  const hasGone = (id: string, last: T): void =>
+    void gone.set(id, [...goneAt(id).filter((one) => !isSame(one, last)), last]);
   const forget = (id: string, last: T): void => {
     const left = goneAt(id).filter((one) => one !== last);
     if (left.length > 0) gone.set(id, left);
     else gone.delete(id);
   };
   let wakeAgain: Wake = () => {};
+  let known: ObjectCache<T> | undefined;
+  const ahead = new Ahead<T>({
+    clock: context.clock,
+    signal,
+    knows: (object) => isSame(object, known?.get(keyOf(object))),
+    wake: (key) => wakeAgain(key, 'unheard of'),
+  });
   const triggers: Promise<void>[] = [];
 
   const start = (wake: Wake): void => {
     wakeAgain = wake;
     const cache = openObjectCache(client, spec.for, { ...watching(context), ...selectorsOf(spec) });
+    known = cache;
     cache.changes.subscribe((change) => {
       const key = keyOf(change.object);
-      if (change.type === 'deleted') {
-        if (spec.deleted === undefined) return;
-        const id = keyText(key);
-        gone.set(id, [...goneAt(id).filter((one) => !isSame(one, change.object)), change.object]);
+      const isGone = change.type === 'deleted';
+      const isNews = ahead.hears(change.object, { isGone });
+      if (isGone) {
+        if (spec.deleted === undefined || !isNews) return;
+        hasGone(keyText(key), change.object);
         wake(key, change.type);
         return;
       }
@@ -86,6 +98,11 @@ async function runController<T extends ApiObject>(
     const noticed = goneAt(id);
     const object = await read(client.resource(spec.for), key);
     for (const last of noticed) if (isSame(last, object)) forget(id, last);
+    if (spec.deleted !== undefined) {
+      const ended = ahead.ended(id, object);
+      if (ended !== undefined) hasGone(id, ended);
+      if (object !== undefined) ahead.worksOn(object);
+    }
     const results: ReconcileResult[] = [];
     for (const last of goneAt(id)) if (!isSame(last, object)) results.push(await tell(key, last));
     if (object === undefined || (spec.when !== undefined && !spec.when(object))) return soonest(results);

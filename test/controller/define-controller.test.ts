@@ -428,6 +428,41 @@ describe('a controller', () => {
     },
   );
 
+  test.each([
+    ['and is never heard of', true],
+    ['and is heard of later', false],
+  ])('an object that is worked on, goes while nothing is heard %s is told as deleted once', async (_, compacts) => {
+    const seen = new Set<string>();
+    const gone: unknown[] = [];
+    const { clock, client, things } = await start({
+      alsoOn: [{ on: Parts, keys: async ({ metadata }) => [{ namespace: 'n', name: metadata.name ?? '' }] }],
+      reconcile: async ({ metadata }) => void seen.add(`there ${metadata.uid}`),
+      deleted: async ({ metadata }) => {
+        gone.push(metadata.uid);
+        seen.add(`gone ${metadata.uid}`);
+      },
+    });
+    const parts = client.resource(Parts);
+    client.fail = ({ verb, plural }) =>
+      plural === 'things' && (verb === 'watch' || verb === 'list') ? new Error('cut') : undefined;
+    client.dropWatches(new Error('cut'));
+    const { metadata: first } = await things.create(thing('a'));
+    await parts.create({ ...thing('a'), kind: 'Part' });
+    await clock.advance(10_000);
+    expect([...seen]).toEqual([`there ${first.uid}`]);
+    await things.delete({ namespace: 'n', name: 'a' });
+    const { metadata: second } = await things.create(thing('a'));
+    await parts.update({ ...thing('a', { spec: 1 }), kind: 'Part' });
+    await settled();
+    expect([...seen]).toEqual([`there ${first.uid}`, `gone ${first.uid}`, `there ${second.uid}`]);
+    await things.delete({ namespace: 'n', name: 'a' });
+    if (compacts) client.compact();
+    client.fail = () => undefined;
+    await clock.advance(120_000);
+    await clock.advance(120_000);
+    expect(gone).toEqual([first.uid, second.uid]);
+  });
+
   test('lists an object only to learn of a field that does not stand in it', async () => {
     const { client, things } = await start({ fieldSelector: 'phase!=Over,spec=1', reconcile: async () => {} });
     const lists = (): number => client.calls.filter(({ verb }) => verb === 'list').length;
