@@ -16,18 +16,29 @@ export const unverified = (text: string): AuthenticationError => refuse(`verify 
 /** Clocks may differ by so many seconds where a token is not valid yet. None is given to one that has expired. */
 const notBeforeLeeway = 60;
 
+const numberText = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
+
+/** Seconds since 1970; some issuers write them as a text, which kube-apiserver reads too. */
+function timeOf(claim: unknown): number | undefined {
+  const seconds = typeof claim === 'string' && claim.length < 100 && numberText.test(claim) ? Number(claim) : claim;
+  return typeof seconds === 'number' && Number.isFinite(seconds) ? seconds : undefined;
+}
+
 /** Checks what does not need the signature: that way strangers cause no look at the issuer's keys. `now` in seconds. */
 export function checkBeforeSignature(claims: Claims, { audiences }: JwtIssuer['issuer'], now: number): void {
   const [only = ''] = audiences;
   if (audiences.length === 1 && !audiencesOf(claims).includes(only)) {
     throw unverified(`oidc: expected audience ${quote(only)} got ${quoteList(audiencesOf(claims))}`);
   }
-  const { exp, nbf } = claims;
-  if (typeof exp !== 'number' || !(exp >= now)) {
-    throw unverified(`oidc: token is expired (Token Expiry: ${typeof exp === 'number' ? goTime(exp) : goZeroTime})`);
+  const expiry = timeOf(claims['exp']);
+  if (expiry === undefined || !(expiry >= now)) {
+    throw unverified(`oidc: token is expired (Token Expiry: ${expiry === undefined ? goZeroTime : goTime(expiry)})`);
   }
-  if (nbf !== undefined && !(typeof nbf === 'number' && now + notBeforeLeeway >= nbf)) {
-    const when = typeof nbf === 'number' ? goTime(nbf) : goZeroTime;
+  const begin = claims['nbf'] ?? undefined;
+  if (begin === undefined) return;
+  const notBefore = timeOf(begin);
+  if (notBefore === undefined || !(now + notBeforeLeeway >= notBefore)) {
+    const when = notBefore === undefined ? goZeroTime : goTime(notBefore);
     throw unverified(`oidc: current time ${goTime(now)} before the nbf (not before) time: ${when}`);
   }
 }
