@@ -1,8 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { Clock } from '../runtime/clock.js';
-import type { CredentialSource } from './cluster-access.js';
-
-const keptMs = 60_000;
+import type { CredentialSource, Credentials } from './cluster-access.js';
+import { reread } from './reread.js';
 
 interface KeyPair {
   readonly certificate: string;
@@ -10,30 +9,22 @@ interface KeyPair {
 }
 
 /**
- * A client certificate and its key in files that somebody renews: read again every minute, and when they were refused.
- * What was read before stays until there are others that belong together.
+ * A client certificate and its key in files that somebody renews. What was read before stays until there are others that
+ * belong together.
  */
-export function certificateFiles(
+export const certificateFiles = (
   first: KeyPair,
   read: () => Promise<KeyPair | undefined>,
   clock: Clock,
-): CredentialSource {
-  let known = first;
-  let until = clock.now() + keptMs;
-  return {
-    async current() {
-      if (clock.now() < until) return known;
-      until = clock.now() + keptMs;
+): CredentialSource =>
+  reread(
+    async (before: Credentials = first) => {
       const found = await read().catch(() => undefined);
-      if (found !== undefined && isPair(found)) known = found;
-      return known;
+      return found !== undefined && isPair(found) ? found : before;
     },
-    refused() {
-      until = clock.now();
-      return true;
-    },
-  };
-}
+    clock,
+    first,
+  );
 
 function isPair({ certificate, key }: KeyPair): boolean {
   try {
