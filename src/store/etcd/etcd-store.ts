@@ -187,6 +187,10 @@ export class EtcdStore implements Store {
   /** Resolves when every change that happened before the call has been told to streams. */
   async caughtUp(signal: AbortSignal = this.#stop.signal): Promise<void> {
     const { revision } = await this.#beat();
+    await this.#reached(revision, signal);
+  }
+
+  async #reached(revision: Revision, signal: AbortSignal): Promise<void> {
     while (this.#history.newest < revision && !signal.aborted) await this.#clock.sleep(2, signal);
   }
 
@@ -200,11 +204,7 @@ export class EtcdStore implements Store {
     } catch (error) {
       if (error instanceof StoreUnavailable || error instanceof StoreClosed) throw error;
       this.#log.warn({ error }, 'etcd takes no writes: it can only be read');
-      const waiting = this.#clock.now();
-      while (this.#history.newest < revision && this.#clock.now() - waiting < catchUpMs) {
-        await this.#clock.sleep(2, this.#stop.signal);
-        this.#checkOpen();
-      }
+      await this.#inTime((signal) => this.#reached(revision, signal)).catch(() => this.#checkOpen());
     }
   }
 
@@ -240,9 +240,8 @@ export class EtcdStore implements Store {
 
   /** Whether anything happened to a key after a revision, or may have, as far as can be known in time. */
   async #mayHaveChanged(key: string, since: Revision): Promise<boolean> {
-    const limits = { clock: this.#clock, milliseconds: catchUpMs, signals: [this.#stop.signal] };
     try {
-      await within(limits, (signal) => this.caughtUp(signal));
+      await this.#inTime((signal) => this.caughtUp(signal));
     } catch (error) {
       if (error instanceof StoreUnavailable) throw error;
       return true;
@@ -252,6 +251,11 @@ export class EtcdStore implements Store {
       const change = this.#history.at(position);
       if (change === undefined || change.entry.key === key) return change !== undefined;
     }
+  }
+
+  /** Fails if it takes too long or the store is closed. */
+  #inTime(catchUp: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    return within({ clock: this.#clock, milliseconds: catchUpMs, signals: [this.#stop.signal] }, catchUp);
   }
 
   async #range(request: RangeRequest): Promise<RangeResponse> {
