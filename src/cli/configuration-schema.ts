@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { authorizationModes } from '../server/options.js';
 import { certificatePolicy, signers, trust } from './certificates-schema.js';
 import { type Configuration, defaults } from './configuration-options.js';
 
@@ -9,7 +10,7 @@ const seconds = z.number().int().nonnegative();
 const path = z.string().min(1);
 /** Names of headers, or what they begin with. */
 const headers = z.array(z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'must be a header name'));
-const mode = z.enum(['Node', 'RBAC', 'Webhook', 'AlwaysAllow', 'AlwaysDeny']);
+const mode = z.enum(authorizationModes);
 const service = /^[a-z0-9.-]+\/[a-z0-9.-]+(:[1-9]\d{0,4})?$/;
 const address = /^(\[[0-9a-fA-F:.]+\]|[^\s:/]+):[1-9]\d{0,4}$/;
 const count = z.number().int().nonnegative();

@@ -4,7 +4,7 @@ import type { ConnectionLimits } from '../http/connection-limits.js';
 import type { Signer } from '../pki/signer.js';
 import type { FrontProxySettings } from './authentication.js';
 import type { AuditOptions, OperationsOptions } from './operations.js';
-import type { AuthorizationMode, ServerOptions } from './options.js';
+import { authorizationModes, type ServerOptions } from './options.js';
 import type { CertificateOptions, TrustOptions } from './signing-options.js';
 
 /**
@@ -76,8 +76,7 @@ const fields =
     for (const name of needed) if (given[name] === undefined) throw new Error(`option ${at(name)} is missing`);
   };
 
-const modes: readonly AuthorizationMode[] = ['RBAC', 'Node', 'Webhook', 'AlwaysAllow', 'AlwaysDeny'];
-const mode = is(`one of ${modes.join(', ')}`, (value) => modes.some((one) => one === value));
+const mode = is(`one of ${authorizationModes.join(', ')}`, (value) => authorizationModes.some((one) => one === value));
 
 const signerName = is('a signer name, or domain/*', (value) => {
   if (typeof value !== 'string') return false;

@@ -96,14 +96,17 @@ export interface ServerOptions {
 }
 
 /** Ways to decide what callers may do. */
-export type AuthorizationMode =
-  /** Roles and their bindings. */
-  | 'RBAC'
+export type AuthorizationMode = (typeof authorizationModes)[number];
+
+export const authorizationModes = [
   /** Node agents, by the pods that run on their node. */
-  | 'Node'
+  'Node',
+  /** Roles and their bindings. */
+  'RBAC',
   /** A server elsewhere; needs `authorizationWebhook`. */
-  | 'Webhook'
+  'Webhook',
   /** Everybody may do everything. */
-  | 'AlwaysAllow'
+  'AlwaysAllow',
   /** Nobody but the administrators' group may do anything. */
-  | 'AlwaysDeny';
+  'AlwaysDeny',
+] as const;

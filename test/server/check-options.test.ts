@@ -55,7 +55,7 @@ describe('options of a server', () => {
     [{ clock: Date }, 'option clock must be a clock with the methods now, monotonic, sleep, not a function'],
     [
       { authorization: ['rbac'] },
-      'option authorization[0] must be one of RBAC, Node, Webhook, AlwaysAllow, AlwaysDeny, not "rbac"',
+      'option authorization[0] must be one of Node, RBAC, Webhook, AlwaysAllow, AlwaysDeny, not "rbac"',
     ],
     [{ anonymous: 'no' }, 'option anonymous must be true, false, or an object with paths, not "no"'],
     [{ anonymous: { paths: '/healthz' } }, 'option anonymous.paths must be a list, not "/healthz"'],
