@@ -16,8 +16,8 @@ import { createWorkQueue } from './work-queue.js';
 /**
  * The loop under every controller: changes put keys into a queue, a worker takes a key, reads the object fresh and
  * hands it to `reconcile`. Reading fresh means that a reconcile never acts on what a cache has not yet heard of. An object
- * that is not selected is none of the controller's, like one that is gone. Throws BadRequest if a selector of `for` cannot
- * be read.
+ * that is not selected is none of the controller's, like one that is gone. Throws BadRequest if a selector of it or
+ * of a trigger cannot be read.
  */
 export function defineController<T extends ApiObject>(spec: ControllerSpec<T>): Runnable {
   const read = selectedReader<T>(spec);

@@ -20,7 +20,7 @@ const numberText = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 
 /** Seconds since 1970; some issuers write them as a text, which kube-apiserver reads too. */
 function timeOf(claim: unknown): number | undefined {
-  const seconds = typeof claim === 'string' && claim.length < 100 && numberText.test(claim) ? Number(claim) : claim;
+  const seconds = typeof claim === 'string' && numberText.test(claim) ? Number(claim) : claim;
   return typeof seconds === 'number' && Number.isFinite(seconds) ? seconds : undefined;
 }
 
@@ -34,8 +34,8 @@ export function checkBeforeSignature(claims: Claims, { audiences }: JwtIssuer['i
   if (expiry === undefined || !(expiry >= now)) {
     throw unverified(`oidc: token is expired (Token Expiry: ${expiry === undefined ? goZeroTime : goTime(expiry)})`);
   }
-  const begin = claims['nbf'] ?? undefined;
-  if (begin === undefined) return;
+  const begin = claims['nbf'];
+  if (begin === undefined || begin === null) return;
   const notBefore = timeOf(begin);
   if (notBefore === undefined || !(now + notBeforeLeeway >= notBefore)) {
     const when = notBefore === undefined ? goZeroTime : goTime(notBefore);
