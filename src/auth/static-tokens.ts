@@ -32,7 +32,7 @@ function readUsers(csv: string): ReadonlyMap<string, UserInfo> {
     users.set(digest(token), {
       username,
       ...(uid === '' ? {} : { uid }),
-      groups: (groups ?? '') === '' ? [] : (groups ?? '').split(','),
+      groups: groups?.split(',') ?? [],
     });
   }
   return users;

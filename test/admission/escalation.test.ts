@@ -277,6 +277,13 @@ describe('bindings', () => {
     await expect(bind('Role', name)).rejects.toMatchObject({ reason: 'BadRequest', message });
   });
 
+  test('a Role is in a namespace, and so none can be bound everywhere', async () => {
+    await expect(write(general(ClusterRoleBindings), binding('Role', 'r'))).rejects.toMatchObject({
+      reason: 'BadRequest',
+      message: 'Namespace parameter required.',
+    });
+  });
+
   test('what is referred to must be a role', async () => {
     await expect(bind('Robot', 'r')).rejects.toMatchObject({
       reason: undefined,

@@ -16,13 +16,14 @@ const userOf = async (tokens: TokenAuthenticator, token: string) =>
 
 describe('static tokens', () => {
   const tokens = staticTokens(
-    'one,alice,u1,"dev,ops"\r\n\ntwo,bob,\n,nobody,x\nthree,"a ""quoted"" name",u3\none,carol,u4,only\nfour, dave,u5\n',
+    'one,alice,u1,"dev,ops"\r\n\ntwo,bob,\n,nobody,x\nthree,"a ""quoted"" name",u3\none,carol,u4,only\nfour, dave,u5\nfive,erin,u6,\n',
   );
   test.each([
     ['one', { username: 'carol', uid: 'u4', groups: ['only'] }],
     ['two', { username: 'bob', groups: [] }],
     ['three', { username: 'a "quoted" name', uid: 'u3', groups: [] }],
     ['four', { username: ' dave', uid: 'u5', groups: [] }],
+    ['five', { username: 'erin', uid: 'u6', groups: [''] }],
     ['', undefined],
     ['on', undefined],
   ])('%j is %j', async (token, user) => {

@@ -41,7 +41,10 @@ export const bindingEscalation = ({
     const found = await rbac.rulesOf(roleRef, namespaceOf(attributes));
     if ('missing' in found) {
       if (found.missing === 'kind') throw untyped(unknownRoleKind(roleRef));
-      checkLookedUp({ namespaced: false }, roleRef);
+      checkLookedUp(
+        { namespaced: roleRef.kind === Roles.kind },
+        { namespace: namespaceOf(attributes), name: roleRef.name },
+      );
       throw notFound({ group: resource.group, plural: resource.plural, name: roleRef.name });
     }
     const refusal = await escalationRefusal(rbac, attributes, found.rules);

@@ -7,10 +7,10 @@ import { Leases } from '../../api/kinds/lease.js';
 import { type Node, Nodes } from '../../api/kinds/node.js';
 import { mirrorAnnotation, type Pod, Pods } from '../../api/kinds/pod.js';
 import {
-  claimNamesIn,
   configMapNamesIn,
-  projectsTrustBundle,
+  resourceClaimsOf,
   secretNamesIn,
+  sourcesIn,
   tokenAudiencesIn,
 } from '../../api/kinds/pod-references.js';
 import { ServiceAccounts } from '../../api/kinds/service-account.js';
@@ -59,7 +59,10 @@ export function nodeRestriction({ domains = defaultDomains, ...parts }: Partial<
   };
   return {
     name: 'NodeRestriction',
-    handles: ({ user, resource }) => nodeIdentity(user) !== undefined && ruleFor(resource) !== undefined,
+    handles: ({ user, resource }) => {
+      const identity = nodeIdentity(user);
+      return identity !== undefined && (identity.name === '' || ruleFor(resource) !== undefined);
+    },
     async mutate(attributes) {
       await check(attributes);
       if (attributes.object === undefined) throw new Error(`${attributes.operation} without an object`);
@@ -81,7 +84,7 @@ const podRule: Rule = async (write) => {
   if (subresource === 'status') return podStatusRefusal(write);
   if (subresource === 'eviction') {
     const pod = await objects.get(Pods, key);
-    if (pod === undefined) return notFound({ group: '', plural: Pods.plural, name: key.name });
+    if (pod === undefined) return notCached(Pods, key.name);
     return pod.spec?.nodeName === node
       ? undefined
       : `node ${node} can only evict pods with spec.nodeName set to itself`;
@@ -131,24 +134,42 @@ async function ownerRefusal({ node, objects }: NodeWrite, { metadata }: Pod): Pr
   if (!owner.controller) return `${who} can only create pods with a controller owner reference set to itself`;
   if (owner.blockOwnerDeletion) return `${who} must not set blockOwnerDeletion on an owner reference`;
   const found = await objects.get(Nodes, { name: node });
-  if (found === undefined) return notFound({ group: '', plural: Nodes.plural, name: node });
+  if (found === undefined) return notCached(Nodes, node);
   return owner.uid === found.metadata.uid
     ? undefined
     : `node ${node} UID mismatch: expected ${owner.uid} got ${found.metadata.uid}`;
 }
 
+/** Kubernetes looks in caches here, which know kinds by their singular. */
+const notCached = ({ singular }: ResourceType, name: string): ApiError =>
+  notFound({ group: '', plural: singular, name });
+
 /** A node must not get hold of other objects by making a pod that names them. */
 function referenceRefusal(who: string, pod: Pod): Refusal {
-  const named: readonly (readonly [boolean, string])[] = [
-    [Boolean(pod.spec?.serviceAccountName), 'a service account'],
-    [secretNamesIn(pod).size > 0, 'secrets'],
-    [configMapNamesIn(pod).size > 0, 'configmaps'],
-    [projectsTrustBundle(pod), 'clustertrustbundles'],
-    [claimNamesIn(pod).size > 0, 'persistentvolumeclaims'],
-  ];
-  const [, what] = named.find(([does]) => does) ?? [];
+  const what = referencedBy(pod);
   return what === undefined ? undefined : `${who} can not create pods that reference ${what}`;
 }
+
+function referencedBy(pod: Pod): string | undefined {
+  if (pod.spec?.serviceAccountName) return 'serviceaccounts';
+  if (secretNamesIn(pod).size > 0) return 'secrets';
+  if (configMapNamesIn(pod).size > 0) return 'configmaps';
+  if (resourceClaimsOf(pod).length > 0) return 'resourceclaims';
+  return sourcesIn(pod)
+    .map((source) => referencedVia.get(source))
+    .find((what) => what !== undefined);
+}
+
+/** Sources of volumes that stand for other objects than those that are named above. */
+const referencedVia: ReadonlyMap<string, string> = new Map([
+  ['csi', 'csidrivers (via CSI volumes)'],
+  ['glusterfs', 'endpoints (via glusterFS volumes)'],
+  ['persistentVolumeClaim', 'persistentvolumeclaims'],
+  ['ephemeral', 'persistentvolumeclaims (via ephemeral volumes)'],
+  ['serviceAccountToken', 'serviceaccounts (via projected volumes)'],
+  ['clusterTrustBundle', 'clustertrustbundles'],
+  ['podCertificate', 'podcertificates'],
+]);
 
 const nodeRule: Rule = async ({ node, attributes, domains }) => {
   const { operation, key, object, previous } = attributes;
@@ -223,7 +244,7 @@ const tokenRule: Rule = async (write) => {
   }
   if (!ref.uid) return 'node requested token with a pod binding without a uid';
   const pod = await objects.get(Pods, { namespace: attributes.key.namespace, name: ref.name });
-  if (pod === undefined) return notFound({ group: '', plural: Pods.plural, name: ref.name });
+  if (pod === undefined) return notCached(Pods, ref.name);
   if (ref.uid !== pod.metadata.uid) {
     return `the UID in the bound object reference (${ref.uid}) does not match the UID in record. The object might have been deleted and then recreated`;
   }

@@ -7,10 +7,10 @@ import {
   containersIn,
   environmentOf,
   environmentSourcesOf,
-  projectsToken,
   secretNamesIn,
   secretOfSource,
   secretOfVariable,
+  sourcesIn,
   volumesOf,
 } from '../../api/kinds/pod-references.js';
 import {
@@ -89,7 +89,9 @@ const withSpec = (pod: Pod, changes: Partial<PodSpec>): Pod => ({ ...pod, spec: 
 function mirrorProblem(pod: Pod): string | undefined {
   if (pod.spec?.serviceAccountName) return 'a mirror pod may not reference service accounts';
   if (secretNamesIn(pod).size > 0) return 'a mirror pod may not reference secrets';
-  return projectsToken(pod) ? 'a mirror pod may not use ServiceAccountToken volume projections' : undefined;
+  return sourcesIn(pod).includes('serviceAccountToken')
+    ? 'a mirror pod may not use ServiceAccountToken volume projections'
+    : undefined;
 }
 
 async function accountOf(

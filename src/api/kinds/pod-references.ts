@@ -73,11 +73,13 @@ export function configMapNamesIn(pod: Pod): ReadonlySet<string> {
 export const claimNamesIn = (pod: Pod): ReadonlySet<string> =>
   new Set(volumesOf(pod).flatMap((volume) => nameAt(volume['persistentVolumeClaim'], 'claimName')));
 
-/** Does a volume hold a token of the pod's account, or certificates of a bundle? */
-export const projectsToken = (pod: Pod): boolean =>
-  volumesOf(pod).some((volume) => projections(volume).some(({ serviceAccountToken }) => isFields(serviceAccountToken)));
-export const projectsTrustBundle = (pod: Pod): boolean =>
-  volumesOf(pod).some((volume) => projections(volume).some(({ clusterTrustBundle }) => isFields(clusterTrustBundle)));
+/** Sorts of what volumes hold and of what is projected into them, volume by volume (`csi`, `serviceAccountToken`). */
+export const sourcesIn = (pod: Pod): readonly string[] =>
+  volumesOf(pod)
+    .flatMap((volume) => [volume, ...projections(volume)])
+    .flatMap((sources) => Object.keys(sources).filter((sort) => isFields(sources[sort])));
+
+export const resourceClaimsOf = ({ spec }: Pod): readonly Fields[] => items(spec?.['resourceClaims']);
 
 /** Audiences of the tokens that the pod's volumes hold; "" stands for the API server's. */
 export const tokenAudiencesIn = (pod: Pod): ReadonlySet<string> =>

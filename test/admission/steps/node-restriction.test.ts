@@ -96,9 +96,11 @@ test('others are not looked at', async () => {
   expect(await refusal(Nodes, { metadata: { name: 'n2' } }, { user })).toBeUndefined();
   expect(await refusal(ConfigMaps, { metadata: { name: 'n2' } })).toBeUndefined();
   const nobody = { ...agent, username: 'system:node:' };
-  expect(await refusal(Nodes, { metadata: { name: 'n1' } }, { user: nobody })).toBe(
-    'could not determine node from user "system:node:"',
-  );
+  for (const resource of [Nodes, ConfigMaps]) {
+    expect(await refusal(resource, { metadata: { name: 'n1' } }, { user: nobody })).toBe(
+      'could not determine node from user "system:node:"',
+    );
+  }
 });
 
 describe('nodes', () => {
@@ -215,7 +217,7 @@ describe('pods', () => {
     [
       'one with an account',
       pod({ serviceAccountName: 'sa' }),
-      'node "n1" can not create pods that reference a service account',
+      'node "n1" can not create pods that reference serviceaccounts',
     ],
     [
       'one with a secret',
@@ -228,15 +230,25 @@ describe('pods', () => {
       'node "n1" can not create pods that reference configmaps',
     ],
     [
-      'one with a bundle',
-      pod({ volumes: [{ projected: { sources: [{ clusterTrustBundle: {} }] } }] }),
-      'node "n1" can not create pods that reference clustertrustbundles',
+      'one with a device',
+      pod({ resourceClaims: [{ name: 'c' }] }),
+      'node "n1" can not create pods that reference resourceclaims',
     ],
-    [
-      'one with a claim',
-      pod({ volumes: [{ persistentVolumeClaim: { claimName: 'c' } }] }),
-      'node "n1" can not create pods that reference persistentvolumeclaims',
-    ],
+    ['one with a part of the node', pod({ volumes: [{ hostPath: { path: '/' } }] }), undefined],
+    ['one that sees itself', pod({ volumes: [{ projected: { sources: [{ downwardAPI: {} }] } }] }), undefined],
+    ...[
+      [{ projected: { sources: [{ downwardAPI: {} }, { clusterTrustBundle: {} }] } }, 'clustertrustbundles'],
+      [{ projected: { sources: [{ podCertificate: {} }] } }, 'podcertificates'],
+      [{ projected: { sources: [{ serviceAccountToken: {} }] } }, 'serviceaccounts (via projected volumes)'],
+      [{ persistentVolumeClaim: { claimName: 'c' } }, 'persistentvolumeclaims'],
+      [{ ephemeral: {} }, 'persistentvolumeclaims (via ephemeral volumes)'],
+      [{ csi: { driver: 'd' } }, 'csidrivers (via CSI volumes)'],
+      [{ glusterfs: { endpoints: 'e' } }, 'endpoints (via glusterFS volumes)'],
+    ].map(([volume, what]): [string, Content, string] => [
+      `one with ${what}`,
+      pod({ volumes: [volume] }),
+      `node "n1" can not create pods that reference ${what}`,
+    ]),
   ])('creates %s', async (_name, content, expected) => {
     expect(await refusal(Pods, content)).toBe(expected);
   });
@@ -254,7 +266,7 @@ describe('pods', () => {
     const evicted = (name: string) => refusal(Pods, { metadata: { name } }, { subresource: 'eviction' });
     expect(await evicted('mine')).toBeUndefined();
     expect(await evicted('theirs')).toBe('node n1 can only evict pods with spec.nodeName set to itself');
-    expect(await evicted('none')).toBe('pods "none" not found');
+    expect(await evicted('none')).toBe('pod "none" not found');
   });
 
   test('tells of the state of its own, and nothing more', async () => {
@@ -299,7 +311,7 @@ describe('tokens', () => {
       [],
       'node requested token bound to a pod scheduled on a different node',
     ],
-    ['of no pod at all', { ...bound, name: 'none' }, [], 'pods "none" not found'],
+    ['of no pod at all', { ...bound, name: 'none' }, [], 'pod "none" not found'],
     ['for two', bound, ['vault', ''], 'node may only request 0 or 1 audiences'],
     [
       'for anybody else',
