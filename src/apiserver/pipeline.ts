@@ -2,6 +2,7 @@ import { ApiError, isReason, timeout, unauthorized, untyped } from '../api/error
 import { type UserInfo, wellKnown } from '../api/user.js';
 import { type Authenticated, AuthenticationError } from '../auth/authenticator.js';
 import type { AccessAttributes } from '../auth/authorizer.js';
+import { bearerWarning } from '../auth/bearer-token.js';
 import { asksToImpersonate } from '../auth/impersonation-headers.js';
 import { StoreClosed } from '../store/store.js';
 import { accessOf, checkDecision } from './access.js';
@@ -137,6 +138,8 @@ async function identify(
     refused = error;
   }
   if (found === undefined) {
+    const warning = bearerWarning(credentials);
+    if (warning !== undefined) warn(warning);
     const error = unauthorized();
     passage?.unauthenticated(error, refused);
     throw error;

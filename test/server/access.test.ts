@@ -19,6 +19,7 @@ import { kubeconfigText } from '../../src/server/kubeconfig-text.js';
 import type { ServerOptions } from '../../src/server/options.js';
 import { testAuthority } from '../../src/testing/certificates.js';
 import { type TestServer, testServer } from '../../src/testing/test-server.js';
+import { runningServer } from './running-server.js';
 
 async function running(options: ServerOptions, use: (server: TestServer) => Promise<void>): Promise<void> {
   const server = await testServer({ controllers: [], ...options });
@@ -70,6 +71,17 @@ describe('modes of authorization', () => {
   ])('%j is no way to start', async (options, message) => {
     await expect(testServer({ controllers: [], ...options })).rejects.toThrow(message);
   });
+});
+
+test('who is refused is told of a header that could not be read, too', async () => {
+  await using server = await runningServer({ anonymous: false });
+  const { code, headers } = await server.ask('nobody', 'GET /version', undefined, {
+    headers: { authorization: 'Bearer  root-token' },
+  });
+  expect([code, headers.warning]).toEqual([
+    401,
+    '299 - "the provided Authorization header contains extra space before the bearer token, and is ignored"',
+  ]);
 });
 
 describe('node agents', () => {
