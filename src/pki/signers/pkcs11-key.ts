@@ -1,10 +1,11 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { readPemCertificates } from '../certificate.js';
 import { encode, nothing, oid, sequence, tags, unsignedInteger } from '../der.js';
 import type { SigningKey } from '../key-pair.js';
 import { PkiError } from '../pki-error.js';
 import type { PublicKey } from '../public-key.js';
+import { type SignatureAlgorithm, verifySignature } from '../signature.js';
 
 /**
  * A CA's private key in a token: a hardware module, or SoftHSM. It never leaves the token; the token signs. Needs the
@@ -23,6 +24,7 @@ export interface Pkcs11KeyOptions {
 }
 
 export interface Pkcs11Key extends SigningKey {
+  /** After what is being signed. */
   close(): void;
 }
 
@@ -35,6 +37,7 @@ interface Pkcs11 {
   C_GetSlotList(tokenPresent: boolean): Buffer[];
   C_GetTokenInfo(slot: Buffer): { readonly label: string };
   C_OpenSession(slot: Buffer, flags: number): Buffer;
+  C_CloseSession(session: Buffer): void;
   C_Login(session: Buffer, userType: number, pin: string): void;
   C_FindObjectsInit(session: Buffer, template: readonly { readonly type: number; readonly value: unknown }[]): void;
   C_FindObjects(session: Buffer, most: number): Buffer[];
@@ -50,17 +53,18 @@ const attributes = { class: 0x0, label: 0x3 } as const;
 const privateKeyClass = 3;
 const normalUser = 1;
 const mechanisms = { ecdsa: 0x1041, sha256Rsa: 0x40 } as const;
+const alreadyLoggedIn = 0x100;
 const mostSignatureBytes = 2_048;
 
 interface How {
-  readonly identifier: Buffer;
+  readonly algorithm: SignatureAlgorithm;
   readonly mechanism: number;
   prepare(data: Buffer): Buffer;
   finish(signature: Buffer): Buffer;
 }
 
 const ecdsa = (hash: 'sha256' | 'sha384' | 'sha512', type: string): How => ({
-  identifier: sequence(oid(type)),
+  algorithm: { oid: type, parameters: Buffer.alloc(0) },
   mechanism: mechanisms.ecdsa,
   prepare: (data) => createHash(hash).update(data).digest(),
   // The token answers r and s side by side (PKCS#11 2.3.1); certificates have them as integers.
@@ -72,7 +76,7 @@ const ecdsa = (hash: 'sha256' | 'sha384' | 'sha512', type: string): How => ({
     ),
 });
 const rsa: How = {
-  identifier: sequence(oid('1.2.840.113549.1.1.11'), nothing),
+  algorithm: { oid: '1.2.840.113549.1.1.11', parameters: nothing },
   mechanism: mechanisms.sha256Rsa,
   prepare: (data) => data,
   finish: (signature) => signature,
@@ -86,43 +90,86 @@ const curves: ReadonlyMap<string, How> = new Map([
 const howFor = ({ kind, curve }: PublicKey): How | undefined =>
   kind === 'RSA' ? rsa : kind === 'ECDSA' ? curves.get(curve ?? '') : undefined;
 
+/** A library that is in use. It is initialized once in a process, and does one thing at a time: not all bear more. */
+interface Library {
+  readonly module: Pkcs11;
+  keys: number;
+  last: Promise<unknown>;
+}
+
+const libraries = new Map<string, Library>();
+
+function borrow(path: string): Library {
+  const library = libraries.get(path) ?? { module: loadModule(path), keys: 0, last: Promise.resolve() };
+  libraries.set(path, library);
+  library.keys++;
+  return library;
+}
+
+function giveBack(path: string, library: Library): void {
+  if (--library.keys > 0) return;
+  libraries.delete(path);
+  library.module.C_Finalize();
+  library.module.close();
+}
+
+function inTurn<T>(library: Library, run: () => T | Promise<T>): Promise<T> {
+  const done = library.last.then(run);
+  library.last = done.catch(() => {});
+  return done;
+}
+
 /**
- * Opens a key in a token and logs in. Throws PkiError (`authority`) if package, library, token or key are missing or
- * the key is neither RSA nor on a NIST curve; the pin never stands in a message.
+ * Opens a key in a token, logs in, and tries the key. Throws PkiError (`authority`) if package, library, token or key
+ * are missing or the key is neither RSA nor on a NIST curve, or is not that of the certificate; the pin never stands in a
+ * message. A session that broke off is opened anew for the next signature.
  */
 export async function openPkcs11Key(options: Pkcs11KeyOptions): Promise<Pkcs11Key> {
   const [certificate] = readPemCertificates(options.certificate);
   if (certificate === undefined) throw new PkiError('authority', 'there is no certificate of the CA');
-  const how = howFor(certificate.publicKey);
+  const { publicKey } = certificate;
+  const how = howFor(publicKey);
   if (how === undefined) throw new PkiError('authority', `a token signs here with RSA and ECDSA keys only`);
-  const module = loadModule(options.library);
+  const library = borrow(options.library);
+  const { module } = library;
+  let opened: OpenKey | undefined;
+  const drop = (): void => {
+    if (opened !== undefined) closeSession(module, opened.session);
+    opened = undefined;
+  };
+  const sign = (data: Buffer): Promise<Buffer> =>
+    inTurn(library, async () => {
+      try {
+        opened ??= openKey(module, options);
+        module.C_SignInit(opened.session, { mechanism: how.mechanism }, opened.key);
+        const into = Buffer.alloc(mostSignatureBytes);
+        return how.finish(await module.C_SignAsync(opened.session, how.prepare(data), into));
+      } catch (error) {
+        drop();
+        if (error instanceof PkiError) throw error;
+        const why = error instanceof Error ? `: ${error.message}` : '';
+        throw new PkiError('authority', `the token ${JSON.stringify(options.token)} cannot be used${why}`, {
+          cause: error,
+        });
+      }
+    });
+  const close = (): void =>
+    void inTurn(library, () => {
+      drop();
+      giveBack(options.library, library);
+    });
   try {
-    module.C_Initialize();
-    const { session, key } = openSession(module, options);
-    let last: Promise<unknown> = Promise.resolve();
-    // A session does one thing at a time.
-    const sign = (data: Buffer): Promise<Buffer> => {
-      const signature = last.then(async () => {
-        module.C_SignInit(session, { mechanism: how.mechanism }, key);
-        return how.finish(await module.C_SignAsync(session, how.prepare(data), Buffer.alloc(mostSignatureBytes)));
-      });
-      last = signature.catch(() => {});
-      return signature;
-    };
-    return {
-      spki: certificate.publicKey.spki,
-      identifier: how.identifier,
-      sign,
-      close: () => {
-        module.C_Finalize();
-        module.close();
-      },
-    };
+    const data = randomBytes(32);
+    verifySignature({ algorithm: how.algorithm, data, signature: await sign(data) }, publicKey);
   } catch (error) {
-    module.close();
-    if (error instanceof PkiError) throw error;
-    throw new PkiError('authority', `the token ${JSON.stringify(options.token)} cannot be used`, { cause: error });
+    close();
+    if (!(error instanceof PkiError) || error.problem !== 'signature') throw error;
+    throw new PkiError('authority', `the key ${JSON.stringify(options.key)} is not that of the certificate`, {
+      cause: error,
+    });
   }
+  const identifier = sequence(oid(how.algorithm.oid), how.algorithm.parameters);
+  return { spki: publicKey.spki, identifier, sign, close };
 }
 
 function loadModule(library: string): Pkcs11 {
@@ -137,30 +184,54 @@ function loadModule(library: string): Pkcs11 {
   const module = new PKCS11();
   try {
     module.load(library);
+    module.C_Initialize();
   } catch (cause) {
     throw new PkiError('authority', `cannot load the PKCS#11 library ${library}`, { cause });
   }
   return module;
 }
 
-function openSession(
-  module: Pkcs11,
-  { token, pin, key: label }: Pkcs11KeyOptions,
-): { readonly session: Buffer; readonly key: Buffer } {
+/** Of a session that broke off nothing is left to be closed. */
+function closeSession(module: Pkcs11, session: Buffer): void {
+  try {
+    module.C_CloseSession(session);
+  } catch {}
+}
+
+interface OpenKey {
+  readonly session: Buffer;
+  readonly key: Buffer;
+}
+
+function openKey(module: Pkcs11, { token, pin, key: label }: Pkcs11KeyOptions): OpenKey {
   const slot = module.C_GetSlotList(true).find((one) => textOf(module.C_GetTokenInfo(one).label) === token);
   if (slot === undefined) throw new PkiError('authority', `there is no token ${JSON.stringify(token)}`);
   const session = module.C_OpenSession(slot, flags.serialSession);
-  module.C_Login(session, normalUser, pin);
-  module.C_FindObjectsInit(session, [
-    { type: attributes.class, value: privateKeyClass },
-    { type: attributes.label, value: label },
-  ]);
-  const keys = module.C_FindObjects(session, 2);
-  module.C_FindObjectsFinal(session);
-  const [key] = keys;
-  if (key === undefined) throw new PkiError('authority', `the token has no private key ${JSON.stringify(label)}`);
-  if (keys.length > 1) throw new PkiError('authority', `the token has several private keys ${JSON.stringify(label)}`);
-  return { session, key };
+  try {
+    logIn(module, session, pin);
+    module.C_FindObjectsInit(session, [
+      { type: attributes.class, value: privateKeyClass },
+      { type: attributes.label, value: label },
+    ]);
+    const keys = module.C_FindObjects(session, 2);
+    module.C_FindObjectsFinal(session);
+    const [key] = keys;
+    if (key === undefined) throw new PkiError('authority', `the token has no private key ${JSON.stringify(label)}`);
+    if (keys.length > 1) throw new PkiError('authority', `the token has several private keys ${JSON.stringify(label)}`);
+    return { session, key };
+  } catch (error) {
+    closeSession(module, session);
+    throw error;
+  }
+}
+
+/** A process is logged in to a token in all its sessions. */
+function logIn(module: Pkcs11, session: Buffer, pin: string): void {
+  try {
+    module.C_Login(session, normalUser, pin);
+  } catch (error) {
+    if ((error as { readonly code?: unknown }).code !== alreadyLoggedIn) throw error;
+  }
 }
 
 /** Labels are padded with blanks. */

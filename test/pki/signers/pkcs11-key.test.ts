@@ -7,6 +7,7 @@ import { signerContract } from '../../../src/testing/signer-contract.js';
 import { softHsm, softToken } from './soft-token.js';
 
 const types = ['P-256', 'P-384', 'RSA-2048'] as const satisfies readonly KeyType[];
+type Type = (typeof types)[number];
 
 describe.skipIf(softHsm === undefined)('a CA whose key is in a token', async () => {
   const library = softHsm ?? '';
@@ -18,17 +19,18 @@ describe.skipIf(softHsm === undefined)('a CA whose key is in a token', async () 
       ),
     ),
   );
+  const other = await createAuthorityKeyPair({ commonName: 'other' });
+  const certificateOf = (keyType: Type): string => pairs.get(keyType)?.certificate ?? '';
   let token: ReturnType<typeof softToken>;
   let opened: Pkcs11Key | undefined;
-  const open = async (keyType: KeyType, more: object = {}): Promise<Pkcs11Key> => {
+  const open = async (keyType: Type, more: object = {}): Promise<Pkcs11Key> => {
     opened?.close();
     opened = undefined;
-    const certificate = pairs.get(keyType as (typeof types)[number])?.certificate ?? '';
-    opened = await openPkcs11Key({ ...token, library, key: keyType, certificate, ...more });
+    opened = await openPkcs11Key({ ...token, library, key: keyType, certificate: certificateOf(keyType), ...more });
     return opened;
   };
   beforeAll(() => {
-    token = softToken(Object.fromEntries(pairs));
+    token = softToken({ ...Object.fromEntries(pairs), 'other P-256': other });
   });
   afterAll(() => {
     opened?.close();
@@ -37,8 +39,7 @@ describe.skipIf(softHsm === undefined)('a CA whose key is in a token', async () 
 
   for (const keyType of types) {
     const make = async () => {
-      const certificate = pairs.get(keyType)?.certificate ?? '';
-      const ca = loadCertificateAuthority({ certificate, key: await open(keyType) });
+      const ca = loadCertificateAuthority({ certificate: certificateOf(keyType), key: await open(keyType) });
       return {
         signer: caSigner({ serves: 'example.test/token', authority: () => ca, maxSeconds: 86_400 }),
         signerName: 'example.test/token',
@@ -55,10 +56,27 @@ describe.skipIf(softHsm === undefined)('a CA whose key is in a token', async () 
     expect(new Set(signatures.map((one) => one.toString('hex'))).size).toBe(50);
   });
 
+  test('several keys of a token are used beside each other, each as long as it is open', async () => {
+    const first = await open('P-256');
+    const second = await openPkcs11Key({ ...token, library, key: 'P-384', certificate: certificateOf('P-384') });
+    const ca = loadCertificateAuthority({ certificate: certificateOf('P-256'), key: first });
+    await Promise.all([second.sign(Buffer.from('x')), ca.issueClient({ commonName: 'x', seconds: 600 })]);
+    second.close();
+    await first.sign(Buffer.from('x'));
+  });
+
+  test('a session that broke off is opened anew', async () => {
+    const key = await open('P-256');
+    token.closeSessions(library);
+    await expect(key.sign(Buffer.from('x'))).rejects.toThrow('cannot be used: CKR_SESSION_HANDLE_INVALID');
+    await key.sign(Buffer.from('x'));
+  });
+
   test.each([
-    ['another pin', { pin: '9999' }, 'the token "kedge" cannot be used'],
+    ['another pin', { pin: '9999' }, 'the token "kedge" cannot be used: CKR_PIN_INCORRECT'],
     ['another token', { token: 'x' }, 'there is no token "x"'],
     ['another key', { key: 'x' }, 'the token has no private key "x"'],
+    ['the key of another certificate', { key: 'other P-256' }, 'the key "other P-256" is not that of the certificate'],
     ['another library', { library: '/nowhere.so' }, 'cannot load the PKCS#11 library /nowhere.so'],
   ])('%s fails and says so', async (_, more, message) => {
     await expect(open('P-256', more)).rejects.toThrow(message);

@@ -9,6 +9,15 @@ import type { KeyPair } from '../../../src/pki/certificate-authority.js';
 export const softHsm: string | undefined = findSoftHsm();
 if (softHsm === undefined) console.warn('softhsm2 or the package pkcs11js is missing: keys in tokens are not tried');
 
+interface Package {
+  readonly PKCS11: new () => {
+    load(library: string): void;
+    C_GetSlotList(tokenPresent: boolean): readonly Buffer[];
+    C_CloseAllSessions(slot: Buffer): void;
+  };
+}
+const loadPackage = (): Package => createRequire(import.meta.url)('pkcs11js') as Package;
+
 function findSoftHsm(): string | undefined {
   try {
     createRequire(import.meta.url).resolve('pkcs11js');
@@ -31,6 +40,8 @@ function findSoftHsm(): string | undefined {
 export function softToken(keys: Readonly<Record<string, KeyPair>>): {
   readonly token: string;
   readonly pin: string;
+  /** Breaks off every session that this process has. */
+  closeSessions(library: string): void;
   remove(): void;
 } {
   const folder = mkdtempSync(join(tmpdir(), 'kedge-token-'));
@@ -50,6 +61,11 @@ export function softToken(keys: Readonly<Record<string, KeyPair>>): {
   return {
     token,
     pin,
+    closeSessions(library) {
+      const module = new (loadPackage().PKCS11)();
+      module.load(library);
+      for (const slot of module.C_GetSlotList(true)) module.C_CloseAllSessions(slot);
+    },
     remove() {
       delete process.env['SOFTHSM2_CONF'];
       rmSync(folder, { recursive: true });
