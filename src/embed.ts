@@ -277,6 +277,7 @@ async function start(options: ServerOptions, given: Start): Promise<OpenedServer
     stopping.abort();
     await listening?.stop(graceMs);
     await controllers;
+    await opened.ended;
     await expiring;
     webhooks.client.close();
     await operations.close();

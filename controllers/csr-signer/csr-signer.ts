@@ -23,8 +23,6 @@ import { isDue, signerFor, signingRequest } from './signing-request.js';
 
 export interface CsrSignerOptions {
   readonly signers: readonly Signer[];
-  /** How long a signer may take for one request before it is asked again. Default 30 s. */
-  readonly signTimeoutMs?: number;
   /**
    * Record every certificate in the ledger before it is handed out; what cannot be recorded is not handed out. Needs a
    * server that has the kind CertificateLedgerEntry, and the right to get and create it. Default: no.
@@ -40,7 +38,7 @@ export interface CsrSignerOptions {
  * answer takes several tries; after a crash it is asked again with the same uid.
  */
 export function csrSigners(options: CsrSignerOptions): readonly Runnable[] {
-  const { signers, signTimeoutMs = 30_000, ledger = false, onIssued } = options;
+  const { signers, ledger = false, onIssued } = options;
   const names = signers.map((signer) => signer.serves);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
   if (twice !== undefined) throw new Error(`two signers serve ${twice}`);
@@ -51,12 +49,11 @@ export function csrSigners(options: CsrSignerOptions): readonly Runnable[] {
     ledgers.set(client, made);
     return made;
   };
-  return signers.map((signer) => csrSigner(signer, { signers, signTimeoutMs, ledgerOf, onIssued }));
+  return signers.map((signer) => csrSigner(signer, { signers, ledgerOf, onIssued }));
 }
 
 interface Surroundings {
   readonly signers: readonly Signer[];
-  readonly signTimeoutMs: number;
   ledgerOf(client: Client): CertificateLedger | undefined;
   readonly onIssued: ((record: LedgerRecord) => void) | undefined;
 }
@@ -68,7 +65,7 @@ interface Answer {
   readonly isRecorded: boolean;
 }
 
-function csrSigner(signer: Signer, { signers, signTimeoutMs, ledgerOf, onIssued }: Surroundings): Runnable {
+function csrSigner(signer: Signer, { signers, ledgerOf, onIssued }: Surroundings): Runnable {
   const answers = new Map<string, Answer>();
   const isOurs = (csr: CertificateSigningRequest): boolean => signerFor(signers, csr.spec.signerName ?? '') === signer;
   const forget = (csr: CertificateSigningRequest): void => void answers.delete(csr.metadata.uid ?? '');
@@ -84,7 +81,7 @@ function csrSigner(signer: Signer, { signers, signTimeoutMs, ledgerOf, onIssued 
     async reconcile(csr, context) {
       const uid = csr.metadata.uid ?? '';
       const known = answers.get(uid);
-      const result = known?.result ?? (await ask(signer, csr, context, signTimeoutMs));
+      const result = known?.result ?? (await ask(signer, csr, context));
       const record = known?.record ?? recordOf(csr, result);
       answers.set(uid, { result, record, isRecorded: known?.isRecorded ?? false });
       const ledger = ledgerOf(context.client);
@@ -115,12 +112,14 @@ function recordOf(csr: CertificateSigningRequest, result: SigningResult): Ledger
   });
 }
 
+const usualTimeoutMs = 30_000;
+
 async function ask(
   signer: Signer,
   csr: CertificateSigningRequest,
   { clock, signal }: ReconcileContext,
-  milliseconds: number,
 ): Promise<SigningResult> {
+  const { timeoutMs: milliseconds = usualTimeoutMs } = signer;
   const request = readRequest(csr);
   const answer = await within({ clock, milliseconds, signals: [signal] }, (stop) => signer.sign(request, stop));
   const problem = 'issued' in answer ? problemWith(answer.issued, request) : undefined;

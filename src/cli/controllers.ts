@@ -50,7 +50,7 @@ export async function runControllers(flags: ControllersFlags): Promise<void> {
       ? undefined
       : { certificateFile: flags.caCert, keyFile: flags.caKey };
   const certificates = certificatesOptions(configuration);
-  const { signers, rotated } = await openSigners({
+  const { signers, rotated, ended } = await openSigners({
     ca: files === undefined ? undefined : await readAuthority(files),
     caFiles: files,
     maxSeconds: configuration.signing.seconds,
@@ -82,6 +82,7 @@ export async function runControllers(flags: ControllersFlags): Promise<void> {
   const crash = await Promise.race([untilStopped(), crashed, managed]);
   stopping.abort();
   await managed;
+  await ended;
   log.info({}, 'stopped');
   if (crash !== undefined) throw new Error(`stopped after a fault: ${crash.message}`, { cause: crash });
 }

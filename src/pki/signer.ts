@@ -4,6 +4,8 @@ import type { UserInfo } from '../api/user.js';
 export interface Signer {
   /** One signer name, or every name under `domain/*`. */
   readonly serves: string;
+  /** How long it may take for one request, in milliseconds, before it is asked again. Default 30 s. */
+  readonly timeoutMs?: number;
   /** Throws only for trouble worth retrying. */
   sign(request: SigningRequest, signal: AbortSignal): Promise<SigningResult>;
   /** PEM anchors that verify what it issues; published as a ClusterTrustBundle. */

@@ -49,6 +49,8 @@ export interface OpenedSigners {
   readonly rotated: readonly RotatedCa[];
   /** PEM of what verifies client certificates of signers with a CA of their own, as of now. */
   clientAnchors(): string;
+  /** Resolves once the signal has aborted and every program has ended. */
+  readonly ended: Promise<void>;
 }
 
 const year = 365 * 86_400;
@@ -73,6 +75,7 @@ export async function openSigners(given: SignersToOpen): Promise<OpenedSigners> 
     ],
     rotated: rotatedCas(given),
     clientAnchors: () => clientAuthorities.map(({ anchors }) => anchors()).join(''),
+    ended: Promise.all(opened.map(({ ended }) => ended)).then(() => {}),
   };
 }
 
@@ -100,6 +103,8 @@ interface OpenedSigner {
   readonly signers: readonly Signer[];
   /** PEM, as of now; empty while not known. */
   anchors(): string;
+  /** Of a program: resolves once it has. */
+  readonly ended?: Promise<void>;
 }
 
 /** Something that signs, whatever it is. */
@@ -182,7 +187,9 @@ async function openCommand(
     log,
     ...(timeoutSeconds === undefined ? {} : { timeoutMs: timeoutSeconds * 1_000 }),
   });
-  signal.addEventListener('abort', () => void external.stop(), { once: true });
+  const ended = new Promise<void>((resolve) => {
+    signal.addEventListener('abort', () => resolve(external.stop()), { once: true });
+  });
   let known = '';
   const anchors = async (): Promise<string> => {
     known = await external.trustAnchors();
@@ -193,10 +200,12 @@ async function openCommand(
   return {
     name,
     anchors: () => known,
+    ended,
     signers: names.map((serves) =>
       defineSigner({
         serves,
         maxSeconds,
+        timeoutMs: external.timeoutMs,
         // A program gets the whole request, and the rules see only what is read here.
         validate: (request, { signerName, usages }) =>
           brokenSignerRule(signerName, { request, usages }, domains) ??

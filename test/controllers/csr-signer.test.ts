@@ -38,7 +38,7 @@ const issue = async ({ request, usages }: SigningRequest): Promise<SigningResult
 });
 
 async function start(...signers: readonly Signer[]) {
-  const world = await runControllers(csrSigners({ signers, signTimeoutMs: 1_000 }));
+  const world = await runControllers(csrSigners({ signers: signers.map((one) => ({ timeoutMs: 1_000, ...one })) }));
   const requests = world.client.resource(CertificateSigningRequests);
   const create = async (more: object = { status: approved }): Promise<CertificateSigningRequest> =>
     requests.create({ ...(await testSigningRequest({ name: 'a' })), ...more });
@@ -118,6 +118,16 @@ describe('csr-signer', () => {
     expect(told).toBe(1);
     expect(one.asked.length).toBe(2);
     expect(complaints).toEqual(['reconcile failed: not done within 1000 ms']);
+  });
+
+  test('a signer that may take longer is waited for', async () => {
+    const one = { ...signer(() => new Promise(() => {})), timeoutMs: 60_000 };
+    const { create, clock } = await start(one);
+    await create();
+    await clock.advance(59_000);
+    expect(one.asked.length).toBe(1);
+    await clock.advance(2_000);
+    expect(one.asked.length).toBe(2);
   });
 
   test('a lost race over the object does not sign again', async () => {

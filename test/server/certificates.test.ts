@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request as httpsRequest } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -271,4 +271,21 @@ test('a CA in files is replaced without a restart', async () => {
   const issuer = async () =>
     leafOf(await ask({ name: `replaced-${count++}`, signerName: 'example.test/files' }))?.issuer.commonName;
   await eventually(issuer, (name) => name === 'next in files');
+});
+
+test('a program that signs has ended once the server has stopped', async () => {
+  const body = `const { writeFileSync } = require('node:fs');
+    process.stdin.on('data', (line) => {
+      process.stdout.write(JSON.stringify({ id: JSON.parse(line).id, anchors: '' }) + '\\n');
+      writeFileSync('${file('began')}', '');
+    }).on('end', () => setTimeout(() => writeFileSync('${file('ended')}', ''), 300));`;
+  const other = await createServer({
+    certificates: { signers: [{ name: 'example.test/program', command: [process.execPath, '-e', body] }] },
+  });
+  await eventually(
+    async () => existsSync(file('began')),
+    (isThere) => isThere,
+  );
+  await other.stop();
+  expect(existsSync(file('ended'))).toBe(true);
 });

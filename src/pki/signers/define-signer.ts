@@ -8,6 +8,8 @@ export interface SignerSpec {
   readonly serves: string;
   /** Longest lifetime, and the one for who asks for none. Default: a year. */
   readonly maxSeconds?: number;
+  /** How long it may take for one request, in milliseconds, before it is asked again. Default 30 s. */
+  readonly timeoutMs?: number;
   /** Why a request is refused: a sentence, or a sentence with a reason of its own. undefined lets it pass. */
   validate?(request: CertificateRequest, signing: SigningRequest): string | Refusal | undefined;
   /**
@@ -47,6 +49,7 @@ export function defineSigner(spec: SignerSpec): Signer {
     typeof refused === 'string' ? { refused, reason: 'SignerValidationFailure' } : refused;
   return {
     serves,
+    ...(spec.timeoutMs === undefined ? {} : { timeoutMs: spec.timeoutMs }),
 
     async sign(signing, signal) {
       signal.throwIfAborted();

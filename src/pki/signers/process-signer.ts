@@ -25,8 +25,10 @@ export interface ProcessSignerOptions {
 }
 
 export interface ProcessSigner extends Signer {
+  /** Enough for a turn and an answer. */
+  readonly timeoutMs: number;
   trustAnchors(): Promise<string>;
-  /** Closes the input of the process, and ends it if it does not end by itself within 5 s. */
+  /** Closes the input of the process; one that does not end by itself within 5 s is ended with all it has started. */
   stop(): Promise<void>;
 }
 
@@ -38,11 +40,13 @@ export class SignerProcessError extends Error {
 const restart = { baseMs: 200, capMs: 30_000, quietMs: 60_000 };
 const limits = { line: 4 * 1_024 * 1_024, logLine: 4_096 };
 const stopAfterMs = 5_000;
+const usualTimeoutMs = 20_000;
 
 export function processSigner(options: ProcessSignerOptions): ProcessSigner {
   const link = new ProcessLink(options);
   return {
     serves: options.serves,
+    timeoutMs: 2 * (options.timeoutMs ?? usualTimeoutMs),
 
     async sign(request, signal) {
       return signingResult(await link.ask({ sign: bodyOf(request) }, signal));
@@ -120,7 +124,7 @@ class ProcessLink {
     child.stdin?.end();
     const over = new AbortController();
     void this.#clock.sleep(stopAfterMs, over.signal).then(() => {
-      if (!over.signal.aborted) child.kill('SIGKILL');
+      if (!over.signal.aborted) endGroup(child);
     });
     await ended;
     over.abort();
@@ -150,7 +154,7 @@ class ProcessLink {
   async #exchange(body: object, signal: AbortSignal): Promise<Answer> {
     const child = this.#child();
     const id = String(++this.#serial);
-    const { timeoutMs = 20_000 } = this.#options;
+    const { timeoutMs = usualTimeoutMs } = this.#options;
     const over = new AbortController();
     const answered = new Promise<Answer>((resolve, reject) => {
       const settle = (answer: Answer | Error): void => (answer instanceof Error ? reject(answer) : resolve(answer));
@@ -185,7 +189,7 @@ class ProcessLink {
 
   #kill(child: ChildProcess, why: string): void {
     this.#log.warn({ pid: child.pid, why }, 'ending the signer process');
-    child.kill('SIGKILL');
+    endGroup(child);
   }
 
   /** The running process, a new one if there is none. Not more often than the back-off allows. */
@@ -207,6 +211,7 @@ class ProcessLink {
     const [program, ...args] = this.#options.command;
     const child = spawn(program, args, {
       stdio: ['pipe', 'pipe', 'pipe'],
+      detached: true,
       env: this.#options.env ?? plainEnvironment(),
     });
     this.#log.info({ program, pid: child.pid }, 'started the signer process');
@@ -216,6 +221,8 @@ class ProcessLink {
       failure = error;
       this.#gone(child, `cannot start ${program}: ${error.message}`);
     });
+    // What it has started may hold its output, which then never closes.
+    child.once('exit', () => endGroup(child));
     child.once('close', (code, signal) => {
       if (failure === undefined) this.#gone(child, `ended with ${signal ?? `status ${code}`}`);
     });
@@ -251,6 +258,16 @@ class ProcessLink {
     // Late answers to cancelled requests are nobody's.
     this.#pending.get(id)?.settle(answer);
     this.#pending.delete(id);
+  }
+}
+
+/** Ends a process and all it has started. */
+function endGroup(child: ChildProcess): void {
+  try {
+    if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+  } catch {
+    // Nobody is left, or there are no groups here.
+    child.kill('SIGKILL');
   }
 }
 

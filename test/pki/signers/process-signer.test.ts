@@ -113,6 +113,27 @@ describe('a signer process', () => {
     expect(answer).toEqual({ refused: 'no', reason: 'No' });
   });
 
+  /** A child that holds the output of the program. */
+  const child = `require('node:child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)'], { stdio: 'inherit' });`;
+  test.each([
+    ['ends', `${child} process.exit(3);`, 'ended with status 3'],
+    ['does not answer', child, 'no answer within 2000 ms'],
+  ])('that %s is gone with what it started, and is started again', async (_, body, message) => {
+    const signer = scripted(`if (m.sign?.uid === 'last') { ${body} } else if (m.sign) say({ id: m.id, ${refuse} })`, {
+      timeoutMs: 2_000,
+    });
+    await expect(signer.sign({ ...request, uid: 'last' }, never)).rejects.toThrow(message);
+    const answer = await eventually(
+      () => signer.sign(request, never).catch(() => undefined),
+      (found) => found !== undefined,
+    );
+    expect(answer).toEqual({ refused: 'no', reason: 'No' });
+  });
+
+  test('may have its turn and its answer waited for', () => {
+    expect(started({ command: ['x'], timeoutMs: 60_000 }).timeoutMs).toBe(120_000);
+  });
+
   test('that cannot be started says so', async () => {
     const signer = started({ command: ['/nowhere/signer'] });
     await expect(signer.sign(request, never)).rejects.toThrow('cannot start /nowhere/signer');
