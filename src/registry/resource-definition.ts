@@ -4,6 +4,7 @@ import type { Steps } from '../api/steps.js';
 import type { UserInfo } from '../api/user.js';
 import type { Findings, Violation } from '../api/violations.js';
 import type { Schema } from '../schema/schema.js';
+import type { Revision } from '../store/store.js';
 
 /** When the rules of one kind look at metadata; see `ResourceDefinition`. */
 export type MetadataChecks = 'always' | 'on change' | 'as if new' | 'never';
@@ -50,6 +51,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Res
   /** What a table says of the object as a whole, if anything: that there is nothing more to do for it. */
   readonly completed?: (object: T) => RowCondition | undefined;
   readonly subresources?: Readonly<Record<string, Subresource<T>>>;
+  /** Objects have looked as they do since this version of the store. Absent: always. */
+  readonly since?: Revision;
   /** True while requests are answered but discovery does not tell of the kind yet. */
   readonly undiscovered?: boolean;
   /** Sent as a warning with every answer, where this version is deprecated. */

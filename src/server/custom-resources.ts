@@ -16,6 +16,8 @@ import {
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
 import type { Metrics } from '../runtime/metrics.js';
+import { same } from '../schema/same.js';
+import type { Revision } from '../store/store.js';
 import { conversionMetrics } from './conversion-metrics.js';
 import { conversionWebhook } from './conversion-webhook.js';
 import type { Webhooks } from './webhooks.js';
@@ -42,12 +44,10 @@ export async function openCustomResources(given: {
       ? {}
       : { convertElsewhere: (crd) => conversionWebhook(crd, { ...webhooks, api: domains.api, clock, metrics }) }),
   };
-  const read = (crd: CustomResourceDefinition): readonly ResourceDefinition[] => {
+  const read = (crd: CustomResourceDefinition, since: Revision): readonly ResourceDefinition[] => {
+    const more = hasCondition(crd, 'Established') ? { since } : { since, undiscovered: true };
     try {
-      const definitions = customResourcesOf(crd, options);
-      return hasCondition(crd, 'Established')
-        ? definitions
-        : definitions.map((one) => ({ ...one, undiscovered: true }));
+      return customResourcesOf(crd, options).map((one) => ({ ...one, ...more }));
     } catch (error) {
       // One definition that cannot be read must not take the others down.
       given.log.error({ err: error, object: crd.metadata.name }, 'custom resource cannot be served');
@@ -55,16 +55,28 @@ export async function openCustomResources(given: {
     }
   };
   // What did not change stays the same object: what was compiled or encoded for it is kept with it.
-  let known: ReadonlyMap<string, readonly ResourceDefinition[]> = new Map();
+  let known: ReadonlyMap<string, Known> = new Map();
   await given.objects.follow(customResourceDefinitionsIn(given.domains.api), (crds) => {
     known = new Map(
       crds.filter(isServed).map((crd) => {
-        const { uid, resourceVersion } = crd.metadata;
-        const key = `${uid}/${resourceVersion}`;
-        return [key, known.get(key) ?? read(crd)];
+        const { uid = '', resourceVersion = '0' } = crd.metadata;
+        const before = known.get(uid);
+        if (before?.crd.metadata.resourceVersion === resourceVersion) return [uid, before];
+        const since = before !== undefined && isAlike(crd, before.crd) ? before.since : BigInt(resourceVersion);
+        return [uid, { crd, since, definitions: read(crd, since) }];
       }),
     );
-    given.catalogue.setCustom([...known.values()].flat());
+    given.catalogue.setCustom([...known.values()].flatMap(({ definitions }) => definitions));
   });
   return (crd) => storedResourceOf(crd, options);
 }
+
+interface Known {
+  readonly crd: CustomResourceDefinition;
+  readonly since: Revision;
+  readonly definitions: readonly ResourceDefinition[];
+}
+
+/** Do both say the same of what custom resources are and look like? */
+const isAlike = (a: CustomResourceDefinition, b: CustomResourceDefinition): boolean =>
+  same(a.spec, b.spec) && same(a.status?.acceptedNames, b.status?.acceptedNames);

@@ -15,13 +15,13 @@ import { settled } from '../../src/testing/fake-clock.js';
 
 const crds = customResourceDefinitions({ domains: defaultDomains }) as object as ResourceDefinition;
 const names = (plural: string): JsonObject => ({ plural, singular: plural, kind: plural, listKind: `${plural}List` });
-const crd = (plural: string, established: 'True' | 'False'): JsonObject => ({
+const crd = (plural: string, established: 'True' | 'False', type = 'object'): JsonObject => ({
   metadata: { name: `${plural}.example.com`, uid: plural },
   spec: {
     group: 'example.com',
     names: names(plural),
     scope: 'Cluster',
-    versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+    versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type } } }],
   },
   status: {
     acceptedNames: names(plural),
@@ -33,12 +33,12 @@ const crd = (plural: string, established: 'True' | 'False'): JsonObject => ({
   },
 });
 
-test('what one definition serves stays the same while another changes, comes and goes', async () => {
+test('what one definition serves stays the same while another changes, comes and goes; its objects look otherwise once it says so', async () => {
   const store = new MemoryStore();
-  const put = async (plural: string, established: 'True' | 'False'): Promise<void> => {
+  const put = async (plural: string, established: 'True' | 'False', type?: string): Promise<void> => {
     const key = storageKey(crds, { name: `${plural}.example.com` });
     const expected = (await store.get(key))?.revision ?? 'absent';
-    const document = await encode(crds, crd(plural, established) as never);
+    const document = await encode(crds, crd(plural, established, type) as never);
     await store.commit({ key, document, expect: expected });
     await settled();
   };
@@ -60,6 +60,9 @@ test('what one definition serves stays the same while another changes, comes and
   expect([of('as') === first, of('bs')?.undiscovered]).toEqual([true, undefined]);
   await put('as', 'True');
   expect([of('as') === first, of('as')?.plural]).toEqual([false, 'as']);
+  expect(of('as')?.since).toBe(first?.since);
+  await put('as', 'True', 'string');
+  expect(of('as')?.since).toBe(await store.revision());
   const entry = await store.get(storageKey(crds, { name: 'bs.example.com' }));
   await store.commit({ key: entry?.key ?? '', document: undefined, expect: entry?.revision ?? 0n });
   await settled();

@@ -25,7 +25,7 @@ import { convertedForList, type ListTarget } from './list.js';
 /**
  * A watch turns the store's changes into what one caller asked to see: first the present state if it wants that,
  * then every change after it, each once and in order. An object that enters a selection is ADDED, one that leaves
- * it DELETED. The caller gone, the time up, the store closed or the resource no longer served end it cleanly.
+ * it DELETED. The caller gone, the time up, the store closed or the resource no longer served as it was end it cleanly.
  *
  * A reader that does not keep up makes the watch rest: nothing is queued for it, the history is its queue.
  */
@@ -124,15 +124,22 @@ class Watch {
       if (this.#plan.notBefore > 0n) await waitForRevision(store, this.#plan.notBefore, { clock, signal });
       after = await this.#sendState();
     }
-    const { firstRevision } = this.#parts;
-    if (after !== undefined && after < firstRevision()) throw new HistoryCompacted(after, firstRevision());
+    const oldest = this.#oldest();
+    if (after !== undefined && after < oldest) throw new HistoryCompacted(after, oldest);
     after ??= await store.revision();
     this.#seen = after;
     if (this.#out.closed) return;
     this.#follow();
     if (this.#out.closed) return this.#stop();
-    this.#endWhenNoLongerServed();
+    this.#endWhenServedOtherwise();
     void this.#keepTime();
+  }
+
+  /** The first version to go on from: who saw objects look otherwise must list again. */
+  #oldest(): Revision {
+    const first = this.#parts.firstRevision();
+    const { since = first } = this.#target.definition;
+    return since > first ? since : first;
   }
 
   async #sendState(): Promise<Revision> {
@@ -270,12 +277,13 @@ class Watch {
     }
   }
 
-  #endWhenNoLongerServed(): void {
+  #endWhenServedOtherwise(): void {
     const { definition } = this.#target;
     if (definition.origin === 'built-in') return;
     const { catalogue } = this.#parts;
     const look = (served: Served): void => {
-      if (served.find(definition.group, definition.version, definition.plural) === undefined) this.#end();
+      const now = served.find(definition.group, definition.version, definition.plural);
+      if (now === undefined || now.since !== definition.since) this.#end();
     };
     const stop = catalogue.onChange(look);
     this.#ended.signal.addEventListener('abort', stop, { once: true });

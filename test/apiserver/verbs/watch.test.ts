@@ -416,6 +416,31 @@ describe('a watch', () => {
     await store.close();
   });
 
+  test('objects that come to look otherwise end the watch, and who saw them before must list again', async () => {
+    const { clock, store, api } = open();
+    await api.put('n', 'a');
+    const custom: ResourceDefinition = { ...definition, origin: 'custom', since: 1n };
+    const catalogue = new Catalogue([]);
+    catalogue.setCustom([custom]);
+    const from = (resourceVersion: string, since: bigint) => {
+      const target = { definition: { ...custom, since }, namespace: '', signal: new AbortController().signal };
+      const query: Query = { watch: '1', resourceVersion };
+      const parameters = readListParameters({ get: (key) => query[key], all: () => [] });
+      return follow(watchObjects(partsOf(store, clock, { catalogue }), target, parameters));
+    };
+    const watch = from('1', 1n);
+    await settled();
+    catalogue.setCustom([{ ...custom, verbs: ['watch'] }]);
+    expect(watch.state.over).toBe(false);
+    catalogue.setCustom([{ ...custom, since: 2n }]);
+    expect([watch.items, watch.state.over]).toEqual([[], true]);
+
+    const late = from('1', 2n);
+    await settled();
+    expect(brief(late.items)).toEqual(['ERROR too old resource version: 1 (2)']);
+    await store.close();
+  });
+
   test('a reader that is overtaken by the end of the history is cut off, and nobody else', async () => {
     const { store, api } = open();
     const slow = api.watch({ resourceVersion: '0', sendInitialEvents: 'false', resourceVersionMatch: 'NotOlderThan' });
