@@ -45,16 +45,23 @@ export async function followFiles(
     throw new Error(`${file}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
   }
 
+  // Told once and not at every look: the log itself may be written where files are watched.
+  let unreadable = false;
   const look = async (): Promise<void> => {
     try {
-      const found = await Promise.all(files.map((path) => readFile(path, 'utf8')));
+      const found = await Promise.all(files.map((path) => readFile(path, 'utf8'))).catch((error: unknown) => {
+        if (!unreadable) log.warn({ file, err: error }, kept);
+        unreadable = true;
+      });
+      if (found === undefined) return;
+      unreadable = false;
       if (found.every((text, at) => text === texts[at])) return;
       // Remembered even if they are not taken, so that bad texts are told of once.
       texts = found;
       await take(found);
       log.info({ file }, 'reloaded');
     } catch (error) {
-      log.warn({ file, err: error }, 'kept what was read before');
+      log.warn({ file, err: error }, kept);
     }
   };
   const directories = [...new Set(files.map((path) => dirname(path)))];
@@ -69,6 +76,8 @@ export async function followFiles(
     }
   })();
 }
+
+const kept = 'kept what was read before';
 
 /** How often files are looked at even if nothing told of a change. */
 const lookAgainMs = 60_000;

@@ -75,6 +75,27 @@ test('what cannot be taken leaves what was', async () => {
   expect(new Set(warned)).toEqual(new Set(['kept what was read before']));
 });
 
+test('a file that cannot be read is told of once, until it could be', async () => {
+  writeFileSync(file, 'one');
+  const clock = new FakeClock();
+  await follow({ file }, clock);
+  const lookAgain = async (times: number): Promise<void> => {
+    for (let time = 0; time < times; time++) {
+      await expect.poll(() => clock.sleeping).toBe(1);
+      await clock.advance(60_050);
+    }
+    await expect.poll(() => clock.sleeping).toBe(1);
+  };
+  for (const told of [1, 2]) {
+    rmSync(file);
+    await lookAgain(4);
+    expect(warned).toHaveLength(told);
+    replace('one');
+    await lookAgain(2);
+  }
+  expect(taken).toEqual(['one']);
+});
+
 test('a change nobody tells of is found in a minute', async () => {
   writeFileSync(file, 'one');
   const clock = new FakeClock();
