@@ -10,7 +10,13 @@ const secretTexts =
 const limits = { depth: 6, members: 100, text: 8_192 };
 
 const cleanText = (text: string): string =>
-  (text.length > limits.text ? `${text.slice(0, limits.text)}…` : text).replace(secretTexts, censored);
+  withoutTokens(text.length > limits.text ? `${text.slice(0, limits.text)}…` : text).replace(secretTexts, censored);
+
+/** A URL, or a text with one, without the tokens among its parameters, however their names are spelt. */
+export const withoutTokens = (text: string): string =>
+  text.replace(/([?&;]([^=&;\s]*)=)[^&;\s]*/g, (parameter, beginning: string, name: string) =>
+    new URLSearchParams(name.toLowerCase()).has('access_token') ? `${beginning}${censored}` : parameter,
+  );
 
 /** A copy fit for a log line. Errors become their message, stack and own members; cycles and oddities become texts. */
 export const redacted = (value: unknown): unknown => clean(value, 0, []);

@@ -75,6 +75,7 @@ describe('secrets', () => {
     ['a key', pem],
     ['a key cut short', pem.slice(0, 50)],
     ['a header', 'Bearer abcdefghijkl'],
+    ['a URL', '/api?a=b&access%5Ftoken=hunter22'],
   ])('are left out of texts: %s', (_, text) => {
     const { log, lines } = logging();
     log.info({ what: `before ${text} after` }, 'x');

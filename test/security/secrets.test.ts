@@ -190,6 +190,7 @@ jwt:
   await ask('GET /api', { token: secrets.unknownToken });
   await ask('GET /api', { token: secrets.foreign });
   await ask(`GET /api?access_token=${secrets.inQuery}`, { token: '' });
+  await ask(`GET /api?acces%73%5Ftoken=${secrets.inQuery}`, { token: '' });
   await ask('GET /api', { token: '', headers: { authorization: `Basic ${base64(`user:${secrets.password}`)}` } });
   await ask('GET /api', { token: '', headers: { authorization: `Bearer  ${secrets.unknownToken}` } });
   await ask('GET /api', {

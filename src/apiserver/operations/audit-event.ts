@@ -2,6 +2,7 @@ import type { Status } from '../../api/errors.js';
 import { goJson } from '../../api/go-text.js';
 import { microTimestamp } from '../../api/time.js';
 import type { UserInfo } from '../../api/user.js';
+import { withoutTokens } from '../../runtime/redaction.js';
 import type { Level, Stage } from './audit-policy.js';
 
 /** What is known of a request at one of its stages. */
@@ -82,10 +83,6 @@ const byKey = ([a]: [string, string], [b]: [string, string]): number => (a < b ?
 
 const shortened = (agent: string): string =>
   agent.length > agentLimit ? `${agent.slice(0, agentLimit)}...TRUNCATED` : agent;
-
-/** A token in the URL is not for the log. */
-const withoutTokens = (uri: string): string =>
-  uri.includes('access_token') ? uri.replace(/([?&]access_token=)[^&]*/g, '$1[redacted]') : uri;
 
 const userOf = (user: UserInfo | undefined): object =>
   user === undefined

@@ -79,10 +79,12 @@ test('what is not known is not there, but for the user', () => {
 });
 
 test('a long user agent is cut, and tokens in the URL are left out', () => {
-  const uri = '/watch?access_token=secret&a=b&access_token=secret';
+  const uri = '/watch?access_token=secret&a=b&acces%73%5Ftoken=secret;ACCESS_TOKEN=secret&no_access_token=c';
   const line = JSON.parse(auditLine('Panic', 0, { ...facts, userAgent: 'x'.repeat(1_025), uri }));
   expect(line.userAgent).toBe(`${'x'.repeat(1_024)}...TRUNCATED`);
-  expect(line.requestURI).toBe('/watch?access_token=[redacted]&a=b&access_token=[redacted]');
+  expect(line.requestURI).toBe(
+    '/watch?access_token=[redacted]&a=b&acces%73%5Ftoken=[redacted];ACCESS_TOKEN=[redacted]&no_access_token=c',
+  );
 });
 
 test.each([
