@@ -20,7 +20,7 @@ export interface LoggerOptions {
 /** The logger of the program. Tokens, keys and passwords never reach a line. */
 export function createLogger(options: LoggerOptions = {}): Logger {
   const { format = 'json', level = 'info', now = Date.now } = options;
-  const destination = options.destination ?? perTurn(process.stdout);
+  const destination = options.destination ?? standardOutput();
   const colour = options.colour ?? (destination.isTTY === true && !process.env['NO_COLOR']);
   const write = (line: string): unknown => destination.write(format === 'json' ? line : prettyLine(line, { colour }));
   const output = pino(
@@ -39,8 +39,14 @@ export function createLogger(options: LoggerOptions = {}): Logger {
 /** So much is written at once, in characters. */
 const fullBatch = 65_536;
 
+type Destination = NonNullable<LoggerOptions['destination']>;
+let ofProcess: Destination | undefined;
+
+/** One for all loggers of a process: each would wait for the end of the process, and tests make one for each server. */
+const standardOutput = (): Destination => (ofProcess ??= perTurn(process.stdout));
+
 /** One write for all lines of a turn of the event loop, because each is a system call. */
-function perTurn(output: NodeJS.WriteStream): NonNullable<LoggerOptions['destination']> {
+function perTurn(output: NodeJS.WriteStream): Destination {
   let lines = '';
   const flush = (): void => {
     if (lines !== '') output.write(lines);

@@ -36,6 +36,12 @@ describe('JSON lines', () => {
     expect(lines.length).toBe(1);
   });
 
+  test('of many loggers wait together for the end of the process', () => {
+    const before = process.listenerCount('exit');
+    for (let made = 0; made < 20; made++) createLogger();
+    expect(process.listenerCount('exit')).toBeLessThanOrEqual(before + 1);
+  });
+
   test('carry an error with its reason and cause', () => {
     const { log, fields } = logging();
     log.error(
