@@ -1,3 +1,4 @@
+import { isReason } from '../api/errors.js';
 import { type ApiObject, keyOf, keyText, type ObjectKey } from '../api/object.js';
 import { type ObjectCache, openObjectCache } from '../client/object-cache.js';
 import { Ahead } from './ahead.js';
@@ -96,9 +97,15 @@ async function runController<T extends ApiObject>(
   const reconcile = async (key: ObjectKey): Promise<ReconcileResult> => {
     const id = keyText(key);
     const noticed = goneAt(id);
-    const object = await read(client.resource(spec.for), key);
+    let isServed = true;
+    const object = await read(client.resource(spec.for), key).catch((error: unknown) => {
+      // Served no more, as when its definition went: what the cache has none of either is gone.
+      if (!isReason(error, 'NotFound') || known?.get(key) !== undefined) throw error;
+      isServed = false;
+      return undefined;
+    });
     for (const last of noticed) if (isSame(last, object)) forget(id, last);
-    if (spec.deleted !== undefined) {
+    if (spec.deleted !== undefined && isServed) {
       const ended = ahead.ended(id, object);
       if (ended !== undefined) hasGone(id, ended);
       if (object !== undefined) ahead.worksOn(object);

@@ -1,6 +1,6 @@
 import { firstValueFrom } from 'rxjs';
 import { describe, expect, test } from 'vitest';
-import { staleWrite } from '../../src/api/errors.js';
+import { noSuchResource, staleWrite } from '../../src/api/errors.js';
 import { type ApiObject, resourceType } from '../../src/api/object.js';
 import type { Client, ResourceClient } from '../../src/client/client.js';
 import { type ControllerSpec, type Runnable, TerminalError } from '../../src/controller/controller.js';
@@ -461,6 +461,28 @@ describe('a controller', () => {
     await clock.advance(120_000);
     await clock.advance(120_000);
     expect(gone).toEqual([first.uid, second.uid]);
+  });
+
+  test('objects that go with their type are told as deleted, though it is served no more', async () => {
+    const gone: unknown[] = [];
+    const { clock, client, reconciles, things } = await start({
+      alsoOn: [{ on: Parts, keys: async ({ metadata }) => [{ namespace: 'n', name: metadata.name ?? '' }] }],
+      reconcile: async () => {},
+      deleted: async ({ metadata }) => void gone.push(metadata.name),
+    });
+    await things.create(thing('a'));
+    await things.create(thing('b'));
+    await settled();
+    client.fail = ({ verb, plural }) => (plural === 'things' && verb !== 'delete' ? noSuchResource() : undefined);
+    await things.delete({ namespace: 'n', name: 'a' });
+    await client.resource(Parts).create({ ...thing('never'), kind: 'Part' });
+    await clock.advance(60_000);
+    expect(gone).toEqual(['a']);
+    expect(reconciles().filter(({ level }) => level === 'warn')).toEqual([]);
+    // Of one that the cache still has nobody said that it went.
+    await client.resource(Parts).create({ ...thing('b'), kind: 'Part' });
+    await settled();
+    expect(reconciles().at(-1)).toMatchObject({ level: 'warn', object: 'n/b', result: 'retry' });
   });
 
   test('lists an object only to learn of a field that does not stand in it', async () => {
