@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import { hostname } from 'node:os';
 import { isReason } from '../api/errors.js';
 import { type Lease, type LeaseSpec, Leases } from '../api/kinds/lease.js';
@@ -86,6 +87,8 @@ class Candidate {
     log.info({ lease: this.#options.lease, identity: this.#identity }, 'became leader');
 
     const stop = new AbortController();
+    // Every watch, queue and timer of what runs listens to it.
+    setMaxListeners(0, stop.signal);
     const abort = (): void => stop.abort();
     signal.addEventListener('abort', abort, { once: true });
     const client = clientUntil(stop.signal, this.#context.client);

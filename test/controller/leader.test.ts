@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { serviceUnavailable } from '../../src/api/errors.js';
 import { type Lease, Leases } from '../../src/api/kinds/lease.js';
 import type { ResourceClient } from '../../src/client/client.js';
@@ -102,6 +102,17 @@ describe('leader election', () => {
     await clock.advance(2_000);
     expect([...leading]).toEqual(['b']);
     expect(await lease()).toMatchObject({ holderIdentity: 'b', leaseTransitions: 1 });
+  });
+
+  test('may have any number of things to run', async () => {
+    const warned = vi.spyOn(process, 'emitWarning');
+    const { leading, candidate } = world();
+    const run: Runnable['run'] = ({ signal }) => systemClock.sleep(Number.POSITIVE_INFINITY, signal);
+    candidate('a', { also: Array.from({ length: 20 }, (_, at) => ({ name: `work ${at}`, run })) });
+    await settled();
+    expect([...leading]).toEqual(['a']);
+    expect(warned).not.toHaveBeenCalled();
+    warned.mockRestore();
   });
 
   test('one that a manager stops gives the lease back', async () => {
