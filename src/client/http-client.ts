@@ -20,6 +20,7 @@ import type {
 } from './client.js';
 import type { ClusterAccess } from './cluster-access.js';
 import { discover } from './discover.js';
+import { endingBy, endingWith } from './ending.js';
 import { type HttpRequest, httpTransport } from './http-transport.js';
 import { orUndefined } from './or-undefined.js';
 import { linesOf, watchEvent } from './watch-stream.js';
@@ -73,28 +74,43 @@ export function httpClient(access: ClusterAccess, options: HttpClientOptions = {
     }
   };
 
-  const call = async (request: Call): Promise<unknown> => {
-    const answer = await send({
-      method: request.method,
-      path: request.path,
-      headers: {
-        accept: request.accept ?? json,
-        ...(request.body === undefined ? {} : { 'content-type': request.contentType ?? json }),
-      },
-      ...(request.body === undefined ? {} : { body: goJson(request.body) }),
+  const clientUntil = (signal?: AbortSignal): Client => {
+    const call = async (request: Call): Promise<unknown> => {
+      try {
+        const answer = await send({
+          method: request.method,
+          path: request.path,
+          headers: {
+            accept: request.accept ?? json,
+            ...(request.body === undefined ? {} : { 'content-type': request.contentType ?? json }),
+          },
+          ...(request.body === undefined ? {} : { body: goJson(request.body) }),
+          signal,
+        });
+        return await readAnswer(answer);
+      } catch (error) {
+        signal?.throwIfAborted();
+        throw error;
+      }
+    };
+    const client: Client = {
+      resource: <T extends ApiObject>(type: ResourceType<T>) => resourceClient<T>({ call, send }, type),
+      discover: (options) => discover((path, accept) => call({ method: 'GET', path, accept }), options),
+    };
+    return endingBy(client, (other) => {
+      const either = AbortSignal.any(signal === undefined ? [other] : [signal, other]);
+      // Every call under way listens.
+      setMaxListeners(0, either);
+      return clientUntil(either);
     });
-    return readAnswer(answer);
   };
 
-  return {
-    ca: access.ca ?? '',
-    resource: <T extends ApiObject>(type: ResourceType<T>) => resourceClient<T>({ call, send }, type),
-    discover: (options) => discover((path, accept) => call({ method: 'GET', path, accept }), options),
-    close() {
-      closing.abort();
-      transport.close();
-    },
+  const client = clientUntil();
+  const close = (): void => {
+    closing.abort();
+    transport.close();
   };
+  return endingBy({ ...client, ca: access.ca ?? '', close }, (signal) => endingWith(signal, client));
 }
 
 interface Call {

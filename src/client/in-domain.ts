@@ -1,6 +1,7 @@
 import { type Domains, defaultDomains, groupIn } from '../api/domains.js';
 import { type ApiObject, groupVersion, type JsonObject, type ResourceType } from '../api/object.js';
 import type { Client, Patch, ResourceClient, SubresourceClient } from './client.js';
+import { endingBy, endingWith } from './ending.js';
 
 /**
  * A client that speaks of kinds by their usual groups, for a server that serves them under other domains: types are
@@ -8,7 +9,7 @@ import type { Client, Patch, ResourceClient, SubresourceClient } from './client.
  */
 export function clientIn(domains: Domains, client: Client): Client {
   if (domains.api === defaultDomains.api) return client;
-  return {
+  const inDomain: Client = {
     resource: <T extends ApiObject>(type: ResourceType<T>) => {
       const served = { ...type, group: groupIn(domains, type.group) };
       const resource = client.resource<T>(served);
@@ -18,6 +19,7 @@ export function clientIn(domains: Domains, client: Client): Client {
     },
     discover: (options) => client.discover(options),
   };
+  return endingBy(inDomain, (signal) => clientIn(domains, endingWith(signal, client)));
 }
 
 function renamed<T extends ApiObject>(

@@ -1,18 +1,23 @@
 import type { ApiObject } from '../api/object.js';
 import type { Client, ResourceClient, SubresourceClient } from '../client/client.js';
+import { endingBy, endingWith } from '../client/ending.js';
 import { Observable } from '../runtime/observable.js';
 
 /** What clients that end were made of. */
 const lasting = new WeakMap<Client, Client>();
 
-/** A client for as long as the signal has not aborted: later calls fail with the signal's reason, and nothing is sent. */
+/**
+ * A client for as long as the signal has not aborted: later calls fail with the signal's reason, and nothing is sent. So do
+ * calls to a server elsewhere that are under way: it may be long in answering.
+ */
 export function clientUntil(signal: AbortSignal, client: Client): Client {
+  const within = endingWith(signal, client);
   const ending: Client = {
-    resource: (type) => resourceUntil(signal, client.resource(type)),
-    discover: (options) => unlessAborted(signal, () => client.discover(options)),
+    resource: (type) => resourceUntil(signal, within.resource(type)),
+    discover: (options) => unlessAborted(signal, () => within.discover(options)),
   };
   lasting.set(ending, lastingClient(client));
-  return ending;
+  return endingBy(ending, (other) => clientUntil(signal, endingWith(other, client)));
 }
 
 /** The client behind one that ends: for what can only be done when everything else has ended. */

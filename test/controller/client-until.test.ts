@@ -1,0 +1,62 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, test } from 'vitest';
+import { defaultDomains } from '../../src/api/domains.js';
+import { ConfigMaps } from '../../src/api/kinds/config-map.js';
+import { Leases } from '../../src/api/kinds/lease.js';
+import type { Client } from '../../src/client/client.js';
+import { fixedCredentials } from '../../src/client/cluster-access.js';
+import { httpClient } from '../../src/client/http-client.js';
+import { clientIn } from '../../src/client/in-domain.js';
+import { clientUntil, lastingClient } from '../../src/controller/client-until.js';
+
+const open: (() => void)[] = [];
+afterEach(() => {
+  for (const close of open.splice(0)) close();
+});
+
+/** A client of a server that takes requests and does not answer; `asked` resolves with the next answer to be given. */
+async function unanswered() {
+  const server = createServer((_, response) => void server.emit('asked', response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const client = httpClient({ server: `http://127.0.0.1:${port}`, credentials: fixedCredentials({}) });
+  open.push(() => {
+    client.close();
+    server.closeAllConnections();
+    server.close();
+  });
+  const asked = async (): Promise<ServerResponse> => (await once(server, 'asked'))[0];
+  return { client, asked };
+}
+
+describe('a call that is under way to a server elsewhere ends with the signal, and so does its request', () => {
+  const never = new AbortController().signal;
+  test.each<[string, (signal: AbortSignal, client: Client) => Client]>([
+    ['', clientUntil],
+    ['in another domain', (signal, client) => clientUntil(signal, clientIn({ ...defaultDomains, api: 'x.y' }, client))],
+    ['within another that lasts', (signal, client) => clientUntil(never, clientUntil(signal, client))],
+    ['around another that lasts', (signal, client) => clientUntil(signal, clientUntil(never, client))],
+  ])('%s', async (_, made) => {
+    const { client, asked } = await unanswered();
+    const stop = new AbortController();
+    const answer = asked();
+    const call = made(stop.signal, client).resource(ConfigMaps).get({ namespace: 'n', name: 'a' });
+    const closed = once(await answer, 'close');
+    stop.abort(new Error('enough'));
+    await expect(call).rejects.toThrow('enough');
+    await closed;
+  });
+});
+
+test('what lasts is not ended', async () => {
+  const { client, asked } = await unanswered();
+  const stop = new AbortController();
+  const answer = asked();
+  const call = lastingClient(clientUntil(stop.signal, client)).resource(Leases).get({ namespace: 'n', name: 'a' });
+  const response = await answer;
+  stop.abort();
+  response.writeHead(200, { 'content-type': 'application/json' }).end('{"kind":"Lease"}');
+  expect(await call).toEqual({ kind: 'Lease' });
+});
