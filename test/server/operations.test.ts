@@ -367,6 +367,17 @@ describe('audit', () => {
     ]);
   });
 
+  test('an answer that took too long is recorded with why', async () => {
+    const events = await recorded(async ({ ask, store }) => {
+      store.hold(keyOfConfigMap('slow'));
+      await ask('alice', `GET ${configMaps}/slow?timeout=20ms`);
+      store.release();
+    });
+    const why = 'Timeout: request did not complete within requested timeout - context deadline exceeded';
+    const status = { status: 'Failure', message: why, reason: 'Timeout', details: {}, code: 504 };
+    expect(events).toMatchObject([{ stage: 'ResponseComplete', responseStatus: status, responseObject: status }]);
+  });
+
   test.skipIf(process.platform !== 'linux')('events that the disk does not take are counted', async () => {
     const audit = { policy: JSON.stringify(policy), logFile: '/dev/full' };
     await using server = await runningServer({ operations: { audit } });

@@ -1,4 +1,4 @@
-import type { ApiError } from '../../api/errors.js';
+import { type ApiError, timeout } from '../../api/errors.js';
 import type { UserInfo } from '../../api/user.js';
 import type { Authenticated, AuthenticationError } from '../../auth/authenticator.js';
 import type { Decision } from '../../auth/authorizer.js';
@@ -10,6 +10,9 @@ import { isLongRunning, kindOf } from './in-flight.js';
 import type { Operations } from './operations.js';
 import { scopeOf } from './request-metrics.js';
 
+/** What is recorded of an answer that took too long: the end of the work on it, as in Kubernetes. */
+const late = resultOf(timeout('request did not complete within requested timeout - context deadline exceeded', {}));
+
 /** One request on its way: who looks after requests is told of it here, step by step, and at the end once. */
 export class Passage {
   readonly #operations: Operations;
@@ -18,6 +21,7 @@ export class Passage {
   #record: AuditRecord | undefined;
   #leave: (() => void) | undefined;
   #panic: unknown;
+  #isLate = false;
   #over = false;
 
   constructor(operations: Operations, request: ApiRequest) {
@@ -83,6 +87,7 @@ export class Passage {
 
   /** The answer took too long; the work on it goes on, and keeps its place until it ends. */
   expired(work: Promise<unknown>): void {
+    this.#isLate = true;
     this.#operations.metrics?.of(this.#request).terminated(504);
     const leave = this.#leave;
     this.#leave = undefined;
@@ -93,7 +98,7 @@ export class Passage {
   followed(response: ApiResponse): ApiResponse {
     const { result } = response;
     if (result.type === 'watch') return { ...response, result: this.#followedWatch(result) };
-    this.#record?.answered(result);
+    this.#record?.answered(this.#isLate ? late : result);
     return { ...response, settled: (outcome) => this.#settle(outcome) };
   }
 
@@ -145,7 +150,7 @@ export class Passage {
   #unidentified(error: ApiError, annotations: Readonly<Record<string, string>> = {}): void {
     const record = this.#operations.audit?.begin(this.#request, undefined, this.#received);
     for (const [key, value] of Object.entries(annotations)) record?.annotate(key, value);
-    void record?.unidentified({ type: 'object', code: error.code, object: error.toStatus() });
+    void record?.unidentified(resultOf(error));
   }
 
   #seconds(): number {
@@ -163,3 +168,7 @@ export const settling =
   };
 
 const codeOf = (result: Result): number => ('code' in result ? result.code : 200);
+
+function resultOf(error: ApiError): Result {
+  return { type: 'object', code: error.code, object: error.toStatus() };
+}
