@@ -33,7 +33,13 @@ export async function deleteObject(
     previous,
     user: context.user,
     dryRun: context.dryRun,
-    options: { kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1', ...optionsOf(parameters) },
+    options: {
+      kind: 'DeleteOptions',
+      apiVersion: 'meta.k8s.io/v1',
+      ...optionsOf(parameters),
+      // What ends step by step is always the one that was found.
+      ...(definition.deletion && { preconditions: { uid: previous.metadata.uid, ...parameters.preconditions } }),
+    },
     warn: (text) => context.warn(text),
     annotate: context.annotate,
     caller: context.caller,

@@ -322,6 +322,16 @@ describe('objects', () => {
     ]);
   });
 
+  test('what ends step by step is deleted as the one that was found', async () => {
+    const namespaces = server.client.resource(Namespaces);
+    const { metadata } = await namespaces.create({ ...meta(Namespaces), metadata: { name: 'going' } });
+    await withHook(ValidatingWebhookConfigurations, '/allow', ['namespaces'], async () => {
+      await namespaces.delete({ name: 'going' });
+    });
+    const [deletion] = about('namespaces').filter(({ operation }) => operation === 'DELETE');
+    expect(deletion).toMatchObject({ options: { preconditions: { uid: metadata.uid } } });
+  });
+
   test('a token request is seen as what it is', async () => {
     const accounts = server.client.resource(ServiceAccounts);
     await accounts.create({ ...meta(ServiceAccounts), metadata: { name: 'sa', namespace: 'ns' } });
