@@ -162,14 +162,15 @@ function checkPreconditions(
         : undefined;
   if (wrong === undefined) return;
   if (definition.deletion !== undefined) throw conflict({ ...definition, name: metadata.name }, wrong);
-  // Kubernetes names the kind here where it otherwise names the plural.
+  // Kubernetes names the kind here where it otherwise names the plural, and as it is stored.
+  const { group, kind } = { ...definition, ...definition.storedAs };
   throw new ApiError({
     reason: 'Conflict',
-    message: `Operation cannot be fulfilled on ${groupKind(definition)} ${JSON.stringify(metadata.name)}: ${wrong}`,
+    message: `Operation cannot be fulfilled on ${groupKind({ group, kind })} ${JSON.stringify(metadata.name)}: ${wrong}`,
     details: {
       ...(metadata.name ? { name: metadata.name } : {}),
-      ...(definition.group ? { group: definition.group } : {}),
-      kind: definition.kind,
+      ...(group ? { group } : {}),
+      kind,
     },
   });
 }

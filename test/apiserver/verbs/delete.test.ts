@@ -18,3 +18,14 @@ test('a namespace that nothing holds goes with the second request', async () => 
   expect((await it.ask('DELETE', path)).code).toBe(200);
   expect((await it.ask('GET', path)).code).toBe(404);
 });
+
+test('what a deletion demands of an event in vain is told of the group it is stored in', async () => {
+  const path = '/apis/events.k8s.io/v1/namespaces/default/events/e';
+  const involvedObject = { kind: 'ConfigMap', name: 'c', namespace: 'default' };
+  await it.ask('POST', '/api/v1/namespaces/default/events', { body: { metadata: { name: 'e' }, involvedObject } });
+  const { message, details } = (await it.ask('DELETE', path, { body: { preconditions: { uid: 'another' } } })).json();
+  expect([message.split(':')[0], details]).toEqual([
+    'Operation cannot be fulfilled on Event "e"',
+    { name: 'e', kind: 'Event' },
+  ]);
+});
