@@ -3,8 +3,9 @@
 const censored = '[redacted]';
 const secretMembers =
   /^(?:authorization|proxy-authorization|cookie|set-cookie|password|passphrase|secret|secrets|token|id-?token|access-?token|refresh-?token|bearer-?token|client-?secret|private-?key|client-?key|key-?pem|client-key-data|stringdata)$/i;
+/** Each of these is tried at every place it could begin: how far it looks is bounded, or ends where the next begins. */
 const secretTexts =
-  /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)|\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*|\b(?:Bearer|Basic)\s+[\w.~+/=-]{8,}/g;
+  /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)|\beyJ[\w-]{8,1024}\.[\w-]{8,}\.[\w-]*|\b(?:Bearer|Basic)\s+[\w.~+/=-]{8,}/g;
 
 /** Deeper or longer values are cut: a log line is not the place for them. */
 const limits = { depth: 6, members: 100, text: 8_192 };
@@ -14,7 +15,7 @@ const cleanText = (text: string): string =>
 
 /** A URL, or a text with one, without the tokens among its parameters, however their names are spelt. */
 export const withoutTokens = (text: string): string =>
-  text.replace(/([?&;]([^=&;\s]*)=)[^&;\s]*/g, (parameter, beginning: string, name: string) =>
+  text.replace(/([?&;]([^=?&;\s]*)=)[^&;\s]*/g, (parameter, beginning: string, name: string) =>
     new URLSearchParams(name.toLowerCase()).has('access_token') ? `${beginning}${censored}` : parameter,
   );
 
