@@ -28,6 +28,8 @@ export class IssuerKeys {
   readonly #log: Logger;
   #fetched: Fetched | undefined;
   #asked = Number.NEGATIVE_INFINITY;
+  /** It did not answer last time: nobody waits for it with a token that the keys known may verify. */
+  #isAway = false;
   #underway: Promise<void> | undefined;
 
   constructor(
@@ -43,8 +45,9 @@ export class IssuerKeys {
   /** Keys of this id; without one, all. undefined: the issuer has not been reached yet. Never fails. */
   async withId(keyId: string): Promise<readonly IssuerKey[] | undefined> {
     const isOld = this.#fetched === undefined || this.#clock.monotonic() - this.#fetched.at > maxAgeMs;
-    const found = this.#among(keyId);
-    if (isOld || found?.length === 0) await this.#refresh();
+    const isKnown = Boolean(this.#among(keyId)?.length);
+    const refreshed = isOld || !isKnown ? this.#refresh() : undefined;
+    if (!isKnown || !this.#isAway) await refreshed;
     return this.#among(keyId);
   }
 
@@ -74,8 +77,10 @@ export class IssuerKeys {
     try {
       const keys = await this.#keysOf(await this.#keySetUri());
       this.#fetched = { keys, at: this.#clock.monotonic() };
+      this.#isAway = false;
       this.#log.debug({ issuer: this.#issuer.url, keys: keys.length }, 'fetched the keys of an issuer');
     } catch (error) {
+      this.#isAway = true;
       this.#log.warn({ issuer: this.#issuer.url, err: error }, 'the keys of an issuer cannot be fetched');
     }
   }

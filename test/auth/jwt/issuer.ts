@@ -62,6 +62,8 @@ export class IssuerServer {
   issuer = issuerUrl;
   /** Answers nothing, as if it were gone. */
   down = false;
+  /** Takes what it is asked and never answers. */
+  silent = false;
   readonly asked: string[] = [];
 
   constructor(keys: readonly TestKey[]) {
@@ -70,6 +72,7 @@ export class IssuerServer {
 
   readonly fetch: FetchText = async (url) => {
     this.asked.push(url);
+    if (this.silent) await new Promise(() => {});
     if (this.down) throw new Error('connect ECONNREFUSED');
     if (url.endsWith('/.well-known/openid-configuration')) {
       return { status: 200, text: JSON.stringify({ issuer: this.issuer, jwks_uri: `${issuerUrl}/keys` }) };

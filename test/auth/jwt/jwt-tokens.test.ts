@@ -296,6 +296,19 @@ describe('keys', () => {
     expect(await tokens.authenticateToken(later, [])).toBeDefined();
   });
 
+  test('keep nobody waiting for an issuer that was away and does not answer', async () => {
+    const tokens = open();
+    const token = testToken({ ...claims, uid: 'u', exp: now + 100_000 }, key);
+    await tokens.authenticateToken(token, []);
+    server.down = true;
+    await clock.advance(3_700_000);
+    await tokens.authenticateToken(token, []);
+    server.silent = true;
+    await clock.advance(10_000);
+    expect(await tokens.authenticateToken(token, [])).toBeDefined();
+    expect(server.asked).toHaveLength(4);
+  });
+
   test('of a document that is another issuer’s do not count', async () => {
     server.issuer = 'https://evil.example.org';
     await expect(ask(good)).rejects.toThrow('oidc: authenticator not initialized');
