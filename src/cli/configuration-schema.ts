@@ -22,7 +22,9 @@ export const configuration = z.strictObject({
   port: z.number().int().min(0).max(65_535).default(defaults.port),
   dataDir: z.string().min(1).default(defaults.dataDir),
   store: z.string().min(1).optional(),
-  controllers: z.union([z.literal('all'), z.array(z.string())]).default(defaults.controllers),
+  controllers: z
+    .union([z.literal('all'), z.array(z.string())], 'must be all or a list of names')
+    .default(defaults.controllers),
   logLevel: z.enum(['debug', 'info', 'warn', 'error']).default(defaults.logLevel),
   logFormat: z.enum(['auto', 'pretty', 'json']).default(defaults.logFormat),
   authorization: z

@@ -63,9 +63,19 @@ describe('a bad configuration ends with 1', () => {
       /^kedge: .*twice\.yaml: line 3: key "anonymous" already set in map$/m,
     ],
     [
+      'options in a second document',
+      () => ['--config', file('two.yaml', '# one\n---\nport: 0\n--- # two\nanonymous: false\n')],
+      /^kedge: .*two\.yaml: must be one document: there is another behind "---"$/m,
+    ],
+    [
       'a value of the wrong type',
       () => ['--config', file('type.yaml', 'anonymous: perhaps')],
       /^kedge: .*type\.yaml: anonymous: /,
+    ],
+    [
+      'a word that is no list of controllers',
+      () => ['--config', file('some.yaml', 'controllers: some')],
+      /^kedge: .*some\.yaml: controllers: must be all or a list of names$/m,
     ],
     [
       'half a pair',
