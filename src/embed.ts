@@ -116,7 +116,7 @@ async function start(options: ServerOptions, given: Start): Promise<OpenedServer
 
   const objects = new StoredObjects(store, clock);
   let address = 'localhost';
-  let clientAnchors = (): string => '';
+  let clientIssuers = (): string => '';
   const { authentication, authorizer, roles, nodeRestriction } = await openAccess(options, {
     credentials,
     objects,
@@ -125,7 +125,7 @@ async function start(options: ServerOptions, given: Start): Promise<OpenedServer
     log,
     signal: stopping.signal,
     serverAddress: () => address,
-    signerAnchors: () => clientAnchors(),
+    signerIssuers: () => clientIssuers(),
     secretTokenUsed: recordTokenUse({ client: () => clientOf(apiserver, 'kube-apiserver'), domains, clock, log }),
     certificateLifetimeLeft: (seconds) => operations.onClientCertificate(seconds),
   });
@@ -212,7 +212,7 @@ async function start(options: ServerOptions, given: Start): Promise<OpenedServer
     log,
     signal: stopping.signal,
   });
-  clientAnchors = opened.clientAnchors;
+  clientIssuers = opened.clientIssuers;
   const onIssued =
     metrics === undefined
       ? undefined

@@ -1,7 +1,7 @@
 import { type Secret, Secrets } from '../../src/api/kinds/secret.js';
 import type { Client } from '../../src/client/client.js';
 import { openObjectCache } from '../../src/client/object-cache.js';
-import { anchorsOf, readCaState } from '../../src/pki/ca-state.js';
+import { anchorsOf, issuersOf, readCaState } from '../../src/pki/ca-state.js';
 import { type CertificateAuthority, loadCertificateAuthority } from '../../src/pki/certificate-authority.js';
 import { PkiError } from '../../src/pki/pki-error.js';
 import type { Clock } from '../../src/runtime/clock.js';
@@ -13,6 +13,8 @@ export interface SecretCa {
   current(): CertificateAuthority;
   /** PEM of what verifies its certificates, past and future ones too; empty while there was none. */
   anchors(): string;
+  /** PEM of its own certificates, past and future ones too; empty while there was none. */
+  issuers(): string;
   /** Resolves when the Secret was looked at for the first time, or the signal aborted. */
   readonly ready: Promise<void>;
 }
@@ -27,7 +29,7 @@ export function followCaSecret(
   { signal, clock, log }: { readonly signal: AbortSignal; readonly clock: Clock; readonly log: Logger },
 ): SecretCa {
   const object = `${secret.namespace}/${secret.name}`;
-  let known: { readonly ca: CertificateAuthority; readonly anchors: string } | undefined;
+  let known: { readonly ca: CertificateAuthority; readonly anchors: string; readonly issuers: string } | undefined;
   let problem = 'it was not found';
 
   const take = ({ data = {} }: Secret): void => {
@@ -36,7 +38,7 @@ export function followCaSecret(
       const { certificate, key } = state.signing;
       const ca = loadCertificateAuthority({ certificate, key, clock });
       if (ca.keyId !== known?.ca.keyId) log.info({ object, keyId: ca.keyId }, 'took the CA of a Secret');
-      known = { ca, anchors: anchorsOf(state) };
+      known = { ca, anchors: anchorsOf(state), issuers: issuersOf(state) };
     } catch (error) {
       if (!(error instanceof PkiError)) throw error;
       problem = error.message;
@@ -59,6 +61,7 @@ export function followCaSecret(
       return known.ca;
     },
     anchors: () => known?.anchors ?? '',
+    issuers: () => known?.issuers ?? '',
     ready: cache.synced,
   };
 }

@@ -1,4 +1,4 @@
-import { anchorOf, type CaState, certificateOf } from './ca-state.js';
+import { anchorOf, type CaState, certificateOf, issuerOf } from './ca-state.js';
 import { defaultAuthoritySeconds, type KeyPair } from './certificate-authority.js';
 
 /**
@@ -141,10 +141,11 @@ export function switched(state: CaState, now: number, policy: RotationPolicy): C
     throw new UnsafeStep(`the next key must not sign yet: ${problem?.why}`);
   const longestSeconds = Math.max(state.longestSeconds, policy.maxSeconds);
   const until = Math.min(certificateOf(state.signing).notAfter, now + longestSeconds * 1_000 + policy.marginMs);
+  const [anchor, issuer] = [anchorOf(state.signing), issuerOf(state.signing)];
   return {
     generation: state.generation + 1,
     signing: state.next.pair,
-    retiring: [...state.retiring, { anchor: anchorOf(state.signing), until }],
+    retiring: [...state.retiring, { anchor, until, ...(issuer === anchor ? {} : { issuer }) }],
     // What the old key signed counted for its retirement.
     longestSeconds: policy.maxSeconds,
   };

@@ -28,6 +28,8 @@ export interface NextCa {
 export interface RetiringCa {
   /** PEM of the anchor. */
   readonly anchor: string;
+  /** PEM of the CA's own certificate, where the anchor stands above it. */
+  readonly issuer?: string;
   /** It is published until then, in milliseconds since the epoch. */
   readonly until: number;
 }
@@ -98,13 +100,18 @@ function readFacts(text: string): Facts | undefined {
       typeof longestSeconds === 'number' &&
       (seenSince === undefined || typeof seenSince === 'number') &&
       Array.isArray(retiring) &&
-      retiring.every((one) => typeof one?.anchor === 'string' && typeof one.until === 'number');
+      retiring.every(isRetiring);
     if (isWhole) return facts as Facts;
   } catch {
     // Told below.
   }
   throw new PkiError('authority', `${members.facts} of the Secret is no state of a CA`);
 }
+
+const isRetiring = (one: Partial<RetiringCa> | null): boolean =>
+  typeof one?.anchor === 'string' &&
+  typeof one.until === 'number' &&
+  (one.issuer === undefined || typeof one.issuer === 'string');
 
 /** The Secret's data for a state; members that are not of a CA are kept. */
 export function writeCaState(state: CaState, before: SecretData = {}): SecretData {
@@ -138,6 +145,18 @@ export const anchorsOf = ({ signing, next, retiring }: CaState): string =>
     ...(next === undefined ? [] : [anchorOf(next.pair)]),
     ...retiring.map(({ anchor }) => anchor),
   ].join('');
+
+/** PEM of the CA's own certificates, of the same times. Who is trusted above them issues to others as well. */
+export const issuersOf = ({ signing, next, retiring }: CaState): string =>
+  [
+    issuerOf(signing),
+    ...(next === undefined ? [] : [issuerOf(next.pair)]),
+    ...retiring.map(({ anchor, issuer = anchor }) => issuer),
+  ].join('');
+
+/** PEM of the first certificate of a chain. */
+export const issuerOf = (pair: Pick<KeyPair, 'certificate'>): string =>
+  encodePem('CERTIFICATE', certificateOf(pair).der);
 
 /** PEM of the last certificate of a chain. */
 export function anchorOf({ certificate }: Pick<KeyPair, 'certificate'>): string {

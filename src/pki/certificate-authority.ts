@@ -28,8 +28,10 @@ import { type Validity, validity } from './validity.js';
 
 /** Issues certificates. Fails with PkiError for what it is given; with other errors if signing itself fails. */
 export interface CertificateAuthority {
-  /** PEM of the certificate that verifies what is issued. */
+  /** PEM of the certificate that verifies what is issued: the CA's own, or the last of those above it. */
   readonly anchors: string;
+  /** PEM of the CA's own certificate. */
+  readonly issuer: string;
   /** Hexadecimal key identifier; another key has another one. */
   readonly keyId: string;
   /** The CA's own certificate. */
@@ -237,6 +239,7 @@ function authority({ certificate, chain, key, clock }: Authority): CertificateAu
 
   return {
     anchors: pemOf(chain.slice(-1)),
+    issuer: pemOf(chain.slice(0, 1)),
     keyId: (certificate.subjectKeyId ?? keyIdentifier(certificate.publicKey.raw)).toString('hex'),
     certificate,
 

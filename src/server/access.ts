@@ -36,7 +36,7 @@ export async function openAccess(
     readonly signal: AbortSignal;
     serverAddress(): string;
     /** PEM of CAs of signers whose certificates say who is calling. */
-    signerAnchors(): string;
+    signerIssuers(): string;
     secretTokenUsed(secret: Secret): void;
     certificateLifetimeLeft(seconds: number): void;
   },
@@ -54,7 +54,7 @@ export async function openAccess(
       webhook: await openTokenWebhook(options, apiAudiences, given),
       keySetUri: options.serviceAccountKeySetUri,
       serverAddress: given.serverAddress,
-      clientCa: joined(() => credentials.ca.anchors, given.signerAnchors),
+      clientCa: joined(() => credentials.ca.issuer, given.signerIssuers),
       moreClientCas: options.clientCa,
       tokenFile: options.tokenFile,
       frontProxy: options.frontProxy,

@@ -47,8 +47,8 @@ export interface OpenedSigners {
   readonly signers: readonly Signer[];
   /** CAs in Secrets that are made and replaced here. */
   readonly rotated: readonly RotatedCa[];
-  /** PEM of what verifies client certificates of signers with a CA of their own, as of now. */
-  clientAnchors(): string;
+  /** PEM of the CAs of their own that client signers have, as of now: not of what stands above these. */
+  clientIssuers(): string;
   /** Resolves once the signal has aborted and every program has ended. */
   readonly ended: Promise<void>;
 }
@@ -74,7 +74,7 @@ export async function openSigners(given: SignersToOpen): Promise<OpenedSigners> 
       ...given.own,
     ],
     rotated: rotatedCas(given),
-    clientAnchors: () => clientAuthorities.map(({ anchors }) => anchors()).join(''),
+    clientIssuers: () => clientAuthorities.map(({ issuers }) => issuers()).join(''),
     ended: Promise.all(opened.map(({ ended }) => ended)).then(() => {}),
   };
 }
@@ -101,8 +101,8 @@ interface OpenedSigner {
   readonly name: string;
   /** One for each spelling. */
   readonly signers: readonly Signer[];
-  /** PEM, as of now; empty while not known. */
-  anchors(): string;
+  /** PEM, as of now; empty while not known. Of a program: what it says verifies its certificates. */
+  issuers(): string;
   /** Of a program: resolves once it has. */
   readonly ended?: Promise<void>;
 }
@@ -111,6 +111,7 @@ interface OpenedSigner {
 interface Authority {
   current(): CertificateAuthority;
   anchors(): string;
+  issuers(): string;
 }
 
 async function openConfigured(signer: ConfiguredSigner, given: SignersToOpen): Promise<OpenedSigner> {
@@ -119,13 +120,13 @@ async function openConfigured(signer: ConfiguredSigner, given: SignersToOpen): P
   const names = spellings(name, domains);
   const maxSeconds = signer.maxSeconds ?? given.maxSeconds;
   if ('command' in signer) return openCommand(signer, names, given);
-  const { current, anchors } = await openAuthority(signer, given);
+  const { current, anchors, issuers } = await openAuthority(signer, given);
   return {
     name,
     signers: names.map((serves) =>
       caSigner({ serves, authority: current, anchors, domains, ...optional({ maxSeconds }) }),
     ),
-    anchors,
+    issuers,
   };
 }
 
@@ -141,11 +142,17 @@ async function openAuthority(
     const key = await openPkcs11Key({ ...token, pin: pin.split('\n')[0]?.trim() ?? '', certificate });
     signal.addEventListener('abort', () => key.close(), { once: true });
     const ca = loadCertificateAuthority({ certificate, key, clock });
-    return { current: () => ca, anchors: () => ca.anchors };
+    return authorityOf(() => ca);
   }
   const files = await openCaFiles({ ...signer, clock, log, signal });
-  return { current: () => files.current(), anchors: () => files.current().anchors };
+  return authorityOf(() => files.current());
 }
+
+const authorityOf = (current: () => CertificateAuthority): Authority => ({
+  current,
+  anchors: () => current().anchors,
+  issuers: () => current().issuer,
+});
 
 const readText = (file: string): Promise<string> =>
   readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -199,7 +206,7 @@ async function openCommand(
   const maxSeconds = signer.maxSeconds ?? given.maxSeconds ?? year;
   return {
     name,
-    anchors: () => known,
+    issuers: () => known,
     ended,
     signers: names.map((serves) =>
       defineSigner({

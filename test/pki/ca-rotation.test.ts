@@ -12,11 +12,20 @@ import {
   UnsafeStep,
   withLifetime,
 } from '../../src/pki/ca-rotation.js';
-import { anchorOf, anchorsOf, type CaState, certificateOf, readCaState, writeCaState } from '../../src/pki/ca-state.js';
+import {
+  anchorOf,
+  anchorsOf,
+  type CaState,
+  certificateOf,
+  issuersOf,
+  readCaState,
+  writeCaState,
+} from '../../src/pki/ca-state.js';
 import { readPemCertificates } from '../../src/pki/certificate.js';
 import {
   type CertificateAuthority,
   createAuthorityKeyPair,
+  createCertificateAuthority,
   type KeyPair,
   loadCertificateAuthority,
 } from '../../src/pki/certificate-authority.js';
@@ -114,6 +123,16 @@ test('an old anchor stays for the longest lifetime that was granted, and no long
   expect(switched(long, start + day, policy).retiring[0]?.until).toBe(start + 31 * day + hour);
   const longer = withLifetime(long, (500 * day) / 1_000);
   expect(switched(longer, start + day, policy).retiring[0]?.until).toBe(certificateOf(first).notAfter);
+});
+
+test('of a CA below another its own certificate stays as long as the anchor', async () => {
+  const root = await createCertificateAuthority({ commonName: 'root' });
+  const below = await root.issueAuthority({ commonName: 'below' });
+  const after = switched(seenSince(announced({ ...steady, signing: below }, second), start), start + day, policy);
+  const { retiring } = readCaState(writeCaState(after));
+  expect(retiring).toMatchObject([{ anchor: root.anchors, issuer: loadCertificateAuthority(below).issuer }]);
+  expect(issuersOf(after)).toBe(second.certificate + loadCertificateAuthority(below).issuer);
+  expect(anchorsOf(after)).toBe(second.certificate + root.anchors);
 });
 
 test('what is left open follows from the lifetime', () => {

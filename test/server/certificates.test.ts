@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request as httpsRequest } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +18,12 @@ import { wellKnown } from '../../src/api/user.js';
 import { createServer, type Server } from '../../src/embed.js';
 import { readCaState } from '../../src/pki/ca-state.js';
 import { readPemCertificates } from '../../src/pki/certificate.js';
-import { createAuthorityKeyPair, type KeyPair } from '../../src/pki/certificate-authority.js';
+import {
+  createAuthorityKeyPair,
+  createCertificateAuthority,
+  type KeyPair,
+  loadCertificateAuthority,
+} from '../../src/pki/certificate-authority.js';
 import { ledgerHash, verifyLedger } from '../../src/pki/certificate-ledger.js';
 import { encode, oid, sequence, setOf, tags } from '../../src/pki/der.js';
 import { privateKeyPem } from '../../src/pki/key-pair.js';
@@ -157,7 +162,7 @@ describe('a CA in a Secret', () => {
     const certificate = certificatePem(await ask({ name: 'caller', signerName: clientSigner })) ?? '';
     expect(leafOf(await ask({ name: 'caller-2', signerName: clientSigner }))?.issuer.commonName).toBe('client-ca 1');
     const key = privateKeyPem(await testKey());
-    const body = await review({ cert: certificate, key });
+    const body = await reviewBy(server, { certificate, key });
     expect(body).toMatchObject({ status: { userInfo: { username: 'alice' } } });
   });
 
@@ -173,28 +178,55 @@ describe('a CA in a Secret', () => {
       'kedge.internal/rotate',
     );
   });
+});
 
-  const review = (credentials: KeyPairOf): Promise<unknown> =>
-    new Promise((resolve, reject) => {
-      const body = JSON.stringify({ apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' });
-      const asking = httpsRequest(
-        `${server.url}/apis/authentication.k8s.io/v1/selfsubjectreviews`,
-        { method: 'POST', ca: server.ca, ...credentials, headers: { 'content-type': 'application/json' } },
-        (answer) => {
-          let text = '';
-          answer.on('data', (chunk) => {
-            text += chunk;
-          });
-          answer.on('end', () => resolve(JSON.parse(text)));
-        },
-      );
-      asking.on('error', reject);
-      asking.end(body);
-    });
-  interface KeyPairOf {
-    readonly cert: string;
-    readonly key: string;
-  }
+/** Who a server takes the holder of a certificate for. */
+const reviewBy = (asked: Server, { certificate: cert, key }: KeyPair): Promise<unknown> =>
+  new Promise((resolve, reject) => {
+    const body = JSON.stringify({ apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' });
+    const asking = httpsRequest(
+      `${asked.url}/apis/authentication.k8s.io/v1/selfsubjectreviews`,
+      { method: 'POST', ca: asked.ca, cert, key, headers: { 'content-type': 'application/json' } },
+      (answer) => {
+        let text = '';
+        answer.on('data', (chunk) => {
+          text += chunk;
+        });
+        answer.on('end', () => resolve(JSON.parse(text)));
+      },
+    );
+    asking.on('error', reject);
+    asking.end(body);
+  });
+
+test('a client certificate counts below a CA of the server, and not below what stands above it', async () => {
+  const root = await createCertificateAuthority({ commonName: 'root' });
+  const own = await root.issueAuthority({ commonName: 'own' });
+  const ofSigner = await root.issueAuthority({ commonName: 'of the signer' });
+  mkdirSync(file('below'));
+  writeFileSync(file('below/ca.pem'), own.certificate + own.key);
+  writeFileSync(file('below/signer.crt'), ofSigner.certificate);
+  writeFileSync(file('below/signer.key'), ofSigner.key);
+  const other = await createServer({
+    listen: { port: 0 },
+    dataDir: file('below'),
+    controllers: [],
+    certificates: {
+      signers: [{ name: clientSigner, certificateFile: file('below/signer.crt'), keyFile: file('below/signer.key') }],
+    },
+  });
+  const issued = await Promise.all(
+    [loadCertificateAuthority(own), loadCertificateAuthority(ofSigner), root].map((ca) =>
+      ca.issueClient({ commonName: 'alice', organizations: ['system:masters'], seconds: 600 }),
+    ),
+  );
+  const answers = await Promise.all(issued.map((credentials) => reviewBy(other, credentials)));
+  await other.stop();
+  expect(answers).toMatchObject([
+    { status: { userInfo: { username: 'alice' } } },
+    { status: { userInfo: { username: 'alice' } } },
+    { code: 401 },
+  ]);
 });
 
 test('anchors are published and distributed', async () => {
