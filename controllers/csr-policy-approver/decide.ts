@@ -92,14 +92,14 @@ interface Listed {
 }
 
 const patterned =
-  (separator: string, { ignoreCase = false }: { readonly ignoreCase?: boolean } = {}) =>
+  (separators: string, { ignoreCase = false }: { readonly ignoreCase?: boolean } = {}) =>
   (entry: string): ((value: string, facts: RequestFacts) => boolean) => {
     const fold = (text: string): string => (ignoreCase ? text.toLowerCase() : text);
     const pattern = parsePattern(fold(entry));
     return (value, facts) => {
       const { username = '', ...others } = substitutesOf(facts);
       // Names of accounts have no upper case.
-      return matches(pattern, fold(value), { separator, substitutes: { ...others, username: fold(username) } });
+      return matches(pattern, fold(value), { separators, substitutes: { ...others, username: fold(username) } });
     };
   };
 
@@ -109,7 +109,9 @@ function ranged(entry: string): (value: string) => boolean {
 }
 
 /** Everything of the request that a rule may list, in the order it is looked at. */
-function lists({ usages, subject = {}, names = {} }: PolicyRule): readonly Listed[] {
+function lists({ effect, usages, subject = {}, names = {} }: PolicyRule): readonly Listed[] {
+  // Nobody is approved a host by what stands behind it, and no query leads past a rule that denies.
+  const uriSeparators = effect === 'approve' ? '/?#' : '/';
   return [
     { what: 'usage', allowed: usages, values: (facts) => facts.usages, fits: (entry) => (value) => value === entry },
     ...subjectFields.map(
@@ -133,7 +135,7 @@ function lists({ usages, subject = {}, names = {} }: PolicyRule): readonly Liste
       values: ({ request }) => request.emailAddresses,
       fits: patterned('@'),
     },
-    { what: 'URI', allowed: names.uri, values: ({ request }) => request.uris, fits: patterned('/') },
+    { what: 'URI', allowed: names.uri, values: ({ request }) => request.uris, fits: patterned(uriSeparators) },
   ];
 }
 

@@ -40,13 +40,13 @@ export function parsePattern(text: string): Pattern {
   return elements;
 }
 
-/** Does the whole text match? `separator` ends a part; without one `*` is as good as `**`. */
+/** Does the whole text match? Each character of `separators` ends a part; without any `*` is as good as `**`. */
 export function matches(
   pattern: Pattern,
   text: string,
-  given: { readonly separator?: string; readonly substitutes?: Substitutes } = {},
+  given: { readonly separators?: string; readonly substitutes?: Substitutes } = {},
 ): boolean {
-  const { separator, substitutes = {} } = given;
+  const { separators = '', substitutes = {} } = given;
   const elements = substituted(pattern, substitutes);
   if (elements === undefined) return false;
   let states = withEmptyRuns([0], elements);
@@ -58,7 +58,7 @@ export function matches(
       if (element === undefined) continue;
       if ('char' in element) {
         if (element.char === char) next.push(state + 1);
-      } else if (element.run === 'any' || char !== separator) next.push(state);
+      } else if (element.run === 'any' || !separators.includes(char)) next.push(state);
     }
     states = withEmptyRuns(next, elements);
   }

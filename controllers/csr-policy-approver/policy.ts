@@ -38,7 +38,7 @@ export interface PolicyRule {
     readonly ip?: readonly string[];
     /** Patterns; parts end at `@`. */
     readonly email?: readonly string[];
-    /** Patterns; parts end at `/`. */
+    /** Patterns; parts end at `/`, where something is approved at `?` and `#` too. */
     readonly uri?: readonly string[];
     /** May DNS names with a `*` be approved? Default: no. */
     readonly wildcards?: boolean;

@@ -28,6 +28,9 @@ const harmlessAttributes: ReadonlySet<string> = new Set([
   '1.3.6.1.4.1.311.21.20',
   '1.3.6.1.4.1.311.13.2.2',
 ]);
+/** Whoever ends a text at one reads another name. URIs that have one are refused sooner. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are looked for
+const controlCharacter = /[\0-\x1f\x7f]/;
 /** rfc822Name, dNSName, uniformResourceIdentifier, iPAddress. */
 const nameKinds: ReadonlySet<number> = new Set([context(1), context(2), context(6), context(7)]);
 
@@ -37,7 +40,7 @@ const nameKinds: ReadonlySet<number> = new Set([context(1), context(2), context(
  * fields may let them pass unseen.
  */
 export function unusualPart(request: CertificateRequest): string | undefined {
-  const { subject, extensions } = request;
+  const { subject, extensions, dnsNames, emailAddresses } = request;
   const foreign = subject.attributes.find(({ type }) => !subjectTypes.has(type));
   if (foreign !== undefined) return `the subject has an attribute of type ${foreign.type}`;
   for (const [type, what] of [
@@ -48,6 +51,8 @@ export function unusualPart(request: CertificateRequest): string | undefined {
       return `the subject has several ${what}`;
     }
   }
+  const texts = [...subject.attributes.map(({ value }) => value), ...dnsNames, ...emailAddresses];
+  if (texts.some((text) => controlCharacter.test(text))) return 'a name has a control character';
   for (const { oid, value } of extensions) {
     if (oid === basicConstraints) {
       if (!isNoAuthority(value)) return 'the request asks for a CA';

@@ -64,7 +64,9 @@ describe('patterns', () => {
     ['', '', true],
     ['', 'a', false],
   ])('%j and %j: %s', (pattern, text, expected) => {
-    expect(matches(parsePattern(pattern), text, { separator: '.', substitutes: { username: 'alice' } })).toBe(expected);
+    expect(matches(parsePattern(pattern), text, { separators: '.', substitutes: { username: 'alice' } })).toBe(
+      expected,
+    );
   });
 
   test.each(['{', 'a}', '{nobody}', '***'])('%j is none', (text) => {
@@ -196,6 +198,24 @@ describe('an approving rule', () => {
       'leave: team: URI "spiffe://x/ns/shop/sa/web" is not allowed',
     ],
     [
+      'takes no query for a part of the host',
+      { names: { uri: ['https://*.shop.example/**'] } },
+      { uris: ['https://a.shop.example/?x', 'https://other.example?.shop.example/'] },
+      'leave: team: URI "https://other.example?.shop.example/" is not allowed',
+    ],
+    [
+      'takes no fragment for a part of the host',
+      { names: { uri: ['https://*.shop.example/**'] } },
+      { uris: ['https://other.example#.shop.example/'] },
+      'leave: team: URI "https://other.example#.shop.example/" is not allowed',
+    ],
+    [
+      'takes no name that ends early for some',
+      { names: { dns: ['**.shop.example'] } },
+      { dnsNames: ['other.example\0.shop.example'] },
+      'leave: team: a name has a control character',
+    ],
+    [
       'wants a lifetime asked for',
       { maxExpirationSeconds: 3_600 },
       {},
@@ -270,6 +290,12 @@ describe('a denying rule', () => {
       { usages: ['server auth'], names: { dns: ['a'] } },
       { dnsNames: ['a'] },
       'leave: never: no usage is named',
+    ],
+    [
+      'is passed by with no query',
+      { names: { uri: ['https://shop.example/*'] } },
+      { uris: ['https://shop.example/a?b'] },
+      'deny by never',
     ],
   ])('%s', async (_, rule, asking, expected) => {
     expect(await verdict({ rules: [{ ...deny, ...rule }] }, asking)).toBe(expected);
