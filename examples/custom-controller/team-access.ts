@@ -17,7 +17,7 @@ export function teamBinding({ metadata }: Namespace): RoleBinding | undefined {
 }
 
 /** Lets every team edit the namespaces that carry its label, and puts back what somebody else changed. */
-export const teamAccess = defineController<Namespace>({
+export const teamAccess = defineController({
   name: 'team-access',
   for: Namespaces,
   alsoOn: [

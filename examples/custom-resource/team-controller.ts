@@ -9,12 +9,12 @@ import {
   RoleBindings,
   writeStatus,
 } from 'kedge';
-import { type Team, Teams } from './team.ts';
+import { Teams } from './team.ts';
 import { wanted } from './wanted.ts';
 
 /** Gives every team a namespace in which its members may edit, and keeps it so. */
 export const teamController = () =>
-  defineController<Team>({
+  defineController({
     name: 'teams',
     for: Teams,
     when: ({ metadata }) => metadata.deletionTimestamp === undefined,

@@ -23,7 +23,8 @@ export type ReconcileResult = void | { readonly requeueAfterMs: number };
 /** Brings the world in line with one object. Safe to repeat at any time. */
 export type Reconcile<T extends ApiObject> = (object: T, context: ReconcileContext) => Promise<ReconcileResult>;
 
-export interface ControllerSpec<T extends ApiObject> {
+/** `S`: the kinds in `alsoOn`; both are inferred where neither is given. */
+export interface ControllerSpec<T extends ApiObject, S extends readonly ApiObject[] = readonly ApiObject[]> {
   readonly name: string;
   readonly for: ResourceType<T>;
   /**
@@ -33,7 +34,7 @@ export interface ControllerSpec<T extends ApiObject> {
   readonly fieldSelector?: string;
   /** Narrows what is watched and worked on. */
   readonly labelSelector?: string;
-  readonly alsoOn?: readonly Trigger<ApiObject>[];
+  readonly alsoOn?: { readonly [I in keyof S]: Trigger<S[I]> };
   /** Objects worked on at a time; never two workers on one. Default 1. */
   readonly concurrency?: number;
   /** Wait after the first failure of a key, doubled by every further one up to `capMs`. Default 5 ms to 1,000 s. */

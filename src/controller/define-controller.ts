@@ -20,7 +20,9 @@ import { createWorkQueue } from './work-queue.js';
  * that is not selected is none of the controller's, like one that is gone. Throws BadRequest if a selector of it or
  * of a trigger cannot be read.
  */
-export function defineController<T extends ApiObject>(spec: ControllerSpec<T>): Runnable {
+export function defineController<T extends ApiObject, const S extends readonly ApiObject[] = readonly ApiObject[]>(
+  spec: ControllerSpec<T, S>,
+): Runnable {
   const read = selectedReader<T>(spec);
   for (const trigger of spec.alsoOn ?? []) readSelectors(trigger);
   return {

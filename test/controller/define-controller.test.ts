@@ -1,7 +1,10 @@
 import { firstValueFrom } from 'rxjs';
 import { describe, expect, test } from 'vitest';
 import { noSuchResource, staleWrite } from '../../src/api/errors.js';
-import { type ApiObject, resourceType } from '../../src/api/object.js';
+import { type ConfigMap, ConfigMaps } from '../../src/api/kinds/config-map.js';
+import { type Namespace, Namespaces } from '../../src/api/kinds/namespace.js';
+import { type RoleBinding, RoleBindings } from '../../src/api/kinds/role-binding.js';
+import { type ApiObject, groupVersion, resourceType } from '../../src/api/object.js';
 import type { Client, ResourceClient } from '../../src/client/client.js';
 import { type ControllerSpec, type Runnable, TerminalError } from '../../src/controller/controller.js';
 import { defineController } from '../../src/controller/define-controller.js';
@@ -526,6 +529,37 @@ describe('a controller', () => {
     await client.resource(Parts).create({ ...thing('p'), kind: 'Part', of: 'a' });
     await clock.advance(10);
     expect(reconciles().map(({ cause }) => cause)).toEqual(['added', 'Part n/p']);
+  });
+
+  test('what changed has the type of its kind, without a word about types', async () => {
+    const clock = new FakeClock();
+    const client = new FakeClient(clock);
+    const seen: string[] = [];
+    const stop = new AbortController();
+    const controller = defineController({
+      name: 'test',
+      for: Namespaces,
+      alsoOn: [
+        { on: RoleBindings, keys: async ({ roleRef }) => [{ name: roleRef.name }] },
+        { on: ConfigMaps, keys: async ({ data }) => [{ name: data?.['of'] ?? '' }] },
+      ],
+      reconcile: async ({ spec }) => void seen.push(spec?.finalizers?.[0] ?? ''),
+    });
+    const running = createManager({ client, clock }).add(controller).run(stop.signal);
+    const [namespace, binding, map] = [Namespaces, RoleBindings, ConfigMaps].map((type) => ({
+      apiVersion: groupVersion(type),
+      kind: type.kind,
+      metadata: { name: 'n' },
+    }));
+    await client.resource(Namespaces).create({ ...namespace, spec: { finalizers: ['f'] } } as Namespace);
+    await settled();
+    await client.resource(RoleBindings).create({ ...binding, roleRef: { name: 'n' } } as RoleBinding);
+    await settled();
+    await client.resource(ConfigMaps).create({ ...map, data: { of: 'n' } } as ConfigMap);
+    await settled();
+    expect(seen).toEqual(['f', 'f', 'f']);
+    stop.abort();
+    await running;
   });
 
   test('that it could not tell whom a change concerns, because it is to stop, is no warning', async () => {
