@@ -9,8 +9,8 @@ export function connectionError(given: unknown): string {
   if (refusal !== undefined) return `dial tcp ${hostPort(address ?? '', port ?? 0)}: connect: ${refusal}`;
   if (code === 'ENOTFOUND') return `dial tcp: lookup ${hostname ?? ''}: no such host`;
   if (code === 'EAI_AGAIN') return `dial tcp: lookup ${hostname ?? ''}: server misbehaving`;
-  if (Object.hasOwn(untrusted, code)) return `tls: failed to verify certificate: x509: ${untrusted[code]}`;
-  if (error instanceof NameMismatch) return `tls: failed to verify certificate: x509: ${error.message}`;
+  const distrust = distrustOf(error, code);
+  if (distrust !== undefined) return `tls: failed to verify certificate: x509: ${distrust}`;
   if (code === 'ECONNRESET') return error.message === 'socket hang up' ? 'EOF' : 'read: connection reset by peer';
   if (code === 'EPIPE') return 'write: broken pipe';
   if (code === 'EPROTO' || code.startsWith('ERR_SSL_')) return protocolText(error.message);
@@ -49,7 +49,14 @@ const untrusted: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'certificate has expired or is not yet valid',
   CERT_NOT_YET_VALID: 'certificate has expired or is not yet valid',
   INVALID_PURPOSE: 'certificate specifies an incompatible key usage',
+  PATH_LENGTH_EXCEEDED: 'too many intermediates for path length constraint',
 };
+
+/** Why a certificate is not accepted; undefined if it is something else. Node has no code for most of the reasons. */
+function distrustOf(error: Error, code: string): string | undefined {
+  if (Object.hasOwn(untrusted, code)) return untrusted[code];
+  return code === 'UNSPECIFIED' || error instanceof NameMismatch ? error.message : undefined;
+}
 
 /** What OpenSSL says is told without where in its code it was said. */
 function protocolText(message: string): string {

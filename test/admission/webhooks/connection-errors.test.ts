@@ -17,6 +17,14 @@ test.each([
   ],
   [failure('CERT_HAS_EXPIRED'), 'tls: failed to verify certificate: x509: certificate has expired or is not yet valid'],
   [
+    failure('PATH_LENGTH_EXCEEDED', {}, 'path length constraint exceeded'),
+    'tls: failed to verify certificate: x509: too many intermediates for path length constraint',
+  ],
+  [
+    failure('UNSPECIFIED', {}, 'permitted subtree violation'),
+    'tls: failed to verify certificate: x509: permitted subtree violation',
+  ],
+  [
     failure('EPROTO', {}, 'ssl3_get_record:wrong version number'),
     'tls: first record does not look like a TLS handshake',
   ],
