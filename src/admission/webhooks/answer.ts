@@ -52,7 +52,7 @@ export function verdictOf(review: JsonObject, question: Question): Verdict {
   const allowed = read.flag('allowed');
   const status = statusOf(member(response, 'status', 'AdmissionResponse', 'response.status'));
   const patch = read.bytes('patch');
-  const patchType = read.text('patchType');
+  const patchType = read.text('patchType', 'v1.PatchType');
   const auditAnnotations = texts(
     member(response, 'auditAnnotations', 'AdmissionResponse', 'response.auditAnnotations'),
   );
@@ -122,7 +122,7 @@ function statusOf(status: JsonObject | undefined): DenialStatus | undefined {
   const details = member(status, 'details', 'Status', 'response.status.details');
   return {
     message: read.text('message') ?? '',
-    reason: read.text('reason') ?? '',
+    reason: read.text('reason', 'v1.StatusReason') ?? '',
     code: read.integer('code') ?? 0,
     details: details === undefined ? undefined : detailsOf(details),
   };

@@ -251,7 +251,7 @@ function replyOf({ statusCode: status = 0, headers }: IncomingMessage, body: Buf
     status,
     contentType: headers['content-type'],
     body,
-    ...((status === 307 || status === 308) && location !== undefined ? { location } : {}),
+    ...((status === 307 || status === 308) && location ? { location } : {}),
     ...(asksToWait ? { retryMs: Number(retryAfter) * 1_000 } : {}),
   };
 }

@@ -91,8 +91,8 @@ async function httpFailure({ status, contentType, body }: HookReply): Promise<st
 async function statusMessage(body: Buffer): Promise<string | undefined> {
   const value = await parsed(body).catch(() => undefined);
   if (!isObject(value) || value['status'] !== 'Failure') return undefined;
-  const { kind = 'Status', apiVersion = 'v1', message } = value;
-  if ((kind || 'Status') !== 'Status' || (apiVersion || 'v1') !== 'v1') return undefined;
+  const { kind, apiVersion, message } = value;
+  if (kind !== 'Status' || (apiVersion || 'v1') !== 'v1') return undefined;
   return typeof message === 'string' ? message : '';
 }
 

@@ -83,6 +83,8 @@ describe('an answer that makes no sense', () => {
       review({ status: { code: 1.5 } }),
       'json: cannot unmarshal number 1.5 into Go struct field Status.response.status.code of type int32',
     ],
+    ['reason', review({ status: { reason: 5 } }), 'field Status.response.status.reason of type v1.StatusReason'],
+    ['patch type', review({ patchType: 5 }), 'field AdmissionResponse.response.patchType of type v1.PatchType'],
     ['code too large', review({ status: { code: 2 ** 31 } }), 'of type int32'],
     [
       'warnings',

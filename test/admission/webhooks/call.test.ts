@@ -133,6 +133,12 @@ test('a redirect within the server is followed with the review', async () => {
   ]);
 });
 
+test('a redirect to nothing is the answer', async () => {
+  const { hook, client } = await world((_, response) => void response.writeHead(307, { location: '' }).end('x'));
+  expect(await client.post(call(hook, '/'))).toMatchObject({ status: 307 });
+  expect(hook.asked).toHaveLength(1);
+});
+
 test('one that asks to come again later is asked again then, ten times at the most', async () => {
   const clock = new FakeClock();
   const { hook, client } = await world(

@@ -38,6 +38,7 @@ describe('what is said of an answer by its code', () => {
     [500, failure, 'application/json', 'says a Status'],
     [409, failure, 'text/plain', 'says a Status'],
     [409, '{"status":"Success","message":"x"}', 'application/json', 'the server reported a conflict'],
+    [409, '{"status":"Failure","message":"x"}', 'application/json', 'the server reported a conflict'],
   ])('%d %.20s of %s', async (status, body, contentType, text) => {
     await expect(read(status, body, contentType)).rejects.toThrow(text);
   });
