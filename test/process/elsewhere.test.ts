@@ -84,14 +84,15 @@ test('custom resources are accepted and cleaned up', async () => {
 });
 
 test('controllers that were chosen and have nothing to do are told of', async () => {
-  const chosen = ['--controllers', 'csr-signer,namespace', '--log-format', 'json'];
+  // What verifies the API server is published by whoever runs root-ca-publisher.
+  const chosen = ['--controllers', 'csr-signer,trust-bundle-publisher,namespace', '--log-format', 'json'];
   const program = await startKedge(['controllers', '--kubeconfig', server.kubeconfig, ...chosen]);
   await eventually(
     async () => program.stdout,
     (text) => text.includes('"controllers":["namespace"]'),
   );
   expect(program.stdout).toContain(
-    '"controllers":["csr-signer"],"msg":"chosen, but nothing is configured for them to do"',
+    '"controllers":["csr-signer","trust-bundle-publisher"],"msg":"chosen, but nothing is configured for them to do"',
   );
   await program.stop();
 });
