@@ -142,8 +142,9 @@ export class Listener {
         this.#run(new Http2Exchange(stream, headers, rawHeaders));
       },
     );
-    this.#server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-      if (this.#answering.has(socket) || !socket.writable) socket.destroy();
+    this.#server.on('clientError', (error: NodeJS.ErrnoException & { readonly rawPacket?: Buffer }, socket: Socket) => {
+      if (error.code === 'HPE_PAUSED' && error.rawPacket !== undefined) readLater(socket, error.rawPacket);
+      else if (this.#answering.has(socket) || !socket.writable) socket.destroy();
       else socket.end(refusalText(error.code), () => socket.destroy());
     });
     this.#server.on('tlsClientError', (error) => {
@@ -265,6 +266,18 @@ export class Listener {
 }
 
 const ignore = (): void => {};
+
+/**
+ * Over HTTP/1.1 Node reads no further while an answer is not yet with the system, and calls it an error when what TLS had
+ * already taken in goes on: the body behind the head of a request that follows an answer of 16 KiB at once. That is
+ * handed over when Node goes on.
+ */
+function readLater(socket: Socket, bytes: Buffer): void {
+  socket.once('resume', () => {
+    if (socket.isPaused()) readLater(socket, bytes);
+    else socket.emit('data', bytes);
+  });
+}
 
 const isHttp2 = (socket: Socket): boolean => 'alpnProtocol' in socket && socket.alpnProtocol === 'h2';
 

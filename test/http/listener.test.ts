@@ -160,6 +160,31 @@ describe('HTTP/1.1', () => {
     expect((await all).toString().match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200']);
   });
 
+  test('a body that comes while an answer is on its way is read once that was taken, however many records it has', async () => {
+    const long = 8_000_000;
+    const body = 40_000;
+    const { raw } = await listening({}, async (request) => {
+      const sent = request.method === 'PUT' ? await request.body() : undefined;
+      const text = sent !== undefined && 'bytes' in sent ? `read ${sent.bytes.length}.` : 'x'.repeat(long);
+      return { result: { type: 'text', code: 200, text } };
+    });
+    const { socket, send, all } = await raw('http/1.1');
+    const put = (header = ''): string =>
+      `PUT / HTTP/1.1\r\nhost: a\r\n${header}content-length: ${body}\r\n\r\n${'y'.repeat(body)}`;
+    socket.pause();
+    send('GET / HTTP/1.1\r\nhost: a\r\n\r\n');
+    await eventually(
+      () => socket.readableLength,
+      (length) => length > 0,
+    );
+    send(`${put()}${put('connection: close\r\n')}`);
+    await new Promise(setImmediate);
+    socket.resume();
+    const text = (await all).toString();
+    expect(text.match(/read \d+\./g)).toEqual([`read ${body}.`, `read ${body}.`]);
+    expect(text.length).toBeGreaterThan(long);
+  });
+
   test('an idle connection is closed', async () => {
     const { raw } = await listening({ idleMs: 10 });
     const connection = await raw('http/1.1');
