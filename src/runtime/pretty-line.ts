@@ -23,20 +23,43 @@ export function prettyLine(json: string, options: { readonly colour: boolean }):
   ];
   const tail = Object.entries(rest).map(([name, value]) => `${paint('cyan', visible(name))}=${shown(value)}`);
   const error = err === undefined ? [] : [`${paint('red', 'err')}=${shown(errorText(err))}`];
+  const place = faultPlace(err);
+  if (place !== undefined) error.push(`${paint('red', 'at')}=${shown(place)}`);
   return `${[...head, ...tail, ...error].join(' ')}\n`;
 }
 
-function parse(json: string): Readonly<Record<string, unknown>> | undefined {
+function parse(json: string): Fields | undefined {
   try {
     const value: unknown = JSON.parse(json);
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
+    return isFields(value) ? value : undefined;
   } catch {
     return undefined;
   }
 }
 
-const errorText = (err: unknown): unknown =>
-  typeof err === 'object' && err !== null && 'message' in err ? err.message : err;
+type Fields = Readonly<Record<string, unknown>>;
+const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
+
+/** What went wrong, and what it came of: `fetch failed` alone tells nobody why. */
+function errorText(err: unknown): unknown {
+  if (!isFields(err) || !('message' in err)) return err;
+  const { message, code, cause } = err;
+  const own = message || code;
+  const behind = cause === undefined ? '' : String(errorText(cause));
+  return behind === '' || String(own).includes(behind) ? own : `${own}: ${behind}`;
+}
+
+/** Errors that JavaScript throws where a program is wrong. */
+const faults: readonly unknown[] = ['TypeError', 'ReferenceError', 'RangeError'];
+
+/** Where the program is wrong: the first line of the stack that is neither Node's nor a package's. */
+const faultPlace = (err: unknown): string | undefined =>
+  isFields(err) && faults.includes(err['type'])
+    ? String(err['stack'])
+        .split('\n')
+        .find((line) => /^ +at /.test(line) && !/node:|node_modules/.test(line))
+        ?.replace(/^ +at /, '')
+    : undefined;
 
 const plain = /^[\w./:@*+-]+$/;
 const shown = (value: unknown): string =>

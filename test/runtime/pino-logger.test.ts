@@ -142,6 +142,25 @@ describe('pretty lines', () => {
     expect(prettyLine(line, { colour: true })).toContain('\u001b[33mWARN ');
   });
 
+  test('tell what an error came of, and where a program is wrong', () => {
+    const lines: string[] = [];
+    const log = createLogger({ format: 'pretty', destination: { write: (line) => lines.push(line) } });
+    const errOf = (err: unknown): string | undefined => {
+      log.warn({ err }, 'x');
+      return lines.at(-1)?.match(/err=.*/)?.[0];
+    };
+    const refused = Object.assign(new Error(''), { code: 'ECONNREFUSED' });
+    expect(errOf(new Error('cannot ask', { cause: refused }))).toBe('err="cannot ask: ECONNREFUSED"');
+    expect(errOf(new Error('not read: why', { cause: new Error('why') }))).toBe('err="not read: why"');
+    expect(errOf('a text')).toBe('err="a text"');
+    const fault = new TypeError('x is not a function');
+    fault.stack = `TypeError: ${fault.message}
+    at node:internal/timers:1:1
+    at ask (/app/node_modules/some/index.js:1:2)
+    at async Object.reconcile (/app/teams.ts:30:12)`;
+    expect(errOf(fault)).toBe('err="x is not a function" at="async Object.reconcile (/app/teams.ts:30:12)"');
+  });
+
   test('cannot steer a terminal', () => {
     const nasty = JSON.stringify({ msg: 'a\u001b[2Jb\nc', [`k\u001b`]: '\u009b31m', time: '', level: 'info' });
     const out = prettyLine(nasty, { colour: false });
