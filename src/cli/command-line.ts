@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { ConfigurationError, type Flags } from './configuration.js';
 
@@ -7,6 +8,7 @@ export async function runCommandLine(argv: readonly string[]): Promise<number> {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   const program = new Command('kedge')
     .description('A Kubernetes-style control plane for identity, certificates and trust')
+    .version(createRequire(import.meta.url)('kedge/package.json').version)
     .exitOverride()
     .showHelpAfterError(false);
 

@@ -33,6 +33,11 @@ describe('wrong usage ends with 2', () => {
     refused(await runKedge(args), 2, sentence);
   });
 
+  test('to ask for the version is no failure', async () => {
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly version: string };
+    expect(await runKedge(['--version'])).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' });
+  });
+
   test('help is no failure', async () => {
     const { code, stdout } = await runKedge(['serve', '--help']);
     expect(code).toBe(0);
