@@ -8,7 +8,7 @@ export async function runCommandLine(argv: readonly string[]): Promise<number> {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   const program = new Command('kedge')
     .description('A Kubernetes-style control plane for identity, certificates and trust')
-    .version(createRequire(import.meta.url)('kedge/package.json').version)
+    .version(createRequire(import.meta.url)('../../package.json').version)
     .exitOverride()
     .showHelpAfterError(false);
 
