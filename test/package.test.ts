@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -27,7 +27,8 @@ beforeAll(async () => {
   const source = join(project, 'source');
   const built = await run(process.execPath, [join(root, 'scripts/build.mjs'), '--out', join(source, 'dist')]);
   expect(built).toMatchObject({ code: 0, stderr: '' });
-  for (const file of ['package.json', 'README.md', 'CHANGELOG.md', 'LICENSE', 'config']) {
+  const pages = readdirSync(root).filter((file) => file.endsWith('.md'));
+  for (const file of ['package.json', 'LICENSE', 'config', 'docs', 'examples', ...pages]) {
     cpSync(join(root, file), join(source, file), { recursive: true });
   }
   const packed = await promisify(execFile)('npm', ['pack', '--ignore-scripts', '--json', '--loglevel=error'], {
@@ -46,10 +47,14 @@ afterAll(() => rmSync(project, { recursive: true, force: true }));
 
 test('it holds what it is to hold, and nothing of how it is made', () => {
   const kinds = new Set(
-    files.map((file) => (file.startsWith('dist/') ? `dist/**${/(\.d\.ts|\.js)$/.exec(file)?.[0]}` : file)),
+    files.map((file) =>
+      file.replace(/^(dist|docs|examples)\/.*?(\.d\.ts|\.\w+)$/, (_, folder, end) => `${folder}/**${end}`),
+    ),
   );
   expect([...kinds].sort()).toEqual([
+    'ARCHITECTURE.md',
     'CHANGELOG.md',
+    'CONTRIBUTING.md',
     'LICENSE',
     'README.md',
     'config/samples/certificate-signing-request.yaml',
@@ -59,8 +64,25 @@ test('it holds what it is to hold, and nothing of how it is made', () => {
     'config/server.yaml',
     'dist/**.d.ts',
     'dist/**.js',
+    'docs/**.md',
+    'examples/**.md',
+    'examples/**.py',
+    'examples/**.ts',
+    'examples/**.yaml',
     'package.json',
   ]);
+});
+
+test('links of its pages lead to what it holds', () => {
+  const pages = files.filter((file) => file.endsWith('.md'));
+  const broken = pages.flatMap((page) =>
+    [...readFileSync(join(installed, page), 'utf8').matchAll(/\]\(([^)#\s]+)[^)]*\)/g)]
+      .map(([, target = '']) => target)
+      .filter((target) => !/^[a-z]+:/.test(target) && !existsSync(join(installed, dirname(page), target)))
+      .map((target) => `${page}: ${target}`),
+  );
+  expect(pages).toContain('README.md');
+  expect(broken).toEqual([]);
 });
 
 const program = `
