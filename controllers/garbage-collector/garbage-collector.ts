@@ -128,8 +128,9 @@ function learn(graph: OwnerGraph, node: Node, wake: Wake, recorder: EventRecorde
     for (const { uid } of previous?.owners ?? []) if (graph.get(uid)) wake(uid, 'dependent changed');
   }
   if (node.waitsForDependents && !previous?.waitsForDependents) {
-    wake(node.uid, 'waits for dependents');
+    // Its dependents first: nothing tells them to go once the owner waits no longer, and others may hold it for long.
     for (const { uid } of graph.dependentsOf(node.uid)) wake(uid, 'owner is being deleted');
+    wake(node.uid, 'waits for dependents');
   }
   if (node.orphansDependents && !previous?.orphansDependents) wake(node.uid, 'orphans dependents');
 }

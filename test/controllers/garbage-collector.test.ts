@@ -174,6 +174,17 @@ describe('garbage-collector', () => {
     expect(await owners.get(key('a'))).toBeUndefined();
   });
 
+  test('all go of an owner deleted in the foreground, blocking it or not, also while somebody else holds it', async () => {
+    const { owners, dependents, names, key } = await start();
+    const a = await owners.create(owner('a', ['example.com/hold']));
+    for (let i = 0; i < 20; i++) await dependents.create(dependent(`d${i}`, [refTo(a)]));
+    await settled();
+    await owners.delete(key('a'), { propagationPolicy: 'Foreground' });
+    await settled();
+    expect(await names()).toEqual([]);
+    expect((await owners.get(key('a')))?.metadata.finalizers).toEqual(['example.com/hold']);
+  });
+
   test('a foreground deletion with nobody below ends at once', async () => {
     const { owners, key } = await start();
     await owners.create(owner('a'));
