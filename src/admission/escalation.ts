@@ -11,8 +11,12 @@ import { namedSubject } from './admission-subject.js';
 
 /** Nobody grants what they do not hold: what writes of roles and of bindings have in common. */
 
-/** A grant of more single rights than this is refused unread: comparing them would take too long. */
+/**
+ * A grant of more single rights than this is refused unread, and so is one that takes more comparisons with what is held:
+ * nobody else has a turn meanwhile.
+ */
 const maxAtoms = 25_000;
+const maxComparisons = 5_000_000;
 
 /** Members of `system:masters` may grant everything. */
 export const isPrivileged = ({ groups }: UserInfo): boolean => groups.includes(wellKnown.masters);
@@ -26,13 +30,10 @@ export async function escalationRefusal(
   const { user, key, resource } = attributes;
   const namespace = resource.namespaced ? (key.namespace ?? '') : '';
   const held = await rbac.rulesHeldBy(user, namespace, resource);
-  if (atomCount(rules) > maxAtoms) {
-    return forbidden(
-      namedSubject(attributes),
-      `rules that amount to more than ${maxAtoms} permissions cannot be checked`,
-    );
+  const missing = atomCount(rules) > maxAtoms ? undefined : uncovered(held.rules, rules, maxComparisons);
+  if (missing === undefined) {
+    return forbidden(namedSubject(attributes), 'the rules amount to too many permissions to be checked');
   }
-  const missing = uncovered(held.rules, rules);
   if (missing.length === 0) return undefined;
   const lines = [...new Set(compacted(missing).map(ruleText))].sort();
   const trouble = held.errors.length > 0 ? `; resolution errors: [${aggregate(held.errors)}]` : '';

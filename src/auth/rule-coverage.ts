@@ -23,17 +23,63 @@ export const atomCount = (rules: readonly PolicyRule[]): number =>
     return sum + (verbs?.length ?? 0) * (ofResources + (nonResourceURLs?.length ?? 0));
   }, 0);
 
-/** The atoms of `rules` that no single rule of `held` covers, in the order written. */
-export function uncovered(held: readonly PolicyRule[], rules: readonly PolicyRule[]): readonly RuleAtom[] {
-  const owners = held.map(ownerOf);
+/**
+ * The atoms of `rules` that no single rule of `held` covers, in the order written; undefined if it takes more than
+ * `limit` comparisons to tell.
+ */
+export function uncovered(held: readonly PolicyRule[], rules: readonly PolicyRule[]): readonly RuleAtom[];
+export function uncovered(
+  held: readonly PolicyRule[],
+  rules: readonly PolicyRule[],
+  limit: number,
+): readonly RuleAtom[] | undefined;
+export function uncovered(
+  held: readonly PolicyRule[],
+  rules: readonly PolicyRule[],
+  limit = Number.POSITIVE_INFINITY,
+): readonly RuleAtom[] | undefined {
+  const candidatesFor = candidatesAmong(held.map(ownerOf));
   const missing: RuleAtom[] = [];
+  let comparisons = 0;
+  const isCovered = (atom: RuleAtom): boolean =>
+    candidatesFor(atom).some((owners) =>
+      owners.some((owner) => {
+        comparisons += 'path' in atom ? 1 + owner.paths.length : 1;
+        return comparisons > limit || covers(owner, atom);
+      }),
+    );
   for (const rule of rules) {
     for (const atom of atomsOf(rule)) {
-      if (!owners.some((owner) => covers(owner, atom))) missing.push(atom);
+      if (!isCovered(atom)) missing.push(atom);
+      if (comparisons > limit) return undefined;
     }
   }
   return missing;
 }
+
+/** Finds who may cover an atom: of the rules with its verb, those with its group and those with its resource, the fewest. */
+function candidatesAmong(owners: readonly Owner[]): (atom: RuleAtom) => readonly (readonly Owner[])[] {
+  const finder = (member: 'verbs' | 'groups' | 'resources') => {
+    const index = new Map<string, Owner[]>();
+    for (const owner of owners) {
+      for (const value of owner[member]) {
+        const there = index.get(value);
+        if (there === undefined) index.set(value, [owner]);
+        else there.push(owner);
+      }
+    }
+    return (...values: readonly string[]) => [all, ...values].map((value) => index.get(value) ?? []);
+  };
+  const [byVerb, byGroup, byResource] = [finder('verbs'), finder('groups'), finder('resources')];
+  return (atom) => {
+    const withVerb = byVerb(atom.verb);
+    if ('path' in atom) return withVerb;
+    const found = [withVerb, byGroup(atom.group), byResource(...resourcesCovering(atom.resource))];
+    return found.reduce((fewest, lists) => (sizeOf(lists) < sizeOf(fewest) ? lists : fewest));
+  };
+}
+
+const sizeOf = (lists: readonly (readonly unknown[])[]): number => lists.reduce((sum, { length }) => sum + length, 0);
 
 function* atomsOf(rule: PolicyRule): Generator<RuleAtom> {
   const { verbs, apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rule;
@@ -71,9 +117,13 @@ function covers({ verbs, groups, resources, names, paths }: Owner, atom: RuleAto
   if ('path' in atom) return names.size === 0 && paths.some((path) => urlCovers(path, atom.path));
   if (!groups.has(all) && !groups.has(atom.group)) return false;
   if (names.size > 0 && (atom.name === undefined || !names.has(atom.name))) return false;
-  if (resources.has(all) || resources.has(atom.resource)) return true;
-  const slash = atom.resource.indexOf('/');
-  return slash >= 0 && resources.has(`${all}/${atom.resource.slice(slash + 1)}`);
+  return resources.has(all) || resourcesCovering(atom.resource).some((resource) => resources.has(resource));
+}
+
+/** `pods/log` is covered by itself and by the subresource of everything. */
+function resourcesCovering(resource: string): readonly string[] {
+  const slash = resource.indexOf('/');
+  return slash < 0 ? [resource] : [resource, `${all}/${resource.slice(slash + 1)}`];
 }
 
 /** Atoms as rules again: verbs of the same group, resource and name together, in the order written. */
