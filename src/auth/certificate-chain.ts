@@ -10,7 +10,7 @@ export type ChainVerdict =
   { readonly validUntil: number } | { readonly refused: string };
 
 /** Signatures looked at before giving up; whoever presents certificates chooses how many there are. */
-const maxSignatures = 100;
+const maxSignatures = 20;
 const maxDepth = 10;
 const clientAuth = '1.3.6.1.5.5.7.3.2';
 const anyUsage = '2.5.29.37.0';

@@ -3,7 +3,7 @@ import { type Certificate, readCertificate, readPemCertificates } from '../pki/c
 import { PkiError } from '../pki/pki-error.js';
 import type { Clock } from '../runtime/clock.js';
 import { AuthenticationError } from './authenticator.js';
-import { verifyClientChain } from './certificate-chain.js';
+import { type ChainVerdict, verifyClientChain } from './certificate-chain.js';
 
 /** A peer's leaf certificate that leads to a trusted CA. */
 export interface PeerCertificate {
@@ -18,6 +18,16 @@ interface Remembered {
   readonly until: number;
 }
 
+interface Refusal {
+  readonly error: AuthenticationError;
+  /** By the monotonic clock. */
+  readonly until: number;
+}
+const refusedMs = 10_000;
+
+/** Go's TLS takes no larger RSA keys in certificates of clients: signatures by them take long to look at. */
+const maxRsaBits = 8_192;
+
 /**
  * Verifies peer certificates against a CA bundle that may change. Remembers what it found for as long as
  * the chain is valid and the bundle the same, so that a connection pays once and not with every request.
@@ -28,6 +38,8 @@ export class PeerVerifier {
   readonly #limit: number;
   readonly #lifetimeLeft: (seconds: number) => void;
   readonly #known = new Map<string, Remembered>();
+  /** By the chain that a connection has: what was refused is not looked at with each of its requests. */
+  #refusals = new WeakMap<readonly Buffer[], Refusal>();
   #text: string | undefined;
   #anchors: readonly Certificate[] = [];
 
@@ -58,17 +70,26 @@ export class PeerVerifier {
     if (known !== undefined && now <= known.until) return known.peer;
     this.#known.delete(fingerprint);
 
-    const verdict = verifyClientChain(certificate, {
-      intermediates: others.flatMap(readIntermediate),
-      anchors: this.#anchors,
-      now,
-    });
+    const refusal = this.#refusals.get(chain);
+    if (refusal !== undefined && this.#clock.monotonic() < refusal.until) throw refusal.error;
+    const verdict = this.#verdictOn(certificate, others.flatMap(readIntermediate), now);
     if ('refused' in verdict) {
-      throw new AuthenticationError(`verifying certificate ${describe(certificate)} failed: ${verdict.refused}`);
+      const error = new AuthenticationError(
+        `verifying certificate ${describe(certificate)} failed: ${verdict.refused}`,
+      );
+      this.#refusals.set(chain, { error, until: this.#clock.monotonic() + refusedMs });
+      throw error;
     }
     const peer = { certificate, fingerprint };
     this.#remember(fingerprint, { peer, until: verdict.validUntil });
     return peer;
+  }
+
+  #verdictOn(leaf: Certificate, intermediates: readonly Certificate[], now: number): ChainVerdict {
+    if ([leaf, ...intermediates].some(({ publicKey: { kind, bits } }) => kind === 'RSA' && bits > maxRsaBits)) {
+      return { refused: `tls: client sent certificate containing RSA key larger than ${maxRsaBits} bits` };
+    }
+    return verifyClientChain(leaf, { intermediates, anchors: this.#anchors, now });
   }
 
   #readBundle(): void {
@@ -77,6 +98,7 @@ export class PeerVerifier {
     this.#anchors = readPemCertificates(text);
     this.#text = text;
     this.#known.clear();
+    this.#refusals = new WeakMap();
   }
 
   #remember(fingerprint: string, remembered: Remembered): void {

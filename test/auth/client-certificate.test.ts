@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, createPublicKey, type KeyObject } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { defaultDomains } from '../../src/api/domains.js';
 import { AuthenticationError } from '../../src/auth/authenticator.js';
@@ -263,6 +263,31 @@ test('many certificates of one name do not keep the server busy', async () => {
   const started = performance.now();
   await expect(authenticate([client({ issuer: first }), first, ...others])).rejects.toThrow('x509');
   expect(performance.now() - started).toBeLessThan(10_000);
+});
+
+test('a chain with a huge key is not looked at', async () => {
+  const rsa = (bits: number): KeyObject => {
+    const n = Buffer.alloc(bits / 8, 0xff).toString('base64url');
+    return createPublicKey({ key: { kty: 'RSA', n, e: 'AQAB' }, format: 'jwk' });
+  };
+  const leaf = client();
+  const huge = 'tls: client sent certificate containing RSA key larger than 8192 bits';
+  for (const chain of [[leaf, client({ publicKey: rsa(8_200) })], [client({ publicKey: rsa(8_200) })]]) {
+    await expect(authenticate(chain)).rejects.toThrow(huge);
+  }
+  expect(await authenticate([leaf, client({ publicKey: rsa(8_192) })])).toBeDefined();
+});
+
+test('what a connection has is not looked at with each of its requests once it was refused', async () => {
+  const at = new FakeClock(now);
+  const authenticator = clientCertificate({ bundle: () => root.pem, clock: at, domains: defaultDomains });
+  const { der } = client({ notBefore: now + 5_000 });
+  const request = credentials({}, { certificates: [der] });
+  await expect(authenticator.authenticate(request)).rejects.toThrow('not yet valid');
+  await at.advance(9_999);
+  await expect(authenticator.authenticate(request)).rejects.toThrow('not yet valid');
+  await at.advance(1);
+  expect(await authenticator.authenticate(request)).toBeDefined();
 });
 
 test('the answer is remembered until the certificate or the bundle changes', async () => {

@@ -32,6 +32,8 @@ export interface Wanted {
   readonly extensions?: readonly Buffer[];
   /** Signs in the issuer's place. */
   readonly signedBy?: KeyObject;
+  /** Of whom it is; absent: a key of its own. */
+  readonly publicKey?: KeyObject;
   /** Default 3. */
   readonly version?: 1 | 2 | 3;
 }
@@ -55,7 +57,7 @@ export function forge(wanted: Wanted): Forged {
     wanted.issuer?.name ?? name,
     sequence(time(wanted.notBefore ?? now - day), time(wanted.notAfter ?? now + day)),
     name,
-    publicKey.export({ type: 'spki', format: 'der' }),
+    (wanted.publicKey ?? publicKey).export({ type: 'spki', format: 'der' }),
     ...(wanted.extensions?.length ? [encode(constructed(3), sequence(...wanted.extensions))] : []),
   );
   const signature = sign('sha256', toBeSigned, wanted.signedBy ?? wanted.issuer?.key ?? privateKey);
