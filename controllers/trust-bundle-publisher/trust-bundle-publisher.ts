@@ -77,6 +77,9 @@ async function publish(
   if (subjects.join() !== (told.get(signerName) ?? ''))
     log.warn({ signerName, subjects }, 'expired anchors are not published');
   told.set(signerName, subjects.join());
+  if (bundle === '' && expired.length === 0 && texts.some((text) => text !== '')) {
+    throw new Error('there is no certificate in what the signer tells as its anchors');
+  }
   if (bundle === '') return nothingYetMs;
   const resource = client.resource(ClusterTrustBundles);
   const { items } = await resource.list({ fieldSelector: `spec.signerName=${signerName}` });

@@ -50,7 +50,8 @@ export function readPrivateKey(pem: string): KeyObject {
   } catch (cause) {
     const set = mlDsaSets.find(({ identifier }) => firstPemBlock(pem)?.bytes.includes(identifier));
     if (set !== undefined) throw mlDsaMissing(set.name, cause);
-    throw new PkiError('authority', 'the private key cannot be read', { cause });
+    const problem = pem.includes('ENCRYPTED') ? 'is encrypted' : 'cannot be read';
+    throw new PkiError('authority', `the private key ${problem}`, { cause });
   }
 }
 

@@ -104,6 +104,14 @@ describe('trust-bundle-publisher', () => {
     expect(await names()).toEqual([bundleName(signerName, one)]);
   });
 
+  test('a source that tells something else than certificates is complained of', async () => {
+    const { names, anchors, clock, complaints } = await start();
+    anchors.now = 'junk';
+    await clock.advance(60_000);
+    expect(await names()).toEqual([bundleName(signerName, one)]);
+    expect(complaints[0]).toBe('reconcile failed: there is no certificate in what the signer tells as its anchors');
+  });
+
   test('an anchor that expires is dropped, and said to be once', async () => {
     const { names, anchors, clock, complaints } = await start();
     const short = await testAuthority({ commonName: 'short', seconds: 3_600, clock });

@@ -219,6 +219,14 @@ describe('loading', () => {
     expect(() => loadCertificateAuthority(pair)).toThrow(expect.objectContaining({ problem: 'authority' }));
   });
 
+  test.each(['pkcs8', 'sec1'] as const)('a key that is encrypted (%s) is said to be', async (type) => {
+    const { certificate, key } = await createAuthorityKeyPair({ commonName: 'a' });
+    const encrypted = createPrivateKey(key).export({ type, format: 'pem', cipher: 'aes-256-cbc', passphrase: 'x' });
+    expect(() => loadCertificateAuthority({ certificate, key: encrypted.toString() })).toThrow(
+      'the private key is encrypted',
+    );
+  });
+
   test('a chain in the wrong order is refused', async () => {
     const root = await testAuthority({ commonName: 'root' });
     const pair = await root.issueAuthority({ commonName: 'middle' });
