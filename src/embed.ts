@@ -34,7 +34,7 @@ import { ensureTokenTracking, recordTokenUse } from './server/legacy-token-track
 import { openListener } from './server/listening.js';
 import { type OpenedOperations, openOperations } from './server/operations.js';
 import type { ServerOptions } from './server/options.js';
-import { checkControllerNames, runControllers } from './server/run-controllers.js';
+import { checkControllerNames, controllersToRun } from './server/run-controllers.js';
 import { openSigners } from './server/signers.js';
 import { storeFailure } from './server/store-failure.js';
 import { storedInstances } from './server/stored-instances.js';
@@ -228,6 +228,22 @@ async function start(options: ServerOptions, given: Start): Promise<OpenedServer
   ]);
   if (isNew) firstRevision = await store.revision();
   bootstrapped = true;
+  const run = controllersToRun({
+    names: options.controllers ?? 'all',
+    clientOf,
+    takesTurns: typeof options.store === 'string' && options.store.startsWith('etcd:'),
+    leaderClient: clientOf(apiserver, 'kedge'),
+    signers: opened.signers,
+    certificates: certificateControllers(certificates, opened.rotated, onIssued),
+    rootCa: credentials.ca.anchors,
+    issuer: authentication.issuer,
+    customResources: storedInstances({ parts, definitionOf, signal: stopping.signal }),
+    domains,
+    clock,
+    log,
+    metrics: operations.controllers,
+    signal: stopping.signal,
+  });
   const listening =
     options.listen === undefined
       ? undefined
@@ -253,22 +269,7 @@ async function start(options: ServerOptions, given: Start): Promise<OpenedServer
     eventSeconds > 0
       ? expireEvents({ store, clock, log, seconds: eventSeconds, signal: stopping.signal })
       : Promise.resolve();
-  const controllers = runControllers({
-    names: options.controllers ?? 'all',
-    clientOf,
-    takesTurns: typeof options.store === 'string' && options.store.startsWith('etcd:'),
-    leaderClient: clientOf(apiserver, 'kedge'),
-    signers: opened.signers,
-    certificates: certificateControllers(certificates, opened.rotated, onIssued),
-    rootCa: credentials.ca.anchors,
-    issuer: authentication.issuer,
-    customResources: storedInstances({ parts, definitionOf, signal: stopping.signal }),
-    domains,
-    clock,
-    log,
-    metrics: operations.controllers,
-    signal: stopping.signal,
-  });
+  const controllers = run();
 
   let stopped: Promise<void> | undefined;
   const stop = async (): Promise<void> => {

@@ -55,17 +55,20 @@ const lease = { namespace: controllerNamespace, name: 'kedge-controllers' };
 const restartMs = 1_000;
 
 /**
- * Runs the built-in controllers in this process, each as its own service account, until the signal aborts. What stops
- * them before is logged, and they are started again.
+ * What runs the built-in controllers in this process, each as its own service account, until the signal aborts. What
+ * stops them before is logged, and they are started again. Throws for those that cannot be run as they are configured.
  */
-export async function runControllers(given: ControllersToRun): Promise<void> {
+export function controllersToRun(given: ControllersToRun): () => Promise<void> {
+  // Whoever has nothing to run leaves the lease to others.
+  return controllersOf(given).length === 0 ? async () => {} : () => runControllers(given);
+}
+
+async function runControllers(given: ControllersToRun): Promise<void> {
   const { clock, log, metrics, signal } = given;
   const client = oncePerName((name) => {
     if (!isKnown(name)) throw new Error(`controller ${name} has no account`);
     return given.clientOf(controllerUser(name), name);
   });
-  // Whoever has nothing to run leaves the lease to others.
-  if (controllersOf(given).length === 0) return;
   const start = (until: AbortSignal): Promise<void> =>
     createManager({ client, log, clock, metrics })
       .add(...controllersOf(given))

@@ -321,3 +321,10 @@ test('a program that signs has ended once the server has stopped', async () => {
   await other.stop();
   expect(existsSync(file('ended'))).toBe(true);
 });
+
+test('a server does not start with two signers for one name', async () => {
+  const source = { certificateFile: file('ca.crt'), keyFile: file('ca.key') };
+  const names = ['kubernetes.io/kubelet-serving', 'kubernetes.io/nodeagent-serving'];
+  const starting = createServer({ certificates: { signers: names.map((name) => ({ name, ...source })) } });
+  await expect(starting).rejects.toThrow('two signers serve kubernetes.io/kubelet-serving');
+});

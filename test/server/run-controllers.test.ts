@@ -3,7 +3,7 @@ import { instancesThrough } from '../../controllers/crd-finalizer/instances.js';
 import { defaultDomains } from '../../src/api/domains.js';
 import type { TokenIssuer } from '../../src/auth/token-issuer.js';
 import { silentLogger } from '../../src/runtime/logger.js';
-import { runControllers } from '../../src/server/run-controllers.js';
+import { controllersToRun } from '../../src/server/run-controllers.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
 import { FakeClient } from '../fake-client.js';
 
@@ -18,7 +18,7 @@ test.each([
     over.abort();
     return undefined;
   };
-  await runControllers({
+  const run = controllersToRun({
     names,
     clientOf: () => client,
     takesTurns: true,
@@ -33,5 +33,6 @@ test.each([
     log: silentLogger,
     signal: over.signal,
   });
+  await run();
   expect(client.calls).toEqual([]);
 });
