@@ -12,8 +12,8 @@ export interface LedgerRecord {
   readonly caKeyId: string;
   /** Hexadecimal. */
   readonly serial: string;
-  /** `CN=alice,O=team`, in the order of the certificate. */
-  readonly subject: string;
+  /** `CN=alice,O=team`, in the order of the certificate; absent if it is empty. */
+  readonly subject?: string;
   /** `DNS:a.b`, `IP:10.0.0.1`, `email:a@b`, `URI:spiffe://a`. */
   readonly names?: readonly string[];
   /** How many names are left out because there are too many. */

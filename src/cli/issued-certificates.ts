@@ -36,7 +36,7 @@ export function selectRecords(
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-const isNamed = ({ subject, names = [] }: LedgerRecord, name: string): boolean =>
+const isNamed = ({ subject = '', names = [] }: LedgerRecord, name: string): boolean =>
   subject.split(/(?<!\\),/).includes(`CN=${name}`) ||
   names.some((one) => one === name || one.slice(one.indexOf(':') + 1) === name);
 
@@ -44,15 +44,17 @@ const isNamed = ({ subject, names = [] }: LedgerRecord, name: string): boolean =
 export function recordTable(records: readonly LedgerRecord[], now: number): string {
   return table([
     ['EXPIRES', 'SIGNER', 'SUBJECT', 'NAMES', 'REQUESTER', 'APPROVAL', 'SERIAL'],
-    ...records.map(({ notAfter, signerName, subject, names = [], omittedNames = 0, requester, approval, serial }) => [
-      Date.parse(notAfter) > now ? `in ${humanDuration(Date.parse(notAfter) - now)}` : notAfter,
-      signerName,
-      shortened(subject, 60),
-      shortened([...names, ...(omittedNames > 0 ? [`and ${omittedNames} more`] : [])].join(' '), 60),
-      requester,
-      ruleIn(approval.message) ?? approval.reason ?? '',
-      serial,
-    ]),
+    ...records.map(
+      ({ notAfter, signerName, subject = '', names = [], omittedNames = 0, requester, approval, serial }) => [
+        Date.parse(notAfter) > now ? `in ${humanDuration(Date.parse(notAfter) - now)}` : notAfter,
+        signerName,
+        shortened(subject, 60),
+        shortened([...names, ...(omittedNames > 0 ? [`and ${omittedNames} more`] : [])].join(' '), 60),
+        requester,
+        ruleIn(approval.message) ?? approval.reason ?? '',
+        serial,
+      ],
+    ),
   ]);
 }
 

@@ -48,6 +48,11 @@ describe('certificates', () => {
     expect(selectRecords(only, { name: 'IP:10.0.0.1' }, now).length).toBe(1);
     expect(selectRecords(only, { name: 'web' }, now).length).toBe(0);
   });
+  test('are found and shown without a subject', () => {
+    const { subject: _, ...workload } = record('e', 1, { names: ['URI:spiffe://a/b'] });
+    expect(selectRecords([workload], { name: 'spiffe://a/b' }, now)).toEqual([workload]);
+    expect(recordTable([workload], now)).toContain('example.test/a   -         URI:spiffe://a/b');
+  });
   test('are shown in columns, and steer no terminal', () => {
     const odd = record('d', 1, {
       subject: 'CN=\u001b[31mred',

@@ -71,7 +71,7 @@ test('a record of a thousand names is cut, and says so', async () => {
   const made = ledgerRecord(await ca.issue(pem, { seconds: 3_600, usages: ['client auth'] }), about);
   expect((made.names?.length ?? 0) + (made.omittedNames ?? 0)).toBe(1_500);
   expect(JSON.stringify(made).length).toBeLessThan(12_000);
-  expect(made.subject.endsWith('ü…')).toBe(true);
+  expect(made.subject?.endsWith('ü…')).toBe(true);
 });
 
 test('the hash does not depend on the order of members, nor on empty ones', () => {
