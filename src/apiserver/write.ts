@@ -1,6 +1,14 @@
 import type { AdmissionAttributes } from '../admission/admission-step.js';
 import { runValidating } from '../admission/chain.js';
-import { alreadyExists, invalidObject, nameNotGenerated, notFound, staleWrite, timeout } from '../api/errors.js';
+import {
+  alreadyExists,
+  invalidObject,
+  nameNotGenerated,
+  noSuchResource,
+  notFound,
+  staleWrite,
+  timeout,
+} from '../api/errors.js';
 import { generatedName, nameRules } from '../api/names.js';
 import type { ApiObject, ObjectKey } from '../api/object.js';
 import { resultOf, type Steps } from '../api/steps.js';
@@ -139,6 +147,7 @@ export async function createObject(
     // In a dry run nothing is stored, in whatever version.
     const document = context.dryRun ? undefined : await encode(definition, next, turns);
     if (turns.isDue) await turns.next();
+    checkStillDefined(parts, request, filled);
     try {
       if (document === undefined) {
         const present = await parts.store.get(key);
@@ -157,6 +166,18 @@ export async function createObject(
       throw nameNotGenerated({ ...existing, group: groupInErrors(definition, definition.group) }, options);
     }
   }
+}
+
+/**
+ * Somebody outside may have been waited for: whoever emptied a definition that was deleted meanwhile would not see what
+ * comes after it.
+ */
+function checkStillDefined({ catalogue }: Parts, { definition, context }: WriteRequest, object: ApiObject): void {
+  if (definition.origin === 'built-in') return;
+  const now = catalogue.current().find(definition.group, definition.version, definition.plural);
+  if (now === undefined) throw noSuchResource();
+  // As it is now it may be going, and then takes nothing new.
+  if (now !== definition) now.prepare?.(object, undefined, context);
 }
 
 /** Errors about what is in an object name a built-in kind as it is stored. */

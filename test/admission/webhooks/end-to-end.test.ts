@@ -2,7 +2,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { hasCondition } from '../../../src/api/conditions.js';
 import { SubjectAccessReviews } from '../../../src/api/kinds/access-review.js';
 import { ConfigMaps } from '../../../src/api/kinds/config-map.js';
-import { CustomResourceDefinitions } from '../../../src/api/kinds/custom-resource-definition.js';
+import {
+  CustomResourceDefinitions,
+  customResourceCleanupFinalizer,
+} from '../../../src/api/kinds/custom-resource-definition.js';
 import { Events, EventsV1Events } from '../../../src/api/kinds/event.js';
 import { Namespaces } from '../../../src/api/kinds/namespace.js';
 import { ServiceAccounts } from '../../../src/api/kinds/service-account.js';
@@ -38,14 +41,20 @@ const about = (plural: string): readonly Review['request'][] =>
     .filter(({ requestResource }) => (requestResource as { resource?: string }).resource === plural);
 
 /** What the webhook says, by the first segment of its path. */
-const answers: Readonly<Record<string, (review: Review, rest: string) => object>> = {
+const answers: Readonly<Record<string, (review: Review, rest: string) => object | Promise<object>>> = {
   allow: () => ({ allowed: true }),
   deny: (_, message) => ({ allowed: false, status: { message, code: 403 } }),
   patch: (_, operations) => ({ allowed: true, patchType: 'JSONPatch', patch: operations }),
+  undefine: async (_, name) => {
+    const crds = server.client.resource(CustomResourceDefinitions);
+    await crds.delete({ name });
+    await until(crds, { name }, (crd) => !(crd?.metadata.finalizers ?? []).includes(customResourceCleanupFinalizer));
+    return { allowed: true };
+  },
 };
 
 beforeAll(async () => {
-  hook = await httpsHook(({ path, body }, response) => {
+  hook = await httpsHook(async ({ path, body }, response) => {
     const review = JSON.parse(body) as Review;
     const [, verb = '', rest = ''] = decodeURIComponent(path.split('?')[0] ?? '').split('/');
     if (review.kind === 'ConversionReview') {
@@ -53,9 +62,8 @@ beforeAll(async () => {
       return;
     }
     reviews.push(review);
-    response.end(
-      JSON.stringify({ ...review, response: { uid: review.request.uid, ...answers[verb]?.(review, rest) } }),
-    );
+    const answer = await answers[verb]?.(review, rest);
+    response.end(JSON.stringify({ ...review, response: { uid: review.request.uid, ...answer } }));
   });
   server = await testServer({ webhookServices: { 'ns/svc': `127.0.0.1:${hook.port}` } });
   await server.client.resource(Namespaces).create({ ...meta(Namespaces), metadata: { name: 'ns' } });
@@ -696,5 +704,49 @@ describe('versions that a webhook converts', () => {
       await convertAt('/convert');
     }
     expect(await in2().get(key('one'))).toMatchObject({ spec: { hostPort: 'h:1' } });
+  });
+});
+
+describe('what waited while its definition', () => {
+  const passings = resourceType<ApiObject>({
+    group: 'example.com',
+    version: 'v1',
+    plural: 'passings',
+    kind: 'Passing',
+    namespaced: false,
+  });
+  const name = 'passings.example.com';
+  const crds = () => server.client.resource(CustomResourceDefinitions);
+  const define = async (finalizers: readonly string[] = []): Promise<void> => {
+    const versions = [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }];
+    await crds().create({
+      ...meta(CustomResourceDefinitions),
+      metadata: { name, finalizers },
+      spec: { group: 'example.com', names: { plural: 'passings', kind: 'Passing' }, scope: 'Cluster', versions },
+    } as never);
+    await until(crds(), { name }, (crd) => crd !== undefined && hasCondition(crd, 'Established'));
+  };
+
+  test.each([
+    ['went', [], 404, 'the server could not find the requested resource'],
+    [
+      'began to go',
+      ['example.com/held'],
+      403,
+      'passings.example.com "late" is forbidden: create not allowed while custom resource definition is terminating',
+    ],
+  ])('%s is refused, and nobody finds it later', async (_, finalizers, code, message) => {
+    await define(finalizers);
+    await withHook(ValidatingWebhookConfigurations, `/undefine/${name}`, ['passings'], async () => {
+      const late = server.client.resource(passings).create({ ...meta(passings), metadata: { name: 'late' } });
+      await expect(late).rejects.toMatchObject({ code, message });
+    });
+    if (finalizers.length > 0) {
+      await crds().patch({ name }, { type: 'merge', body: { metadata: { finalizers: null } } });
+    }
+    await define();
+    expect(await server.client.resource(passings).get({ name: 'late' })).toBeUndefined();
+    await crds().delete({ name });
+    await until(crds(), { name }, (crd) => crd === undefined);
   });
 });
