@@ -27,6 +27,8 @@ export interface AdmissionAttributes {
   readonly annotate?: ((key: string, value: string, fromLevel?: 'Request') => void) | undefined;
   /** Who waits for the answer. Absent: nobody who could go away. */
   readonly caller?: Caller | undefined;
+  /** A webhook has converted what is stored next. */
+  readonly isConverted?: boolean;
   /** One of the deletions that a request for a whole collection comes to. */
   readonly isOneOfMany?: boolean;
 }
@@ -60,4 +62,6 @@ export interface AdmissionStep {
   beforeDeletion?(attributes: AdmissionAttributes): Promise<void>;
   /** Sees the final object. */
   validate?(attributes: AdmissionAttributes): Promise<void>;
+  /** Sees what is stored next for the first time, once nobody is waited for any more. */
+  beforeCreation?(attributes: AdmissionAttributes): Promise<void>;
 }

@@ -47,3 +47,13 @@ export async function runValidating(steps: readonly AdmissionStep[], attributes:
     if (step.validate !== undefined && step.handles(attributes)) await step.validate(attributes);
   }
 }
+
+/** Everybody who looks once more before something new is stored. */
+export async function runBeforeCreation(
+  steps: readonly AdmissionStep[],
+  attributes: AdmissionAttributes,
+): Promise<void> {
+  for (const step of steps) {
+    if (step.beforeCreation !== undefined && step.handles(attributes)) await step.beforeCreation(attributes);
+  }
+}

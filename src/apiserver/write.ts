@@ -1,5 +1,5 @@
 import type { AdmissionAttributes } from '../admission/admission-step.js';
-import { runValidating } from '../admission/chain.js';
+import { runBeforeCreation, runValidating } from '../admission/chain.js';
 import {
   alreadyExists,
   invalidObject,
@@ -138,7 +138,8 @@ export async function createObject(
     for (const text of definition.warnings?.(next, undefined) ?? []) context.warn(text);
     if (turns.isDue) await turns.next();
     await mayCreate?.();
-    await runValidating(parts.admission, finalCreate(attributes, next));
+    const final = finalCreate(attributes, next);
+    await runValidating(parts.admission, final);
 
     const mayNameVersion = context.dryRun || byUpdate !== undefined;
     checkNoVersion(given, mayNameVersion);
@@ -147,6 +148,8 @@ export async function createObject(
     // In a dry run nothing is stored, in whatever version.
     const document = context.dryRun ? undefined : await encode(definition, next, turns);
     if (turns.isDue) await turns.next();
+    const isConverted = definition.codec?.elsewhere?.isStoredAs(next) === false;
+    await runBeforeCreation(parts.admission, { ...final, isConverted });
     checkStillDefined(parts, request, filled);
     try {
       if (document === undefined) {

@@ -39,8 +39,10 @@ export const namespaceStillExists = ({
   return {
     name,
     handles: (attributes) =>
-      attributes.operation === 'CREATE' && handles(attributes) && after.some((step) => step.handles(attributes)),
-    validate: (attributes) => checkNamespace(objects, attributes),
+      attributes.operation === 'CREATE' &&
+      handles(attributes) &&
+      (attributes.isConverted === true || after.some((step) => step.handles(attributes))),
+    beforeCreation: (attributes) => checkNamespace(objects, attributes),
   };
 };
 

@@ -72,10 +72,11 @@ test('a namespace is looked for once more where somebody was waited for', async 
   const last = namespaceStillExists({ objects, after: [waiting] });
   expect(last.handles(attributes('going'))).toBe(true);
   expect(last.handles(attributes('going', { key: { namespace: 'going', name: 'b' } }))).toBe(false);
+  expect(last.handles(attributes('going', { key: { namespace: 'going', name: 'b' }, isConverted: true }))).toBe(true);
   expect(last.handles(attributes('going', { operation: 'UPDATE' }))).toBe(false);
-  await expect(last.validate?.(attributes('going'))).rejects.toMatchObject({ reason: 'Forbidden' });
-  await expect(last.validate?.(attributes('missing'))).rejects.toMatchObject({ reason: 'NotFound' });
-  await last.validate?.(attributes('active'));
+  await expect(last.beforeCreation?.(attributes('going'))).rejects.toMatchObject({ reason: 'Forbidden' });
+  await expect(last.beforeCreation?.(attributes('missing'))).rejects.toMatchObject({ reason: 'NotFound' });
+  await last.beforeCreation?.(attributes('active'));
 });
 
 test('what is there may still be changed', async () => {

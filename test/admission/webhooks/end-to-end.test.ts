@@ -58,6 +58,7 @@ beforeAll(async () => {
     const review = JSON.parse(body) as Review;
     const [, verb = '', rest = ''] = decodeURIComponent(path.split('?')[0] ?? '').split('/');
     if (review.kind === 'ConversionReview') {
+      if (verb === 'vacate') await vacate(rest);
       response.end(JSON.stringify(conversion(review, verb)));
       return;
     }
@@ -393,6 +394,13 @@ const gadgets = (version: string) =>
   resourceType({ group: 'example.com', version, plural: 'gadgets', kind: 'Gadget', namespaced: true });
 
 /** v1 has host and port, v2 has both in one. */
+/** Deletes a namespace and waits until it is gone. */
+async function vacate(name: string): Promise<void> {
+  const namespaces = server.client.resource(Namespaces);
+  await namespaces.delete({ name });
+  await until(namespaces, { name }, (found) => found === undefined);
+}
+
 function conversion(review: Review, verb: string): object {
   const { uid, objects, desiredAPIVersion } = review.request as unknown as {
     uid: string;
@@ -675,6 +683,21 @@ describe('versions that a webhook converts', () => {
       object: { kind: 'Scale', spec: { replicas: 2 } },
       oldObject: { kind: 'Scale' },
     });
+  });
+
+  test('are refused where their namespace went while they were converted', async () => {
+    await server.client.resource(Namespaces).create({ ...meta(Namespaces), metadata: { name: 'left' } });
+    await convertAt('/vacate/left');
+    try {
+      const late = in2().create({
+        ...gadget('late', 'v2', { hostPort: 'l:1' }),
+        metadata: { name: 'late', namespace: 'left' },
+      });
+      await expect(late).rejects.toMatchObject({ code: 404, message: 'namespaces "left" not found' });
+      expect(await in1().get({ namespace: 'left', name: 'late' })).toBeUndefined();
+    } finally {
+      await convertAt('/convert');
+    }
   });
 
   test('while the webhook refuses, the stored version goes on and the others say why', async () => {
