@@ -203,8 +203,10 @@ async function readIfThere(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return undefined;
+    // By itself the system does not say of which file it speaks.
+    throw new Error(`cannot read ${path}: ${code ?? message}`, { cause: error });
   }
 }
 

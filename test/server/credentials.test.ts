@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -26,6 +26,11 @@ const leafOf = ({ certificate }: { readonly certificate: string }): Certificate 
 test('are found again at the next start', async () => {
   const first = await open();
   expect(await open()).toEqual(first);
+});
+
+test.each(['ca.pem', 'sa.key', 'apiserver.pem', 'ca.crt'])('%s that cannot be read is named', async (name) => {
+  mkdirSync(join(directory, name));
+  await expect(open()).rejects.toThrow(`cannot read ${join(directory, name)}: EISDIR`);
 });
 
 test('are made anew under another CA, though it has the same name', async () => {
