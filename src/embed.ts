@@ -16,6 +16,7 @@ import { controllerUser } from './auth/bootstrap/controller-roles.js';
 import { Impersonation } from './auth/impersonation.js';
 import type { Client } from './client/client.js';
 import { clientIn } from './client/in-domain.js';
+import { fieldManagers } from './controller/field-manager.js';
 import { type Clock, systemClock } from './runtime/clock.js';
 import { type Logger, silentLogger } from './runtime/logger.js';
 import { takingTurns } from './runtime/turn-taking.js';
@@ -232,7 +233,7 @@ async function start(options: ServerOptions, given: Start): Promise<OpenedServer
     names: options.controllers ?? 'all',
     clientOf,
     takesTurns: typeof options.store === 'string' && options.store.startsWith('etcd:'),
-    leaderClient: clientOf(apiserver, 'kedge'),
+    leaderClient: clientOf(apiserver, fieldManagers.controllers),
     signers: opened.signers,
     certificates: certificateControllers(certificates, opened.rotated, onIssued),
     rootCa: credentials.ca.anchors,

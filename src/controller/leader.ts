@@ -9,7 +9,6 @@ import type { ResourceClient } from '../client/client.js';
 import type { Clock } from '../runtime/clock.js';
 import { clientUntil, lastingClient } from './client-until.js';
 import type { ReconcileContext, Runnable } from './controller.js';
-import { fieldManagers } from './field-manager.js';
 import { leftBehind, RunnablesLeftBehind } from './manager.js';
 
 export interface LeaderOptions {
@@ -169,7 +168,7 @@ class Candidate {
     const at = clock.monotonic();
     const now = clock.now();
     if (found === undefined) {
-      this.#note(await this.#leases.create(this.#newLease(now), { fieldManager: fieldManagers.controllers }), at);
+      this.#note(await this.#leases.create(this.#newLease(now)), at);
       return true;
     }
     if (found.metadata.resourceVersion !== this.#seen?.lease.metadata.resourceVersion) this.#note(found, at);
@@ -184,7 +183,7 @@ class Candidate {
       renewTime: microTimestamp(now),
       ...(ours ? {} : { acquireTime: microTimestamp(now), leaseTransitions: (spec.leaseTransitions ?? 0) + 1 }),
     };
-    this.#note(await this.#leases.update({ ...found, spec: next }, { fieldManager: fieldManagers.controllers }), at);
+    this.#note(await this.#leases.update({ ...found, spec: next }), at);
     return true;
   }
 
@@ -215,7 +214,7 @@ class Candidate {
     const now = microTimestamp(this.#context.clock.now());
     const spec = { ...found.spec, holderIdentity: '', leaseDurationSeconds: 1, acquireTime: now, renewTime: now };
     try {
-      await this.#leases.update({ ...found, spec }, { fieldManager: fieldManagers.controllers });
+      await this.#leases.update({ ...found, spec });
     } catch (error) {
       this.#context.log.warn({ err: error }, 'could not give back the lease');
     }

@@ -104,6 +104,27 @@ describe('leader election', () => {
     expect(await lease()).toMatchObject({ holderIdentity: 'b', leaseTransitions: 1 });
   });
 
+  test('writes the lease in the name of its client, and gives itself no other', async () => {
+    const { clock, candidate } = world();
+    const given: unknown[] = [];
+    const through = (leases: ResourceClient<Lease>): Partial<ResourceClient<Lease>> => ({
+      create: (lease, options) => {
+        given.push(options?.fieldManager);
+        return leases.create(lease, options);
+      },
+      update: (lease, options) => {
+        given.push(options?.fieldManager);
+        return leases.update(lease, options);
+      },
+    });
+    const { running, stop } = candidate('a', { through });
+    await clock.advance(5_000);
+    stop();
+    await running;
+    expect(given.length).toBeGreaterThanOrEqual(3);
+    expect(new Set(given)).toEqual(new Set([undefined]));
+  });
+
   test('may have any number of things to run', async () => {
     const warned = vi.spyOn(process, 'emitWarning');
     const { leading, candidate } = world();
