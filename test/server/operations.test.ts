@@ -1,4 +1,6 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import { Agent, request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -461,6 +463,25 @@ describe('too much', () => {
     expect(code).toBe(504);
     await new Promise((resolve) => stream.resume().once('close', resolve));
     session.close();
+  });
+
+  test('over HTTP/1.1 such a request gives its place back, too, though its caller stays', async () => {
+    await using server = await runningServer({ operations: { mutatingRequests: 1 } });
+    const agent = new Agent({ keepAlive: true });
+    const slow = request(`${server.url}${configMaps}?timeout=50ms`, {
+      agent,
+      method: 'POST',
+      rejectUnauthorized: false,
+      headers: { ...server.headersOf('alice'), 'content-length': 10 },
+    });
+    slow.on('error', () => {}).write('{');
+    const { statusCode, headers } = await new Promise<IncomingMessage>((resolve) => slow.once('response', resolve));
+    expect({ statusCode, connection: headers.connection }).toEqual({ statusCode: 504, connection: 'close' });
+    await eventually(
+      () => server.ask('alice', `POST ${configMaps}`, configMap('a')),
+      ({ code }) => code === 201,
+    );
+    agent.destroy();
   });
 
   test('what is no duration is refused before anybody asks who it is', async () => {
