@@ -3,6 +3,7 @@ import type { ApiObject, Json, List, ObjectKey, ResourceType } from '../api/obje
 
 /** The API as everybody else sees it: in process or over HTTP. Failures are ApiErrors in both. */
 export interface Client {
+  /** All objects of a type, in whatever namespace. Nothing is sent for it. */
   resource<T extends ApiObject>(type: ResourceType<T>): ResourceClient<T>;
   /** Every resource served now, preferred versions first within a group. */
   discover(options?: DiscoverOptions): Promise<readonly DiscoveredResource[]>;
@@ -24,21 +25,32 @@ export interface DiscoveredResource extends ResourceType {
   readonly preferred: boolean;
 }
 
+/** What can be done with objects of a type. Unless something else is said, the answer is the object as it is now. */
 export interface ResourceClient<T extends ApiObject> {
   /** undefined if there is none; NotFound if the server does not serve the type. */
   get(key: ObjectKey): Promise<T | undefined>;
+  /** Everything that is selected; with `limit` a page of it, and `metadata.continue` for the next. */
   list(options?: ListOptions): Promise<List<T>>;
   /** Completes when the server ends the watch; fails with an ApiError (Expired: list again) or a transport error. */
   watch(options?: WatchOptions): Observable<WatchEvent<T>>;
+  /** Fails with AlreadyExists if the name is taken. Without a name one is made of `metadata.generateName`. */
   create(object: T, options?: WriteOptions): Promise<T>;
+  /**
+   * Replaces the whole object but for its status, where that is a subresource. Fails with Conflict if somebody wrote it
+   * since the `metadata.resourceVersion` given; without one it replaces what is there, which custom resources refuse.
+   */
   update(object: T, options?: WriteOptions): Promise<T>;
+  /** Fails with NotFound if there is none; `apply` creates it. */
   patch(key: ObjectKey, patch: Patch, options?: WriteOptions): Promise<T>;
   /** Resolves when the deletion is accepted; NotFound if there is none. */
   delete(key: ObjectKey, options?: DeleteOptions): Promise<void>;
+  /** Deletes all that is selected; types with namespaces need one. Without a selector that is everything there. */
   deleteCollection(options?: ListOptions & DeleteOptions): Promise<void>;
+  /** Another door to the same objects, such as `status`, or to what they can do, such as `token` of service accounts. */
   subresource<S extends ApiObject = T>(name: string): SubresourceClient<S>;
 }
 
+/** As of a resource; `S` is what the subresource shows and takes. */
 export interface SubresourceClient<S extends ApiObject> {
   get(key: ObjectKey): Promise<S | undefined>;
   create(key: ObjectKey, object: S, options?: WriteOptions): Promise<S>;
@@ -51,8 +63,11 @@ export interface ListOptions {
   readonly namespace?: string | undefined;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
+  /** So many at the most. */
   readonly limit?: number;
+  /** What the page before answered. Fails with Expired once its state is no longer kept. */
   readonly continue?: string;
+  /** A state no older than this, or with `Exact` this one. Default: the latest. */
   readonly resourceVersion?: string;
   readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan';
   /** Objects come with nothing but apiVersion, kind and metadata (as PartialObjectMetadata, under their own kind). */
@@ -60,6 +75,7 @@ export interface ListOptions {
 }
 
 export interface WatchOptions {
+  /** Absent: all namespaces. */
   readonly namespace?: string | undefined;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
@@ -67,7 +83,9 @@ export interface WatchOptions {
   readonly resourceVersion?: string;
   /** Present state first, then a bookmark annotated as its end. Needs `allowBookmarks`. */
   readonly sendInitialEvents?: boolean;
+  /** Tell now and then how far it is. */
   readonly allowBookmarks?: boolean;
+  /** When the server ends it. Default: half an hour to an hour. */
   readonly timeoutSeconds?: number;
   /** As of a list. */
   readonly metadataOnly?: boolean;
@@ -79,10 +97,13 @@ export type WatchEvent<T extends ApiObject> =
   | { readonly type: 'BOOKMARK'; readonly resourceVersion: string; readonly initialEventsEnd: boolean };
 
 export interface WriteOptions {
+  /** Do everything but store it. */
   readonly dryRun?: boolean;
+  /** Who owns the fields that are written (`metadata.managedFields`). Default: the user agent up to its `/`. */
   readonly fieldManager?: string;
 }
 
+/** `json` is a list of operations (RFC 6902), `merge` is RFC 7396, `strategic` knows lists by key, `apply` is server-side apply. */
 export type Patch =
   | { readonly type: 'json'; readonly body: readonly Json[] }
   | { readonly type: 'merge' | 'strategic'; readonly body: Json }
@@ -94,8 +115,11 @@ export type Patch =
     };
 
 export interface DeleteOptions {
+  /** Do everything but delete it. */
   readonly dryRun?: boolean;
+  /** What it owns goes after it, before it, or stays. Default: as the type has it, mostly `Background`. */
   readonly propagationPolicy?: 'Background' | 'Foreground' | 'Orphan';
   readonly gracePeriodSeconds?: number;
+  /** Fails with Conflict if the object is another or was written since. */
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
 }

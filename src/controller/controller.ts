@@ -25,6 +25,7 @@ export type Reconcile<T extends ApiObject> = (object: T, context: ReconcileConte
 
 /** `S`: the kinds in `alsoOn`; both are inferred where neither is given. */
 export interface ControllerSpec<T extends ApiObject, S extends readonly ApiObject[] = readonly ApiObject[]> {
+  /** Stands in log lines and metrics. */
   readonly name: string;
   readonly for: ResourceType<T>;
   /**

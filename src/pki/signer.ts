@@ -8,13 +8,13 @@ export interface Signer {
   readonly timeoutMs?: number;
   /** Throws only for trouble worth retrying. */
   sign(request: SigningRequest, signal: AbortSignal): Promise<SigningResult>;
-  /** PEM anchors that verify what it issues; published as a ClusterTrustBundle. */
+  /** PEM anchors that verify what it issues; published as a ClusterTrustBundle, unless it serves a whole domain. */
   trustAnchors?(): Promise<string>;
 }
 
 export interface SigningRequest {
   readonly signerName: string;
-  /** PEM of the PKCS#10 request. Passed the strict gate and its own signature was verified. */
+  /** PEM of the PKCS#10 request, which could be read and whose own signature was verified. */
   readonly request: string;
   readonly usages: readonly string[];
   readonly requester: UserInfo;

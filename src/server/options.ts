@@ -19,7 +19,9 @@ export interface ServerOptions {
   readonly dataDir?: string;
   /** Accept connections. Default: none; the server is reached in process only. */
   readonly listen?: {
+    /** Default 127.0.0.1. */
     readonly host?: string;
+    /** Default: a free one, as with 0. */
     readonly port?: number;
     /** What callers may ask of connections. */
     readonly limits?: Partial<ConnectionLimits>;
@@ -34,6 +36,7 @@ export interface ServerOptions {
   readonly controllers?: 'all' | readonly string[];
   /** Signers beyond the well-known ones. */
   readonly signers?: readonly Signer[];
+  /** Default: says nothing. */
   readonly log?: Logger;
   readonly clock?: Clock;
   readonly domains?: Domains;
@@ -66,6 +69,7 @@ export interface ServerOptions {
   readonly authenticationConfiguration?: TextSource;
   /** Issuers of service account tokens; the first signs. */
   readonly serviceAccountIssuers?: readonly string[];
+  /** Service account tokens count if they are for one of these. Default: the first issuer. */
   readonly apiAudiences?: readonly string[];
   /** Longest lifetime of service account tokens, in seconds. */
   readonly serviceAccountMaxTokenSeconds?: number;
@@ -91,7 +95,7 @@ export interface ServerOptions {
   readonly eventTtlSeconds?: number;
   /** How long a stopping server goes on as before, except that it says it is not ready. In milliseconds; default 0. */
   readonly shutdownDelayMs?: number;
-  /** How long a stopping server lets requests finish, in milliseconds. */
+  /** How long a stopping server lets requests finish, in milliseconds. Default 10,000. */
   readonly graceMs?: number;
 }
 
