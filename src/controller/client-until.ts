@@ -8,7 +8,7 @@ const lasting = new WeakMap<Client, Client>();
 
 /**
  * A client for as long as the signal has not aborted: later calls fail with the signal's reason, and nothing is sent. So do
- * calls to a server elsewhere that are under way: it may be long in answering.
+ * calls that are under way; those to a server elsewhere are broken off, as it may be long in answering.
  */
 export function clientUntil(signal: AbortSignal, client: Client): Client {
   const within = endingWith(signal, client);
@@ -25,7 +25,9 @@ export const lastingClient = (client: Client): Client => lasting.get(client) ?? 
 
 async function unlessAborted<R>(signal: AbortSignal, call: () => Promise<R>): Promise<R> {
   signal.throwIfAborted();
-  return call();
+  const answer = await call();
+  signal.throwIfAborted();
+  return answer;
 }
 
 function resourceUntil<T extends ApiObject>(signal: AbortSignal, resource: ResourceClient<T>): ResourceClient<T> {

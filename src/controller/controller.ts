@@ -6,7 +6,7 @@ import type { ControllerMetrics } from './controller-metrics.js';
 
 /** What a controller works with. Everything arrives through here; nothing is global. */
 export interface ReconcileContext {
-  /** From a manager: once the signal aborted, every call fails with its reason, also one under way to a server elsewhere. */
+  /** From a manager: once the signal aborted, every call fails with its reason, also one under way. */
   readonly client: Client;
   readonly log: Logger;
   readonly clock: Clock;

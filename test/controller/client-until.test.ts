@@ -10,6 +10,8 @@ import { fixedCredentials } from '../../src/client/cluster-access.js';
 import { httpClient } from '../../src/client/http-client.js';
 import { clientIn } from '../../src/client/in-domain.js';
 import { clientUntil, lastingClient } from '../../src/controller/client-until.js';
+import { FakeClock } from '../../src/testing/fake-clock.js';
+import { FakeClient } from '../fake-client.js';
 
 const open: (() => void)[] = [];
 afterEach(() => {
@@ -48,6 +50,16 @@ describe('a call that is under way to a server elsewhere ends with the signal, a
     await expect(call).rejects.toThrow('enough');
     await closed;
   });
+});
+
+test('what is answered once the signal aborted counts no more, also where calls cannot be broken off', async () => {
+  const fake = new FakeClient(new FakeClock());
+  const stop = new AbortController();
+  const maps = clientUntil(stop.signal, fake).resource(ConfigMaps);
+  const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', namespace: 'n' } };
+  fake.fail = () => void stop.abort(new Error('enough'));
+  await expect(maps.create(map)).rejects.toThrow('enough');
+  expect(await fake.resource(ConfigMaps).get({ namespace: 'n', name: 'a' })).toMatchObject(map);
 });
 
 test('what lasts is not ended', async () => {
