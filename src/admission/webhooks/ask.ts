@@ -95,7 +95,7 @@ export async function ask(
     return { verdict, patchType: patchTypeOf(answer, version) };
   } catch (error) {
     if (error instanceof UnusableTarget) throw failed(`could not get REST client: ${error.message}`, 500, error);
-    if (error instanceof CallFailed) throw failed(`failed to call webhook: ${error.message}`, 503, error);
+    if (error instanceof CallFailed) throw failed(`failed to call webhook: ${error.message}`, error.code ?? 503, error);
     if (error instanceof InvalidAnswer) throw failed(`received invalid webhook response: ${error.message}`, 503, error);
     throw error;
   }

@@ -31,8 +31,11 @@ export interface HookReply {
 /** Nothing came back, or nothing that can be read. The message is what a Go client would say. */
 export class CallFailed extends Error {
   override readonly name = 'CallFailed';
-  constructor(message: string, options?: ErrorOptions) {
+  /** What the webhook answered instead of a review; absent where that was no code. */
+  readonly code: number | undefined;
+  constructor(message: string, { code, ...options }: ErrorOptions & { readonly code?: number } = {}) {
     super(message.length > longestComplaint ? `${message.slice(0, longestComplaint)}...` : message, options);
+    this.code = code;
   }
 }
 /** A webhook chooses part of the text, and may be anybody. */

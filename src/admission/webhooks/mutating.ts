@@ -142,7 +142,7 @@ async function patched(
       `admission webhook ${quote(webhook.name)} attempted to modify the object, which is not supported for this operation`,
     );
   }
-  if (patchType !== 'JSONPatch') throw new HookFailed(webhook.name, `unsupported patch type ${quote(patchType)}`, 500);
+  if (patchType !== 'JSONPatch') throw new HookFailed(webhook.name, `unsupported patch type ${quote(patchType)}`, 400);
   return patch.apply(object, as);
 }
 

@@ -27,7 +27,7 @@ const maxShown = 2_048;
  */
 export async function readReply(reply: HookReply, expected: ExpectedReview): Promise<JsonObject> {
   const { status, contentType = 'application/json', body } = reply;
-  if (status < 200 || status > 206) throw new CallFailed(await httpFailure(reply));
+  if (status < 200 || status > 206) throw await httpFailure(reply);
   if (body.length === 0) {
     throw new CallFailed(`0-length response with status code: ${status} and content type: ${contentType}`);
   }
@@ -84,17 +84,24 @@ function checkKind(value: JsonObject, expected: ExpectedReview): void {
 }
 
 /** What is said of an answer by its code; what a Status in it says comes first. */
-async function httpFailure({ status, contentType, body }: HookReply): Promise<string> {
-  return (await statusMessage(body)) ?? genericMessage(status, shownText(contentType, body));
+async function httpFailure({ status, contentType, body }: HookReply): Promise<CallFailed> {
+  return (
+    (await statusFailure(body)) ??
+    new CallFailed(genericMessage(status, shownText(contentType, body)), { code: status })
+  );
 }
 
-async function statusMessage(body: Buffer): Promise<string | undefined> {
+async function statusFailure(body: Buffer): Promise<CallFailed | undefined> {
   const value = await parsed(body).catch(() => undefined);
   if (!isObject(value) || value['status'] !== 'Failure') return undefined;
-  const { kind, apiVersion, message } = value;
+  const { kind, apiVersion, message, code } = value;
   if (kind !== 'Status' || (apiVersion || 'v1') !== 'v1') return undefined;
-  return typeof message === 'string' ? message : '';
+  return new CallFailed(typeof message === 'string' ? message : '', { code: inMetrics(code) });
 }
+
+/** A code that a webhook makes up is a label of metrics: there are only so many. */
+const inMetrics = (code: Json | undefined): number =>
+  typeof code === 'number' && Number.isInteger(code) && code > 0 ? code : 0;
 
 function shownText(contentType: string | undefined, body: Buffer): string {
   const isText = !contentType || /^\s*text\//i.test(contentType);

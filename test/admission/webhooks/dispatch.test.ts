@@ -339,6 +339,16 @@ describe('failures', () => {
     expect(ignoring.counted).toEqual([expect.stringMatching(/^a \d+ undefined$/), 'a open', 'b 200 undefined']);
   });
 
+  test.each<[string, Answer, number]>([
+    ['the code it answers', () => Promise.reject(new CallFailed('x', { code: 404 })), 404],
+    ['not available if it answers none', fail, 503],
+    ['a bad request of its own if its patch is no JSON Patch', () => ({ ...label({ x: 'y' })(), patchType: 'X' }), 400],
+  ])('one that fails is counted by %s', async (_, answer, code) => {
+    const { mutate, counted } = world([{ name: 'a', answer }]);
+    await expect(mutate()).rejects.toMatchObject({ code: 500 });
+    expect(counted).toEqual([`a ${code} calling_webhook_error`]);
+  });
+
   test('a denial counts whatever the policy', async () => {
     const { mutate, asked, counted } = world([
       { name: 'a', answer: deny('no'), failurePolicy: 'Ignore' },

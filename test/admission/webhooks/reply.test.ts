@@ -43,6 +43,17 @@ describe('what is said of an answer by its code', () => {
     await expect(read(status, body, contentType)).rejects.toThrow(text);
   });
 
+  test.each([
+    [404, 'x', 404],
+    [302, '', 302],
+    [500, '{"kind":"Status","status":"Failure","code":409}', 409],
+    [500, '{"kind":"Status","status":"Failure"}', 0],
+    [500, '{"kind":"Status","status":"Failure","code":-1.5}', 0],
+    [200, '', undefined],
+  ])('%d with %j is counted as %s', async (status, body, code) => {
+    await expect(read(status, body)).rejects.toMatchObject({ code });
+  });
+
   test('is nothing where a Status has no message, whatever its reason', async () => {
     const body = '{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Because"}';
     await expect(read(500, body, 'application/json')).rejects.toThrow(/^$/);
