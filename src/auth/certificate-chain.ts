@@ -98,7 +98,7 @@ function issuerProblem(
 ): string | undefined {
   const { last, chain, trusted, now } = given;
   const purpose = purposeOf(issuer);
-  if ((issuer.version === 3 && !issuer.isCA) || !purpose.signsCertificates) {
+  if ((issuer.version === 3 && !issuer.isCA) || !issuer.signsCertificates) {
     return 'x509: certificate signed by unknown authority';
   }
   if (insecure.has(last.signatureAlgorithm.oid)) return 'x509: certificate signed with an insecure algorithm';

@@ -6,8 +6,6 @@ import { constructed, context, DerCursor, tags } from '../pki/der.js';
 export interface CertificatePurpose {
   /** Object identifiers; undefined: any purpose. */
   readonly extendedKeyUsages: readonly string[] | undefined;
-  /** May its key sign certificates? True without a keyUsage extension. */
-  readonly signsCertificates: boolean;
   readonly hasNameConstraints: boolean;
   readonly hasAlternativeNames: boolean;
   /** Is there a critical extension that nobody here understands, or not all of? */
@@ -44,18 +42,14 @@ const handled: ReadonlyMap<string, (value: Buffer) => boolean> = new Map([
   [oids.extendedKeyUsage, always],
   [oids.inhibitAnyPolicy, always],
 ]);
-/** Bit of keyUsage for signing certificates, counted from the most significant one. */
-const certificateSigningBit = 0x80 >> 5;
 
 /** Reads the extensions of a certificate that has been parsed, and so is well-formed. */
 export function purposeOf({ toBeSigned }: Certificate): CertificatePurpose {
   const extensions = [...extensionsOf(toBeSigned)];
   const contentsOf = (oid: string): Buffer | undefined => extensions.find((extension) => extension.oid === oid)?.value;
-  const keyUsage = contentsOf(oids.keyUsage);
   const extendedKeyUsage = contentsOf(oids.extendedKeyUsage);
   return {
     extendedKeyUsages: extendedKeyUsage && [...identifiersIn(extendedKeyUsage)],
-    signsCertificates: keyUsage === undefined || (firstByteOf(keyUsage) & certificateSigningBit) !== 0,
     hasNameConstraints: contentsOf(oids.nameConstraints) !== undefined,
     hasAlternativeNames: contentsOf(oids.alternativeNames) !== undefined,
     hasUnhandledCritical: extensions.some(({ oid, critical, value }) => critical && !handled.get(oid)?.(value)),
@@ -93,8 +87,6 @@ function* identifiersIn(value: Buffer): Generator<string> {
     yield oid;
   }
 }
-
-const firstByteOf = (value: Buffer): number => new DerCursor(value).bitString()?.bytes[0] ?? 0;
 
 /** Are all names that the constraints speak of of kinds that certificates are read for? Names of directories are not. */
 function constrainsKnownNames(value: Buffer): boolean {

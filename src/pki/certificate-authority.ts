@@ -135,6 +135,9 @@ export function loadCertificateAuthority(given: {
   const [certificate] = chain;
   if (certificate === undefined) throw new PkiError('authority', 'there is no certificate of the CA');
   if (!certificate.isCA) throw new PkiError('authority', 'the certificate of the CA does not have the CA bit set');
+  if (!certificate.signsCertificates) {
+    throw new PkiError('authority', 'the key of the CA may not sign certificates, as its certificate says (keyUsage)');
+  }
   if (!certificate.publicKey.spki.equals(key.spki)) {
     throw new PkiError('authority', 'certificate and private key of the CA do not belong together');
   }

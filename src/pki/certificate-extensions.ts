@@ -19,6 +19,7 @@ export interface CertificateExtension {
  */
 export interface ExtensionValues {
   readonly basicConstraints?: { readonly isCA: boolean; readonly pathLength: number | undefined };
+  readonly signsCertificates?: boolean;
   readonly alternativeNames?: AlternativeNames;
   readonly subjectKeyId?: Buffer;
   readonly authorityKeyId?: Buffer;
@@ -57,9 +58,13 @@ export function readExtensionValues(extensions: readonly CertificateExtension[])
   return values;
 }
 
+/** Bit of keyUsage for signing certificates, counted from the most significant one. */
+const certificateSigningBit = 0x80 >> 5;
+
 function readKeyUsage(value: DerCursor): ExtensionValues {
-  if (value.bitString() === undefined) throw malformed('invalid key usage');
-  return nothingTaken;
+  const usage = value.bitString();
+  if (usage === undefined) throw malformed('invalid key usage');
+  return { signsCertificates: ((usage.bytes[0] ?? 0) & certificateSigningBit) !== 0 };
 }
 
 function readBasicConstraints(value: DerCursor): ExtensionValues {

@@ -29,6 +29,8 @@ export interface Certificate {
   readonly publicKey: PublicKey;
   /** From basicConstraints; a certificate without them is none. */
   readonly isCA: boolean;
+  /** May its key sign certificates? True without a keyUsage extension. */
+  readonly signsCertificates: boolean;
   /** How many CAs may follow; undefined for any number. */
   readonly pathLength: number | undefined;
   readonly subjectKeyId: Buffer | undefined;
@@ -118,6 +120,7 @@ function read(der: Buffer): Read {
       spki: spki.whole,
       publicKey,
       isCA: extensions.basicConstraints?.isCA ?? false,
+      signsCertificates: extensions.signsCertificates ?? true,
       pathLength: extensions.basicConstraints?.pathLength,
       subjectKeyId: extensions.subjectKeyId,
       authorityKeyId: extensions.authorityKeyId,

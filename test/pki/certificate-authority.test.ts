@@ -8,11 +8,12 @@ import {
   loadCertificateAuthority,
 } from '../../src/pki/certificate-authority.js';
 import { readCertificateRequest } from '../../src/pki/certificate-request.js';
-import { type KeyType, spkiOf } from '../../src/pki/key-pair.js';
+import { type KeyType, privateKeyPem, spkiOf } from '../../src/pki/key-pair.js';
 import { pemBlocks } from '../../src/pki/pem.js';
 import { PkiError } from '../../src/pki/pki-error.js';
 import { createCertificateRequest } from '../../src/pki/request-writer.js';
 import { testAuthority, testKey, testRequest } from '../../src/testing/certificates.js';
+import { attributes, extensions, forge } from '../auth/forge.js';
 import { testWithOpenssl } from './openssl.js';
 import { openssl } from './openssl-command.js';
 
@@ -217,6 +218,16 @@ describe('loading', () => {
   ])('%s is refused', async (_, make) => {
     const pair = await make();
     expect(() => loadCertificateAuthority(pair)).toThrow(expect.objectContaining({ problem: 'authority' }));
+  });
+
+  test('a key that may not sign certificates is refused', () => {
+    const given = forge({
+      subject: [[attributes.commonName, 'a']],
+      extensions: [extensions.authority(), extensions.signatureOnly()],
+    });
+    expect(() => loadCertificateAuthority({ certificate: given.pem, key: privateKeyPem(given.key) })).toThrow(
+      'the key of the CA may not sign certificates, as its certificate says (keyUsage)',
+    );
   });
 
   test.each(['pkcs8', 'sec1'] as const)('a key that is encrypted (%s) is said to be', async (type) => {
