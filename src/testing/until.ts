@@ -19,20 +19,20 @@ export class NeverHeld extends Error {
 
 /**
  * Waits until something holds of an object, watching it; `undefined` stands for "there is none". Answers the object as
- * it was then. Fails with NeverHeld.
+ * it was then, of the type that `holds` proves (`(object) => object !== undefined`). Fails with NeverHeld.
  */
-export async function until<T extends ApiObject>(
+export async function until<T extends ApiObject, F extends T | undefined = T | undefined>(
   resource: ResourceClient<T>,
   key: ObjectKey,
-  holds: (object: T | undefined) => boolean,
+  holds: ((object: T | undefined) => object is F) | ((object: T | undefined) => boolean),
   { timeoutMs = 10_000, what = keyText(key) }: UntilOptions = {},
-): Promise<T | undefined> {
+): Promise<F> {
   let last: T | undefined;
   const look = async (): Promise<boolean> => {
     last = await resource.get(key);
     return holds(last);
   };
-  if (await look()) return last;
+  if (await look()) return last as F;
   let subscription: Subscription | undefined;
   let changed: () => void = () => {};
   let change = new Promise<void>((resolve) => (changed = resolve));
@@ -51,7 +51,7 @@ export async function until<T extends ApiObject>(
       await Promise.race([change, systemClock.sleep(Math.min(250, deadline - systemClock.now()), rest.signal)]);
       rest.abort();
       change = new Promise<void>((resolve) => (changed = resolve));
-      if (await look()) return last;
+      if (await look()) return last as F;
       if (subscription?.closed) watch();
     }
   } finally {

@@ -14,10 +14,10 @@ test('a team may edit its namespace, and a deleted binding comes back', async ()
     const key = { namespace: 'shop', name: 'team-edit' };
 
     const first = await until(bindings, key, (binding) => binding !== undefined);
-    expect(first?.subjects).toMatchObject([{ kind: 'Group', name: 'team:red' }]);
+    expect(first.subjects).toMatchObject([{ kind: 'Group', name: 'team:red' }]);
 
     await bindings.delete(key);
-    await until(bindings, key, (binding) => binding !== undefined && binding.metadata.uid !== first?.metadata.uid);
+    await until(bindings, key, (binding) => binding !== undefined && binding.metadata.uid !== first.metadata.uid);
   } finally {
     await stop();
   }

@@ -48,3 +48,10 @@ test('an object with a number that no double holds is told as well', async () =>
   expect(error).toBeInstanceOf(NeverHeld);
   expect(error).toHaveProperty('message', expect.stringContaining('"n":1152921504606846976'));
 });
+
+test('what was waited for is of the type that the condition proves', async () => {
+  const waiting = until(configMaps, { ...key, name: 'b' }, (map) => map !== undefined);
+  await configMaps.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...key, name: 'b' } });
+  const { metadata } = await waiting;
+  expect(metadata.name).toBe('b');
+});
