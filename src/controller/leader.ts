@@ -76,11 +76,18 @@ class Candidate {
     const { signal, log } = this.#context;
     let holds = false;
     let heldSince = 0;
+    /** Told once of each, so that a silent one is known to be waiting. */
+    let waitsFor: string | undefined;
     while (!signal.aborted && !holds) {
       heldSince = this.#context.clock.monotonic();
       // A lease that took too long to get may be another's already.
       holds = (await this.#tryHold()) && this.#leftMs(heldSince) > 0;
-      if (!holds) await this.#pause();
+      if (holds) break;
+      const holder = this.#seen?.lease.spec?.holderIdentity;
+      const isNews = holder && holder !== this.#identity && holder !== waitsFor;
+      if (isNews) log.info({ lease: this.#options.lease, holder }, 'another leads');
+      waitsFor = holder;
+      await this.#pause();
     }
     if (signal.aborted) return holds ? this.#release() : undefined;
     log.info({ lease: this.#options.lease, identity: this.#identity }, 'became leader');

@@ -6,7 +6,7 @@ import type { Runnable } from '../../src/controller/controller.js';
 import { type LeaderOptions, LeadershipLost, whileLeading } from '../../src/controller/leader.js';
 import { createManager, RunnablesLeftBehind } from '../../src/controller/manager.js';
 import { type Clock, systemClock } from '../../src/runtime/clock.js';
-import { silentLogger } from '../../src/runtime/logger.js';
+import { type Logger, silentLogger } from '../../src/runtime/logger.js';
 import { FakeClock, settled } from '../../src/testing/fake-clock.js';
 import { FakeClient } from '../fake-client.js';
 import { SetBackClock } from '../set-back.js';
@@ -21,6 +21,7 @@ interface Own {
   readonly through?: (leases: ResourceClient<Lease>) => Partial<ResourceClient<Lease>>;
   /** What else it does while it leads. */
   readonly also?: readonly Runnable[];
+  readonly log?: Logger;
 }
 
 function world<C extends Clock = FakeClock>(clock: C = new FakeClock() as Clock as C) {
@@ -48,7 +49,7 @@ function world<C extends Clock = FakeClock>(clock: C = new FakeClock() as Clock 
     ).run({
       client: { discover: () => client.discover(), resource },
       clock: own.clock ?? clock,
-      log: silentLogger,
+      log: own.log ?? silentLogger,
       signal: stop.signal,
     });
     running.catch(() => {});
@@ -134,6 +135,20 @@ describe('leader election', () => {
     expect([...leading]).toEqual(['a']);
     expect(warned).not.toHaveBeenCalled();
     warned.mockRestore();
+  });
+
+  test('one that waits says once for whom', async () => {
+    const { clock, candidate } = world();
+    const lines: unknown[] = [];
+    const log = { ...silentLogger, info: (fields: object, message: string) => void lines.push([message, fields]) };
+    const a = candidate('a');
+    await settled();
+    candidate('b', { log });
+    await clock.advance(20_000);
+    expect(lines).toEqual([['another leads', { lease: key, holder: 'a' }]]);
+    a.stop();
+    await clock.advance(20_000);
+    expect(lines.slice(1)).toEqual([['became leader', { lease: key, identity: 'b' }]]);
   });
 
   test('one that a manager stops gives the lease back', async () => {
