@@ -73,7 +73,7 @@ export function withoutRepeatedOwners<T extends ApiObject>(
   const owners = object.metadata.ownerReferences;
   if (owners === undefined || owners.length < 2) return { object, repeated: [] };
   const seen = new Set<string>();
-  const repeated = new Set<string>();
+  const repeated: string[] = [];
   const kept = owners.filter((owner) => {
     const text = JSON.stringify([
       owner.apiVersion,
@@ -84,14 +84,14 @@ export function withoutRepeatedOwners<T extends ApiObject>(
       owner.blockOwnerDeletion,
     ]);
     if (seen.has(text)) {
-      repeated.add(owner.uid);
+      repeated.push(owner.uid);
       return false;
     }
     seen.add(text);
     return true;
   });
-  if (repeated.size === 0) return { object, repeated: [] };
-  return { object: { ...object, metadata: { ...object.metadata, ownerReferences: kept } }, repeated: [...repeated] };
+  if (repeated.length === 0) return { object, repeated };
+  return { object: { ...object, metadata: { ...object.metadata, ownerReferences: kept } }, repeated };
 }
 
 /** Every rule the metadata of an object breaks, in Kubernetes' order. */
