@@ -20,13 +20,13 @@ export function accessOf(user: UserInfo, info: RequestInfo): AccessAttributes {
   };
 }
 
-/** Throws Forbidden unless the authorizer allows it. `uri` is that of the request. */
-export async function requireAccess(authorizer: Authorizer, attributes: AccessAttributes, uri: string): Promise<void> {
-  checkDecision(await authorizer.authorize(attributes), attributes, uri);
+/** Throws Forbidden unless the authorizer allows it. */
+export async function requireAccess(authorizer: Authorizer, attributes: AccessAttributes): Promise<void> {
+  checkDecision(await authorizer.authorize(attributes), attributes);
 }
 
 /** Throws Forbidden if that is what was decided. */
-export function checkDecision(decision: Decision, attributes: AccessAttributes, uri: string): void {
-  const refused = refusal(attributes, decision, uri);
+export function checkDecision(decision: Decision, attributes: AccessAttributes): void {
+  const refused = refusal(attributes, decision);
   if (refused !== undefined) throw refused;
 }

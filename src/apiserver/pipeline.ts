@@ -10,7 +10,7 @@ import { errorForm } from './negotiate.js';
 import type { NonResourceRoutes } from './non-resource.js';
 import { requestTimeout } from './operations/deadlines.js';
 import { isLongRunning } from './operations/in-flight.js';
-import { isAlwaysAnswered, overloaded, panicked, shuttingDown, tooLate } from './operations/operations.js';
+import { isAlwaysAnswered, overloaded, panicked, shuttingDown, tooLate, undecided } from './operations/operations.js';
 import { Passage } from './operations/passage.js';
 import type { Parts } from './parts.js';
 import type { ApiRequest, ApiResponse, Headers, Result, TextResult } from './request.js';
@@ -88,7 +88,10 @@ async function run(
     const access = accessOf(user, request.info);
     const decision = await parts.authorizer.authorize(access);
     passage?.authorized(decision, parts.clock.now() - asked);
-    checkDecision(decision, access, request.uri);
+    if (decision.verdict !== 'allow' && decision.error !== undefined) {
+      return plainly(undecided(request.uri, decision.error));
+    }
+    checkDecision(decision, access);
     filtered = false;
     const { result, representation, headers }: Omit<ApiResponse, 'warnings'> = request.info.isResource
       ? await runResourceRequest(parts, request, user, warn)

@@ -276,4 +276,4 @@ export function resultOf(definition: ResourceDefinition, { created, entry, objec
 
 /** Creating through PUT or apply needs the right to create as well. */
 export const mayCreate = (parts: Parts, request: ApiRequest, user: UserInfo) => (): Promise<void> =>
-  requireAccess(parts.authorizer, { ...accessOf(user, request.info), verb: 'create' }, request.uri);
+  requireAccess(parts.authorizer, { ...accessOf(user, request.info), verb: 'create' });

@@ -1,4 +1,4 @@
-import { type ApiError, forbidden, forbiddenPath, untyped } from '../api/errors.js';
+import { type ApiError, forbidden, forbiddenPath, internalError } from '../api/errors.js';
 import { entitiesFor, quote } from '../api/go-text.js';
 import type { AccessAttributes, Decision } from './authorizer.js';
 
@@ -23,12 +23,8 @@ export function accessDenied(attributes: AccessAttributes, why: string): ApiErro
   return forbidden({ group: attributes.group, plural: attributes.resource, name: attributes.name }, text);
 }
 
-/**
- * What a request fails with, given the decision about it: nothing if it was allowed, 403 as a rule, a bare 500
- * if the authorizer was in trouble and could not tell. `uri` is that of the request.
- */
-export function refusal(attributes: AccessAttributes, decision: Decision, uri: string): ApiError | undefined {
+/** What a request fails with, given the decision about it: nothing if it was allowed, as a rule 403. */
+export function refusal(attributes: AccessAttributes, decision: Decision): ApiError | undefined {
   if (decision.verdict === 'allow') return undefined;
-  if (decision.error === undefined) return accessDenied(attributes, decision.reason);
-  return untyped(entitiesFor(`Internal Server Error: ${quote(uri)}: ${decision.error}`));
+  return decision.error === undefined ? accessDenied(attributes, decision.reason) : internalError(decision.error);
 }

@@ -262,3 +262,34 @@ test('a server elsewhere answers for tokens and for access', async () => {
     rmSync(directory, { recursive: true, force: true });
   }
 });
+
+test('where those asked about access are in trouble nobody is told no: the answer is 500, in plain text', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'kedge-webhook-'));
+  const kubeconfig = join(directory, 'kubeconfig');
+  writeFileSync(
+    kubeconfig,
+    kubeconfigText({
+      url: 'https://localhost:1',
+      ca: (await testAuthority()).anchors,
+      user: 'kedge',
+      credentials: { token: 'ours' },
+    }),
+  );
+  try {
+    await using server = await runningServer({
+      authorization: ['RBAC', 'Webhook'],
+      authorizationWebhook: { kubeconfig },
+    });
+    const { code, text, headers } = await server.ask('alice', 'GET /api/v1/secrets?a&b');
+    expect([code, headers['content-type'], headers['x-content-type-options']]).toEqual([
+      500,
+      'text/plain; charset=utf-8',
+      'nosniff',
+    ]);
+    expect(text).toMatch(/^Internal Server Error: "\/api\/v1\/secrets\?a&amp;b": .*ECONNREFUSED.*\n$/);
+    const listed = server.server.client(eve).resource(ConfigMaps).list({ namespace: 'default' });
+    await expect(listed).rejects.toMatchObject({ code: 500, message: expect.stringContaining('ECONNREFUSED') });
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+});

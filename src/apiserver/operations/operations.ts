@@ -1,4 +1,5 @@
 import { timeout } from '../../api/errors.js';
+import { entitiesFor, quote } from '../../api/go-text.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Headers, TextResult } from '../request.js';
 import type { AuditLog } from './audit-log.js';
@@ -33,6 +34,10 @@ export const shuttingDown = plainText(429, 'The apiserver is shutting down, plea
   'Retry-After': '5',
   Connection: 'close',
 });
+
+/** Whoever was asked about access was in trouble and could not tell. `uri` is that of the request. */
+export const undecided = (uri: string, error: string): TextResult =>
+  plainText(500, entitiesFor(`Internal Server Error: ${quote(uri)}: ${error}`));
 
 /** A fault of ours. What it was is for the log alone. */
 export const panicked = plainText(500, 'This request caused apiserver to panic. Look in the logs for details.');

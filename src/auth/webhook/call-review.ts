@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { errorFromStatus } from '../../api/errors.js';
 import type { HttpTransport } from '../../client/http-transport.js';
 import type { Clock } from '../../runtime/clock.js';
 import { isObject } from '../jws.js';
@@ -54,16 +55,29 @@ async function once(
   const text = await textOf(response);
   const { statusCode = 0 } = response;
   if (statusCode < 200 || statusCode > 299) {
-    const failure = `webhook call failed: the server answered ${statusCode}`;
+    const { message } = errorFromStatus(read(text), statusCode, `the server answered ${statusCode}`);
+    const failure = `webhook call failed: ${message}`;
     if (passing.includes(statusCode) || response.headers['retry-after'] !== undefined)
       throw new PassingFailure(failure);
     throw new Error(failure);
   }
-  const answer: unknown = JSON.parse(text);
-  const status = isObject(answer) ? (answer['status'] ?? {}) : undefined;
+  const answer = read(text);
+  const status = isObject(answer) && isLike(read(body), answer) ? (answer['status'] ?? {}) : undefined;
   if (!isObject(status)) throw new Error('webhook call failed: the answer is no review');
   return status;
 }
+
+function read(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Is the answer of the kind that was sent, as far as it says? */
+const isLike = (sent: unknown, answer: Readonly<Record<string, unknown>>): boolean =>
+  isObject(sent) && ['kind', 'apiVersion'].every((member) => (answer[member] || sent[member]) === sent[member]);
 
 const isReset = (error: unknown): error is NodeJS.ErrnoException =>
   error instanceof Error && 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE');

@@ -31,6 +31,8 @@ const transport = {
     return Object.assign(Readable.from([Buffer.from(body)]), { statusCode, headers: {} }) as IncomingMessage;
   },
 };
+const refusing = async (request: HttpRequest): Promise<IncomingMessage> =>
+  Object.assign(await transport.send(request), { statusCode: 403 });
 const call = () => callReview({ transport, clock });
 const bodies = (): readonly unknown[] => asked.map(({ body }) => JSON.parse(body ?? ''));
 const reset = Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
@@ -60,9 +62,19 @@ describe('a call', () => {
     expect(asked).toHaveLength(5);
   });
 
-  test.each([[[]], [{ status: 'x' }]])('that is answered with %j fails', async (answer) => {
-    answers = [answer];
-    await expect(call()({})).rejects.toThrow('the answer is no review');
+  test.each<[object]>([[[]], [{ status: 'x' }], [{ kind: 'Login', status: {} }], [{ apiVersion: 'v0', status: {} }]])(
+    'that is answered with %j fails',
+    async (answer) => {
+      answers = [answer];
+      await expect(call()({ kind: 'X', apiVersion: 'v1' })).rejects.toThrow('the answer is no review');
+    },
+  );
+
+  test('that is refused tells why, if the server does', async () => {
+    answers = [{ kind: 'Status', message: 'not you', code: 403 }];
+    await expect(callReview({ transport: { send: refusing }, clock })({})).rejects.toThrow(
+      'webhook call failed: not you',
+    );
   });
 });
 
