@@ -7,32 +7,38 @@ export const bodyLimit = 3_145_728;
 /** Nobody hears it, and nothing of ours has failed. */
 const brokenOff = (): ApiError => timeout('the connection was closed before the body was complete');
 
-/** The whole body, or RequestEntityTooLarge as soon as the limit is passed; what follows is not kept. */
-export function readBody(stream: Readable, declaredLength: string | undefined, limit = bodyLimit): Promise<Buffer> {
+/**
+ * The whole body, or RequestEntityTooLarge as soon as the limit is passed; what follows is not kept. `reading` is handed
+ * what ends the reading when nobody waits for it any more: the caller may hold body and connection back for ever.
+ */
+export function readBody(
+  stream: Readable,
+  declaredLength: string | undefined,
+  limit = bodyLimit,
+  reading?: (giveUp: () => void) => void,
+): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     // One that is closed already says nothing more.
     if (stream.destroyed) return reject(brokenOff());
-    const tooLarge = (): void => {
-      stream.resume();
-      reject(entityTooLarge(`limit is ${limit}`));
-    };
-    if (declaredLength !== undefined && Number(declaredLength) > limit) {
-      tooLarge();
-      return;
-    }
     const chunks: Buffer[] = [];
     let size = 0;
+    const leave = (why: ApiError): void => {
+      stream.off('data', onData);
+      chunks.length = 0;
+      stream.resume();
+      reject(why);
+    };
     const onData = (chunk: Buffer): void => {
       size += chunk.length;
-      if (size > limit) {
-        stream.off('data', onData);
-        chunks.length = 0;
-        tooLarge();
-        return;
-      }
-      chunks.push(chunk);
+      if (size > limit) leave(entityTooLarge(`limit is ${limit}`));
+      else chunks.push(chunk);
     };
+    if (declaredLength !== undefined && Number(declaredLength) > limit) {
+      leave(entityTooLarge(`limit is ${limit}`));
+      return;
+    }
     stream.on('data', onData);
+    reading?.(() => leave(brokenOff()));
     let ended = false;
     stream.once('end', () => {
       ended = true;

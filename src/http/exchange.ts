@@ -129,19 +129,12 @@ export class Http1Exchange implements Exchange {
   }
 
   send(code: number, headers: OutgoingHeaders, body: Body | StreamedBody): Promise<void> | undefined {
-    // What is still to come of a body would have to be read to its end before the next request: a large one is not
-    // wanted, and one that has not come in time may never come.
-    if (!this.#request.complete && (code === tooLate || !hasSmallBody(this.#request))) this.#endUnread();
+    // What is still to come of a large body would have to be read to its end before the next request.
+    if (!this.#request.complete && !hasSmallBody(this.#request)) this.last();
     this.#response.writeHead(code, headers as Record<string, string | number | string[]>);
     return write(body, this.#response, () => {
       this.#stuck = true;
     });
-  }
-
-  /** Node forgets a request that was answered: whoever still reads its body would wait for ever. */
-  #endUnread(): void {
-    this.last();
-    this.#request.socket.once('close', () => this.#request.destroy());
   }
 
   stream(code: number, headers: OutgoingHeaders): Writable {
@@ -248,7 +241,6 @@ const originForm = (target: string): string =>
 
 const firstOf = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value[0] : value);
 
-const tooLate = 504;
 const smallBody = 262_144;
 const hasSmallBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= smallBody;

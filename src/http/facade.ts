@@ -14,7 +14,7 @@ import type { ApiRequest, ApiResponse, Outcome, RequestBody, RequestInfo, WatchR
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
 import { TurnTaking } from '../runtime/turn-taking.js';
-import { readBody } from './body.js';
+import { bodyLimit, readBody } from './body.js';
 import { Cancellation } from './cancellation.js';
 import type { Exchange, OutgoingHeaders } from './exchange.js';
 import { decodePath, queryOf, routeOf, UnreadablePath, UnroutablePath } from './route.js';
@@ -91,6 +91,7 @@ class ReceivedRequest implements ApiRequest {
   readonly #exchange: Exchange;
   readonly #cancellation: Cancellation;
   #body: Promise<RequestBody> | undefined;
+  #endReading: (() => void) | undefined;
 
   constructor(exchange: Exchange, auditId: string, cancellation: Cancellation) {
     const { url, method } = exchange;
@@ -118,7 +119,10 @@ class ReceivedRequest implements ApiRequest {
   }
 
   async #read(): Promise<RequestBody> {
-    const bytes = await readBody(this.#exchange.body, this.#exchange.header('content-length'));
+    const { body } = this.#exchange;
+    const bytes = await readBody(body, this.#exchange.header('content-length'), bodyLimit, (giveUp) => {
+      this.#endReading = giveUp;
+    });
     // Whatever it is, reading it will take a while.
     if (bytes.length >= largeJson) await new TurnTaking().next();
     return { bytes, contentType: this.#exchange.header('content-type') };
@@ -130,6 +134,7 @@ class ReceivedRequest implements ApiRequest {
 
   abandon(): void {
     this.#cancellation.abort();
+    this.#endReading?.();
   }
 }
 

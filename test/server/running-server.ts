@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { type ClientHttp2Session, connect } from 'node:http2';
+import { type ClientHttp2Session, connect, type Settings } from 'node:http2';
 import { Agent, type RequestOptions, request } from 'node:https';
 import { createServer, type Server } from '../../src/embed.js';
 import type { Logger } from '../../src/runtime/logger.js';
@@ -66,8 +66,8 @@ export async function runningServer(options: ServerOptions = {}) {
         });
         sent.end(text);
       }),
-    http2: (): ClientHttp2Session => {
-      const session = connect(url, { rejectUnauthorized: false });
+    http2: (settings: Settings = {}): ClientHttp2Session => {
+      const session = connect(url, { rejectUnauthorized: false, settings });
       session.on('error', () => {});
       return session;
     },
