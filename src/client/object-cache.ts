@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { ApiError, codes, isReason } from '../api/errors.js';
 import { type ApiObject, keyOf, keyText, type ObjectKey, type ResourceType } from '../api/object.js';
 import { type Clock, systemClock } from '../runtime/clock.js';
@@ -194,7 +195,10 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
     do {
       const page = await this.#page(next);
       if (page.whole) found.clear();
-      for (const object of page.items) found.set(keyText(keyOf(object)), this.#transform(object));
+      for (const object of page.items) {
+        const key = keyText(keyOf(object));
+        found.set(key, this.#asKnown(key, this.#transform(object)));
+      }
       version = page.version;
       next = page.next;
     } while (next !== undefined && next !== '' && !this.#signal.aborted);
@@ -205,6 +209,12 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
     this.#fruitless = 0;
     this.#isSynced = true;
     this.#markSynced();
+  }
+
+  /** What is known already, if it is the same to the last field: the server may show it otherwise now. */
+  #asKnown(key: string, object: T): T {
+    const known = this.#objects.get(key);
+    return known !== undefined && isDeepStrictEqual(known, object) ? known : object;
   }
 
   /** One page; everything in one if the pages begun are no longer to be had. */
@@ -230,7 +240,10 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
     for (const [key, previous] of before) {
       if (!found.has(key)) this.#emit({ type: 'deleted', object: previous, previous });
     }
-    for (const [key, object] of found) this.#emitDifference(before.get(key), object);
+    for (const [key, object] of found) {
+      const previous = before.get(key);
+      if (previous !== object) this.#emitDifference(previous, object);
+    }
   }
 
   #emitDifference(previous: T | undefined, object: T): void {
@@ -238,9 +251,7 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
       this.#emit({ type: 'deleted', object: previous, previous });
       this.#emit({ type: 'added', object, previous: undefined });
     } else if (previous === undefined) this.#emit({ type: 'added', object, previous });
-    else if (previous.metadata.resourceVersion !== object.metadata.resourceVersion) {
-      this.#emit({ type: 'modified', object, previous });
-    }
+    else this.#emit({ type: 'modified', object, previous });
   }
 
   #emit(change: CacheChange<T>): void {
@@ -310,7 +321,7 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
       return;
     }
     this.#objects.set(key, object);
-    this.#emitDifference(previous, object);
+    if (previous?.metadata.resourceVersion !== object.metadata.resourceVersion) this.#emitDifference(previous, object);
   }
 }
 

@@ -194,6 +194,27 @@ describe('object cache', () => {
     expect([...names()].sort()).toEqual(['changed', 'kept', 'new', 'replaced']);
   });
 
+  test('an object that is shown otherwise in the same version has changed, as when its definition got a default', async () => {
+    let fallback: object = {};
+    const { clock, client, cache, seen } = await open(
+      async (api) => {
+        await api.resource(Things).create(thing('plain'));
+        await api.resource(Things).create(thing('set', { spec: 1 }));
+      },
+      { transform: (object) => ({ ...fallback, ...object }) },
+    );
+    const before = cache.list().find(({ metadata }) => metadata.name === 'set');
+    seen.length = 0;
+    await clock.advance(5_000);
+    fallback = { spec: 0 };
+    client.dropWatches(expired('too old resource version: 1 (5)'));
+    await settled();
+    expect(lists(client)).toBe(2);
+    expect(seen).toEqual(['modified plain']);
+    expect(cache.list().map(({ spec }) => spec)).toEqual([0, 1]);
+    expect(cache.list()[1]).toBe(before);
+  });
+
   test('an expired watch that was well before is listed at once', async () => {
     const { clock, client } = await open();
     await clock.advance(5_000);
