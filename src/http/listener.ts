@@ -37,9 +37,9 @@ export interface ListenerOptions {
   readonly onHandshakeFailed?: (() => void) | undefined;
 }
 
-/** An HTTP/2 connection: requests under way, and since when it has been as it is (milliseconds). */
+/** An HTTP/2 connection: requests that are being answered, and when the last of them was (milliseconds). */
 interface SessionState {
-  open: number;
+  running: number;
   since: number;
   /** Requests that the caller took back, less those that are forgiven by now. */
   takenBack: number;
@@ -130,16 +130,19 @@ export class Listener {
         stream.on('error', ignore);
         const { session } = stream;
         const state = session === undefined ? undefined : this.#sessions.get(session);
+        let over: (() => void) | undefined;
         if (session !== undefined && state !== undefined) {
-          state.open++;
+          state.running++;
+          over = () => {
+            state.running--;
+            state.since = parts.clock.now();
+          };
           stream.on('close', () => {
-            state.open--;
-            if (state.open === 0) state.since = parts.clock.now();
             // Also of requests that were answered before anybody heard that the answer is not wanted.
             if (stream.rstCode !== constants.NGHTTP2_NO_ERROR) this.#countTakenBack(state, session);
           });
         }
-        this.#run(new Http2Exchange(stream, headers, rawHeaders));
+        this.#run(new Http2Exchange(stream, headers, rawHeaders), over);
       },
     );
     this.#server.on('clientError', (error: NodeJS.ErrnoException & { readonly rawPacket?: Buffer }, socket: Socket) => {
@@ -167,7 +170,7 @@ export class Listener {
 
   #newState(): SessionState {
     const now = this.#parts.clock.now();
-    return { open: 0, since: now, takenBack: 0, forgiven: now };
+    return { running: 0, since: now, takenBack: 0, forgiven: now };
   }
 
   /** Ends connections of callers who take back too many requests (CVE-2023-44487). */
@@ -193,8 +196,11 @@ export class Listener {
       await clock.sleep(Math.ceil(idleMs / 3), signal);
       this.#full = false;
       const now = clock.now();
-      for (const [session, { open, since }] of this.#sessions) {
-        if (open === 0 && now - since >= idleMs) session.close();
+      for (const [session, { running, since }] of this.#sessions) {
+        if (running > 0 || now - since < idleMs) continue;
+        // One that was told to go and stays has answers that nobody takes.
+        if (session.closed) session.destroy();
+        else session.close();
       }
     }
   }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { connect as connectHttp2, constants } from 'node:http2';
+import { connect as connectHttp2, constants, type Settings } from 'node:http2';
 import { Agent, get } from 'node:https';
 import { connect, type TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -57,8 +57,8 @@ async function listening(
     stop: (graceMs: number) => listener.stop(graceMs),
     failedHandshakes: () => failedHandshakes,
     raw: (protocol: 'h2' | 'http/1.1') => rawConnection(port, protocol),
-    http2: () => {
-      const session = connectHttp2(`https://127.0.0.1:${port}`, { rejectUnauthorized: false });
+    http2: (settings: Settings = {}) => {
+      const session = connectHttp2(`https://127.0.0.1:${port}`, { rejectUnauthorized: false, settings });
       session.on('error', () => {});
       return session;
     },
@@ -308,6 +308,16 @@ describe('HTTP/2', () => {
     const pings = setInterval(() => connection.send(frame(6, 0, 0, randomBytes(8))), 10);
     expect(goawayIn(await connection.all)).toBe(0);
     clearInterval(pings);
+  });
+
+  test('so is one on which an answer is not taken', async () => {
+    const { http2 } = await listening({ idleMs: 60 });
+    const session = http2({ initialWindowSize: 0 });
+    const gone = new Promise((resolve) => session.once('close', resolve));
+    const stream = session.request({ ':path': '/a' });
+    stream.on('error', () => {});
+    await new Promise((resolve) => stream.once('response', resolve));
+    await gone;
   });
 
   test('a caller nobody knows gets one answer and a GOAWAY', async () => {
