@@ -178,7 +178,7 @@ export async function createObject(
 function checkStillDefined({ catalogue }: Parts, { definition, context }: WriteRequest, object: ApiObject): void {
   if (definition.origin === 'built-in') return;
   const now = catalogue.current().find(definition.group, definition.version, definition.plural);
-  if (now === undefined) throw noSuchResource();
+  if (now?.namespaced !== definition.namespaced) throw noSuchResource();
   // As it is now it may be going, and then takes nothing new.
   if (now !== definition) now.prepare?.(object, undefined, context);
 }

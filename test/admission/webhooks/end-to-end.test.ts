@@ -51,6 +51,16 @@ const answers: Readonly<Record<string, (review: Review, rest: string) => object 
     await until(crds, { name }, (crd) => !(crd?.metadata.finalizers ?? []).includes(customResourceCleanupFinalizer));
     return { allowed: true };
   },
+  rescope: async (_, name) => {
+    const crds = server.client.resource(CustomResourceDefinitions);
+    const { spec } = await until(crds, { name }, (crd) => crd !== undefined);
+    await crds.delete({ name });
+    await until(crds, { name }, (crd) => crd === undefined);
+    const scope = spec.scope === 'Cluster' ? 'Namespaced' : 'Cluster';
+    await crds.create({ ...meta(CustomResourceDefinitions), metadata: { name }, spec: { ...spec, scope } } as never);
+    await until(crds, { name }, (crd) => crd !== undefined && hasCondition(crd, 'Established'));
+    return { allowed: true };
+  },
 };
 
 beforeAll(async () => {
@@ -769,6 +779,16 @@ describe('what waited while its definition', () => {
     }
     await define();
     expect(await server.client.resource(passings).get({ name: 'late' })).toBeUndefined();
+    await crds().delete({ name });
+    await until(crds(), { name }, (crd) => crd === undefined);
+  });
+
+  test('came back with another scope is refused: nobody would look for it where it was to be', async () => {
+    await define();
+    await withHook(ValidatingWebhookConfigurations, `/rescope/${name}`, ['passings'], async () => {
+      const late = server.client.resource(passings).create({ ...meta(passings), metadata: { name: 'late' } });
+      await expect(late).rejects.toMatchObject({ code: 404 });
+    });
     await crds().delete({ name });
     await until(crds(), { name }, (crd) => crd === undefined);
   });
