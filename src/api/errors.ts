@@ -289,6 +289,10 @@ export const internalError = (text: string, cause?: unknown): ApiError =>
 export const timeout = (why: string, details?: StatusDetails): ApiError =>
   new ApiError({ reason: 'Timeout', message: `Timeout: ${why}`, details });
 
+/** The time of a request was over before its work was done. */
+export const deadlineExceeded = (details?: StatusDetails): ApiError =>
+  timeout('request did not complete within requested timeout - context deadline exceeded', details);
+
 export const serviceUnavailable = (message: string): ApiError =>
   new ApiError({ reason: 'ServiceUnavailable', message });
 

@@ -2,12 +2,12 @@ import type { AdmissionAttributes } from '../admission/admission-step.js';
 import { runBeforeCreation, runValidating } from '../admission/chain.js';
 import {
   alreadyExists,
+  deadlineExceeded,
   invalidObject,
   nameNotGenerated,
   noSuchResource,
   notFound,
   staleWrite,
-  timeout,
 } from '../api/errors.js';
 import { generatedName, nameRules } from '../api/names.js';
 import type { ApiObject, ObjectKey } from '../api/object.js';
@@ -266,7 +266,7 @@ async function updateAt(
     } catch (error) {
       if (!(error instanceof WriteConflict)) throw error;
       if (parts.clock.now() >= deadline || request.abandoned()) {
-        throw timeout('request did not complete within requested timeout - context deadline exceeded');
+        throw deadlineExceeded();
       }
     }
   }

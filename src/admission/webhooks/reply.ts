@@ -96,11 +96,11 @@ async function statusFailure(body: Buffer): Promise<CallFailed | undefined> {
   if (!isObject(value) || value['status'] !== 'Failure') return undefined;
   const { kind, apiVersion, message, code } = value;
   if (kind !== 'Status' || (apiVersion || 'v1') !== 'v1') return undefined;
-  return new CallFailed(typeof message === 'string' ? message : '', { code: inMetrics(code) });
+  return new CallFailed(typeof message === 'string' ? message : '', { code: codeIn(code) });
 }
 
-/** A code that a webhook makes up is a label of metrics: there are only so many. */
-const inMetrics = (code: Json | undefined): number =>
+/** As Kubernetes counts it: what is no code is 0, and metrics bound the others. */
+const codeIn = (code: Json | undefined): number =>
   typeof code === 'number' && Number.isInteger(code) && code > 0 ? code : 0;
 
 function shownText(contentType: string | undefined, body: Buffer): string {

@@ -1,4 +1,4 @@
-import { type ApiError, timeout } from '../../api/errors.js';
+import { type ApiError, deadlineExceeded } from '../../api/errors.js';
 import type { UserInfo } from '../../api/user.js';
 import type { Authenticated, AuthenticationError } from '../../auth/authenticator.js';
 import type { Decision } from '../../auth/authorizer.js';
@@ -11,7 +11,7 @@ import type { Operations } from './operations.js';
 import { scopeOf } from './request-metrics.js';
 
 /** What is recorded of an answer that took too long: the end of the work on it, as in Kubernetes. */
-const late = resultOf(timeout('request did not complete within requested timeout - context deadline exceeded', {}));
+const late = resultOf(deadlineExceeded({}));
 
 /** One request on its way: who looks after requests is told of it here, step by step, and at the end once. */
 export class Passage {
