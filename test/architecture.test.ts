@@ -99,6 +99,25 @@ test('folders import only what lies below them', () => {
   expect([...new Set(wrong)]).toEqual([]);
 });
 
+/** Files of ours that a file imports, as they are in the tree. */
+const neighboursOf = (file: string): readonly string[] =>
+  importsOf(file)
+    .filter(({ from }) => from.startsWith('.'))
+    .map(({ from }) => relative(root, resolve(root, dirname(file), from)).replace(/\.js$/, '.ts'));
+
+test('no file imports itself by way of others, not even for its types', () => {
+  const done = new Set<string>();
+  const circles: string[] = [];
+  const follow = (file: string, way: readonly string[]): void => {
+    if (way.includes(file)) circles.push([...way.slice(way.indexOf(file)), file].join(' -> '));
+    if (done.has(file)) return;
+    done.add(file);
+    for (const next of neighboursOf(file)) if (sources.includes(next)) follow(next, [...way, file]);
+  };
+  for (const file of sources) follow(file, []);
+  expect(circles).toEqual([]);
+});
+
 test('controllers do not import each other', () => {
   const wrong = sources
     .filter((file) => file.startsWith('controllers/') && file !== 'controllers/index.ts')

@@ -20,8 +20,7 @@ import type { Schema } from '../schema/schema.js';
 import type { Entry } from '../store/store.js';
 import { isLarge, readStored, ready } from './forms.js';
 import { inBatches } from './list-text.js';
-import type { Bodied } from './represent.js';
-import type { ListResult } from './request.js';
+import type { Bodied, ListResult } from './request.js';
 
 /** How a result is shown of which only metadata is asked for. */
 type Shape = (result: Bodied) => Steps<JsonObject>;

@@ -8,7 +8,7 @@ import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
 import { inOrder, itemStart } from '../schema/encode.js';
 import { asStored, entryBytes, isLarge, readMetadata, readStored, ready } from './forms.js';
 import { compactJson, inBatches, type ListForm, listText, prettyJson, wholeText, yamlForm } from './list-text.js';
-import type { ListResult, Representation, Result } from './request.js';
+import type { Bodied, ListResult, Representation } from './request.js';
 import { partialObject, tableOf } from './tables.js';
 
 /** The bytes of an answer, to be written one chunk after the other. Chunks of a large one are made as they are asked for. */
@@ -36,8 +36,6 @@ const types = {
   yaml: 'application/yaml',
   protobuf: 'application/vnd.kubernetes.protobuf',
 } as const;
-/** Results that are represented: the others are bytes already, or a stream. */
-export type Bodied = Exclude<Result, { type: 'watch' | 'text' | 'bytes' }>;
 
 export function represent(result: Bodied, form: Representation, now: number): Represented | Promise<Represented> {
   const isPlain = form.mediaType === 'json' && !form.pretty && (form.as === undefined || isStatus(result));

@@ -1,10 +1,10 @@
 import type { Observable } from 'rxjs';
+import type { JsonObject } from '../api/object.js';
 import type { Query } from '../api/options.js';
 import type { UserInfo } from '../api/user.js';
 import type { Credentials } from '../auth/authenticator.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import type { Entry } from '../store/store.js';
-import type { AuditRecord } from './operations/audit-log.js';
 import type { Pace } from './pace.js';
 
 /** What a URL and a method ask for, as authorization sees it; made before anybody knows whether it exists. */
@@ -55,7 +55,19 @@ export interface ApiRequest {
   /** Aborts the signal: nobody waits for the answer any more. */
   abandon?(): void;
   /** Set on the way, where the request is recorded. */
-  record?: AuditRecord | undefined;
+  record?: RequestRecord | undefined;
+}
+
+/** What a record of the request, in the audit log, is told on the way. */
+export interface RequestRecord {
+  /** It was about a version that is deprecated. */
+  deprecated(): void;
+  /** The first value of an annotation stays. Of some only records of a level tell. */
+  annotate(key: string, value: string, fromLevel?: 'Request'): void;
+  /** The object that was sent, read and filled with its defaults. `text` makes its JSON. */
+  sent(object: JsonObject, text: (object: JsonObject) => string): void;
+  /** The patch that was sent. */
+  sentPatch(body: RequestBody): Promise<void>;
 }
 
 /** Bytes of a declared type, or an object handed over within the process. */
@@ -87,6 +99,9 @@ export type Result =
       readonly compressible?: boolean;
       readonly headers?: Headers;
     };
+
+/** Results that are represented: the others are bytes already, or a stream. */
+export type Bodied = Exclude<Result, { type: 'watch' | 'text' | 'bytes' }>;
 
 export type Headers = Readonly<Record<string, string>>;
 

@@ -1,17 +1,9 @@
 import { badRequest, untyped } from '../api/errors.js';
 import { quote } from '../api/go-text.js';
 import type { ApiObject } from '../api/object.js';
-import {
-  checkListParameters,
-  readDeleteParameters,
-  readListParameters,
-  readWriteParameters,
-  type WriteParameters,
-} from '../api/options.js';
+import { checkListParameters, readDeleteParameters, readListParameters, readWriteParameters } from '../api/options.js';
 import type { UserInfo } from '../api/user.js';
-import { managerName } from '../apply/manager-name.js';
 import type { RequestContext, ResourceDefinition, SubresourceAction } from '../registry/resource-definition.js';
-import { accessOf, requireAccess } from './access.js';
 import { checkMediaType, readDeleteBody, readObject } from './bodies.js';
 import { pageNotFound } from './health.js';
 import { negotiate, readIncludeObject, requireStream } from './negotiate.js';
@@ -28,7 +20,8 @@ import { listObjects } from './verbs/list.js';
 import { patchObject } from './verbs/patch.js';
 import { putObject } from './verbs/put.js';
 import { checkConvertible, watchObjects } from './verbs/watch.js';
-import { admitAction, createObject, type WriteRequest, type Written } from './write.js';
+import { admitAction, createObject, type WriteRequest } from './write.js';
+import { resultOf, writeRequest } from './write-request.js';
 
 export interface Answer {
   readonly result: Result;
@@ -248,32 +241,3 @@ const actionDefinition = (
   namespaced: definition.namespaced,
   origin: 'built-in',
 });
-
-export const writeRequest = (
-  request: ApiRequest,
-  definition: ResourceDefinition,
-  context: RequestContext,
-  { fieldManager, givenFieldValidation: fieldValidation }: WriteParameters,
-): WriteRequest => ({
-  definition,
-  context,
-  manager: managerName(fieldManager, request.header('user-agent')),
-  managedSubresource: context.subresource,
-  options: {
-    ...(context.dryRun ? { dryRun: ['All'] } : {}),
-    ...(fieldManager === undefined ? {} : { fieldManager }),
-    ...(fieldValidation === undefined ? {} : { fieldValidation }),
-  },
-  abandoned: () => request.signal.aborted,
-});
-
-/** A write as an answer: the stored bytes where there are any. */
-export function resultOf(definition: ResourceDefinition, { created, entry, object }: Written): Result {
-  const code = created ? 201 : 200;
-  if (entry !== undefined) return { type: 'entry', code, definition, entry };
-  return { type: 'object', code, definition, object };
-}
-
-/** Creating through PUT or apply needs the right to create as well. */
-export const mayCreate = (parts: Parts, request: ApiRequest, user: UserInfo) => (): Promise<void> =>
-  requireAccess(parts.authorizer, { ...accessOf(user, request.info), verb: 'create' });

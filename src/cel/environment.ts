@@ -2,8 +2,9 @@ import type { Steps } from '../api/steps.js';
 import { type Checked, check, type Declarations } from './checker.js';
 import type { FunctionDeclaration, Library, Overload } from './functions.js';
 import { type Issue, Issues } from './issues.js';
-import { bindMacros, listMacros, type Macro, optionalMacros, standardMacros, twoVariableMacros } from './macros.js';
+import { bindMacros, listMacros, optionalMacros, standardMacros, twoVariableMacros } from './macros.js';
 import { parse } from './parser.js';
+import type { Macro } from './trees.js';
 import {
   bool,
   bytes,

@@ -1,26 +1,5 @@
 import type { Comprehension, Expr } from './ast.js';
-import type { Trees } from './trees.js';
-
-/** A call of this form stands for another expression, made when it is read (cel-spec, "Macros"). */
-export interface Macro {
-  readonly name: string;
-  readonly args: number;
-  /** Is it called on a target? */
-  readonly member: boolean;
-  /** Does what it stands for have the target twice? */
-  readonly copiesTarget?: boolean;
-  /** What the call stands for; what is wrong with it; or undefined when it is none of this macro. */
-  readonly expand: (call: MacroCall) => Expr | { readonly refused: string; readonly at: number } | undefined;
-}
-
-export interface MacroCall {
-  readonly trees: Trees;
-  readonly at: number;
-  readonly target: Expr | undefined;
-  /** Of the target, for a macro that asks for it. */
-  readonly copied?: Expr | undefined;
-  readonly args: readonly Expr[];
-}
+import type { Macro, MacroCall } from './trees.js';
 
 /** Name of the variable that folds accumulate in; nobody can write it. */
 const accumulator = '@result';

@@ -3,13 +3,12 @@ import type { Expr, MapLiteral, StructLiteral } from './ast.js';
 import { type Issue, Issues } from './issues.js';
 import { type Token, type TokenKind, tokenAt } from './lexer.js';
 import { readLiteral } from './literals.js';
-import type { Macro } from './macros.js';
 import { operators } from './operators.js';
 import { isReserved } from './reserved.js';
 import { Source } from './source.js';
 import { TreeOfGaps, withoutQuotes } from './syntax/gaps.js';
 import { Hopeless, Machine, mostNested, Stopped } from './syntax/machine.js';
-import { macroKey, TooManyNodes, Trees } from './trees.js';
+import { type Macro, macroKey, TooManyNodes, Trees } from './trees.js';
 
 /** The tree of an expression, macros expanded, or what is wrong with it, in the order of places. */
 export type Parsed =

@@ -1,13 +1,33 @@
 import { itemsInStep, type Steps } from '../api/steps.js';
 import type { Expr, ListLiteral, Literal, MapLiteral, StructLiteral } from './ast.js';
 import type { Issues } from './issues.js';
-import type { Macro } from './macros.js';
 
 /** `optMap` doubles its target: trees stop growing here. */
 const mostNodes = 100_000;
 
 /** Thrown for a tree that would get too large; cel-go would run out of memory. */
 export class TooManyNodes extends Error {}
+
+/** A call of this form stands for another expression, made when it is read (cel-spec, "Macros"). */
+export interface Macro {
+  readonly name: string;
+  readonly args: number;
+  /** Is it called on a target? */
+  readonly member: boolean;
+  /** Does what it stands for have the target twice? */
+  readonly copiesTarget?: boolean;
+  /** What the call stands for; what is wrong with it; or undefined when it is none of this macro. */
+  readonly expand: (call: MacroCall) => Expr | { readonly refused: string; readonly at: number } | undefined;
+}
+
+export interface MacroCall {
+  readonly trees: Trees;
+  readonly at: number;
+  readonly target: Expr | undefined;
+  /** Of the target, for a macro that asks for it. */
+  readonly copied?: Expr | undefined;
+  readonly args: readonly Expr[];
+}
 
 /** Makes the nodes of one tree, and puts what macros stand for in their places. */
 export class Trees {

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { atOnce } from '../../src/api/steps.js';
 import type { Expr } from '../../src/cel/ast.js';
-import { bindMacros, type Macro, optionalMacros, standardMacros, twoVariableMacros } from '../../src/cel/macros.js';
+import { bindMacros, optionalMacros, standardMacros, twoVariableMacros } from '../../src/cel/macros.js';
 import { parse } from '../../src/cel/parser.js';
+import type { Macro } from '../../src/cel/trees.js';
 import { Uint } from '../../src/cel/values.js';
 
 const macros = [...standardMacros, ...twoVariableMacros, ...optionalMacros];

@@ -10,7 +10,7 @@ import type { Metrics } from '../../runtime/metrics.js';
 import type { LineSink } from '../../runtime/rotating-file.js';
 import { TurnTaking } from '../../runtime/turn-taking.js';
 import { represent } from '../represent.js';
-import type { ApiRequest, RequestBody, Result } from '../request.js';
+import type { ApiRequest, RequestBody, RequestRecord, Result } from '../request.js';
 import { type AuditFacts, type AuditStatus, auditLine, type ObjectReference, sourceAddresses } from './audit-event.js';
 import {
   type AuditPolicy,
@@ -107,7 +107,7 @@ const largestBody = 1024 * 1024;
 const plainJson = { mediaType: 'json', pretty: false } as const;
 
 /** What is known of one request so far. */
-export class AuditRecord {
+export class AuditRecord implements RequestRecord {
   readonly #request: ApiRequest;
   readonly #parts: RecordParts;
   readonly #annotations = new Map<string, string>();
@@ -144,7 +144,6 @@ export class AuditRecord {
     this.#impersonated = impersonated;
   }
 
-  /** The first value of an annotation stays. Of some only records of a level tell. */
   annotate(key: string, value: string, fromLevel?: 'Request'): void {
     if (fromLevel !== undefined && !reaches(this.#parts.required.level, fromLevel)) return;
     if (!this.#annotations.has(key)) this.#annotations.set(key, value);
@@ -156,12 +155,10 @@ export class AuditRecord {
     this.annotate('authorization.k8s.io/reason', failed ? 'internal error' : reason);
   }
 
-  /** It was about a version that is deprecated. */
   deprecated(): void {
     this.annotate('k8s.io/deprecated', 'true');
   }
 
-  /** The object that was sent, read and filled with its defaults. `text` makes its JSON. */
   sent(object: JsonObject, text: (object: JsonObject) => string): void {
     const { metadata } = object;
     if (this.#object !== undefined && typeof metadata === 'object' && metadata !== null) {
@@ -185,7 +182,6 @@ export class AuditRecord {
     }
   }
 
-  /** The patch that was sent. */
   async sentPatch(body: RequestBody): Promise<void> {
     if (!reaches(this.#parts.required.level, 'Request')) return;
     try {

@@ -26,9 +26,9 @@ import { applied, type Configuration, checkRepeated, readConfiguration } from '.
 import { type Decoded, patched, patchTypeOf, readPatch } from '../patch/index.js';
 import type { PatchType } from '../patch/patch-type.js';
 import type { ApiRequest, Result } from '../request.js';
-import { mayCreate, resultOf, writeRequest } from '../resource-request.js';
 import type { Target } from '../target.js';
 import { type Update, updateObject, type WriteRequest } from '../write.js';
+import { mayCreate, resultOf, writeRequest } from '../write-request.js';
 import { projectedDefinition, projectedWrite } from './projection.js';
 
 /** PATCH, in any of its types: the change is made to the fresh object, again after a lost race. */

@@ -4,9 +4,9 @@ import { readSent } from '../bodies.js';
 import { dedupeOwners, placedByUrl } from '../given-object.js';
 import type { Parts } from '../parts.js';
 import type { ApiRequest, Result } from '../request.js';
-import { mayCreate, resultOf, writeRequest } from '../resource-request.js';
 import type { Target } from '../target.js';
 import { updateObject } from '../write.js';
+import { mayCreate, resultOf, writeRequest } from '../write-request.js';
 import { projectedDefinition, projectedWrite, readProjected } from './projection.js';
 
 /** PUT: the object becomes what was sent. Creates it where the kind allows that. */

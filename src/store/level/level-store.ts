@@ -16,8 +16,9 @@ import {
 } from '../store.js';
 import { VersionedMap } from '../versioned-map.js';
 import { changeOf, checkExpectation, checkWrite } from '../write.js';
+import { openRecordLog } from './open-record-log.js';
 import type { LogMark, LogRecord } from './record.js';
-import { openRecordLog, type RecordLog } from './record-log.js';
+import type { RecordLog } from './record-log.js';
 
 export interface LevelStoreOptions extends HistoryLimits {
   readonly clock?: Clock;

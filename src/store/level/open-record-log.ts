@@ -1,0 +1,145 @@
+import { mkdir } from 'node:fs/promises';
+import type { Logger } from '../../runtime/logger.js';
+import type { Revision } from '../store.js';
+import { StoreUnavailable } from '../store-unavailable.js';
+import { type AcknowledgedFile, openAcknowledgedFile } from './acknowledged-file.js';
+import { type Database, openDatabase } from './database.js';
+import { type EncodedRecord, openJournal, readJournal } from './journal.js';
+import { JournaledLog, writeSteps } from './journaled-log.js';
+import {
+  decodeMark,
+  decodeRecord,
+  encodeMark,
+  type LogMark,
+  type LogRecord,
+  markKey,
+  recordRange,
+  revisionOf,
+} from './record.js';
+import type { RecordLog } from './record-log.js';
+
+/** What is on disk when a log is opened, in the order of revisions. */
+export interface LogReader {
+  /** Called once, first. */
+  mark(mark: LogMark): void;
+  /** Answers false if the record cannot be right where it is. */
+  record(revision: Revision, record: LogRecord): boolean;
+}
+
+export interface RecordLogOptions {
+  readonly log: Logger;
+  /** The size of the journal in bytes; 4 MiB unless said otherwise. */
+  readonly journalSize?: number;
+}
+
+const readAtOnce = 1_000;
+const defaultJournalSize = 4 * 1_048_576;
+
+/**
+ * Opens the log in a directory, which is made for its owner alone if there is none, and reads everything in it.
+ * @throws StoreUnavailable if the directory is in use, cannot be used, or holds anything but what was written to it
+ */
+export async function openRecordLog(
+  directory: string,
+  reader: LogReader,
+  options: RecordLogOptions,
+): Promise<RecordLog> {
+  let database: Database | undefined;
+  let acknowledged: AcknowledgedFile | undefined;
+  try {
+    // Secrets are in it as they are.
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    acknowledged = openAcknowledgedFile(directory);
+    // LevelDB would make a new database where its main file is gone, and remove what is left of the old one.
+    database = await openDatabase(directory, { mustExist: acknowledged.last !== undefined });
+    const kept = await readAll(database, reader, directory);
+    const recovered = readRest(directory, kept ?? 0n, reader);
+    const last = recovered.at(-1)?.revision ?? kept;
+    checkAcknowledged(acknowledged, last, directory);
+    if (kept === undefined) await database.put(markKey, encodeMark({ compacted: 0n, records: 0 }), { sync: true });
+    await writeSteps(database, [{ added: recovered, removed: [], mark: undefined }]);
+    const journal = openJournal(directory, options.journalSize ?? defaultJournalSize);
+    return new JournaledLog({ database, journal, acknowledged, log: options.log });
+  } catch (error) {
+    acknowledged?.close();
+    await database?.close().catch(() => {});
+    throw error instanceof StoreUnavailable ? error : unavailable(directory, error);
+  }
+}
+
+/** The last revision; undefined if the database is new. */
+async function readAll(database: Database, reader: LogReader, directory: string): Promise<Revision | undefined> {
+  const markBytes = await database.get(markKey);
+  if (markBytes === undefined) {
+    for await (const _ of database.keys({ limit: 1 })) throw damaged(directory, 'its first record is missing');
+    reader.mark({ compacted: 0n, records: 0 });
+    return undefined;
+  }
+  const mark = decodeMark(markBytes);
+  if (mark === undefined) throw damaged(directory, 'its first record does not match its checksum');
+  reader.mark(mark);
+  let last = mark.compacted;
+  let older = 0;
+  const iterator = database.iterator({ ...recordRange, fillCache: false, highWaterMarkBytes: 4 * 1_048_576 });
+  try {
+    let coming = iterator.nextv(readAtOnce);
+    for (let chunk = await coming; chunk.length > 0; chunk = await coming) {
+      // The next chunk is read while this one is looked at; if this one is bad nobody asks how that went.
+      coming = iterator.nextv(readAtOnce);
+      coming.catch(() => {});
+      for (const [key, value] of chunk) {
+        const revision = revisionOf(key);
+        if (revision === undefined) throw damaged(directory, `it holds the unknown key ${key.toString('hex')}`);
+        if (revision <= mark.compacted) older++;
+        else if (revision !== ++last) throw damaged(directory, `revision ${last} is missing`);
+        const record = decodeRecord(revision, value);
+        if (record === undefined) throw damaged(directory, `revision ${revision} does not match its checksum`);
+        if (!reader.record(revision, record))
+          throw damaged(directory, `revision ${revision} does not follow from the ones before`);
+      }
+    }
+  } finally {
+    await iterator.close();
+  }
+  if (older !== mark.records) {
+    throw damaged(directory, `${mark.records} records up to revision ${mark.compacted} should be there, ${older} are`);
+  }
+  return last;
+}
+
+/** What the journal has beyond the last revision of the database: what was durable when the process ended. */
+function readRest(directory: string, kept: Revision, reader: LogReader): readonly EncodedRecord[] {
+  const rest = readJournal(directory)
+    .flat()
+    .filter(({ revision }) => revision > kept);
+  let last = kept;
+  for (const { revision, bytes } of rest) {
+    if (revision !== ++last) throw damaged(directory, `revision ${last} is missing`);
+    const record = decodeRecord(revision, bytes);
+    if (record === undefined || !reader.record(revision, record))
+      throw damaged(directory, `revision ${revision} does not follow from the ones before`);
+  }
+  return rest;
+}
+
+function checkAcknowledged(file: AcknowledgedFile, last: Revision | undefined, directory: string): void {
+  if (file.last === 'damaged') throw damaged(directory, 'the file with the last acknowledged revision was changed');
+  if (file.last === undefined || file.last <= (last ?? 0n)) return;
+  throw damaged(directory, `revision ${file.last} was acknowledged and is missing, the last one is ${last ?? 0n}`);
+}
+
+const damaged = (directory: string, how: string): StoreUnavailable =>
+  new StoreUnavailable(`the store in ${directory} is damaged: ${how}`);
+
+function unavailable(directory: string, error: unknown): StoreUnavailable {
+  const { code, message } = innermost(error);
+  if (code === 'LEVEL_LOCKED') return new StoreUnavailable(`the store in ${directory} is in use by another process`);
+  if (code === 'LEVEL_CORRUPTION') return damaged(directory, message);
+  return new StoreUnavailable(`the store in ${directory} cannot be opened: ${message}`, { cause: error });
+}
+
+function innermost(error: unknown): { readonly code: string | undefined; readonly message: string } {
+  if (!(error instanceof Error)) return { code: undefined, message: String(error) };
+  if (error.cause instanceof Error) return innermost(error.cause);
+  return { code: 'code' in error && typeof error.code === 'string' ? error.code : undefined, message: error.message };
+}
