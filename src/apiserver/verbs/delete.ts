@@ -51,7 +51,7 @@ export async function deleteObject(
     if (entry === undefined) throw notFound({ ...definition, name: key.name });
     const previous = await readInTurns(definition, entry);
     checkPreconditions(definition, previous, parameters);
-    await runDeletion(parts.admission, attributes(previous));
+    if (!isHeld(definition, previous)) await runDeletion(parts.admission, attributes(previous));
     try {
       return await deleteOnce(parts, definition, entry, previous, parameters, context);
     } catch (error) {
@@ -89,6 +89,10 @@ async function deleteOnce(
   return { type: 'entry', code, definition, entry: await replaceStored(parts, definition, entry, marked) };
 }
 
+/** Until its kind lets go of it, asking once more changes nothing, and nobody has a say in that. */
+const isHeld = ({ deletion }: ResourceDefinition, object: ApiObject): boolean =>
+  object.metadata.deletionTimestamp !== undefined && deletion?.held(object) === true;
+
 /** The object as it stays behind with its deletion asked for, or undefined if nothing holds it. Pure. */
 function markDeleted(
   definition: ResourceDefinition,
@@ -98,8 +102,7 @@ function markDeleted(
 ): ApiObject | undefined {
   const first = object.metadata.deletionTimestamp === undefined;
   const special = definition.deletion;
-  // Until the kind lets go of it, asking once more changes nothing.
-  if (!first && special?.held(object)) return object;
+  if (isHeld(definition, object)) return object;
   const policy = (first ? special?.policy?.(sent) : undefined) ?? sent;
   const finalizers = collectorFinalizers(definition, object.metadata.finalizers ?? [], policy);
   const changedFinalizers = finalizers.join() !== (object.metadata.finalizers ?? []).join();

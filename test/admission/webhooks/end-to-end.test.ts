@@ -351,6 +351,16 @@ describe('objects', () => {
     expect(deletion).toMatchObject({ options: { preconditions: { uid: metadata.uid } } });
   });
 
+  test('nobody is asked about the deletion of a namespace that ends already', async () => {
+    const namespaces = server.client.resource(Namespaces);
+    const spec = { finalizers: ['example.com/held'] };
+    await namespaces.create({ ...meta(Namespaces), metadata: { name: 'ending' }, spec });
+    await withHook(ValidatingWebhookConfigurations, '/allow', ['namespaces'], async () => {
+      for (let time = 0; time < 3; time++) await namespaces.delete({ name: 'ending' });
+      expect(about('namespaces').map(({ operation }) => operation)).toEqual(['DELETE']);
+    });
+  });
+
   test('a token request is seen as what it is', async () => {
     const accounts = server.client.resource(ServiceAccounts);
     await accounts.create({ ...meta(ServiceAccounts), metadata: { name: 'sa', namespace: 'ns' } });
