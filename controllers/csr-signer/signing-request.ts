@@ -36,7 +36,7 @@ export function signingRequest(csr: CertificateSigningRequest): SigningRequest {
 }
 
 /** Does a signer serve a name? `domain/*` serves every path of the domain, a bare name only itself. */
-export const serves = (signer: Signer, signerName: string): boolean =>
+const serves = (signer: Signer, signerName: string): boolean =>
   signer.serves.endsWith('/*') && signer.serves.length > 2
     ? signerName.startsWith(signer.serves.slice(0, -1))
     : signer.serves === signerName;

@@ -14,7 +14,7 @@ export interface SignerPolicy {
 }
 
 /** API group of the certificate kinds. */
-export const certificatesGroup = (domains: Domains = defaultDomains): string => `certificates.${domains.api}`;
+const certificatesGroup = (domains: Domains = defaultDomains): string => `certificates.${domains.api}`;
 
 /** Is it about this kind of the certificates group, in whatever version? */
 export const isCertificateKind = (

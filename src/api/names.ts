@@ -15,7 +15,7 @@ const patterns = {
 const rule = (sentence: string, pattern: string, ...examples: readonly string[]): string =>
   `${sentence} (e.g. ${examples.map((example) => `'${example}'`).join(',  or ')}, regex used for validation is '${pattern}')`;
 
-export const texts = {
+const texts = {
   label: rule(
     "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character",
     label,

@@ -24,7 +24,7 @@ export const readBoolean = (value: string | undefined): boolean =>
   value !== undefined && value !== '0' && value.toLowerCase() !== 'false';
 
 /** A decimal int64, or 400 in Go's words. */
-export function readInteger(value: string | undefined): number | undefined {
+function readInteger(value: string | undefined): number | undefined {
   if (value === undefined) return undefined;
   if (!/^[+-]?\d+$/.test(value)) throw badRequest(`strconv.ParseInt: parsing ${quote(value)}: invalid syntax`);
   const number = BigInt(value);

@@ -144,9 +144,9 @@ function validateOperator(operator: string, values: readonly string[], path: str
 }
 
 /** Selects every object. */
-export const everything: LabelSelector = { requirements: [], empty: true, text: '', matches: () => true };
+const everything: LabelSelector = { requirements: [], empty: true, text: '', matches: () => true };
 /** Selects no object. */
-export const nothing: LabelSelector = { requirements: [], empty: false, text: '', matches: () => false };
+const nothing: LabelSelector = { requirements: [], empty: false, text: '', matches: () => false };
 
 const objectOperators: Readonly<Record<string, LabelOperator>> = {
   In: 'in',

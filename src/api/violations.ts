@@ -35,7 +35,7 @@ const tail = (detail: string | undefined): string => (detail ? `: ${detail}` : '
 const plural = (count: number, one: string): string => (count === 1 ? one : `${one}s`);
 
 /** A bad value as Go prints it in a field error: strings quoted, numbers and booleans bare, the rest as JSON. */
-export function shown(value: unknown): string {
+function shown(value: unknown): string {
   if (value === undefined || value === null) return 'null';
   if (typeof value === 'string') return quote(value);
   if (typeof value === 'number' || typeof value === 'bigint') return goNumber(value);

@@ -7,7 +7,7 @@ export function aggregate(texts: readonly string[]): string {
 }
 
 /** The separate texts of an error that may itself be an aggregate. */
-export const textsOf = (error: AuthenticationError): readonly string[] =>
+const textsOf = (error: AuthenticationError): readonly string[] =>
   isTexts(error.cause) ? error.cause : [error.message];
 
 /** One error of many, flattened, with what all of them tell the audit log; its separate texts are its cause. */

@@ -3,7 +3,7 @@ import { entitiesFor, quote } from '../api/go-text.js';
 import type { AccessAttributes, Decision } from './authorizer.js';
 
 /** `User "u" cannot get resource "pods" in API group "" at the cluster scope`, safe to show in a browser. */
-export function denialText(attributes: AccessAttributes): string {
+function denialText(attributes: AccessAttributes): string {
   const { user, verb, path, group, resource, subresource, namespace } = attributes;
   const who = `User ${quote(user.username)} cannot ${verb}`;
   const what = subresource ? `${resource}/${subresource}` : resource;

@@ -66,7 +66,7 @@ export function readVerificationKeys(pem: string): readonly VerificationKey[] {
 }
 
 /** The key that verifies with this public key. */
-export function verificationKey(publicKey: KeyObject): VerificationKey {
+function verificationKey(publicKey: KeyObject): VerificationKey {
   const der = publicKey.export({ type: 'spki', format: 'der' });
   return {
     keyId: createHash('sha256').update(der).digest('base64url'),

@@ -115,7 +115,7 @@ export function mapFrom(entries: Iterable<readonly [Value, Value]>): MapValue {
 }
 
 /** A map over entries by the `hashOf` of their keys. The entries must not change any more. */
-export const mapOfHashed = (map: ReadonlyMap<unknown, readonly [Value, Value]>): MapValue => ({
+const mapOfHashed = (map: ReadonlyMap<unknown, readonly [Value, Value]>): MapValue => ({
   kind: 'map',
   size: map.size,
   get: (key) => {

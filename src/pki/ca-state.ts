@@ -60,7 +60,7 @@ const textIn = (data: SecretData, member: string): string =>
   Object.hasOwn(data, member) ? Buffer.from(data[member] ?? '', 'base64').toString('utf8') : '';
 
 /** Certificate and key of a Secret; undefined if it lacks either. */
-export function pairIn(data: SecretData): KeyPair | undefined {
+function pairIn(data: SecretData): KeyPair | undefined {
   const [certificate, key] = [textIn(data, members.certificate), textIn(data, members.key)];
   return certificate === '' || key === '' ? undefined : { certificate, key };
 }

@@ -29,7 +29,7 @@ const managedFieldsEntry = struct(
   { description: 'Who last wrote which fields, and how.', ...component('ManagedFieldsEntry') },
 );
 
-export const ownerReference = struct(
+const ownerReference = struct(
   'v1.OwnerReference',
   {
     apiVersion: field(5, string(), { presence: 'always', description: 'API version of the owner.' }),
@@ -107,7 +107,7 @@ export const listMeta = struct(
   { description: 'What every list has.', ...component('ListMeta') },
 );
 
-export const preconditions = struct(
+const preconditions = struct(
   'v1.Preconditions',
   {
     uid: optional(1, string({ go: 'types.UID' }), { description: 'UID the object must have.' }),
@@ -160,25 +160,4 @@ export const labelSelector = struct(
     }),
   },
   { mapType: 'atomic', description: 'Selects objects by their labels.', ...component('LabelSelector') },
-);
-
-/** `status.conditions[]` of meta/v1. */
-export const condition = struct(
-  'v1.Condition',
-  {
-    type: field(1, string(), { presence: 'always', description: 'What the condition is about, in CamelCase.' }),
-    status: field(2, string({ go: 'v1.ConditionStatus' }), {
-      presence: 'always',
-      description: 'True, False or Unknown.',
-    }),
-    observedGeneration: field(3, integer64(), { description: 'Generation of the object the condition was set for.' }),
-    lastTransitionTime: field(4, time(), { presence: 'always', description: 'When the status last changed.' }),
-    reason: field(5, string(), { presence: 'always', description: 'One CamelCase word saying why.' }),
-    message: field(6, string(), { presence: 'always', description: 'Details for people.' }),
-  },
-  {
-    required: ['type', 'status', 'lastTransitionTime', 'reason', 'message'],
-    description: 'One aspect of an object\u2019s state.',
-    ...component('Condition'),
-  },
 );

@@ -8,12 +8,12 @@ import type { TestContext } from 'vitest';
 /** Building the programs of other languages: kept between runs, skipped aloud where it cannot be done. */
 
 /** Why a program is not to be had here. Its test is skipped and says so. */
-export class Missing extends Error {
+class Missing extends Error {
   override readonly name = 'Missing';
 }
 
 /** Set to `all` to run sessions that take minutes to build, too. */
-export const allClients = process.env['KEDGE_TEST_CLIENTS'] === 'all';
+const allClients = process.env['KEDGE_TEST_CLIENTS'] === 'all';
 
 export interface BuildOptions {
   readonly cwd: string;

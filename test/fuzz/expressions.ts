@@ -11,7 +11,7 @@ export const ruleParts: ExpressionParts = {
   names: ['self', 'self', 'self', 'oldSelf', 'self.a', 'self.b', 'self.spec'],
 };
 /** For all places where expressions are read. */
-export const anyParts: ExpressionParts = {
+const anyParts: ExpressionParts = {
   names: [
     ...ruleParts.names,
     'object',
@@ -318,7 +318,7 @@ const pieces = [
 ];
 
 /** Changes one to four places. */
-export function garbled(text: string, random: Random): string {
+function garbled(text: string, random: Random): string {
   let result = text;
   for (let left = 1 + random.below(4); left > 0; left--) {
     const at = random.below(result.length + 1);

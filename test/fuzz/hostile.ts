@@ -57,7 +57,7 @@ export const hostileText: readonly string[] = [
   'ﷺ'.repeat(50),
 ];
 
-export const hostileNumbers: readonly number[] = [
+const hostileNumbers: readonly number[] = [
   0,
   -0,
   -1,

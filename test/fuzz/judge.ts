@@ -70,7 +70,7 @@ const allowed: readonly (readonly [code: number, text: RegExp])[] = [
   [504, /"message":"Timeout: request did not complete within the allotted timeout"/],
 ];
 
-export const isAllowed = (code: number, text: string): boolean =>
+const isAllowed = (code: number, text: string): boolean =>
   allowed.some(([known, pattern]) => known === code && pattern.test(text));
 
 /** What is wrong with an answer; nothing wrong: empty. */

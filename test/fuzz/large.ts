@@ -10,7 +10,7 @@ import { type FuzzRequest, requestTo } from './request.js';
 /** Objects in which one list or map is as long as a body may be: whatever is done for each item is done most often there. */
 
 /** What the items are: nothing, all alike, all valid and different, all wrong, or wrong in all their members. */
-export const fillings = ['empty', 'alike', 'different', 'wrong'] as const;
+const fillings = ['empty', 'alike', 'different', 'wrong'] as const;
 export type Filling = (typeof fillings)[number];
 
 /** A list or map of a kind: the way to it, with `0` for an item of a list and `k` for a member of a map. */
@@ -23,7 +23,7 @@ export interface Place {
 const deepest = 6;
 
 /** Every list and map of a kind, those in others' items included. */
-export function placesOf(definition: ResourceDefinition): readonly Place[] {
+function placesOf(definition: ResourceDefinition): readonly Place[] {
   const found: Place[] = [];
   const visit = (schema: Schema, path: readonly (string | 0)[], within: readonly Schema[]): void => {
     if (path.length > deepest || within.includes(schema)) return;
@@ -44,7 +44,7 @@ export function placesOf(definition: ResourceDefinition): readonly Place[] {
 const mostValues = maxJsonValues - 1_000;
 
 /** An object of a kind with as many items in a place as a body of this size holds. */
-export function filled({ definition, path, schema }: Place, filling: Filling, size: number): JsonObject {
+function filled({ definition, path, schema }: Place, filling: Filling, size: number): JsonObject {
   const items: Json[] = [];
   const isList = schema.type === 'array';
   const of = isList
@@ -99,11 +99,11 @@ function sample(schema: Schema, filling: Filling, at: number, depth: number): Js
   return Object.fromEntries([...properties].map(([name, member]) => [name, sample(member, filling, at, depth - 1)]));
 }
 
-export const verbs = ['create', 'create strictly', 'update', 'apply', 'merge', 'strategic', 'json'] as const;
-export const forms = ['json', 'yaml', 'protobuf'] as const;
+const verbs = ['create', 'create strictly', 'update', 'apply', 'merge', 'strategic', 'json'] as const;
+const forms = ['json', 'yaml', 'protobuf'] as const;
 
 /** A request with such an object. */
-export function largeRequest(
+function largeRequest(
   place: Place,
   given: {
     readonly filling: Filling;
@@ -173,7 +173,7 @@ const readables: readonly { readonly object: JsonObject; readonly collections: r
 ];
 
 /** Reads a large object that has just been written, alone or in a list. */
-export function largeRead(random: Random): FuzzRequest {
+function largeRead(random: Random): FuzzRequest {
   const { object, collections } = random.pick(readables);
   const [collection = ''] = collections;
   const labels = Object.fromEntries(

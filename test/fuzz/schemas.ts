@@ -69,7 +69,7 @@ const chance = (random: Chances, times: number, members: () => SchemaJson): Sche
   random.oneIn(times) ? members() : {};
 
 /** A schema of a node; `depth` more may stand within it. */
-export function schemaOf(random: Chances, depth: number): SchemaJson {
+function schemaOf(random: Chances, depth: number): SchemaJson {
   const kind = random.below(depth <= 0 ? 6 : 13);
   const schema =
     kind < 2

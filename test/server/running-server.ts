@@ -80,7 +80,7 @@ export async function runningServer(options: ServerOptions = {}) {
 }
 
 /** A memory store in which reads of a key can wait or fail. */
-export class HeldStore implements Store {
+class HeldStore implements Store {
   readonly #store: Store;
   #held = new Map<string, () => Promise<void>>();
   #waiting: (() => void)[] = [];

@@ -101,7 +101,7 @@ const alerts: Readonly<Record<number, string>> = {
 const hostPort = (host: string, port: number): string => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`);
 
 /** A certificate is of somebody else. */
-export class NameMismatch extends Error {
+class NameMismatch extends Error {
   override readonly name = 'NameMismatch';
 }
 

@@ -39,7 +39,7 @@ interface GroupResources {
 }
 
 /** A policy is wrong; the message names every place. */
-export class AuditPolicyError extends Error {
+class AuditPolicyError extends Error {
   override readonly name = 'AuditPolicyError';
 }
 

@@ -37,7 +37,7 @@ function refuseExport(query: Query): void {
 }
 
 /** The live entry of a name, or NotFound. */
-export async function existing(
+async function existing(
   { store }: Parts,
   definition: ResourceDefinition,
   key: { readonly namespace: string; readonly name: string },

@@ -12,7 +12,7 @@ import { struct } from './structures.js';
  * Expressions about a request on its way through admission (KEP-3716): `object`, `oldObject`, `request`,
  * `namespaceObject` and `authorizer`.
  */
-export const admissionEnvironment = once(
+const admissionEnvironment = once(
   (): Environment =>
     environmentOf({
       variables: new Map([

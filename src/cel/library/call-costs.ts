@@ -20,7 +20,7 @@ export function sizeOf(value: Value | undefined): number {
 export const traversal = (size: number, times = 1): number => Math.ceil(size * times * perByte);
 
 /** Looking through everything within a value: a tenth per byte, rounded down text by text, one per other value. */
-export function deepTraversal(value: Value | undefined): number {
+function deepTraversal(value: Value | undefined): number {
   const open = [value];
   let cost = 0;
   while (open.length > 0) {

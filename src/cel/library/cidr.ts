@@ -11,7 +11,7 @@ import { type IpValue, ipFrom, ipOf, ipType, isMapped, mappedFailure } from './i
 
 /** Ranges of IP addresses: Kubernetes' `net.cidr` library. */
 
-export const cidrType = opaque('net.CIDR');
+const cidrType = opaque('net.CIDR');
 
 interface CidrValue extends OpaqueValue {
   readonly bytes: Buffer;

@@ -12,7 +12,7 @@ import { type Costs, global, member } from './declarations.js';
 
 /** Forms a text can have: Kubernetes' `format` library. */
 
-export const formatType = opaque('kubernetes.NamedFormat');
+const formatType = opaque('kubernetes.NamedFormat');
 
 interface FormatValue extends OpaqueValue {
   readonly format: string;

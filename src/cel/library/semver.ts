@@ -12,7 +12,7 @@ import { global, member } from './declarations.js';
 
 /** Semantic versions: Kubernetes' `semver` library, version 1. */
 
-export const semverType = opaque('kubernetes.Semver');
+const semverType = opaque('kubernetes.Semver');
 
 interface SemverValue extends OpaqueValue {
   readonly version: SemanticVersion;

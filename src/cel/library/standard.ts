@@ -35,9 +35,8 @@ const mapOfAToB = mapOf(a, b);
 const onlyTypes = (): Value => new Failure('no such overload');
 
 /** What an int or uint becomes; too large or small is a failure. */
-export const intOf = (value: bigint): Value =>
-  BigInt.asIntN(64, value) === value ? value : new Failure('integer overflow');
-export const uintOf = (value: bigint): Value =>
+const intOf = (value: bigint): Value => (BigInt.asIntN(64, value) === value ? value : new Failure('integer overflow'));
+const uintOf = (value: bigint): Value =>
   BigInt.asUintN(64, value) === value ? new Uint(value) : new Failure('unsigned integer overflow');
 
 /** Both texts are looked through. */
@@ -148,7 +147,7 @@ const comparison = (name: string, id: string, holds: (order: number) => boolean)
 };
 
 /** Why two values have no order. */
-export const unordered = (x: Value, y: Value): Failure =>
+const unordered = (x: Value, y: Value): Failure =>
   new Failure(isNumber(x) && isNumber(y) ? 'NaN values cannot be ordered' : 'no such overload');
 
 const comparisons: readonly FunctionDeclaration[] = [

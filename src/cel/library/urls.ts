@@ -10,7 +10,7 @@ import { type Costs, global, member } from './declarations.js';
 
 /** URLs: Kubernetes' `urls` library. */
 
-export const urlType = opaque('kubernetes.URL');
+const urlType = opaque('kubernetes.URL');
 
 interface UrlValue extends OpaqueValue {
   readonly url: GoUrl;

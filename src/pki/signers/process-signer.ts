@@ -33,7 +33,7 @@ export interface ProcessSigner extends Signer {
 }
 
 /** The signer could not be asked, or did not answer as agreed. Worth asking again. */
-export class SignerProcessError extends Error {
+class SignerProcessError extends Error {
   override readonly name = 'SignerProcessError';
 }
 

@@ -5,7 +5,7 @@ import { field, struct } from '../../schema/builder.js';
 import { objectMeta, typeMeta } from '../../schema/meta.js';
 import { bindingColumns, roleRef, subjects, validateBinding, withGroups } from '../rolebindings/binding.js';
 
-export const clusterRoleBindingSchema = struct(
+const clusterRoleBindingSchema = struct(
   'v1.ClusterRoleBinding',
   {
     ...typeMeta,

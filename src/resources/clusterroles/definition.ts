@@ -11,7 +11,7 @@ import { policyRules, validatePolicyRules, withoutEmptyRules } from '../roles/ru
 
 const component = (name: string): { readonly component: string } => ({ component: `io.k8s.api.rbac.v1.${name}` });
 
-export const clusterRoleSchema = struct(
+const clusterRoleSchema = struct(
   'v1.ClusterRole',
   {
     ...typeMeta,

@@ -18,7 +18,7 @@ import { validateCaBundle } from './ca-bundle.js';
 
 const strategies = ['None', 'Webhook'];
 /** Versions of ConversionReview that the server speaks. */
-export const reviewVersions = ['v1', 'v1beta1'];
+const reviewVersions = ['v1', 'v1beta1'];
 
 export interface ConversionRuleOptions {
   /** One of the review versions must be known. */

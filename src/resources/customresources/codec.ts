@@ -97,7 +97,7 @@ const apiVersionOf = ({ group }: CodecParts, version: string): string => `${grou
  * too, embedded resources are brought into shape, defaults are filled in. Throws DecodeError for metadata that cannot be
  * read, BadRequest for more defaults than an object may have.
  */
-export function* decodeCustom(body: JsonObject, parts: Omit<Reading, 'version'>): Steps<Read> {
+function* decodeCustom(body: JsonObject, parts: Omit<Reading, 'version'>): Steps<Read> {
   const { apiVersion, kind } = body;
   const [version, group = ''] = typeof apiVersion === 'string' ? apiVersion.split('/').toReversed() : [''];
   const isOurs = kind === parts.kind && group === parts.group;

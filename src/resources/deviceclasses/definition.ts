@@ -81,7 +81,7 @@ const deviceClassConfiguration = struct(
   { description: 'Configuration of the devices of a class.', ...component('DeviceClassConfiguration') },
 );
 
-export const deviceClassSchema = struct(
+const deviceClassSchema = struct(
   'v1.DeviceClass',
   {
     ...typeMeta,

@@ -10,7 +10,7 @@ const component = (name: string): { readonly component: string } => ({
   component: `io.k8s.api.coordination.v1.${name}`,
 });
 
-export const leaseSchema = struct(
+const leaseSchema = struct(
   'v1.Lease',
   {
     ...typeMeta,

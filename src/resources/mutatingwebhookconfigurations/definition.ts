@@ -9,7 +9,7 @@ import { withMutatingWebhookDefaults } from '../webhookconfigurations/defaults.j
 import { webhookConfigurations } from '../webhookconfigurations/definition.js';
 import { component, requiredOfWebhook, webhookFields } from '../webhookconfigurations/schema.js';
 
-export const mutatingWebhookConfigurationSchema = struct(
+const mutatingWebhookConfigurationSchema = struct(
   'v1.MutatingWebhookConfiguration',
   {
     ...typeMeta,

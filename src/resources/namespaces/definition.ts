@@ -33,7 +33,7 @@ const condition = coreStruct(
   },
 );
 
-export const namespaceSchema = coreStruct(
+const namespaceSchema = coreStruct(
   'Namespace',
   {
     ...typeMeta,

@@ -10,7 +10,7 @@ import { nodeSpec } from './spec-schema.js';
 import { nodeStatus } from './status-schema.js';
 
 /** Nodes are only names here: they are stored as they are told. */
-export const nodeSchema = coreStruct(
+const nodeSchema = coreStruct(
   'Node',
   {
     ...typeMeta,

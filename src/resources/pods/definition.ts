@@ -16,7 +16,7 @@ import { containerCountViolations, podViolations } from './validate.js';
 import { podWarnings } from './warnings.js';
 
 /** Nothing runs pods here: they are stored as they are told. */
-export const podSchema = coreStruct(
+const podSchema = coreStruct(
   'Pod',
   {
     ...typeMeta,

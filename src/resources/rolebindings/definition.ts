@@ -5,7 +5,7 @@ import { field, struct } from '../../schema/builder.js';
 import { objectMeta, typeMeta } from '../../schema/meta.js';
 import { bindingColumns, roleRef, subjects, validateBinding, withGroups } from './binding.js';
 
-export const roleBindingSchema = struct(
+const roleBindingSchema = struct(
   'v1.RoleBinding',
   {
     ...typeMeta,

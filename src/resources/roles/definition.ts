@@ -6,7 +6,7 @@ import { objectMeta, typeMeta } from '../../schema/meta.js';
 import { createdAt } from '../columns.js';
 import { policyRules, validatePolicyRules, withoutEmptyRules } from './rules.js';
 
-export const roleSchema = struct(
+const roleSchema = struct(
   'v1.Role',
   {
     ...typeMeta,

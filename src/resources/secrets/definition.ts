@@ -25,7 +25,7 @@ import { coreStruct } from '../core-struct.js';
 import { base64Bytes, maxContentBytes, validateImmutableContents, withoutNulls } from '../immutable-contents.js';
 import { keyPairProblem } from './key-pair.js';
 
-export const secretSchema = coreStruct(
+const secretSchema = coreStruct(
   'Secret',
   {
     ...typeMeta,

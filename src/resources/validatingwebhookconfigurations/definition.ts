@@ -9,7 +9,7 @@ import { withWebhookDefaults } from '../webhookconfigurations/defaults.js';
 import { webhookConfigurations } from '../webhookconfigurations/definition.js';
 import { component, requiredOfWebhook, webhookFields } from '../webhookconfigurations/schema.js';
 
-export const validatingWebhookConfigurationSchema = struct(
+const validatingWebhookConfigurationSchema = struct(
   'v1.ValidatingWebhookConfiguration',
   {
     ...typeMeta,
