@@ -13,7 +13,7 @@ export function accessOptions(configuration: Configuration): Partial<ServerOptio
     ...(nodeRestriction === undefined ? {} : { nodeRestriction }),
     anonymous,
     ...inFile('clientCa', clientCaFile),
-    ...inFile('tokenFile', tokenFile),
+    ...inFile('staticTokens', tokenFile),
     ...inFile('authenticationConfiguration', authenticationConfigFile),
     ...(caFile === undefined ? {} : { frontProxy: { ...proxy, ca: { file: caFile } } }),
     ...withKubeconfig('authenticationWebhook', authenticationWebhook),

@@ -56,7 +56,7 @@ export async function openAccess(
       serverAddress: given.serverAddress,
       clientCa: joined(() => credentials.ca.issuer, given.signerIssuers),
       moreClientCas: options.clientCa,
-      tokenFile: options.tokenFile,
+      staticTokens: options.staticTokens,
       frontProxy: options.frontProxy,
       anonymous: options.anonymous ?? true,
       configuration: options.authenticationConfiguration,

@@ -62,7 +62,7 @@ export interface AuthenticationOptions {
   /** PEM of further such CAs. */
   readonly moreClientCas?: TextSource | undefined;
   /** CSV of static tokens. */
-  readonly tokenFile?: TextSource | undefined;
+  readonly staticTokens?: TextSource | undefined;
   readonly frontProxy?: FrontProxySettings | undefined;
   readonly anonymous: AnonymousPolicy;
   /** An AuthenticationConfiguration, as YAML. What it says of anonymous requests wins over `anonymous`. */
@@ -102,7 +102,7 @@ export async function openAuthentication(options: AuthenticationOptions, given: 
     domains,
     clock,
     clientBundle: clientCa,
-    staticTokens: await openStaticTokens(options.tokenFile, given),
+    staticTokens: await openStaticTokens(options.staticTokens, given),
     frontProxy: proxy,
     foreignTokens: [foreign.tokens, ...(options.webhook === undefined ? [] : [options.webhook])],
     secretTokenUsed: options.secretTokenUsed,

@@ -170,7 +170,7 @@ const checks: Checks<ServerOptions> = {
   serviceAccountVerificationKeys: listOf(source),
   serviceAccountKeySetUri: text,
   extendServiceAccountTokens: flag,
-  tokenFile: source,
+  staticTokens: source,
   signingSeconds: amount,
   signingCaFiles: fields<NonNullable<ServerOptions['signingCaFiles']>>(
     { certificateFile: text, keyFile: text },

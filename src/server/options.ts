@@ -82,7 +82,7 @@ export interface ServerOptions {
   /** Let tokens of pods that ask for the usual hour live for a year. Default true. */
   readonly extendServiceAccountTokens?: boolean;
   /** Static tokens (CSV: token, user, uid, "group,group"). */
-  readonly tokenFile?: TextSource;
+  readonly staticTokens?: TextSource;
   /** Longest (and default) lifetime of certificates from the well-known signers, in seconds. */
   readonly signingSeconds?: number;
   /** PEM files of the CA for the well-known signers, reloaded when they change. Default: the server's own CA. */

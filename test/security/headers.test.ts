@@ -20,7 +20,7 @@ beforeAll(async () => {
   server = await createServer({
     listen: {},
     controllers: [],
-    tokenFile: 'mallory-token,mallory,1\nboss-token,boss,2\n',
+    staticTokens: 'mallory-token,mallory,1\nboss-token,boss,2\n',
     frontProxy: { ca: proxies.anchors, allowedNames: ['front'] },
   });
   client = server.client();

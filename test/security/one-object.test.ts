@@ -11,7 +11,7 @@ const theirs = Buffer.from('theirs').toString('base64');
 
 let server: Server;
 beforeAll(async () => {
-  server = await createServer({ listen: {}, controllers: [], tokenFile: 'gus-token,gus,1\n' });
+  server = await createServer({ listen: {}, controllers: [], staticTokens: 'gus-token,gus,1\n' });
   const client = server.client();
   for (const [name, value] of [
     ['mine', ''],

@@ -72,7 +72,7 @@ const issue = ({ issuer }: Opened): string =>
 const sa = 'system:serviceaccount:ns:sa';
 
 test('static tokens follow their file', async () => {
-  const opened = await open({ tokenFile: file('tokens', 'one,alice,\n') });
+  const opened = await open({ staticTokens: file('tokens', 'one,alice,\n') });
   expect(await ask(opened, bearing('one'))).toBe('alice');
   file('tokens', 'two,bob,\n');
   await eventually(

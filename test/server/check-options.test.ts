@@ -83,7 +83,7 @@ describe('options of a server', () => {
 
   test('that are as they should be pass, and so do those left out', () => {
     expect(check({})).not.toThrow();
-    expect(check({ store: undefined, clientCa: file, tokenFile: '', anonymous: { paths: [] } })).not.toThrow();
+    expect(check({ store: undefined, clientCa: file, staticTokens: '', anonymous: { paths: [] } })).not.toThrow();
     expect(check({ graceMs: Number.POSITIVE_INFINITY, authorization: 'AlwaysAllow', controllers: [] })).not.toThrow();
   });
 

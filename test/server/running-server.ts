@@ -30,7 +30,7 @@ export async function runningServer(options: ServerOptions = {}) {
     listen: {},
     controllers: [],
     authorization: 'AlwaysAllow',
-    tokenFile: tokens,
+    staticTokens: tokens,
     store,
     log,
     ...options,
