@@ -23,6 +23,7 @@ import {
 } from './connection-limits.js';
 import { type Exchange, Http1Exchange, Http2Exchange } from './exchange.js';
 import { type FacadeParts, serve } from './facade.js';
+import { endBetweenReads } from './session-ends.js';
 
 /** TLS, HTTP/2 and HTTP/1.1 on one port. Client certificates are asked for and never required. */
 export interface ListenerOptions {
@@ -110,6 +111,7 @@ export class Listener {
       socket.once('close', () => this.#sockets.delete(socket));
     });
     this.#server.on('session', (session) => {
+      endBetweenReads(session);
       this.#sessions.set(session, this.#newState());
       session.once('close', () => this.#sessions.delete(session));
       session.on('error', ignore);

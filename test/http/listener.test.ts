@@ -94,13 +94,19 @@ const frame = (type: number, flags: number, stream: number, payload: Buffer = Bu
 const getRoot = Buffer.from([0x82, 0x87, 0x84, 0x41, 0x01, 0x61]);
 const cancel = Buffer.from([0, 0, 0, 8]);
 const preface = Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(4, 0, 0)]);
-/** Code of the GOAWAY in what a server sent. */
-function goawayIn(bytes: Buffer): number | undefined {
+/** Types and payloads of the frames that a server sent. */
+function framesIn(bytes: Buffer): readonly { readonly type: number; readonly payload: Buffer }[] {
+  const frames: { type: number; payload: Buffer }[] = [];
   for (let at = 0; at + 9 <= bytes.length; at += 9 + bytes.readUIntBE(at, 3)) {
-    if (bytes.readUInt8(at + 3) === 7) return bytes.readUInt32BE(at + 13);
+    frames.push({ type: bytes.readUInt8(at + 3), payload: bytes.subarray(at + 9, at + 9 + bytes.readUIntBE(at, 3)) });
   }
-  return undefined;
+  return frames;
 }
+/** Code of the GOAWAY in what a server sent. */
+const goawayIn = (bytes: Buffer): number | undefined =>
+  framesIn(bytes)
+    .find(({ type }) => type === 7)
+    ?.payload.readUInt32BE(4);
 
 describe('HTTP/1.1', () => {
   const refused = (status: string): string =>
@@ -329,6 +335,20 @@ describe('HTTP/2', () => {
     expect([headers[':status'], headers['connection']]).toEqual([200, undefined]);
     stream.resume();
     expect(await gone).toBe(0);
+  });
+
+  test.each([
+    ['a caller nobody knows', { unknownCaller: true }, []],
+    ['a caller who says goodbye', {}, [frame(7, 0, 0, Buffer.alloc(8))]],
+  ])('what %s asked for in one record is answered, and then the connection ends', async (_, answer, goodbye) => {
+    const { raw } = await listening({}, answer);
+    const connection = await raw('h2');
+    const requests = Array.from({ length: 20 }, (_, at) => frame(1, 5, 2 * at + 1, getRoot));
+    connection.send(Buffer.concat([preface, ...requests.slice(0, 1), ...goodbye, ...requests.slice(1)]));
+    const sent = framesIn(await connection.all).map(({ type }) => type);
+    expect(sent.filter((type) => type === 1)).toHaveLength(20);
+    expect(sent).not.toContain(3);
+    expect(sent).toContain(7);
   });
 
   test('what is still to come of a body that nobody reads is refused', async () => {

@@ -1,0 +1,54 @@
+import { EventEmitter } from 'node:events';
+import type { Http2Session } from 'node:http2';
+import { setImmediate as turn } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { endBetweenReads } from '../../src/http/session-ends.js';
+
+/** Writes down what is asked of it. */
+function session(destroyed = false) {
+  const done: string[] = [];
+  const it = Object.assign(new EventEmitter(), {
+    destroyed,
+    close: () => void done.push('close'),
+    destroy: (error?: Error, code?: number) => void done.push(`destroy ${error?.message} ${code}`),
+    goaway: () => void done.push('goaway'),
+  });
+  endBetweenReads(it as unknown as Http2Session);
+  return { it: it as unknown as Http2Session, done };
+}
+
+test('the caller is told a turn later, once, and the session is closed after that', async () => {
+  const { it, done } = session();
+  it.close();
+  it.close();
+  expect(done).toEqual([]);
+  await turn();
+  expect(done).toEqual(['goaway']);
+  await turn();
+  expect(done).toEqual(['goaway', 'close']);
+});
+
+test('whoever waits for the end is told of it', () => {
+  const { it } = session();
+  let ended = 0;
+  it.close(() => ended++);
+  it.emit('close');
+  expect(ended).toBe(1);
+});
+
+test('a session is destroyed a turn later, once, for the reason first given', async () => {
+  const { it, done } = session();
+  it.destroy(new Error('first'), 11);
+  it.destroy();
+  expect(done).toEqual([]);
+  await turn();
+  expect(done).toEqual(['destroy first 11']);
+});
+
+test('nothing is said on a session that is gone', async () => {
+  const { it, done } = session(true);
+  it.close();
+  await turn();
+  await turn();
+  expect(done).toEqual([]);
+});
