@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 
 import { bombs } from './bombs.js';
+import { http2Bytes } from './frames.js';
 import { requestsFor } from './generate.js';
 import { hostileHook } from './hostile-hook.js';
 import { complaints, type FuzzAnswer } from './judge.js';
@@ -291,24 +292,6 @@ function http1Bytes(request: FuzzRequest, random: Random): Buffer {
     request.body.subarray(0, 20_000),
   ]);
   return broken(whole, random);
-}
-
-const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
-const settings = Buffer.from('000000040000000000', 'hex');
-
-/** A beginning as it should be, and frames of any kind. */
-function http2Bytes(random: Random): Buffer {
-  const frames = Array.from({ length: 1 + random.below(30) }, () => {
-    const length = random.below(60);
-    const payload = Buffer.from(Array.from({ length }, () => random.below(256)));
-    const head = Buffer.alloc(9);
-    head.writeUIntBE(random.oneIn(8) ? random.below(2 ** 24) : length, 0, 3);
-    head[3] = random.below(11);
-    head[4] = random.below(256);
-    head.writeUInt32BE(random.pick([0, 1, 1, 3, 5, 2, 2 ** 31 - 1]), 5);
-    return Buffer.concat([head, payload]);
-  });
-  return Buffer.concat([random.oneIn(10) ? broken(preface, random) : preface, settings, ...frames]);
 }
 
 function broken(bytes: Buffer, random: Random): Buffer {
