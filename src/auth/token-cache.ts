@@ -11,7 +11,7 @@ interface Remembered {
 
 /**
  * Remembers for a few seconds who a token belongs to. Failures are not remembered, tokens are kept only as
- * digests, and the oldest answer goes when there are too many.
+ * digests, and the oldest answers go when there are too many, or when they are over and others come.
  */
 export class TokenCache implements TokenAuthenticator {
   readonly #inner: TokenAuthenticator;
@@ -30,6 +30,11 @@ export class TokenCache implements TokenAuthenticator {
     this.#limit = options.limit ?? 20_000;
   }
 
+  /** How many answers are kept. */
+  get size(): number {
+    return this.#remembered.size;
+  }
+
   async authenticateToken(token: string, audiences: readonly string[]): Promise<Authenticated | undefined> {
     const key = hash('sha256', `${token.length} ${token}${JSON.stringify(audiences)}`, 'base64');
     const known = this.#remembered.get(key);
@@ -42,9 +47,12 @@ export class TokenCache implements TokenAuthenticator {
   }
 
   #remember(key: string, found: Authenticated): void {
-    this.#remembered.set(key, { found, until: this.#clock.monotonic() + this.#keepMs });
-    if (this.#remembered.size <= this.#limit) return;
-    const oldest = this.#remembered.keys().next();
-    if (oldest.done !== true) this.#remembered.delete(oldest.value);
+    const now = this.#clock.monotonic();
+    this.#remembered.set(key, { found, until: now + this.#keepMs });
+    // The oldest come first, and are over first.
+    for (const [old, { until }] of this.#remembered) {
+      if (now < until && this.#remembered.size <= this.#limit) break;
+      this.#remembered.delete(old);
+    }
   }
 }

@@ -144,4 +144,16 @@ describe('the cache', () => {
     for (const token of ['a', 'b', 'c', 'b', 'a']) await ask(token);
     expect(calls).toEqual(['a', 'b', 'c', 'a']);
   });
+
+  test('keeps none that are over', async () => {
+    await ask('a');
+    await clock.advance(5_000);
+    await ask('b');
+    await clock.advance(5_000);
+    await ask('c');
+    expect(cache.size).toBe(2);
+    await clock.advance(10_000);
+    await ask('d');
+    expect(cache.size).toBe(1);
+  });
 });
