@@ -128,6 +128,9 @@ interface Series {
   text(name: string, labels: string): string;
 }
 
+/** Whoever keeps series at hand keeps no more of them: custom kinds come and go. */
+export const mostSeriesAtHand = 10_000;
+
 /** The series of a metric, one for each combination of label values. */
 class SeriesMap<L extends string, S extends Series> {
   readonly #name: string;

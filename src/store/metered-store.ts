@@ -1,5 +1,5 @@
 import type { Clock } from '../runtime/clock.js';
-import type { Metrics } from '../runtime/metrics.js';
+import { type Metrics, mostSeriesAtHand } from '../runtime/metrics.js';
 import type { Entry, Scan, Store } from './store.js';
 
 const seconds = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60];
@@ -33,7 +33,7 @@ export function meteredStore(
     const [group = '', resource = ''] = home.split('/');
     const about = { operation, group: group === 'core' ? '' : group, resource };
     const made = { time: times.of(about), total: totals.of(about), errors: errors.of(about) };
-    series.set(name, made);
+    if (series.size < mostSeriesAtHand) series.set(name, made);
     return made;
   };
   const timed = <T>(operation: Operation, key: string, work: Promise<T>): Promise<T> => {

@@ -1,7 +1,7 @@
 import type { Query } from '../../api/options.js';
 import type { Decision } from '../../auth/authorizer.js';
 import type { ResourceDefinition } from '../../registry/resource-definition.js';
-import { exponentialBuckets, type Metrics } from '../../runtime/metrics.js';
+import { exponentialBuckets, type Metrics, mostSeriesAtHand } from '../../runtime/metrics.js';
 import type { Catalogue } from '../catalogue.js';
 import type { ApiRequest, RequestInfo } from '../request.js';
 import type { InFlight } from './in-flight.js';
@@ -40,9 +40,6 @@ export interface WatchSeries {
   initialised(seconds: number): void;
 }
 
-/** Custom kinds come and go. */
-const mostRemembered = 10_000;
-
 export class RequestMetrics {
   readonly #catalogue: Catalogue;
   readonly #families: ReturnType<typeof requestFamilies>;
@@ -69,8 +66,9 @@ export class RequestMetrics {
     if (known !== undefined) return known;
     const definition = this.#servedBy(info);
     if (info.isResource && definition === undefined) return this.#nowhere(verb);
-    const made = this.#make(dryRun, { ...this.#labelsOf(info, verb), scope }, definition);
-    if (this.#series.size < mostRemembered) this.#series.set(key, made);
+    const isDeprecated = definition?.deprecation !== undefined;
+    const made = this.#make(dryRun, { ...this.#labelsOf(info, verb), scope }, isDeprecated);
+    if (this.#series.size < mostSeriesAtHand) this.#series.set(key, made);
     return made;
   }
 
@@ -92,7 +90,7 @@ export class RequestMetrics {
       },
       initialised: (seconds) => lists.observe(seconds),
     };
-    if (this.#watches.size < mostRemembered) this.#watches.set(key, made);
+    if (this.#watches.size < mostSeriesAtHand) this.#watches.set(key, made);
     return made;
   }
 
@@ -136,12 +134,13 @@ export class RequestMetrics {
     const key = `${verb} nowhere`;
     const known = this.#series.get(key);
     if (known !== undefined) return known;
-    const made = this.#make('', { ...unnamed, verb, scope: '' }, undefined);
+    const made = this.#make('', { ...unnamed, verb, scope: '' }, false);
     this.#series.set(key, made);
     return made;
   }
 
-  #make(dryRun: string, labels: About, definition: ResourceDefinition | undefined): RequestSeries {
+  /** Holds no definition: series stay when the kind is gone. */
+  #make(dryRun: string, labels: About, isDeprecated: boolean): RequestSeries {
     const { totals, durations, slis, sizes, terminations, aborts, longRunning, deprecated } = this.#families;
     const codes = new Map<number, { add(): void }>();
     const duration = durations.of({ ...labels, dry_run: dryRun });
@@ -154,9 +153,7 @@ export class RequestMetrics {
         if (counter === undefined) {
           counter = totals.of({ ...labels, dry_run: dryRun, code: String(code) });
           codes.set(code, counter);
-          if (definition?.deprecation !== undefined) {
-            deprecated.set({ group, version, resource, subresource, removed_release: '' }, 1);
-          }
+          if (isDeprecated) deprecated.set({ group, version, resource, subresource, removed_release: '' }, 1);
         }
         counter.add();
         duration.observe(seconds);

@@ -1,0 +1,35 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { expect, test } from 'vitest';
+import type { Catalogue } from '../../../src/apiserver/catalogue.js';
+import { RequestMetrics } from '../../../src/apiserver/operations/request-metrics.js';
+import type { ApiRequest } from '../../../src/apiserver/request.js';
+import { configMaps } from '../../../src/resources/configmaps/definition.js';
+import { openMetrics } from '../../../src/runtime/metrics.js';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+test('series of a kind that is gone do not hold what it was', async () => {
+  let served: typeof configMaps | undefined = { ...configMaps };
+  const catalogue = { current: () => ({ find: () => served }) } as unknown as Catalogue;
+  const metrics = openMetrics();
+  const requests = new RequestMetrics(metrics, catalogue);
+  const info = { isResource: true, verb: 'get', group: '', version: 'v1', resource: 'configmaps', subresource: '' };
+  const request = {
+    info,
+    method: 'GET',
+    query: { all: () => [], has: () => false, first: () => undefined },
+    header: () => undefined,
+  } as unknown as ApiRequest;
+  requests.of(request).answered(200, 0.001, 10);
+  requests.watchOf(served, 'cluster').event(10, false);
+  const definition = new WeakRef(served);
+  served = undefined;
+  const isGone = (): boolean => {
+    collectGarbage();
+    return definition.deref() === undefined;
+  };
+  await expect.poll(isGone, { timeout: 5_000 }).toBe(true);
+  requests.of(request).answered(200, 0.001, 10);
+});
