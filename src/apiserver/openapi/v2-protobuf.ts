@@ -1,7 +1,7 @@
 import { isList, isObject, type Json, type JsonObject } from '../../api/object.js';
 import type { Steps } from '../../api/steps.js';
 import { writeYaml } from '../../api/yaml-writer.js';
-import { WireWriter, wireTypes } from '../../schema/wire-format.js';
+import { WireWriter, wireTypes } from '../../schema/protobuf/wire-format.js';
 
 /**
  * An OpenAPI 2 document in protocol buffers, the only form older clients ask for: message Document of gnostic's

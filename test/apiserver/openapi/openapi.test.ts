@@ -7,8 +7,8 @@ import { documentHash, openApiV3, openApiV3Index } from '../../../src/apiserver/
 import type { ResourceDefinition } from '../../../src/registry/resource-definition.js';
 import * as b from '../../../src/schema/builder.js';
 import { objectMeta, typeMeta } from '../../../src/schema/meta.js';
+import { WireReader } from '../../../src/schema/protobuf/wire-format.js';
 import type { Schema } from '../../../src/schema/schema.js';
-import { WireReader } from '../../../src/schema/wire-format.js';
 import { configMap, props } from '../../schema/kinds.js';
 
 const of = (schema: Schema, more: Partial<ResourceDefinition> & { readonly kind: string }): ResourceDefinition => ({

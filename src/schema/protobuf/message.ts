@@ -1,0 +1,357 @@
+import { largeJson } from '../../api/json-pieces.js';
+import { type Json, type JsonObject, setMember } from '../../api/object.js';
+import type { Steps } from '../../api/steps.js';
+import { goFieldName, itemsOf, structName, valuesOf, type WireShape, wireShape } from '../go-types.js';
+import { isPointer } from '../presence.js';
+import type { Schema } from '../schema.js';
+import type { Codec } from './codec.js';
+import { writeText, wrongWireType } from './plain-message.js';
+import { scalars } from './scalars.js';
+import { ProtobufError, WireReader, type WireWriter, wireTypes } from './wire-format.js';
+
+/** Deepest nesting of messages that is read. */
+const maxDepth = 200;
+/** A large message is read in steps of so many fields. */
+const fieldsInStep = 512;
+
+type JsonMembers = Readonly<Record<string, Json>>;
+export const asObject = (value: Json): JsonMembers =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
+
+/** A message: a struct, or one of the few types with a message of their own. */
+export interface Message {
+  readInto(out: Record<string, Json>, reader: WireReader, depth: number): void;
+  readInSteps(out: Record<string, Json>, reader: WireReader, depth: number): Steps<void>;
+  write(writer: WireWriter, value: JsonMembers): void;
+  writeInSteps(writer: WireWriter, value: JsonMembers): Steps<void>;
+}
+
+interface Field {
+  readonly name: string;
+  readonly number: number;
+  readonly shape: WireShape;
+  readonly codec: Codec;
+  /** Not written when absent. */
+  readonly skipsAbsent: boolean;
+  /** Of a message that Go embeds: its fields are members of the struct around it. `codec` does not count. */
+  readonly embedded?: Message;
+}
+
+const messages = new WeakMap<Schema, Message>();
+
+/** The message of a struct; made once for each schema. */
+export function messageOf(schema: Schema): Message {
+  const known = messages.get(schema);
+  if (known !== undefined) return known;
+  const message = structMessage(schema);
+  messages.set(schema, message);
+  return message;
+}
+
+/** Shapes that Go's code leaves out when they are nil, pointer or not. */
+const nilable: ReadonlySet<WireShape> = new Set<WireShape>(['list', 'map', 'bytes', 'union']);
+
+function structMessage(schema: Schema): Message {
+  const name = structName(schema);
+  let fields: readonly Field[] | undefined;
+  let byNumber = new Map<number, Field>();
+  const compile = (): readonly Field[] => {
+    const properties = [...(schema.properties ?? [])];
+    const own = properties.flatMap(([member, of]): readonly Field[] => {
+      const number = of.wire?.number;
+      if (number === undefined || of.wire?.within !== undefined) return [];
+      const shape = wireShape(of);
+      const skipsAbsent = isPointer(of) || nilable.has(shape);
+      return [{ name: member, number, shape, codec: fieldCodec(of), skipsAbsent }];
+    });
+    const all = [...own, ...embeddedFields(schema)];
+    byNumber = new Map(all.map((field) => [field.number, field]));
+    return all.sort((a, b) => b.number - a.number);
+  };
+  const begin = (depth: number): void => {
+    fields ??= compile();
+    if (depth > maxDepth) throw new ProtobufError('exceeded max depth');
+  };
+  /** Answers how to read what has steps of its own. */
+  const readField = (
+    out: Record<string, Json>,
+    reader: WireReader,
+    depth: number,
+    inSteps: boolean,
+  ): Steps<void> | undefined => {
+    const { number, type } = reader.tag(name);
+    const field = byNumber.get(number);
+    if (field === undefined) reader.skip(type);
+    else if (type === field.codec.type) {
+      const { codec, embedded } = field;
+      const isLarge = inSteps && type === wireTypes.bytes && reader.nextLength() >= largeJson;
+      if (embedded !== undefined) {
+        const inner = new WireReader(reader.bytes());
+        if (isLarge) return embedded.readInSteps(out, inner, depth + 1);
+        embedded.readInto(out, inner, depth + 1);
+      } else if (isLarge && codec.readInSteps !== undefined)
+        return setInSteps(out, field.name, codec.readInSteps(reader, depth, out[field.name]));
+      else out[field.name] = codec.read(reader, depth, out[field.name]);
+    } else if (field.shape === 'list' && type === wireTypes.bytes) {
+      out[field.name] = readPacked(field.codec, reader, depth, out[field.name]);
+    } else {
+      throw wrongWireType(type, goFieldName(field.name));
+    }
+    return undefined;
+  };
+  return {
+    readInto: (out, reader, depth) => {
+      begin(depth);
+      while (!reader.done) readField(out, reader, depth, false);
+    },
+    *readInSteps(out, reader, depth) {
+      begin(depth);
+      for (let count = 1; !reader.done; count++) {
+        const rest = readField(out, reader, depth, true);
+        if (rest !== undefined) yield* rest;
+        if (count % fieldsInStep === 0) yield;
+      }
+    },
+    write: (writer, value) => {
+      fields ??= compile();
+      for (const { name: member, number, codec, skipsAbsent, embedded } of fields) {
+        if (embedded !== undefined) {
+          const before = writer.length;
+          embedded.write(writer, value);
+          writer.close(number, before);
+          continue;
+        }
+        const given = value[member];
+        if (skipsAbsent && (given === undefined || given === null)) continue;
+        codec.write(writer, number, given);
+      }
+    },
+    *writeInSteps(writer, value) {
+      fields ??= compile();
+      for (const { name: member, number, codec, skipsAbsent, embedded } of fields) {
+        const given = value[member];
+        if (embedded !== undefined) {
+          const before = writer.length;
+          yield* embedded.writeInSteps(writer, value);
+          writer.close(number, before);
+        } else if (skipsAbsent && (given === undefined || given === null)) continue;
+        else if (codec.writeInSteps !== undefined) yield* codec.writeInSteps(writer, number, given);
+        else codec.write(writer, number, given);
+      }
+    },
+  };
+}
+
+function* setInSteps(out: Record<string, Json>, name: string, value: Steps<Json>): Steps<void> {
+  out[name] = yield* value;
+}
+
+/** One field for each message that Go embeds in a struct; it is always written, like any struct. */
+function embeddedFields(schema: Schema): readonly Field[] {
+  const groups = new Map<number, { readonly name: string; readonly members: [string, Schema][] }>();
+  for (const [member, of] of schema.properties ?? []) {
+    const within = of.wire?.within;
+    if (within === undefined) continue;
+    const { within: _, ...wire } = of.wire ?? {};
+    const group = groups.get(within.number) ?? { name: within.struct, members: [] };
+    group.members.push([member, { ...of, wire }]);
+    groups.set(within.number, group);
+  }
+  return [...groups].map(([number, { name, members }]) => {
+    const embedded = structMessage({ ...schema, properties: new Map(members) });
+    return {
+      name,
+      number,
+      shape: 'struct',
+      codec: message(() => embedded),
+      skipsAbsent: false,
+      embedded,
+    };
+  });
+}
+
+/** Numbers of a list may come all in one length-delimited field. */
+function readPacked(codec: Codec, reader: WireReader, depth: number, previous: Json | undefined): Json {
+  const inner = new WireReader(reader.bytes());
+  let out = previous;
+  while (!inner.done) out = codec.read(inner, depth, out);
+  return out ?? [];
+}
+
+const codecs = new WeakMap<Schema, Codec>();
+
+/** The codec of a field: lists and maps are repeated fields, unless they are messages of their own. */
+function fieldCodec(schema: Schema): Codec {
+  const known = codecs.get(schema);
+  if (known !== undefined) return known;
+  const shape = wireShape(schema);
+  const codec =
+    shape === 'list' && schema.wire?.wrapped !== true
+      ? repeated(elementCodec(itemsOf(schema)))
+      : shape === 'map'
+        ? entries(schema)
+        : elementCodec(schema);
+  codecs.set(schema, codec);
+  return codec;
+}
+
+/** The codec of a single value. A list that is one is a message with the items in field 1. */
+function elementCodec(schema: Schema): Codec {
+  const shape = wireShape(schema);
+  if (shape === 'struct') return message(() => messageOf(schema));
+  if (shape === 'union') return union(schema);
+  if (shape === 'list' || shape === 'map') return nested(schema);
+  return scalars[shape];
+}
+
+function repeated(item: Codec): Codec {
+  return {
+    type: item.type,
+    read: (reader, depth, previous) => {
+      const items = Array.isArray(previous) ? (previous as Json[]) : [];
+      items.push(item.read(reader, depth, undefined));
+      return items;
+    },
+    *readInSteps(reader, depth, previous) {
+      const items = Array.isArray(previous) ? (previous as Json[]) : [];
+      const { readInSteps } = item;
+      items.push(readInSteps ? yield* readInSteps(reader, depth, undefined) : item.read(reader, depth, undefined));
+      return items;
+    },
+    write: (writer, number, value) => {
+      const items = Array.isArray(value) ? (value as readonly Json[]) : [];
+      for (let at = items.length - 1; at >= 0; at--) item.write(writer, number, items[at]);
+    },
+    *writeInSteps(writer, number, value) {
+      const items = Array.isArray(value) ? (value as readonly Json[]) : [];
+      for (let at = items.length - 1; at >= 0; at--) {
+        if (item.writeInSteps !== undefined) yield* item.writeInSteps(writer, number, items[at]);
+        else item.write(writer, number, items[at]);
+        if (at % fieldsInStep === 0) yield;
+      }
+    },
+  };
+}
+
+function entries(schema: Schema): Codec {
+  const values = valuesOf(schema);
+  let value: Codec | undefined;
+  const writeEntry = (writer: WireWriter, number: number, name: string, of: Json | undefined): void => {
+    value ??= elementCodec(values);
+    const before = writer.length;
+    value.write(writer, 2, of);
+    writeText(writer, 1, name);
+    writer.close(number, before);
+  };
+  return {
+    type: wireTypes.bytes,
+    read: (reader, depth, previous) => {
+      value ??= elementCodec(values);
+      const out = (previous ?? {}) as Record<string, Json>;
+      let name = '';
+      let read: Json | undefined;
+      const of = value;
+      reader.entry((number) => {
+        if (number === 1) name = reader.bytes().toString('utf8');
+        else if (number === 2) read = of.read(reader, depth + 1, read);
+        return number === 1 || number === 2;
+      });
+      setMember(out, name, read ?? (wireShape(values) === 'list' ? [] : null));
+      return out;
+    },
+    write: (writer, number, given) => {
+      const members = asObject(given ?? null);
+      for (const name of Object.keys(members).sort().reverse()) writeEntry(writer, number, name, members[name]);
+    },
+    *writeInSteps(writer, number, given) {
+      const members = asObject(given ?? null);
+      const names = Object.keys(members).sort();
+      for (let at = names.length - 1; at >= 0; at--) {
+        const name = names[at] as string;
+        writeEntry(writer, number, name, members[name]);
+        if (at % fieldsInStep === 0) yield;
+      }
+    },
+  };
+}
+
+const message = (of: () => Message): Codec => ({
+  type: wireTypes.bytes,
+  read: (reader, depth, previous) => {
+    const out = (previous ?? {}) as Record<string, Json>;
+    of().readInto(out, new WireReader(reader.bytes()), depth + 1);
+    return out;
+  },
+  *readInSteps(reader, depth, previous) {
+    const out = (previous ?? {}) as Record<string, Json>;
+    yield* of().readInSteps(out, new WireReader(reader.bytes()), depth + 1);
+    return out;
+  },
+  write: (writer, number, value) => {
+    const before = writer.length;
+    of().write(writer, asObject(value ?? null));
+    writer.close(number, before);
+  },
+  *writeInSteps(writer, number, value) {
+    const before = writer.length;
+    yield* of().writeInSteps(writer, asObject(value ?? null));
+    writer.close(number, before);
+  },
+});
+
+/** `{ items: [...] }` around a list or map that is itself an item or a map's value, or a message of its own. */
+function nested(schema: Schema): Codec {
+  const wrapper: Schema = {
+    type: 'object',
+    properties: new Map([['items', { ...schema, wire: { number: 1 } }]]),
+    wire: { go: schema.wire?.go ?? 'Items' },
+  };
+  const codec = message(() => messageOf(wrapper));
+  return {
+    type: codec.type,
+    read: (reader, depth, previous) => {
+      const read = codec.read(reader, depth, previous === undefined ? undefined : { items: previous });
+      return asObject(read)['items'] ?? (wireShape(schema) === 'list' ? [] : {});
+    },
+    write: (writer, number, value) => codec.write(writer, number, value === undefined ? {} : { items: value }),
+  };
+}
+
+/** A message with one field per alternative; a boolean says whether there is anything, so it goes with a schema too. */
+function union(schema: Schema): Codec {
+  const alternatives = (schema.oneOf ?? []).map((of) => ({
+    shape: wireShape(of),
+    number: of.wire?.number ?? 0,
+    codec: (): Codec => fieldCodec(of),
+  }));
+  const flag = alternatives.find(({ shape }) => shape === 'boolean');
+  const shapeOf = (value: Json): WireShape =>
+    typeof value === 'boolean' ? 'boolean' : Array.isArray(value) ? 'list' : 'struct';
+  return {
+    type: wireTypes.bytes,
+    read: (reader, depth, previous) => {
+      if (depth > maxDepth) throw new ProtobufError('exceeded max depth');
+      const inner = new WireReader(reader.bytes());
+      const found = new Map<WireShape, Json>();
+      if (previous !== undefined && previous !== null) found.set(shapeOf(previous), previous);
+      while (!inner.done) {
+        const { number, type } = inner.tag(structName(schema));
+        const alternative = alternatives.find((each) => each.number === number);
+        if (alternative === undefined || alternative.codec().type !== type) inner.skip(type);
+        else found.set(alternative.shape, alternative.codec().read(inner, depth + 1, found.get(alternative.shape)));
+      }
+      return found.get('list') ?? found.get('struct') ?? found.get('boolean') ?? (flag === undefined ? null : false);
+    },
+    write: (writer, number, value) => {
+      const before = writer.length;
+      const given = value ?? null;
+      const chosen = given === null ? undefined : alternatives.find(({ shape }) => shape === shapeOf(given));
+      const parts = [
+        ...(chosen === undefined ? [] : [{ ...chosen, value: given }]),
+        ...(flag === undefined || chosen === flag ? [] : [{ ...flag, value: chosen !== undefined }]),
+      ].sort((a, b) => b.number - a.number);
+      for (const part of parts) part.codec().write(writer, part.number, part.value);
+      writer.close(number, before);
+    },
+  };
+}
