@@ -4,6 +4,11 @@ import { beginsFlow, beginsIndicator, innermostFlow, type ParserError } from './
 
 const longestIndent = 300;
 
+/** The text is not YAML, or cannot become JSON. The message is Go's as far as the parser tells the cases apart. */
+export class YamlError extends Error {
+  override readonly name = 'YamlError';
+}
+
 export const tooDeep = 'yaml: exceeded max depth of 10000';
 
 /** What go-yaml says in the cases the parser distinguishes; `scanner` complaints count lines from one. */

@@ -1,0 +1,277 @@
+import type { Alias, Node, Pair, Scalar, YAMLMap } from 'yaml';
+import { quote } from './go-text.js';
+import { type ExactJson, NumberText } from './json-exact.js';
+import { maxDepth, maxJsonValues, sortedObject } from './json-text.js';
+import { complaintAt, noContent, noKey, tooDeep, YamlError } from './yaml-complaints.js';
+import { goFloat, resolveScalar, type YamlScalar } from './yaml-scalar.js';
+
+const largestUnsigned = 2n ** 64n - 1n;
+const smallestSigned = -(2n ** 63n);
+
+/** Kept exactly as long as 64 bits hold it; beyond that it is a float. */
+export function wholeNumber(value: bigint): ExactJson {
+  const number = Number(value);
+  if (Number.isSafeInteger(number) || value > largestUnsigned || value < smallestSigned) return number;
+  return BigInt.asIntN(64, value) === value ? value : new NumberText(value.toString());
+}
+
+/** JSON does not show that a number was a float if it is whole. */
+export const floatNumber = (value: number): ExactJson =>
+  Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 63 ? wholeNumber(BigInt(value)) : value;
+
+/** A value as Go holds it before the conversion to JSON. */
+interface GoValue {
+  readonly json: ExactJson;
+  /** As `%#v` prints it; also tells keys apart. */
+  readonly go: string;
+  /** As a member's name; undefined for what cannot be one. */
+  readonly name: string | undefined;
+}
+type Members = Map<string, { readonly key: GoValue; readonly value: GoValue }>;
+type Given = Node | null | undefined;
+
+const nothing: GoValue = { json: null, go: 'interface {}(nil)', name: undefined };
+const wantsMap = 'yaml: map merge requires map or sequence of maps as the value';
+const maxRepeated = 1_000;
+/** Of what is only printed in an error, so much. */
+const maxShown = 1_000;
+const shownOf = (texts: readonly string[]): string => {
+  const text = texts.join(', ');
+  return text.length > maxShown ? `${text.slice(0, maxShown)}...` : text;
+};
+
+interface TreeTools {
+  lineAt(offset: number): number;
+  hasColonAt(offset: number): boolean;
+  isMap(node: unknown): node is YAMLMap<Node | null, Node | null>;
+  isAlias(node: unknown): node is Alias;
+  isPair(node: unknown): node is Pair<Node | null, Node | null>;
+}
+
+/** Turns a tree into JSON, minding repeated members and aliases. */
+export class TreeReader {
+  /** `line 7: key "a" already set in map` */
+  readonly repeated: string[] = [];
+  readonly #tools: TreeTools;
+  readonly #targets = new Map<Node, Node>();
+  readonly #open = new Set<Node>();
+  #visited = 0;
+  #visitedInAliases = 0;
+  #aliasDepth = 0;
+  #depth = 0;
+
+  constructor(tools: TreeTools) {
+    this.#tools = tools;
+  }
+
+  read(root: Given): ExactJson {
+    this.#bindAliases(root, new Map());
+    return this.#value(root).json;
+  }
+
+  /** An alias means the latest node before it that has the anchor. */
+  #bindAliases(node: Given, anchors: Map<string, Node>): void {
+    if (node === null || node === undefined) return;
+    if (this.#tools.isAlias(node)) {
+      const target = anchors.get(node.source);
+      if (target === undefined) throw new YamlError(`yaml: unknown anchor '${node.source}' referenced`);
+      this.#targets.set(node, target);
+      return;
+    }
+    if ('anchor' in node && typeof node.anchor === 'string') anchors.set(node.anchor, node);
+    for (const item of itemsOf(node)) {
+      if (this.#tools.isPair(item)) {
+        this.#bindAliases(item.key, anchors);
+        this.#bindAliases(item.value, anchors);
+      } else this.#bindAliases(item as Given, anchors);
+    }
+  }
+
+  /** Small documents may consist of aliases nearly wholly, large ones hardly; go-yaml's limits. */
+  #count(): void {
+    // Names are visited, too.
+    if (++this.#visited > 2 * maxJsonValues) throw new YamlError('yaml: document is too complex');
+    if (this.#aliasDepth > 0) this.#visitedInAliases++;
+    if (this.#visitedInAliases <= 100 || this.#visited <= 1_000) return;
+    const beyond = Math.min(Math.max((this.#visited - 400_000) / 3_600_000, 0), 1);
+    if (this.#visitedInAliases / this.#visited > 0.99 - 0.89 * beyond) {
+      throw new YamlError('yaml: document contains excessive aliasing');
+    }
+  }
+
+  #value(node: Given): GoValue {
+    this.#depth++;
+    // Aliases nest what they name, so a flat text may be a deep value.
+    if (this.#depth > maxDepth) throw new YamlError(tooDeep);
+    const value = this.#valueHere(node);
+    this.#depth--;
+    return value;
+  }
+
+  #valueHere(node: Given): GoValue {
+    this.#count();
+    if (node === null || node === undefined) return nothing;
+    if (this.#tools.isAlias(node)) {
+      if (this.#open.has(node)) throw new YamlError(`yaml: anchor '${node.source}' value contains itself`);
+      this.#open.add(node);
+      const value = this.#within(node, () => this.#value(this.#targets.get(node)));
+      this.#open.delete(node);
+      return value;
+    }
+    if (this.#tools.isMap(node)) return this.#mapping(node);
+    return 'items' in node ? this.#list(itemsOf(node) as readonly Given[]) : scalarValue(node as Scalar);
+  }
+
+  /** What is read while an alias is followed counts as such. */
+  #within<T>(alias: Given, read: () => T): T {
+    const follows = this.#tools.isAlias(alias);
+    if (follows) this.#aliasDepth++;
+    const result = read();
+    if (follows) this.#aliasDepth--;
+    return result;
+  }
+
+  #list(items: readonly Given[]): GoValue {
+    const values = items.map((item) => this.#value(item));
+    const go = `[]interface {}{${shownOf(values.map((value) => value.go))}}`;
+    return { json: values.map(({ json }) => json), go, name: undefined };
+  }
+
+  #mapping(node: YAMLMap<Node | null, Node | null>): GoValue {
+    const members: Members = new Map();
+    this.#fill(node, members);
+    const out = new Map<string, ExactJson>();
+    for (const { key, value } of members.values()) {
+      if (key.name === undefined) {
+        this.#checkEmptyName(node);
+        const shown = value === nothing ? '<nil>' : value.go;
+        throw new YamlError(`unsupported map key of type: %!s(<nil>), key: <nil>, value: ${shown}`);
+      }
+      out.set(key.name, value.json);
+    }
+    const shown = [...members.values()].map(({ key, value }) => `${key.go}:${value.go}`);
+    return { json: sortedObject(out), go: `map[interface {}]interface {}{${shownOf(shown)}}`, name: undefined };
+  }
+
+  /** A colon without a name before it. */
+  #checkEmptyName({ flow, items }: YAMLMap<Node | null, Node | null>): void {
+    for (const { key } of items) {
+      const at = key?.range?.[0];
+      if (!isEmptyName(key) || at === undefined || !this.#tools.hasColonAt(at)) continue;
+      throw new YamlError(complaintAt(flow ? noContent : noKey, this.#tools.lineAt(at) - 1));
+    }
+  }
+
+  #fill(node: YAMLMap<Node | null, Node | null>, members: Members): void {
+    for (const pair of node.items) {
+      if (isMerge(pair.key)) {
+        this.#merge(pair.value, members);
+        continue;
+      }
+      const key = this.#value(pair.key);
+      if (key.name === undefined && key.json !== null) throw new YamlError(`yaml: invalid map key: ${key.go}`);
+      const value = this.#value(pair.value);
+      if (members.has(key.go) && this.repeated.length < maxRepeated) {
+        const line = this.#tools.lineAt(pair.value?.range?.[0] ?? pair.key?.range?.[0] ?? 0);
+        this.repeated.push(`line ${line}: key ${key.go} already set in map`);
+      }
+      members.set(key.go, { key, value });
+    }
+  }
+
+  /** `<<`: the members of one mapping, or of several of which the earlier ones win. */
+  #merge(node: Given, members: Members): void {
+    const mappingOf = (given: Given): YAMLMap<Node | null, Node | null> | undefined => {
+      const target = this.#tools.isAlias(given) ? this.#targets.get(given) : given;
+      return this.#tools.isMap(target) ? target : undefined;
+    };
+    const single = mappingOf(node);
+    const sources = single !== undefined ? [node] : this.#tools.isAlias(node) ? [] : [...itemsOf(node)].reverse();
+    if (sources.length === 0 && (node === null || node === undefined || !('items' in node))) {
+      throw new YamlError(wantsMap);
+    }
+    for (const source of sources as readonly Given[]) {
+      const mapping = mappingOf(source);
+      if (mapping === undefined) throw new YamlError(wantsMap);
+      this.#count();
+      if (source !== null && source !== undefined && this.#open.has(source)) {
+        throw new YamlError('yaml: anchor value contains itself');
+      }
+      if (source !== null && source !== undefined) this.#open.add(source);
+      this.#depth++;
+      if (this.#depth > maxDepth) throw new YamlError(tooDeep);
+      this.#within(source, () => this.#fill(mapping, members));
+      this.#depth--;
+      if (source !== null && source !== undefined) this.#open.delete(source);
+    }
+  }
+}
+
+const itemsOf = (node: Given): readonly unknown[] =>
+  node !== null && node !== undefined && 'items' in node && Array.isArray(node.items) ? node.items : [];
+
+const tagPrefix = 'tag:yaml.org,2002:';
+const isMerge = (key: Given): boolean =>
+  key !== null &&
+  key !== undefined &&
+  'value' in key &&
+  key.value === '<<' &&
+  (key.tag === `${tagPrefix}merge` || ('type' in key && key.type === 'PLAIN'));
+
+/** Tags that ask for a meaning of the text, and the kinds of scalars they name. */
+const kindsByTag = new Map<string, YamlScalar['kind']>([
+  ['bool', 'boolean'],
+  ['int', 'integer'],
+  ['float', 'float'],
+  ['null', 'null'],
+  ['timestamp', 'timestamp'],
+]);
+const tagsByKind = new Map<YamlScalar['kind'], string>([
+  ...[...kindsByTag].map(([tag, kind]) => [kind, tag] as const),
+  ['text', 'str'],
+]);
+
+/** Nothing is written there, not even a question mark. */
+const isEmptyName = (key: Node | null): boolean =>
+  key === null ||
+  ('source' in key && 'type' in key && key.type === 'PLAIN' && key.source === '' && key.tag === undefined);
+
+function scalarValue(node: Scalar): GoValue {
+  const text = String(node.value ?? '');
+  const tag = node.tag?.startsWith(tagPrefix) ? node.tag.slice(tagPrefix.length) : node.tag;
+  if (tag === undefined) return node.type === 'PLAIN' ? goValue(resolveScalar(text)) : textValue(text);
+  if (tag === 'binary') {
+    const bytes = Buffer.from(text, 'base64');
+    if (bytes.toString('base64') !== text.replace(/\s/g, '')) {
+      throw new YamlError('yaml: !!binary value contains invalid base64 data');
+    }
+    return textValue(bytes.toString('utf8'));
+  }
+  const wanted = kindsByTag.get(tag);
+  if (wanted === undefined) return textValue(text);
+  const found = resolveScalar(text);
+  if (found.kind === wanted) return goValue(found);
+  if (wanted === 'float' && found.kind === 'integer') return goValue({ kind: 'float', value: Number(found.value) });
+  throw new YamlError(`yaml: cannot decode !!${tagsByKind.get(found.kind)} \`${text}\` as a !!${tag}`);
+}
+
+const textValue = (text: string): GoValue => ({ json: text, go: quote(text), name: text });
+
+function goValue(scalar: YamlScalar): GoValue {
+  switch (scalar.kind) {
+    case 'null':
+      return nothing;
+    case 'boolean':
+      return { json: scalar.value, go: String(scalar.value), name: String(scalar.value) };
+    case 'integer':
+      return { json: wholeNumber(scalar.value), go: String(scalar.value), name: String(scalar.value) };
+    case 'float': {
+      const text = goFloat(scalar.value);
+      if (Number.isFinite(scalar.value)) return { json: floatNumber(scalar.value), go: text, name: text };
+      throw new YamlError(`json: unsupported value: ${nonFinite[text]}`);
+    }
+    default:
+      return textValue(scalar.value);
+  }
+}
+const nonFinite: Readonly<Record<string, string>> = { '.nan': 'NaN', '.inf': '+Inf', '-.inf': '-Inf' };
