@@ -1,24 +1,14 @@
-import { goFloatText, goInt64, goJson, quote } from '../api/go-text.js';
+import { goJson, quote } from '../api/go-text.js';
 import type { Json } from '../api/object.js';
-import { compile, maxMatchingCost } from '../api/regular-expression.js';
 import type { Steps } from '../api/steps.js';
-import { isKnownFormat, stringFormat } from '../api/string-formats.js';
-import {
-  child,
-  invalid,
-  invalidText,
-  notSupported,
-  required,
-  tooLong,
-  tooMany,
-  typeInvalid,
-  type Violation,
-} from '../api/violations.js';
+import { isKnownFormat } from '../api/string-formats.js';
+import { child, invalid, notSupported, required, tooMany, typeInvalid, type Violation } from '../api/violations.js';
 import { type Failure, Place } from './place.js';
 import { printable } from './printable.js';
 import { absent, type Old, oldItems, oldMember } from './ratchet.js';
 import { same } from './same.js';
 import type { Schema } from './schema.js';
+import { type Check, compileNumber, compileString, isNearlyWhole, type Kind, kindOf } from './validate-scalars.js';
 
 /**
  * Values against schemas, with the messages of kube-apiserver. A schema is compiled once into closures; each checks
@@ -54,8 +44,6 @@ export function compileValidator(schema: Schema, options: ValidatorOptions = {})
   };
 }
 
-/** Notes failures and answers the number of checks that were made and succeeded. */
-type Check = (value: unknown, at: Place) => number;
 /** The same for a container with all within it; `earlier` so many succeeded. */
 type Descent = (value: unknown, at: Place, old: Old, earlier: number) => Steps<number>;
 /** One or the other: most values are scalars, and a generator for each would take most of the time. */
@@ -77,22 +65,6 @@ function violations(failures: readonly Failure[], prefix: string): readonly Viol
 function* whole(found: number | Steps<number>): Steps<number> {
   return typeof found === 'number' ? found : yield* found;
 }
-
-type Kind = 'null' | 'boolean' | 'string' | 'integer' | 'number' | 'array' | 'object';
-
-/** The JSON type of a value; whole numbers within 64 bits are integers. A float of that size is not, as in Go. */
-function kindOf(value: unknown): Kind {
-  if (value === null || value === undefined) return 'null';
-  if (Array.isArray(value)) return 'array';
-  if (typeof value === 'number') return Number.isSafeInteger(value) ? 'integer' : 'number';
-  if (typeof value === 'bigint') return 'integer';
-  if (typeof value === 'string') return 'string';
-  return typeof value === 'boolean' ? 'boolean' : 'object';
-}
-
-const int32 = { min: -(2 ** 31), max: 2 ** 31 - 1 };
-/** Up to the largest double below 2^63: one of that size is no int64 any more, of either sign. */
-const isInt64 = (value: number): boolean => Number.isInteger(value) && Math.abs(value) < 2 ** 63;
 
 interface Session extends ValidatorOptions {
   /** A schema may contain itself. */
@@ -295,144 +267,6 @@ function* attempt(
     } else if (valid === 0 && (best === undefined || result.matched > best.matched)) best = result;
   }
   return { best: best ?? { matched: 0, failures: [] }, valid };
-}
-
-/** Length in code points, as the limits count it. */
-function codePoints(value: string): number {
-  let count = value.length;
-  for (let i = 0; i < value.length - 1; i++) {
-    const high = value.charCodeAt(i);
-    if (high < 0xd800 || high > 0xdbff) continue;
-    const low = value.charCodeAt(i + 1);
-    if (low >= 0xdc00 && low <= 0xdfff) {
-      count--;
-      i++;
-    }
-  }
-  return count;
-}
-
-function compileString({ minLength, maxLength, pattern }: Schema, format: string): Check {
-  const isFormat = format === '' ? undefined : stringFormat(format);
-  const first = (value: string, at: Place): void => {
-    if (maxLength !== undefined && value.length > maxLength && codePoints(value) > maxLength) {
-      at.fail((path) => tooLong(path, maxLength));
-    } else if (minLength !== undefined && (value.length < minLength || codePoints(value) < minLength)) {
-      at.fail((path) => invalid(path, value, `${path} in body should be at least ${minLength} chars long`));
-    } else if (pattern) {
-      const { expression, error } = compile(pattern);
-      const cost = expression?.cost(value) ?? 0;
-      at.spend(cost / 10);
-      if (cost > maxMatchingCost) {
-        at.fail((path) => invalid(path, '', `${path} in body is too long to be matched against '${pattern}'`));
-        return;
-      }
-      if (error === undefined && expression.test(value)) return;
-      const why = error === undefined ? '' : `, but pattern is invalid: ${error}`;
-      at.fail((path) => invalid(path, value, `${path} in body should match '${pattern}${why}'`));
-    }
-  };
-  return (given, at) => {
-    const value = String(given);
-    first(value, at);
-    if (isFormat === undefined) return 1;
-    if (!isFormat(value)) {
-      at.fail((path) => typeInvalid(path, value, `${path} in body must be of type ${format}: ${quote(value)}`));
-    }
-    return 2;
-  };
-}
-
-const badNumber = (path: string, value: number | bigint, detail: string): Violation => invalid(path, value, detail);
-
-/** What is compared with a float is told as one. */
-const badBeside = (limit: number | bigint, path: string, value: number | bigint, detail: string): Violation =>
-  typeof limit === 'bigint' ? badNumber(path, value, detail) : invalidText(path, goFloatText(Number(value)), detail);
-
-/** Go's idea of a whole number (go-openapi/swag): so near to one that the difference is rounding. */
-function isNearlyWhole(value: number): boolean {
-  if (!Number.isFinite(value) || Math.abs(value) > Number.MAX_SAFE_INTEGER) return false;
-  if (Number.isInteger(value)) return true;
-  if (value < 0) return false;
-  const whole = Math.trunc(value);
-  return whole !== 0 && Math.abs(value - whole) / (value + whole) < 1e-9;
-}
-
-/** A limit as it is and as an int64. */
-interface Limit {
-  readonly float: number;
-  readonly whole: bigint;
-  readonly inRange: boolean;
-}
-
-function compileNumber(schema: Schema, type: string, format: string): Check {
-  const inRange = rangeOf(type, format);
-  const limitOf = (float: number | undefined): Limit | undefined =>
-    float === undefined ? undefined : { float, whole: goInt64(float), inRange: inRange(float) };
-  const multipleOf = limitOf(schema.multipleOf);
-  const minimum = limitOf(schema.minimum);
-  const maximum = limitOf(schema.maximum);
-  const named = `of type ${type}${format === '' ? ' (default format)' : ` with format ${format}`}`;
-  const outOfRange = (at: Place, what: string): void => {
-    at.failWithoutField((path) => `${what} value must be ${named} in ${path}`);
-  };
-  /** Integers are compared with the integer part of a limit, unless the limit does not fit the type. */
-  const limitFor = (value: number | bigint, limit: Limit, at: Place, what: string): number | bigint => {
-    if (!limit.inRange) outOfRange(at, what);
-    else if (kindOf(value) === 'integer') return limit.whole;
-    return limit.float;
-  };
-  return (given, at) => {
-    const value = typeof given === 'bigint' ? given : Number(given);
-    if (!inRange(value)) outOfRange(at, 'Checked');
-    if (multipleOf !== undefined) {
-      checkMultiple(value, limitFor(value, multipleOf, at, 'MultipleOf'), at);
-    }
-    if (minimum) {
-      const limit = limitFor(value, minimum, at, 'Minimum boundary');
-      if (schema.exclusiveMinimum ? value <= limit : value < limit) {
-        const than = schema.exclusiveMinimum ? 'greater than' : 'greater than or equal to';
-        at.fail((path) => badBeside(limit, path, value, `${path} in body should be ${than} ${limitText(limit)}`));
-      }
-    }
-    if (maximum) {
-      const limit = limitFor(value, maximum, at, 'Maximum boundary');
-      if (schema.exclusiveMaximum ? value >= limit : value > limit) {
-        const than = schema.exclusiveMaximum ? 'less than' : 'less than or equal to';
-        at.fail((path) => badBeside(limit, path, value, `${path} in body should be ${than} ${limitText(limit)}`));
-      }
-    }
-    return 1;
-  };
-}
-
-const limitText = (limit: number | bigint): string => (typeof limit === 'bigint' ? String(limit) : goFloatText(limit));
-
-function checkMultiple(value: number | bigint, factor: number | bigint, at: Place): void {
-  if (factor <= 0) {
-    at.fail((path) =>
-      badNumber(path, factor, `factor MultipleOf declared for ${path} must be positive: ${limitText(factor)}`),
-    );
-    return;
-  }
-  if (isMultiple(value, factor)) return;
-  at.fail((path) => badBeside(factor, path, value, `${path} in body should be a multiple of ${limitText(factor)}`));
-}
-
-function isMultiple(value: number | bigint, factor: number | bigint): boolean {
-  if (typeof factor === 'bigint') return BigInt(value) % factor === 0n;
-  const number = Number(value);
-  return isNearlyWhole(factor < 1 ? (1 / factor) * number : number / factor);
-}
-
-/** Does a number fit a numeric type and format? */
-function rangeOf(type: string, format: string): (value: number | bigint) => boolean {
-  if (type === 'integer' && format === 'int32') {
-    return (value) => kindOf(value) === 'integer' && value >= int32.min && value <= int32.max;
-  }
-  if (type === 'integer') return (value) => typeof value === 'bigint' || isInt64(value);
-  if (type === 'number' && format === 'float') return (value) => Number.isFinite(Math.fround(Number(value)));
-  return () => true;
 }
 
 function compileArray(schema: Schema, options: Session): Descent {
