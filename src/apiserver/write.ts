@@ -9,21 +9,12 @@ import {
   notFound,
   staleWrite,
 } from '../api/errors.js';
-import { generatedName, nameRules } from '../api/names.js';
+import { generatedName } from '../api/names.js';
 import type { ApiObject, ObjectKey } from '../api/object.js';
-import { resultOf, type Steps } from '../api/steps.js';
-import type { Violation } from '../api/violations.js';
+import { resultOf } from '../api/steps.js';
 import { recordUpdate, withoutIdleTimes } from '../apply/ownership.js';
 import { checkLookedUp, storageKey } from '../registry/keys.js';
-import {
-  anyName,
-  fillSystemFields,
-  keepSystemFields,
-  validateFinalizerNames,
-  validateMetadata,
-  validateMetadataUpdate,
-  wipeSystemFields,
-} from '../registry/metadata-rules.js';
+import { fillSystemFields, keepSystemFields, wipeSystemFields } from '../registry/metadata-rules.js';
 import type { RequestContext, ResourceDefinition, SubresourceView } from '../registry/resource-definition.js';
 import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
 import type { Emptied } from '../schema/decode.js';
@@ -42,6 +33,7 @@ import {
 } from './given-object.js';
 import { mutated } from './mutated.js';
 import type { Parts } from './parts.js';
+import { createViolations, updateViolations } from './write-violations.js';
 
 /**
  * The write path. Every create, update, patch, apply, status and approval of every kind runs through the two
@@ -378,55 +370,6 @@ export async function replaceStored(
   await ready(definition, [committed]);
   return committed;
 }
-
-function* createViolations({ definition, context }: WriteRequest, next: ApiObject): Steps<readonly Violation[]> {
-  const type = definition.typeViolations?.(next) ?? [];
-  const isUnchecked = type.length > 0 || definition.checksMetadata === 'never';
-  const metadata = isUnchecked ? type : yield* validateMetadata(next, metadataRules(definition));
-  yield;
-  const own = [...metadata, ...(yield* resultOf(definition.validate?.(next, undefined, context, metadata) ?? []))];
-  const checksName = definition.checksMetadata !== 'never' && definition.nameRule !== nameRules.any;
-  return checksName || own.length > 0 ? own : yield* validateMetadata(next, genericRules(definition));
-}
-
-function* updateViolations(
-  { definition, view, context }: WriteRequest,
-  next: ApiObject,
-  previous: ApiObject,
-): Steps<readonly Violation[]> {
-  // Kubernetes checks metadata once for all kinds and once more in the kind's own rules; causes keep every copy.
-  const rules = metadataRules(definition);
-  const updated = yield* validateMetadataUpdate(next, previous);
-  yield;
-  const finalizers = rules.strictFinalizers ? validateFinalizerNames(next.metadata) : [];
-  const asNew = yield* validateMetadata(next, rules);
-  yield;
-  // What passes these passes the general ones: the name is that of the URL, which has been looked at.
-  const generic = asNew.length === 0 ? asNew : yield* validateMetadata(next, genericRules(definition));
-  const door = view ?? definition;
-  const type = definition.typeViolations?.(next) ?? [];
-  const checks = view?.checksMetadata ?? definition.checksMetadata ?? 'always';
-  const again = [
-    ...(checks === 'always' || checks === 'on change' ? [...updated, ...finalizers] : []),
-    ...(checks === 'always' || checks === 'as if new' ? asNew : []),
-  ];
-  const metadata = type.length > 0 ? type : again;
-  const kind = yield* resultOf(door.validate?.(next, previous, context, metadata) ?? []);
-  return [...generic, ...updated, ...metadata, ...kind];
-}
-
-/** What holds for every kind: the name can stand in a URL. */
-const genericRules = ({ namespaced }: ResourceDefinition) => ({
-  namespaced,
-  nameRule: anyName,
-  strictFinalizers: false,
-});
-
-const metadataRules = (definition: ResourceDefinition) => ({
-  namespaced: definition.namespaced,
-  nameRule: definition.nameRule ?? nameRules.dnsSubdomain,
-  strictFinalizers: definition.origin === 'built-in' && !definition.anyFinalizer,
-});
 
 const keyFor = (definition: ResourceDefinition, { metadata }: ApiObject): ObjectKey => ({
   namespace: definition.namespaced ? metadata.namespace : undefined,

@@ -1,0 +1,70 @@
+import { nameRules } from '../api/names.js';
+import type { ApiObject } from '../api/object.js';
+import { resultOf, type Steps } from '../api/steps.js';
+import type { Violation } from '../api/violations.js';
+import {
+  anyName,
+  validateFinalizerNames,
+  validateMetadata,
+  validateMetadataUpdate,
+} from '../registry/metadata-rules.js';
+import type { RequestContext, ResourceDefinition, SubresourceView } from '../registry/resource-definition.js';
+
+/** A write, as far as rules ask about it. */
+interface Judged {
+  readonly definition: ResourceDefinition;
+  readonly context: RequestContext;
+  /** The subresource it goes through. */
+  readonly view?: SubresourceView<ApiObject> | undefined;
+}
+
+/** What keeps a new object from being stored. */
+export function* createViolations({ definition, context }: Judged, next: ApiObject): Steps<readonly Violation[]> {
+  const type = definition.typeViolations?.(next) ?? [];
+  const isUnchecked = type.length > 0 || definition.checksMetadata === 'never';
+  const metadata = isUnchecked ? type : yield* validateMetadata(next, metadataRules(definition));
+  yield;
+  const own = [...metadata, ...(yield* resultOf(definition.validate?.(next, undefined, context, metadata) ?? []))];
+  const checksName = definition.checksMetadata !== 'never' && definition.nameRule !== nameRules.any;
+  return checksName || own.length > 0 ? own : yield* validateMetadata(next, genericRules(definition));
+}
+
+/** What keeps an object from being changed so. */
+export function* updateViolations(
+  { definition, view, context }: Judged,
+  next: ApiObject,
+  previous: ApiObject,
+): Steps<readonly Violation[]> {
+  // Kubernetes checks metadata once for all kinds and once more in the kind's own rules; causes keep every copy.
+  const rules = metadataRules(definition);
+  const updated = yield* validateMetadataUpdate(next, previous);
+  yield;
+  const finalizers = rules.strictFinalizers ? validateFinalizerNames(next.metadata) : [];
+  const asNew = yield* validateMetadata(next, rules);
+  yield;
+  // What passes these passes the general ones: the name is that of the URL, which has been looked at.
+  const generic = asNew.length === 0 ? asNew : yield* validateMetadata(next, genericRules(definition));
+  const door = view ?? definition;
+  const type = definition.typeViolations?.(next) ?? [];
+  const checks = view?.checksMetadata ?? definition.checksMetadata ?? 'always';
+  const again = [
+    ...(checks === 'always' || checks === 'on change' ? [...updated, ...finalizers] : []),
+    ...(checks === 'always' || checks === 'as if new' ? asNew : []),
+  ];
+  const metadata = type.length > 0 ? type : again;
+  const kind = yield* resultOf(door.validate?.(next, previous, context, metadata) ?? []);
+  return [...generic, ...updated, ...metadata, ...kind];
+}
+
+/** What holds for every kind: the name can stand in a URL. */
+const genericRules = ({ namespaced }: ResourceDefinition) => ({
+  namespaced,
+  nameRule: anyName,
+  strictFinalizers: false,
+});
+
+const metadataRules = (definition: ResourceDefinition) => ({
+  namespaced: definition.namespaced,
+  nameRule: definition.nameRule ?? nameRules.dnsSubdomain,
+  strictFinalizers: definition.origin === 'built-in' && !definition.anyFinalizer,
+});
