@@ -45,6 +45,8 @@ interface SessionState {
   /** Requests that the caller took back, less those that are forgiven by now. */
   takenBack: number;
   forgiven: number;
+  /** It ends because of them. */
+  isRefused: boolean;
 }
 
 /** When everything was answered, callers get so long to take the answer and leave. */
@@ -172,7 +174,7 @@ export class Listener {
 
   #newState(): SessionState {
     const now = this.#parts.clock.now();
-    return { running: 0, since: now, takenBack: 0, forgiven: now };
+    return { running: 0, since: now, takenBack: 0, forgiven: now, isRefused: false };
   }
 
   /** Ends connections of callers who take back too many requests (CVE-2023-44487). */
@@ -182,7 +184,8 @@ export class Listener {
     const forgiven = (Math.max(0, now - state.forgiven) / 1_000) * takenBack.perSecond;
     state.takenBack = Math.max(0, state.takenBack - forgiven) + 1;
     state.forgiven = now;
-    if (state.takenBack <= takenBack.atOnce || session.destroyed) return;
+    if (state.takenBack <= takenBack.atOnce || state.isRefused) return;
+    state.isRefused = true;
     this.#parts.log.warn(
       { remoteAddress: session.socket.remoteAddress },
       'connection ended: too many requests taken back',

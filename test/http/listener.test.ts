@@ -33,6 +33,7 @@ async function listening(
   clock: Clock = systemClock,
 ) {
   let failedHandshakes = 0;
+  const warnings: string[] = [];
   const listener = new Listener(
     {
       handle: async (request) => {
@@ -46,7 +47,7 @@ async function listening(
         };
       },
       clock,
-      log: silentLogger,
+      log: { ...silentLogger, warn: (_, message) => void warnings.push(message) },
     },
     { ...serving, limits, onHandshakeFailed: () => failedHandshakes++ },
   );
@@ -56,6 +57,7 @@ async function listening(
     port,
     stop: (graceMs: number) => listener.stop(graceMs),
     failedHandshakes: () => failedHandshakes,
+    warnings,
     raw: (protocol: 'h2' | 'http/1.1') => rawConnection(port, protocol),
     http2: (settings: Settings = {}) => {
       const session = connectHttp2(`https://127.0.0.1:${port}`, { rejectUnauthorized: false, settings });
@@ -378,14 +380,15 @@ describe('HTTP/2', () => {
   });
 
   test('requests that are taken back as fast as they are made end the connection', async () => {
-    const { raw } = await listening();
+    const { raw, warnings } = await listening();
     const connection = await raw('h2');
-    connection.send(preface);
-    for (let stream = 1; stream < 6_000 && !connection.socket.destroyed; stream += 2) {
-      connection.send(Buffer.concat([frame(1, 5, stream, getRoot), frame(3, 0, stream, cancel)]));
-    }
+    const taken = Array.from({ length: 3_000 }, (_, at) =>
+      Buffer.concat([frame(1, 5, 2 * at + 1, getRoot), frame(3, 0, 2 * at + 1, cancel)]),
+    );
+    connection.send(Buffer.concat([preface, ...taken]));
     await connection.all;
     expect(connection.socket.destroyed).toBe(true);
+    expect(warnings).toEqual(['connection ended: too many requests taken back']);
   });
 
   test('a few requests that are taken back end no connection, not even when the clock is set back', async () => {
