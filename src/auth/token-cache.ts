@@ -30,11 +30,6 @@ export class TokenCache implements TokenAuthenticator {
     this.#limit = options.limit ?? 20_000;
   }
 
-  /** How many answers are kept. */
-  get size(): number {
-    return this.#remembered.size;
-  }
-
   async authenticateToken(token: string, audiences: readonly string[]): Promise<Authenticated | undefined> {
     const key = hash('sha256', `${token.length} ${token}${JSON.stringify(audiences)}`, 'base64');
     const known = this.#remembered.get(key);

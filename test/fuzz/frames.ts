@@ -1,3 +1,4 @@
+import { frame, literal, preface } from '../http/frames.js';
 import type { Random } from './random.js';
 
 /** What goes over one HTTP/2 connection: the beginning as it should be, or nearly, and frames. RFC 9113. */
@@ -17,17 +18,6 @@ const windowUpdate = 8;
 const continuation = 9;
 const endStream = 1;
 const endHeaders = 4;
-
-function frame(type: number, flags: number, stream: number, payload: Buffer = Buffer.alloc(0)): Buffer {
-  const head = Buffer.alloc(9);
-  head.writeUIntBE(payload.length, 0, 3);
-  head.writeUInt8(type, 3);
-  head.writeUInt8(flags, 4);
-  head.writeUInt32BE(stream, 5);
-  return Buffer.concat([head, payload]);
-}
-
-const preface = Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(settings, 0, 0)]);
 
 /** Frames of any type and content, here and there of a length that is not theirs. */
 function anyFrames(random: Random): readonly Buffer[] {
@@ -96,10 +86,6 @@ function requestBlock(random: Random): Buffer {
   ];
   return Buffer.concat(fields);
 }
-
-/** A field that goes into no table; shorter than 127 bytes. RFC 7541 section 6.2.2. */
-const literal = (name: string, value: string): Buffer =>
-  Buffer.concat([Buffer.from([0, name.length]), Buffer.from(name), Buffer.from([value.length]), Buffer.from(value)]);
 
 function uint32(value: number): Buffer {
   const bytes = Buffer.alloc(4);

@@ -14,6 +14,7 @@ import { Observable } from '../../src/runtime/observable.js';
 import { openCredentials } from '../../src/server/credentials.js';
 import { eventually } from '../../src/testing/until.js';
 import { attributes, extensions, forge } from '../auth/forge.js';
+import { frame, framesIn, preface } from './frames.js';
 
 let serving: { readonly certificate: string; readonly key: string };
 beforeAll(async () => {
@@ -84,26 +85,9 @@ async function rawConnection(port: number, protocol: string): Promise<Raw> {
   return { socket, all, send: (bytes) => void socket.write(bytes) };
 }
 
-const frame = (type: number, flags: number, stream: number, payload: Buffer = Buffer.alloc(0)): Buffer => {
-  const head = Buffer.alloc(9);
-  head.writeUIntBE(payload.length, 0, 3);
-  head.writeUInt8(type, 3);
-  head.writeUInt8(flags, 4);
-  head.writeUInt32BE(stream, 5);
-  return Buffer.concat([head, payload]);
-};
 /** :method GET, :scheme https, :path /, :authority a */
 const getRoot = Buffer.from([0x82, 0x87, 0x84, 0x41, 0x01, 0x61]);
 const cancel = Buffer.from([0, 0, 0, 8]);
-const preface = Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(4, 0, 0)]);
-/** Types and payloads of the frames that a server sent. */
-function framesIn(bytes: Buffer): readonly { readonly type: number; readonly payload: Buffer }[] {
-  const frames: { type: number; payload: Buffer }[] = [];
-  for (let at = 0; at + 9 <= bytes.length; at += 9 + bytes.readUIntBE(at, 3)) {
-    frames.push({ type: bytes.readUInt8(at + 3), payload: bytes.subarray(at + 9, at + 9 + bytes.readUIntBE(at, 3)) });
-  }
-  return frames;
-}
 /** Code of the GOAWAY in what a server sent. */
 const goawayIn = (bytes: Buffer): number | undefined =>
   framesIn(bytes)

@@ -1,4 +1,5 @@
 import { connect as connectTcp } from 'node:tls';
+import { frame, framesIn, literal, preface } from '../http/frames.js';
 
 /** Requests no honest client would send: bytes over TLS, nothing checked. */
 
@@ -48,25 +49,6 @@ export async function rawHttp1(lines: readonly string[], options: RawOptions, bo
   return [...answer.toString('latin1').matchAll(/^HTTP\/1\.1 (\d{3})/gm)].map(([, code]) => Number(code));
 }
 
-const frame = (type: number, flags: number, stream: number, payload: Buffer): Buffer => {
-  const head = Buffer.alloc(9);
-  head.writeUIntBE(payload.length, 0, 3);
-  head.writeUInt8(type, 3);
-  head.writeUInt8(flags, 4);
-  head.writeUInt32BE(stream, 5);
-  return Buffer.concat([head, payload]);
-};
-
-/** A header as HPACK has it literally, without index and without Huffman code (RFC 7541 6.2.2). */
-const literal = (name: string, value: string): Buffer => {
-  const text = (of: string): Buffer => {
-    const bytes = Buffer.from(of, 'latin1');
-    if (bytes.length > 126) throw new Error('longer texts take more than one byte of length');
-    return Buffer.concat([Buffer.from([bytes.length]), bytes]);
-  };
-  return Buffer.concat([Buffer.from([0]), text(name), text(value)]);
-};
-
 export type Http2Answer =
   | { readonly code: number }
   /** The peer broke off: by a reset of the stream, or by closing. */
@@ -79,20 +61,10 @@ export async function rawHttp2(
 ): Promise<Http2Answer> {
   const endStreamAndHeaders = 0x5;
   const block = Buffer.concat(headers.map(([name, value]) => literal(name, value)));
-  const bytes = Buffer.concat([
-    Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
-    frame(4, 0, 0, Buffer.alloc(0)),
-    frame(1, endStreamAndHeaders, 1, block),
-  ]);
-  const answer = await exchange(bytes, options, 'h2');
-  for (let at = 0; at + 9 <= answer.length; ) {
-    const length = answer.readUIntBE(at, 3);
-    const type = answer.readUInt8(at + 3);
-    const stream = answer.readUInt32BE(at + 5) & 0x7fffffff;
-    const payload = answer.subarray(at + 9, at + 9 + length);
+  const bytes = Buffer.concat([preface, frame(1, endStreamAndHeaders, 1, block)]);
+  for (const { type, stream, payload } of framesIn(await exchange(bytes, options, 'h2'))) {
     if (type === 1 && stream === 1) return { code: statusIn(payload) };
     if (type === 3 && stream === 1) return 'broken off';
-    at += 9 + length;
   }
   return 'broken off';
 }

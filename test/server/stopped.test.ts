@@ -1,11 +1,7 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { MemoryStore } from '../../src/store/memory/memory-store.js';
 import { serve } from '../apiserver/served.js';
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
+import { collectGarbage } from '../collect-garbage.js';
 
 const json = 'application/json';
 const table = 'application/json;as=Table;v=v1;g=meta.k8s.io';

@@ -1,14 +1,10 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import type { Catalogue } from '../../../src/apiserver/catalogue.js';
 import { RequestMetrics } from '../../../src/apiserver/operations/request-metrics.js';
 import type { ApiRequest } from '../../../src/apiserver/request.js';
 import { configMaps } from '../../../src/resources/configmaps/definition.js';
 import { openMetrics } from '../../../src/runtime/metrics.js';
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
+import { collectGarbage } from '../../collect-garbage.js';
 
 test('series of a kind that is gone do not hold what it was', async () => {
   let served: typeof configMaps | undefined = { ...configMaps };
