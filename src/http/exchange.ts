@@ -10,6 +10,8 @@ import type { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import type { Body } from '../apiserver/represent.js';
+import type { Clock } from '../runtime/clock.js';
+import { PacedWriter } from './paced-writer.js';
 
 /** One request and its answer, whichever HTTP version carries them. */
 export interface Exchange {
@@ -88,13 +90,15 @@ export class Http1Exchange implements Exchange {
   readonly url: string;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
+  readonly #clock: Clock;
   #stuck = false;
 
-  constructor(request: IncomingMessage, response: ServerResponse) {
+  constructor(request: IncomingMessage, response: ServerResponse, clock: Clock) {
     this.method = request.method ?? 'GET';
     this.url = originForm(request.url ?? '/');
     this.#request = request;
     this.#response = response;
+    this.#clock = clock;
   }
 
   header(name: string): string | undefined {
@@ -132,8 +136,11 @@ export class Http1Exchange implements Exchange {
     // What is still to come of a large body would have to be read to its end before the next request.
     if (!this.#request.complete && !hasSmallBody(this.#request)) this.last();
     this.#response.writeHead(code, headers as Record<string, string | number | string[]>);
-    return write(body, this.#response, () => {
-      this.#stuck = true;
+    return write(body, this.#response, {
+      clock: this.#clock,
+      onStuck: () => {
+        this.#stuck = true;
+      },
     });
   }
 
@@ -160,10 +167,11 @@ export class Http2Exchange implements Exchange {
   readonly #stream: ServerHttp2Stream;
   readonly #session: ServerHttp2Session | undefined;
   readonly #headers: IncomingHttpHeaders;
+  readonly #clock: Clock;
   #isLast = false;
   #stuck = false;
 
-  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, rawHeaders: readonly string[]) {
+  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, rawHeaders: readonly string[], clock: Clock) {
     this.method = headers[':method'] ?? 'GET';
     this.url = headers[':path'] ?? '/';
     this.rawHeaders = rawHeaders;
@@ -171,6 +179,7 @@ export class Http2Exchange implements Exchange {
     // Gone from the stream once that is over.
     this.#session = stream.session as ServerHttp2Session | undefined;
     this.#headers = headers;
+    this.#clock = clock;
   }
 
   header(name: string): string | undefined {
@@ -207,8 +216,11 @@ export class Http2Exchange implements Exchange {
     if (!stream.endAfterHeaders && !stream.readableEnded) {
       stream.once('finish', () => stream.close(constants.NGHTTP2_NO_ERROR));
     }
-    const written = write(body, stream, () => {
-      this.#stuck = true;
+    const written = write(body, stream, {
+      clock: this.#clock,
+      onStuck: () => {
+        this.#stuck = true;
+      },
     });
     if (this.#isLast) this.#session?.close();
     return written;
@@ -247,35 +259,36 @@ const hasSmallBody = ({ headers }: IncomingMessage): boolean =>
 
 /** Smaller answers fit into the buffers of the system, and nobody waits for their reader. */
 const longAnswer = 65_536;
-const stuckMs = 60_000;
+
+type Out = ServerResponse | ServerHttp2Stream;
+
+interface Pace {
+  readonly clock: Clock;
+  onStuck(): void;
+}
 
 /**
  * Of a long answer no more is made and kept than its reader takes. Whoever asks for much and does not read it loses the
  * answer after a while in which nothing moved.
  */
-function write(
-  body: Body | StreamedBody,
-  out: ServerResponse | ServerHttp2Stream,
-  onStuck: () => void,
-): Promise<void> | undefined {
+function write(body: Body | StreamedBody, out: Out, pace: Pace): Promise<void> | undefined {
   if ('length' in body && body.length <= longAnswer) {
     const [first = Buffer.alloc(0), ...others] = body.chunks;
     out.end(others.length === 0 ? first : Buffer.concat([first, ...others]));
     return undefined;
   }
-  out.setTimeout(stuckMs, () => {
-    onStuck();
-    out.destroy();
-  });
-  return writeAll(body, out);
+  return writeAll(body, out, pace);
 }
 
-async function writeAll({ chunks }: Body | StreamedBody, out: ServerResponse | ServerHttp2Stream): Promise<void> {
-  let goOn = (): void => {};
-  for (const event of ['drain', 'close']) out.on(event, () => goOn());
+async function writeAll({ chunks }: Body | StreamedBody, out: Out, { clock, onStuck }: Pace): Promise<void> {
+  const cut = (): void => {
+    onStuck();
+    out.destroy();
+  };
+  const writer = new PacedWriter(out, { clock, cut });
   for await (const chunk of chunks) {
-    if (out.destroyed) return;
-    if (!out.write(chunk)) await new Promise<void>((resolve) => (goOn = resolve));
+    if (writer.isOver) return;
+    if (!writer.write(chunk)) await writer.taken();
   }
-  out.end();
+  writer.end();
 }

@@ -125,7 +125,9 @@ export class Listener {
       plain.on('error', ignore);
       const { socket } = request;
       this.#answering.set(socket, (this.#answering.get(socket) ?? 0) + 1);
-      this.#run(new Http1Exchange(request as unknown as IncomingMessage, plain), () => this.#oneAnswered(socket));
+      this.#run(new Http1Exchange(request as unknown as IncomingMessage, plain, parts.clock), () =>
+        this.#oneAnswered(socket),
+      );
     });
     this.#server.removeAllListeners('stream');
     this.#server.on(
@@ -146,7 +148,7 @@ export class Listener {
             if (stream.rstCode !== constants.NGHTTP2_NO_ERROR) this.#countTakenBack(state, session);
           });
         }
-        this.#run(new Http2Exchange(stream, headers, rawHeaders), over);
+        this.#run(new Http2Exchange(stream, headers, rawHeaders, parts.clock), over);
       },
     );
     this.#server.on('clientError', (error: NodeJS.ErrnoException & { readonly rawPacket?: Buffer }, socket: Socket) => {

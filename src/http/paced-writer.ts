@@ -37,15 +37,14 @@ export class PacedWriter {
     return this.#queued + this.#out.writableLength;
   }
 
-  write(bytes: Buffer): void {
-    if (this.#queued === 0 && this.#out.writableLength + bytes.length <= atOnce) {
-      this.#out.write(bytes);
-      return;
-    }
+  /** Answers whether there is room for more; otherwise there is when `taken` resolves. */
+  write(bytes: Buffer): boolean {
+    if (this.#queued === 0 && this.#out.writableLength + bytes.length <= atOnce) return this.#out.write(bytes);
     const isFirst = this.#queued === 0;
     this.#queue.push(bytes);
     this.#queued += bytes.length;
     if (isFirst) this.#handOver();
+    return false;
   }
 
   /** Ends the stream after what waits; a reader that does not take that is cut off. */
@@ -93,9 +92,15 @@ export class PacedWriter {
     const { signal } = over;
     const reading = new Promise<void>((resolve) => {
       this.#allTaken = resolve;
-      for (const event of ['finish', 'close']) {
-        out.once(event, resolve);
-        signal.addEventListener('abort', () => out.off(event, resolve), { once: true });
+      const events = {
+        // Also in the middle of a queue.
+        drain: () => this.waiting === 0 && resolve(),
+        finish: resolve,
+        close: resolve,
+      };
+      for (const [event, listener] of Object.entries(events)) {
+        out.on(event, listener);
+        signal.addEventListener('abort', () => out.off(event, listener), { once: true });
       }
       if (out.destroyed) resolve();
     });

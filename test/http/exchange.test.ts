@@ -10,10 +10,12 @@ import type { Body } from '../../src/apiserver/represent.js';
 import type { ApiRequest, ApiResponse } from '../../src/apiserver/request.js';
 import { type Exchange, Http2Exchange } from '../../src/http/exchange.js';
 import { sendCompressed, serve } from '../../src/http/facade.js';
+import type { Clock } from '../../src/runtime/clock.js';
 import { silentLogger } from '../../src/runtime/logger.js';
 import { openMetrics } from '../../src/runtime/metrics.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
 import { eventually } from '../../src/testing/until.js';
+import { collectGarbage } from '../collect-garbage.js';
 
 const chunkBytes = 65_536;
 
@@ -27,21 +29,30 @@ function counted(count: number): Body & { readonly made: () => number } {
 }
 
 const stops: (() => void)[] = [];
-afterEach(() => {
+const stopAll = (): void => {
   for (const stop of stops.splice(0)) stop();
-});
+};
+afterEach(stopAll);
 
 const asked = (body: Body) =>
   answered((exchange) => exchange.send(200, { 'Content-Length': body.length }, body) ?? Promise.resolve());
 
-async function answered(answer: (exchange: Exchange) => Promise<void>, headers: Readonly<Record<string, string>> = {}) {
+interface Asking {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly clock?: Clock;
+}
+
+async function answered(
+  answer: (exchange: Exchange) => Promise<void>,
+  { headers = {}, clock = new FakeClock() }: Asking = {},
+) {
   const server = createServer();
-  let sent: Promise<void> | undefined;
+  let answering: Promise<void> | undefined;
   let outgoing: ServerHttp2Stream | undefined;
-  server.on('stream', (stream: ServerHttp2Stream, headers) => {
+  server.on('stream', (stream: ServerHttp2Stream, sent) => {
     stream.on('error', () => {});
     outgoing = stream;
-    sent = answer(new Http2Exchange(stream, headers, []));
+    answering = answer(new Http2Exchange(stream, sent, [], clock));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const session = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
@@ -51,7 +62,7 @@ async function answered(answer: (exchange: Exchange) => Promise<void>, headers: 
   });
   const stream = session.request({ ':path': '/', ...headers });
   await new Promise((resolve) => stream.once('response', resolve));
-  return { stream, session, outgoing, sent: () => sent ?? Promise.reject(new Error('nothing was sent')) };
+  return { stream, session, outgoing, sent: () => answering ?? Promise.reject(new Error('nothing was sent')) };
 }
 
 describe('a long answer', () => {
@@ -101,6 +112,21 @@ describe('a long answer', () => {
     expect(body.made()).toBeLessThan(50);
   });
 
+  test('is not held any more when its connection has ended', async () => {
+    const gone = await (async () => {
+      const { sent, outgoing } = await asked(counted(400));
+      outgoing?.session?.destroy();
+      stopAll();
+      await sent();
+      return new WeakRef(outgoing as object);
+    })();
+    const isGone = (): boolean => {
+      collectGarbage();
+      return gone.deref() === undefined;
+    };
+    await expect.poll(isGone, { timeout: 5_000 }).toBe(true);
+  });
+
   test('is broken off and counted when nobody takes it', async () => {
     const metrics = openMetrics();
     const clock = new FakeClock();
@@ -114,9 +140,11 @@ describe('a long answer', () => {
       handle: async (request: ApiRequest) => new Passage(operations, request).followed(response),
       ...{ clock, log: silentLogger, stopping: new AbortController().signal },
     };
-    const { outgoing, sent } = await answered((exchange) => serve(parts, exchange));
-    outgoing?.emit('timeout');
+    const { outgoing, sent } = await answered((exchange) => serve(parts, exchange), { clock });
+    await eventually(async () => outgoing?.writableNeedDrain === true, Boolean);
+    await clock.advance(30_000);
     await sent();
+    expect(outgoing?.destroyed).toBe(true);
     expect((await metrics.expose()).text).toMatch(/^apiserver_request_aborts_total\{verb="GET",.*\} 1$/m);
   });
 });
@@ -146,7 +174,7 @@ test('a header is read as UTF-8', async () => {
     ...{ clock: new FakeClock(), log: silentLogger, stopping: new AbortController().signal },
   };
   const name = Buffer.from('é/1').toString('latin1');
-  const { sent } = await answered((exchange) => serve(parts, exchange), { 'user-agent': name });
+  const { sent } = await answered((exchange) => serve(parts, exchange), { headers: { 'user-agent': name } });
   await sent();
   expect(read).toBe('é/1');
 });
