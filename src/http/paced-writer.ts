@@ -17,8 +17,13 @@ export class PacedWriter {
   #queue: Buffer[] = [];
   #queued = 0;
   #isEnding = false;
+  /** Bytes that were to be written, ever. */
+  #given = 0;
   #taking: Promise<void> | undefined;
-  #allTaken = (): void => {};
+  #onAllTaken = (): void => {};
+  /** Aborted when the stream is over; undefined until somebody waits. */
+  #following: AbortSignal | undefined;
+  #isLooking = false;
 
   /** `cut` breaks off. */
   constructor(out: Writable, { clock, cut }: { readonly clock: Clock; cut(): void }) {
@@ -39,6 +44,7 @@ export class PacedWriter {
 
   /** Answers whether there is room for more; otherwise there is when `taken` resolves. */
   write(bytes: Buffer): boolean {
+    this.#given += bytes.length;
     if (this.#queued === 0 && this.#out.writableLength + bytes.length <= atOnce) return this.#out.write(bytes);
     const isFirst = this.#queued === 0;
     this.#queue.push(bytes);
@@ -56,8 +62,14 @@ export class PacedWriter {
 
   /** Resolves when all that waits was taken, or the stream is closed: by `cut`, if nothing is taken for too long. */
   taken(): Promise<void> {
-    this.#taking ??= this.#awaitReader().finally(() => {
-      this.#taking = undefined;
+    if (this.#out.destroyed || this.waiting === 0) return Promise.resolve();
+    this.#following ??= this.#follow();
+    if (!this.#isLooking) void this.#look(this.#following);
+    this.#taking ??= new Promise((resolve) => {
+      this.#onAllTaken = () => {
+        this.#taking = undefined;
+        resolve();
+      };
     });
     return this.#taking;
   }
@@ -83,36 +95,33 @@ export class PacedWriter {
   /** What was handed over has been taken. */
   #onTaken(): void {
     if (this.#queued > 0) this.#handOver();
-    else this.#allTaken();
+    else this.#onAllTaken();
   }
 
-  async #awaitReader(): Promise<void> {
-    const out = this.#out;
+  #follow(): AbortSignal {
     const over = new AbortController();
-    const { signal } = over;
-    const reading = new Promise<void>((resolve) => {
-      this.#allTaken = resolve;
-      const events = {
-        // Also in the middle of a queue.
-        drain: () => this.waiting === 0 && resolve(),
-        finish: resolve,
-        close: resolve,
-      };
-      for (const [event, listener] of Object.entries(events)) {
-        out.on(event, listener);
-        signal.addEventListener('abort', () => out.off(event, listener), { once: true });
-      }
-      if (out.destroyed) resolve();
+    this.#out.on('drain', () => {
+      // Not in the middle of a queue.
+      if (this.waiting === 0) this.#onAllTaken();
     });
-    const looking = (async () => {
-      for (let left = this.waiting; !signal.aborted; ) {
-        await this.#clock.sleep(patienceMs, signal);
-        if (signal.aborted) return;
-        if (this.waiting >= left) return this.#cut();
-        left = this.waiting;
-      }
-    })();
-    await Promise.race([reading, looking]);
-    over.abort();
+    for (const event of ['finish', 'close']) {
+      this.#out.once(event, () => {
+        over.abort();
+        this.#onAllTaken();
+      });
+    }
+    return over.signal;
+  }
+
+  /** As long as something waits: once for all of an answer, since a timer for each portion would cost more than writing it. */
+  async #look(over: AbortSignal): Promise<void> {
+    this.#isLooking = true;
+    while (this.waiting > 0) {
+      const taken = this.#given - this.waiting;
+      await this.#clock.sleep(patienceMs, over);
+      if (over.aborted) return;
+      if (this.waiting > 0 && this.#given - this.waiting === taken) return this.#cut();
+    }
+    this.#isLooking = false;
   }
 }

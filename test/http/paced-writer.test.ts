@@ -87,8 +87,8 @@ test('small writes go straight through', async () => {
   expect(Buffer.concat(out.taken).toString()).toBe(Array.from({ length: 1_000 }, (_, at) => `${at};`).join(''));
 });
 
-test('waiting often leaves no listeners behind', async () => {
-  const { out, writer } = writing();
+test('waiting often leaves one listener and no timer', async () => {
+  const { out, writer, clock } = writing();
   for (let at = 0; at < 20; at++) {
     writer.write(megabyte);
     const taken = writer.taken();
@@ -98,5 +98,8 @@ test('waiting often leaves no listeners behind', async () => {
     }
     await taken;
   }
-  expect([out.listenerCount('finish'), out.listenerCount('close'), out.listenerCount('drain')]).toEqual([0, 0, 0]);
+  expect([out.listenerCount('finish'), out.listenerCount('close'), out.listenerCount('drain')]).toEqual([1, 1, 1]);
+  expect(clock.sleeping).toBe(1);
+  await clock.advance(30_000);
+  expect(clock.sleeping).toBe(0);
 });
