@@ -48,6 +48,7 @@ function runInTime(
     if (error instanceof ApiError) passage.refusedUnseen(error);
     return failure(parts, request, error, { warnings: [], filtered: false });
   }
+  passage.mayLast(milliseconds);
   const work = run(parts, routes, request, passage);
   return deadlines.within(milliseconds, work, () => {
     parts.log.warn({ method: request.method, uri: request.uri, milliseconds }, 'request timed out');

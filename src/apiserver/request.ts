@@ -160,6 +160,8 @@ export interface ApiResponse {
   readonly headers?: Headers | undefined;
   /** The caller is nobody in particular: an HTTP/2 connection ends with this answer, as Kubernetes has it. */
   readonly unknownCaller?: boolean;
+  /** By when (of a clock's `monotonic`) the caller has to have all of it: the time of a request counts until then. */
+  readonly until?: number | undefined;
   /** To be told once: the answer was sent, or will not be. Watches tell of their end themselves. */
   readonly settled?: (outcome: Outcome) => void;
 }

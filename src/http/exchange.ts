@@ -29,10 +29,13 @@ export interface Exchange {
   /** Calls back when the caller has gone before the answer was given. */
   onClosed(listener: () => void): void;
   readonly answered: boolean;
-  /** The answer was broken off, because nobody took it. */
+  /** The answer was broken off, because nobody took it, or not in time. */
   readonly stuck: boolean;
-  /** Sends a whole answer; if that takes a while, resolves when the last of it was handed over, or nobody reads any more. */
-  send(code: number, headers: OutgoingHeaders, body: Body | StreamedBody): Promise<void> | undefined;
+  /**
+   * Sends a whole answer; if that takes a while, resolves when the last of it was handed over, or nobody reads any more.
+   * `until`: when (of the clock's `monotonic`) it is broken off.
+   */
+  send(code: number, headers: OutgoingHeaders, body: Body | StreamedBody, until?: number): Promise<void> | undefined;
   /** Begins an answer that goes on; headers are sent at once. */
   stream(code: number, headers: OutgoingHeaders): Writable;
   /** Said before an answer: the connection ends with it. */
@@ -132,14 +135,16 @@ export class Http1Exchange implements Exchange {
     return this.#stuck;
   }
 
-  send(code: number, headers: OutgoingHeaders, body: Body | StreamedBody): Promise<void> | undefined {
+  send(code: number, headers: OutgoingHeaders, body: Body | StreamedBody, until?: number): Promise<void> | undefined {
     // What is still to come of a large body would have to be read to its end before the next request.
     if (!this.#request.complete && !hasSmallBody(this.#request)) this.last();
     this.#response.writeHead(code, headers as Record<string, string | number | string[]>);
     return write(body, this.#response, {
       clock: this.#clock,
+      until,
       onStuck: () => {
         this.#stuck = true;
+        this.cut();
       },
     });
   }
@@ -208,7 +213,7 @@ export class Http2Exchange implements Exchange {
     return this.#stuck;
   }
 
-  send(code: number, headers: OutgoingHeaders, body: Body | StreamedBody): Promise<void> | undefined {
+  send(code: number, headers: OutgoingHeaders, body: Body | StreamedBody, until?: number): Promise<void> | undefined {
     const stream = this.#stream;
     if (stream.destroyed || stream.closed) return undefined;
     this.#respond(code, headers);
@@ -218,8 +223,10 @@ export class Http2Exchange implements Exchange {
     }
     const written = write(body, stream, {
       clock: this.#clock,
+      until,
       onStuck: () => {
         this.#stuck = true;
+        this.cut();
       },
     });
     if (this.#isLast) this.#session?.close();
@@ -242,8 +249,8 @@ export class Http2Exchange implements Exchange {
   }
 
   cut(): void {
-    // Closing would wait for a reader that may never come.
-    this.#stream.destroy();
+    // Closing would wait for a reader that may never come, and without an error this would look like the end.
+    this.#stream.destroy(brokenOff);
   }
 }
 
@@ -252,6 +259,8 @@ const originForm = (target: string): string =>
   target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?]*\/?/i, '/');
 
 const firstOf = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value[0] : value);
+
+const brokenOff = new Error('the answer was broken off');
 
 const smallBody = 262_144;
 const hasSmallBody = ({ headers }: IncomingMessage): boolean =>
@@ -264,12 +273,13 @@ type Out = ServerResponse | ServerHttp2Stream;
 
 interface Pace {
   readonly clock: Clock;
+  readonly until: number | undefined;
   onStuck(): void;
 }
 
 /**
  * Of a long answer no more is made and kept than its reader takes. Whoever asks for much and does not read it loses the
- * answer after a while in which nothing moved.
+ * answer after a while in which nothing moved, or when the time of the request is over.
  */
 function write(body: Body | StreamedBody, out: Out, pace: Pace): Promise<void> | undefined {
   if ('length' in body && body.length <= longAnswer) {
@@ -280,12 +290,8 @@ function write(body: Body | StreamedBody, out: Out, pace: Pace): Promise<void> |
   return writeAll(body, out, pace);
 }
 
-async function writeAll({ chunks }: Body | StreamedBody, out: Out, { clock, onStuck }: Pace): Promise<void> {
-  const cut = (): void => {
-    onStuck();
-    out.destroy();
-  };
-  const writer = new PacedWriter(out, { clock, cut });
+async function writeAll({ chunks }: Body | StreamedBody, out: Out, { clock, until, onStuck }: Pace): Promise<void> {
+  const writer = new PacedWriter(out, { clock, until, cut: onStuck });
   for await (const chunk of chunks) {
     if (writer.isOver) return;
     if (!writer.write(chunk)) await writer.taken();

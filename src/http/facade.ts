@@ -190,7 +190,7 @@ async function answer(
   request: ReceivedRequest,
   response: ApiResponse,
 ): Promise<Outcome> {
-  const { result, representation } = response;
+  const { result, representation, until } = response;
   const headers: OutgoingHeaders = Object.assign(commonHeaders(request.auditId), response.headers);
   if (response.warnings.length > 0) headers['Warning'] = warningHeaders(response.warnings);
   if (isLast(parts, exchange, response)) exchange.last();
@@ -199,7 +199,7 @@ async function answer(
       const bytes = Buffer.from(result.text);
       const type = 'text/plain; charset=utf-8';
       const textHeaders = { ...headers, 'Content-Type': type, 'Content-Length': bytes.length, ...result.headers };
-      await exchange.send(result.code, textHeaders, bodyOf(bytes));
+      await exchange.send(result.code, textHeaders, bodyOf(bytes), until);
       return { code: result.code, bytes: bytes.length };
     }
     case 'bytes': {
@@ -207,7 +207,7 @@ async function answer(
       // What the caller has already is of the type it was.
       if (contentType !== undefined && code !== 304) headers['Content-Type'] = contentType;
       Object.assign(headers, result.headers);
-      return { code, bytes: await send(exchange, code, headers, bodyOf(bytes), compressible) };
+      return { code, bytes: await send(exchange, code, headers, bodyOf(bytes), { until, compressible }) };
     }
     case 'watch': {
       const contentType =
@@ -222,7 +222,7 @@ async function answer(
     default: {
       const { code, contentType, body } = await represented(parts, request, response);
       headers['Content-Type'] = contentType;
-      return { code, bytes: await send(exchange, code, headers, body) };
+      return { code, bytes: await send(exchange, code, headers, body, { until }) };
     }
   }
 }
@@ -265,15 +265,15 @@ function send(
   code: number,
   headers: OutgoingHeaders,
   body: Body,
-  compressible = true,
+  { until, compressible = true }: { readonly until: number | undefined; readonly compressible?: boolean },
 ): number | Promise<number> {
   const { length } = body;
   if (compressible && length > gzipAbove && acceptsGzip(exchange.header('accept-encoding'))) {
-    return sendCompressed(exchange, code, headers, body);
+    return sendCompressed(exchange, code, headers, body, until);
   }
   // A document that the caller has is not without length.
   if (code !== 304) headers['Content-Length'] = length;
-  return exchange.send(code, headers, body)?.then(() => length) ?? length;
+  return exchange.send(code, headers, body, until)?.then(() => length) ?? length;
 }
 
 /** Answers how many bytes were sent. Compressed elsewhere, and no more at a time than the reader takes. */
@@ -282,6 +282,7 @@ export async function sendCompressed(
   code: number,
   headers: OutgoingHeaders,
   { chunks }: Body,
+  until?: number,
 ): Promise<number> {
   let length = 0;
   const compressed = pipeline(Readable.from(chunks), createGzip({ level: 1 }), () => {});
@@ -292,7 +293,7 @@ export async function sendCompressed(
     }
   }
   const more = { 'Content-Encoding': 'gzip' };
-  await exchange.send(code, { Vary: 'Accept-Encoding', ...headers, ...more }, { chunks: counted() });
+  await exchange.send(code, { Vary: 'Accept-Encoding', ...headers, ...more }, { chunks: counted() }, until);
   return length;
 }
 

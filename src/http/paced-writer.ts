@@ -13,6 +13,7 @@ const patienceMs = 30_000;
 export class PacedWriter {
   readonly #out: Writable;
   readonly #clock: Clock;
+  readonly #until: number;
   readonly #cut: () => void;
   #queue: Buffer[] = [];
   #queued = 0;
@@ -25,10 +26,14 @@ export class PacedWriter {
   #following: AbortSignal | undefined;
   #isLooking = false;
 
-  /** `cut` breaks off. */
-  constructor(out: Writable, { clock, cut }: { readonly clock: Clock; cut(): void }) {
+  /** `cut` breaks off. `until`: when (of the clock's `monotonic`) that is done whatever was taken. */
+  constructor(
+    out: Writable,
+    { clock, cut, until }: { readonly clock: Clock; readonly until?: number | undefined; cut(): void },
+  ) {
     this.#out = out;
     this.#clock = clock;
+    this.#until = until ?? Number.POSITIVE_INFINITY;
     this.#cut = cut;
   }
 
@@ -118,9 +123,11 @@ export class PacedWriter {
     this.#isLooking = true;
     while (this.waiting > 0) {
       const taken = this.#given - this.waiting;
-      await this.#clock.sleep(patienceMs, over);
+      const left = this.#until - this.#clock.monotonic();
+      await this.#clock.sleep(Math.min(patienceMs, left), over);
       if (over.aborted) return;
-      if (this.waiting > 0 && this.#given - this.waiting === taken) return this.#cut();
+      const isStuck = this.waiting > 0 && this.#given - this.waiting === taken;
+      if (isStuck || left <= patienceMs) return this.#cut();
     }
     this.#isLooking = false;
   }

@@ -140,23 +140,25 @@ describe('a long answer', () => {
       handle: async (request: ApiRequest) => new Passage(operations, request).followed(response),
       ...{ clock, log: silentLogger, stopping: new AbortController().signal },
     };
-    const { outgoing, sent } = await answered((exchange) => serve(parts, exchange), { clock });
+    const { outgoing, stream, sent } = await answered((exchange) => serve(parts, exchange), { clock });
+    const failed = new Promise((resolve) => stream.once('error', resolve));
     await eventually(async () => outgoing?.writableNeedDrain === true, Boolean);
     await clock.advance(30_000);
     await sent();
-    expect(outgoing?.destroyed).toBe(true);
+    expect(await failed).toMatchObject({ message: 'Stream closed with error code NGHTTP2_INTERNAL_ERROR' });
     expect((await metrics.expose()).text).toMatch(/^apiserver_request_aborts_total\{verb="GET",.*\} 1$/m);
   });
 });
 
 test.each(['goes on', 'has ended'])('an answer that %s can be broken off although nobody reads it', async (state) => {
-  const { outgoing } = await answered(async (exchange) => {
+  const { outgoing, stream } = await answered(async (exchange) => {
     const out = exchange.stream(200, {});
     out.write(Buffer.alloc(400 * chunkBytes));
     if (state === 'has ended') out.end();
     setImmediate(() => exchange.cut());
   });
-  if (!outgoing?.closed) await new Promise((resolve) => outgoing?.once('close', resolve));
+  const error = await new Promise((resolve) => stream.once('error', resolve));
+  expect(error).toMatchObject({ message: 'Stream closed with error code NGHTTP2_INTERNAL_ERROR' });
   expect(outgoing?.destroyed).toBe(true);
 });
 

@@ -27,10 +27,10 @@ class Socket extends Writable {
   }
 }
 
-function writing() {
+function writing(givenMs = Number.POSITIVE_INFINITY) {
   const clock = new FakeClock();
   const out = new Socket();
-  const writer = new PacedWriter(out, { clock, cut: () => out.destroy() });
+  const writer = new PacedWriter(out, { clock, until: clock.monotonic() + givenMs, cut: () => out.destroy() });
   return { clock, out, writer };
 }
 const megabyte = Buffer.from(Array.from({ length: 1_048_576 }, (_, at) => at % 251));
@@ -62,6 +62,19 @@ test('a slow reader gets everything in order, and one that takes nothing is cut 
   expect(slow.clock.sleeping).toBe(0);
   await dead.clock.advance(30_000);
   expect(dead.out.destroyed).toBe(true);
+});
+
+test('one that has not taken all of it in time is cut off', async () => {
+  const { writer, out, clock } = writing(70_000);
+  writer.write(megabyte);
+  void writer.taken();
+  for (let at = 0; at < 69; at++) {
+    out.take(5_000);
+    await clock.advance(1_000);
+  }
+  expect(out.destroyed).toBe(false);
+  await clock.advance(1_000);
+  expect(out.destroyed).toBe(true);
 });
 
 test('what waits is written before the end, which nothing follows', async () => {

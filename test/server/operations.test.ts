@@ -503,6 +503,24 @@ describe('too much', () => {
     });
   });
 
+  test('a long answer that its caller has not taken in time is broken off and gives its place back', async () => {
+    await using server = await runningServer({ operations: { readOnlyRequests: 1 } });
+    const session = server.http2({ initialWindowSize: 20_000 });
+    await new Promise((resolve) => session.once('localSettings', resolve));
+    const path = '/openapi/v2?timeout=500ms';
+    const slow = session.request({ ':path': path, ...server.headersOf('alice') });
+    const ended = new Promise((resolve) => slow.once('error', resolve));
+    const code = await new Promise((resolve) => slow.once('response', (headers) => resolve(headers[':status'])));
+    expect(code).toBe(200);
+    expect((await server.ask('alice', `GET ${configMaps}`)).code).toBe(429);
+    expect(await ended).toMatchObject({ message: 'Stream closed with error code NGHTTP2_INTERNAL_ERROR' });
+    await eventually(
+      () => server.ask('alice', `GET ${configMaps}`),
+      ({ code }) => code === 200,
+    );
+    session.destroy();
+  });
+
   test('what is no duration is refused before anybody asks who it is', async () => {
     await using server = await runningServer({ anonymous: false });
     const { code, text } = await server.ask('nobody', `GET ${configMaps}?timeout=soon`);

@@ -22,6 +22,7 @@ export class Passage {
   #leave: (() => void) | undefined;
   #panic: unknown;
   #isLate = false;
+  #until: number | undefined;
   #over = false;
 
   constructor(operations: Operations, request: ApiRequest) {
@@ -85,6 +86,11 @@ export class Passage {
     this.#panic = error ?? new Error('unknown');
   }
 
+  /** The time of the request, in milliseconds from now. */
+  mayLast(milliseconds: number): void {
+    this.#until = this.#operations.clock.monotonic() + milliseconds;
+  }
+
   /** The answer took too long; the work on it goes on, and keeps its place until it ends. */
   expired(work: Promise<unknown>): void {
     this.#isLate = true;
@@ -99,7 +105,7 @@ export class Passage {
     const { result } = response;
     if (result.type === 'watch') return { ...response, result: this.#followedWatch(result) };
     this.#record?.answered(this.#isLate ? late : result);
-    return { ...response, settled: (outcome) => this.#settle(outcome) };
+    return { ...response, until: this.#until, settled: (outcome) => this.#settle(outcome) };
   }
 
   #followedWatch(result: WatchResult): WatchResult {
