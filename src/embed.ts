@@ -250,6 +250,7 @@ async function start(options: ServerOptions, given: Start): Promise<OpenedServer
       ? undefined
       : await openListener({ handle: answer, clock, log }, credentials, {
           ...options.listen,
+          clientCas: authentication.clientCas,
           onHandshakeFailed: () => operations.onHandshakeFailed(),
           onRenewed: options.onRenewed,
           signal: stopping.signal,

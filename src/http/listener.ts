@@ -10,6 +10,7 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
+import type { SecureContextOptions } from 'node:tls';
 import { openFileLimit } from '../runtime/open-files.js';
 import {
   type ConnectionLimits,
@@ -33,6 +34,8 @@ export interface ListenerOptions {
   /** PEM: serving certificate (with chain) and its key. */
   readonly certificate: string;
   readonly key: string;
+  /** PEM of CAs of client certificates, asked for with every connection. Clients may choose theirs by these names. */
+  readonly clientCas?: (() => string | undefined) | undefined;
   readonly limits?: Partial<ConnectionLimits> | undefined;
   /** Told of every TLS handshake that failed. */
   readonly onHandshakeFailed?: (() => void) | undefined;
@@ -62,6 +65,8 @@ const secureContext = {
 export class Listener {
   readonly #server: Http2SecureServer;
   readonly #parts: FacadeParts;
+  #serving: Pick<ListenerOptions, 'certificate' | 'key'>;
+  #clientCas: string | undefined;
   /** TCP connections, and the TLS ones upon them once they are there. */
   readonly #connections = new Set<Socket>();
   readonly #sockets = new Set<Socket>();
@@ -77,15 +82,16 @@ export class Listener {
     const limits = { ...defaultConnectionLimits, ...options.limits };
     const connections = connectionsAtMost(limits.connections, openFileLimit());
     this.#parts = { ...parts, stopping: this.#stopping.signal };
+    this.#serving = { certificate: options.certificate, key: options.key };
+    const { clientCas = () => undefined } = options;
+    this.#clientCas = clientCas();
     // Every request under way may listen.
     setMaxListeners(0, this.#stopping.signal);
     this.#server = createSecureServer({
       allowHTTP1: true,
-      cert: options.certificate,
-      key: options.key,
       requestCert: true,
       rejectUnauthorized: false,
-      ...secureContext,
+      ...this.#secureContext(),
       handshakeTimeout: limits.headersMs,
       keepAlive: true,
       keepAliveInitialDelay: keepAliveMs,
@@ -104,7 +110,9 @@ export class Listener {
       // When it closes, Node would cut answers whose last bytes are on their way; `stop` ends idle connections itself.
       closeIdleConnections: ignore,
     });
-    this.#server.on('connection', (socket) => {
+    // Before TLS looks at it.
+    this.#server.prependListener('connection', (socket) => {
+      this.#setClientCas(clientCas());
       this.#connections.add(socket);
       socket.once('close', () => this.#connections.delete(socket));
     });
@@ -238,8 +246,21 @@ export class Listener {
   }
 
   /** Takes other certificate and key for connections to come. */
-  setCertificate({ certificate, key }: Pick<ListenerOptions, 'certificate' | 'key'>): void {
-    this.#server.setSecureContext({ ...secureContext, cert: certificate, key });
+  setCertificate(serving: Pick<ListenerOptions, 'certificate' | 'key'>): void {
+    this.#serving = serving;
+    this.#server.setSecureContext(this.#secureContext());
+  }
+
+  #secureContext(): SecureContextOptions {
+    const { certificate, key } = this.#serving;
+    const ca = this.#clientCas;
+    return { ...secureContext, cert: certificate, key, ...(ca === undefined ? {} : { ca }) };
+  }
+
+  #setClientCas(pem: string | undefined): void {
+    if (pem === this.#clientCas) return;
+    this.#clientCas = pem;
+    this.#server.setSecureContext(this.#secureContext());
   }
 
   /**

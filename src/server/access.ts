@@ -42,6 +42,8 @@ export async function openAccess(
   },
 ): Promise<Access> {
   const { credentials, objects, domains, log } = given;
+  const modes = modesOf(options);
+  const allowsAll = modes.includes('AlwaysAllow');
   const apiAudiences = options.apiAudiences?.length
     ? options.apiAudiences
     : [options.serviceAccountIssuers?.[0] ?? defaultIssuer];
@@ -58,7 +60,8 @@ export async function openAccess(
       moreClientCas: options.clientCa,
       staticTokens: options.staticTokens,
       frontProxy: options.frontProxy,
-      anonymous: options.anonymous ?? true,
+      // As in Kubernetes: strangers could do everything.
+      anonymous: allowsAll ? false : (options.anonymous ?? true),
       configuration: options.authenticationConfiguration,
       secretTokenUsed: given.secretTokenUsed,
       certificateLifetimeLeft: given.certificateLifetimeLeft,
@@ -66,10 +69,7 @@ export async function openAccess(
     given,
   );
   const roles = rbac(objects, domains);
-  const modes = modesOf(options);
-  if (modes.includes('AlwaysAllow')) {
-    log.warn({ modes }, 'AUTHORIZATION IS OFF: everybody who reaches this server may do everything');
-  }
+  if (allowsAll) log.warn({ modes }, 'AUTHORIZATION IS OFF: everybody known to this server may do everything');
   const byMode: Readonly<Record<AuthorizationMode, () => Authorizer | Promise<Authorizer>>> = {
     Webhook: () => openAuthorizationWebhook(options, given),
     RBAC: () => roles,

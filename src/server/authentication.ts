@@ -36,6 +36,8 @@ export interface Authentication {
   readonly openId: { readonly configuration: object; readonly keys: object } | undefined;
   /** How callers are authenticated, as of now. */
   info(): AuthenticationInfo;
+  /** PEM of the CAs of clients and of the proxy, as of now. */
+  clientCas(): string;
 }
 
 /** A proxy that authenticates callers before us and tells who they are in headers. */
@@ -128,6 +130,7 @@ export async function openAuthentication(options: AuthenticationOptions, given: 
       clientCa: clientCa(),
       frontProxy: proxy && { ...proxy, ca: proxy.bundle() },
     }),
+    clientCas: () => (proxy === undefined ? clientCa() : `${clientCa()}\n${proxy.bundle()}`),
   };
 }
 

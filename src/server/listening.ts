@@ -3,6 +3,7 @@ import type { ListenerOptions } from '../http/listener.js';
 import type { KeyPair } from '../pki/certificate-authority.js';
 import type { Credentials, ListeningCredentials } from './credentials.js';
 import { kubeconfigText } from './kubeconfig-text.js';
+import { toldCas } from './told-cas.js';
 
 /** An open port. */
 export interface Listening {
@@ -19,6 +20,8 @@ export interface ListeningOptions extends Pick<ListenerOptions, 'limits' | 'onHa
   readonly host?: string;
   /** Default: a free one. */
   readonly port?: number;
+  /** PEM of the CAs whose client certificates count. */
+  clientCas(): string;
   /** Ends the renewal of certificates. */
   readonly signal: AbortSignal;
   /** Told whenever certificates were made anew. */
@@ -32,11 +35,20 @@ const lookEveryMs = 86_400_000;
 export async function openListener(
   parts: Omit<FacadeParts, 'stopping'>,
   credentials: Credentials,
-  { host = '127.0.0.1', port = 0, signal, onRenewed, ...options }: ListeningOptions,
+  { host = '127.0.0.1', port = 0, clientCas, signal, onRenewed, ...options }: ListeningOptions,
 ): Promise<Listening> {
   const { Listener } = await import('../http/listener.js');
   let used = await credentials.forListening();
-  const listener = new Listener(parts, { ...used.serving, ...options });
+  // To its end, as kube-apiserver sends it: OpenSSL would look for the rest in each handshake, and verify it.
+  const shown = ({ serving }: ListeningCredentials): KeyPair => ({
+    certificate: serving.certificate + credentials.ca.anchors,
+    key: serving.key,
+  });
+  const listener = new Listener(parts, {
+    ...shown(used),
+    ...options,
+    clientCas: toldCas(clientCas, parts.log),
+  });
   const bound = await listener.listen({ host, port }).catch(async (error: NodeJS.ErrnoException) => {
     await listener.stop(0);
     throw new Error(listenFailure(error, host, port), { cause: error });
@@ -47,7 +59,7 @@ export async function openListener(
   const adminKubeconfig = (): string =>
     kubeconfigText({ url, ca: credentials.ca.anchors, user: 'kubernetes-admin', credentials: used.admin });
   void renewing(credentials, { ...parts, signal, first: used }, async (renewed) => {
-    listener.setCertificate(renewed.serving);
+    listener.setCertificate(shown(renewed));
     used = renewed;
     await onRenewed?.({ adminKubeconfig: adminKubeconfig() });
   });

@@ -19,7 +19,7 @@ import { kubeconfigText } from '../../src/server/kubeconfig-text.js';
 import type { ServerOptions } from '../../src/server/options.js';
 import { testAuthority } from '../../src/testing/certificates.js';
 import { type TestServer, testServer } from '../../src/testing/test-server.js';
-import { runningServer } from './running-server.js';
+import { configMaps, runningServer } from './running-server.js';
 
 async function running(options: ServerOptions, use: (server: TestServer) => Promise<void>): Promise<void> {
   const server = await testServer({ controllers: [], ...options });
@@ -45,7 +45,13 @@ describe('modes of authorization', () => {
     await running({ authorization: 'AlwaysAllow', log }, async (server) => {
       expect((await listing(server)).items).toEqual([]);
     });
-    expect(warned).toEqual(['AUTHORIZATION IS OFF: everybody who reaches this server may do everything']);
+    expect(warned).toEqual(['AUTHORIZATION IS OFF: everybody known to this server may do everything']);
+  });
+
+  test('AlwaysAllow is for those who say who they are, whatever is said of anonymous requests', async () => {
+    await using server = await runningServer({ authorization: ['RBAC', 'AlwaysAllow'], anonymous: true });
+    expect((await server.ask('nobody', 'GET /version')).code).toBe(401);
+    expect((await server.ask('alice', `GET ${configMaps}`)).code).toBe(200);
   });
 
   test('nobody else is so loud', async () => {

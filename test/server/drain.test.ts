@@ -125,8 +125,8 @@ test('with a delay a server goes on for a while, and is not ready', async () => 
   const stopped = server.server.stop();
   expect(waits).toEqual([12_345]);
   expect((await ask('alice', `GET ${configMaps}`)).code).toBe(200);
-  expect((await ask('nobody', 'GET /livez')).code).toBe(200);
-  const { code, text } = await ask('nobody', 'GET /readyz');
+  expect((await ask('alice', 'GET /livez')).code).toBe(200);
+  const { code, text } = await ask('alice', 'GET /readyz');
   expect(code).toBe(500);
   expect(text).toContain('[-]shutdown failed: reason withheld\nreadyz check failed\n');
   goOn();

@@ -66,6 +66,7 @@ test('certificates are made anew before they end, while the server runs', async 
     credentials,
     {
       limits: { idleMs: 1_000 * day },
+      clientCas: () => '',
       signal: over.signal,
       onRenewed: async ({ adminKubeconfig }) => {
         told.push(adminKubeconfig);

@@ -31,9 +31,9 @@ describe('metrics', () => {
     await ask('alice', `PATCH ${leases}/a?fieldManager=x`, applied, { headers });
     await ask('alice', `DELETE ${leases}`);
     await ask('alice', 'GET /apis/made.up/v1/things');
-    await ask('nobody', 'GET /readyz');
-    await ask('nobody', 'GET /livez/ping');
-    await ask('nobody', 'GET /made/up');
+    await ask('alice', 'GET /readyz');
+    await ask('alice', 'GET /livez/ping');
+    await ask('alice', 'GET /made/up');
     await ask('nobody', 'GET /version', undefined, { headers: { authorization: 'Bearer wrong' } });
     const answer = await ask('root', 'GET /metrics');
     expect(answer.headers['content-type']).toMatch(/^text\/plain; version=0\.0\.4/);
@@ -553,7 +553,7 @@ describe('faults', () => {
       message: 'disk on fire',
       code: 500,
     });
-    const { code, text } = await ask('nobody', 'GET /livez?exclude=ping&exclude=b&exclude=a');
+    const { code, text } = await ask('alice', 'GET /livez?exclude=ping&exclude=b&exclude=a');
     expect(code).toBe(500);
     expect(text).toBe(
       [

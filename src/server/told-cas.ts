@@ -1,0 +1,35 @@
+import { createSecureContext } from 'node:tls';
+import { readPemCertificates } from '../pki/certificate.js';
+import type { Logger } from '../runtime/logger.js';
+
+/** What a handshake can carry of names. RFC 8446 section 4.2.4. */
+const namesBytes = 65_535;
+
+/**
+ * The CAs that clients are told of, as PEM, of those whose certificates count: all of them, as by kube-apiserver, or none, if
+ * their names are too many for a handshake or TLS cannot read them.
+ */
+export function toldCas(counting: () => string, log: Logger): () => string | undefined {
+  let known: { readonly pem: string; readonly told: string | undefined } = { pem: '', told: undefined };
+  return () => {
+    const pem = counting();
+    if (pem !== known.pem) known = { pem, told: tellable(pem, log) };
+    return known.told;
+  };
+}
+
+function tellable(pem: string, log: Logger): string | undefined {
+  try {
+    const names = readPemCertificates(pem).map(({ subjectDer }) => subjectDer.length + 2);
+    if (names.reduce((sum, length) => sum + length, 0) > namesBytes) {
+      log.warn({ cas: names.length }, 'clients are not told whose certificates count: there are too many CAs');
+      return undefined;
+    }
+    if (names.length === 0) return undefined;
+    createSecureContext({ ca: pem });
+    return pem;
+  } catch (error) {
+    log.warn({ err: error }, 'clients are not told whose certificates count');
+    return undefined;
+  }
+}
