@@ -324,8 +324,8 @@ function capped(owners: Owners): Owners {
 }
 
 /**
- * `next`, with the times of `live` where nothing but times of managedFields tells the two apart: such a write is
- * none.
+ * `next`, with the times of `live` where nothing but times of managedFields tells the two apart, and whether the version is
+ * named: such a write is none.
  */
 export function* withoutIdleTimes(live: ApiObject, next: ApiObject): Steps<ApiObject> {
   const old = live.metadata.managedFields ?? [];
@@ -334,6 +334,11 @@ export function* withoutIdleTimes(live: ApiObject, next: ApiObject): Steps<ApiOb
   if (old.every(({ time }, index) => time === now[index]?.time)) return next;
   const timeless = (entries: typeof old): Json => entries.map(({ time: _, ...rest }) => rest) as unknown as Json;
   if (!(yield* sameInSteps(timeless(old), timeless(now)))) return next;
-  if (!(yield* sameInSteps(withoutOwners(asJson(live)), withoutOwners(asJson(next))))) return next;
+  if (!(yield* sameInSteps(contentOf(live), contentOf(next)))) return next;
   return { ...next, metadata: { ...next.metadata, managedFields: old } };
+}
+
+function contentOf(object: ApiObject): JsonObject {
+  const { managedFields: _, resourceVersion: __, ...metadata } = object.metadata;
+  return { ...asJson(object), metadata: metadata as unknown as Json };
 }

@@ -257,6 +257,13 @@ describe('withoutIdleTimes', () => {
     );
   });
 
+  test('takes them back, too, from one who does not name the version', () => {
+    const live = at('2026-01-01T00:00:00Z');
+    const named = { ...live, metadata: { ...live.metadata, resourceVersion: '7' } };
+    const { managedFields } = atOnce(withoutIdleTimes(named, at('2026-02-02T00:00:00Z'))).metadata;
+    expect(managedFields).toEqual(live.metadata.managedFields);
+  });
+
   test('leaves them where anything else changed', () => {
     const next = at('2026-02-02T00:00:00Z', { data: { k: '1' } });
     expect(atOnce(withoutIdleTimes(at('2026-01-01T00:00:00Z'), next))).toBe(next);

@@ -96,13 +96,16 @@ export const pods = defineResource<Pod>({
       type: 'view',
       checksMetadata: 'on change',
       resetFields: [['metadata', 'deletionTimestamp'], ['metadata', 'ownerReferences'], ['spec']],
-      prepare: (next, { metadata: { ownerReferences = [] }, spec = {}, status }) => ({
-        ...next,
-        metadata: { ...next.metadata, ownerReferences },
-        spec,
-        // Who does not tell it has not changed it.
-        status: { ...(status?.qosClass === undefined ? {} : { qosClass: status.qosClass }), ...next.status },
-      }),
+      prepare: (next, { metadata: { ownerReferences = [], deletionTimestamp }, spec = {}, status }) => {
+        const { deletionTimestamp: _, ...metadata } = next.metadata;
+        return {
+          ...next,
+          metadata: { ...metadata, ownerReferences, ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }) },
+          spec,
+          // Who does not tell it has not changed it.
+          status: { ...(status?.qosClass === undefined ? {} : { qosClass: status.qosClass }), ...next.status },
+        };
+      },
     },
   },
 });

@@ -16,11 +16,13 @@ test('what a pod is told of its state when it is made does not count, nor does a
 });
 
 test('its state is written through the door for it, and nothing else is', () => {
-  const owned = { name: 'x', ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'n', uid: 'u' }] };
-  const told = { metadata: owned, spec: { nodeName: 'm' }, status: { phase: 'Running' } };
+  const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name: 'n', uid: 'u' }];
+  const metadata = { name: 'x', ownerReferences, deletionTimestamp: '2020-01-01T00:00:00Z' };
+  const told = { metadata, spec: { nodeName: 'm' }, status: { phase: 'Running' } };
   const { object, violations } = writeView(pods, 'status', told, { spec });
   expect(object).toMatchObject({ spec, status: { phase: 'Running' } });
   expect(object.metadata.ownerReferences ?? []).toEqual([]);
+  expect(object.metadata.deletionTimestamp).toBeUndefined();
   expect(violations).toEqual([]);
 });
 
