@@ -26,15 +26,7 @@ function kindComponent(components: Components, of: Described): string {
     const name = schema.wire?.component ?? customName(group, version, kind);
     return components.add(name, () => components.struct(schema, extension));
   }
-  const more = { ...extension, ...selectable(of) };
-  return components.add(customName(group, version, kind), () => customKind(components, of, more));
-}
-
-/** What selectors of fields may name, for clients that complete or check them. KEP-4358. */
-function selectable({ selectableFields = {} }: Described): JsonObject {
-  const names = Object.keys(selectableFields);
-  if (names.length === 0) return {};
-  return { [`${extensionPrefix}selectable-fields`]: names.map((fieldPath) => ({ fieldPath })) };
+  return components.add(customName(group, version, kind), () => customKind(components, of, extension));
 }
 
 function customKind(components: Components, { schema }: Described, extension: JsonObject): JsonObject {
@@ -80,7 +72,6 @@ function listComponent(components: Components, of: Described): string {
       required: ['items'],
       type: 'object',
       ...gvkExtension(group, version, listKind),
-      ...(origin === 'custom' ? selectable(of) : {}),
     };
   });
 }

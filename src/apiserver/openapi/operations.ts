@@ -38,8 +38,6 @@ export interface Described {
   readonly listKind?: string;
   readonly schema: Schema;
   readonly origin: ResourceDefinition['origin'];
-  /** By name, as of the definition of a resource. */
-  readonly selectableFields?: object | undefined;
 }
 
 export type QueryParameter = keyof typeof queryParameters;

@@ -191,17 +191,6 @@ describe('OpenAPI 3', () => {
     });
   });
 
-  test('a custom resource and its list say what selectors of fields may name', () => {
-    const selectableFields = { 'spec.color': () => '', 'spec.size': () => '' };
-    const shirt = of({ type: 'object' }, { kind: 'Shirt', origin: 'custom', selectableFields });
-    const said = [{ fieldPath: 'spec.color' }, { fieldPath: 'spec.size' }];
-    for (const kind of ['Shirt', 'ShirtList']) {
-      const member = 'x-kubernetes-selectable-fields';
-      expect(at(openApiV3([shirt], shirt), 'components', 'schemas', `v1.${kind}`, member)).toEqual(said);
-      expect(at(atOnce(openApiV2([shirt])), 'definitions', `v1.${kind}`, member)).toEqual(said);
-    }
-  });
-
   test('what has no members says nothing of members: clients read that as the same', () => {
     const empty = of(properties({ status: { type: 'object', properties: new Map() } }), {
       kind: 'E',
