@@ -10,7 +10,7 @@ export interface Metrics {
   histogram<L extends string = never>(given: MetricOptions<L> & { readonly buckets: readonly number[] }): Histogram<L>;
   /** A gauge that is read when somebody scrapes. Where reading fails, it has no values that time. */
   measured<L extends string = never>(given: MetricOptions<L>, read: () => Promise<readonly Measured<L>[]>): void;
-  /** What a scrape answers. */
+  /** What a scrape answers, in the order of names. */
   expose(): Promise<{ readonly contentType: string; readonly text: string }>;
 }
 
@@ -80,7 +80,8 @@ export function openMetrics(options: { readonly process?: boolean } = {}): Metri
         parts.push(await (await processMetrics)());
       }
       let count = 0;
-      for (const { name, help, type, series } of families.values()) {
+      const byName = [...families.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+      for (const { name, help, type, series } of byName) {
         parts.push(`# HELP ${name} ${escaped(help)}\n# TYPE ${name} ${type}\n`);
         for (const text of await series()) {
           parts.push(text);

@@ -30,6 +30,12 @@ test('a series asked for once counts like one asked for each time', async () => 
   expect(await linesOf(metrics)).toEqual(['c_total{x="1",y="2"} 3', 'g 3']);
 });
 
+test('metrics come in the order of their names', async () => {
+  const metrics = openMetrics();
+  for (const name of ['requested_total', 'b', 'honored_total']) metrics.counter({ name, help: name }).add({});
+  expect(await linesOf(metrics)).toEqual(['b 1', 'honored_total 1', 'requested_total 1']);
+});
+
 test('what is measured is asked for at each scrape, and left out where it fails', async () => {
   const metrics = openMetrics();
   let value = 0;
