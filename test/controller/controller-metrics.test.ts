@@ -57,10 +57,11 @@ test('what workers are at is told of by its age', async () => {
       metrics: controllerMetrics(metrics),
     },
   );
+  /** Of the longest at work, and of all together. */
   const ages = async () =>
     (await metrics.expose()).text.match(/(?<=^workqueue_(?:unfinished|longest)\w*_seconds\{.*\} )\d+$/gm);
   await clock.advance(5_000);
-  expect(await ages()).toEqual(['7', '5']);
+  expect(await ages()).toEqual(['5', '7']);
   finish.get('a')?.();
   await clock.advance(1_000);
   expect(await ages()).toEqual(['3', '3']);

@@ -58,10 +58,10 @@ test('certificates and CAs are told of by the time they end', async () => {
   issued(record('a', 2));
   issued(record('d', 1));
   expect(await lines()).toEqual([
+    `kedge_ca_expiration_timestamp_seconds{signer="example.test/a"} ${ca.certificate.notAfter / 1_000}`,
+    `kedge_certificate_expiration_timestamp_seconds{signer="example.test/a"} ${seconds(1)}`,
     'kedge_certificates_issued_total{signer="example.test/a"} 2',
     'kedge_certificates_valid{signer="example.test/a"} 3',
-    `kedge_certificate_expiration_timestamp_seconds{signer="example.test/a"} ${seconds(1)}`,
-    `kedge_ca_expiration_timestamp_seconds{signer="example.test/a"} ${ca.certificate.notAfter / 1_000}`,
   ]);
   await clock.advance(4 * hour);
   expect(await lines()).toContain('kedge_certificates_valid{signer="example.test/a"} 1');

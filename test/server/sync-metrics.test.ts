@@ -13,15 +13,15 @@ test('the publishers are counted by the code they were answered with', async () 
   counting.reconciled('namespace', 'done', 0.003);
   const { text } = await metrics.expose();
   expect(text.match(/^\w+_sync_(?:total|duration_seconds_count|duration_seconds_bucket\{.*le="0.004").*/gm)).toEqual([
-    'root_ca_cert_publisher_sync_total{code="200"} 1',
-    'root_ca_cert_publisher_sync_total{code="409"} 1',
+    'clustertrustbundle_publisher_sync_duration_seconds_bucket{code="500",le="0.004"} 1',
+    'clustertrustbundle_publisher_sync_duration_seconds_count{code="500"} 1',
+    'clustertrustbundle_publisher_sync_total{code="500"} 1',
     'root_ca_cert_publisher_sync_duration_seconds_bucket{code="200",le="0.004"} 1',
     'root_ca_cert_publisher_sync_duration_seconds_count{code="200"} 1',
     'root_ca_cert_publisher_sync_duration_seconds_bucket{code="409",le="0.004"} 1',
     'root_ca_cert_publisher_sync_duration_seconds_count{code="409"} 1',
-    'clustertrustbundle_publisher_sync_total{code="500"} 1',
-    'clustertrustbundle_publisher_sync_duration_seconds_bucket{code="500",le="0.004"} 1',
-    'clustertrustbundle_publisher_sync_duration_seconds_count{code="500"} 1',
+    'root_ca_cert_publisher_sync_total{code="200"} 1',
+    'root_ca_cert_publisher_sync_total{code="409"} 1',
   ]);
   expect(text).toContain('controller_runtime_reconcile_total{controller="root-ca-publisher",result="error"} 1');
 });
