@@ -106,8 +106,8 @@ export class PacedWriter {
   #follow(): AbortSignal {
     const over = new AbortController();
     this.#out.on('drain', () => {
-      // Not in the middle of a queue.
-      if (this.waiting === 0) this.#onAllTaken();
+      // Not in the middle of a queue. Over HTTP/1.1 some of it may still be on its way, and nothing more is said then.
+      if (this.#queued === 0) this.#onAllTaken();
     });
     for (const event of ['finish', 'close']) {
       this.#out.once(event, () => {

@@ -90,6 +90,16 @@ test('what waits is written before the end, which nothing follows', async () => 
   expect(clock.sleeping).toBe(0);
 });
 
+test('who is told that there is room writes on, be some of it still on its way', async () => {
+  const { out, writer } = writing();
+  expect(writer.write(megabyte.subarray(0, 20_000))).toBe(false);
+  const taken = writer.taken();
+  // As answers over HTTP/1.1 do that were written before their connection was theirs.
+  out.emit('drain');
+  await taken;
+  expect(writer.waiting).toBe(20_000);
+});
+
 test('small writes go straight through', async () => {
   const { out, writer } = writing();
   for (let at = 0; at < 1_000; at++) {
