@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { createServer as createPlainServer } from 'node:http';
 import { connect, createServer, type ServerHttp2Stream } from 'node:http2';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect as connectPlain } from 'node:net';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
 import { Catalogue } from '../../src/apiserver/catalogue.js';
@@ -8,7 +9,7 @@ import { Passage } from '../../src/apiserver/operations/passage.js';
 import { RequestMetrics } from '../../src/apiserver/operations/request-metrics.js';
 import type { Body } from '../../src/apiserver/represent.js';
 import type { ApiRequest, ApiResponse } from '../../src/apiserver/request.js';
-import { type Exchange, Http2Exchange } from '../../src/http/exchange.js';
+import { type Exchange, Http1Exchange, Http2Exchange } from '../../src/http/exchange.js';
 import { sendCompressed, serve } from '../../src/http/facade.js';
 import type { Clock } from '../../src/runtime/clock.js';
 import { silentLogger } from '../../src/runtime/logger.js';
@@ -148,6 +149,21 @@ describe('a long answer', () => {
     expect(await failed).toMatchObject({ message: 'Stream closed with error code NGHTTP2_INTERNAL_ERROR' });
     expect((await metrics.expose()).text).toMatch(/^apiserver_request_aborts_total\{verb="GET",.*\} 1$/m);
   });
+});
+
+test('long answers over HTTP/1.1 come whole, one right after another', async () => {
+  const server = createPlainServer((request, response) => {
+    const body = counted(5);
+    void new Http1Exchange(request, response, new FakeClock()).send(200, { 'Content-Length': body.length }, body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const socket = connectPlain((server.address() as AddressInfo).port, '127.0.0.1');
+  const asked = 'GET / HTTP/1.1\r\nhost: a\r\n';
+  socket.write(`${`${asked}\r\n`.repeat(9)}${asked}connection: close\r\n\r\n`);
+  let bytes = 0;
+  for await (const chunk of socket) bytes += (chunk as Buffer).length;
+  expect(bytes).toBeGreaterThan(10 * 5 * chunkBytes);
+  server.close();
 });
 
 test.each(['goes on', 'has ended'])('an answer that %s can be broken off although nobody reads it', async (state) => {
