@@ -11,7 +11,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import type { Body } from '../apiserver/represent.js';
 import type { Clock } from '../runtime/clock.js';
-import { PacedWriter } from './paced-writer.js';
+import { type Pace, PacedWriter } from './paced-writer.js';
 
 /** One request and its answer, whichever HTTP version carries them. */
 export interface Exchange {
@@ -139,14 +139,7 @@ export class Http1Exchange implements Exchange {
     // What is still to come of a large body would have to be read to its end before the next request.
     if (!this.#request.complete && !hasSmallBody(this.#request)) this.last();
     this.#response.writeHead(code, headers as Record<string, string | number | string[]>);
-    return write(body, this.#response, {
-      clock: this.#clock,
-      until,
-      onStuck: () => {
-        this.#stuck = true;
-        this.cut();
-      },
-    });
+    return write(body, this.#response, { clock: this.#clock, until, cut: () => this.#giveUp() });
   }
 
   stream(code: number, headers: OutgoingHeaders): Writable {
@@ -161,6 +154,11 @@ export class Http1Exchange implements Exchange {
 
   cut(): void {
     this.#response.destroy();
+  }
+
+  #giveUp(): void {
+    this.#stuck = true;
+    this.cut();
   }
 }
 
@@ -221,14 +219,7 @@ export class Http2Exchange implements Exchange {
     if (!stream.endAfterHeaders && !stream.readableEnded) {
       stream.once('finish', () => stream.close(constants.NGHTTP2_NO_ERROR));
     }
-    const written = write(body, stream, {
-      clock: this.#clock,
-      until,
-      onStuck: () => {
-        this.#stuck = true;
-        this.cut();
-      },
-    });
+    const written = write(body, stream, { clock: this.#clock, until, cut: () => this.#giveUp() });
     if (this.#isLast) this.#session?.close();
     return written;
   }
@@ -252,6 +243,11 @@ export class Http2Exchange implements Exchange {
     // Closing would wait for a reader that may never come, and without an error this would look like the end.
     this.#stream.destroy(brokenOff);
   }
+
+  #giveUp(): void {
+    this.#stuck = true;
+    this.cut();
+  }
 }
 
 /** Path and query of a target that names the host as well, as proxies are sent. RFC 9112 section 3.2.2. */
@@ -271,12 +267,6 @@ const longAnswer = 65_536;
 
 type Out = ServerResponse | ServerHttp2Stream;
 
-interface Pace {
-  readonly clock: Clock;
-  readonly until: number | undefined;
-  onStuck(): void;
-}
-
 /**
  * Of a long answer no more is made and kept than its reader takes. Whoever asks for much and does not read it loses the
  * answer after a while in which nothing moved, or when the time of the request is over.
@@ -290,8 +280,8 @@ function write(body: Body | StreamedBody, out: Out, pace: Pace): Promise<void> |
   return writeAll(body, out, pace);
 }
 
-async function writeAll({ chunks }: Body | StreamedBody, out: Out, { clock, until, onStuck }: Pace): Promise<void> {
-  const writer = new PacedWriter(out, { clock, until, cut: onStuck });
+async function writeAll({ chunks }: Body | StreamedBody, out: Out, pace: Pace): Promise<void> {
+  const writer = new PacedWriter(out, pace);
   for await (const chunk of chunks) {
     if (writer.isOver) return;
     if (!writer.write(chunk)) await writer.taken();

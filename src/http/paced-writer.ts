@@ -6,6 +6,14 @@ const atOnce = 65_536;
 /** A reader that takes nothing for so long is cut off. */
 const patienceMs = 30_000;
 
+export interface Pace {
+  readonly clock: Clock;
+  /** When (of the clock's `monotonic`) a reader is cut off whatever it took. */
+  readonly until?: number | undefined;
+  /** Breaks off. */
+  cut(): void;
+}
+
 /**
  * Hands bytes over to a slow reader in portions, so that it can be told from one that takes nothing: Node writes all that
  * waits as one, and says that it was taken when the last of it was.
@@ -21,19 +29,15 @@ export class PacedWriter {
   /** Bytes that were to be written, ever. */
   #given = 0;
   #taking: Promise<void> | undefined;
-  #onAllTaken = (): void => {};
+  #onRoom = (): void => {};
   /** Aborted when the stream is over; undefined until somebody waits. */
   #following: AbortSignal | undefined;
   #isLooking = false;
 
-  /** `cut` breaks off. `until`: when (of the clock's `monotonic`) that is done whatever was taken. */
-  constructor(
-    out: Writable,
-    { clock, cut, until }: { readonly clock: Clock; readonly until?: number | undefined; cut(): void },
-  ) {
+  constructor(out: Writable, { clock, until = Number.POSITIVE_INFINITY, cut }: Pace) {
     this.#out = out;
     this.#clock = clock;
-    this.#until = until ?? Number.POSITIVE_INFINITY;
+    this.#until = until;
     this.#cut = cut;
   }
 
@@ -65,13 +69,16 @@ export class PacedWriter {
     if (this.waiting > 0) void this.taken();
   }
 
-  /** Resolves when all that waits was taken, or the stream is closed: by `cut`, if nothing is taken for too long. */
+  /**
+   * Resolves when there is room again (nothing is queued, and the stream wants more), or the stream is closed: by `cut`, if
+   * nothing is taken for too long.
+   */
   taken(): Promise<void> {
     if (this.#out.destroyed || this.waiting === 0) return Promise.resolve();
     this.#following ??= this.#follow();
     if (!this.#isLooking) void this.#look(this.#following);
     this.#taking ??= new Promise((resolve) => {
-      this.#onAllTaken = () => {
+      this.#onRoom = () => {
         this.#taking = undefined;
         resolve();
       };
@@ -100,19 +107,19 @@ export class PacedWriter {
   /** What was handed over has been taken. */
   #onTaken(): void {
     if (this.#queued > 0) this.#handOver();
-    else this.#onAllTaken();
+    else this.#onRoom();
   }
 
   #follow(): AbortSignal {
     const over = new AbortController();
     this.#out.on('drain', () => {
       // Not in the middle of a queue. Over HTTP/1.1 some of it may still be on its way, and nothing more is said then.
-      if (this.#queued === 0) this.#onAllTaken();
+      if (this.#queued === 0) this.#onRoom();
     });
     for (const event of ['finish', 'close']) {
       this.#out.once(event, () => {
         over.abort();
-        this.#onAllTaken();
+        this.#onRoom();
       });
     }
     return over.signal;

@@ -10,7 +10,7 @@ export interface Metrics {
   histogram<L extends string = never>(given: MetricOptions<L> & { readonly buckets: readonly number[] }): Histogram<L>;
   /** A gauge that is read when somebody scrapes. Where reading fails, it has no values that time. */
   measured<L extends string = never>(given: MetricOptions<L>, read: () => Promise<readonly Measured<L>[]>): void;
-  /** What a scrape answers, in the order of names. */
+  /** What a scrape answers: of the process first, if at all, and then in the order of names. */
   expose(): Promise<{ readonly contentType: string; readonly text: string }>;
 }
 

@@ -9,6 +9,7 @@ import { ServiceAccounts } from '../../src/api/kinds/service-account.js';
 import { type Certificate, readPemCertificates } from '../../src/pki/certificate.js';
 import type { ServerOptions } from '../../src/server/options.js';
 import { testSigningRequest } from '../../src/testing/certificates.js';
+import { FakeClock } from '../../src/testing/fake-clock.js';
 import { eventually, until } from '../../src/testing/until.js';
 import { configMap, configMaps, keyOfConfigMap, runningServer } from './running-server.js';
 
@@ -504,15 +505,17 @@ describe('too much', () => {
   });
 
   test('a long answer that its caller has not taken in time is broken off and gives its place back', async () => {
-    await using server = await runningServer({ operations: { readOnlyRequests: 1 } });
+    const clock = new FakeClock();
+    await using server = await runningServer({ clock, operations: { readOnlyRequests: 1 } });
     const session = server.http2({ initialWindowSize: 20_000 });
     await new Promise((resolve) => session.once('localSettings', resolve));
-    const path = '/openapi/v2?timeout=500ms';
+    const path = '/openapi/v2?timeout=5s';
     const slow = session.request({ ':path': path, ...server.headersOf('alice') });
     const ended = new Promise((resolve) => slow.once('error', resolve));
     const code = await new Promise((resolve) => slow.once('response', (headers) => resolve(headers[':status'])));
     expect(code).toBe(200);
     expect((await server.ask('alice', `GET ${configMaps}`)).code).toBe(429);
+    await clock.advance(5_000);
     expect(await ended).toMatchObject({ message: 'Stream closed with error code NGHTTP2_INTERNAL_ERROR' });
     await eventually(
       () => server.ask('alice', `GET ${configMaps}`),
