@@ -67,18 +67,22 @@ export async function openCredentials(options: CredentialOptions): Promise<Crede
     ca,
     serviceAccountKey: await files.text('sa.key', () => generateServiceAccountKey(), isSigningKey),
     async forListening() {
-      // One after the other: where one cannot be read, nothing is still being written when that is told.
-      const serving = await files.pair(
-        'apiserver',
-        () => ca.issueServing({ commonName: 'kube-apiserver', seconds: year, ...names }),
-        (pair) =>
-          stillGood(pair) && [...names.dnsNames, ...names.ipAddresses].every((name) => namesOf(pair).includes(name)),
-      );
-      const admin = await files.pair(
-        'admin',
-        () => ca.issueClient({ commonName: 'kubernetes-admin', organizations: ['system:masters'], seconds: year }),
-        stillGood,
-      );
+      const pairs = [
+        files.pair(
+          'apiserver',
+          () => ca.issueServing({ commonName: 'kube-apiserver', seconds: year, ...names }),
+          (pair) =>
+            stillGood(pair) && [...names.dnsNames, ...names.ipAddresses].every((name) => namesOf(pair).includes(name)),
+        ),
+        files.pair(
+          'admin',
+          () => ca.issueClient({ commonName: 'kubernetes-admin', organizations: ['system:masters'], seconds: year }),
+          stillGood,
+        ),
+      ] as const;
+      // Where one cannot be read, nothing is still being written when that is told.
+      await Promise.allSettled(pairs);
+      const [serving, admin] = await Promise.all(pairs);
       return { serving, admin };
     },
   };
