@@ -144,12 +144,31 @@ describe('after opening the directory again', () => {
 });
 
 describe('a directory as a crash leaves it', () => {
-  /** What the disk holds while the store is open; nothing of it was tidied by a close. */
+  /**
+   * What the disk holds at one moment while the store is open; nothing of it was tidied by a close. LevelDB makes and
+   * removes tables on a thread of its own: a copy during which it did so is made again.
+   */
   const crashed = (directory: string): string => {
-    const copy = newDirectory();
-    cpSync(directory, copy, { recursive: true });
-    return copy;
+    while (true) {
+      const [copy, before] = [newDirectory(), filesOf(directory)];
+      let failed: unknown;
+      try {
+        cpSync(directory, copy, { recursive: true });
+      } catch (error) {
+        failed = error;
+      }
+      if (filesOf(directory) !== before) continue;
+      if (failed !== undefined) throw failed;
+      return copy;
+    }
   };
+  const filesOf = (directory: string): string =>
+    readdirSync(directory)
+      .map((name) => {
+        const stats = statSync(join(directory, name), { throwIfNoEntry: false });
+        return `${name} ${stats?.size} ${stats?.mtimeMs}`;
+      })
+      .join('\n');
 
   test('everything acknowledged is there, and goes on from there', async () => {
     const directory = newDirectory();
