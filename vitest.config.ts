@@ -33,6 +33,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts', 'examples/**/*.test.ts'],
     globalSetup: 'test/temporary-folder.ts',
+    setupFiles: 'test/properties.ts',
     sequence: { sequencer: SlowFirst },
     // Tests wait for conditions, so these only end what will never be: generous, for machines with other work.
     testTimeout: 30_000,
