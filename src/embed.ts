@@ -160,7 +160,10 @@ async function start(options: ServerOptions, given: Start): Promise<OpenedServer
     catalogue,
     authenticator: authentication.authenticator,
     authorizer,
-    impersonation: new Impersonation({ authorizer, domains }),
+    impersonation: new Impersonation({
+      authorizer: operations.impersonations?.counting(authorizer) ?? authorizer,
+      domains,
+    }),
     admission,
     clock,
     log,

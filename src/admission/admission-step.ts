@@ -1,5 +1,6 @@
 import type { ApiObject, ObjectKey, ResourceType } from '../api/object.js';
 import type { UserInfo } from '../api/user.js';
+import type { Caller } from '../registry/resource-definition.js';
 
 /** A write on its way to the store, as policy sees it. */
 export interface AdmissionAttributes {
@@ -31,14 +32,6 @@ export interface AdmissionAttributes {
   readonly isConverted?: boolean;
   /** One of the deletions that a request for a whole collection comes to. */
   readonly isOneOfMany?: boolean;
-}
-
-/** Who waits for an answer, and for how long. */
-export interface Caller {
-  /** Aborted when they are gone. */
-  readonly signal: AbortSignal;
-  /** When the time of the request is over, in milliseconds of the server's clock. */
-  readonly until?: number | undefined;
 }
 
 /** The rounds in which a request goes through all mutations: one, or two if some step asks for it. */

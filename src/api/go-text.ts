@@ -150,6 +150,24 @@ export const goNumber = (value: number | bigint): string =>
 export const goInt64 = (value: number): bigint =>
   Math.abs(value) < 2 ** 63 ? BigInt(Math.trunc(value)) : -(2n ** 63n);
 
+/** Milliseconds as Go prints a time.Duration, to the nanosecond: `1.5ms`, `2m0.25s`. */
+export function goDuration(milliseconds: number): string {
+  const nanoseconds = Math.round(Math.abs(milliseconds) * 1e6);
+  const sign = milliseconds < 0 && nanoseconds > 0 ? '-' : '';
+  if (nanoseconds === 0) return '0s';
+  if (nanoseconds < 1e3) return `${sign}${nanoseconds}ns`;
+  if (nanoseconds < 1e6) return `${sign}${decimal(nanoseconds, 3)}µs`;
+  if (nanoseconds < 1e9) return `${sign}${decimal(nanoseconds, 6)}ms`;
+  const minutes = Math.floor(nanoseconds / 60e9);
+  const seconds = `${decimal(nanoseconds - minutes * 60e9, 9)}s`;
+  const hours = Math.floor(minutes / 60);
+  return `${sign}${hours > 0 ? `${hours}h` : ''}${minutes > 0 ? `${minutes % 60}m` : ''}${seconds}`;
+}
+
+/** A whole number as one with so many decimal places, none of them a 0 at the end. */
+const decimal = (value: number, places: number): string =>
+  `${Math.floor(value / 10 ** places)}.${String(value % 10 ** places).padStart(places, '0')}`.replace(/\.?0+$/, '');
+
 /** A list of strings as Go's `%q` prints a slice: `["a" "b"]`. */
 export const quoteList = (items: readonly string[]): string => `[${items.map(quote).join(' ')}]`;
 

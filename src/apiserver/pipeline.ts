@@ -85,10 +85,10 @@ async function run(
       ? await acting(parts, request.caller, accessOf(caller, request.info), passage)
       : caller;
     if (passage !== undefined && !passage.enter(user)) return plainly(overloaded);
-    const asked = parts.clock.now();
+    const asked = parts.clock.monotonic();
     const access = accessOf(user, request.info);
     const decision = await parts.authorizer.authorize(access);
-    passage?.authorized(decision, parts.clock.now() - asked);
+    passage?.authorized(decision, parts.clock.monotonic() - asked);
     if (decision.verdict !== 'allow' && decision.error !== undefined) {
       return plainly(undecided(request.uri, decision.error));
     }
@@ -156,15 +156,21 @@ async function identify(
 
 /** As whom the request is made, with the access that the caller wants. */
 async function acting(
-  { impersonation }: Parts,
+  { impersonation, clock }: Parts,
   { credentials }: FromElsewhere,
   wanted: AccessAttributes,
   passage: Passage | undefined,
 ): Promise<UserInfo> {
-  const impersonated = await impersonation.impersonate(credentials, wanted);
-  if (impersonated === undefined) return wanted.user;
-  passage?.impersonating(impersonated);
-  return impersonated.user;
+  const asked = clock.monotonic();
+  try {
+    const impersonated = await impersonation.impersonate(credentials, wanted);
+    if (impersonated === undefined) return wanted.user;
+    passage?.impersonating(impersonated, clock.monotonic() - asked);
+    return impersonated.user;
+  } catch (error) {
+    if (isReason(error, 'Forbidden')) passage?.impersonating(undefined, clock.monotonic() - asked);
+    throw error;
+  }
 }
 
 type FromElsewhere = Extract<ApiRequest['caller'], { credentials: unknown }>;

@@ -5,6 +5,7 @@ import type { UserInfo } from '../api/user.js';
 import type { Credentials } from '../auth/authenticator.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import type { Entry } from '../store/store.js';
+import type { Latencies } from './operations/latencies.js';
 import type { Pace } from './pace.js';
 
 /** What a URL and a method ask for, as authorization sees it; made before anybody knows whether it exists. */
@@ -56,6 +57,8 @@ export interface ApiRequest {
   abandon?(): void;
   /** Set on the way, where the request is recorded. */
   record?: RequestRecord | undefined;
+  /** Set on the way, where requests are looked after. */
+  latencies?: Latencies | undefined;
 }
 
 /** What a record of the request, in the audit log, is told on the way. */

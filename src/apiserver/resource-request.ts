@@ -3,7 +3,7 @@ import { quote } from '../api/go-text.js';
 import type { ApiObject } from '../api/object.js';
 import { checkListParameters, readDeleteParameters, readListParameters, readWriteParameters } from '../api/options.js';
 import type { UserInfo } from '../api/user.js';
-import type { RequestContext, ResourceDefinition, SubresourceAction } from '../registry/resource-definition.js';
+import type { Caller, RequestContext, ResourceDefinition, SubresourceAction } from '../registry/resource-definition.js';
 import { checkMediaType, readDeleteBody, readObject } from './bodies.js';
 import { pageNotFound } from './health.js';
 import { negotiate, readIncludeObject, requireStream } from './negotiate.js';
@@ -85,7 +85,7 @@ export async function runResourceRequest(
 const longestWriteMs = 34_000;
 
 /** Who waits for the answer. Most requests never ask. */
-class WaitingCaller implements NonNullable<RequestContext['caller']> {
+class WaitingCaller implements Caller {
   readonly #request: ApiRequest;
   readonly #since: number;
 
@@ -100,6 +100,10 @@ class WaitingCaller implements NonNullable<RequestContext['caller']> {
 
   get until(): number {
     return this.#since + requestTimeout(this.#request.query, longestWriteMs);
+  }
+
+  waitedFor(what: 'mutating-webhook' | 'validating-webhook', milliseconds: number): void {
+    this.#request.latencies?.took(what, milliseconds);
   }
 }
 

@@ -234,6 +234,16 @@ export interface SubresourceProjection<T extends ApiObject> {
   validate?(projected: ApiObject): readonly Violation[];
 }
 
+/** Who waits for an answer, and for how long. */
+export interface Caller {
+  /** Aborted when they are gone. */
+  readonly signal: AbortSignal;
+  /** When the time of the request is over, in milliseconds of the server's clock. */
+  readonly until?: number | undefined;
+  /** They waited so long (milliseconds) for a webhook. */
+  waitedFor?(what: 'mutating-webhook' | 'validating-webhook', milliseconds: number): void;
+}
+
 /** What a definition may know of the request it serves. */
 export interface RequestContext {
   readonly user: UserInfo;
@@ -250,8 +260,8 @@ export interface RequestContext {
    * `fromLevel`: only records of that level have it.
    */
   readonly annotate?: ((key: string, value: string, fromLevel?: 'Request') => void) | undefined;
-  /** Who waits for the answer: aborted when they are gone, and when their time is over. Absent: nobody in particular. */
-  readonly caller?: { readonly signal: AbortSignal; readonly until?: number | undefined } | undefined;
+  /** Who waits for the answer. Absent: nobody in particular. */
+  readonly caller?: Caller | undefined;
 }
 
 /** Checks a definition against its type; the identity otherwise. */

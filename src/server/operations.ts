@@ -2,6 +2,7 @@ import type { Catalogue } from '../apiserver/catalogue.js';
 import type { AuditLog } from '../apiserver/operations/audit-log.js';
 import type { AuditPolicy } from '../apiserver/operations/audit-policy.js';
 import { Deadlines } from '../apiserver/operations/deadlines.js';
+import { type ImpersonationMetrics, impersonationMetrics } from '../apiserver/operations/impersonation-metrics.js';
 import { defaultInFlightLimits, InFlight } from '../apiserver/operations/in-flight.js';
 import type { Operations } from '../apiserver/operations/operations.js';
 import { measureInFlight, RequestMetrics } from '../apiserver/operations/request-metrics.js';
@@ -46,6 +47,7 @@ export interface OpenedOperations {
   /** Absent where nothing is counted. */
   readonly metrics: Metrics | undefined;
   readonly controllers: ControllerMetrics | undefined;
+  readonly impersonations: ImpersonationMetrics | undefined;
   /** For requests about what the catalogue serves. */
   over(catalogue: Catalogue, closing: () => boolean): Operations;
   onHandshakeFailed(): void;
@@ -82,15 +84,18 @@ export async function openOperations(
     .of({});
   tellBuild(metrics);
   measureInFlight(metrics, inFlight, () => clock.now());
+  const impersonations = counted ? impersonationMetrics(metrics, clock) : undefined;
   return {
     store: counted ? meteredStore(given.store, { metrics, clock }) : given.store,
     metrics: counted ? metrics : undefined,
     controllers: counted ? withSyncMetrics(metrics, controllerMetrics(metrics)) : undefined,
+    impersonations,
     over(catalogue, closing) {
       if (counted) measureObjects(metrics, given.store, catalogue);
       return {
         clock,
         metrics: counted ? new RequestMetrics(metrics, catalogue) : undefined,
+        impersonations,
         audit,
         inFlight,
         deadlines,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { goInt64, goJson, goJsonInSteps, goNumber, quote, quoteBytes } from '../../src/api/go-text.js';
+import { goDuration, goInt64, goJson, goJsonInSteps, goNumber, quote, quoteBytes } from '../../src/api/go-text.js';
 import type { Json } from '../../src/api/object.js';
 import { atOnce } from '../../src/api/steps.js';
 import { countSteps } from '../count-steps.js';
@@ -51,6 +51,25 @@ test.each<[number, bigint]>([
   [2 ** 63, -(2n ** 63n)],
 ])('%d as an int64', (value, whole) => {
   expect(goInt64(value)).toBe(whole);
+});
+
+test.each<[number, string]>([
+  [0, '0s'],
+  [0.0000004, '0s'],
+  [0.000001, '1ns'],
+  [0.0015, '1.5µs'],
+  [0.1, '100µs'],
+  [1.234567, '1.234567ms'],
+  [999.9999994, '999.999999ms'],
+  [600, '600ms'],
+  [1_000, '1s'],
+  [1_010.000001, '1.010000001s'],
+  [60_000, '1m0s'],
+  [3_600_250, '1h0m0.25s'],
+  [90_061_000, '25h1m1s'],
+  [-1.5, '-1.5ms'],
+])('%d milliseconds as a duration', (milliseconds, printed) => {
+  expect(goDuration(milliseconds)).toBe(printed);
 });
 
 test('JSON is the same in steps', () => {

@@ -119,6 +119,21 @@ describe('metrics', () => {
     );
   });
 
+  test('attempts to be somebody else are counted, and what was asked to find out', async () => {
+    await using server = await runningServer({ authorization: ['RBAC'] });
+    const as = (caller: 'root' | 'alice', headers: Record<string, string>) =>
+      server.ask(caller, 'GET /version', undefined, { headers });
+    await as('root', { 'impersonate-user': 'bob' });
+    await as('alice', { 'impersonate-user': 'system:node:n' });
+    await as('alice', { 'impersonate-group': 'g' });
+    const { text } = await server.ask('root', 'GET /metrics');
+    expect(seriesIn(text, 'apiserver_impersonation_attempts_total')).toEqual(['allowed,user-info 1', 'denied, 1']);
+    expect(seriesIn(text, 'apiserver_impersonation_attempts_duration_seconds_count')).toHaveLength(2);
+    const asked = ['allowed,user-info 2', 'denied,arbitrary-node 1', 'denied,legacy 1'];
+    expect(seriesIn(text, 'apiserver_impersonation_authorization_attempts_total')).toEqual(asked);
+    expect(seriesIn(text, 'apiserver_impersonation_authorization_attempts_duration_seconds_count')).toEqual(asked);
+  });
+
   test('they can be left out', async () => {
     await using server = await runningServer({ operations: { metrics: false } });
     for (const path of ['/metrics', '/metrics/slis']) expect((await server.ask('root', `GET ${path}`)).code).toBe(404);
@@ -318,6 +333,30 @@ describe('audit', () => {
       responseStatus: { code: 400 },
       responseObject: { kind: 'Status', code: 400 },
     });
+  });
+
+  test('a request that takes long is recorded with where its time went', async () => {
+    const clock = new FakeClock();
+    const events = await recorded(
+      async ({ ask, store }) => {
+        for (const milliseconds of [500, 501]) {
+          store.hold(keyOfConfigMap('slow'));
+          const answer = ask('alice', `GET ${configMaps}/slow?timeout=20s`);
+          await eventually(
+            () => store.waiting,
+            (count) => count === 1,
+          );
+          await clock.advance(milliseconds);
+          store.release();
+          await answer;
+        }
+      },
+      { clock },
+    );
+    const latencies = events.map(({ annotations }) =>
+      Object.entries(annotations).filter(([key]) => key.startsWith('apiserver.latency.k8s.io/')),
+    );
+    expect(latencies).toEqual([[], [['apiserver.latency.k8s.io/total', '501ms']]]);
   });
 
   test('what is known of a token in a Secret is told when it is used, and when it is refused', async () => {

@@ -24,7 +24,11 @@ export async function settled<T>(
   const count = (
     code: number,
     rejection: 'calling_webhook_error' | 'no_error' | 'apiserver_internal_error' | undefined,
-  ) => metrics?.called({ webhook, sort, operation, seconds: (clock.now() - begun) / 1_000, code, rejection });
+  ) => {
+    const milliseconds = clock.now() - begun;
+    caller?.waitedFor?.(sort === 'admit' ? 'mutating-webhook' : 'validating-webhook', milliseconds);
+    metrics?.called({ webhook, sort, operation, seconds: milliseconds / 1_000, code, rejection });
+  };
   try {
     const value = await call();
     count(200, undefined);

@@ -4,6 +4,7 @@ import type { Clock } from '../../runtime/clock.js';
 import type { Headers, TextResult } from '../request.js';
 import type { AuditLog } from './audit-log.js';
 import type { Deadlines } from './deadlines.js';
+import type { ImpersonationMetrics } from './impersonation-metrics.js';
 import type { InFlight } from './in-flight.js';
 import type { RequestMetrics } from './request-metrics.js';
 
@@ -11,6 +12,7 @@ import type { RequestMetrics } from './request-metrics.js';
 export interface Operations {
   readonly clock: Clock;
   readonly metrics?: RequestMetrics | undefined;
+  readonly impersonations?: ImpersonationMetrics | undefined;
   readonly audit?: AuditLog | undefined;
   readonly inFlight?: InFlight | undefined;
   readonly deadlines?: Deadlines | undefined;

@@ -7,6 +7,7 @@ import { Observable } from '../../runtime/observable.js';
 import type { ApiRequest, ApiResponse, Outcome, Result, WatchResult } from '../request.js';
 import type { AuditRecord } from './audit-log.js';
 import { isLongRunning, kindOf } from './in-flight.js';
+import { Latencies } from './latencies.js';
 import type { Operations } from './operations.js';
 import { scopeOf } from './request-metrics.js';
 
@@ -18,6 +19,8 @@ export class Passage {
   readonly #operations: Operations;
   readonly #request: ApiRequest;
   readonly #received: number;
+  readonly #begun: number;
+  readonly #latencies = new Latencies();
   #record: AuditRecord | undefined;
   #leave: (() => void) | undefined;
   #panic: unknown;
@@ -29,6 +32,8 @@ export class Passage {
     this.#operations = operations;
     this.#request = request;
     this.#received = operations.clock.now();
+    this.#begun = operations.clock.monotonic();
+    request.latencies = this.#latencies;
   }
 
   /** Present where the request is recorded. */
@@ -39,6 +44,7 @@ export class Passage {
   /** Somebody proved who they are. */
   authenticated({ user, annotations = {} }: Pick<Authenticated, 'user' | 'annotations'>): void {
     this.#operations.metrics?.authenticated('success', this.#seconds(), user.username);
+    this.#latencies.took('authentication', this.#milliseconds());
     this.#begin(user);
     if (this.#record === undefined) return;
     for (const [key, value] of Object.entries(annotations)) this.#record.annotate(key, value);
@@ -60,8 +66,11 @@ export class Passage {
     this.#unidentified(error);
   }
 
-  impersonating(impersonated: Impersonated): void {
-    this.#record?.impersonating(impersonated);
+  /** Somebody may be somebody else, or not (undefined). To find out took so long (milliseconds). */
+  impersonating(impersonated: Impersonated | undefined, milliseconds: number): void {
+    this.#operations.impersonations?.attempted(impersonated, milliseconds);
+    this.#latencies.took('impersonation', milliseconds);
+    if (impersonated !== undefined) this.#record?.impersonating(impersonated);
   }
 
   /** False: there are too many requests under way. Those of this process are not counted: it knows how many it makes. */
@@ -78,6 +87,7 @@ export class Passage {
   /** Access was decided, which took so long (milliseconds). */
   authorized(decision: Decision, milliseconds: number): void {
     this.#operations.metrics?.authorized(decision.verdict, milliseconds / 1_000);
+    this.#latencies.took('authorization', milliseconds);
     this.#record?.decided(decision);
   }
 
@@ -141,11 +151,15 @@ export class Passage {
     this.#over = true;
     this.#leave?.();
     const series = this.#operations.metrics?.of(this.#request);
-    series?.answered(code, this.#seconds(), bytes);
+    series?.answered(code, this.#seconds(), bytes, this.#latencies.webhooks / 1_000);
     if (isAborted) series?.aborted();
     if (this.#record === undefined) return;
-    if (this.#panic !== undefined) this.#record.panicked(this.#panic);
-    else void this.#record.complete(code);
+    if (this.#panic !== undefined) {
+      this.#record.panicked(this.#panic);
+      return;
+    }
+    for (const [key, value] of this.#latencies.annotations(this.#milliseconds())) this.#record.annotate(key, value);
+    void this.#record.complete(code);
   }
 
   #begin(user: UserInfo): void {
@@ -157,6 +171,10 @@ export class Passage {
     const record = this.#operations.audit?.begin(this.#request, undefined, this.#received);
     for (const [key, value] of Object.entries(annotations)) record?.annotate(key, value);
     void record?.unidentified(resultOf(error));
+  }
+
+  #milliseconds(): number {
+    return this.#operations.clock.monotonic() - this.#begun;
   }
 
   #seconds(): number {

@@ -22,8 +22,8 @@ type About = Readonly<Record<(typeof about)[number], string>>;
 
 /** How often a kind of request was made, and how it went. */
 export interface RequestSeries {
-  /** `bytes`: size of the answer; only that of reads is counted. */
-  answered(code: number, seconds: number, bytes: number): void;
+  /** `bytes`: size of the answer; only that of reads is counted. `onWebhooks`: seconds of it that were theirs. */
+  answered(code: number, seconds: number, bytes: number, onWebhooks?: number): void;
   /** The server gave it up to protect itself. */
   terminated(code: number): void;
   /** The answer was broken off after it had begun. */
@@ -148,7 +148,7 @@ export class RequestMetrics {
     const size = labels.verb === 'GET' || labels.verb === 'LIST' ? sizes.of(labels) : undefined;
     const { group, version, resource, subresource } = labels;
     return {
-      answered: (code, seconds, bytes) => {
+      answered: (code, seconds, bytes, onWebhooks = 0) => {
         let counter = codes.get(code);
         if (counter === undefined) {
           counter = totals.of({ ...labels, dry_run: dryRun, code: String(code) });
@@ -157,7 +157,7 @@ export class RequestMetrics {
         }
         counter.add();
         duration.observe(seconds);
-        sli?.observe(seconds);
+        sli?.observe(seconds - onWebhooks);
         size?.observe(bytes);
       },
       terminated: (code) => terminations.add({ ...labels, code: String(code) }),
@@ -241,7 +241,7 @@ function requestFamilies(metrics: Metrics) {
     }),
     slis: metrics.histogram({
       name: 'apiserver_request_sli_duration_seconds',
-      help: 'How long requests took that were not dry runs.',
+      help: 'How long requests took that were not dry runs, without what webhooks took of it.',
       labels: about,
       buckets: sliSeconds,
     }),

@@ -402,6 +402,29 @@ describe('failures', () => {
     expect(times).toEqual([3_000, 2_000]);
   });
 
+  test.each(['mutate', 'validate'] as const)('the caller is told how long each one took: %s', async (door) => {
+    const waits: [string, number][] = [];
+    const takes =
+      (milliseconds: number, answer: Answer): Answer =>
+      async (...given) => {
+        await made.clock.sleep(milliseconds);
+        return answer(...given);
+      };
+    const made = world([
+      { name: 'a', answer: takes(200, allow) },
+      { name: 'b', answer: takes(300, fail), failurePolicy: 'Ignore' },
+    ]);
+    const signal = new AbortController().signal;
+    const answered = made[door]({ caller: { signal, waitedFor: (...wait) => waits.push(wait) } });
+    await made.clock.advance(500);
+    await answered;
+    const what = door === 'mutate' ? 'mutating-webhook' : 'validating-webhook';
+    expect(waits).toEqual([
+      [what, 200],
+      [what, 300],
+    ]);
+  });
+
   test('a failure that is ignored after the time is over ends the request', async () => {
     const { mutate, clock, asked } = world([
       { name: 'a', answer: fail, failurePolicy: 'Ignore' },

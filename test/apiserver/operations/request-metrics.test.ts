@@ -6,6 +6,17 @@ import { configMaps } from '../../../src/resources/configmaps/definition.js';
 import { openMetrics } from '../../../src/runtime/metrics.js';
 import { collectGarbage } from '../../collect-garbage.js';
 
+test('the time of webhooks is no part of what is promised', async () => {
+  const metrics = openMetrics();
+  const catalogue = { current: () => ({ find: () => configMaps }) } as unknown as Catalogue;
+  const info = { isResource: true, verb: 'create', group: '', version: 'v1', resource: 'configmaps', subresource: '' };
+  const request = { info, method: 'POST', query: { all: () => [] } } as unknown as ApiRequest;
+  new RequestMetrics(metrics, catalogue).of(request).answered(201, 1, 10, 0.75);
+  const { text } = await metrics.expose();
+  expect(text).toMatch(/^apiserver_request_duration_seconds_sum\{.*\} 1$/m);
+  expect(text).toMatch(/^apiserver_request_sli_duration_seconds_sum\{.*\} 0.25$/m);
+});
+
 test('series of a kind that is gone do not hold what it was', async () => {
   let served: typeof configMaps | undefined = { ...configMaps };
   const catalogue = { current: () => ({ find: () => served }) } as unknown as Catalogue;

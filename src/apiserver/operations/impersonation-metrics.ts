@@ -1,0 +1,58 @@
+import type { Authorizer } from '../../auth/authorizer.js';
+import type { Impersonated } from '../../auth/impersonation.js';
+import type { Clock } from '../../runtime/clock.js';
+import { exponentialBuckets, type Metrics } from '../../runtime/metrics.js';
+
+/** Counts who may be somebody else, and what was asked to find out. */
+export interface ImpersonationMetrics {
+  /** Somebody was to become somebody else; undefined: they may not. */
+  attempted(impersonated: Impersonated | undefined, milliseconds: number): void;
+  /** An authorizer that counts what impersonation asks it. */
+  counting(authorizer: Authorizer): Authorizer;
+}
+
+const buckets = exponentialBuckets(0.001, 2, 15);
+const labels = ['decision', 'mode'] as const;
+
+/** The metrics of kube-apiserver about impersonation (KEP-5284). */
+export function impersonationMetrics(metrics: Metrics, clock: Clock): ImpersonationMetrics {
+  const family = (subject: string, what: string) => {
+    const total = metrics.counter({
+      name: `apiserver_impersonation_${subject}_total`,
+      help: `${what}, by mode and decision.`,
+      labels,
+    });
+    const seconds = metrics.histogram({
+      name: `apiserver_impersonation_${subject}_duration_seconds`,
+      help: `How long these took: ${what}, by mode and decision.`,
+      labels,
+      buckets,
+    });
+    return (mode: string, isAllowed: boolean, milliseconds: number): void => {
+      const series = { decision: isAllowed ? 'allowed' : 'denied', mode };
+      total.add(series);
+      seconds.observe(series, milliseconds / 1_000);
+    };
+  };
+  const attempt = family('attempts', 'Attempts to be somebody else');
+  const check = family('authorization_attempts', 'Access questions about being somebody else');
+  return {
+    attempted: (impersonated, milliseconds) =>
+      attempt(
+        impersonated === undefined ? '' : modeOf(impersonated.constraint),
+        impersonated !== undefined,
+        milliseconds,
+      ),
+    counting: (authorizer) => ({
+      authorize: async (attributes) => {
+        const asked = clock.monotonic();
+        const decision = await authorizer.authorize(attributes);
+        check(modeOf(attributes.verb), decision.verdict === 'allow', clock.monotonic() - asked);
+        return decision;
+      },
+    }),
+  };
+}
+
+/** `impersonate-on:user-info:list` and `impersonate:user-info` are of the mode `user-info`. */
+const modeOf = (verb = ''): string => /^impersonate(?:-on)?:([^:]+)/.exec(verb)?.[1] ?? 'legacy';
