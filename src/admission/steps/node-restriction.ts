@@ -106,9 +106,20 @@ function podStatusRefusal({ node, attributes: { operation, object, previous } }:
   if (asPod(previous)?.spec?.nodeName !== node) {
     return `node ${quote(node)} can only update pod status for pods with spec.nodeName set to itself`;
   }
-  return isDeepStrictEqual(object?.metadata.labels ?? {}, previous?.metadata.labels ?? {})
-    ? undefined
-    : `node ${quote(node)} cannot update labels through pod status`;
+  if (!isDeepStrictEqual(object?.metadata.labels ?? {}, previous?.metadata.labels ?? {})) {
+    return `node ${quote(node)} cannot update labels through pod status`;
+  }
+  const changes = (member: string, empty?: unknown): boolean =>
+    !isDeepStrictEqual(
+      valueIn(asPod(object)?.status, member) ?? empty,
+      valueIn(asPod(previous)?.status, member) ?? empty,
+    );
+  // What a pod claims its node may read.
+  if (changes('resourceClaimStatuses', [])) return `node ${quote(node)} cannot update resource claim statues`;
+  if (changes('extendedResourceClaimStatus')) {
+    return `node ${quote(node)} cannot update extended resource claim status`;
+  }
+  return undefined;
 }
 
 async function podCreateRefusal(write: NodeWrite): Promise<Refusal> {
@@ -312,8 +323,10 @@ const rules: readonly (readonly [ResourceType, Rule])[] = [
 const asPod = (object: ApiObject | undefined): Pod | undefined => object as Pod | undefined;
 const asNode = (object: ApiObject | undefined): Node | undefined => object as Node | undefined;
 
-function specOf(node: Node | undefined, member: string): unknown {
-  const spec: unknown = node?.spec;
-  if (typeof spec !== 'object' || spec === null || !Object.hasOwn(spec, member)) return undefined;
-  return (spec as Readonly<Record<string, unknown>>)[member] ?? undefined;
+const specOf = (node: Node | undefined, member: string): unknown => valueIn(node?.spec, member);
+
+/** A member that no type here tells of; undefined also where null stands. */
+function valueIn(given: unknown, member: string): unknown {
+  if (typeof given !== 'object' || given === null || !Object.hasOwn(given, member)) return undefined;
+  return (given as Readonly<Record<string, unknown>>)[member] ?? undefined;
 }

@@ -279,6 +279,21 @@ describe('pods', () => {
     expect(await tell('n1')).toBeUndefined();
     expect(await tell('n2')).toBe('node "n1" can only update pod status for pods with spec.nodeName set to itself');
     expect(await tell('n1', { a: 'b' })).toBe('node "n1" cannot update labels through pod status');
+    const claims = (from: object, to: object) =>
+      refusal(
+        Pods,
+        { ...pod(), status: to },
+        { operation: 'UPDATE', subresource: 'status', previous: { ...pod(), status: from } },
+      );
+    const [a, b] = [{ name: 'a', resourceClaimName: 'x' }, { name: 'b' }];
+    const refused = 'node "n1" cannot update resource claim statues';
+    expect(await claims({}, { resourceClaimStatuses: [], phase: 'Running' })).toBeUndefined();
+    expect(await claims({}, { resourceClaimStatuses: [a] })).toBe(refused);
+    expect(await claims({ resourceClaimStatuses: [a, b] }, { resourceClaimStatuses: [b, a] })).toBe(refused);
+    expect(await claims({ resourceClaimStatuses: [a] }, { resourceClaimStatuses: [a] })).toBeUndefined();
+    expect(await claims({ extendedResourceClaimStatus: { resourceClaimName: 'x' } }, {})).toBe(
+      'node "n1" cannot update extended resource claim status',
+    );
     expect(await refusal(Pods, pod(), { subresource: 'binding' })).toBe(
       `unexpected pod subresource "binding", only 'status' and 'eviction' are allowed`,
     );
