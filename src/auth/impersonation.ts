@@ -1,13 +1,12 @@
 import type { Domains } from '../api/domains.js';
 import type { ApiError } from '../api/errors.js';
 import { quote } from '../api/go-text.js';
-import { dnsSubdomain } from '../api/names.js';
 import { serviceAccountGroups, type UserInfo, wellKnown } from '../api/user.js';
-import { invalid } from '../api/violations.js';
 import type { Credentials } from './authenticator.js';
 import type { AccessAttributes, Authorizer } from './authorizer.js';
 import { credentialExtra } from './credential-extra.js';
 import { accessDenied } from './denial.js';
+import { checkExtraKey } from './extra-key.js';
 import { readWantedUser, type WantedUser } from './impersonation-headers.js';
 import { nodeOf, serviceAccountOf } from './system-users.js';
 
@@ -212,13 +211,10 @@ function refusedGroups(groups: readonly string[], group: string): Pick<Check, 'a
   };
 }
 
-const pathCharacters = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
-const pathPattern = new RegExp(`^${pathCharacters}$`);
-
 function extraProblem(extra: WantedUser['extra']): string | undefined {
   for (const [key, values] of Object.entries(extra)) {
     if (key === '') return 'impersonating the empty string key in extra is not allowed';
-    const wrong = keyProblems(key);
+    const wrong = checkExtraKey('extra.key', key).map(({ field, body }) => `${field}: ${body}`);
     if (wrong.length > 0) return `impersonating an invalid key in extra is not allowed: ${joined(wrong)}`;
     if (key !== key.toLowerCase()) return `impersonating a non-lowercase key in extra is not allowed: ${quote(key)}`;
     if (values.length === 0) return 'impersonating empty values in extra is not allowed';
@@ -227,26 +223,6 @@ function extraProblem(extra: WantedUser['extra']): string | undefined {
   return undefined;
 }
 const joined = (texts: readonly string[]): string => (texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]`);
-
-/** A key is `domain/path`. */
-function keyProblems(key: string): readonly string[] {
-  const slash = key.indexOf('/');
-  const domain = key.slice(0, Math.max(slash, 0));
-  const path = key.slice(slash + 1);
-  const problem = (value: string, why: string): string => {
-    const { field, body } = invalid('extra.key', value, why);
-    return `${field}: ${body}`;
-  };
-  if (domain === '' || path === '') {
-    return [problem(key, 'must be a domain-prefixed path (such as "acme.io/foo")')];
-  }
-  return [
-    ...dnsSubdomain(domain).map((why) => problem(domain, why)),
-    ...(pathPattern.test(path)
-      ? []
-      : [problem(path, `Invalid path (e.g. '/path', regex used for validation is '${pathCharacters}')`)]),
-  ];
-}
 
 /** The user as the rest of the request sees it, with the groups that go without saying. */
 function become(wanted: WantedUser, mode: Mode): Impersonated {

@@ -4,10 +4,11 @@ import { atOnce } from '../api/steps.js';
 import { readYaml } from '../api/yaml.js';
 import { checkAuthenticationConfiguration } from '../auth/jwt/check-configuration.js';
 import type { AuthenticationConfiguration } from '../auth/jwt/jwt-issuer.js';
+import { inTurns } from '../runtime/turn-taking.js';
 import { boolean, field, list, optional, string, struct } from '../schema/builder.js';
 import { DecodeError, decodeText, typeMetaOf } from '../schema/decode.js';
 
-/** The file with the issuers of JWTs: kind AuthenticationConfiguration of Kubernetes, without expressions. */
+/** The file with the issuers of JWTs: kind AuthenticationConfiguration of Kubernetes. */
 
 const prefixedClaim = struct('PrefixedClaimOrExpression', {
   claim: field(1, string()),
@@ -83,7 +84,7 @@ export async function readAuthenticationConfiguration(
 ): Promise<AuthenticationConfiguration> {
   const read = await readYaml(text);
   const configuration = decoded(read, domains);
-  const violations = checkAuthenticationConfiguration(configuration, ownIssuers);
+  const violations = await inTurns(checkAuthenticationConfiguration(configuration, { ownIssuers, domains }));
   if (violations.length > 0) {
     throw new Error(violations.map(({ field: path, body }) => `${path}: ${body}`).join('; '));
   }

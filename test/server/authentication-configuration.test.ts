@@ -60,7 +60,10 @@ test('nothing but the head', async () => {
   expect((await read(head)).jwt ?? []).toEqual([]);
 });
 
-const expression = 'Forbidden: expressions are not supported; use claim';
+const mapped = (more: object) => jwt({ claimMappings: { ...claimMappings, ...more } });
+const named = (expression: string, more: object = {}) => jwt({ claimMappings: { username: { expression } }, ...more });
+const unverified =
+  'claims.email_verified must be used in claimMappings.username.expression or claimMappings.extra[*].valueExpression or claimValidationRules[*].expression when claims.email is used in claimMappings.username.expression';
 describe('what is wrong is told by its field', () => {
   test.each<[object, string]>([
     [jwt({}, { url: '' }), 'jwt[0].issuer.url: Required value'],
@@ -113,28 +116,88 @@ describe('what is wrong is told by its field', () => {
       'jwt[0].claimMappings.username.prefix: Required value: prefix is required when claim is set. It can be set to an empty string to disable prefixing',
     ],
     [
-      jwt({ claimMappings: { username: { expression: 'claims.sub' } } }),
-      `jwt[0].claimMappings.username.expression: ${expression}`,
+      named('claims.'),
+      'jwt[0].claimMappings.username.expression: Invalid value: "claims.": compilation failed: ERROR: <input>:1:8: Syntax error',
     ],
+    [named('user.username'), "compilation failed: ERROR: <input>:1:1: undeclared reference to 'user'"],
+    [
+      jwt({ claimMappings: { username: { claim: 'sub', expression: 'claims.sub' } } }),
+      'jwt[0].claimMappings.username: Invalid value: "": claim and expression can\'t both be set',
+    ],
+    [
+      jwt({ claimMappings: { username: { expression: 'claims.sub', prefix: '' } } }),
+      'jwt[0].claimMappings.username.prefix: Invalid value: "": may not be specified when expression is set',
+    ],
+    [named('claims.email'), `jwt[0].claimMappings.username.expression: Invalid value: "claims.email": ${unverified}`],
+    [named('claims.?email.orValue("")'), unverified],
+    [named('has(claims.email) ? "a" : "b"'), unverified],
+    [named('["a"].map(x, x + claims.email)[0]'), unverified],
     [
       jwt({ claimMappings: { ...claimMappings, groups: { claim: 'g' } } }),
       'jwt[0].claimMappings.groups.prefix: Required value',
     ],
     [
-      jwt({ claimMappings: { ...claimMappings, uid: { expression: 'x' } } }),
-      `jwt[0].claimMappings.uid.expression: ${expression}`,
+      mapped({ groups: { claim: 'g', expression: 'claims.g' } }),
+      'jwt[0].claimMappings.groups: Invalid value: "": claim and expression can\'t both be set',
     ],
     [
-      jwt({ claimMappings: { ...claimMappings, extra: [{ key: 'a/b', valueExpression: 'x' }] } }),
-      'jwt[0].claimMappings.extra[0].valueExpression: Forbidden: expressions are not supported',
+      mapped({ groups: { expression: 'claims.g.map(x, x)' } }),
+      "expression of type 'any' cannot be range of a comprehension (must be list, map, or dynamic)",
+    ],
+    [mapped({ uid: { expression: 'x' } }), 'jwt[0].claimMappings.uid.expression: Invalid value: "x": compilation'],
+    [mapped({ uid: { claim: 'x', expression: 'y' } }), 'jwt[0].claimMappings.uid: Invalid value: "": claim and'],
+    [
+      mapped({
+        extra: [
+          { valueExpression: '"x"' },
+          { key: 'foo', valueExpression: '"x"' },
+          { key: 'a_b/x y', valueExpression: '"x"' },
+          { key: 'a.io/X', valueExpression: '"x"' },
+          { key: 'kubernetes.io/x', valueExpression: '"x"' },
+          { key: 'x.k8s.io/x', valueExpression: '"x"' },
+          { key: 'a.io/x' },
+          { key: 'a.io/x', valueExpression: '"x"' },
+          { key: 'a.io/y', valueExpression: 'y' },
+        ],
+      }),
+      [
+        'extra[0].key: Required value',
+        'extra[1].key: Invalid value: "foo": must be a domain-prefixed path (such as "acme.io/foo")',
+        "extra[2].key: Invalid value: \"a_b\": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
+        "extra[2].key: Invalid value: \"x y\": Invalid path (regex used for validation is '[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')",
+        'extra[3].key: Invalid value: "a.io/X": must be lowercase',
+        'extra[4].key: Invalid value: "kubernetes.io/x": k8s.io, kubernetes.io and their subdomains are reserved for Kubernetes use',
+        'extra[5].key: Invalid value: "x.k8s.io/x": k8s.io, kubernetes.io and their subdomains are reserved for Kubernetes use',
+        'extra[6].valueExpression: Required value',
+        'extra[7].key: Duplicate value: "a.io/x"',
+        'extra[8].valueExpression: Invalid value: "y": compilation failed: ',
+      ]
+        .map((text) => `jwt[0].claimMappings.${text}`)
+        .join('; '),
     ],
     [
       jwt({ claimValidationRules: [{}] }),
       'jwt[0].claimValidationRules[0]: Required value: claim or expression is required',
     ],
     [
-      jwt({ claimValidationRules: [{ expression: 'true' }] }),
-      `jwt[0].claimValidationRules[0].expression: ${expression}`,
+      jwt({ claimValidationRules: [{ claim: 'a', expression: 'true' }] }),
+      'jwt[0].claimValidationRules[0]: Invalid value: "a": claim and expression can\'t both be set',
+    ],
+    [
+      jwt({
+        claimValidationRules: [
+          { expression: 'true', requiredValue: 'x' },
+          { expression: 'true' },
+          { expression: 'claims.x' },
+        ],
+      }),
+      [
+        'claimValidationRules[0].requiredValue: Invalid value: "x": may not be specified when expression is set',
+        'claimValidationRules[1].expression: Duplicate value: "true"',
+        'claimValidationRules[2].expression: Invalid value: "claims.x": must evaluate to bool',
+      ]
+        .map((text) => `jwt[0].${text}`)
+        .join('; '),
     ],
     [
       jwt({ claimValidationRules: [{ claim: 'a' }, { claim: 'a' }] }),
@@ -145,8 +208,14 @@ describe('what is wrong is told by its field', () => {
       'jwt[0].claimValidationRules[0].message: Invalid value: "m": may not be specified when claim is set',
     ],
     [
-      jwt({ userValidationRules: [{ expression: 'x' }] }),
-      'jwt[0].userValidationRules[0].expression: Forbidden: expressions are not supported',
+      jwt({ userValidationRules: [{}, { expression: 'true' }, { expression: 'true' }, { expression: 'user.uid' }] }),
+      [
+        'userValidationRules[0].expression: Required value',
+        'userValidationRules[2].expression: Duplicate value: "true"',
+        'userValidationRules[3].expression: Invalid value: "user.uid": must evaluate to bool',
+      ]
+        .map((text) => `jwt[0].${text}`)
+        .join('; '),
     ],
     [
       { anonymous: { enabled: false, conditions: [{ path: '/x' }] } },
@@ -162,6 +231,19 @@ describe('what is wrong is told by its field', () => {
     [{ apiVersion: 'v1' }, 'not AuthenticationConfiguration of v1'],
   ])('%j', async (configuration, message) => {
     await expect(readJson(configuration)).rejects.toThrow(message);
+  });
+
+  test.each<[string, object]>([
+    ['a rule', { claimValidationRules: [{ expression: 'claims.?email_verified.orValue(true) == true' }] }],
+    ['a rule as well', { claimValidationRules: [{ expression: 'has(claims.email_verified)' }] }],
+  ])('an email that %s looks at is verified', async (_what, more) => {
+    await readJson(named('claims.email', more));
+  });
+
+  test('so is one of which extra tells', async () => {
+    const extra = [{ key: 'a.io/b', valueExpression: 'string(claims.email_verified)' }];
+    await readJson(jwt({ claimMappings: { username: { expression: 'claims.email' }, extra } }));
+    await readJson(named('claims.email_verified == true ? claims.email : claims.sub'));
   });
 
   test('a member that stands there twice', async () => {

@@ -1,36 +1,41 @@
+import type { Domains } from '../../api/domains.js';
 import { quote } from '../../api/go-text.js';
+import type { Steps } from '../../api/steps.js';
 import {
   child,
   duplicate,
-  forbiddenField,
   index,
   invalid,
   required,
   tooMany,
   type Violation,
+  wrongExpression,
 } from '../../api/violations.js';
+import { asksForClaim } from '../../cel/environments/authentication.js';
 import { readPemCertificates } from '../../pki/certificate.js';
 import { PkiError } from '../../pki/pki-error.js';
+import { checkExtraKey } from '../extra-key.js';
+import { Expressions, type ExpressionUse } from './expressions.js';
 import type { AuthenticationConfiguration, JwtIssuer, PrefixedClaim } from './jwt-issuer.js';
 
 const maxIssuers = 64;
-const noExpressions = 'expressions are not supported; use claim';
 
 /**
  * What is wrong with a configuration, in Kubernetes' words. `ownIssuers` are those of this server's own tokens: nobody
  * else may speak for them.
  */
-export function checkAuthenticationConfiguration(
+export function* checkAuthenticationConfiguration(
   { jwt = [], anonymous }: AuthenticationConfiguration,
-  ownIssuers: readonly string[],
-): readonly Violation[] {
+  { ownIssuers, domains }: { readonly ownIssuers: readonly string[]; readonly domains: Domains },
+): Steps<readonly Violation[]> {
   if (jwt.length > maxIssuers) return [tooMany('jwt', jwt.length, maxIssuers)];
+  const given: Given = { ownIssuers, domains, expressions: yield* Expressions.of(jwt) };
   const repeated = (values: readonly (string | undefined)[], member: string): readonly Violation[] =>
     values.flatMap((value, at) =>
       value && values.indexOf(value) < at ? [duplicate(`${index('jwt', at)}.issuer.${member}`, value)] : [],
     );
   return [
-    ...jwt.flatMap((one, at) => checkIssuer(one, index('jwt', at), ownIssuers)),
+    ...jwt.flatMap((one, at) => checkIssuer(one, index('jwt', at), given)),
     ...repeated(
       jwt.map(({ issuer }) => issuer.url),
       'url',
@@ -51,12 +56,18 @@ export function checkAuthenticationConfiguration(
   ];
 }
 
-function checkIssuer(jwt: JwtIssuer, path: string, ownIssuers: readonly string[]): readonly Violation[] {
+interface Given {
+  readonly ownIssuers: readonly string[];
+  readonly domains: Domains;
+  readonly expressions: Expressions;
+}
+
+function checkIssuer(jwt: JwtIssuer, path: string, given: Given): readonly Violation[] {
   const { url, discoveryURL = '', certificateAuthority = '' } = jwt.issuer;
   const at = child(path, 'issuer');
   const withoutSlashes = (text: string): string => text.replace(/\/+$/, '');
   return [
-    ...(url ? checkUrl(url, child(at, 'url'), ownIssuers) : [required(child(at, 'url'))]),
+    ...(url ? checkUrl(url, child(at, 'url'), given.ownIssuers) : [required(child(at, 'url'))]),
     ...(discoveryURL === ''
       ? []
       : [
@@ -67,14 +78,9 @@ function checkIssuer(jwt: JwtIssuer, path: string, ownIssuers: readonly string[]
         ]),
     ...checkAudiences(jwt.issuer, at),
     ...checkAuthority(certificateAuthority, child(at, 'certificateAuthority')),
-    ...checkRules(jwt.claimValidationRules ?? [], child(path, 'claimValidationRules')),
-    ...checkMappings(jwt.claimMappings, child(path, 'claimMappings')),
-    ...(jwt.userValidationRules ?? []).map((_rule, i) =>
-      forbiddenField(
-        child(index(child(path, 'userValidationRules'), i), 'expression'),
-        'expressions are not supported',
-      ),
-    ),
+    ...checkClaimRules(jwt.claimValidationRules ?? [], child(path, 'claimValidationRules'), given),
+    ...checkMappings(jwt, child(path, 'claimMappings'), given),
+    ...checkUserRules(jwt.userValidationRules ?? [], child(path, 'userValidationRules'), given),
   ];
 }
 
@@ -125,43 +131,154 @@ function checkAuthority(pem: string, path: string): readonly Violation[] {
   return [invalid(path, '<omitted>', 'data does not contain any valid RSA or ECDSA certificates')];
 }
 
-function checkRules(rules: NonNullable<JwtIssuer['claimValidationRules']>, path: string): readonly Violation[] {
-  const claims = rules.map(({ claim }) => claim);
-  return rules.flatMap(({ claim = '', expression = '', message = '' }, at) => {
+const both = "claim and expression can't both be set";
+const neither = 'claim or expression is required';
+
+/** An expression of which there is none like it before. */
+function checkExpression(
+  { use, text, path }: { readonly use: ExpressionUse; readonly text: string; readonly path: string },
+  { expressions }: Given,
+): readonly Violation[] {
+  const prepared = expressions.get(use, text);
+  return prepared.wrong === undefined ? [] : [wrongExpression(path, text, prepared)];
+}
+
+function checkClaimRules(
+  rules: NonNullable<JwtIssuer['claimValidationRules']>,
+  path: string,
+  given: Given,
+): readonly Violation[] {
+  const claims = rules.map(({ claim, expression }) => (expression ? '' : claim));
+  const expressions = rules.map(({ claim, expression }) => (claim ? '' : expression));
+  return rules.flatMap(({ claim = '', expression = '', message = '', requiredValue = '' }, at) => {
     const field = index(path, at);
-    if (expression !== '') return [forbiddenField(child(field, 'expression'), noExpressions)];
-    if (claim === '') return [required(field, 'claim or expression is required')];
+    if (claim !== '' && expression !== '') return [invalid(field, claim, both)];
+    if (claim === '' && expression === '') return [required(field, neither)];
+    if (claim !== '') {
+      return [
+        ...(message === ''
+          ? []
+          : [invalid(child(field, 'message'), message, 'may not be specified when claim is set')]),
+        ...(claims.indexOf(claim) < at ? [duplicate(child(field, 'claim'), claim)] : []),
+      ];
+    }
+    const place = child(field, 'expression');
     return [
-      ...(message === '' ? [] : [invalid(child(field, 'message'), message, 'may not be specified when claim is set')]),
-      ...(claims.indexOf(claim) < at ? [duplicate(child(field, 'claim'), claim)] : []),
+      ...(requiredValue === ''
+        ? []
+        : [invalid(child(field, 'requiredValue'), requiredValue, 'may not be specified when expression is set')]),
+      ...(expressions.indexOf(expression) < at
+        ? [duplicate(place, expression)]
+        : checkExpression({ use: 'claim rule', text: expression, path: place }, given)),
     ];
   });
 }
 
-const checkMappings = (
-  { username, groups, uid, extra = [] }: JwtIssuer['claimMappings'],
+function checkUserRules(
+  rules: NonNullable<JwtIssuer['userValidationRules']>,
   path: string,
-): readonly Violation[] => [
-  ...checkPrefixed(username ?? {}, child(path, 'username'), true),
-  ...checkPrefixed(groups ?? {}, child(path, 'groups'), false),
-  ...(uid?.expression ? [forbiddenField(child(path, 'uid', 'expression'), noExpressions)] : []),
-  ...extra.map((_mapping, at) =>
-    forbiddenField(child(index(child(path, 'extra'), at), 'valueExpression'), 'expressions are not supported'),
-  ),
-];
+  given: Given,
+): readonly Violation[] {
+  const texts = rules.map(({ expression = '' }) => expression);
+  return texts.flatMap((text, at) => {
+    const place = child(index(path, at), 'expression');
+    if (text === '') return [required(place)];
+    if (texts.indexOf(text) < at) return [duplicate(place, text)];
+    return checkExpression({ use: 'user rule', text, path: place }, given);
+  });
+}
+
+function checkMappings(jwt: JwtIssuer, path: string, given: Given): readonly Violation[] {
+  const { username, groups, uid = {}, extra = [] } = jwt.claimMappings;
+  const ofUid = child(path, 'uid');
+  return [
+    ...checkPrefixed(username ?? {}, { path: child(path, 'username'), isRequired: true }, given),
+    ...checkPrefixed(groups ?? {}, { path: child(path, 'groups'), isRequired: false }, given),
+    ...(uid.claim && uid.expression
+      ? [invalid(ofUid, '', both)]
+      : uid.expression
+        ? checkExpression({ use: 'mapping', text: uid.expression, path: child(ofUid, 'expression') }, given)
+        : []),
+    ...checkExtra(extra, child(path, 'extra'), given),
+    ...checkEmail(jwt, child(path, 'username', 'expression'), given),
+  ];
+}
 
 function checkPrefixed(
   { claim = '', prefix, expression = '' }: PrefixedClaim,
-  path: string,
-  isRequired: boolean,
+  { path, isRequired }: { readonly path: string; readonly isRequired: boolean },
+  given: Given,
 ): readonly Violation[] {
-  if (expression !== '') return [forbiddenField(child(path, 'expression'), noExpressions)];
-  if (claim === '') return isRequired ? [required(path, 'claim or expression is required')] : [];
+  if (claim !== '' && expression !== '') return [invalid(path, '', both)];
+  if (claim === '' && expression === '') return isRequired ? [required(path, neither)] : [];
+  const ofPrefix = child(path, 'prefix');
+  if (expression !== '') {
+    return [
+      ...(prefix === undefined ? [] : [invalid(ofPrefix, prefix, 'may not be specified when expression is set')]),
+      ...checkExpression({ use: 'mapping', text: expression, path: child(path, 'expression') }, given),
+    ];
+  }
   if (prefix !== undefined) return [];
   return [
-    required(
-      child(path, 'prefix'),
-      'prefix is required when claim is set. It can be set to an empty string to disable prefixing',
-    ),
+    required(ofPrefix, 'prefix is required when claim is set. It can be set to an empty string to disable prefixing'),
   ];
+}
+
+function checkExtra(
+  extra: NonNullable<JwtIssuer['claimMappings']['extra']>,
+  path: string,
+  given: Given,
+): readonly Violation[] {
+  const { api, signer } = given.domains;
+  const isReserved = (key: string): boolean => {
+    const domain = key.includes('/') ? key.slice(0, key.indexOf('/')) : '';
+    return [api, signer].some((ours) => domain === ours || domain.endsWith(`.${ours}`));
+  };
+  const keys = extra.map(({ key = '' }) => key);
+  return extra.flatMap(({ key = '', valueExpression: text = '' }, at) => {
+    const ofKey = child(index(path, at), 'key');
+    const place = child(index(path, at), 'valueExpression');
+    return [
+      ...checkExtraKey(ofKey, key),
+      ...(key === key.toLowerCase() ? [] : [invalid(ofKey, key, 'must be lowercase')]),
+      ...(isReserved(key)
+        ? [invalid(ofKey, key, 'k8s.io, kubernetes.io and their subdomains are reserved for Kubernetes use')]
+        : []),
+      ...(keys.indexOf(key) < at
+        ? [duplicate(ofKey, key)]
+        : text === ''
+          ? [required(place)]
+          : checkExpression({ use: 'mapping', text, path: place }, given)),
+    ];
+  });
+}
+
+/** Who is called by an address must have shown that it is theirs. */
+function checkEmail(
+  { claimMappings: { username, extra = [] }, claimValidationRules = [] }: JwtIssuer,
+  path: string,
+  { expressions }: Given,
+): readonly Violation[] {
+  const { expression = '' } = username ?? {};
+  const asks = (use: ExpressionUse, claim: string, texts: readonly (string | undefined)[]): boolean =>
+    texts.some((text) => {
+      const checked = text ? expressions.get(use, text).checked : undefined;
+      return checked !== undefined && asksForClaim(checked.expr, claim);
+    });
+  const isVerified =
+    asks('mapping', 'email_verified', [expression, ...extra.map((one) => one.valueExpression)]) ||
+    asks(
+      'claim rule',
+      'email_verified',
+      claimValidationRules.map((rule) => rule.expression),
+    );
+  return !asks('mapping', 'email', [expression]) || isVerified
+    ? []
+    : [
+        invalid(
+          path,
+          expression,
+          'claims.email_verified must be used in claimMappings.username.expression or claimMappings.extra[*].valueExpression or claimValidationRules[*].expression when claims.email is used in claimMappings.username.expression',
+        ),
+      ];
 }

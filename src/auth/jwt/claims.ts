@@ -1,15 +1,12 @@
 import { quote, quoteList } from '../../api/go-text.js';
-import { jsonKind } from '../../api/json-exact.js';
-import type { Json } from '../../api/object.js';
-import type { UserInfo } from '../../api/user.js';
 import { AuthenticationError } from '../authenticator.js';
 import type { JwtIssuer } from './jwt-issuer.js';
 
-/** What the claims of a token say, by the rules of its issuer. Texts are those of kube-apiserver. */
+/** Whether a token counts, by its claims. Texts are those of kube-apiserver. */
 
 export type Claims = Readonly<Record<string, unknown>>;
 
-const refuse = (text: string): AuthenticationError => new AuthenticationError(`oidc: ${text}`);
+export const refuse = (text: string): AuthenticationError => new AuthenticationError(`oidc: ${text}`);
 /** A refusal by the library that Kubernetes verifies with. */
 export const unverified = (text: string): AuthenticationError => refuse(`verify token: ${text}`);
 
@@ -60,72 +57,3 @@ function goTime(seconds: number): string {
   if (Number.isNaN(date.getTime())) return goZeroTime;
   return `${date.toISOString().slice(0, 19).replace('T', ' ')} +0000 UTC`;
 }
-
-/** The user whom verified claims name. Throws AuthenticationError where they do not, or break a rule. */
-export function userFrom(
-  claims: Claims,
-  { claimMappings, claimValidationRules = [] }: JwtIssuer,
-  credentialKey: string,
-): UserInfo {
-  const user = {
-    username: usernameIn(claims, claimMappings.username),
-    groups: groupsIn(claims, claimMappings.groups ?? {}),
-    ...uidIn(claims, claimMappings.uid?.claim ?? ''),
-    ...extraIn(claims, credentialKey),
-  };
-  for (const { claim = '', requiredValue = '' } of claimValidationRules) {
-    if (!Object.hasOwn(claims, claim)) throw refuse(`required claim ${claim} not present in ID token`);
-    const value = textOf(claims, claim, `parse claim ${claim}`);
-    if (value !== requiredValue) {
-      throw refuse(`required claim ${claim} value does not match. Got = ${value}, want = ${requiredValue}`);
-    }
-  }
-  return user;
-}
-
-function usernameIn(claims: Claims, { claim = '', prefix = '' }: JwtIssuer['claimMappings']['username']): string {
-  const username = textOf(claims, claim, `parse username claims ${quote(claim)}`);
-  if (username === '') throw refuse(`parse username claims ${quote(claim)}: claim is empty`);
-  if (claim === 'email' && Object.hasOwn(claims, 'email_verified')) {
-    const verified = claims['email_verified'];
-    if (typeof verified !== 'boolean' && verified !== null) {
-      throw refuse(`parse 'email_verified' claim: ${mismatch(verified, 'bool')}`);
-    }
-    if (verified !== true) throw refuse('email not verified');
-  }
-  return `${prefix}${username}`;
-}
-
-/** One group may stand there as a text. */
-function groupsIn(
-  claims: Claims,
-  { claim = '', prefix = '' }: JwtIssuer['claimMappings']['username'],
-): readonly string[] {
-  if (claim === '' || !Object.hasOwn(claims, claim)) return [];
-  const value = claims[claim];
-  if (value === null) return [];
-  if (typeof value === 'string') return [`${prefix}${value}`];
-  if (Array.isArray(value) && value.every((group) => typeof group === 'string')) {
-    return value.map((group) => `${prefix}${group}`);
-  }
-  throw refuse(`parse groups claim ${quote(claim)}: ${mismatch(value, 'string')}`);
-}
-
-const uidIn = (claims: Claims, claim: string): { readonly uid?: string } => {
-  const uid = claim === '' ? '' : textOf(claims, claim, `parse uid claim ${quote(claim)}`);
-  return uid === '' ? {} : { uid };
-};
-
-const extraIn = ({ jti }: Claims, key: string): Pick<UserInfo, 'extra'> =>
-  typeof jti === 'string' && jti !== '' ? { extra: { [key]: [`JTI=${jti}`] } } : {};
-
-function textOf(claims: Claims, claim: string, doing: string): string {
-  if (!Object.hasOwn(claims, claim)) throw refuse(`${doing}: claim not present`);
-  const value = claims[claim];
-  if (value === null) return '';
-  if (typeof value !== 'string') throw refuse(`${doing}: ${mismatch(value, 'string')}`);
-  return value;
-}
-
-const mismatch = (value: unknown, type: string): string =>
-  `json: cannot unmarshal ${jsonKind(value as Json)} into Go value of type ${type}`;

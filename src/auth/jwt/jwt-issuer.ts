@@ -1,4 +1,7 @@
-/** One issuer of JWTs whose tokens are accepted, as `AuthenticationConfiguration` says it (apiserver.config/v1). */
+/**
+ * One issuer of JWTs whose tokens are accepted, as `AuthenticationConfiguration` says it (apiserver.config/v1). Expressions
+ * are CEL about `claims`, those of `userValidationRules` about `user` (KEP-3331).
+ */
 export interface JwtIssuer {
   readonly issuer: {
     /** Must be the claim `iss`. Discovery starts below it. */

@@ -1,16 +1,20 @@
 import type { Domains } from '../../api/domains.js';
 import { quote } from '../../api/go-text.js';
+import { once } from '../../api/once.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../runtime/logger.js';
+import { inTurns } from '../../runtime/turn-taking.js';
 import { AuthenticationError } from '../authenticator.js';
 import type { TokenAuthenticator } from '../bearer-token.js';
 import { credentialExtra } from '../credential-extra.js';
 import { isSignedBy, parseToken, type UnverifiedToken, verificationAlgorithms } from '../jws.js';
-import { checkAudience, checkBeforeSignature, unverified, userFrom } from './claims.js';
+import { checkAudience, checkBeforeSignature, unverified } from './claims.js';
+import { Expressions } from './expressions.js';
 import { type FetchText, fetchText } from './fetch-text.js';
 import { IssuerKeys } from './issuer-keys.js';
 import type { IssuerKey } from './json-web-key.js';
 import type { JwtIssuer } from './jwt-issuer.js';
+import { userFrom } from './user-from-claims.js';
 
 export interface JwtTokenOptions {
   readonly domains: Domains;
@@ -28,9 +32,10 @@ export function jwtTokens(jwt: JwtIssuer, options: JwtTokenOptions): TokenAuthen
   const { domains, clock, log, fetch = fetchText } = options;
   const keys = new IssuerKeys(jwt.issuer, { fetch, clock, log });
   const { credentialId } = credentialExtra(domains);
+  const expressions = once(() => inTurns(Expressions.of([jwt])));
   return {
     async warm() {
-      await keys.withId('');
+      await Promise.all([keys.withId(''), expressions()]);
     },
 
     async authenticateToken(text) {
@@ -39,7 +44,7 @@ export function jwtTokens(jwt: JwtIssuer, options: JwtTokenOptions): TokenAuthen
       checkBeforeSignature(token.claims, jwt.issuer, clock.now() / 1_000);
       await checkSignature(token, keys);
       checkAudience(token.claims, jwt.issuer);
-      return { user: userFrom(token.claims, jwt, credentialId) };
+      return { user: userFrom(token.claims, jwt, { credentialKey: credentialId, expressions: await expressions() }) };
     },
   };
 }

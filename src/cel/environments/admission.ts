@@ -6,7 +6,7 @@ import { authorizerType, resourceCheckType } from '../library/authorizer.js';
 import { type Prepared, prepare } from '../prepare.js';
 import { fullTypeText } from '../type-text.js';
 import { bool, dyn, int, listOf, mapOf, string, timestamp } from '../types.js';
-import { struct } from './structures.js';
+import { struct, userInfo } from './structures.js';
 
 /**
  * Expressions about a request on its way through admission (KEP-3716): `object`, `oldObject`, `request`,
@@ -41,12 +41,7 @@ const request = struct('kubernetes.AdmissionRequest', {
   name: string,
   namespace: string,
   operation: string,
-  userInfo: struct('kubernetes.UserInfo', {
-    username: string,
-    uid: string,
-    groups: listOf(string),
-    extra: mapOf(string, listOf(string)),
-  }),
+  userInfo,
   dryRun: bool,
   options: dyn,
 });

@@ -1,8 +1,16 @@
-import type { Type } from '../types.js';
+import { listOf, mapOf, string, type Type } from '../types.js';
 
 /** A structure of a name with these fields. */
 export const struct = (name: string, fields: Readonly<Record<string, Type>>): Type => ({
   kind: 'struct',
   name,
   fields: new Map(Object.entries(fields)),
+});
+
+/** Who somebody is. */
+export const userInfo = struct('kubernetes.UserInfo', {
+  username: string,
+  uid: string,
+  groups: listOf(string),
+  extra: mapOf(string, listOf(string)),
 });

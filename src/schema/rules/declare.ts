@@ -1,8 +1,8 @@
 import type { Json } from '../../api/object.js';
 import type { Declared } from '../../cel/declared.js';
+import { escapeField } from '../../cel/field-names.js';
 import { bool, bytes, double, duration, dyn, int, string, type Type, timestamp } from '../../cel/types.js';
 import type { Schema } from '../schema.js';
-import { escapeField } from './field-names.js';
 import { withObjectMembers } from './resource-root.js';
 
 /**

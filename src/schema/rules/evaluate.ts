@@ -16,13 +16,13 @@ import {
 } from '../../api/violations.js';
 import type { Declared } from '../../cel/declared.js';
 import { CostExceeded, type Program } from '../../cel/evaluator.js';
+import { escapeField } from '../../cel/field-names.js';
 import { jsonValue } from '../../cel/json-values.js';
 import { Failure, Optional, type Value } from '../../cel/values.js';
 import { absent, type Old, oldItems, oldMember, Ratchet } from '../ratchet.js';
 import type { Schema, ValidationRule } from '../schema.js';
 import { type CompiledRule, type NodeRule, nodeRules } from './compile.js';
 import { declare } from './declare.js';
-import { escapeField } from './field-names.js';
 import { celResource, celValue } from './values.js';
 
 /** What the rules of a schema say of an object; warnings are for what was already so. */

@@ -3,8 +3,8 @@ import { once } from '../../api/once.js';
 import { spend } from '../../cel/effort.js';
 import { compared } from '../../cel/equality.js';
 import { Aborted } from '../../cel/evaluation/frame.js';
+import { escapeField } from '../../cel/field-names.js';
 import { Duration, Failure, type ListValue, Timestamp, Uint, type Value } from '../../cel/values.js';
-import { escapeField } from './field-names.js';
 
 /**
  * Lists of custom resources as expressions see them (KEP-2876): sets and keyed lists compare and add in their own way. They

@@ -5,13 +5,13 @@ import { isObject, type Json, type JsonObject, member } from '../../api/object.j
 import { durationInWords } from '../../api/string-formats.js';
 import { spend } from '../../cel/effort.js';
 import { compared } from '../../cel/equality.js';
+import { escapeField, unescapeField } from '../../cel/field-names.js';
 import { lazyList } from '../../cel/lazy-list.js';
 import { timestampFromText } from '../../cel/library/timestamps.js';
 import { memberNames } from '../../cel/member-names.js';
 import { Duration, Failure, type ListValue, type MapValue, type Sameness, type Value } from '../../cel/values.js';
 import { same } from '../same.js';
 import type { Schema } from '../schema.js';
-import { escapeField, unescapeField } from './field-names.js';
 import { keyedList, type Plain, setList } from './lists.js';
 import { withObjectMembers } from './resource-root.js';
 

@@ -190,6 +190,148 @@ describe('rules about claims', () => {
   });
 });
 
+describe('expressions', () => {
+  const more = {
+    'a.b': 'dot',
+    groups: ['dev', '', 'ops'],
+    roles: 'a,b',
+    n: 3,
+    nested: { 'c-d': ['x', { 'e/f': 'y' }], toString: 'own' },
+    none: null,
+    namespace: 'ns',
+    empty: '',
+    mixed: ['a', 1],
+  };
+  const map = (claimMappings: Partial<JwtIssuer['claimMappings']>, rules: Partial<JwtIssuer> = {}) =>
+    ask(
+      testToken({ ...claims, ...more }, key),
+      jwtIssuer({ claimMappings: { username: { expression: '"u"' }, ...claimMappings }, ...rules }),
+    );
+
+  test.each<[string, string]>([
+    ['claims.sub', 'alice'],
+    ['claims.a__dot__b', 'dot'],
+    ['claims["a.b"]', 'dot'],
+    ['claims.__namespace__', 'ns'],
+    ['claims.nested.c__dash__d[1].e__slash__f', 'y'],
+    ['claims.nested["c__dash__d"][0]', 'x'],
+    ['claims.nested.toString', 'own'],
+    ['has(claims.constructor) ? "is" : "is not"', 'is not'],
+    ['claims.?other.orValue("default")', 'default'],
+    ['string(claims.n) + (type(claims.n) == double ? " double" : "")', '3 double'],
+    ['claims.none == null ? "null" : ""', 'null'],
+    ['claims.roles.split(",")[1]', 'b'],
+  ])('%s is a username', async (expression, username) => {
+    expect((await map({ username: { expression } }))?.user).toEqual({
+      username,
+      groups: [],
+    });
+  });
+
+  test.each<[string, readonly string[]]>([
+    ['claims.groups', ['dev', 'ops']],
+    ['claims.roles', ['a,b']],
+    ['claims.empty', []],
+    ['claims.none', []],
+    ['[]', []],
+    ['claims.roles.split(",").map(role, "x:" + role)', ['x:a', 'x:b']],
+    ['dyn(claims.groups).filter(group, group != "dev") + ["own"]', ['ops', 'own']],
+  ])('%s are groups', async (expression, groups) => {
+    expect((await map({ groups: { expression } }))?.user.groups).toEqual(groups);
+  });
+
+  test('uid and extra; what is empty is not there', async () => {
+    const extra = [
+      { key: 'a.io/roles', valueExpression: 'claims.roles' },
+      { key: 'a.io/groups', valueExpression: 'claims.groups' },
+      { key: 'a.io/empty', valueExpression: 'claims.empty' },
+    ];
+    expect((await map({ uid: { expression: 'claims.sub' }, extra }))?.user).toEqual({
+      username: 'u',
+      uid: 'alice',
+      groups: [],
+      extra: { 'a.io/roles': ['a,b'], 'a.io/groups': ['dev', 'ops'] },
+    });
+    expect((await map({ uid: { expression: 'claims.empty' } }))?.user).toEqual({ username: 'u', groups: [] });
+  });
+
+  const wrongList = 'expression must return a string or a list of strings';
+  test.each<[Partial<JwtIssuer['claimMappings']>, string]>([
+    [
+      { username: { expression: 'claims.x' } },
+      "oidc: error evaluating username claim expression: expression 'claims.x' resulted in error: no such key: x",
+    ],
+    [
+      { username: { expression: 'claims.n' } },
+      'oidc: error evaluating username claim expression: username claim expression must return a string',
+    ],
+    [{ username: { expression: 'claims.empty' } }, 'oidc: empty username via CEL expression is not allowed'],
+    [{ groups: { expression: 'claims.mixed' } }, `oidc: error evaluating group claim expression: ${wrongList}`],
+    [{ groups: { expression: 'claims.nested' } }, `oidc: error evaluating group claim expression: ${wrongList}`],
+    [
+      { uid: { expression: 'claims.n' } },
+      'oidc: error evaluating uid claim expression: uid claim expression must return a string',
+    ],
+    [
+      { extra: [{ key: 'a.io/b', valueExpression: 'claims.n' }] },
+      `oidc: error evaluating extra claim expression: claims.n: ${wrongList}`,
+    ],
+    [
+      { extra: [{ key: 'a.io/b', valueExpression: 'claims.x' }] },
+      "expression 'claims.x' resulted in error: no such key: x",
+    ],
+  ])('%j maps to nobody', async (mappings, message) => {
+    await expect(map(mappings)).rejects.toThrow(new AuthenticationError(message));
+  });
+
+  const judging = 'oidc: error evaluating claim validation expression: ';
+  test.each<[NonNullable<JwtIssuer['claimValidationRules']>, string | undefined]>([
+    [[{ expression: 'claims.sub == "alice"' }, { expression: 'claims.n > 2', message: 'm' }], undefined],
+    [
+      [{ expression: 'claims.sub == "bob"', message: 'not bob' }],
+      `${judging}validation expression 'claims.sub == "bob"' failed: not bob`,
+    ],
+    [[{ expression: 'false' }], `${judging}validation expression 'false' failed: `],
+    [
+      [{ expression: 'false' }, { expression: 'claims.x == 1' }],
+      `${judging}expression 'claims.x == 1' resulted in error: no such key: x`,
+    ],
+    [
+      [{ expression: 'false' }, { claim: 'roles', requiredValue: 'c' }],
+      'oidc: required claim roles value does not match. Got = a,b, want = c',
+    ],
+  ])('rules about claims: %j', async (claimValidationRules, message) => {
+    const answer = map({}, { claimValidationRules });
+    if (message === undefined) expect(await answer).toBeDefined();
+    else await expect(answer).rejects.toThrow(new AuthenticationError(message));
+  });
+
+  const about = 'oidc: error evaluating user info validation rule: ';
+  test.each<[string, string | undefined]>([
+    ['user.username == "u" && user.uid == "" && user.groups == ["dev", "ops"]', undefined],
+    ['user.extra["a.io/b"][0] == "a,b" && user.extra.a__dot__io__slash__b == ["a,b"]', undefined],
+    [
+      '!user.username.startsWith("u")',
+      `${about}validation expression '!user.username.startsWith("u")' failed: reserved`,
+    ],
+    ['user.groups[5] == "x"', `${about}expression 'user.groups[5] == "x"' resulted in error: index out of bounds: 5`],
+  ])('rules about the user: %s', async (expression, message) => {
+    const extra = [{ key: 'a.io/b', valueExpression: 'claims.roles' }];
+    const rules = { userValidationRules: [{ expression, message: 'reserved' }] };
+    const answer = map({ groups: { expression: 'claims.groups' }, extra }, rules);
+    if (message === undefined) expect(await answer).toBeDefined();
+    else await expect(answer).rejects.toThrow(new AuthenticationError(message));
+  });
+
+  test('one that would go on for ever is given up', async () => {
+    const all = Array.from({ length: 8 }, (_, at) => `dyn(claims.groups).all(x${at}, `);
+    const expression = `${all.join('')}[1,2,3,4,5,6,7,8,9].all(y, "${'a'.repeat(5_000)}".contains(string(y)) || true)${')'.repeat(all.length)}`;
+    await expect(map({}, { claimValidationRules: [{ expression }] })).rejects.toThrow(
+      /operation cancelled: actual cost limit exceeded$/,
+    );
+  });
+});
+
 describe('an email as username', () => {
   const jwt = jwtIssuer({ claimMappings: { username: { claim: 'email', prefix: '' } } });
   test.each<[unknown, string | undefined]>([

@@ -1,4 +1,4 @@
-import { isReserved } from '../../cel/reserved.js';
+import { isReserved } from './reserved.js';
 
 /**
  * Names of fields as expressions write them (KEP-2876): `a-b` is `a__dash__b`, `namespace` is `__namespace__`.

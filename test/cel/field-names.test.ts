@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { escapeField, unescapeField } from '../../../src/schema/rules/field-names.js';
+import { escapeField, unescapeField } from '../../src/cel/field-names.js';
 
 test.each([
   ['a', 'a'],

@@ -1,0 +1,154 @@
+import { quote } from '../../api/go-text.js';
+import { jsonKind } from '../../api/json-exact.js';
+import type { Json, JsonObject } from '../../api/object.js';
+import type { UserInfo } from '../../api/user.js';
+import { Failure, type ListValue, type Value } from '../../cel/values.js';
+import { AuthenticationError } from '../authenticator.js';
+import { type Claims, refuse } from './claims.js';
+import type { Evaluate, Expressions } from './expressions.js';
+import type { JwtIssuer, PrefixedClaim } from './jwt-issuer.js';
+
+/** Whom the claims of a token name, by the mapping of its issuer. Texts are those of kube-apiserver. */
+
+/** The user whom verified claims name. Throws AuthenticationError where they do not, or break a rule. */
+export function userFrom(
+  claims: Claims,
+  { claimMappings, claimValidationRules = [], userValidationRules = [] }: JwtIssuer,
+  { credentialKey, expressions }: { readonly credentialKey: string; readonly expressions: Expressions },
+): UserInfo {
+  const evaluate = expressions.onClaims(claims as JsonObject);
+  const { username, groups = {}, uid = {}, extra = [] } = claimMappings;
+  const user = {
+    username: username.expression ? evaluatedName(evaluate, username.expression) : usernameIn(claims, username),
+    groups: groups.expression ? evaluatedGroups(evaluate, groups.expression) : groupsIn(claims, groups),
+    ...withUid(uid.expression ? evaluatedText(evaluate, uid.expression, 'uid') : uidIn(claims, uid.claim)),
+    ...withExtra([...credentialIn(claims, credentialKey), ...extra.map((one) => evaluatedExtra(evaluate, one))]),
+  };
+  checkRequired(claims, claimValidationRules);
+  checkRules('claim validation expression', claimValidationRules, (text) => evaluate('claim rule', text));
+  const onUser = expressions.onUser(user);
+  checkRules('user info validation rule', userValidationRules, (text) => onUser('user rule', text));
+  return user;
+}
+
+function usernameIn(claims: Claims, { claim = '', prefix = '' }: PrefixedClaim): string {
+  const username = textOf(claims, claim, `parse username claims ${quote(claim)}`);
+  if (username === '') throw refuse(`parse username claims ${quote(claim)}: claim is empty`);
+  if (claim === 'email' && Object.hasOwn(claims, 'email_verified')) {
+    const verified = claims['email_verified'];
+    if (typeof verified !== 'boolean' && verified !== null) {
+      throw refuse(`parse 'email_verified' claim: ${mismatch(verified, 'bool')}`);
+    }
+    if (verified !== true) throw refuse('email not verified');
+  }
+  return `${prefix}${username}`;
+}
+
+/** One group may stand there as a text. */
+function groupsIn(claims: Claims, { claim = '', prefix = '' }: PrefixedClaim): readonly string[] {
+  if (claim === '' || !Object.hasOwn(claims, claim)) return [];
+  const value = claims[claim];
+  if (value === null) return [];
+  if (typeof value === 'string') return [`${prefix}${value}`];
+  if (Array.isArray(value) && value.every((group) => typeof group === 'string')) {
+    return value.map((group) => `${prefix}${group}`);
+  }
+  throw refuse(`parse groups claim ${quote(claim)}: ${mismatch(value, 'string')}`);
+}
+
+const uidIn = (claims: Claims, claim = ''): string =>
+  claim === '' ? '' : textOf(claims, claim, `parse uid claim ${quote(claim)}`);
+
+type Extra = readonly [key: string, values: readonly string[]];
+
+const credentialIn = ({ jti }: Claims, key: string): readonly Extra[] =>
+  typeof jti === 'string' && jti !== '' ? [[key, [`JTI=${jti}`]]] : [];
+
+const withUid = (uid: string): Pick<UserInfo, 'uid'> => (uid === '' ? {} : { uid });
+
+function withExtra(extra: readonly Extra[]): Pick<UserInfo, 'extra'> {
+  const said = extra.filter(([, values]) => values.length > 0);
+  return said.length === 0 ? {} : { extra: Object.fromEntries(said) };
+}
+
+function checkRequired(claims: Claims, rules: NonNullable<JwtIssuer['claimValidationRules']>): void {
+  for (const { claim = '', requiredValue = '' } of rules) {
+    if (claim === '') continue;
+    if (!Object.hasOwn(claims, claim)) throw refuse(`required claim ${claim} not present in ID token`);
+    const value = textOf(claims, claim, `parse claim ${claim}`);
+    if (value !== requiredValue) {
+      throw refuse(`required claim ${claim} value does not match. Got = ${value}, want = ${requiredValue}`);
+    }
+  }
+}
+
+/** All are evaluated before one counts, as in Kubernetes. */
+function checkRules(
+  what: string,
+  rules: readonly { readonly expression?: string; readonly message?: string }[],
+  evaluate: (text: string) => Value,
+): void {
+  const doing = `error evaluating ${what}: `;
+  const judged = rules.flatMap(({ expression: text, message = '' }) =>
+    text ? [{ text, message, holds: succeeded(evaluate(text), text, `oidc: ${doing}`) === true }] : [],
+  );
+  const broken = judged.find(({ holds }) => !holds);
+  if (broken !== undefined) {
+    throw refuse(`${doing}validation expression '${broken.text}' failed: ${broken.message}`);
+  }
+}
+
+function evaluatedText(evaluate: Evaluate, text: string, what: 'username' | 'uid'): string {
+  const doing = `error evaluating ${what} claim expression: `;
+  const value = succeeded(evaluate('mapping', text), text, `oidc: ${doing}`);
+  if (typeof value !== 'string') throw refuse(`${doing}${what} claim expression must return a string`);
+  return value;
+}
+
+function evaluatedName(evaluate: Evaluate, text: string): string {
+  const username = evaluatedText(evaluate, text, 'username');
+  if (username === '') throw refuse('empty username via CEL expression is not allowed');
+  return username;
+}
+
+function evaluatedGroups(evaluate: Evaluate, text: string): readonly string[] {
+  const doing = 'error evaluating group claim expression: ';
+  return textsOf(succeeded(evaluate('mapping', text), text, `oidc: ${doing}`), doing);
+}
+
+function evaluatedExtra(
+  evaluate: Evaluate,
+  { key = '', valueExpression: text = '' }: { readonly key?: string; readonly valueExpression?: string },
+): Extra {
+  const value = succeeded(evaluate('mapping', text), text, '');
+  return [key, textsOf(value, `error evaluating extra claim expression: ${text}: `)];
+}
+
+/** A text, or a list of them; empty ones count for nothing. */
+function textsOf(value: Value, doing: string): readonly string[] {
+  const found = value === null ? [] : isListValue(value) ? itemsOf(value) : [value];
+  if (!found.every((one) => typeof one === 'string')) {
+    throw refuse(`${doing}expression must return a string or a list of strings`);
+  }
+  return found.filter((one) => one !== '');
+}
+
+const isListValue = (value: Exclude<Value, null>): value is ListValue =>
+  typeof value === 'object' && 'kind' in value && value.kind === 'list';
+const itemsOf = (list: ListValue): readonly Value[] => Array.from({ length: list.size }, (_, at) => list.at(at));
+
+function succeeded(value: Value, text: string, doing: string): Value {
+  if (!(value instanceof Failure)) return value;
+  throw new AuthenticationError(`${doing}expression '${text}' resulted in error: ${value.message}`);
+}
+
+function textOf(claims: Claims, claim: string, doing: string): string {
+  if (!Object.hasOwn(claims, claim)) throw refuse(`${doing}: claim not present`);
+  const value = claims[claim];
+  if (value === null) return '';
+  if (typeof value !== 'string') throw refuse(`${doing}: ${mismatch(value, 'string')}`);
+  return value;
+}
+
+const mismatch = (value: unknown, type: string): string =>
+  `json: cannot unmarshal ${jsonKind(value as Json)} into Go value of type ${type}`;
