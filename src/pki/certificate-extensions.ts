@@ -238,10 +238,20 @@ function ipConstraintProblem(value: Buffer): string | undefined {
   return contiguous ? undefined : `IP constraint contained invalid mask ${mask.toString('hex')}`;
 }
 
-const mailbox = /^(?:[A-Za-z0-9!#$%&'*+\-/=?^_`{|}~]+(?:\.[A-Za-z0-9!#$%&'*+\-/=?^_`{|}~]+)*|"(?:[^"\\]|\\.)*")@(.+)$/;
+/** A quoted string, or atoms and dots in which everything may be escaped; what follows the `@` is the domain. */
+const mailbox =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters may be quoted
+  /^(?:"(?:[\x01-\x08\v\f\x0e-!#-[\]-\x7f]|\\[\x01-\t\v\f\x0e-\x7f])*"|((?:[\w!#$%&'*+\-/=?^`{|}~.]|\\.)+))@(.*)$/s;
 
-/** RFC 2821 mailbox: a dot-atom or a quoted string, and a domain. */
+/** RFC 2821 mailbox as Go reads it; the domain may be empty. */
 function isMailbox(text: string): boolean {
-  const domain = mailbox.exec(text)?.[1];
-  return domain !== undefined && isDomainName(domain, { constraint: false });
+  const [found, atoms, domain = ''] = mailbox.exec(text) ?? [];
+  if (found === undefined || !isDomainName(domain, { constraint: false })) return false;
+  return (
+    atoms === undefined ||
+    atoms
+      .replace(/\\(.)/gs, '$1')
+      .split('.')
+      .every((atom) => atom !== '')
+  );
 }
