@@ -12,6 +12,9 @@ const layouts = {
   local: '2006-01-02T15:04:05',
   seconds: '2006-01-02T15:04:05Z07:00',
   micros: '2006-01-02T15:04:05.000000Z07:00',
+  utcMinutes: '0601021504Z0700',
+  utc: '060102150405Z0700',
+  generalized: '20060102150405.999999999Z0700',
 } as const;
 const canonicalSeconds = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/;
 const zeroTime = -62_135_596_800_000;
@@ -39,39 +42,75 @@ export function canonicalMicroTime(text: string): string | null | { readonly wro
   return `${microTimestamp(milliseconds).slice(0, -4)}${String(micros).padStart(3, '0')}Z`;
 }
 
-/** What is wrong with a date, or with a time without a zone; undefined if nothing is. */
-export const timeProblem = (text: string, layout: 'date' | 'local'): string | undefined =>
-  parseTime(text, layout).wrong;
+/** What is wrong with a date, a time without a zone, or one of ASN.1's times; undefined if nothing is. */
+export const timeProblem = (
+  text: string,
+  layout: Exclude<keyof typeof layouts, 'seconds' | 'micros'>,
+): string | undefined => parseTime(text, layout).wrong;
 
-/** Parts of a layout in their order: what Go calls them, the digits they take, the literal that follows. */
-const parts = [
+interface Part {
+  /** What Go calls it. */
+  readonly name: string;
+  /** The digits it takes. */
+  readonly pattern: RegExp;
+  readonly range?: readonly [number, number, string];
+  /** The literal that follows. */
+  readonly after: string;
+}
+
+/** Parts of a layout in their order. */
+const parts: readonly Part[] = [
   { name: '2006', pattern: /^\d{4}/, after: '-' },
   { name: '01', pattern: /^\d\d/, after: '-', range: [1, 12, 'month'] },
   { name: '02', pattern: /^\d\d/, after: 'T' },
   { name: '15', pattern: /^\d\d?/, after: ':', range: [0, 23, 'hour'] },
   { name: '04', pattern: /^\d\d/, after: ':', range: [0, 59, 'minute'] },
   { name: '05', pattern: /^\d\d/, after: '', range: [0, 59, 'second'] },
-] as const;
-const dateParts = parts.slice(0, 3);
+];
+const joined = parts.map((part): Part => ({ ...part, after: '' }));
+const withShortYear: readonly Part[] = [{ name: '06', pattern: /^\d\d/, after: '' }, ...joined.slice(1)];
+const partsOf: Readonly<Record<keyof typeof layouts, readonly Part[]>> = {
+  date: parts.slice(0, 3),
+  local: parts,
+  seconds: parts,
+  micros: parts,
+  utcMinutes: withShortYear.slice(0, 5),
+  utc: withShortYear,
+  generalized: joined,
+};
+const zones = {
+  none: { name: '', pattern: /^/ },
+  colon: { name: 'Z07:00', pattern: /^(?:Z|([+-])(\d\d):(\d\d))/ },
+  joined: { name: 'Z0700', pattern: /^(?:Z|([+-])(\d\d)(\d\d))/ },
+} as const;
+const zoneOf: Readonly<Record<keyof typeof layouts, { readonly name: string; readonly pattern: RegExp }>> = {
+  date: zones.none,
+  local: zones.none,
+  seconds: zones.colon,
+  micros: zones.colon,
+  utcMinutes: zones.joined,
+  utc: zones.joined,
+  generalized: zones.joined,
+};
 
-/** Reads a whole text in RFC 3339, or the beginning of it that `form` is; `micros` insists on six fraction digits. */
+/** Reads a whole text of this form; `micros` insists on six fraction digits. ASN.1's are bytes, one unit each. */
 function parseTime(text: string, form: keyof typeof layouts): ParsedTime {
   const layout = layouts[form];
+  const zoneForm = zoneOf[form];
+  const quoted = (part: string): string => goTimeQuote(part, zoneForm === zones.joined ? 'latin1' : 'utf8');
   const complain = (rest: string, part: string): ParsedTime => ({
-    wrong: `parsing time ${goTimeQuote(text)} as ${goTimeQuote(layout)}: cannot parse ${goTimeQuote(rest)} as ${goTimeQuote(part)}`,
+    wrong: `parsing time ${quoted(text)} as ${quoted(layout)}: cannot parse ${quoted(rest)} as ${quoted(part)}`,
   });
-  const outOfRange = (name: string): ParsedTime => ({
-    wrong: `parsing time ${goTimeQuote(text)}: ${name} out of range`,
-  });
+  const outOfRange = (name: string): ParsedTime => ({ wrong: `parsing time ${quoted(text)}: ${name} out of range` });
 
   let rest = text;
   const numbers: number[] = [];
-  const wanted = form === 'date' ? dateParts : parts;
+  const wanted = partsOf[form];
   for (const part of wanted) {
     const digits = part.pattern.exec(rest)?.[0];
     if (digits === undefined) return complain(rest, part.name);
     const value = Number(digits);
-    if ('range' in part && (value < part.range[0] || value > part.range[1])) return outOfRange(part.range[2]);
+    if (part.range && (value < part.range[0] || value > part.range[1])) return outOfRange(part.range[2]);
     numbers.push(value);
     rest = rest.slice(digits.length);
     if (part === wanted.at(-1)) break;
@@ -85,20 +124,21 @@ function parseTime(text: string, form: keyof typeof layouts): ParsedTime {
     if (found === null) return complain(rest, '.000000');
     fraction = found[1] ?? '';
     rest = rest.slice(7);
-  } else if (form !== 'date') {
+  } else if (form !== 'date' && form !== 'utcMinutes') {
     fraction = /^[.,](\d+)/.exec(rest)?.[1] ?? '';
     if (fraction !== '') rest = rest.slice(fraction.length + 1);
   }
 
-  const zone = (form === 'date' || form === 'local' ? /^/ : /^(?:Z|([+-])(\d\d):(\d\d))/).exec(rest);
-  if (zone === null) return complain(rest, 'Z07:00');
+  const zone = zoneForm.pattern.exec(rest);
+  if (zone === null) return complain(rest, zoneForm.name);
   const [zoneText, sign, zoneHours, zoneMinutes] = zone;
   if (Number(zoneHours ?? 0) > 24) return outOfRange('time zone offset hour');
   if (Number(zoneMinutes ?? 0) > 60) return outOfRange('time zone offset minute');
   rest = rest.slice(zoneText.length);
-  if (rest !== '') return { wrong: `parsing time ${goTimeQuote(text)}: extra text: ${goTimeQuote(rest)}` };
+  if (rest !== '') return { wrong: `parsing time ${quoted(text)}: extra text: ${quoted(rest)}` };
 
-  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = numbers;
+  const [given = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = numbers;
+  const year = wanted[0]?.name !== '06' ? given : given < 69 ? 2000 + given : 1900 + given;
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
   if (day < 1 || date.getUTCDate() !== day) return outOfRange('day');
@@ -112,12 +152,12 @@ function parseTime(text: string, form: keyof typeof layouts): ParsedTime {
 }
 
 /** Go's `time` package quotes in its own way: bytes beyond ASCII one by one. */
-export function goTimeQuote(text: string): string {
+export function goTimeQuote(text: string, encoding: BufferEncoding = 'utf8'): string {
   let out = '"';
   for (const character of text) {
     if (character === '"' || character === '\\') out += `\\${character}`;
     else if (character >= ' ' && character < '\x80') out += character;
-    else for (const byte of Buffer.from(character)) out += `\\x${byte.toString(16).padStart(2, '0')}`;
+    else for (const byte of Buffer.from(character, encoding)) out += `\\x${byte.toString(16).padStart(2, '0')}`;
   }
   return `${out}"`;
 }

@@ -1,15 +1,23 @@
-import { quote } from '../api/go-text.js';
 import { type AlternativeNames, noAlternativeNames, readAlternativeNames } from './alternative-names.js';
 import { maxElements, oid, rightAligned } from './der.js';
-import { readGeneralizedTime, readUtcTime } from './der-time.js';
+import { asn1TimeProblem } from './der-time.js';
 import { decodeString } from './directory-string.js';
 import { type DistinguishedName, type NameAttribute, nameOf } from './distinguished-name.js';
 import { firstPemBlock } from './pem.js';
 import { PkiError } from './pki-error.js';
 import { type KeyMaterial, type PublicKey, readPublicKey } from './public-key.js';
 import { remembered } from './remembered.js';
-import { RequestReader, readBitString, readBoolean, readInteger, readOid, universal } from './request-reader.js';
-import { type SignatureAlgorithm, verifySignature } from './signature.js';
+import {
+  type AlgorithmIdentifier,
+  RequestReader,
+  readAlgorithm,
+  readBitString,
+  readBoolean,
+  readInteger,
+  readOid,
+  universal,
+} from './request-reader.js';
+import { verifySignature } from './signature.js';
 
 /** A PKCS#10 request (RFC 2986) that was read and whose own signature verified. */
 export interface CertificateRequest extends AlternativeNames {
@@ -102,7 +110,7 @@ interface Structure {
   readonly key: KeyMaterial;
   /** Each attribute whole. */
   readonly attributes: readonly Buffer[];
-  readonly algorithm: SignatureAlgorithm;
+  readonly algorithm: AlgorithmIdentifier;
   readonly signature: Buffer;
 }
 
@@ -113,10 +121,10 @@ function readStructure(contents: Buffer): Structure {
   readInteger(inner.field(shapes.version).contents);
   const subject = inner.any().whole;
   const info = new RequestReader(inner.field(shapes.publicKeyInfo).contents);
-  const keyAlgorithm = readAlgorithm(info);
+  const keyAlgorithm = readAlgorithm(info.field(shapes.algorithm));
   const key = rightAligned(readBitString(info.field(shapes.bits).contents));
   const attributes = new RequestReader(inner.field(shapes.attributes).contents).elements().map(({ whole }) => whole);
-  const algorithm = readAlgorithm(outer);
+  const algorithm = readAlgorithm(outer.field(shapes.algorithm));
   const signature = rightAligned(readBitString(outer.field(shapes.bits).contents));
   return {
     toBeSigned: toBeSigned.whole,
@@ -126,12 +134,6 @@ function readStructure(contents: Buffer): Structure {
     algorithm,
     signature,
   };
-}
-
-function readAlgorithm(reader: RequestReader): SignatureAlgorithm {
-  const members = new RequestReader(reader.field(shapes.algorithm).contents);
-  const oid = readOid(members.field(shapes.oid).contents);
-  return { oid, parameters: members.done ? Buffer.alloc(0) : members.any().whole };
 }
 
 function readSubject(der: Buffer): Pick<CertificateRequest, 'subject' | 'textless'> {
@@ -175,29 +177,10 @@ function checkOtherValue(tag: number, contents: Buffer): void {
   else if (tag === universal.integer) readInteger(contents);
   else if (tag === universal.bitString) readBitString(contents);
   else if (tag === universal.oid) readOid(contents);
-  else if (tag === universal.utcTime || tag === universal.generalizedTime) readNamedTime(tag, contents);
-}
-
-/** Times are no names either; a malformed one is told by its first part that is no number. */
-function readNamedTime(tag: number, contents: Buffer): void {
-  const text = contents.toString('latin1');
-  if (tag === universal.utcTime ? readUtcTime(text) : readGeneralizedTime(text)) return;
-  const [layout, parts] =
-    tag === universal.utcTime
-      ? (['060102150405Z0700', ['06', '01', '02', '15', '04', '05']] as const)
-      : (['20060102150405.999999999Z0700', ['2006', '01', '02', '15', '04', '05']] as const);
-  let rest = text;
-  for (const part of parts) {
-    const digits = rest.slice(0, part.length);
-    if (digits.length < part.length || !/^[0-9]+$/.test(digits)) {
-      throw new PkiError(
-        'parse',
-        `parsing time ${quote(text)} as "${layout}": cannot parse ${quote(rest)} as "${part}"`,
-      );
-    }
-    rest = rest.slice(part.length);
+  else if (tag === universal.utcTime || tag === universal.generalizedTime) {
+    const problem = asn1TimeProblem(contents, tag === universal.utcTime ? 'utc' : 'generalized');
+    if (problem !== undefined) throw new PkiError('parse', problem);
   }
-  throw new PkiError('parse', `parsing time ${quote(text)} as "${layout}": cannot parse ${quote(rest)} as "Z0700"`);
 }
 
 function readExtensions(attributes: readonly Buffer[]): readonly RequestedExtension[] {

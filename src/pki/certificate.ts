@@ -7,7 +7,7 @@ import { pemBlocks } from './pem.js';
 import { PkiError } from './pki-error.js';
 import { type PublicKey, readPublicKey } from './public-key.js';
 import { remembered } from './remembered.js';
-import type { SignatureAlgorithm } from './signature.js';
+import type { AlgorithmIdentifier } from './request-reader.js';
 
 /** An X.509 certificate (RFC 5280). Its signature, dates and chain are not judged. */
 export interface Certificate {
@@ -37,7 +37,7 @@ export interface Certificate {
   readonly authorityKeyId: Buffer | undefined;
   readonly alternativeNames: AlternativeNames;
   readonly toBeSigned: Buffer;
-  readonly signatureAlgorithm: SignatureAlgorithm;
+  readonly signatureAlgorithm: AlgorithmIdentifier;
   readonly signature: Buffer;
 }
 
@@ -143,7 +143,7 @@ function readVersion(tbs: DerCursor): number {
   return Number(version) + 1;
 }
 
-function readAlgorithm(contents: Buffer): SignatureAlgorithm {
+function readAlgorithm(contents: Buffer): AlgorithmIdentifier {
   const members = new DerCursor(contents);
   const oid = need(members.oid(), 'malformed OID');
   if (members.empty) return { oid, parameters: Buffer.alloc(0) };

@@ -1,3 +1,6 @@
+import { quote } from '../api/go-text.js';
+import { timeProblem } from '../api/go-time.js';
+
 /** UTCTime and GeneralizedTime (X.690 11.7 and 11.8, RFC 5280 4.1.2.5), with the zones that Go takes too. */
 
 const utcTime = /^(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)?(Z|[+-]\d{4})$/;
@@ -32,4 +35,23 @@ function zoneMinutes(zone: string): number | undefined {
   const minutes = Number(zone.slice(3, 5));
   if (hours > 24 || minutes > 59 || hours + minutes === 0) return undefined;
   return (zone.startsWith('-') ? -1 : 1) * (hours * 60 + minutes);
+}
+
+/** What encoding/asn1 says is wrong with a time, in Go's words; undefined if nothing is. */
+export function asn1TimeProblem(bytes: Buffer, form: 'utc' | 'generalized'): string | undefined {
+  const text = bytes.toString('latin1');
+  if (form === 'utc' && timeProblem(text, 'utcMinutes') === undefined) return notCanonical(text, '');
+  return timeProblem(text, form) ?? notCanonical(text, form === 'utc' ? '' : '.');
+}
+
+/** A time that can be read has to be written as Go would: without needless digits, and UTC as Z. */
+function notCanonical(text: string, point: '' | '.'): string | undefined {
+  const [, whole = '', digits = '', zone = ''] = /^(\d+)(?:[.,](\d{1,9})\d*)?(.*)$/.exec(text) ?? [];
+  const fraction = point && digits.replace(/0+$/, '');
+  const minutes = Number(zone.slice(1, 3)) * 60 + Number(zone.slice(3));
+  const offset = `${zone.charAt(0)}${String(Math.floor(minutes / 60)).padStart(2, '0')}${String(minutes % 60).padStart(2, '0')}`;
+  const written = `${whole}${fraction && `.${fraction}`}${minutes > 0 ? offset : 'Z'}`;
+  return written === text
+    ? undefined
+    : `asn1: time did not serialize back to the original value and may be invalid: given ${quote(text)}, but serialized as ${quote(written)}`;
 }

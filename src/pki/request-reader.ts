@@ -147,6 +147,15 @@ export class RequestReader {
     return undefined;
   }
 
+  /** The field in `[number]`, if that comes next. As in Go, where the `[number]` ends is not looked at. */
+  explicit(number: number, expected: Expected): Field | undefined {
+    const start = this.#at;
+    const header = this.done ? undefined : this.#header();
+    if (header?.class === 2 && header.tag === number && header.constructed) return this.field(expected);
+    this.#at = start;
+    return undefined;
+  }
+
   #mismatch(header: Header, expected: Expected): PkiError {
     const found = `{class:${header.class} tag:${header.tag} length:${header.length} isCompound:${header.constructed}}`;
     // Go prints the address of the tag here, which is no promise to anybody.
@@ -226,3 +235,18 @@ export function readBoolean(contents: Buffer): boolean {
   if (contents.length === 1 && contents[0] === 0xff) return true;
   throw syntaxError('invalid boolean');
 }
+
+export interface AlgorithmIdentifier {
+  /** Dotted object identifier. */
+  readonly oid: string;
+  /** The whole parameters element; empty if there is none. */
+  readonly parameters: Buffer;
+}
+
+/** What a field AlgorithmIdentifier holds; elements behind the parameters are not looked at. */
+export function readAlgorithm(field: Field | undefined): AlgorithmIdentifier {
+  const members = new RequestReader(field?.contents ?? Buffer.alloc(0));
+  const oid = readOid(members.field(objectIdentifier).contents);
+  return { oid, parameters: members.done ? Buffer.alloc(0) : members.any().whole };
+}
+const objectIdentifier = { tag: universal.oid, constructed: false, goType: 'ObjectIdentifier' } as const;

@@ -1,8 +1,9 @@
 import { constants, verify } from 'node:crypto';
-import { constructed, DerCursor, nothing, smallInteger, tags } from './der.js';
+import { DerCursor, nothing, tags } from './der.js';
 import { type MlDsa, mlDsaSets } from './ml-dsa.js';
 import { PkiError } from './pki-error.js';
 import { keyObject, type PublicKey } from './public-key.js';
+import { type AlgorithmIdentifier, RequestReader, readAlgorithm, universal } from './request-reader.js';
 
 /** Which signatures are verified, and with which words they fail (those of Go's crypto/x509 and crypto/rsa). */
 
@@ -37,22 +38,14 @@ const bareAlgorithms: ReadonlyMap<string, Algorithm> = new Map<string, Algorithm
 ]);
 const oidPss = '1.2.840.113549.1.1.10';
 const oidMgf1 = '1.2.840.113549.1.1.8';
-const pssHashes: ReadonlyMap<string, { readonly hash: 'sha256' | 'sha384' | 'sha512'; readonly salt: bigint }> =
-  new Map([
-    ['2.16.840.1.101.3.4.2.1', { hash: 'sha256', salt: 32n }],
-    ['2.16.840.1.101.3.4.2.2', { hash: 'sha384', salt: 48n }],
-    ['2.16.840.1.101.3.4.2.3', { hash: 'sha512', salt: 64n }],
-  ] as const);
+const pssHashes: ReadonlyMap<string, 'sha256' | 'sha384' | 'sha512'> = new Map([
+  ['2.16.840.1.101.3.4.2.1', 'sha256'],
+  ['2.16.840.1.101.3.4.2.2', 'sha384'],
+  ['2.16.840.1.101.3.4.2.3', 'sha512'],
+] as const);
 const saltBytes = { sha1: 20, sha256: 32, sha384: 48, sha512: 64 } as const;
 
-export interface SignatureAlgorithm {
-  /** Dotted object identifier. */
-  readonly oid: string;
-  /** The whole parameters element; empty if there is none. */
-  readonly parameters: Buffer;
-}
-
-function lookUp({ oid, parameters }: SignatureAlgorithm): Algorithm | undefined {
+function lookUp({ oid, parameters }: AlgorithmIdentifier): Algorithm | undefined {
   if (oid === oidPss) return pss(parameters);
   const bare = bareAlgorithms.get(oid);
   if (bare !== undefined) return parameters.length === 0 ? bare : undefined;
@@ -61,24 +54,30 @@ function lookUp({ oid, parameters }: SignatureAlgorithm): Algorithm | undefined 
 
 /** RSASSA-PSS (RFC 4055): one hash throughout, a salt of its length, the usual trailer; nothing else. */
 function pss(parameters: Buffer): Algorithm | undefined {
-  const members = new DerCursor(parameters).enter(tags.sequence);
-  const hash = members?.enter(constructed(0))?.enter(tags.sequence);
-  const mgf = members?.enter(constructed(1))?.enter(tags.sequence);
-  const salt = members?.enter(constructed(2))?.integer();
-  if (hash === undefined || mgf === undefined || salt === undefined) return undefined;
-  const trailer = members?.nextIs(constructed(3)) ? members.enter(constructed(3))?.integer() : Buffer.from([1]);
-  const hashOid = hash.oid();
-  if (mgf.oid() !== oidMgf1 || !isBareOrNull(hash) || trailer === undefined || !trailer.equals(Buffer.from([1]))) {
-    return undefined;
+  try {
+    const members = new RequestReader(new RequestReader(parameters).field(struct).contents);
+    const hash = readAlgorithm(members.explicit(0, struct));
+    const mask = readAlgorithm(members.explicit(1, struct));
+    const maskHash = readAlgorithm(new RequestReader(mask.parameters).field(struct));
+    const salt = members.explicit(2, integer)?.contents;
+    const trailer = members.explicit(3, integer)?.contents ?? usualTrailer;
+    const known = pssHashes.get(hash.oid);
+    const isUsual =
+      mask.oid === oidMgf1 &&
+      maskHash.oid === hash.oid &&
+      [hash, maskHash].every(({ parameters: none }) => none.length === 0 || none.equals(nothing)) &&
+      trailer.equals(usualTrailer);
+    return known && isUsual && salt?.equals(Buffer.from([saltBytes[known]]))
+      ? { key: 'RSA', hash: known, pss: true }
+      : undefined;
+  } catch (error) {
+    if (error instanceof PkiError) return undefined;
+    throw error;
   }
-  const mgfHash = mgf.enter(tags.sequence);
-  if (mgfHash === undefined || mgfHash.oid() !== hashOid || !isBareOrNull(mgfHash)) return undefined;
-  const known = pssHashes.get(hashOid ?? '');
-  return known !== undefined && smallInteger(salt) === known.salt
-    ? { key: 'RSA', hash: known.hash, pss: true }
-    : undefined;
 }
-const isBareOrNull = (cursor: DerCursor): boolean => cursor.empty || cursor.any()?.whole.equals(nothing) === true;
+const struct = { tag: universal.sequence, constructed: true, goType: '' } as const;
+const integer = { tag: universal.integer, constructed: false, goType: 'int' } as const;
+const usualTrailer = Buffer.from([1]);
 
 const ofMlDsa = (text: string) => ({ 'ML-DSA-44': text, 'ML-DSA-65': text, 'ML-DSA-87': text });
 const goTypes = {
@@ -110,7 +109,7 @@ function rsaProblem({ bits, raw, exponent = 0n }: PublicKey): string | undefined
 }
 
 export interface Signed {
-  readonly algorithm: SignatureAlgorithm;
+  readonly algorithm: AlgorithmIdentifier;
   /** The bytes that were signed, as received. */
   readonly data: Buffer;
   readonly signature: Buffer;

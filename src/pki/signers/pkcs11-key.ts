@@ -5,7 +5,8 @@ import { encode, nothing, oid, sequence, tags, unsignedInteger } from '../der.js
 import type { SigningKey } from '../key-pair.js';
 import { PkiError } from '../pki-error.js';
 import type { PublicKey } from '../public-key.js';
-import { type SignatureAlgorithm, verifySignature } from '../signature.js';
+import type { AlgorithmIdentifier } from '../request-reader.js';
+import { verifySignature } from '../signature.js';
 
 /**
  * A CA's private key in a token: a hardware module, or SoftHSM. It never leaves the token; the token signs. Needs the
@@ -57,7 +58,7 @@ const alreadyLoggedIn = 0x100;
 const mostSignatureBytes = 2_048;
 
 interface How {
-  readonly algorithm: SignatureAlgorithm;
+  readonly algorithm: AlgorithmIdentifier;
   readonly mechanism: number;
   prepare(data: Buffer): Buffer;
   finish(signature: Buffer): Buffer;
