@@ -17,7 +17,7 @@ import {
   readOid,
   universal,
 } from './request-reader.js';
-import { verifySignature } from './signature.js';
+import { type Signed, verifySignature } from './signature.js';
 
 /** A PKCS#10 request (RFC 2986) that was read and whose own signature verified. */
 export interface CertificateRequest extends AlternativeNames {
@@ -75,21 +75,30 @@ const shapes = {
  * as received. Throws nothing but PkiError, with Go's texts (`pem`, `parse`, `signature`). Time and memory are linear in
  * the length of the text, which callers bound; 10,000 values of a subject and as many alternative names are read.
  */
-export function readCertificateRequest(pem: Uint8Array | string): CertificateRequest {
+export const readCertificateRequest = (pem: Uint8Array | string): CertificateRequest => readRequestDer(derOf(pem));
+
+/** Like `readCertificateRequest` without verifying, for who is asked about a request before it is validated. */
+export const readUnverifiedRequest = (pem: Uint8Array | string): CertificateRequest => parsed(derOf(pem)).request;
+
+function derOf(pem: Uint8Array | string): Buffer {
   const block = firstPemBlock(pem);
   if (block === undefined || block.type !== 'CERTIFICATE REQUEST') {
     throw new PkiError('pem', 'PEM block type must be CERTIFICATE REQUEST');
   }
-  return readRequestDer(block.bytes);
+  return block.bytes;
 }
 
 /**
  * Like `readCertificateRequest`, for DER without PEM around it. A request is read by validation, approver and signer in
  * turn, and verifying it takes most of their time, so the latest are remembered.
  */
-export const readRequestDer: (der: Buffer) => CertificateRequest = remembered(readRequest);
+export const readRequestDer: (der: Buffer) => CertificateRequest = remembered((der) => {
+  const { request, signed } = parsed(der);
+  verifySignature(signed, request.publicKey);
+  return request;
+});
 
-function readRequest(der: Buffer): CertificateRequest {
+function parsed(der: Buffer): { readonly request: CertificateRequest; readonly signed: Signed } {
   const input = new RequestReader(der);
   const raw = readStructure(input.field(shapes.request).contents);
   if (!input.done) throw new PkiError('parse', 'asn1: syntax error: trailing data');
@@ -99,8 +108,10 @@ function readRequest(der: Buffer): CertificateRequest {
   const extensions = readExtensions(raw.attributes);
   const alternativeNames = extensions.find(({ oid }) => oid === oidSubjectAltName);
   const names = alternativeNames ? readAlternativeNames(alternativeNames.value) : noAlternativeNames;
-  verifySignature({ algorithm: raw.algorithm, data: raw.toBeSigned, signature: raw.signature }, publicKey);
-  return { subject, publicKey, extensions, textless, attributes: raw.attributes, ...names };
+  return {
+    request: { subject, publicKey, extensions, textless, attributes: raw.attributes, ...names },
+    signed: { algorithm: raw.algorithm, data: raw.toBeSigned, signature: raw.signature },
+  };
 }
 
 interface Structure {

@@ -20,7 +20,7 @@ import { wellKnownSigner } from '../../api/well-known-signers.js';
 import type { Authorizer } from '../../auth/authorizer.js';
 import { nodeIdentity } from '../../auth/node/node-identity.js';
 import type { ObjectSource } from '../../auth/object-source.js';
-import { readCertificateRequest } from '../../pki/certificate-request.js';
+import { readUnverifiedRequest } from '../../pki/certificate-request.js';
 import { PkiError } from '../../pki/pki-error.js';
 import type { AdmissionAttributes, AdmissionStep } from '../admission-step.js';
 import { admissionSubject } from '../admission-subject.js';
@@ -301,7 +301,7 @@ const requestRule: Rule = async ({ node, attributes, domains }) => {
   const signer = wellKnownSigner(signerName, domains);
   if (signer !== 'node-client' && signer !== 'node-serving') return undefined;
   try {
-    const { subject } = readCertificateRequest(Buffer.from(request ?? '', 'base64'));
+    const { subject } = readUnverifiedRequest(Buffer.from(request ?? '', 'base64'));
     return subject.commonName === `system:node:${node}`
       ? undefined
       : `can only create a node CSR with CN=system:node:${node}`;

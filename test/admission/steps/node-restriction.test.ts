@@ -10,6 +10,7 @@ import { Pods } from '../../../src/api/kinds/pod.js';
 import { ServiceAccounts } from '../../../src/api/kinds/service-account.js';
 import type { ApiObject, ObjectMeta, ResourceType } from '../../../src/api/object.js';
 import type { AccessAttributes } from '../../../src/auth/authorizer.js';
+import { encodePem, firstPemBlock } from '../../../src/pki/pem.js';
 import { testRequest } from '../../../src/testing/certificates.js';
 import { FixedObjects } from '../../auth/fixed-objects.js';
 
@@ -386,6 +387,17 @@ describe('certificate requests', () => {
     const spec = { signerName: 'kubernetes.io/kubelet-serving', request: 'eA==' };
     expect(await refusal(CertificateSigningRequests, { metadata: { name: 'r' }, spec })).toMatch(
       /^unable to parse csr: /,
+    );
+  });
+
+  test('that the wrong key signed are judged by their subject, and left to validation', async () => {
+    const { pem } = await testRequest({ commonName: 'system:node:n2' });
+    const broken = Buffer.from(firstPemBlock(pem)?.bytes ?? '');
+    broken[broken.length - 1] = (broken.at(-1) ?? 0) ^ 1;
+    const request = Buffer.from(encodePem('CERTIFICATE REQUEST', broken)).toString('base64');
+    const spec = { signerName: 'kubernetes.io/kubelet-serving', request };
+    expect(await refusal(CertificateSigningRequests, { metadata: { name: 'r' }, spec })).toBe(
+      'can only create a node CSR with CN=system:node:n1',
     );
   });
 });
