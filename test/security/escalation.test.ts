@@ -440,6 +440,11 @@ test('certificates are approved, and signed, only by those who may speak for the
         { type: 'merge', body: json({ status: { conditions: [{ ...approved, type: 'Failed' }] } }) },
       ),
   ).rejects.toThrow('user not permitted to sign requests');
+  await expect(
+    requests
+      .subresource('status')
+      .patch({ name: 'bob' }, { type: 'merge', body: json({ status: { certificate: '' } }) }),
+  ).rejects.toThrow('user not permitted to sign requests');
 });
 
 test('in the end eve holds what she held', async () => {

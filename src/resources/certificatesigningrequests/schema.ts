@@ -85,6 +85,7 @@ const status = struct(
       description: 'Decisions about the request. Approved, Denied and Failed stay once set.',
     }),
     certificate: field(2, bytes(), {
+      keepsEmpty: true,
       description: 'PEM of the certificate, then of intermediates. Stays once set.',
     }),
   },

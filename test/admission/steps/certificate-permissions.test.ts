@@ -110,6 +110,7 @@ describe('signing', () => {
     ['nothing', {}, 'allowed'],
     ['metadata', { metadata: { name: 'a', labels: { a: 'b' } } }, 'allowed'],
     ['a certificate', { status: { certificate: 'eA==' } }, refusal],
+    ['a certificate of no bytes', { status: { certificate: '' } }, refusal],
     ['a condition', { status: { conditions: [condition] } }, refusal],
     ['an empty list', { status: { conditions: [] } }, 'allowed'],
   ])('a change of %s', async (_, change, expected) => {
