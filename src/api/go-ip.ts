@@ -11,10 +11,10 @@ export interface GoAddress {
 
 type Wrong = { readonly wrong: string };
 
-/** An address, or Go's complaint (`ParseAddr("x"): unable to parse IP`). */
-export function parseAddress(text: string): GoAddress | Wrong {
+/** An address, or Go's complaint (`ParseAddr("x"): unable to parse IP`). `quoted`: for a text whose units are bytes. */
+export function parseAddress(text: string, quoted: (part: string) => string = quote): GoAddress | Wrong {
   const complain = (problem: string, at = ''): Wrong => ({
-    wrong: `ParseAddr(${quote(text)}): ${problem}${at === '' ? '' : ` (at ${quote(at)})`}`,
+    wrong: `ParseAddr(${quoted(text)}): ${problem}${at === '' ? '' : ` (at ${quoted(at)})`}`,
   });
   const telling = /[.:%]/.exec(text)?.[0];
   if (telling === '.') {

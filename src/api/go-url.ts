@@ -1,5 +1,5 @@
 import { parseAddress } from './go-ip.js';
-import { quote, quoteBytes } from './go-text.js';
+import { quoteBytes } from './go-text.js';
 
 /**
  * Reads URLs as Go's `net/url` does: what it takes and how it complains, because clients see both. Linear in the length.
@@ -75,6 +75,7 @@ export function queryValues(rawQuery: string): ReadonlyMap<string, readonly stri
 const beyondAscii = /[^\x00-\x7f]/;
 const asBytes = (text: string): string => (beyondAscii.test(text) ? Buffer.from(text).toString('latin1') : text);
 const asText = (bytes: string): string => (beyondAscii.test(bytes) ? Buffer.from(bytes, 'latin1').toString() : bytes);
+const quoted = (bytes: string): string => quoteBytes(Buffer.from(bytes, 'latin1'));
 
 class UrlProblem extends Error {
   override readonly name = 'UrlProblem';
@@ -85,7 +86,7 @@ function attempt<T extends object>(url: string, read: () => T): T | Wrong {
     return read();
   } catch (error) {
     if (!(error instanceof UrlProblem)) throw error;
-    return { wrong: `parse ${quote(asText(url))}: ${error.message}` };
+    return { wrong: `parse ${quoted(url)}: ${error.message}` };
   }
 }
 
@@ -166,7 +167,7 @@ function readHost(scheme: string, host: string): string {
 }
 
 function checkPort(port: string): void {
-  if (!optionalPort.test(port)) throw new UrlProblem(`invalid port ${quote(asText(port))} after host`);
+  if (!optionalPort.test(port)) throw new UrlProblem(`invalid port ${quoted(port)} after host`);
 }
 
 /** An IPv6 address in brackets, perhaps with a zone behind `%25`. */
@@ -181,7 +182,7 @@ function readLiteral(host: string): string {
     zoneAt < 0
       ? unescaped(inner, 'host')
       : unescaped(inner.slice(0, zoneAt), 'host') + unescaped(inner.slice(zoneAt), 'zone');
-  const address = parseAddress(asText(name));
+  const address = parseAddress(name, quoted);
   if ('wrong' in address) throw new UrlProblem(`invalid host: ${address.wrong}`);
   if (address.bytes.length === 4) throw new UrlProblem('invalid IP-literal');
   return `[${name}]${port}`;
@@ -226,15 +227,14 @@ function unescaped(text: string, part: Part): string {
   const parts: string[] = [];
   let done = 0;
   for (const { index, 0: found } of text.matchAll(unusual[isHost ? 'host' : 'other'])) {
-    if (found !== '%') throw new UrlProblem(`invalid character ${quote(found)} in host name`);
+    if (found !== '%') throw new UrlProblem(`invalid character ${quoted(found)} in host name`);
     const triplet = text.slice(index, index + 3);
-    if (!/^%[0-9A-Fa-f]{2}$/.test(triplet))
-      throw new UrlProblem(`invalid URL escape ${quoteBytes(Buffer.from(triplet, 'latin1'))}`);
+    if (!/^%[0-9A-Fa-f]{2}$/.test(triplet)) throw new UrlProblem(`invalid URL escape ${quoted(triplet)}`);
     const byte = String.fromCharCode(Number.parseInt(triplet.slice(1), 16));
     const isAllowed =
       triplet === '%25' ||
       (part === 'zone' ? byte === ' ' || byte.search(toEscape.host) < 0 : part !== 'host' || byte >= '\x80');
-    if (!isAllowed) throw new UrlProblem(`invalid URL escape ${quoteBytes(Buffer.from(triplet, 'latin1'))}`);
+    if (!isAllowed) throw new UrlProblem(`invalid URL escape ${quoted(triplet)}`);
     parts.push(text.slice(done, index), byte);
     done = index + 3;
   }

@@ -47,6 +47,13 @@ test.each([
   ['http://a[b]/', { wrong: 'parse "http://a[b]/": invalid IP-literal' }],
   ['http://[1.2.3.4]/', { wrong: 'parse "http://[1.2.3.4]/": invalid IP-literal' }],
   ['http://[x]/', { wrong: 'parse "http://[x]/": invalid host: ParseAddr("x"): unable to parse IP' }],
+  [
+    'http://[%fe::1]/',
+    {
+      wrong:
+        'parse "http://[%fe::1]/": invalid host: ParseAddr("\\xfe::1"): each colon-separated field must have at least one digit (at "\\xfe::1")',
+    },
+  ],
   ['http://h/%4é', { wrong: 'parse "http://h/%4é": invalid URL escape "%4\\xc3"' }],
 ])('%j', (text, expected) => {
   expect(parseGoUrl(text)).toMatchObject(expected);
