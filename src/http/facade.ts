@@ -88,6 +88,7 @@ class ReceivedRequest implements ApiRequest {
   readonly auditId: string;
   readonly remoteAddress: string;
   record: ApiRequest['record'];
+  latencies: ApiRequest['latencies'];
   readonly #exchange: Exchange;
   readonly #cancellation: Cancellation;
   #body: Promise<RequestBody> | undefined;
