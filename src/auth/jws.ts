@@ -52,23 +52,29 @@ export interface JwsHeader {
   readonly crit?: unknown;
 }
 
-/** undefined for what is no token: not three parts of unpadded base64url, header or payload no JSON object. */
+/**
+ * undefined for what is no token: not three parts of unpadded base64url, header or payload no JSON object.
+ * White space counts nowhere, as in go-jose; within the payload only ends of lines may stand, as in Go's base64.
+ */
 export function parseToken(token: string): UnverifiedToken | undefined {
-  const parts = token.split('.', 4);
+  const parts = token.split('.', 4).map((part, at) => part.replace(at === 1 ? /[\r\n]/g : /\p{White_Space}/gu, ''));
   if (parts.length !== 3) return undefined;
   const [header, payload, signature] = parts.map(decode);
   if (header === undefined || payload === undefined || signature === undefined) return undefined;
-  const { alg, kid, crit } = jsonObject(header) ?? {};
-  if (typeof alg !== 'string' || (kid !== undefined && typeof kid !== 'string')) return undefined;
-  const claims = jsonObject(payload);
-  if (claims === undefined) return undefined;
+  const [head, claims] = [jsonObject(header), jsonObject(payload)];
+  if (head === undefined || claims === undefined) return undefined;
+  const { alg, kid, crit } = head;
+  if (!isTextOrNone(alg) || !isTextOrNone(kid)) return undefined;
   return {
-    header: { alg, ...(kid === undefined ? {} : { kid }), ...(crit === undefined ? {} : { crit }) },
+    header: { alg: alg ?? '', ...(kid ? { kid } : {}), ...(crit === undefined ? {} : { crit }) },
     claims,
-    signed: Buffer.from(token.slice(0, token.lastIndexOf('.')), 'latin1'),
+    signed: Buffer.from(`${parts[0]}.${parts[1]}`, 'latin1'),
     signature,
   };
 }
+
+const isTextOrNone = (value: unknown): value is string | null | undefined =>
+  typeof value === 'string' || value === null || value === undefined;
 
 function decode(part: string): Buffer | undefined {
   if (!/^[A-Za-z0-9_-]*$/.test(part) || part.length % 4 === 1) return undefined;

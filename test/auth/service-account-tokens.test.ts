@@ -248,6 +248,14 @@ describe('forgeries', () => {
     ['a fourth part', `${issueNow()}.x`, undefined],
     ['two parts', `${encoded(header)}.${encoded(payload)}`, undefined],
     ['a letter in front', `x${issueNow()}`, undefined],
+    ['a space within the payload', issueNow().replace('.', '. '), undefined],
+    ['a header that says nothing', `${encoded({})}.${encoded(payload)}.${signature(issueNow())}`, badSignature],
+    [
+      'a header of nulls',
+      `${encoded({ alg: null, kid: null })}.${encoded(payload)}.${signature(issueNow())}`,
+      badSignature,
+    ],
+    ['a number for an algorithm', `${encoded({ alg: 5 })}.${encoded(payload)}.${signature(issueNow())}`, undefined],
     ['issuer unknown', signToken({ ...payload, iss: 'https://evil.example.com' }, signer), undefined],
     ['issuer no text', signToken({ ...payload, iss: [issuer] }, signer), undefined],
     ['opaque', 'opaque', undefined],
@@ -268,6 +276,14 @@ describe('forgeries', () => {
     const head = { ...decoded(token)[0], jwk: other.publicKey.export({ format: 'jwk' }) };
     return `${encoded(head)}.${token.split('.').slice(1).join('.')}`;
   }
+
+  test.each([
+    ['in front', (token: string) => `\t${token}`],
+    ['behind', (token: string) => `${token}\n\u2003`],
+    ['within the header and the signature', (token: string) => token.replaceAll('.', '\n.\n')],
+  ])('white space %s is none of a token', async (_where, spaced) => {
+    expect(await verify(spaced(issueNow()))).toBeDefined();
+  });
 
   test('no mutation of a token is ever accepted, and none does harm', async () => {
     const token = issue();
