@@ -150,25 +150,22 @@ const resourceText = ({ group, plural }: Subject): string => (group === '' ? plu
 const detailsOf = ({ group, plural, name }: Subject): StatusDetails => ({
   ...(name ? { name } : {}),
   ...(group ? { group } : {}),
-  kind: plural,
+  ...(plural ? { kind: plural } : {}),
 });
 
 export const badRequest = (message: string): ApiError => new ApiError({ reason: 'BadRequest', message });
 export const unauthorized = (): ApiError => new ApiError({ reason: 'Unauthorized', message: 'Unauthorized' });
 
-/** Refused: `plural.group "name" is forbidden: why`. */
-export const forbidden = (subject: Subject, why: string, causes?: readonly StatusCause[]): ApiError =>
-  new ApiError({
+/** Refused: `plural.group "name" is forbidden: why`, or `forbidden: why` where a path names no resource. */
+export const forbidden = (subject: Subject, why: string, causes?: readonly StatusCause[]): ApiError => {
+  const resource = resourceText(subject);
+  const what = subject.name ? `${resource} ${quote(subject.name)}` : resource;
+  return new ApiError({
     reason: 'Forbidden',
-    message: subject.name
-      ? `${resourceText(subject)} ${quote(subject.name)} is forbidden: ${why}`
-      : `${resourceText(subject)} is forbidden: ${why}`,
+    message: resource === '' ? `forbidden: ${why}` : `${what} is forbidden: ${why}`,
     details: { ...detailsOf(subject), ...(causes ? { causes } : {}) },
   });
-
-/** A path that names no resource was refused. */
-export const forbiddenPath = (why: string): ApiError =>
-  new ApiError({ reason: 'Forbidden', message: `forbidden: ${why}`, details: {} });
+};
 
 export const notFound = (subject: Subject): ApiError =>
   new ApiError({

@@ -1,4 +1,4 @@
-import { type ApiError, forbidden, forbiddenPath, internalError } from '../api/errors.js';
+import { type ApiError, forbidden, internalError } from '../api/errors.js';
 import { entitiesFor, quote } from '../api/go-text.js';
 import type { AccessAttributes, Decision } from './authorizer.js';
 
@@ -19,7 +19,6 @@ function denialText(attributes: AccessAttributes): string {
 export function accessDenied(attributes: AccessAttributes, why: string): ApiError {
   const sentence = denialText(attributes);
   const text = why === '' ? sentence : `${sentence}: ${why}`;
-  if (attributes.path !== undefined) return forbiddenPath(text);
   return forbidden({ group: attributes.group, plural: attributes.resource, name: attributes.name }, text);
 }
 

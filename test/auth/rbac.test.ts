@@ -288,7 +288,11 @@ describe('denials', () => {
       { subresource: 'token', resource: 'serviceaccounts', name: 'x' },
       'serviceaccounts "x" is forbidden: User "alice" cannot get resource "serviceaccounts/token" in API group "" at the cluster scope',
     ],
-    [{ path: '/x' }, 'forbidden: User "alice" cannot get path "/x"'],
+    [
+      { resource: '', name: 'x' },
+      'forbidden: User "alice" cannot get resource "" in API group "" at the cluster scope',
+    ],
+    [{ resource: '', path: '/x' }, 'forbidden: User "alice" cannot get path "/x"'],
     [
       { user: { username: 'a<b>&\'c"', groups: [] } },
       'pods is forbidden: User "a&lt;b&gt;&amp;\'c\\"" cannot get resource "pods" in API group "" at the cluster scope',
