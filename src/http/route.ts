@@ -1,3 +1,4 @@
+import querystring from 'node:querystring';
 import { type Query, readBoolean } from '../api/options.js';
 import { selectedName } from '../api/selectors.js';
 import type { RequestInfo } from '../apiserver/request.js';
@@ -122,13 +123,9 @@ export class UnreadablePath extends Error {
   override readonly name = 'UnreadablePath';
 }
 
-/** Percent-decoded path, left as it is if that is not UTF-8. `%2F` becomes a separator like any other. */
+/** Percent-decoded path; bytes that are not UTF-8 become replacement characters, and `%2F` a separator like any other. */
 export function decodePath(path: string): string {
   if (!path.includes('%')) return path;
   if (badEscape.test(path)) throw new UnreadablePath(path);
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
+  return querystring.unescape(path);
 }

@@ -23,6 +23,7 @@ test.each<[string, string, AskOptions, number, string]>([
   ['GET', '/b?export=false', {}, 200, ''],
   // A name is looked at before the version of what has it.
   ['GET', '/a%25b?resourceVersion=x', {}, 400, 'Name parameter invalid: "a%b": may not contain \'%\''],
+  ['GET', '/%FFb%C3', {}, 404, 'configmaps "\ufffdb\ufffd" not found'],
   // Numbers and selectors are read before they are held against each other.
   ['GET', '?limit=', {}, 400, 'strconv.ParseInt: parsing "": invalid syntax'],
   ['GET', '?timeoutSeconds=&labelSelector=(', {}, 400, 'strconv.ParseInt: parsing "": invalid syntax'],
