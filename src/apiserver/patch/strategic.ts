@@ -167,7 +167,8 @@ function orderList(out: Record<string, Json>, patch: JsonObject, name: string, s
   const isMap = isObject((live ?? [])[0] ?? (given ?? [])[0] ?? null);
   const key = isMap && how.key !== '' ? how.key : undefined;
   if (key !== undefined) checkPlaces(merged, order, key);
-  const places = key === undefined || given === undefined ? (live ?? []) : placesAfter(live ?? [], given, key);
+  const isMerged = key !== undefined && live !== undefined && given !== undefined;
+  const places = isMerged ? placesAfter(live, given, key) : (live ?? []);
   setMember(out, target, sortInto(merged, { order, live: places, key }));
   return target;
 }

@@ -206,6 +206,12 @@ describe('directives', () => {
       { '$setElementOrder/tags': ['b', 'a'], tags: ['b', 'a'] },
       { tags: ['b', 'a'] },
     ],
+    [
+      '$setElementOrder of a list that is new, with a deletion of nothing',
+      {},
+      { '$setElementOrder/items': [{ name: 'x' }], items: [{ name: 'x' }, { $patch: 'delete' }] },
+      { items: [{ name: 'x' }] },
+    ],
     ['$setElementOrder of nothing', {}, { '$setElementOrder/tags': ['b'] }, {}],
     [
       'unlisted live items keep their place',
