@@ -41,15 +41,10 @@ export function sortInto(
   const before = ordered(live, key);
   const placeIn = (places: ReadonlyMap<Json | undefined, number>, item: Json): number =>
     places.get(identityOf(item, key)) ?? -1;
-  const byPlace =
-    (places: ReadonlyMap<Json | undefined, number>) =>
-    (a: Json, b: Json): number => {
-      const left = placeIn(places, a);
-      const right = placeIn(places, b);
-      return left < 0 || right < 0 ? 0 : left - right;
-    };
-  const named = items.filter((item) => placeIn(wanted, item) >= 0).sort(byPlace(wanted));
-  const others = items.filter((item) => placeIn(wanted, item) < 0).sort(byPlace(before));
+  const isNamed = (item: Json): boolean => placeIn(wanted, item) >= 0;
+  const named = items.filter(isNamed).sort((a, b) => placeIn(wanted, a) - placeIn(wanted, b));
+  const unnamed = items.filter((item) => !isNamed(item));
+  const others = sorted(unnamed, (item) => placeIn(before, item));
 
   const out: Json[] = [];
   let n = 0;
@@ -65,6 +60,24 @@ export function sortInto(
     out.push(other);
   }
   return [...out, ...named.slice(n)];
+}
+
+/**
+ * Kubernetes calls an item without a place less than every other, and every other less than it. Go sorts up to twenty
+ * items by insertion, which brings such an item to the front, and others before it.
+ */
+function sorted(items: readonly Json[], placeOf: (item: Json) => number): readonly Json[] {
+  if (items.length > 20) {
+    const byPlace = (a: number, b: number): number => (a < 0 || b < 0 ? 0 : a - b);
+    return items.toSorted((a, b) => byPlace(placeOf(a), placeOf(b)));
+  }
+  const out: Json[] = [];
+  for (const item of items) {
+    const place = placeOf(item);
+    const isBefore = (other: Json): boolean => place >= 0 && placeOf(other) >= 0 && placeOf(other) <= place;
+    out.splice(out.findLastIndex(isBefore) + 1, 0, item);
+  }
+  return out;
 }
 
 /** Each value once. */

@@ -200,6 +200,8 @@ function checkPlaces(items: readonly Json[], order: readonly Json[], key: string
 /** The items a patch has must come in the order it asks for. What is a directive may not follow the last of them, unless it deletes. */
 function checkOrder(given: readonly Json[], order: readonly Json[], key: string): void {
   if (order.length === 0 || given.length === 0) return;
+  const stray = key === '' ? undefined : given.find((item) => !isObject(item));
+  if (stray !== undefined) throw wrongType('map[string]interface {}', stray);
   const items = given.filter((item) => !(isObject(item) && item[directive] === 'delete'));
   const directs = (item: Json): boolean => isObject(item) && Object.hasOwn(item, directive);
   let at = 0;

@@ -207,6 +207,17 @@ describe('directives', () => {
       { tags: ['b', 'a'] },
     ],
     [
+      'an empty $setElementOrder, in which what is new has no place',
+      { items: [{ name: 'x' }, { name: 'y' }], tags: ['t'] },
+      {
+        '$setElementOrder/items': [],
+        items: [{ name: 'a' }, { name: 'y' }, { name: 'b' }],
+        '$setElementOrder/tags': [],
+        tags: ['u', 'v'],
+      },
+      { items: [{ name: 'b' }, { name: 'x' }, { name: 'y' }, { name: 'a' }], tags: ['t', 'v', 'u'] },
+    ],
+    [
       '$setElementOrder of a list that is new, with a deletion of nothing',
       {},
       { '$setElementOrder/items': [{ name: 'x' }], items: [{ name: 'x' }, { $patch: 'delete' }] },
@@ -315,6 +326,13 @@ test.each<[string, JsonObject, Json, number, string]>([
     { '$setElementOrder/tags': ['d'], tags: ['x'] },
     500,
     "The order in patch list:\n[x]\n doesn't match $setElementOrder list:\n[d]\n",
+  ],
+  [
+    'an order of items, one of which is none',
+    {},
+    { '$setElementOrder/items': [{ name: 'y' }], items: [{ name: 'x' }, null] },
+    500,
+    'expected a map[string]interface {}, but received a %!s(<nil>)',
   ],
   [
     'a replacement after the last item in the order',
