@@ -246,9 +246,9 @@ function targetOf(name: string, bad: () => ApiError): string {
   return name.slice(slash + 1);
 }
 
-/** A value where there was none: nulls of maps and maps with a directive go. */
+/** A value where there was none: nulls of maps go, and then maps with a directive. */
 function fresh(value: Json, later: Postponed): Json | undefined {
-  return isObject(value) && Object.hasOwn(value, directive) ? undefined : cleaned(value, later);
+  return isObject(value) && (value[directive] ?? null) !== null ? undefined : cleaned(value, later);
 }
 function cleaned(value: Json, later: Postponed): Json {
   if (isList(value)) return withoutDirectives(value);

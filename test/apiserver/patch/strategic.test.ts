@@ -113,6 +113,7 @@ describe('merging', () => {
         ],
       },
     ],
+    ['a directive of null is none in what is new', {}, { spec: { $patch: null, b: 'x' } }, { spec: { b: 'x' } }],
     ['what is new loses its nulls', {}, { spec: { a: null, b: 'x' } }, { spec: { b: 'x' } }],
     ['another type takes the place', { data: { a: '1' } }, { data: 'x' }, { data: 'x' }],
     ['letter case of names does not matter to the strategy', { Tags: ['a'] }, { Tags: ['b'] }, { Tags: ['b', 'a'] }],
