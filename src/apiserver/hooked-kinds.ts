@@ -52,7 +52,7 @@ export function hookedKinds(catalogue: () => Catalogue): HookedKinds {
       const apiVersion = groupVersion(kind);
       const isCustom = definition?.reader !== undefined;
       if (definition === undefined || (isCustom ? !isKind(definition, kind) : object.kind !== kind.kind)) {
-        throw internalError(`unable to convert to ${apiVersion}, Kind=${kind.kind}`);
+        throw untyped(`unable to convert to ${apiVersion}, Kind=${kind.kind}`);
       }
       if (object.apiVersion === apiVersion) return object;
       const { versions, codec } = definition;

@@ -17,7 +17,7 @@ import {
   requested,
   type Seen,
   type SeenAs,
-  seenAs,
+  shownTo,
 } from './seen.js';
 
 /** A hook that is to be asked, and in which version it sees the request. */
@@ -90,7 +90,7 @@ export async function invocationOf(
   const conditions = webhook.matchConditions ?? [];
   if (conditions.length === 0) return { hook, as };
   const { clock, metrics, sort, turns } = parts;
-  const seen = await seenAs(parts.kinds, current, as);
+  const seen = await shownTo(sort, parts.kinds, current, as);
   const begun = clock.now();
   const verdict = await parts.evaluate(conditions, { attributes, seen, turns });
   metrics?.judged({

@@ -8,7 +8,7 @@ import { type Answered, ask, HookFailed, isOver, type WebhookParts } from './ask
 import type { Hook } from './hooks.js';
 import { invocationOf, isExempt, type RequestMatchParts } from './matching.js';
 import { settled } from './outcome.js';
-import { requested, type Seen, seenAs } from './seen.js';
+import { requested, type Seen, seenAs, shownTo } from './seen.js';
 
 const name = 'MutatingAdmissionWebhook';
 
@@ -82,7 +82,7 @@ async function run(
   for (const [index, hook] of parts.hooks().entries()) {
     const invocation = await invocationOf(hook, attributes, current, matching);
     if (invocation === undefined || (isRepeat && !reinvocation.isDue(hook))) continue;
-    const seen = await seenAs(kinds, current, invocation.as);
+    const seen = await shownTo('admit', kinds, current, invocation.as);
     const notes = annotator(attributes, parts.api, { hook, round: rounds.current, index });
     let isChanged = false;
     const outcome = await settled(hook, 'admit', attributes, parts, async () => {

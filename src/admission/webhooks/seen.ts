@@ -1,5 +1,7 @@
+import { ApiError, internalError } from '../../api/errors.js';
 import type { ApiObject, JsonObject, ResourceType } from '../../api/object.js';
 import type { AdmissionAttributes } from '../admission-step.js';
+import type { HookSort } from './metrics.js';
 
 /** A version of a resource, and the kind that its objects, or those of a subresource, are of there. */
 export interface SeenAs {
@@ -57,6 +59,20 @@ export async function seenAs(kinds: HookedKinds, seen: Seen, as: SeenAs): Promis
   const convert = async (object: ApiObject | undefined): Promise<ApiObject | undefined> =>
     object === undefined ? undefined : kinds.convert(object, as);
   return { as, object: await convert(seen.object), previous: await convert(seen.previous) };
+}
+
+/**
+ * The same for a webhook. That its version cannot be had is no failure of the webhook, so no failurePolicy lets it pass;
+ * webhooks that mutate are in Kubernetes two calls away from the conversion, each of which says that it is internal.
+ */
+export async function shownTo(sort: HookSort, ...given: Parameters<typeof seenAs>): Promise<Seen> {
+  try {
+    return await seenAs(...given);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const told = internalError(error.message, error);
+    throw sort === 'admit' ? internalError(told.message, told) : told;
+  }
 }
 
 const isSameKind = (a: SeenAs['kind'], b: SeenAs['kind']): boolean =>

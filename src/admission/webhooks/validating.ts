@@ -5,7 +5,7 @@ import type { AdmissionAttributes, AdmissionStep } from '../admission-step.js';
 import { ask, isOver, type WebhookParts } from './ask.js';
 import { type Invocation, invocationOf, isExempt, type RequestMatchParts } from './matching.js';
 import { settled } from './outcome.js';
-import { requested, type Seen, type SeenAs, seenAs } from './seen.js';
+import { requested, type Seen, type SeenAs, shownTo } from './seen.js';
 
 /** Webhooks that may refuse what is written: those whose rules fit are asked all at once, and the first no counts. */
 export const validatingWebhooks = (parts: WebhookParts): AdmissionStep => ({
@@ -27,7 +27,7 @@ async function validate(attributes: AdmissionAttributes, parts: WebhookParts): P
     const invocation = await invocationOf(hook, attributes, current, matching);
     if (invocation === undefined) continue;
     const key = keyOf(invocation.as);
-    const seen = versions.get(key) ?? (await seenAs(parts.kinds, current, invocation.as));
+    const seen = versions.get(key) ?? (await shownTo('validating', parts.kinds, current, invocation.as));
     versions.set(key, seen);
     calls.push({ invocation, seen });
   }

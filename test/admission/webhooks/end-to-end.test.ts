@@ -748,6 +748,32 @@ describe('versions that a webhook converts', () => {
     }
     expect(await in2().get(key('one'))).toMatchObject({ spec: { hostPort: 'h:1' } });
   });
+
+  test.each([
+    ['a mutating', MutatingWebhookConfigurations, 'Internal error occurred: '],
+    ['a validating', ValidatingWebhookConfigurations, ''],
+  ] as const)('that one cannot be had for %s webhook is an internal error', async (_, type, prefix) => {
+    const message = `${prefix}conversion for example.com/v1, Kind=Gadget failed: conversion webhook for /, Kind= failed: not today`;
+    const refused = async (): Promise<void> => {
+      const create = in1().create(gadget('unseen', 'v1', { host: 'h', port: '1' }), { dryRun: true });
+      await expect(create).rejects.toMatchObject({
+        code: 500,
+        reason: 'InternalError',
+        message: `Internal error occurred: ${message}`,
+        details: { causes: [{ message }] },
+      });
+    };
+    const asked = { versions: ['v2'], failurePolicy: 'Ignore' } as const;
+    await convertAt('/refuse');
+    try {
+      await withHook(type, '/allow', ['gadgets'], refused, asked);
+      const matchConditions = [{ name: 'any', expression: 'true' }];
+      await withHook(type, '/allow', ['gadgets'], refused, { ...asked, matchConditions });
+    } finally {
+      await convertAt('/convert');
+    }
+    expect(about('gadgets')).toEqual([]);
+  });
 });
 
 describe('what waited while its definition', () => {
