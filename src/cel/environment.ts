@@ -39,6 +39,8 @@ export type Compiled =
 /** What expressions can use: variables, functions and macros. */
 export interface Environment {
   overload(id: string): Overload | undefined;
+  /** Is there a type of the name when expressions are evaluated? */
+  hasType(name: string): boolean;
   /** The tree of an expression with its types; or all that is wrong with it, in the words of cel-go. */
   compile(text: string): Steps<Compiled>;
 }
@@ -59,6 +61,11 @@ const namedTypes: readonly (readonly [string, Type])[] = [
   ['string', string],
   ['uint', uint],
 ];
+/** Kubernetes' checker knows these by the names of its schemas, too, and nothing else does. */
+const checkedTypes: ReadonlyMap<string, Type> = new Map([
+  ['duration', { kind: 'type', of: duration }],
+  ['timestamp', { kind: 'type', of: timestamp }],
+]);
 /** Types of libraries that expressions can name. */
 const namedOpaqueTypes: ReadonlySet<string> = new Set(['net.IP', 'net.CIDR', 'optional_type']);
 
@@ -99,11 +106,12 @@ function declaredBy(libraries: readonly Library[]): Declared {
 export function environmentOf({ variables, libraries, bindings = false }: EnvironmentParts): Environment {
   const { functions, overloads, types } = declaredBy(libraries);
   const declarations: Declarations = {
-    ident: (name) => variables.get(name) ?? types.get(name),
+    ident: (name) => variables.get(name) ?? types.get(name) ?? checkedTypes.get(name),
     function: (name) => functions.get(name),
   };
   return {
     overload: (id) => overloads.get(id),
+    hasType: (name) => types.has(name),
     *compile(text) {
       const parsed = yield* parse(text, bindings ? macrosWithBindings : macros);
       if (parsed.issues !== undefined) return { issues: parsed.issues };

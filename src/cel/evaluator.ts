@@ -2,7 +2,7 @@ import type { Steps } from '../api/steps.js';
 import type { Checked } from './checker.js';
 import { EffortExceeded, withEffort } from './effort.js';
 import { Aborted, CostExceeded, Frame, ProgramFailed, type Step } from './evaluation/frame.js';
-import { type Overloads, Planner, stepOf } from './evaluation/planner.js';
+import { type Names, Planner, stepOf } from './evaluation/planner.js';
 import { Failure, type Value } from './values.js';
 
 export { CostExceeded, ProgramFailed };
@@ -20,7 +20,7 @@ export interface Program {
 }
 
 /** Makes a program of a checked expression. Throws `ProgramFailed`. */
-export function* program(checked: Checked, environment: Overloads): Steps<Program> {
+export function* program(checked: Checked, environment: Names): Steps<Program> {
   const planner = new Planner(checked, environment);
   const step = stepOf(yield* planner.plan(checked.expr, undefined));
   return {

@@ -6,6 +6,7 @@ import type { Checked } from './checker.js';
 import { checkFormatCall } from './format-calls.js';
 import type { Overload } from './functions.js';
 import type { Issues } from './issues.js';
+import { fits } from './runtime-types.js';
 import { subexpressions } from './subexpressions.js';
 import { typeText } from './type-text.js';
 import type { Type } from './types.js';
@@ -46,8 +47,11 @@ function checkLiteral(call: Call, checked: Checked, overload: FindOverload, issu
 
 function fails(call: Call, value: Value, { references }: Checked, overload: FindOverload): boolean {
   const [id] = references.get(call.id)?.overloads ?? [];
-  const evaluate = id === undefined ? undefined : (overload(id)?.evaluate as ((given: Value) => Value) | undefined);
-  return evaluate?.(value) instanceof Failure;
+  const found = id === undefined ? undefined : overload(id);
+  const parameter = found?.parameters[0];
+  if (found === undefined || parameter === undefined) return false;
+  // The checker takes null for any duration or timestamp.
+  return !fits(parameter, value) || (found.evaluate as (given: Value) => Value)(value) instanceof Failure;
 }
 
 const typeOf = ({ types }: Checked, { id }: Expr): Type => types.get(id) ?? { kind: 'error' };

@@ -76,6 +76,8 @@ describe('types', () => {
     ['null == ts', 'bool'],
     ['type(1)', 'type(int)'],
     ['int', 'type(int)'],
+    ['timestamp', 'type(timestamp)'],
+    ['type(dur) == duration', 'bool'],
     ['type(ip("::1")) == net.IP', 'bool'],
     ['list', 'type(list(dyn))'],
     ['b ? any : 1', 'dyn'],
@@ -160,6 +162,8 @@ describe('what is wrong', () => {
     ['self.spec.replicas == null', ["1:20: found no matching overload for '_==_' applied to '(int, null)'"]],
     ['duration("x") == dur', ['1:10: invalid duration argument']],
     ['timestamp("x") == ts', ['1:11: invalid timestamp argument']],
+    ['timestamp(null) == ts', ['1:11: invalid timestamp argument']],
+    ['duration(null) == dur', ['1:10: invalid duration argument']],
     ['s.matches("[")', ['1:11: invalid matches argument']],
     [
       '"%d %s".format(["a", 1])',

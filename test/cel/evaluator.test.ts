@@ -159,6 +159,8 @@ test.each<readonly [string, string, number]>([
   ['dyn(1).x', 'failed: no such key: x', 2],
   ['[1][0u == 0u ? 0 : 1]', '1', 3],
   ['l[1] + l[2] > o.a.b && s != ""', 'true', 10],
+  ['[string].all(int, int == string)', 'false', 5],
+  ['[dyn(string)].all(t, t == string)', 'true', 6],
 ])('%s is %s and costs %d', (expression, value, cost) => {
   const found = evaluated(expression);
   expect([written(found.value), found.cost]).toEqual([value, cost]);
@@ -171,6 +173,10 @@ describe('constants', () => {
     ['string(dyn([]))', 'no such overload: string(list)'],
     ['"a".matches("" + "[") || "a".find("[") == ""', 'error parsing regexp: missing closing ]: `[`'],
     ['{"a": 1}[dyn([1])]', 'invalid qualifier type: *types.baseList'],
+    ['type(duration("1s")) == duration', 'reference to undefined type: duration'],
+    ['true || [timestamp].size() == 1', 'reference to undefined type: timestamp'],
+    ['[int].all(t, t == int)', 'reference to undefined type: t'],
+    ['{"a": int}.exists(k, v, v == int)', 'reference to undefined type: v'],
   ])('%s fails before it is evaluated', (expression, message) => {
     const environment = environmentOf({ variables: new Map(), libraries: [...libraries, regex] });
     const { checked } = atOnce(environment.compile(expression));

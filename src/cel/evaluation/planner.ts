@@ -4,7 +4,6 @@ import type { Checked } from '../checker.js';
 import { GrowingList, GrowingMap, listFrom } from '../collections.js';
 import type { Overload } from '../functions.js';
 import { messageOf } from '../messages.js';
-import { nameOfType } from '../runtime-types.js';
 import { Failure, type ListValue, Optional, TypeValue, type Value } from '../values.js';
 import { type Attribute, addQualifier, path, resolve, unusable } from './attributes.js';
 import { callStep } from './calls.js';
@@ -21,9 +20,10 @@ import {
 } from './literals.js';
 import { alternative, connective, equality, membership } from './logic.js';
 
-/** The functions an expression was checked with. */
-export interface Overloads {
+/** The functions and the types that an expression can name. */
+export interface Names {
   overload(id: string): Overload | undefined;
+  hasType(name: string): boolean;
 }
 
 /** What a part of an expression becomes: paths are kept open for what may follow. */
@@ -96,13 +96,13 @@ const conversionNames: ReadonlySet<string> = new Set([
 /** Makes steps of the parts of an expression, once. */
 export class Planner {
   readonly #checked: Checked;
-  readonly #environment: Overloads;
+  readonly #environment: Names;
   readonly #places = new Map<string, number>();
   #seen = 0;
   /** Places for variables of folds given out so far. */
   locals = 0;
 
-  constructor(checked: Checked, environment: Overloads) {
+  constructor(checked: Checked, environment: Names) {
     this.#checked = checked;
     this.#environment = environment;
   }
@@ -138,11 +138,13 @@ export class Planner {
     if (reference?.value !== undefined) return { kind: 'constant', value: reference.value };
     const type = this.#checked.types.get(id);
     const name = reference?.name ?? written;
+    if (type?.kind === 'type') {
+      // As in cel-go a type is what it is called, also where a macro calls it so.
+      if (!this.#environment.hasType(name)) throw new ProgramFailed(`reference to undefined type: ${name}`);
+      return { kind: 'constant', value: new TypeValue(name) };
+    }
     for (let next = scope; next !== undefined; next = next.outer) {
       if (next.name === name) return { kind: 'path', attribute: path(localStep(next.place, next.start)) };
-    }
-    if (type?.kind === 'type') {
-      return { kind: 'constant', value: new TypeValue(type.of === undefined ? name : nameOfType(type.of)) };
     }
     const place = this.#place(name);
     return {
