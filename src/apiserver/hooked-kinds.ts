@@ -2,7 +2,6 @@ import type { HookedKinds, SeenAs } from '../admission/webhooks/seen.js';
 import { internalError, untyped } from '../api/errors.js';
 import { readJson } from '../api/json-text.js';
 import { type ApiObject, groupVersion, type JsonObject, type ResourceType } from '../api/object.js';
-import type { Steps } from '../api/steps.js';
 import { storagePrefix } from '../registry/keys.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { inTurns } from '../runtime/turn-taking.js';
@@ -86,7 +85,8 @@ export function hookedKinds(catalogue: () => Catalogue): HookedKinds {
           try {
             const given = inOrder(definition, object as unknown as JsonObject);
             const { result, exact } = await inTurns(patch.apply(given));
-            return await inTurns(readAs(catalogue().current(), definition, result, { exact, numberError }));
+            const made = await inTurns(readAs(catalogue().current(), definition, result, { exact, numberError }));
+            return { object: made.object, isChanged: !same(made.read, given) };
           } catch (error) {
             if (!(error instanceof DoesNotApply || error instanceof DecodeError)) throw error;
             throw internalError(error.message, error);
@@ -106,10 +106,10 @@ function* readAs(
   definition: ResourceDefinition,
   result: JsonObject,
   numbers: WrittenNumbers,
-): Steps<ApiObject> {
+): ReturnType<typeof decodeResult> {
   yield* checkKind(served, definition, result);
   if (definition.reader !== undefined) checkGroup(definition, result);
-  return (yield* decodeResult(definition, result, { made: true, ...numbers })).object;
+  return yield* decodeResult(definition, result, { made: true, ...numbers });
 }
 
 /** A custom resource that has become one of another group cannot be made one of its own again. */

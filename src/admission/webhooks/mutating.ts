@@ -88,10 +88,11 @@ async function run(
     const outcome = await settled(hook, 'admit', attributes, parts, async () => {
       try {
         const answered = await ask({ hook, seen, mutating: true }, attributes, parts);
-        const object = await patched(hook, seen, answered, parts);
-        isChanged = object !== seen.object && (dropsTimes(seen) || !kinds.same(object, seen.object));
-        if (object !== seen.object) notes.patched(answered);
-        return object;
+        const made = await patched(hook, seen, answered, parts);
+        if (made === undefined) return seen.object;
+        isChanged = made.isChanged || dropsTimes(seen);
+        notes.patched(answered);
+        return made.object;
       } finally {
         notes.asked(isChanged);
       }
@@ -121,14 +122,14 @@ function writesTimes({ object, previous }: AdmissionAttributes): boolean {
   return now.length > 0 && goJson(now) !== goJson(before);
 }
 
-/** The object with the changes a webhook wants; the very same if it wants none. */
+/** The object with the changes a webhook wants; undefined if it wants none. */
 async function patched(
   { webhook }: Hook,
   { as, object }: Seen,
   { verdict, patchType }: Answered,
   { kinds }: WebhookParts,
-): Promise<ApiObject | undefined> {
-  if (verdict.patch.length === 0) return object;
+): Promise<{ readonly object: ApiObject; readonly isChanged: boolean } | undefined> {
+  if (verdict.patch.length === 0) return undefined;
   let patch: ReturnType<WebhookParts['kinds']['readPatch']>;
   try {
     patch = kinds.readPatch(verdict.patch);
@@ -136,7 +137,7 @@ async function patched(
     if (!(error instanceof ApiError || error instanceof JsonSyntaxError)) throw error;
     throw new HookFailed(webhook.name, `received undecodable patch in webhook response: ${error.message}`, 503, error);
   }
-  if (patch.isEmpty) return object;
+  if (patch.isEmpty) return undefined;
   if (object === undefined) {
     throw internalError(
       `admission webhook ${quote(webhook.name)} attempted to modify the object, which is not supported for this operation`,

@@ -20,8 +20,11 @@ export interface HookedKinds {
   /** Reads a JSON Patch. Throws an Error with Go's words for what is wrong with it. */
   readPatch(text: Buffer): {
     readonly isEmpty: boolean;
-    /** The object changed and read again, with defaults. Throws an Error that tells what does not fit. */
-    apply(object: ApiObject, as: SeenAs): Promise<ApiObject>;
+    /**
+     * The object changed and read again, with defaults; whether that changes anything is decided before there are any, as in
+     * Kubernetes. Throws an Error that tells what does not fit.
+     */
+    apply(object: ApiObject, as: SeenAs): Promise<{ readonly object: ApiObject; readonly isChanged: boolean }>;
   };
   /** Are times in objects of this kind finer than their text, until they are read back from it? */
   hasFineTimes(as: SeenAs): boolean;

@@ -145,8 +145,8 @@ export interface WrittenNumbers {
 }
 
 /**
- * The result of a patch as an object of the kind, and what of it nobody knows. A custom resource that apply or a webhook
- * `made` is not decoded. `converts`: see `decodeText`.
+ * The result of a patch as an object of the kind, and what of it nobody knows; `read` is the object before its defaults.
+ * A custom resource that apply or a webhook `made` is not decoded. `converts`: see `decodeText`.
  */
 export function* decodeResult(
   definition: ResourceDefinition,
@@ -157,19 +157,19 @@ export function* decodeResult(
     exact = result,
     numberError,
   }: WrittenNumbers & { readonly made?: boolean; readonly converts?: boolean } = {},
-): Steps<Decoded> {
+): Steps<Decoded & { readonly read: object }> {
   if (definition.reader !== undefined) {
     if (numberError !== undefined) throw new DecodeError(numberError);
     const { apiVersion, kind } = checkedVersion(typeMetaOf(result));
     if (kind === '') throw new DecodeError(`Object 'Kind' is missing in '${goJson(result)}'`);
     const { object, strict } = yield* decodeWithReader(definition, result, { made });
     if (made) checkVersioned({ apiVersion });
-    return { object: { ...object, apiVersion }, strict };
+    return { object: { ...object, apiVersion }, strict, read: result };
   }
   const text = { value: result, exact, duplicates: [] };
   const { value, strict, emptied } = yield* decodeText(definition.schema, text, { converts });
   const object = { ...(value as unknown as ApiObject), kind: definition.kind, apiVersion: groupVersion(definition) };
-  return { object: yield* withDefaults(definition, object), strict, emptied };
+  return { object: yield* withDefaults(definition, object), strict, emptied, read: object };
 }
 
 /** Of a custom resource without a version more is found out, its name among it, before anybody misses the version. */

@@ -28,7 +28,7 @@ const kinds: HookedKinds = {
     const labels = JSON.parse(text.toString()) as Labels;
     return {
       isEmpty: Object.keys(labels).length === 0,
-      apply: async (object) => withLabels(object, labels),
+      apply: async (object) => ({ object: withLabels(object, labels), isChanged: true }),
     };
   },
   hasFineTimes: () => false,

@@ -10,8 +10,8 @@ import { Events, EventsV1Events } from '../../../src/api/kinds/event.js';
 import { Namespaces } from '../../../src/api/kinds/namespace.js';
 import { ServiceAccounts } from '../../../src/api/kinds/service-account.js';
 import {
+  type MutatingWebhook,
   MutatingWebhookConfigurations,
-  type ValidatingWebhook,
   ValidatingWebhookConfigurations,
 } from '../../../src/api/kinds/webhook-configuration.js';
 import { type ApiObject, groupVersion, type JsonObject, resourceType } from '../../../src/api/object.js';
@@ -101,16 +101,17 @@ async function withHook(
   path: string,
   resources: readonly string[],
   work: () => Promise<void>,
-  more: Partial<ValidatingWebhook> & {
+  more: Partial<MutatingWebhook> & {
     readonly groups?: readonly string[];
     readonly versions?: readonly string[];
+    readonly configuration?: string;
   } = {},
 ): Promise<void> {
-  const { groups = ['*'], versions = ['*'], ...webhook } = more;
+  const { groups = ['*'], versions = ['*'], configuration: name = 'hook', ...webhook } = more;
   const configurations = server.client.resource<ApiObject>(type as never);
   await configurations.create({
     ...meta(type),
-    metadata: { name: 'hook' },
+    metadata: { name },
     webhooks: [
       {
         name: 'hook.example.com',
@@ -125,7 +126,7 @@ async function withHook(
   try {
     await work();
   } finally {
-    await configurations.delete({ name: 'hook' });
+    await configurations.delete({ name });
   }
 }
 
@@ -773,6 +774,43 @@ describe('versions that a webhook converts', () => {
       await convertAt('/convert');
     }
     expect(about('gadgets')).toEqual([]);
+  });
+});
+
+describe('a custom resource with defaults', () => {
+  const pots = resourceType<ApiObject>({
+    group: 'example.com',
+    version: 'v1',
+    plural: 'pots',
+    kind: 'Pot',
+    namespaced: false,
+  });
+
+  beforeAll(async () => {
+    const crds = server.client.resource(CustomResourceDefinitions);
+    const metadata = { name: 'pots.example.com' };
+    const properties = { lid: { type: 'string', default: 'on' }, size: { type: 'integer' } };
+    const schema = { openAPIV3Schema: { type: 'object', properties } };
+    const versions = [{ name: 'v1', served: true, storage: true, schema }];
+    const spec = { group: 'example.com', names: { plural: 'pots', kind: 'Pot' }, scope: 'Cluster', versions };
+    await crds.create({ ...meta(CustomResourceDefinitions), metadata, spec } as never);
+    await until(crds, metadata, (crd) => crd !== undefined && hasCondition(crd, 'Established'));
+  });
+
+  test.each([
+    ['is', { op: 'remove', path: '/lid' }, 2],
+    ['is not', { op: 'replace', path: '/lid', value: 'on' }, 1],
+  ])('a patch of what a default is for %s a change for who was asked before', async (_, operation, times) => {
+    const create = async (): Promise<void> => {
+      const { lid } = await server.client
+        .resource(pots)
+        .create({ ...meta(pots), metadata: { name: 'p' } }, { dryRun: true });
+      expect(lid).toBe('on');
+    };
+    const patched = (): Promise<void> => withPatch([operation], 'pots', create);
+    const first = { configuration: 'first', reinvocationPolicy: 'IfNeeded' } as const;
+    await withHook(MutatingWebhookConfigurations, '/allow', ['pots'], patched, first);
+    expect(about('pots')).toHaveLength(times + 1);
   });
 });
 

@@ -85,7 +85,7 @@ const kinds: HookedKinds = {
   equivalents: () => [],
   convert: async (object, { kind }) => ({ ...object, apiVersion: `${kind.group}/${kind.version}` }),
   shown: (object) => object as never,
-  readPatch: () => ({ isEmpty: true, apply: async (object) => object }),
+  readPatch: () => ({ isEmpty: true, apply: async (object) => ({ object, isChanged: false }) }),
   hasFineTimes: () => true,
   same: (a, b) => a === b,
 };
