@@ -146,9 +146,11 @@ function slice(list: ListValue, start: bigint, end: bigint): ListValue | Failure
   return { kind: 'list', size: Number(end) - first, at: (index) => list.at(first + index) };
 }
 
-function flatten(list: Value, depth = 1n): ListValue | Failure {
-  if (!isList(list)) return new Failure(`no such overload: ${typeNameOf(list)}.flatten()`);
-  if (typeof depth !== 'bigint') return new Failure(`no such overload: list.flatten(${typeNameOf(depth)})`);
+function flatten(list: Value, ...depths: readonly Value[]): ListValue | Failure {
+  const [depth = 1n] = depths;
+  if (!isList(list) || typeof depth !== 'bigint') {
+    return new Failure(`no such overload: ${wholeTypeName(list)}.flatten(${depths.map(wholeTypeName).join()})`);
+  }
   if (depth < 0n) return new Failure('level must be non-negative');
   const flat: Value[] = [];
   const open: { readonly list: ListValue; next: number }[] = [{ list, next: 0 }];
@@ -164,6 +166,12 @@ function flatten(list: Value, depth = 1n): ListValue | Failure {
   }
   return listFrom(flat);
 }
+
+/** The name of a type with its parameters, as only `flatten` tells it. */
+const wholeTypeName = (value: Value): string => {
+  const name = typeNameOf(value);
+  return name === 'list' ? 'list(dyn)' : name === 'map' ? 'map(dyn, dyn)' : name;
+};
 
 const isList = (value: Value): value is ListValue =>
   typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'list';

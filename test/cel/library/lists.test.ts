@@ -46,6 +46,8 @@ test.each([
   ['[[[1]], [[2]]].flatten(2)', '[1, 2]', 15, 65],
   ['[dyn(1)].flatten(-1)', '! level must be non-negative', 10, 22],
   ['dyn(1).flatten()', '! no such overload: int.flatten()', 12, 13],
+  [`dyn('a').flatten(-1)`, '! no such overload: string.flatten(int)', 10, 12],
+  [`dyn({'a': 1}).flatten(2)`, '! no such overload: map(dyn, dyn).flatten(int)', 13, 44],
   ['[3, 1, 2].sort()', '[1, 2, 3]', 29, 39],
   [`['b', '\\U0001F600', '\\uffff', 'a'].sort()`, '["a", "b", "￿", "😀"]', 44, 55],
   ['dyn([2, 1]).sort()', '[1, 2]', 1, '30..31'],
