@@ -1,5 +1,8 @@
 import { badRequest, expired } from '../api/errors.js';
 import { JsonSyntaxError, readJson } from '../api/json-text.js';
+import type { Json } from '../api/object.js';
+import { field, integer64, string, struct } from '../schema/builder.js';
+import { compileDecoder, DecodeError } from '../schema/decode.js';
 import type { Revision } from '../store/store.js';
 
 /** Where a list goes on: the snapshot it reads, and the last key it has seen. Kubernetes' format, so that either can read it. */
@@ -19,6 +22,13 @@ const bad = (why: string): never => {
   throw badRequest(`invalid continue token: continue key is not valid: ${why}`);
 };
 
+/** Whatever is not there is as good as its zero. */
+const tokenSchema = struct('storage.continueToken', {
+  v: field(1, string()),
+  rv: field(2, integer64()),
+  start: field(3, string()),
+});
+
 const detours: ReadonlySet<string> = new Set(['', '.', '..']);
 
 /** Where Go's decoder of unpadded base64url stops; undefined if it does not. */
@@ -32,18 +42,17 @@ function illegalBase64(text: string): number | undefined {
 export function readContinue(text: string): ContinueToken {
   const illegal = illegalBase64(text);
   if (illegal !== undefined) return bad(`illegal base64 data at input byte ${illegal}`);
-  let parsed: unknown;
+  let decoded: Json;
   try {
-    parsed = readJson(Buffer.from(text, 'base64url')).value;
+    decoded = compileDecoder(tokenSchema)(readJson(Buffer.from(text, 'base64url')).exact);
   } catch (error) {
-    if (error instanceof JsonSyntaxError) return bad(error.message);
+    if (error instanceof JsonSyntaxError || error instanceof DecodeError) return bad(error.message);
     throw error;
   }
-  const { v, rv, start } = (typeof parsed === 'object' && parsed !== null ? parsed : {}) as Record<string, unknown>;
-  if (v !== version) return bad(`server does not recognize this encoded version ${typeof v === 'string' ? v : ''}`);
-  if (typeof rv !== 'number' || !Number.isSafeInteger(rv) || rv === 0)
-    return bad('incorrect encoded start resourceVersion (version meta.k8s.io/v1)');
-  if (typeof start !== 'string' || start === '') return bad(`encoded start key empty (version ${version})`);
+  const { v = '', rv = 0, start = '' } = decoded as { v?: string; rv?: number | bigint; start?: string };
+  if (v !== version) return bad(`server does not recognize this encoded version ${v}`);
+  if (BigInt(rv) === 0n) return bad('incorrect encoded start resourceVersion (version meta.k8s.io/v1)');
+  if (start === '') return bad(`encoded start key empty (version ${version})`);
   const key = start.startsWith('/') ? start.slice(1) : start;
   // A start that climbs out of the list's prefix is nobody's token, nor is one that takes a detour.
   if (key !== '' && key.split('/').some((segment) => detours.has(segment))) return bad(start);

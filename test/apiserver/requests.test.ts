@@ -61,6 +61,27 @@ test.each<[string, string, AskOptions, number, string]>([
     400,
     "invalid continue token: continue key is not valid: invalid character '=' looking for beginning of object key string",
   ],
+  [
+    'GET',
+    `?continue=${Buffer.from('{"v":"meta.k8s.io/v1","rv":"1","start":"a"}').toString('base64url')}`,
+    {},
+    400,
+    'not valid: json: cannot unmarshal string into Go struct field continueToken.rv of type int64',
+  ],
+  [
+    'GET',
+    `?continue=${Buffer.from('[]').toString('base64url')}`,
+    {},
+    400,
+    'not valid: json: cannot unmarshal array into Go value of type storage.continueToken',
+  ],
+  [
+    'GET',
+    `?continue=${Buffer.from('{"v":"meta.k8s.io/v1","start":"a"}').toString('base64url')}`,
+    {},
+    400,
+    'not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)',
+  ],
   ['GET', '?continue=x&resourceVersion=-1', {}, 400, 'continue key is not valid: illegal base64 data at input byte 0'],
   [
     'GET',
