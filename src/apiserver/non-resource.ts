@@ -76,7 +76,8 @@ export function nonResourceRoutes(parts: NonResourceParts): NonResourceRoutes {
       const accept = request.header('accept');
       const result: Result = { type: 'object', code: 200, object: document };
       if (path === '/version') requireRoute(accept, 'application/json');
-      if (path === '/version' || path === '/') return { result, representation: { mediaType: 'json', pretty: true } };
+      if (path === '/version' || indexes.has(path))
+        return { result, representation: { mediaType: 'json', pretty: true } };
       const representation = negotiate(accept, {
         origin: routed ? 'built-in' : 'custom',
         verb: 'get',
@@ -91,14 +92,16 @@ export function nonResourceRoutes(parts: NonResourceParts): NonResourceRoutes {
 }
 
 /** Where a slash at the end makes another path of it. */
-const exact = /^\/(?:(?:healthz|livez|readyz|openapi|metrics)(?:\/|$)|apis\/\/)/;
+const exact = /^\/(?:(?:healthz|livez|readyz|openapi|metrics|index\.html)(?:\/|$)|apis\/\/)/;
 
 function requireGet({ method }: ApiRequest): void {
   if (method !== 'GET') throw methodNotAllowed();
 }
 
+/** Where all paths are listed. */
+const indexes = new Set(['/', '/index.html']);
+
 const fixedDocuments = new Map<string, (served: Served, parts: NonResourceParts) => object>([
-  ['/', (served, parts) => ({ paths: allPaths(served, parts) })],
   ['/version', () => serverVersion],
   ['/api', (served, parts) => apiVersions(served, parts.serverAddress())],
   ['/apis', apiGroupList],
@@ -111,8 +114,8 @@ interface Found {
 }
 
 function documentAt(parts: NonResourceParts, served: Served, path: string): Found | 'unknown-version' | undefined {
-  const fixed = fixedDocuments.get(path)?.(served, parts);
-  if (fixed !== undefined) return { document: fixed, routed: path !== '/' && path !== '/apis' };
+  const fixed = indexes.has(path) ? { paths: allPaths(served, parts) } : fixedDocuments.get(path)?.(served, parts);
+  if (fixed !== undefined) return { document: fixed, routed: !indexes.has(path) && path !== '/apis' };
   const [root, first = '', second, ...more] = path.slice(1).split('/');
   if (more.length > 0 || (root !== 'api' && root !== 'apis') || (root === 'api' && second !== undefined))
     return undefined;

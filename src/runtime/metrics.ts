@@ -88,7 +88,7 @@ export function openMetrics(options: { readonly process?: boolean } = {}): Metri
           if (++count % seriesPerTurn === 0) await setImmediate();
         }
       }
-      return { contentType: 'text/plain; version=0.0.4; charset=utf-8', text: parts.join('') };
+      return { contentType: 'text/plain; version=0.0.4; charset=utf-8; escaping=underscores', text: parts.join('') };
     },
   };
 }

@@ -837,7 +837,14 @@ test('doors of custom resources', async () => {
 });
 
 test('groups and versions of custom resources are told whatever the method, other documents are got', async () => {
-  for (const path of ['/', '/apis', '/apis/', '/apis/rbac.authorization.k8s.io', '/apis/example.com/v1']) {
+  for (const path of [
+    '/',
+    '/index.html',
+    '/apis',
+    '/apis/',
+    '/apis/rbac.authorization.k8s.io',
+    '/apis/example.com/v1',
+  ]) {
     expect((await it.ask('PUT', path)).code).toBe(200);
   }
   for (const path of ['/api', '/api/v1/', '/apis/rbac.authorization.k8s.io/v1', '/version', '/openid/v1/jwks']) {
@@ -849,6 +856,7 @@ test.each([
   ['/livez/', '*/*', 404],
   ['/livez/ping/', '*/*', 404],
   ['/metrics/', '*/*', 404],
+  ['/index.html/', '*/*', 404],
   ['/openapi/v3/', '*/*', 404],
   ['/version/', '*/*', 200],
   ['/version', 'application/yaml', 406],

@@ -16,7 +16,7 @@ test('controllers count under the usual names', async () => {
   counting.added?.('c');
   counting.waited?.('c', 0.2);
   const { text, contentType } = await metrics.expose();
-  expect(contentType).toMatch(/^text\/plain/);
+  expect(contentType).toBe('text/plain; version=0.0.4; charset=utf-8; escaping=underscores');
   for (const line of [
     'controller_runtime_reconcile_total{controller="c",result="success"} 1',
     'controller_runtime_reconcile_total{controller="c",result="error"} 2',
