@@ -1,5 +1,6 @@
 import { quote } from '../../api/go-text.js';
 import type { Container, ContainerPort, Pod, PodSpec } from '../../api/kinds/pod.js';
+import { dnsLabel } from '../../api/names.js';
 import { isObject, type Json, type JsonObject } from '../../api/object.js';
 import { parseQuantity, type Quantity } from '../../api/quantity.js';
 import { child, index, mapKey } from '../../api/violations.js';
@@ -9,14 +10,15 @@ import { membersOf, type Placed, placed, portsOf, wordOf } from './rule-words.js
 const most = 500;
 
 /**
- * What a pod that is made may not mean as it says it: `warningsForPodSpecAndMeta` of Kubernetes, without what it says of
- * labels of nodes, affinities, annotations and paths in volumes.
+ * What a pod that is made may not mean as it says it: its name, and `warningsForPodSpecAndMeta` of Kubernetes, without
+ * what it says of labels of nodes, affinities, annotations and paths in volumes.
  */
-export function podWarnings({ spec = {} }: Pod): readonly string[] {
+export function podWarnings({ metadata, spec = {} }: Pod): readonly string[] {
   const programs = programsOf(spec);
   const ports = portsOf(programs);
   const told: string[] = [];
   for (const texts of [
+    nameWarnings(metadata.name ?? ''),
     volumeWarnings(spec),
     secretWarnings(membersOf(spec['imagePullSecrets'])),
     ...programs.map(([path, { resources = {} }]) => fractionWarnings(child(path, 'resources'), resources)),
@@ -28,6 +30,12 @@ export function podWarnings({ spec = {} }: Pod): readonly string[] {
     for (const text of texts) if (told.push(text) >= most) return told;
   }
   return told;
+}
+
+function* nameWarnings(name: string): Iterable<string> {
+  const wrong = dnsLabel(name);
+  if (wrong.length > 0)
+    yield `metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: [${wrong.join(' ')}]`;
 }
 
 const programsOf = (spec: PodSpec): Placed<Container> =>

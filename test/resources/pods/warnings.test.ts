@@ -3,11 +3,27 @@ import type { Json, JsonObject } from '../../../src/api/object.js';
 import { podWarnings } from '../../../src/resources/pods/warnings.js';
 
 const warningsOf = (spec: JsonObject): readonly string[] =>
-  podWarnings({ apiVersion: 'v1', kind: 'Pod', metadata: {}, spec });
+  podWarnings({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec });
 const withOne = (more: JsonObject): readonly string[] =>
   warningsOf({ containers: [{ name: 'c', image: 'i', ...more }] }).map((text) =>
     text.replaceAll('spec.containers[0].', ''),
   );
+
+const long = 'x'.repeat(64);
+const noLabel =
+  "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
+test.each<[string, readonly string[]]>([
+  ['p-1', []],
+  ['a.b', ['must not contain dots']],
+  [long, ['must be no more than 63 characters']],
+  [`${long}.b`, ['must be no more than 63 characters must not contain dots']],
+  ['a_b', [noLabel]],
+])('a pod called %s', (name, wrong) => {
+  const told = "metadata.name: this is used in the Pod's hostname, which can result in surprising behavior";
+  expect(podWarnings({ apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec: {} })).toEqual(
+    wrong.map((text) => `${told}; a DNS label is recommended: [${text}]`),
+  );
+});
 
 const hidden = 'hides previous definition of "A", which may be dropped when using apply';
 test.each<[string, JsonObject[], readonly string[]]>([
