@@ -24,7 +24,10 @@ export function* createViolations({ definition, context }: Judged, next: ApiObje
   const isUnchecked = type.length > 0 || definition.checksMetadata === 'never';
   const metadata = isUnchecked ? type : yield* validateMetadata(next, metadataRules(definition));
   yield;
-  const own = [...metadata, ...(yield* resultOf(definition.validate?.(next, undefined, context, metadata) ?? []))];
+  const own = [
+    ...metadata,
+    ...(yield* resultOf(definition.validate?.(next, undefined, context, { inMetadata: metadata }) ?? [])),
+  ];
   const checksName = definition.checksMetadata !== 'never' && definition.nameRule !== nameRules.any;
   return checksName || own.length > 0 ? own : yield* validateMetadata(next, genericRules(definition));
 }
@@ -34,6 +37,7 @@ export function* updateViolations(
   { definition, view, context }: Judged,
   next: ApiObject,
   previous: ApiObject,
+  emptied?: ReadonlySet<string>,
 ): Steps<readonly Violation[]> {
   // Kubernetes checks metadata once for all kinds and once more in the kind's own rules; causes keep every copy.
   const rules = metadataRules(definition);
@@ -52,7 +56,7 @@ export function* updateViolations(
     ...(checks === 'always' || checks === 'as if new' ? asNew : []),
   ];
   const metadata = type.length > 0 ? type : again;
-  const kind = yield* resultOf(door.validate?.(next, previous, context, metadata) ?? []);
+  const kind = yield* resultOf(door.validate?.(next, previous, context, { inMetadata: metadata, emptied }) ?? []);
   return [...generic, ...updated, ...metadata, ...kind];
 }
 

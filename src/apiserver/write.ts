@@ -317,9 +317,11 @@ async function updateOnce(
     view === undefined
       ? (definition.prepare?.(next, previous, context) ?? next)
       : view.prepare(next, previous, context);
-  if (view === undefined) next = withGeneration(definition, next, previous, changed.emptied);
+  // Whoever admits it sees, and gives back, an object without what is empty.
+  const emptied = isAdmitted ? undefined : changed.emptied;
+  if (view === undefined) next = withGeneration(definition, next, previous, emptied);
   if (turns.isDue) await turns.next();
-  const violations = await inTurns(updateViolations(request, next, previous), turns);
+  const violations = await inTurns(updateViolations(request, next, previous, emptied), turns);
   if (turns.isDue) await turns.next();
   if (violations.length) {
     // A patched object may say that it is of another group or kind.

@@ -90,11 +90,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Res
   prepare?(next: T, previous: T | undefined, context: RequestContext): T;
   /** What is wrong with kind and apiVersion, where any are taken. Stands in the place of what its metadata breaks. Pure. */
   typeViolations?(next: T): readonly Violation[];
-  /**
-   * Every rule the object breaks, beyond schema and metadata; in steps where that can take long. Pure. `inMetadata`: those
-   * that its metadata breaks.
-   */
-  validate?(next: T, previous: T | undefined, context: RequestContext, inMetadata?: readonly Violation[]): Findings;
+  /** Every rule the object breaks, beyond schema and metadata; in steps where that can take long. Pure. */
+  validate?(next: T, previous: T | undefined, context: RequestContext, known?: Known): Findings;
   /** Warnings for the client about an accepted object. Pure. */
   warnings?(next: T, previous: T | undefined): readonly string[];
   /** Told of every update that was stored. Must not throw. */
@@ -193,7 +190,7 @@ export interface SubresourceView<T extends ApiObject> {
   readonly checksMetadata?: MetadataChecks;
   /** Keeps everything of `previous` that this door may not change. Pure. */
   prepare(next: T, previous: T, context: RequestContext): T;
-  validate?(next: T, previous: T, context: RequestContext, inMetadata?: readonly Violation[]): Findings;
+  validate?(next: T, previous: T, context: RequestContext, known?: Known): Findings;
 }
 
 /** A request put to an object and answered at once, such as token. */
@@ -242,6 +239,14 @@ export interface Caller {
   readonly until?: number | undefined;
   /** They waited so long (milliseconds) for a webhook. */
   waitedFor?(what: 'mutating-webhook' | 'validating-webhook', milliseconds: number): void;
+}
+
+/** What else is known of an object when its own rules are asked. */
+export interface Known {
+  /** What its metadata breaks. */
+  readonly inMetadata?: readonly Violation[] | undefined;
+  /** Of an update as it was sent: see Emptied. */
+  readonly emptied?: ReadonlySet<string> | undefined;
 }
 
 /** What a definition may know of the request it serves. */

@@ -11,19 +11,27 @@ interface Markable {
   readonly immutable?: boolean;
 }
 
-/** What an update breaks of an object marked `immutable`: the mark itself, then the given maps. */
+/**
+ * What an update breaks of an object marked `immutable`: the mark itself, then the given maps. One that was sent empty
+ * is a change where there is none, and so are `null` bytes where bytes are empty.
+ */
 export function* validateImmutableContents<T extends Markable>(
   next: T,
   previous: T | undefined,
   members: readonly (keyof T & string)[],
+  emptied: ReadonlySet<string> = new Set(),
 ): Steps<readonly Violation[]> {
   if (previous?.immutable !== true) return [];
   const broken: string[] = next.immutable === true ? [] : ['immutable'];
   for (const member of members) {
-    if (!(yield* sameInSteps(next[member] ?? {}, previous[member] ?? {}))) broken.push(member);
+    const contents = (next[member] ?? {}) as Readonly<Record<string, string>>;
+    if (emptied.has(member) && isEmptied(Object.values(contents))) broken.push(member);
+    else if (!(yield* sameInSteps(contents, previous[member] ?? {}))) broken.push(member);
   }
   return broken.map((member) => forbiddenField(member, 'field is immutable when `immutable` is set'));
 }
+
+const isEmptied = (values: readonly string[]): boolean => values.length === 0 || values.includes('');
 
 /** Bytes that a base64 text stands for. */
 export function base64Bytes(text: string): number {

@@ -75,7 +75,10 @@ function* decodeRoot(root: Node, value: ExactJson, state: DecodeState): Steps<Js
 
 /** What is not seen of a decoded value. */
 export interface Emptied {
-  /** The members of the root that are, or contain, lists or maps which were sent empty and left out. */
+  /**
+   * The members of the root that are, or contain, lists or maps which were sent empty and left out, or maps in which no
+   * bytes were sent as `null`. Go's nil is something else than what is empty.
+   */
   readonly emptied?: ReadonlySet<string> | undefined;
 }
 
@@ -390,6 +393,7 @@ const makers: Readonly<Record<WireShape, MakeNode>> = {
         const decodeMember = (at: number): Json => {
           const given = valueAt(at);
           if (!state.converts) path.push(nameOf(at));
+          if (isAbsent(given) && of.shape === 'bytes') state.emptied.add(String(path[0] ?? ''));
           const decoded = (isAbsent(given) ? undefined : of.decode(given, state)) ?? of.zero();
           if (!state.converts) path.pop();
           return decoded;

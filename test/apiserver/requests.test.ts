@@ -1044,3 +1044,30 @@ test('a warning that no header can carry is left out, and the answer is not lost
   const { code, headers } = await it.ask('POST', configMaps, { body: { metadata } });
   expect([code, headers['warning']]).toEqual([201, undefined]);
 });
+
+test.each<[string, object, string, object, string]>([
+  ['secrets', {}, 'PUT', { data: {} }, 'data'],
+  ['secrets', { data: {} }, 'PUT', { data: {} }, 'data'],
+  ['secrets', {}, 'PUT', { stringData: {} }, ''],
+  ['secrets', {}, 'PATCH', { data: { a: null } }, 'data'],
+  ['secrets', {}, 'PATCH', { data: null }, ''],
+  ['secrets', { data: { a: '' } }, 'PUT', { data: { a: null } }, 'data'],
+  ['secrets', { data: { a: '', b: 'AA==' } }, 'PUT', { data: { a: null, b: 'AA==' } }, 'data'],
+  ['secrets', { data: { a: '' } }, 'PUT', { data: { a: '' } }, ''],
+  ['secrets', { data: { a: 'MQ==' } }, 'PUT', { data: {}, stringData: { a: '1' } }, ''],
+  ['configmaps', { data: {} }, 'PUT', { data: {} }, ''],
+  ['configmaps', {}, 'PATCH', { data: { a: null } }, ''],
+  ['configmaps', {}, 'PATCH', { data: {}, binaryData: {} }, 'binaryData'],
+])(
+  'what is empty is not what is absent in immutable %s: %j, then %s %j',
+  async (plural, first, method, next, broken) => {
+    const path = `/api/v1/namespaces/default/${plural}`;
+    const named = { metadata: { name: 'fixed' }, immutable: true };
+    await it.ask('POST', path, { body: { ...named, ...first } });
+    const how = method === 'PUT' ? { body: { ...named, ...next } } : { body: next, headers: merge };
+    const answer = await it.ask(method, `${path}/fixed`, how);
+    await it.ask('DELETE', `${path}/fixed`);
+    const fields = (answer.json().details?.causes ?? []).map(({ field }: { field: string }) => field);
+    expect([answer.code, fields]).toEqual(broken === '' ? [200, []] : [422, [broken]]);
+  },
+);

@@ -65,9 +65,12 @@ export const configMaps = defineResource<ConfigMap>({
     const binaryData = withoutNulls(configMap.binaryData);
     return binaryData === configMap.binaryData || binaryData === undefined ? configMap : { ...configMap, binaryData };
   },
-  *validate(next, previous) {
+  *validate(next, previous, _, known) {
+    // Kubernetes gives every ConfigMap data, if only empty ones.
+    const emptied = new Set(known?.emptied);
+    emptied.delete('data');
     return [
-      ...(yield* validateImmutableContents(next, previous, ['data', 'binaryData'])),
+      ...(yield* validateImmutableContents(next, previous, ['data', 'binaryData'], emptied)),
       ...(yield* validateContents(next)),
     ];
   },

@@ -126,7 +126,8 @@ function customResource(
     },
     checksMetadata: 'on change',
     typeViolations: rules.typeViolations,
-    validate: (next, previous, { warn }, inMetadata) => rules.validate(next, previous, { warn, inMetadata }),
+    validate: (next, previous, { warn }, known) =>
+      rules.validate(next, previous, { warn, inMetadata: known?.inMetadata }),
     warnings: finalizerWarnings,
   };
 }
@@ -242,7 +243,7 @@ const statusDoor = (validate: CustomResourceRules['validateStatus']): Subresourc
       next,
     );
   },
-  validate: (next, previous, { warn }, inMetadata) => validate(next, previous, { warn, inMetadata }),
+  validate: (next, previous, { warn }, known) => validate(next, previous, { warn, inMetadata: known?.inMetadata }),
 });
 
 /** Selectors by the name of a field, such as `spec.color`. */

@@ -164,10 +164,10 @@ export function secretDefinition(domains: Domains = defaultDomains): ResourceDef
 
     defaults: withDefaults,
 
-    *validate(next, previous) {
+    *validate(next, previous, _, known) {
       return [
         ...validateType(next, previous),
-        ...(yield* validateImmutableContents(next, previous, ['data'])),
+        ...(yield* validateImmutableContents(next, previous, ['data'], known?.emptied)),
         ...(yield* validateContents(next, typeRules)),
       ];
     },

@@ -402,7 +402,7 @@ describe('expressions', () => {
     [tooLong('metadata.annotations', 262_144), true],
     [invalid('metadata.name', 'A', 'not a name'), false],
   ])('nor when metadata has %j', (wrong, blocks) => {
-    const violations = found(definition.validate?.(asObject(widget({})), undefined, context, [wrong]));
+    const violations = found(definition.validate?.(asObject(widget({})), undefined, context, { inMetadata: [wrong] }));
     expect(violations.map(({ body }) => body)).toEqual([
       blocks
         ? 'Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation'
