@@ -2,6 +2,7 @@ import { spend } from './effort.js';
 import { compared, equal } from './equality.js';
 import {
   Duration,
+  Failure,
   type ListValue,
   type MapValue,
   type Sameness,
@@ -157,16 +158,17 @@ const wholeHash = (value: bigint): number | bigint => {
 /** Begins the hash of a key that is no text; a text that begins so gets a second one. */
 const mark = '\0';
 
-/** Is there an element equal to the value? In a list of a resource none may be one that cannot be compared with it. */
+/** Is there an element equal to the value? In a list of a resource it counts where one cannot be compared with it. */
 export function listContains(list: ListValue, value: Value): Sameness {
   if (list.ofResource) {
-    let found: Sameness = false;
+    if (value instanceof Failure) return value;
+    let failure: Failure | undefined;
     for (let index = 0; index < list.size; index++) {
-      const same = compared(list.at(index), value);
-      if (same) return true;
-      if (same === undefined) found = undefined;
+      const same = compared(list.at(index), value, 'inside');
+      if (same === true) return true;
+      if (same !== false) failure ??= same;
     }
-    return found;
+    return failure ?? false;
   }
   for (let index = 0; index < list.size; index++) if (equal(value, list.at(index))) return true;
   return false;

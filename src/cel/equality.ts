@@ -2,8 +2,10 @@ import { spend, stepsOf } from './effort.js';
 import { compare, isNumber } from './ordering.js';
 import {
   Duration,
+  Failure,
   type ListValue,
   type MapValue,
+  noSuchOverload,
   Optional,
   type Sameness,
   type StructValue,
@@ -21,13 +23,13 @@ import {
 export const equal = (a: Value, b: Value): boolean => compared(a, b) === true;
 
 /**
- * The same, or undefined where the left value is one of Kubernetes' own and cannot be compared with one like the right. cel-go
- * overlooks that in its own lists and maps, and Kubernetes does not in those of a resource: `inside` says that both values
- * come from there, where null is nothing special either.
+ * The same, or a failure: where the left value is one, or one of Kubernetes' own that cannot be compared with one like the
+ * right. cel-go overlooks that in its own lists and maps, and Kubernetes does not in those of a resource: `inside` says that
+ * both values come from there, where null is nothing special either.
  */
 export function compared(a: Value, b: Value, place?: 'inside'): Sameness {
   if (place === undefined && b === null) return a === null;
-  /** Pairs that must be equal too, one behind the other, each with whether it matters that they cannot be compared. */
+  /** Pairs that must be equal too, one behind the other, each with whether failures matter. */
   let open: Open | undefined;
   let left: Value = a;
   let right: Value = b;
@@ -39,7 +41,7 @@ export function compared(a: Value, b: Value, place?: 'inside'): Sameness {
       open ??= new Open();
       open.matters = matters;
       const same = sameShape(left, right, open);
-      if (same === false || (same === undefined && matters)) return same;
+      if (same === false || (same !== true && matters)) return same;
     }
     const next: Pair | undefined = open?.pairs.pop();
     if (next === undefined) return true;
@@ -83,8 +85,9 @@ function together(a: Value | undefined, b: Value | undefined, open: Open): boole
 
 function sameShape(a: Exclude<Value, Simple>, b: Value, open: Open): Sameness {
   spend(1);
+  if (a instanceof Failure) return a;
   if (a instanceof Uint) return isNumber(b) && compare(a, b) === 0;
-  if (!isComparable(a, b)) return undefined;
+  if (!isComparable(a, b)) return b instanceof Failure ? b : noSuchOverload;
   if (b === null || typeof b !== 'object') return false;
   if (a instanceof Timestamp) return b instanceof Timestamp && a.nanoseconds === b.nanoseconds;
   if (a instanceof Duration) return b instanceof Duration && a.nanoseconds === b.nanoseconds;
@@ -122,7 +125,7 @@ function isComparable(a: Exclude<Value, Simple>, b: Value): boolean {
 function sameLists(a: ListValue, b: ListValue, open: Open): Sameness {
   if (a.equals !== undefined) return a.equals(b);
   if (a.size !== b.size) return false;
-  open.matters &&= a.ofResource === true;
+  open.matters = false;
   const { size } = a;
   let index = 0;
   for (; index < size; index++) {
@@ -132,6 +135,10 @@ function sameLists(a: ListValue, b: ListValue, open: Open): Sameness {
       // Long lists of ints are what costs say least about: they are counted by the thousand, to be fast.
       if ((index & 1023) === 1023) spend(1024);
       if (left !== right) break;
+    } else if (a.ofResource) {
+      // Here the first item that is another one, or cannot be compared, decides.
+      const same = compared(left, right, 'inside');
+      if (same !== true) return same;
     } else if (!together(left, right, open)) break;
   }
   spend(index & 1023);

@@ -28,6 +28,9 @@ export class Failure {
   }
 }
 
+/** What is said of values that nothing has been declared for. */
+export const noSuchOverload = new Failure('no such overload');
+
 /** An unsigned integer of 64 bits. */
 export class Uint {
   readonly value: bigint;
@@ -55,8 +58,8 @@ export class Duration {
   }
 }
 
-/** undefined: the left value cannot be compared with one like the right. */
-export type Sameness = boolean | undefined;
+/** A failure: what is compared is one or has one in it, or the left value cannot be compared with one like the right. */
+export type Sameness = boolean | Failure;
 
 /** Elements may be made when asked for. */
 export interface ListValue {

@@ -1,6 +1,6 @@
 import { valueText } from '../library/value-text.js';
 import { goTypeName, typeName } from '../runtime-types.js';
-import { Failure, type ListValue, Optional, Uint, type Value } from '../values.js';
+import { Failure, type ListValue, noSuchOverload, Optional, Uint, type Value } from '../values.js';
 import type { Frame, Step } from './frame.js';
 
 /**
@@ -47,7 +47,6 @@ export function addQualifier(attribute: Attribute, qualifier: Qualifier): void {
 }
 
 const none = new Optional();
-const noSuchOverload = new Failure('no such overload');
 
 /** What the path leads to. The unit for its beginning is the caller's to charge, if any. */
 export function resolve(attribute: Attribute, frame: Frame): Value {

@@ -3,8 +3,8 @@ import type { Overload } from '../functions.js';
 import { longerDuration } from '../library/timestamps.js';
 import { fits, typeName } from '../runtime-types.js';
 import { duration, type Type } from '../types.js';
-import { Duration, Failure, type Value } from '../values.js';
-import { Aborted, type Frame, noSuchOverload, ProgramFailed, type Step } from './frame.js';
+import { Duration, Failure, noSuchOverload, type Value } from '../values.js';
+import { Aborted, type Frame, ProgramFailed, type Step } from './frame.js';
 
 /**
  * A call of the overload that the values of the operands fit, of those the checker left possible. `pattern` is the second

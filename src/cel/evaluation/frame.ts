@@ -1,4 +1,4 @@
-import { Failure, type Value } from '../values.js';
+import type { Value } from '../values.js';
 
 /** The limit on what an evaluation may cost was passed; nothing is known of its value. */
 export class CostExceeded extends Error {
@@ -59,6 +59,3 @@ export class Frame {
 
 /** A part of an expression, ready to be evaluated. */
 export type Step = (frame: Frame) => Value;
-
-/** What operators say to values they do not know. */
-export const noSuchOverload = new Failure('no such overload');

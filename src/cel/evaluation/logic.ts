@@ -1,8 +1,8 @@
 import { hashOf } from '../collections.js';
 import { compared } from '../equality.js';
 import { sizeOf, traversal } from '../library/call-costs.js';
-import { Failure, type ListValue, Optional, Uint, type Value } from '../values.js';
-import { Aborted, noSuchOverload, type Step } from './frame.js';
+import { Failure, type ListValue, noSuchOverload, Optional, Uint, type Value } from '../values.js';
+import { Aborted, type Step } from './frame.js';
 
 /** Operators that do not evaluate all their operands, or count otherwise than functions do. */
 
@@ -30,8 +30,7 @@ export const equality =
     if (left instanceof Failure) return left;
     if (right instanceof Failure) return right;
     const same = compared(left, right);
-    if (same === undefined) return expected ? noSuchOverload : true;
-    return same === expected;
+    return expected ? same : same !== true;
   };
 
 /** An optional is as large as its value. */

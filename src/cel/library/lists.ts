@@ -19,7 +19,7 @@ import {
   timestamp,
   uint,
 } from '../types.js';
-import { Duration, Failure, type ListValue, Timestamp, Uint, type Value } from '../values.js';
+import { Duration, Failure, type ListValue, noSuchOverload, Timestamp, Uint, type Value } from '../values.js';
 import { refuseBeyondLimit, searching, sizeEstimate, sizeOf } from './call-costs.js';
 import { type Costs, global, member } from './declarations.js';
 import { longerDuration, longerTimestamp } from './timestamps.js';
@@ -38,7 +38,6 @@ const comparable: readonly (readonly [string, Type])[] = [
   ['bytes', bytes],
 ];
 
-const noSuchOverload = new Failure('no such overload');
 /** Booleans, numbers, texts, bytes, moments and durations have an order. */
 const comparableNames = new Set(
   [false, 1n, new Uint(1n), 1, '', new Uint8Array(), new Duration(0n)].map((value) => typeNameOf(value)),

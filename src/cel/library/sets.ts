@@ -1,33 +1,34 @@
-import { equal } from '../equality.js';
+import { listContains } from '../collections.js';
 import type { Library } from '../functions.js';
 import { exactly, plus, scaled, times } from '../ranges.js';
 import { bool, listOf, parameter } from '../types.js';
-import type { ListValue, Value } from '../values.js';
+import type { ListValue, Sameness, Value } from '../values.js';
 import { refuseBeyondLimit, sizeEstimate, sizeOf } from './call-costs.js';
 import { type Costs, global } from './declarations.js';
 
 /** Lists as sets: cel-go's `sets` extension. */
 
-const has = (list: ListValue, wanted: Value): boolean => {
-  for (let at = 0; at < list.size; at++) if (equal(wanted, list.at(at))) return true;
-  return false;
-};
-
-function contains(list: ListValue, others: ListValue): boolean {
-  for (let at = 0; at < others.size; at++) if (!has(list, others.at(at))) return false;
+function contains(list: ListValue, others: ListValue): Sameness {
+  for (let at = 0; at < others.size; at++) {
+    const isThere = listContains(list, others.at(at));
+    if (isThere !== true) return isThere;
+  }
   return true;
 }
 
-const equivalent = (a: ListValue, b: ListValue): boolean => contains(a, b) && contains(b, a);
+function equivalent(a: ListValue, b: ListValue): Sameness {
+  const isContained = contains(a, b);
+  return isContained === true ? contains(b, a) : isContained;
+}
 
 function intersects(a: ListValue, b: ListValue): boolean {
-  for (let at = 0; at < a.size; at++) if (has(b, a.at(at))) return true;
+  for (let at = 0; at < a.size; at++) if (listContains(b, a.at(at)) === true) return true;
   return false;
 }
 
 const T = parameter('T');
 
-function comparison(name: string, evaluate: (a: ListValue, b: ListValue) => boolean, factor: number) {
+function comparison(name: string, evaluate: (a: ListValue, b: ListValue) => Sameness, factor: number) {
   const cost = (values: readonly Value[]): number => 1 + sizeOf(values[0]) * sizeOf(values[1]) * factor;
   const costs: Costs = {
     cost,
@@ -35,7 +36,7 @@ function comparison(name: string, evaluate: (a: ListValue, b: ListValue) => bool
       cost: plus(scaled(times(sizeEstimate(a), sizeEstimate(b)), factor), exactly(1)),
     }),
   };
-  const bounded = (a: ListValue, b: ListValue): boolean => {
+  const bounded = (a: ListValue, b: ListValue): Sameness => {
     refuseBeyondLimit(cost([a, b]));
     return evaluate(a, b);
   };

@@ -188,15 +188,9 @@ const collections: readonly FunctionDeclaration[] = [
   {
     name: '@in',
     overloads: [
-      global(
-        'in_list',
-        [a, listOfA],
-        bool,
-        (value: Value, list: ListValue) => listContains(list, value) ?? new Failure('no such overload'),
-        {
-          cost: ([, list]) => sizeOf(list),
-        },
-      ),
+      global('in_list', [a, listOfA], bool, (value: Value, list: ListValue) => listContains(list, value), {
+        cost: ([, list]) => sizeOf(list),
+      }),
       global('in_map', [a, mapOfAToB], bool, (key: Value, map: MapValue) => {
         const found = map.get(key);
         return found instanceof Failure ? found : found !== undefined;

@@ -95,7 +95,7 @@ function listByKeys(list: ListValue, keyOf: KeyOf): ListValue {
         const key = keyOf(theirs);
         const at = key === undefined ? undefined : byKey().get(key);
         const isSame = at !== undefined && compared(list.at(at), theirs, 'inside');
-        if (!isSame) return isSame;
+        if (isSame !== true) return isSame;
       }
       return true;
     },

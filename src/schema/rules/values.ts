@@ -9,7 +9,15 @@ import { escapeField, unescapeField } from '../../cel/field-names.js';
 import { lazyList } from '../../cel/lazy-list.js';
 import { timestampFromText } from '../../cel/library/timestamps.js';
 import { memberNames } from '../../cel/member-names.js';
-import { Duration, Failure, type ListValue, type MapValue, type Sameness, type Value } from '../../cel/values.js';
+import {
+  Duration,
+  Failure,
+  type ListValue,
+  type MapValue,
+  noSuchOverload,
+  type Sameness,
+  type Value,
+} from '../../cel/values.js';
 import { same } from '../same.js';
 import type { Schema } from '../schema.js';
 import { keyedList, type Plain, setList } from './lists.js';
@@ -88,7 +96,7 @@ class ObjectValue implements MapValue, Plain {
   }
 
   get(key: Value): Value | undefined {
-    if (typeof key !== 'string') return new Failure('no such overload');
+    if (typeof key !== 'string') return noSuchOverload;
     const isMap = this.#schema.properties === undefined;
     const name = isMap ? key : unescapeField(key);
     return name === undefined ? undefined : this.#member(name);
@@ -110,7 +118,7 @@ class ObjectValue implements MapValue, Plain {
         this.#schemaOf(name) === undefined
           ? sameUnknown(this.plain[name], member(other.plain, name))
           : sameMembers(this.#member(name), other.#member(name));
-      if (!isSame) return isSame;
+      if (isSame !== true) return isSame;
     }
     return true;
   };
@@ -119,7 +127,7 @@ class ObjectValue implements MapValue, Plain {
     if (this.size !== other.size) return false;
     for (const key of this.keys()) {
       const isSame = sameMembers(this.get(key), other.get(key));
-      if (!isSame) return isSame;
+      if (isSame !== true) return isSame;
     }
     return true;
   }
