@@ -157,7 +157,9 @@ function checkTexts(
     ),
   );
   if (violations.length === 0) return;
-  const texts = [...new Set(violations.map(({ field, body }) => `${field}: ${body}`))];
+  // kube-apiserver names the annotations in the singular here.
+  const field = name === 'labels' ? 'metadata.labels' : 'metadata.annotation';
+  const texts = [...new Set(violations.map(({ body }) => `${field}: ${body}`))];
   throw wrong(texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]`);
 }
 

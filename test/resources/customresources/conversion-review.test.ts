@@ -86,6 +86,11 @@ describe('an answer that does not do', () => {
       review(success(withMeta({ labels: { k: 'a b' } }))),
       `${metadata}metadata.labels: Invalid value: "a b"`,
     ],
+    [
+      'a wrong annotation',
+      review(success(withMeta({ annotations: { 'a b': 'c' } }))),
+      `${metadata}metadata.annotation: Invalid value: "a b"`,
+    ],
   ])('%s', (_, given, why) => {
     expect(() => convertedObjects(given, asked)).toThrow(why);
   });
