@@ -161,7 +161,7 @@ function orderList(out: Record<string, Json>, patch: JsonObject, name: string, s
     given === undefined
       ? (live ?? [])
       : live === undefined
-        ? withoutDirectives(given)
+        ? withoutDirectives(given, 'kept')
         : mergeLists(live, given, how, false);
   checkAlike([live ?? [], given ?? []]);
   const isMap = isObject((live ?? [])[0] ?? (given ?? [])[0] ?? null);
@@ -246,25 +246,28 @@ function targetOf(name: string, bad: () => ApiError): string {
   return name.slice(slash + 1);
 }
 
-/** A value where there was none: nulls of maps go, and then maps with a directive. */
-function fresh(value: Json, later: Postponed): Json | undefined {
-  return isObject(value) && (value[directive] ?? null) !== null ? undefined : cleaned(value, later);
+type Nulls = 'dropped' | 'kept';
+
+/** A value where there was none: nulls of maps go, unless they are kept, and then maps with a directive. */
+function fresh(value: Json, later: Postponed, nulls: Nulls = 'dropped'): Json | undefined {
+  const directs = isObject(value) && Object.hasOwn(value, directive) && (nulls === 'kept' || value[directive] !== null);
+  return directs ? undefined : cleaned(value, later, nulls);
 }
-function cleaned(value: Json, later: Postponed): Json {
-  if (isList(value)) return withoutDirectives(value);
+function cleaned(value: Json, later: Postponed, nulls: Nulls): Json {
+  if (isList(value)) return withoutDirectives(value, nulls);
   if (!isObject(value)) return value;
   const out: Record<string, Json> = {};
   const names = Object.keys(value);
   later.each(names.length, (at) => {
     const name = names[at] ?? '';
     const item = value[name] ?? null;
-    const kept = item === null ? undefined : fresh(item, later);
+    const kept = item === null && nulls === 'dropped' ? undefined : fresh(item, later, nulls);
     if (kept !== undefined) setMember(out, name, kept);
   });
   return out;
 }
-const withoutDirectives = (items: readonly Json[]): readonly Json[] =>
-  items.map((item) => fresh(item, nothingPostponed)).filter((item): item is Json => item !== undefined);
+const withoutDirectives = (items: readonly Json[], nulls: Nulls): readonly Json[] =>
+  items.map((item) => fresh(item, nothingPostponed, nulls)).filter((item): item is Json => item !== undefined);
 
 function mergeLists(
   live: readonly Json[],

@@ -224,6 +224,12 @@ describe('directives', () => {
       { '$setElementOrder/items': [{ name: 'x' }], items: [{ name: 'x' }, { $patch: 'delete' }] },
       { items: [{ name: 'x' }] },
     ],
+    [
+      '$setElementOrder of a list that is new keeps nulls, also one for a directive',
+      {},
+      { '$setElementOrder/items': [], items: [{ name: null }, { name: 'x', $patch: null }] },
+      { items: [{ name: null }] },
+    ],
     ['$setElementOrder of nothing', {}, { '$setElementOrder/tags': ['b'] }, {}],
     [
       'unlisted live items keep their place',
