@@ -3,6 +3,7 @@ import type { JsonObject } from '../api/object.js';
 import { atOnce } from '../api/steps.js';
 import { readYaml } from '../api/yaml.js';
 import { checkAuthenticationConfiguration } from '../auth/jwt/check-configuration.js';
+import { Expressions } from '../auth/jwt/expressions.js';
 import type { AuthenticationConfiguration } from '../auth/jwt/jwt-issuer.js';
 import { inTurns } from '../runtime/turn-taking.js';
 import { boolean, field, list, optional, string, struct } from '../schema/builder.js';
@@ -74,6 +75,10 @@ const schema = struct('AuthenticationConfiguration', {
 
 const versions = ['v1', 'v1beta1', 'v1alpha1'] as const;
 
+export interface ReadConfiguration extends AuthenticationConfiguration {
+  readonly expressions: Expressions;
+}
+
 /**
  * Reads YAML or JSON. Unknown and repeated fields are refused. Throws Error with everything that is wrong;
  * `ownIssuers` are those of this server's own tokens.
@@ -81,14 +86,15 @@ const versions = ['v1', 'v1beta1', 'v1alpha1'] as const;
 export async function readAuthenticationConfiguration(
   text: string,
   { domains, ownIssuers }: { readonly domains: Domains; readonly ownIssuers: readonly string[] },
-): Promise<AuthenticationConfiguration> {
+): Promise<ReadConfiguration> {
   const read = await readYaml(text);
   const configuration = decoded(read, domains);
-  const violations = await inTurns(checkAuthenticationConfiguration(configuration, { ownIssuers, domains }));
+  const expressions = await inTurns(Expressions.of(configuration.jwt ?? []));
+  const violations = checkAuthenticationConfiguration(configuration, { ownIssuers, domains, expressions });
   if (violations.length > 0) {
     throw new Error(violations.map(({ field: path, body }) => `${path}: ${body}`).join('; '));
   }
-  return configuration;
+  return { ...configuration, expressions };
 }
 
 function decoded(read: Awaited<ReturnType<typeof readYaml>>, { api }: Domains): AuthenticationConfiguration {

@@ -9,7 +9,7 @@ import { defaultAuthenticator } from '../auth/default-authenticator.js';
 import { isDiscoverable, keySet, keySetPath, openIdConfiguration } from '../auth/discovery-documents.js';
 import { type FrontProxyHeaders, type FrontProxyOptions, usualProxyHeaders } from '../auth/front-proxy.js';
 import type { FetchText } from '../auth/jwt/fetch-text.js';
-import type { AnonymousConfiguration, AuthenticationConfiguration } from '../auth/jwt/jwt-issuer.js';
+import type { AnonymousConfiguration } from '../auth/jwt/jwt-issuer.js';
 import { jwtTokens } from '../auth/jwt/jwt-tokens.js';
 import type { ObjectSource } from '../auth/object-source.js';
 import {
@@ -24,7 +24,7 @@ import { readPemCertificates } from '../pki/certificate.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
 import { type Following, followText, type TextSource } from '../runtime/text-source.js';
-import { readAuthenticationConfiguration } from './authentication-configuration.js';
+import { type ReadConfiguration, readAuthenticationConfiguration } from './authentication-configuration.js';
 import type { AuthenticationInfo } from './authentication-info.js';
 
 /** Who may prove to be whom, and the tokens this server hands out itself. */
@@ -248,13 +248,16 @@ async function openForeignTokens(
   let tokens = firstTokenOf();
   let policy = anonymous;
   let known: ReadonlyMap<string, ReturnType<typeof jwtTokens>> = new Map();
-  const take = (found: AuthenticationConfiguration): void => {
+  const take = (found: ReadConfiguration): void => {
     // An issuer whose part of the file is as before keeps its keys: it may not be there to be asked now.
     const before = known;
     known = new Map(
       (found.jwt ?? []).map((jwt) => {
         const text = JSON.stringify(jwt);
-        return [text, before.get(text) ?? jwtTokens(jwt, { domains, clock, log, fetch })] as const;
+        return [
+          text,
+          before.get(text) ?? jwtTokens(jwt, { expressions: found.expressions, domains, clock, log, fetch }),
+        ] as const;
       }),
     );
     tokens = forApiAudiences(firstTokenOf(...known.values()), apiAudiences);

@@ -1,6 +1,5 @@
 import type { Domains } from '../../api/domains.js';
 import { quote } from '../../api/go-text.js';
-import type { Steps } from '../../api/steps.js';
 import {
   child,
   duplicate,
@@ -15,21 +14,25 @@ import { asksForClaim } from '../../cel/environments/authentication.js';
 import { readPemCertificates } from '../../pki/certificate.js';
 import { PkiError } from '../../pki/pki-error.js';
 import { checkExtraKey } from '../extra-key.js';
-import { Expressions, type ExpressionUse } from './expressions.js';
+import type { Expressions, ExpressionUse } from './expressions.js';
 import type { AuthenticationConfiguration, JwtIssuer, PrefixedClaim } from './jwt-issuer.js';
 
 const maxIssuers = 64;
 
-/**
- * What is wrong with a configuration, in Kubernetes' words. `ownIssuers` are those of this server's own tokens: nobody
- * else may speak for them.
- */
-export function* checkAuthenticationConfiguration(
+interface Given {
+  /** Those of this server's own tokens: nobody else may speak for them. */
+  readonly ownIssuers: readonly string[];
+  readonly domains: Domains;
+  /** Of the configuration. */
+  readonly expressions: Expressions;
+}
+
+/** What is wrong with a configuration, in Kubernetes' words. */
+export function checkAuthenticationConfiguration(
   { jwt = [], anonymous }: AuthenticationConfiguration,
-  { ownIssuers, domains }: { readonly ownIssuers: readonly string[]; readonly domains: Domains },
-): Steps<readonly Violation[]> {
+  given: Given,
+): readonly Violation[] {
   if (jwt.length > maxIssuers) return [tooMany('jwt', jwt.length, maxIssuers)];
-  const given: Given = { ownIssuers, domains, expressions: yield* Expressions.of(jwt) };
   const repeated = (values: readonly (string | undefined)[], member: string): readonly Violation[] =>
     values.flatMap((value, at) =>
       value && values.indexOf(value) < at ? [duplicate(`${index('jwt', at)}.issuer.${member}`, value)] : [],
@@ -54,12 +57,6 @@ export function* checkAuthenticationConfiguration(
         ]
       : []),
   ];
-}
-
-interface Given {
-  readonly ownIssuers: readonly string[];
-  readonly domains: Domains;
-  readonly expressions: Expressions;
 }
 
 function checkIssuer(jwt: JwtIssuer, path: string, given: Given): readonly Violation[] {

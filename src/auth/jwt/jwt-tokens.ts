@@ -1,15 +1,13 @@
 import type { Domains } from '../../api/domains.js';
 import { quote } from '../../api/go-text.js';
-import { once } from '../../api/once.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../runtime/logger.js';
-import { inTurns } from '../../runtime/turn-taking.js';
 import { AuthenticationError } from '../authenticator.js';
 import type { TokenAuthenticator } from '../bearer-token.js';
 import { credentialExtra } from '../credential-extra.js';
 import { isSignedBy, parseToken, type UnverifiedToken, verificationAlgorithms } from '../jws.js';
 import { checkAudience, checkBeforeSignature, unverified } from './claims.js';
-import { Expressions } from './expressions.js';
+import type { Expressions } from './expressions.js';
 import { type FetchText, fetchText } from './fetch-text.js';
 import { IssuerKeys } from './issuer-keys.js';
 import type { IssuerKey } from './json-web-key.js';
@@ -17,6 +15,8 @@ import type { JwtIssuer } from './jwt-issuer.js';
 import { userFrom } from './user-from-claims.js';
 
 export interface JwtTokenOptions {
+  /** Those of the issuer, among others. */
+  readonly expressions: Expressions;
   readonly domains: Domains;
   readonly clock: Clock;
   readonly log: Logger;
@@ -29,13 +29,12 @@ export interface JwtTokenOptions {
  * checked, and the issuer's mapping says who they are. Keys are fetched with the first token, or when `warm` is called.
  */
 export function jwtTokens(jwt: JwtIssuer, options: JwtTokenOptions): TokenAuthenticator & { warm(): Promise<void> } {
-  const { domains, clock, log, fetch = fetchText } = options;
+  const { expressions, domains, clock, log, fetch = fetchText } = options;
   const keys = new IssuerKeys(jwt.issuer, { fetch, clock, log });
   const { credentialId } = credentialExtra(domains);
-  const expressions = once(() => inTurns(Expressions.of([jwt])));
   return {
     async warm() {
-      await Promise.all([keys.withId(''), expressions()]);
+      await keys.withId('');
     },
 
     async authenticateToken(text) {
@@ -44,7 +43,7 @@ export function jwtTokens(jwt: JwtIssuer, options: JwtTokenOptions): TokenAuthen
       checkBeforeSignature(token.claims, jwt.issuer, clock.now() / 1_000);
       await checkSignature(token, keys);
       checkAudience(token.claims, jwt.issuer);
-      return { user: userFrom(token.claims, jwt, { credentialKey: credentialId, expressions: await expressions() }) };
+      return { user: userFrom(token.claims, jwt, { credentialKey: credentialId, expressions }) };
     },
   };
 }

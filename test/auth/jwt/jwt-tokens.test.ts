@@ -1,7 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { defaultDomains } from '../../../src/api/domains.js';
+import { atOnce } from '../../../src/api/steps.js';
 import { AuthenticationError } from '../../../src/auth/authenticator.js';
+import { Expressions } from '../../../src/auth/jwt/expressions.js';
 import type { JwtIssuer } from '../../../src/auth/jwt/jwt-issuer.js';
 import { jwtTokens } from '../../../src/auth/jwt/jwt-tokens.js';
 import { silentLogger } from '../../../src/runtime/logger.js';
@@ -21,8 +23,13 @@ beforeEach(() => {
   clock = new FakeClock(start);
   server = new IssuerServer([key, rsa]);
 });
-const open = (jwt: JwtIssuer = jwtIssuer()) =>
-  jwtTokens(jwt, { domains: defaultDomains, clock, log: silentLogger, fetch: server.fetch });
+const partsFor = (jwt: JwtIssuer) => ({
+  expressions: atOnce(Expressions.of([jwt])),
+  domains: defaultDomains,
+  log: silentLogger,
+  fetch: server.fetch,
+});
+const open = (jwt: JwtIssuer = jwtIssuer()) => jwtTokens(jwt, { ...partsFor(jwt), clock });
 const ask = (token: string, jwt?: JwtIssuer) => open(jwt).authenticateToken(token, ['api']);
 
 describe('tokens that are good', () => {
@@ -396,12 +403,7 @@ describe('keys', () => {
 
   test('age and are asked for as time goes by, also when the time of day is set back', async () => {
     const back = new SetBackClock();
-    const tokens = jwtTokens(jwtIssuer(), {
-      domains: defaultDomains,
-      clock: back,
-      log: silentLogger,
-      fetch: server.fetch,
-    });
+    const tokens = jwtTokens(jwtIssuer(), { ...partsFor(jwtIssuer()), clock: back });
     const withdrawn = testToken({ ...claims, uid: 'u', exp: now + 100_000 }, key);
     await tokens.authenticateToken(withdrawn, []);
     back.setBack(86_400_000);
