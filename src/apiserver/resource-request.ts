@@ -3,7 +3,13 @@ import { quote } from '../api/go-text.js';
 import type { ApiObject } from '../api/object.js';
 import { checkListParameters, readDeleteParameters, readListParameters, readWriteParameters } from '../api/options.js';
 import type { UserInfo } from '../api/user.js';
-import type { Caller, RequestContext, ResourceDefinition, SubresourceAction } from '../registry/resource-definition.js';
+import type {
+  Caller,
+  RequestContext,
+  ResourceDefinition,
+  SubresourceAction,
+  Wait,
+} from '../registry/resource-definition.js';
 import { checkMediaType, readDeleteBody, readObject } from './bodies.js';
 import { pageNotFound } from './health.js';
 import { negotiate, readIncludeObject, requireStream } from './negotiate.js';
@@ -102,7 +108,7 @@ class WaitingCaller implements Caller {
     return this.#since + requestTimeout(this.#request.query, longestWriteMs);
   }
 
-  waitedFor(what: 'mutating-webhook' | 'validating-webhook', milliseconds: number): void {
+  waitedFor(what: Wait, milliseconds: number): void {
     this.#request.latencies?.took(what, milliseconds);
   }
 }

@@ -231,14 +231,17 @@ export interface SubresourceProjection<T extends ApiObject> {
   validate?(projected: ApiObject): readonly Violation[];
 }
 
+/** What is called for a request while its caller waits. */
+export type Wait = 'mutating-webhook' | 'validating-webhook';
+
 /** Who waits for an answer, and for how long. */
 export interface Caller {
   /** Aborted when they are gone. */
   readonly signal: AbortSignal;
   /** When the time of the request is over, in milliseconds of the server's clock. */
   readonly until?: number | undefined;
-  /** They waited so long (milliseconds) for a webhook. */
-  waitedFor?(what: 'mutating-webhook' | 'validating-webhook', milliseconds: number): void;
+  /** They waited so long (milliseconds). */
+  waitedFor?(what: Wait, milliseconds: number): void;
 }
 
 /** What else is known of an object when its own rules are asked. */

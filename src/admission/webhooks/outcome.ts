@@ -20,12 +20,12 @@ export async function settled<T>(
   call: () => Promise<T>,
 ): Promise<Outcome<T>> {
   const { name: webhook, failurePolicy } = hook.webhook;
-  const begun = clock.now();
+  const begun = clock.monotonic();
   const count = (
     code: number,
     rejection: 'calling_webhook_error' | 'no_error' | 'apiserver_internal_error' | undefined,
   ) => {
-    const milliseconds = clock.now() - begun;
+    const milliseconds = clock.monotonic() - begun;
     caller?.waitedFor?.(sort === 'admit' ? 'mutating-webhook' : 'validating-webhook', milliseconds);
     metrics?.called({ webhook, sort, operation, seconds: milliseconds / 1_000, code, rejection });
   };

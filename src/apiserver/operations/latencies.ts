@@ -1,12 +1,8 @@
 import { goDuration } from '../../api/go-text.js';
+import type { Wait } from '../../registry/resource-definition.js';
 
 /** What a request spends time on that is told apart. */
-export type LatencyPart =
-  | 'authentication'
-  | 'authorization'
-  | 'impersonation'
-  | 'mutating-webhook'
-  | 'validating-webhook';
+export type LatencyPart = 'authentication' | 'authorization' | 'impersonation' | Wait;
 
 /** Only requests that took longer say in the audit log where their time went. */
 const longMs = 500;

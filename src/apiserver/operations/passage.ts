@@ -119,7 +119,7 @@ export class Passage {
   }
 
   #followedWatch(result: WatchResult): WatchResult {
-    const { metrics, clock } = this.#operations;
+    const { metrics } = this.#operations;
     const scope = scopeOf(this.#request.info);
     const series = metrics?.watchOf(result.definition, scope);
     return {
@@ -139,7 +139,7 @@ export class Passage {
             sent: (item, bytes) => {
               series.event(bytes, 'initial' in item);
               if (item.type === 'BOOKMARK' && item.initialEventsEnd) {
-                series.initialised((clock.now() - this.#received) / 1_000);
+                series.initialised(this.#seconds());
               }
             },
           }),
@@ -178,7 +178,7 @@ export class Passage {
   }
 
   #seconds(): number {
-    return (this.#operations.clock.now() - this.#received) / 1_000;
+    return this.#milliseconds() / 1_000;
   }
 }
 

@@ -157,7 +157,7 @@ export class RequestMetrics {
         }
         counter.add();
         duration.observe(seconds);
-        sli?.observe(Math.max(0, seconds - onWebhooks));
+        sli?.observe(seconds - onWebhooks);
         size?.observe(bytes);
       },
       terminated: (code) => terminations.add({ ...labels, code: String(code) }),
