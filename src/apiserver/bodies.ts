@@ -8,6 +8,7 @@ import type { DeleteBody, FieldValidation, WriteParameters } from '../api/option
 import { atOnce, resultOf, type Steps } from '../api/steps.js';
 import { strictWarnings } from '../api/yaml.js';
 import type { RequestContext, ResourceDefinition } from '../registry/resource-definition.js';
+import { statusSchema } from '../resources/status-schema.js';
 import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
 import { DecodeError, decodeText, type Emptied, typeMetaOf } from '../schema/decode.js';
 import { applyDefaults } from '../schema/default.js';
@@ -191,8 +192,8 @@ export function* decodedAs(
   { apiVersion, kind }: TypeMeta,
   text: Parameters<typeof decodeText>[1],
 ): Steps<void> {
-  const other = served.builtInKind(apiVersion, kind);
-  if (other !== undefined) yield* decodeText(other.schema, text);
+  const schema = kind === 'Status' ? statusSchema : served.builtInKind(apiVersion, kind)?.schema;
+  if (schema !== undefined) yield* decodeText(schema, text);
 }
 
 /** Why an object cannot be of a built-in kind, by what it says it is; another version of the kind can be converted. */

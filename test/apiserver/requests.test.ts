@@ -236,6 +236,13 @@ test.each<[string, string, AskOptions, number, string]>([
     400,
     'Status in version "X" cannot be handled as a ConfigMap: converting (v1.Status) to (core.ConfigMap): unknown conversion',
   ],
+  [
+    'POST',
+    '',
+    { body: { kind: 'Status', apiVersion: 'v1', status: { phase: 'a' } } },
+    400,
+    'Status in version "v1" cannot be handled as a ConfigMap: json: cannot unmarshal object into Go struct field Status.status of type string',
+  ],
   // Kinds that are not served are known all the same; definitions are known only among themselves.
   [
     'POST',
