@@ -1,5 +1,4 @@
 import type { AdmissionAttributes } from '../admission/admission-step.js';
-import { runMutating } from '../admission/chain.js';
 import type { ApiObject } from '../api/object.js';
 import { managedFieldsProblem } from '../apply/managed-fields.js';
 import type { Parts } from './parts.js';
@@ -10,7 +9,7 @@ export async function mutated(
   attributes: AdmissionAttributes & { readonly object: ApiObject },
 ): Promise<ApiObject> {
   const before = attributes.object.metadata.managedFields;
-  const object = await runMutating(admission, attributes);
+  const object = await admission.mutate(attributes);
   if (object.metadata.managedFields === before) return object;
   const { managedFields, ...metadata } = object.metadata;
   const problem = managedFieldsProblem(managedFields);

@@ -1,4 +1,4 @@
-import type { AdmissionStep } from '../admission/admission-step.js';
+import type { AdmissionChain } from '../admission/chain.js';
 import type { Domains } from '../api/domains.js';
 import type { Authenticator } from '../auth/authenticator.js';
 import type { Authorizer } from '../auth/authorizer.js';
@@ -18,8 +18,7 @@ export interface Parts {
   readonly authenticator: Authenticator;
   readonly authorizer: Authorizer;
   readonly impersonation: Impersonation;
-  /** In the order they run. */
-  readonly admission: readonly AdmissionStep[];
+  readonly admission: AdmissionChain;
   readonly clock: Clock;
   readonly log: Logger;
   readonly domains: Domains;

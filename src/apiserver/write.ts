@@ -1,5 +1,4 @@
 import type { AdmissionAttributes } from '../admission/admission-step.js';
-import { runBeforeCreation, runValidating } from '../admission/chain.js';
 import {
   alreadyExists,
   deadlineExceeded,
@@ -131,7 +130,7 @@ export async function createObject(
     if (turns.isDue) await turns.next();
     await mayCreate?.();
     const final = finalCreate(attributes, next);
-    await runValidating(parts.admission, final);
+    await parts.admission.judge(final);
 
     const mayNameVersion = context.dryRun || byUpdate !== undefined;
     checkNoVersion(given, mayNameVersion);
@@ -141,7 +140,7 @@ export async function createObject(
     const document = context.dryRun ? undefined : await encode(definition, next, turns);
     if (turns.isDue) await turns.next();
     const isConverted = definition.codec?.elsewhere?.isStoredAs(next) === false;
-    await runBeforeCreation(parts.admission, { ...final, isConverted });
+    await parts.admission.beforeCreation({ ...final, isConverted });
     checkStillDefined(parts, request, filled);
     try {
       if (document === undefined) {
@@ -204,7 +203,7 @@ export async function admitAction(
   const violations = await inTurns(resultOf(definition.validate?.(object, undefined, context) ?? []));
   // Such a request is refused as a whole and without its kind.
   if (violations.length > 0) throw invalidObject({ group: definition.group, kind: '' }, violations);
-  await runValidating(parts.admission, { ...attributes, object });
+  await parts.admission.judge({ ...attributes, object });
   return object;
 }
 
@@ -332,7 +331,7 @@ async function updateOnce(
   const { judgedAs = asIs } = request;
   // Who names no version means the present one, and that is what is judged.
   const judged = judgedAs.next(version === 0n ? withVersion(next, entry) : next);
-  await runValidating(parts.admission, attributesOf(request, 'UPDATE', judged, judgedAs.previous(previous)));
+  await parts.admission.judge(attributesOf(request, 'UPDATE', judged, judgedAs.previous(previous)));
 
   if (isReleased(definition, next, previous)) {
     if (!context.dryRun) await parts.store.commit({ key: entry.key, document: undefined, expect: entry.revision });

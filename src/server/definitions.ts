@@ -1,4 +1,5 @@
-import type { AdmissionStep } from '../admission/admission-step.js';
+import { admissionMetrics } from '../admission/admission-metrics.js';
+import { AdmissionChain } from '../admission/chain.js';
 import { defaultChain } from '../admission/default-chain.js';
 import type { Domains } from '../api/domains.js';
 import type { Authorizer } from '../auth/authorizer.js';
@@ -37,9 +38,9 @@ export interface DefinitionParts {
 /** The built-in kinds with the services they answer from, and the policies on their way to the store. */
 export function openDefinitions(parts: DefinitionParts): {
   readonly definitions: readonly ResourceDefinition[];
-  readonly admission: readonly AdmissionStep[];
+  readonly admission: AdmissionChain;
 } {
-  const { authentication, authorizer, roles, objects, domains, metrics } = parts;
+  const { authentication, authorizer, roles, objects, domains, clock, metrics } = parts;
   const { apiAudiences, authenticator, issuer } = authentication;
   const definitions: readonly ResourceDefinition[] = builtinDefinitions({
     domains,
@@ -70,15 +71,18 @@ export function openDefinitions(parts: DefinitionParts): {
   }).map((definition) => definitionIn(domains, definition));
   return {
     definitions,
-    admission: defaultChain({
-      authorizer,
-      rbac: roles,
-      objects,
-      domains,
-      clock: parts.clock,
-      nodeRestriction: parts.nodeRestriction,
-      mutating: parts.webhooks.mutating,
-      validating: parts.webhooks.validating,
-    }),
+    admission: new AdmissionChain(
+      defaultChain({
+        authorizer,
+        rbac: roles,
+        objects,
+        domains,
+        clock,
+        nodeRestriction: parts.nodeRestriction,
+        mutating: parts.webhooks.mutating,
+        validating: parts.webhooks.validating,
+      }),
+      metrics && admissionMetrics(metrics, clock),
+    ),
   };
 }

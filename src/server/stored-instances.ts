@@ -1,4 +1,5 @@
 import type { Instances } from '../../controllers/crd-finalizer/instances.js';
+import { AdmissionChain } from '../admission/chain.js';
 import type { CustomResourceDefinition } from '../api/kinds/custom-resource-definition.js';
 import { type Query, readDeleteParameters, readListParameters } from '../api/options.js';
 import type { Parts } from '../apiserver/parts.js';
@@ -19,7 +20,7 @@ export function storedInstances(given: {
   readonly signal: AbortSignal;
 }): Instances {
   const { definitionOf, signal } = given;
-  const parts: Parts = { ...given.parts, admission: [] };
+  const parts: Parts = { ...given.parts, admission: new AdmissionChain([]) };
   return {
     async count(crd) {
       const { entries, remaining } = await parts.store.scan(storagePrefix(definitionOf(crd)), { limit: 1 });

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import { admissionMetrics } from '../../src/admission/admission-metrics.js';
 import type { AdmissionAttributes, AdmissionStep } from '../../src/admission/admission-step.js';
-import { runMutating, runValidating } from '../../src/admission/chain.js';
+import { AdmissionChain } from '../../src/admission/chain.js';
 import { defaultChain } from '../../src/admission/default-chain.js';
 import { defaultDomains } from '../../src/api/domains.js';
 import { ConfigMaps } from '../../src/api/kinds/config-map.js';
@@ -8,6 +9,8 @@ import type { ApiObject, ResourceType } from '../../src/api/object.js';
 import { alwaysAllow } from '../../src/auth/always.js';
 import { rbac } from '../../src/auth/rbac.js';
 import { systemClock } from '../../src/runtime/clock.js';
+import { openMetrics } from '../../src/runtime/metrics.js';
+import { FakeClock } from '../../src/testing/fake-clock.js';
 import { FixedObjects } from '../auth/fixed-objects.js';
 
 const object: ApiObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } };
@@ -35,7 +38,7 @@ const labelling = (label: string, handles = true): AdmissionStep => ({
 });
 
 test('each mutation sees what those before made, and none is asked that does not handle it', async () => {
-  const result = await runMutating([labelling('a'), labelling('b', false), labelling('c')], attributes);
+  const result = await new AdmissionChain([labelling('a'), labelling('b', false), labelling('c')]).mutate(attributes);
   expect(result.metadata.labels).toEqual({ a: '0', c: '1' });
   expect(object.metadata.labels).toBeUndefined();
 });
@@ -50,10 +53,54 @@ test('the first refusal ends it', async () => {
       if (refuses) throw new Error(`no, says ${name}`);
     },
   });
-  await expect(runValidating([judging('a'), judging('b', true), judging('c')], attributes)).rejects.toThrow(
+  await expect(new AdmissionChain([judging('a'), judging('b', true), judging('c')]).judge(attributes)).rejects.toThrow(
     'no, says b',
   );
   expect(asked).toEqual(['a', 'b']);
+});
+
+test('the time of each policy counts, and that of each phase', async () => {
+  const clock = new FakeClock();
+  const metrics = openMetrics();
+  const slow = (name: string, milliseconds: number, error?: Error): AdmissionStep => ({
+    name,
+    handles: () => true,
+    async mutate() {
+      await clock.advance(milliseconds);
+      return object;
+    },
+    async validate() {
+      await clock.advance(milliseconds);
+      if (error !== undefined) throw error;
+    },
+    async beforeDeletion() {
+      await clock.advance(milliseconds);
+    },
+  });
+  const steps = [slow('Quick', 2), slow('Strict', 30, new Error('no')), slow('Never', 1)];
+  const chain = new AdmissionChain(steps, admissionMetrics(metrics, clock));
+  await chain.mutate(attributes);
+  await expect(chain.judgeDeletion({ ...attributes, operation: 'DELETE' })).rejects.toThrow('no');
+  const { text } = await metrics.expose();
+  const sums = text.split('\n').filter((line) => /_(sum|count)\{/.test(line));
+  expect(sums.map((line) => line.replace('apiserver_admission_', ''))).toEqual(
+    [
+      ['controller', 'name="Quick",operation="CREATE",rejected="false",type="admit"', 0.002],
+      ['controller', 'name="Strict",operation="CREATE",rejected="false",type="admit"', 0.03],
+      ['controller', 'name="Never",operation="CREATE",rejected="false",type="admit"', 0.001],
+      ['controller', 'name="Quick",operation="DELETE",rejected="false",type="admit"', 0.002],
+      ['controller', 'name="Strict",operation="DELETE",rejected="false",type="admit"', 0.03],
+      ['controller', 'name="Never",operation="DELETE",rejected="false",type="admit"', 0.001],
+      ['controller', 'name="Quick",operation="DELETE",rejected="false",type="validate"', 0.002],
+      ['controller', 'name="Strict",operation="DELETE",rejected="true",type="validate"', 0.03],
+      ['step', 'operation="CREATE",rejected="false",type="admit"', 0.033],
+      ['step', 'operation="DELETE",rejected="false",type="admit"', 0.033],
+      ['step', 'operation="DELETE",rejected="true",type="validate"', 0.032],
+    ].flatMap(([of, labels, seconds]) => [
+      `${of}_admission_duration_seconds_sum{${labels}} ${seconds}`,
+      `${of}_admission_duration_seconds_count{${labels}} 1`,
+    ]),
+  );
 });
 
 test('nothing changes a role after it was judged but what only judges', () => {

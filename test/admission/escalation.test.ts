@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { AdmissionAttributes } from '../../src/admission/admission-step.js';
-import { runMutating } from '../../src/admission/chain.js';
+import { AdmissionChain } from '../../src/admission/chain.js';
 import { bindingEscalation } from '../../src/admission/steps/binding-escalation.js';
 import { roleEscalation } from '../../src/admission/steps/role-escalation.js';
 import { defaultDomains } from '../../src/api/domains.js';
@@ -52,7 +52,7 @@ const write = (
   const roles = rbac(objects, defaultDomains);
   const parts = { rbac: roles, authorizer: union(privilegedGroup, roles) };
   const whole: ApiObject = { apiVersion, kind: type.kind, ...object };
-  return runMutating([roleEscalation(parts), bindingEscalation(parts)], {
+  return new AdmissionChain([roleEscalation(parts), bindingEscalation(parts)]).mutate({
     operation: 'CREATE',
     resource: type,
     subresource: undefined,

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { AdmissionStep } from '../../src/admission/admission-step.js';
+import { AdmissionChain } from '../../src/admission/chain.js';
 import { ConfigMaps } from '../../src/api/kinds/config-map.js';
 import type { ApiObject, ManagedFieldsEntry, ResourceType } from '../../src/api/object.js';
 import { mutated } from '../../src/apiserver/mutated.js';
@@ -26,7 +27,7 @@ test.each([
   const warnings: string[] = [];
   const step: AdmissionStep = { name: 's', handles: () => true, mutate: async () => configMap(left) };
   const object = await mutated(
-    { admission: [step] },
+    { admission: new AdmissionChain([step]) },
     {
       operation: 'CREATE',
       resource: ConfigMaps as ResourceType<ApiObject>,

@@ -1,5 +1,4 @@
 import type { AdmissionAttributes } from '../../admission/admission-step.js';
-import { runDeletion } from '../../admission/chain.js';
 import { ApiError, conflict, notFound, type Status } from '../../api/errors.js';
 import { type ApiObject, groupKind, type ObjectKey } from '../../api/object.js';
 import type { DeleteParameters, DeletionPolicy } from '../../api/options.js';
@@ -51,7 +50,7 @@ export async function deleteObject(
     if (entry === undefined) throw notFound({ ...definition, name: key.name });
     const previous = await readInTurns(definition, entry);
     checkPreconditions(definition, previous, parameters);
-    if (!isHeld(definition, previous)) await runDeletion(parts.admission, attributes(previous));
+    if (!isHeld(definition, previous)) await parts.admission.judgeDeletion(attributes(previous));
     try {
       return await deleteOnce(parts, definition, entry, previous, parameters, context);
     } catch (error) {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { AdmissionAttributes, AdmissionStep } from '../../../src/admission/admission-step.js';
-import { runDeletion, runMutating, runValidating } from '../../../src/admission/chain.js';
+import { AdmissionChain } from '../../../src/admission/chain.js';
 import type { WebhookParts } from '../../../src/admission/webhooks/ask.js';
 import { CallFailed, type HookCall, type HookReply } from '../../../src/admission/webhooks/call.js';
 import { hooksOf } from '../../../src/admission/webhooks/hooks.js';
@@ -116,10 +116,11 @@ function world(hooks: readonly (Partial<MutatingWebhook> & { readonly name: stri
     counted,
     clock,
     mutate: (given?: Partial<AdmissionAttributes>, before: readonly AdmissionStep[] = []) =>
-      runMutating([...before, mutatingWebhooks(parts)], attributes(given)),
-    validate: (given?: Partial<AdmissionAttributes>) => runValidating([validatingWebhooks(parts)], attributes(given)),
+      new AdmissionChain([...before, mutatingWebhooks(parts)]).mutate(attributes(given)),
+    validate: (given?: Partial<AdmissionAttributes>) =>
+      new AdmissionChain([validatingWebhooks(parts)]).judge(attributes(given)),
     remove: () =>
-      runDeletion([mutatingWebhooks(parts), validatingWebhooks(parts)], {
+      new AdmissionChain([mutatingWebhooks(parts), validatingWebhooks(parts)]).judgeDeletion({
         ...attributes(),
         operation: 'DELETE',
         object: undefined,

@@ -1,3 +1,4 @@
+import { AdmissionChain } from '../../../src/admission/chain.js';
 import { type ApiObject, groupVersion } from '../../../src/api/object.js';
 import { readListParameters } from '../../../src/api/options.js';
 import { Catalogue } from '../../../src/apiserver/catalogue.js';
@@ -33,7 +34,7 @@ export const partsOf = (store: Store, clock: Clock, more: Partial<Parts> = {}): 
     clock,
     log: silentLogger,
     catalogue: new Catalogue([definition]),
-    admission: [],
+    admission: new AdmissionChain([]),
     firstRevision: () => 0n,
     featureGates: defaultFeatureGates,
     ...more,

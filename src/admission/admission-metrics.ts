@@ -1,0 +1,52 @@
+import type { Clock } from '../runtime/clock.js';
+import type { Histogram, Metrics } from '../runtime/metrics.js';
+import type { AdmissionAttributes } from './admission-step.js';
+
+/** Who may change an object comes before who may only refuse it. */
+export type AdmissionPhase = 'admit' | 'validate';
+type Operation = AdmissionAttributes['operation'];
+
+/** Counts what admission does, and how long it takes. */
+export interface AdmissionMetrics {
+  /** All steps of a phase. */
+  phase<T>(type: AdmissionPhase, operation: Operation, act: () => Promise<T>): Promise<T>;
+  /** One of them. */
+  step<T>(name: string, type: AdmissionPhase, operation: Operation, act: () => Promise<T>): Promise<T>;
+}
+
+const buckets = [0.005, 0.025, 0.1, 0.5, 1, 2.5];
+
+/** The metrics of kube-apiserver about admission. */
+export function admissionMetrics(metrics: Metrics, clock: Clock): AdmissionMetrics {
+  const phases = metrics.histogram({
+    name: 'apiserver_admission_step_admission_duration_seconds',
+    help: 'How long admission took, by whether it may change the object.',
+    labels: ['operation', 'rejected', 'type'],
+    buckets,
+  });
+  const steps = metrics.histogram({
+    name: 'apiserver_admission_controller_admission_duration_seconds',
+    help: 'How long the policies of admission took, by name.',
+    labels: ['name', 'operation', 'rejected', 'type'],
+    buckets,
+  });
+  const timed = async <L extends string, T>(
+    histogram: Histogram<L | 'rejected'>,
+    labels: Readonly<Record<L, string>>,
+    act: () => Promise<T>,
+  ): Promise<T> => {
+    const begun = clock.monotonic();
+    let rejected = 'true';
+    try {
+      const result = await act();
+      rejected = 'false';
+      return result;
+    } finally {
+      histogram.observe({ ...labels, rejected }, (clock.monotonic() - begun) / 1_000);
+    }
+  };
+  return {
+    phase: (type, operation, act) => timed(phases, { operation, type }, act),
+    step: (name, type, operation, act) => timed(steps, { name, operation, type }, act),
+  };
+}
