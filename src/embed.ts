@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events';
 import { type Domains, defaultDomains } from './api/domains.js';
 import { type UserInfo, wellKnown } from './api/user.js';
 import { Catalogue } from './apiserver/catalogue.js';
-import { defaultFeatureGates } from './apiserver/feature-gates.js';
+import { defaultFeatureGates, type FeatureGates } from './apiserver/feature-gates.js';
 import { localClient } from './apiserver/local-client.js';
 import { nonResourceRoutes } from './apiserver/non-resource.js';
 import { settling } from './apiserver/operations/passage.js';
@@ -82,8 +82,10 @@ export async function openServer(options: ServerOptions = {}): Promise<OpenedSer
   setMaxListeners(0, stopping.signal);
   let operations: OpenedOperations | undefined;
   try {
-    operations = await openOperations(options.operations ?? {}, { store, clock, log, signal: stopping.signal });
-    return await start(options, { operations, clock, log, domains, graceMs, stopping });
+    const featureGates = { ...defaultFeatureGates, ...options.featureGates };
+    const parts = { store, featureGates, clock, log, signal: stopping.signal };
+    operations = await openOperations(options.operations ?? {}, parts);
+    return await start(options, { operations, featureGates, clock, log, domains, graceMs, stopping });
   } catch (error) {
     stopping.abort();
     await operations?.close();
@@ -94,6 +96,7 @@ export async function openServer(options: ServerOptions = {}): Promise<OpenedSer
 
 interface Start {
   readonly operations: OpenedOperations;
+  readonly featureGates: FeatureGates;
   readonly clock: Clock;
   readonly log: Logger;
   readonly domains: Domains;
@@ -102,7 +105,7 @@ interface Start {
 }
 
 async function start(options: ServerOptions, given: Start): Promise<OpenedServer> {
-  const { operations, clock, log, domains, graceMs, stopping } = given;
+  const { operations, featureGates, clock, log, domains, graceMs, stopping } = given;
   const { store, metrics } = operations;
   let bootstrapped = false;
   let goes = false;
@@ -129,6 +132,7 @@ async function start(options: ServerOptions, given: Start): Promise<OpenedServer
     signerIssuers: () => clientIssuers(),
     secretTokenUsed: recordTokenUse({ client: () => clientOf(apiserver, 'kube-apiserver'), domains, clock, log }),
     certificateLifetimeLeft: (seconds) => operations.onClientCertificate(seconds),
+    metrics,
   });
   const webhooks = await openWebhooks({
     objects,
@@ -168,7 +172,7 @@ async function start(options: ServerOptions, given: Start): Promise<OpenedServer
     clock,
     log,
     domains,
-    featureGates: { ...defaultFeatureGates, ...options.featureGates },
+    featureGates,
     writeTurns: new WriteTurns(clock, stopping.signal),
     firstRevision: () => firstRevision,
     operations: operations.over(catalogue, () => stopping.signal.aborted),

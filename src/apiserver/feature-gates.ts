@@ -5,3 +5,8 @@ export interface FeatureGates {
 }
 
 export const defaultFeatureGates: FeatureGates = { ShardedListAndWatch: false };
+
+/** How far Kubernetes 1.36 has come with each; empty: it is there for good. */
+export const featureStages: Readonly<Record<keyof FeatureGates, 'ALPHA' | 'BETA' | ''>> = {
+  ShardedListAndWatch: 'ALPHA',
+};

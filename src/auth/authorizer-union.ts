@@ -1,12 +1,19 @@
 import type { AccessRules, Authorizer, Decision } from './authorizer.js';
 
+export interface UnionMember {
+  readonly authorizer: Authorizer;
+  /** Told what it says to each question it is asked. */
+  decided?(verdict: Decision['verdict']): void;
+}
+
 /** The first answer that is not 'no-opinion' wins; if none, the reasons are joined and the request is forbidden. */
-export function union(...authorizers: readonly Authorizer[]): Authorizer {
+export function union(...members: readonly UnionMember[]): Authorizer {
   return {
     async authorize(attributes) {
       const undecided: Decision[] = [];
-      for (const authorizer of authorizers) {
-        const decision = await authorizer.authorize(attributes);
+      for (const member of members) {
+        const decision = await member.authorizer.authorize(attributes);
+        member.decided?.(decision.verdict);
         if (decision.verdict !== 'no-opinion') return decision;
         undecided.push(decision);
       }
@@ -23,7 +30,7 @@ export function union(...authorizers: readonly Authorizer[]): Authorizer {
 
     async rulesFor(user, namespace) {
       const all = await Promise.all(
-        authorizers.map(async (one) => (await one.rulesFor?.(user, namespace)) ?? unlisted),
+        members.map(async ({ authorizer }) => (await authorizer.rulesFor?.(user, namespace)) ?? unlisted),
       );
       return {
         resourceRules: all.flatMap(({ resourceRules }) => resourceRules),

@@ -1,6 +1,7 @@
 import { aggregateError } from './aggregate.js';
 import { type AnonymousPolicy, anonymous } from './anonymous.js';
 import { forApiAudiences, requestForApiAudiences } from './audience-agnostic.js';
+import type { AuthenticationMetrics } from './authentication-metrics.js';
 import { AuthenticationError, type Authenticator } from './authenticator.js';
 import { firstOf, firstTokenOf, withAuthenticatedGroup, withBearerWarning } from './authenticator-union.js';
 import {
@@ -29,6 +30,7 @@ export interface AuthenticationOptions extends ServiceAccountTokenOptions {
   readonly certificateLifetimeLeft?: ((seconds: number) => void) | undefined;
   /** Whom to take for `system:anonymous` of those who present nothing; as it is at the moment. */
   readonly anonymous: () => AnonymousPolicy;
+  readonly metrics?: AuthenticationMetrics | undefined;
 }
 
 /** Every way to prove who one is, in the order it is tried. */
@@ -43,7 +45,7 @@ export function defaultAuthenticator(options: AuthenticationOptions): Authentica
       forUs(bootstrapTokens(options)),
       ...(options.foreignTokens ?? []),
     ),
-    { clock },
+    { clock, metrics: options.metrics },
   );
   const known = firstOf(
     ...(options.frontProxy === undefined

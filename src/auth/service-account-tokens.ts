@@ -7,6 +7,7 @@ import { ServiceAccounts } from '../api/kinds/service-account.js';
 import type { ApiObject, ResourceType } from '../api/object.js';
 import { serviceAccountGroups, serviceAccountUsername, type UserInfo } from '../api/user.js';
 import type { Clock } from '../runtime/clock.js';
+import type { AuthenticationMetrics } from './authentication-metrics.js';
 import { AuthenticationError } from './authenticator.js';
 import type { TokenAuthenticator } from './bearer-token.js';
 import { credentialExtra, extraOf } from './credential-extra.js';
@@ -26,6 +27,7 @@ export interface ServiceAccountTokenOptions extends TokenVerification {
   readonly objects: ObjectSource;
   readonly domains: Domains;
   readonly clock: Clock;
+  readonly metrics?: Pick<AuthenticationMetrics, 'legacyToken' | 'renewedToken'> | undefined;
 }
 
 /**
@@ -36,20 +38,26 @@ export const serviceAccountTokens = (given: ServiceAccountTokenOptions): TokenAu
   async authenticateToken(token, wanted) {
     const verified = verifiedClaims(token, wanted, given);
     if (verified === undefined) return undefined;
+    const { token: claims, audiences } = verified;
+    const { domains, metrics } = given;
+    const isLegacy = claims.audiences.length === 0;
+    if (isLegacy) metrics?.legacyToken();
     const now = given.clock.now() / 1_000;
-    checkTimes(verified.token, now);
+    checkTimes(claims, now);
 
-    const account = readAccountClaims(verified.claims, given.domains);
+    const account = readAccountClaims(verified.claims, domains);
     await checkAccount(account, given.objects, now);
     for (const bound of boundObjects(account)) await checkBound(bound, account.namespace, given.objects, now);
 
+    const { warnAfter } = account;
+    const isStale = warnAfter !== undefined && now > warnAfter;
+    if (warnAfter !== undefined) metrics?.renewedToken(isStale);
+    const prefix = `authentication.${domains.api}`;
     const annotations = {
-      ...(verified.token.audiences.length === 0
-        ? { [`authentication.${given.domains.api}/legacy-token`]: verified.token.subject }
-        : {}),
-      ...staleness(verified.token, account, now, given.domains),
+      ...(isLegacy ? { [`${prefix}/legacy-token`]: claims.subject } : {}),
+      ...(isStale ? { [`${prefix}/stale-token`]: staleness(claims, Math.floor(now) - warnAfter) } : {}),
     };
-    return { user: userOf(verified.token, account, given.domains), audiences: verified.audiences, annotations };
+    return { user: userOf(claims, account, domains), audiences, annotations };
   },
 });
 
@@ -117,16 +125,8 @@ async function checkBound(
 const isLongDeleted = ({ metadata: { deletionTimestamp } }: ApiObject, now: number): boolean =>
   typeof deletionTimestamp === 'string' && Date.parse(deletionTimestamp) / 1_000 < now - leeway;
 
-function staleness(
-  { subject }: TokenClaims,
-  { warnAfter }: AccountClaims,
-  now: number,
-  { api }: Domains,
-): Readonly<Record<string, string>> {
-  if (warnAfter === undefined || now <= warnAfter) return {};
-  const late = Math.floor(now) - warnAfter;
-  return { [`authentication.${api}/stale-token`]: `subject: ${subject}, seconds after warning threshold: ${late}` };
-}
+const staleness = ({ subject }: TokenClaims, late: number): string =>
+  `subject: ${subject}, seconds after warning threshold: ${late}`;
 
 function userOf({ id }: TokenClaims, { namespace, account, pod, node }: AccountClaims, domains: Domains): UserInfo {
   const keys = credentialExtra(domains);

@@ -1,7 +1,15 @@
 import { hash } from 'node:crypto';
 import type { Clock } from '../runtime/clock.js';
+import type { AuthenticationMetrics } from './authentication-metrics.js';
 import type { Authenticated } from './authenticator.js';
 import type { TokenAuthenticator } from './bearer-token.js';
+
+export interface TokenCacheOptions {
+  readonly clock: Clock;
+  readonly keepMs?: number;
+  readonly limit?: number;
+  readonly metrics?: Pick<AuthenticationMetrics, 'lookedUp' | 'foundOut'> | undefined;
+}
 
 interface Remembered {
   readonly found: Authenticated;
@@ -18,27 +26,37 @@ export class TokenCache implements TokenAuthenticator {
   readonly #clock: Clock;
   readonly #keepMs: number;
   readonly #limit: number;
+  readonly #metrics: TokenCacheOptions['metrics'];
   readonly #remembered = new Map<string, Remembered>();
 
-  constructor(
-    inner: TokenAuthenticator,
-    options: { readonly clock: Clock; readonly keepMs?: number; readonly limit?: number },
-  ) {
+  constructor(inner: TokenAuthenticator, options: TokenCacheOptions) {
     this.#inner = inner;
     this.#clock = options.clock;
     this.#keepMs = options.keepMs ?? 10_000;
     this.#limit = options.limit ?? 20_000;
+    this.#metrics = options.metrics;
   }
 
   async authenticateToken(token: string, audiences: readonly string[]): Promise<Authenticated | undefined> {
     const key = hash('sha256', `${token.length} ${token}${JSON.stringify(audiences)}`, 'base64');
     const known = this.#remembered.get(key);
-    if (known !== undefined && this.#clock.monotonic() < known.until) return known.found;
+    const asked = this.#clock.monotonic();
+    if (known !== undefined && asked < known.until) {
+      this.#metrics?.lookedUp(true, 0);
+      return known.found;
+    }
     this.#remembered.delete(key);
 
-    const found = await this.#inner.authenticateToken(token, audiences);
-    if (found !== undefined) this.#remember(key, found);
-    return found;
+    let isError = true;
+    try {
+      const found = await this.#inner.authenticateToken(token, audiences);
+      isError = false;
+      if (found !== undefined) this.#remember(key, found);
+      return found;
+    } finally {
+      this.#metrics?.foundOut(isError);
+      this.#metrics?.lookedUp(false, this.#clock.monotonic() - asked);
+    }
   }
 
   #remember(key: string, found: Authenticated): void {

@@ -1,8 +1,11 @@
+import { hostname } from 'node:os';
 import type { Domains } from '../api/domains.js';
 import type { Secret } from '../api/kinds/secret.js';
 import { alwaysAllow, alwaysDeny } from '../auth/always.js';
+import { authenticationMetrics } from '../auth/authentication-metrics.js';
+import { type AuthorizationWebhookMetrics, authorizationMetrics } from '../auth/authorization-metrics.js';
 import type { Authorizer } from '../auth/authorizer.js';
-import { union } from '../auth/authorizer-union.js';
+import { type UnionMember, union } from '../auth/authorizer-union.js';
 import type { TokenAuthenticator } from '../auth/bearer-token.js';
 import { nodeAuthorizer } from '../auth/node/node-authorizer.js';
 import type { ObjectSource } from '../auth/object-source.js';
@@ -11,6 +14,7 @@ import { type Rbac, rbac } from '../auth/rbac.js';
 import type { CallReview } from '../auth/webhook/call-review.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
+import type { Metrics } from '../runtime/metrics.js';
 import { type Authentication, openAuthentication } from './authentication.js';
 import type { Credentials } from './credentials.js';
 import type { AuthorizationMode, ServerOptions } from './options.js';
@@ -39,9 +43,10 @@ export async function openAccess(
     signerIssuers(): string;
     secretTokenUsed(secret: Secret): void;
     certificateLifetimeLeft(seconds: number): void;
+    readonly metrics: Metrics | undefined;
   },
 ): Promise<Access> {
-  const { credentials, objects, domains, log } = given;
+  const { credentials, objects, domains, clock, log, metrics } = given;
   const modes = modesOf(options);
   const allowsAll = modes.includes('AlwaysAllow');
   const apiAudiences = options.apiAudiences?.length
@@ -65,19 +70,25 @@ export async function openAccess(
       configuration: options.authenticationConfiguration,
       secretTokenUsed: given.secretTokenUsed,
       certificateLifetimeLeft: given.certificateLifetimeLeft,
+      metrics: metrics && authenticationMetrics(metrics, clock, hostname()),
     },
     given,
   );
   const roles = rbac(objects, domains);
   if (allowsAll) log.warn({ modes }, 'AUTHORIZATION IS OFF: everybody known to this server may do everything');
+  const counted = metrics && authorizationMetrics(metrics);
   const byMode: Readonly<Record<AuthorizationMode, () => Authorizer | Promise<Authorizer>>> = {
-    Webhook: () => openAuthorizationWebhook(options, given),
+    Webhook: () => openAuthorizationWebhook(options, counted?.webhook, given),
     RBAC: () => roles,
     Node: () => nodeAuthorizer(objects, domains),
     AlwaysAllow: () => alwaysAllow,
     AlwaysDeny: () => alwaysDeny,
   };
-  const authorizer = union(privilegedGroup, ...(await Promise.all(modes.map((mode) => byMode[mode]()))));
+  const member = async (mode: AuthorizationMode): Promise<UnionMember> => {
+    const authorizer = await byMode[mode]();
+    return counted === undefined ? { authorizer } : { authorizer, decided: counted.decisionsOf(mode) };
+  };
+  const authorizer = union({ authorizer: privilegedGroup }, ...(await Promise.all(modes.map(member))));
   return { authentication, authorizer, roles, nodeRestriction: options.nodeRestriction ?? modes.includes('Node') };
 }
 
@@ -100,13 +111,17 @@ interface Surroundings {
 }
 
 /** Connections to the server of a kubeconfig, loaded only where one is named. */
-async function openCall(kubeconfig: string, clock: Clock): Promise<CallReview> {
+async function openCall(
+  kubeconfig: string,
+  clock: Clock,
+  called?: AuthorizationWebhookMetrics['called'],
+): Promise<CallReview> {
   const [{ findAccess }, { httpTransport }, { callReview }] = await Promise.all([
     import('../client/remote-client.js'),
     import('../client/http-transport.js'),
     import('../auth/webhook/call-review.js'),
   ]);
-  return callReview({ transport: httpTransport(await findAccess({ kubeconfig }), 'kedge'), clock });
+  return callReview({ transport: httpTransport(await findAccess({ kubeconfig }), 'kedge'), clock, called });
 }
 
 async function openTokenWebhook(
@@ -122,6 +137,7 @@ async function openTokenWebhook(
 
 async function openAuthorizationWebhook(
   { authorizationWebhook: webhook }: ServerOptions,
+  metrics: AuthorizationWebhookMetrics | undefined,
   { domains, clock, log }: Surroundings,
 ): Promise<Authorizer> {
   if (webhook === undefined) throw new Error('authorization by Webhook needs the kubeconfig of authorizationWebhook');
@@ -129,10 +145,11 @@ async function openAuthorizationWebhook(
   const inMs = (seconds: number | undefined): number | undefined =>
     seconds === undefined ? undefined : seconds * 1_000;
   return webhookAuthorizer({
-    call: await openCall(webhook.kubeconfig, clock),
+    call: await openCall(webhook.kubeconfig, clock, metrics?.called),
     domains,
     clock,
     log,
+    metrics,
     allowedMs: inMs(webhook.allowedSeconds),
     refusedMs: inMs(webhook.refusedSeconds),
   });

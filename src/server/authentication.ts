@@ -2,6 +2,7 @@ import type { Domains } from '../api/domains.js';
 import type { Secret } from '../api/kinds/secret.js';
 import type { AnonymousPolicy } from '../auth/anonymous.js';
 import { forApiAudiences } from '../auth/audience-agnostic.js';
+import type { AuthenticationMetrics } from '../auth/authentication-metrics.js';
 import type { Authenticator } from '../auth/authenticator.js';
 import { firstTokenOf } from '../auth/authenticator-union.js';
 import type { TokenAuthenticator } from '../auth/bearer-token.js';
@@ -76,6 +77,7 @@ export interface AuthenticationOptions {
   readonly secretTokenUsed?: ((secret: Secret) => void) | undefined;
   /** Told how many seconds the client certificate of every request is still valid. */
   readonly certificateLifetimeLeft?: ((seconds: number) => void) | undefined;
+  readonly metrics?: AuthenticationMetrics | undefined;
 }
 
 interface Surroundings {
@@ -110,6 +112,7 @@ export async function openAuthentication(options: AuthenticationOptions, given: 
     secretTokenUsed: options.secretTokenUsed,
     certificateLifetimeLeft: options.certificateLifetimeLeft,
     anonymous: foreign.anonymous,
+    metrics: options.metrics,
   });
   const keySetUri = (): string => options.keySetUri ?? `https://${options.serverAddress()}${keySetPath}`;
   return {
@@ -240,7 +243,7 @@ async function openFrontProxy(
 
 /** Issuers of JWTs and the policy about anonymous requests, as the AuthenticationConfiguration says now. */
 async function openForeignTokens(
-  { configuration, anonymous, issuers, fetch }: AuthenticationOptions,
+  { configuration, anonymous, issuers, fetch, metrics }: AuthenticationOptions,
   apiAudiences: readonly string[],
   given: Surroundings,
 ): Promise<{ readonly tokens: TokenAuthenticator; anonymous(): AnonymousPolicy }> {
@@ -254,22 +257,35 @@ async function openForeignTokens(
     known = new Map(
       (found.jwt ?? []).map((jwt) => {
         const text = JSON.stringify(jwt);
+        const counted = metrics?.issuer(jwt.issuer.url);
         return [
           text,
-          before.get(text) ?? jwtTokens(jwt, { expressions: found.expressions, domains, clock, log, fetch }),
+          before.get(text) ??
+            jwtTokens(jwt, { expressions: found.expressions, domains, clock, log, fetch, metrics: counted }),
         ] as const;
       }),
     );
+    metrics?.keepIssuers((found.jwt ?? []).map(({ issuer }) => issuer.url));
     tokens = forApiAudiences(firstTokenOf(...known.values()), apiAudiences);
     policy = found.anonymous === undefined ? anonymous : policyOf(found.anonymous);
     for (const [text, one] of known) if (!before.has(text)) void one.warm();
   };
   if (configuration !== undefined) {
+    let when: 'at start' | 'later' = 'at start';
     await followText(
       configuration,
-      async (text) => take(await readAuthenticationConfiguration(text, { domains, ownIssuers: issuers })),
+      async (text) => {
+        try {
+          take(await readAuthenticationConfiguration(text, { domains, ownIssuers: issuers }));
+          metrics?.configured(text, when);
+        } catch (error) {
+          metrics?.configured(undefined, when);
+          throw error;
+        }
+      },
       given,
     );
+    when = 'later';
   }
   return {
     tokens: { authenticateToken: (token, audiences) => tokens.authenticateToken(token, audiences) },

@@ -1,4 +1,5 @@
 import type { Catalogue } from '../apiserver/catalogue.js';
+import { type FeatureGates, featureStages } from '../apiserver/feature-gates.js';
 import type { AuditLog } from '../apiserver/operations/audit-log.js';
 import type { AuditPolicy } from '../apiserver/operations/audit-policy.js';
 import { Deadlines } from '../apiserver/operations/deadlines.js';
@@ -60,7 +61,13 @@ export interface OpenedOperations {
 /** Opens what looks after requests. Rejects if the audit log cannot be written or its policy is wrong. */
 export async function openOperations(
   options: OperationsOptions,
-  given: { readonly store: Store; readonly clock: Clock; readonly log: Logger; readonly signal: AbortSignal },
+  given: {
+    readonly store: Store;
+    readonly featureGates: FeatureGates;
+    readonly clock: Clock;
+    readonly log: Logger;
+    readonly signal: AbortSignal;
+  },
 ): Promise<OpenedOperations> {
   const { clock } = given;
   const metrics = openMetrics({ process: true });
@@ -83,6 +90,7 @@ export async function openOperations(
     })
     .of({});
   tellBuild(metrics);
+  tellFeatures(metrics, given.featureGates);
   measureInFlight(metrics, inFlight, () => clock.now());
   const impersonations = counted ? impersonationMetrics(metrics, clock) : undefined;
   return {
@@ -91,7 +99,7 @@ export async function openOperations(
     controllers: counted ? withSyncMetrics(metrics, controllerMetrics(metrics)) : undefined,
     impersonations,
     over(catalogue, closing) {
-      if (counted) measureObjects(metrics, given.store, catalogue);
+      if (counted) measureStore(metrics, given.store, catalogue);
       return {
         clock,
         metrics: counted ? new RequestMetrics(metrics, catalogue) : undefined,
@@ -118,6 +126,13 @@ const lifetimeSeconds = [
   ...[1, 2, 4, 7, 30, 90, 180, 360].map((days) => days * day),
 ];
 
+const versionInfo = {
+  binary: serverVersion.gitVersion.slice(1),
+  component: 'kube',
+  emulation: `${serverVersion.emulationMajor}.${serverVersion.emulationMinor}`,
+  min_compat: `${serverVersion.minCompatibilityMajor}.${serverVersion.minCompatibilityMinor}`,
+};
+
 /** What /version answers, as labels. */
 function tellBuild(metrics: Metrics): void {
   const { major, minor, gitVersion, gitCommit, gitTreeState, buildDate, goVersion, compiler, platform } = serverVersion;
@@ -139,6 +154,24 @@ function tellBuild(metrics: Metrics): void {
       labels: Object.keys(labels) as (keyof typeof labels)[],
     })
     .set(labels, 1);
+  metrics
+    .gauge({
+      name: 'version_info',
+      help: 'Always 1; the labels say which version of Kubernetes the server is.',
+      labels: ['binary', 'component', 'emulation', 'min_compat'],
+    })
+    .set(versionInfo, 1);
+}
+
+function tellFeatures(metrics: Metrics, gates: FeatureGates): void {
+  const enabled = metrics.gauge({
+    name: 'kubernetes_feature_enabled',
+    help: 'Whether a feature gate is on.',
+    labels: ['name', 'stage'],
+  });
+  for (const name of Object.keys(featureStages) as (keyof FeatureGates)[]) {
+    enabled.set({ name, stage: featureStages[name] }, gates[name] ? 1 : 0);
+  }
 }
 
 interface AuditParts {
@@ -192,8 +225,19 @@ async function openSink(
   }
 }
 
-/** How many objects of each kind there are, counted when somebody asks. */
-function measureObjects(metrics: Metrics, store: Store, catalogue: Catalogue): void {
+/** How much the store takes, and how many objects of each kind there are, counted when somebody asks. */
+function measureStore(metrics: Metrics, store: Store, catalogue: Catalogue): void {
+  const { size } = store;
+  if (size !== undefined) {
+    metrics.measured(
+      {
+        name: 'apiserver_storage_size_bytes',
+        help: 'Bytes that the store takes on the disk.',
+        labels: ['storage_cluster_id'],
+      },
+      async () => [{ labels: { storage_cluster_id: 'etcd-0' }, value: await size.call(store) }],
+    );
+  }
   const count = async (): Promise<readonly { readonly group: string; readonly resource: string; value: number }[]> => {
     const kinds = new Map(
       catalogue

@@ -84,6 +84,8 @@ export interface Store {
   changes(prefix: string, after: Revision): ChangeStream;
   /** The revision of the latest committed write; says nothing of whether it is one of ours (see `Revision`). */
   revision(): Promise<Revision>;
+  /** Bytes on the disk of this machine; absent where it keeps nothing there. */
+  size?(): Promise<number>;
   /** Ends every stream and releases the backend. Idempotent. */
   close(): Promise<void>;
 }

@@ -50,7 +50,7 @@ const write = (
   more: Partial<AdmissionAttributes> & { readonly as?: string; readonly groups?: readonly string[] } = {},
 ) => {
   const roles = rbac(objects, defaultDomains);
-  const parts = { rbac: roles, authorizer: union(privilegedGroup, roles) };
+  const parts = { rbac: roles, authorizer: union({ authorizer: privilegedGroup }, { authorizer: roles }) };
   const whole: ApiObject = { apiVersion, kind: type.kind, ...object };
   return new AdmissionChain([roleEscalation(parts), bindingEscalation(parts)]).mutate({
     operation: 'CREATE',

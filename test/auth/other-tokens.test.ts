@@ -2,13 +2,16 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { defaultDomains } from '../../src/api/domains.js';
 import { Secrets } from '../../src/api/kinds/secret.js';
 import { forApiAudiences } from '../../src/auth/audience-agnostic.js';
+import { authenticationMetrics } from '../../src/auth/authentication-metrics.js';
 import { AuthenticationError } from '../../src/auth/authenticator.js';
 import type { TokenAuthenticator } from '../../src/auth/bearer-token.js';
 import { bootstrapTokens } from '../../src/auth/bootstrap-token.js';
 import { staticTokens } from '../../src/auth/static-tokens.js';
 import { TokenCache } from '../../src/auth/token-cache.js';
+import { openMetrics } from '../../src/runtime/metrics.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
 import { collectGarbage } from '../collect-garbage.js';
+import { seriesOf } from '../series.js';
 import { SetBackClock } from '../set-back.js';
 import { FixedObjects } from './fixed-objects.js';
 
@@ -139,6 +142,26 @@ describe('the cache', () => {
   test('remembers no failures', async () => {
     for (const token of ['bad', 'bad', 'unknown', 'unknown']) await ask(token);
     expect(calls).toHaveLength(4);
+  });
+
+  test('counts what it knew and what had to be found out', async () => {
+    const metrics = openMetrics();
+    const slow: TokenAuthenticator = {
+      async authenticateToken(token) {
+        await clock.advance(20);
+        if (token === 'bad') throw new AuthenticationError('bad');
+        return { user: { username: token, groups: [] } };
+      },
+    };
+    cache = new TokenCache(slow, { clock, metrics: authenticationMetrics(metrics, clock, 'here') });
+    for (const token of ['a', 'a', 'bad']) await ask(token);
+    const prefix = 'authentication_token_cache';
+    expect(await seriesOf(metrics, `${prefix}_request_total`)).toEqual(['{status="miss"} 2', '{status="hit"} 1']);
+    expect(await seriesOf(metrics, `${prefix}_fetch_total`)).toEqual(['{status="ok"} 1', '{status="error"} 1']);
+    expect(await seriesOf(metrics, `${prefix}_request_duration_seconds_sum`)).toEqual([
+      '{status="miss"} 0.04',
+      '{status="hit"} 0',
+    ]);
   });
 
   test('forgets the oldest when there are too many', async () => {

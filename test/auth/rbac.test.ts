@@ -5,11 +5,14 @@ import { ClusterRoles, type PolicyRule, Roles } from '../../src/api/kinds/role.j
 import { ClusterRoleBindings, RoleBindings, type Subject } from '../../src/api/kinds/role-binding.js';
 import type { UserInfo } from '../../src/api/user.js';
 import { alwaysAllow, alwaysDeny } from '../../src/auth/always.js';
-import type { AccessAttributes } from '../../src/auth/authorizer.js';
+import { authorizationMetrics } from '../../src/auth/authorization-metrics.js';
+import type { AccessAttributes, Authorizer } from '../../src/auth/authorizer.js';
 import { union } from '../../src/auth/authorizer-union.js';
 import { accessDenied, refusal } from '../../src/auth/denial.js';
 import { privilegedGroup } from '../../src/auth/privileged-group.js';
 import { rbac } from '../../src/auth/rbac.js';
+import { openMetrics } from '../../src/runtime/metrics.js';
+import { seriesOf } from '../series.js';
 import { FixedObjects } from './fixed-objects.js';
 
 const apiGroup = 'rbac.authorization.k8s.io';
@@ -260,17 +263,36 @@ test('ten thousand bindings are decided about as fast as ten', async () => {
 });
 
 describe('several authorizers', () => {
+  const of = (...authorizers: readonly Authorizer[]) => union(...authorizers.map((authorizer) => ({ authorizer })));
+
   test('the first that decides wins; masters may do everything', async () => {
     const masters = asked({ user: { username: 'x', groups: ['system:masters'] } });
-    expect(await union(privilegedGroup, alwaysDeny).authorize(masters)).toEqual({ verdict: 'allow', reason: '' });
-    expect((await union(privilegedGroup, alwaysAllow).authorize(asked())).verdict).toBe('allow');
+    expect(await of(privilegedGroup, alwaysDeny).authorize(masters)).toEqual({ verdict: 'allow', reason: '' });
+    expect((await of(privilegedGroup, alwaysAllow).authorize(asked())).verdict).toBe('allow');
   });
 
   test('reasons of the undecided are joined', async () => {
-    expect(await union(alwaysDeny, privilegedGroup, alwaysDeny).authorize(asked())).toEqual({
+    expect(await of(alwaysDeny, privilegedGroup, alwaysDeny).authorize(asked())).toEqual({
       verdict: 'no-opinion',
       reason: 'Everything is forbidden.\nEverything is forbidden.',
     });
+  });
+
+  test('what each decides is counted by its mode', async () => {
+    const metrics = openMetrics();
+    const { decisionsOf } = authorizationMetrics(metrics);
+    const refusing: Authorizer = { authorize: async () => ({ verdict: 'deny', reason: '' }) };
+    const all = union(
+      { authorizer: alwaysDeny, decided: decisionsOf('Node') },
+      { authorizer: refusing, decided: decisionsOf('Webhook') },
+      { authorizer: alwaysAllow, decided: decisionsOf('AlwaysAllow') },
+    );
+    await all.authorize(asked());
+    await union({ authorizer: alwaysAllow, decided: decisionsOf('RBAC') }).authorize(asked());
+    expect(await seriesOf(metrics, 'apiserver_authorization_decisions_total')).toEqual([
+      '{decision="denied",name="default",type="Webhook"} 1',
+      '{decision="allowed",name="rbac",type="RBAC"} 1',
+    ]);
   });
 });
 

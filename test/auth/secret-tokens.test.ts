@@ -30,6 +30,7 @@ beforeEach(() => {
   putSecret();
 });
 const used: string[] = [];
+const counted: string[] = [];
 const verify = (text = token) =>
   secretTokens({
     keys: () => [key],
@@ -37,6 +38,7 @@ const verify = (text = token) =>
     objects,
     domains,
     used: ({ metadata: { name = '' } }) => used.push(name),
+    metrics: { legacyToken: () => counted.push('legacy'), secretToken: (how) => counted.push(how) },
   }).authenticateToken(text, ['api']);
 
 test('the token in a Secret is its account’s', async () => {
@@ -84,6 +86,26 @@ test.each<[string, () => unknown, string]>([
 ])('%s', async (_name, change, message) => {
   change();
   await expect(verify()).rejects.toThrow(message);
+});
+
+test.each<[string, () => unknown, readonly string[]]>([
+  ['one that somebody made', () => {}, ['legacy', 'manual']],
+  [
+    'one made by the system of old',
+    () => objects.put(ServiceAccounts, { metadata: account, secrets: [{ name: 'tok' }] }),
+    ['legacy', 'auto'],
+  ],
+  [
+    'one marked invalid',
+    () => putSecret({ labels: { 'kubernetes.io/legacy-token-invalid-since': '2025-01-01' } }),
+    ['legacy', 'invalid'],
+  ],
+  ['one whose Secret is gone', () => objects.remove(Secrets, secretMeta), ['legacy']],
+])('%s is counted', async (_name, change, expected) => {
+  counted.length = 0;
+  change();
+  await verify().catch(() => {});
+  expect(counted).toEqual(expected);
 });
 
 test('the audit log is told of one marked invalid', async () => {

@@ -37,6 +37,7 @@ beforeEach(() => {
     .put(Nodes, { metadata: { name: 'bound', uid: 'node-uid' } });
 });
 
+const counted: string[] = [];
 const verifier = (keys = [signer, rsa]) =>
   serviceAccountTokens({
     issuers: [issuer, 'https://older.example.com'],
@@ -45,6 +46,10 @@ const verifier = (keys = [signer, rsa]) =>
     objects,
     domains,
     clock,
+    metrics: {
+      legacyToken: () => counted.push('legacy'),
+      renewedToken: (isStale) => counted.push(isStale ? 'stale' : 'valid'),
+    },
   });
 const issue = (more: Partial<IssueRequest> = {}, key = signer): string =>
   tokenIssuer({ issuer, key: () => key, domains, clock, newId: () => 'id-1' }).issue({
@@ -187,6 +192,19 @@ describe('time', () => {
     expect((await verify(token))?.annotations).toEqual({
       'authentication.k8s.io/stale-token': 'subject: system:serviceaccount:ns:sa, seconds after warning threshold: 3',
     });
+  });
+
+  test('tokens that are to be renewed are counted, before and after, and those without audiences', async () => {
+    const token = issue({ seconds: 86_400, warnAfterSeconds: 3_607 });
+    counted.length = 0;
+    await verify(token);
+    await verify(issue());
+    await verify(issue({ audiences: [] }));
+    await clock.advance(3_610_000);
+    await verify(token);
+    objects.remove(ServiceAccounts, { namespace: 'ns', name: 'sa' });
+    await verify(token).catch(() => {});
+    expect(counted).toEqual(['valid', 'legacy', 'stale']);
   });
 });
 

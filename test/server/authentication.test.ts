@@ -1,12 +1,15 @@
+import { createHash } from 'node:crypto';
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { defaultDomains } from '../../src/api/domains.js';
 import { ServiceAccounts } from '../../src/api/kinds/service-account.js';
+import { authenticationMetrics } from '../../src/auth/authentication-metrics.js';
 import { generateServiceAccountKey } from '../../src/auth/service-account-keys.js';
 import { systemClock } from '../../src/runtime/clock.js';
 import { silentLogger } from '../../src/runtime/logger.js';
+import { openMetrics } from '../../src/runtime/metrics.js';
 import { type AuthenticationOptions, openAuthentication } from '../../src/server/authentication.js';
 import { testAuthority } from '../../src/testing/certificates.js';
 import { eventually } from '../../src/testing/until.js';
@@ -14,6 +17,7 @@ import { credentials } from '../auth/credentials.js';
 import { FixedObjects } from '../auth/fixed-objects.js';
 import { attributes, extensions, forge, usages } from '../auth/forge.js';
 import { IssuerServer, issuerUrl, testKey, testToken } from '../auth/jwt/issuer.js';
+import { seriesOf } from '../series.js';
 
 let directory: string;
 let stopping: AbortController;
@@ -206,6 +210,54 @@ jwt:
       () => ask(opened, bearing(token('2'))),
       (user) => user === 'b:alice',
     );
+  });
+
+  test('are counted, and so is what becomes of their keys and of the file', async () => {
+    const metrics = openMetrics();
+    const server = new IssuerServer([key]);
+    const config = configuration('a:');
+    const opened = await open({
+      configuration: file('config', config),
+      fetch: server.fetch,
+      metrics: authenticationMetrics(metrics, systemClock, 'here'),
+    });
+    const values = async (name: string) => (await seriesOf(metrics, `apiserver_authentication_${name}`)).map(simple);
+    const hash = (text: string): string => `sha256:${createHash('sha256').update(text).digest('hex')}`;
+    const simple = (line: string): string =>
+      line
+        .replaceAll(hash('here'), 'here')
+        .replaceAll(hash(issuerUrl), 'issuer')
+        .replaceAll(hash(config), 'config')
+        .replace(/\d{10}(\.\d+)?$/, 'now');
+    expect(await ask(opened, bearing(token('6')))).toBe('a:alice');
+    await ask(opened, bearing(testToken({ iss: issuerUrl }, key)));
+    expect(await values('jwt_authenticator_latency_seconds_count')).toEqual([
+      '{jwt_issuer_hash="issuer",result="success"} 1',
+      '{jwt_issuer_hash="issuer",result="failure"} 1',
+    ]);
+    const fetched = 'jwt_authenticator_jwks_fetch_last_timestamp_seconds';
+    expect(await values(fetched)).toEqual(['{apiserver_id_hash="here",jwt_issuer_hash="issuer",result="success"} now']);
+    const reloads = 'config_controller_automatic_reloads_total';
+    expect(await values(reloads)).toEqual([]);
+    expect(await values('config_controller_last_config_info')).toEqual(['{apiserver_id_hash="here",hash="config"} 1']);
+
+    file('config', 'no');
+    await eventually(
+      () => values(reloads),
+      (lines) => lines.length === 1,
+    );
+    file('config', configuration('').replace(issuerUrl, 'https://other.example.org'));
+    await eventually(
+      () => values(reloads),
+      (lines) => lines.length === 2,
+    );
+    expect(await values(reloads)).toEqual([
+      '{apiserver_id_hash="here",status="failure"} 1',
+      '{apiserver_id_hash="here",status="success"} 1',
+    ]);
+    expect(await values('config_controller_automatic_reload_last_timestamp_seconds')).toHaveLength(2);
+    // The issuer is another one now.
+    expect((await values(fetched)).filter((line) => line.includes('issuer"'))).toEqual([]);
   });
 
   test('keep their keys while something else in the file changes: the issuer may be away', async () => {

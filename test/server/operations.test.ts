@@ -74,6 +74,16 @@ describe('metrics', () => {
       expect(answer.text).toContain(name);
     }
     expect(counted('kubernetes_build_info')).toEqual([expect.stringMatching(/^1,36,v1\.36\..*\/.* 1$/)]);
+    expect(counted('version_info')).toEqual([expect.stringMatching(/^1\.36\..*,kube,1\.36,1\.35 1$/)]);
+    expect(counted('kubernetes_feature_enabled')).toEqual(['ShardedListAndWatch,ALPHA 0']);
+    for (const [name, series] of [
+      ['admission_controller_admission_duration_seconds_count', /^NamespaceLifecycle,CREATE,false,admit \d/],
+      ['admission_step_admission_duration_seconds_count', /^DELETE,false,validate \d/],
+      ['authorization_decisions_total', /^allowed,alwaysallow,AlwaysAllow \d/],
+    ] as const) {
+      expect(counted(`apiserver_${name}`)).toContainEqual(expect.stringMatching(series));
+    }
+    expect(counted('authentication_token_cache_request_total')).toEqual(['miss 3', 'hit 12']);
     const { text } = await ask('root', 'GET /metrics/slis');
     expect(seriesIn(text, 'kubernetes_healthcheck')).toContain('etcd-readiness,readyz 1');
     expect(seriesIn(text, 'kubernetes_healthchecks_total')).toContain('ping,readyz,success 1');

@@ -11,6 +11,14 @@ const restMs = 10_000;
 /** Keys are fetched anew after so long, so that those withdrawn do not count for ever. */
 const maxAgeMs = 3_600_000;
 
+export interface IssuerKeysOptions {
+  readonly fetch: FetchText;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Told of every key set that was fetched, as text, and of every attempt that failed. */
+  readonly fetched?: ((keySet: string | undefined) => void) | undefined;
+}
+
 interface Fetched {
   readonly keys: readonly IssuerKey[];
   /** By the monotonic clock: who sets the time of day back must not make withdrawn keys count for longer. */
@@ -26,20 +34,19 @@ export class IssuerKeys {
   readonly #fetch: FetchText;
   readonly #clock: Clock;
   readonly #log: Logger;
+  readonly #told: IssuerKeysOptions['fetched'];
   #fetched: Fetched | undefined;
   #asked = Number.NEGATIVE_INFINITY;
   /** It did not answer last time: nobody waits for it with a token that the keys known may verify. */
   #isAway = false;
   #underway: Promise<void> | undefined;
 
-  constructor(
-    issuer: JwtIssuer['issuer'],
-    options: { readonly fetch: FetchText; readonly clock: Clock; readonly log: Logger },
-  ) {
+  constructor(issuer: JwtIssuer['issuer'], options: IssuerKeysOptions) {
     this.#issuer = issuer;
     this.#fetch = options.fetch;
     this.#clock = options.clock;
     this.#log = options.log;
+    this.#told = options.fetched;
   }
 
   /** Keys of this id; without one, all. undefined: the issuer has not been reached yet. Never fails. */
@@ -87,8 +94,8 @@ export class IssuerKeys {
 
   async #keySetUri(): Promise<string> {
     const { url, discoveryURL } = this.#issuer;
-    const document = await this.#json(discoveryURL || `${url.replace(/\/$/, '')}/.well-known/openid-configuration`);
-    const { issuer, jwks_uri: uri } = document;
+    const found = discoveryURL || `${url.replace(/\/$/, '')}/.well-known/openid-configuration`;
+    const { issuer, jwks_uri: uri } = jsonObject(found, await this.#text(found));
     if (issuer !== url) {
       throw new Error(
         `oidc: issuer did not match the issuer returned by provider, expected ${quote(url)} got ${quote(String(issuer ?? ''))}`,
@@ -99,16 +106,27 @@ export class IssuerKeys {
   }
 
   async #keysOf(uri: string): Promise<readonly IssuerKey[]> {
-    const keys = readKeySet(await this.#json(uri));
-    if (keys === undefined) throw new Error(`oidc: failed to decode keys of ${uri}`);
-    return keys;
+    try {
+      const text = await this.#text(uri);
+      const keys = readKeySet(jsonObject(uri, text));
+      if (keys === undefined) throw new Error(`oidc: failed to decode keys of ${uri}`);
+      this.#told?.(text);
+      return keys;
+    } catch (error) {
+      this.#told?.(undefined);
+      throw error;
+    }
   }
 
-  async #json(url: string): Promise<Readonly<Record<string, unknown>>> {
+  async #text(url: string): Promise<string> {
     const { status, text } = await this.#fetch(url, { certificateAuthority: this.#issuer.certificateAuthority });
     if (status !== 200) throw new Error(`${url} answered ${status}`);
-    const value: unknown = JSON.parse(text);
-    if (!isObject(value)) throw new Error(`${url} answered no JSON object`);
-    return value;
+    return text;
   }
+}
+
+function jsonObject(url: string, text: string): Readonly<Record<string, unknown>> {
+  const value: unknown = JSON.parse(text);
+  if (!isObject(value)) throw new Error(`${url} answered no JSON object`);
+  return value;
 }

@@ -2,6 +2,7 @@ import type { Domains } from '../../api/domains.js';
 import { quote } from '../../api/go-text.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../runtime/logger.js';
+import type { IssuerMetrics } from '../authentication-metrics.js';
 import { AuthenticationError } from '../authenticator.js';
 import type { TokenAuthenticator } from '../bearer-token.js';
 import { credentialExtra } from '../credential-extra.js';
@@ -22,6 +23,7 @@ export interface JwtTokenOptions {
   readonly log: Logger;
   /** Default: over HTTPS. */
   readonly fetch?: FetchText | undefined;
+  readonly metrics?: IssuerMetrics | undefined;
 }
 
 /**
@@ -29,8 +31,8 @@ export interface JwtTokenOptions {
  * checked, and the issuer's mapping says who they are. Keys are fetched with the first token, or when `warm` is called.
  */
 export function jwtTokens(jwt: JwtIssuer, options: JwtTokenOptions): TokenAuthenticator & { warm(): Promise<void> } {
-  const { expressions, domains, clock, log, fetch = fetchText } = options;
-  const keys = new IssuerKeys(jwt.issuer, { fetch, clock, log });
+  const { expressions, domains, clock, log, fetch = fetchText, metrics } = options;
+  const keys = new IssuerKeys(jwt.issuer, { fetch, clock, log, fetched: metrics?.keysFetched });
   const { credentialId } = credentialExtra(domains);
   return {
     async warm() {
@@ -40,10 +42,18 @@ export function jwtTokens(jwt: JwtIssuer, options: JwtTokenOptions): TokenAuthen
     async authenticateToken(text) {
       const token = parseToken(text);
       if (token === undefined || !isFrom(token, jwt.issuer.url)) return undefined;
-      checkBeforeSignature(token.claims, jwt.issuer, clock.now() / 1_000);
-      await checkSignature(token, keys);
-      checkAudience(token.claims, jwt.issuer);
-      return { user: userFrom(token.claims, jwt, { credentialKey: credentialId, expressions }) };
+      const begun = clock.monotonic();
+      let isGood = false;
+      try {
+        checkBeforeSignature(token.claims, jwt.issuer, clock.now() / 1_000);
+        await checkSignature(token, keys);
+        checkAudience(token.claims, jwt.issuer);
+        const user = userFrom(token.claims, jwt, { credentialKey: credentialId, expressions });
+        isGood = true;
+        return { user };
+      } finally {
+        metrics?.judged(isGood, clock.monotonic() - begun);
+      }
     },
   };
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { errorFromStatus } from '../../api/errors.js';
 import type { HttpTransport } from '../../client/http-transport.js';
 import type { Clock } from '../../runtime/clock.js';
+import { type AuthorizationWebhookMetrics, resultOfFailure } from '../authorization-metrics.js';
 import { isObject } from '../jws.js';
 
 /** Puts a review to a server elsewhere and answers the `status` it comes back with. Fails if there is none. */
@@ -15,6 +16,8 @@ export interface CallReviewOptions {
   readonly patienceMs?: number;
   /** Default 5. */
   readonly tries?: number;
+  /** Told of every try. */
+  readonly called?: AuthorizationWebhookMetrics['called'] | undefined;
 }
 
 /** Between the first tries; each rest is half as long again. */
@@ -23,13 +26,18 @@ const passing: readonly number[] = [429, 500, 504];
 const maxBytes = 1_048_576;
 
 /** Failures that pass are tried again; anything else is told at once. */
-export function callReview({ transport, clock, patienceMs = 10_000, tries = 5 }: CallReviewOptions): CallReview {
+export function callReview(options: CallReviewOptions): CallReview {
+  const { transport, clock, patienceMs = 10_000, tries = 5, called } = options;
   return async (review) => {
     const body = JSON.stringify(review);
     for (let attempt = 1, restMs = firstRestMs; ; attempt++, restMs *= 1.5) {
+      const begun = clock.monotonic();
       try {
-        return await once(transport, body, patienceMs);
+        const status = await once(transport, body, patienceMs);
+        called?.('success', clock.monotonic() - begun);
+        return status;
       } catch (error) {
+        called?.(resultOfFailure(error), clock.monotonic() - begun);
         if (attempt >= tries || !(error instanceof PassingFailure)) throw error;
         await clock.sleep(restMs);
       }

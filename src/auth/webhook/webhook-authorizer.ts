@@ -3,6 +3,7 @@ import type { FieldRequirement, LabelRequirement } from '../../api/selectors.js'
 import { parseFieldSelector, parseLabelSelector } from '../../api/selectors.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../runtime/logger.js';
+import { type AuthorizationWebhookMetrics, resultOfFailure } from '../authorization-metrics.js';
 import type { AccessAttributes, Authorizer, Decision } from '../authorizer.js';
 import type { CallReview } from './call-review.js';
 
@@ -14,6 +15,7 @@ export interface WebhookAuthorizerOptions {
   /** How long an answer counts: one that allows (default 5 minutes), and any other (default 30 s). */
   readonly allowedMs?: number | undefined;
   readonly refusedMs?: number | undefined;
+  readonly metrics?: Pick<AuthorizationWebhookMetrics, 'failedOpen'> | undefined;
 }
 
 interface Remembered {
@@ -27,7 +29,7 @@ const maxQuestion = 10_000;
 
 /** Asks a server elsewhere, by a SubjectAccessReview. One that does not answer has no opinion. */
 export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer {
-  const { call, domains, log, clock, allowedMs = 300_000, refusedMs = 30_000 } = options;
+  const { call, domains, log, clock, allowedMs = 300_000, refusedMs = 30_000, metrics } = options;
   const remembered = new Map<string, Remembered>();
   const remember = (question: string, decision: Decision): void => {
     if (question.length > maxQuestion) return;
@@ -57,6 +59,7 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer
         return decision;
       } catch (error) {
         log.warn({ err: error }, 'the webhook for access does not answer');
+        metrics?.failedOpen(resultOfFailure(error));
         return { verdict: 'no-opinion', reason: '', error: error instanceof Error ? error.message : String(error) };
       }
     },

@@ -1,3 +1,5 @@
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Logger } from '../../runtime/logger.js';
 import type { Revision } from '../store.js';
 import type { AcknowledgedFile } from './acknowledged-file.js';
@@ -76,6 +78,16 @@ export class JournaledLog implements RecordLog {
     } catch (error) {
       this.#log.warn({ error }, 'cannot note the last acknowledged revision');
     }
+  }
+
+  async size(): Promise<number> {
+    const { location } = this.#database;
+    const sizes = (await readdir(location)).map(async (name) => {
+      // LevelDB removes files when it likes.
+      const found = await stat(join(location, name)).catch(() => undefined);
+      return found?.size ?? 0;
+    });
+    return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
   }
 
   async close(): Promise<void> {

@@ -134,6 +134,10 @@ export class LevelStore implements Store {
     return this.#map.history.newest;
   }
 
+  size(): Promise<number> {
+    return this.#records.size();
+  }
+
   /** Resolves when every write that was begun is decided and the directory is free for another process. */
   close(): Promise<void> {
     this.#closing ??= this.#close();

@@ -19,5 +19,7 @@ export interface RecordLog {
   write(step: LogStep): Promise<void>;
   /** Notes up to where writers were told that their writes are durable. */
   acknowledge(revision: Revision): void;
+  /** Bytes on the disk. */
+  size(): Promise<number>;
   close(): Promise<void>;
 }

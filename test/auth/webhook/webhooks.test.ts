@@ -33,7 +33,9 @@ const transport = {
 };
 const refusing = async (request: HttpRequest): Promise<IncomingMessage> =>
   Object.assign(await transport.send(request), { statusCode: 403 });
-const call = () => callReview({ transport, clock });
+const called: string[] = [];
+const call = () =>
+  callReview({ transport, clock, called: (result, milliseconds) => called.push(`${result} after ${milliseconds} ms`) });
 const bodies = (): readonly unknown[] => asked.map(({ body }) => JSON.parse(body ?? ''));
 const reset = Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
 
@@ -51,6 +53,17 @@ describe('a call', () => {
     await clock.advance(500 + 750 + 1_125);
     expect(await answer).toEqual({});
     expect(asked).toHaveLength(5);
+  });
+
+  test('is counted by its tries', async () => {
+    called.length = 0;
+    answers = [500, { status: {} }];
+    const answer = call()({});
+    await clock.advance(500);
+    await answer;
+    answers = [Object.assign(new Error('too late'), { name: 'TimeoutError' })];
+    await call()({}).catch(() => {});
+    expect(called).toEqual(['error after 0 ms', 'success after 0 ms', 'timeout after 0 ms']);
   });
 
   test('is not tried for ever', async () => {

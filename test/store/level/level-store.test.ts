@@ -427,6 +427,15 @@ test('what subscribers do about a write is done before its writer goes on', asyn
   await store.close();
 });
 
+test('says how much it takes on the disk', async () => {
+  const directory = newDirectory();
+  const store = await openLevelStore(directory);
+  await put(store, '/a', 1);
+  const files = readdirSync(directory).map((name) => statSync(join(directory, name)).size);
+  expect(await store.size()).toBe(files.reduce((sum, size) => sum + size, 0));
+  await store.close();
+});
+
 test('a store that closes has answered every writer, and noted what it answered', async () => {
   const directory = newDirectory();
   const store = await openLevelStore(directory);
@@ -451,6 +460,7 @@ describe('when the disk fails', () => {
           await log.write(step);
         },
         acknowledge: (revision) => log.acknowledge(revision),
+        size: () => log.size(),
         close: () => log.close(),
       }),
     });

@@ -1,0 +1,176 @@
+import { createHash } from 'node:crypto';
+import type { Clock } from '../runtime/clock.js';
+import type { Metrics } from '../runtime/metrics.js';
+
+/** Counts what becomes of tokens, whoever issued them. */
+export interface AuthenticationMetrics {
+  /** A token of a service account was verified that names no audience. */
+  legacyToken(): void;
+  /** One that lives in a Secret was used. */
+  secretToken(how: SecretTokenUse): void;
+  /** One with a time after which its holder should have fetched another was used, before or after that time. */
+  renewedToken(isStale: boolean): void;
+  /** A token was looked up among those remembered. */
+  lookedUp(isKnown: boolean, milliseconds: number): void;
+  /** Who a token belongs to was found out, or why it is good for nobody. */
+  foundOut(isError: boolean): void;
+  /** An issuer of JWTs that is known from now on. */
+  issuer(url: string): IssuerMetrics;
+  /** No other issuers are known any more. */
+  keepIssuers(urls: readonly string[]): void;
+  /** The AuthenticationConfiguration that counts; undefined: one came that cannot be used. */
+  configured(text: string | undefined, when: 'at start' | 'later'): void;
+}
+
+/** `auto`: its account names the Secret, as accounts once did by themselves. `invalid`: it is marked as such. */
+export type SecretTokenUse = 'auto' | 'manual' | 'invalid';
+
+export interface IssuerMetrics {
+  /** A token of the issuer was judged. */
+  judged(isGood: boolean, milliseconds: number): void;
+  /** Its keys were fetched; undefined: they could not be. */
+  keysFetched(text: string | undefined): void;
+}
+
+/** What happened last, and when (seconds since the epoch). */
+interface Told {
+  success?: number;
+  failure?: number;
+  hash?: string;
+}
+
+const jwtSeconds = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const cacheSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** The metrics of kube-apiserver about tokens. `serverId` tells servers apart that are scraped together. */
+export function authenticationMetrics(metrics: Metrics, clock: Clock, serverId: string): AuthenticationMetrics {
+  const accountTokens = (name: string, help: string) =>
+    metrics.counter({ name: `serviceaccount_${name}_total`, help }).of({});
+  const legacy = accountTokens('legacy_tokens', 'Tokens of service accounts without audiences.');
+  const stale = accountTokens('stale_tokens', 'Tokens of service accounts used after they should have been renewed.');
+  const valid = accountTokens('valid_tokens', 'Tokens of service accounts used before they should be renewed.');
+  const fromSecrets: Readonly<Record<SecretTokenUse, { add(): void }>> = {
+    auto: accountTokens('legacy_auto_token_uses', 'Uses of tokens in Secrets that their accounts name.'),
+    manual: accountTokens('legacy_manual_token_uses', 'Uses of tokens in Secrets that somebody made.'),
+    invalid: accountTokens('invalid_legacy_auto_token_uses', 'Uses of tokens in Secrets that are marked as invalid.'),
+  };
+
+  const lookups = metrics.counter({
+    name: 'authentication_token_cache_request_total',
+    help: 'Tokens looked up among those remembered, by whether they were.',
+    labels: ['status'],
+  });
+  const lookupTime = metrics.histogram({
+    name: 'authentication_token_cache_request_duration_seconds',
+    help: 'How long it took to know whose token it is, by whether it was remembered.',
+    labels: ['status'],
+    buckets: cacheSeconds,
+  });
+  const fetches = metrics.counter({
+    name: 'authentication_token_cache_fetch_total',
+    help: 'Tokens that were not remembered, by whether there was an error.',
+    labels: ['status'],
+  });
+
+  const server = { apiserver_id_hash: hashOf(serverId) };
+  const issuers = new Map<string, Told>();
+  const jwtTime = metrics.histogram({
+    name: 'apiserver_authentication_jwt_authenticator_latency_seconds',
+    help: 'How long it took to judge tokens of other issuers that were not remembered, by issuer.',
+    labels: ['jwt_issuer_hash', 'result'],
+    buckets: jwtSeconds,
+  });
+  metrics.measured(
+    {
+      name: 'apiserver_authentication_jwt_authenticator_jwks_fetch_last_timestamp_seconds',
+      help: 'When keys of other issuers were last fetched, and when that last failed.',
+      labels: ['apiserver_id_hash', 'jwt_issuer_hash', 'result'],
+    },
+    async () =>
+      [...issuers].flatMap(([url, told]) =>
+        timesOf(told).map(({ result, value }) => ({
+          labels: { ...server, jwt_issuer_hash: hashOf(url), result },
+          value,
+        })),
+      ),
+  );
+  metrics.measured(
+    {
+      name: 'apiserver_authentication_jwt_authenticator_jwks_fetch_last_key_set_info',
+      help: 'Always 1; the label hash is that of the keys fetched last.',
+      labels: ['apiserver_id_hash', 'hash', 'jwt_issuer_hash'],
+    },
+    async () =>
+      [...issuers].flatMap(([url, { hash }]) =>
+        hash === undefined ? [] : [{ labels: { ...server, hash, jwt_issuer_hash: hashOf(url) }, value: 1 }],
+      ),
+  );
+
+  const configuration: Told = {};
+  const reloads = metrics.counter({
+    name: 'apiserver_authentication_config_controller_automatic_reloads_total',
+    help: 'AuthenticationConfigurations that came while the server was running, by whether they can be used.',
+    labels: ['apiserver_id_hash', 'status'],
+  });
+  metrics.measured(
+    {
+      name: 'apiserver_authentication_config_controller_automatic_reload_last_timestamp_seconds',
+      help: 'When an AuthenticationConfiguration last came while the server was running.',
+      labels: ['apiserver_id_hash', 'status'],
+    },
+    async () => timesOf(configuration).map(({ result, value }) => ({ labels: { ...server, status: result }, value })),
+  );
+  metrics.measured(
+    {
+      name: 'apiserver_authentication_config_controller_last_config_info',
+      help: 'Always 1; the label hash is that of the AuthenticationConfiguration that counts.',
+      labels: ['apiserver_id_hash', 'hash'],
+    },
+    async () =>
+      configuration.hash === undefined ? [] : [{ labels: { ...server, hash: configuration.hash }, value: 1 }],
+  );
+
+  const tell = (told: Told, text: string | undefined): void => {
+    told[resultOf(text !== undefined)] = clock.now() / 1_000;
+    if (text !== undefined) told.hash = hashOf(text);
+  };
+  return {
+    legacyToken: () => legacy.add(),
+    secretToken: (how) => fromSecrets[how].add(),
+    renewedToken: (isStale) => (isStale ? stale : valid).add(),
+    lookedUp(isKnown, milliseconds) {
+      const status = isKnown ? 'hit' : 'miss';
+      lookups.add({ status });
+      lookupTime.observe({ status }, milliseconds / 1_000);
+    },
+    foundOut: (isError) => fetches.add({ status: isError ? 'error' : 'ok' }),
+    issuer(url) {
+      const told = issuers.get(url) ?? {};
+      issuers.set(url, told);
+      const jwt_issuer_hash = hashOf(url);
+      return {
+        judged: (isGood, milliseconds) =>
+          jwtTime.observe({ jwt_issuer_hash, result: resultOf(isGood) }, milliseconds / 1_000),
+        keysFetched: (text) => tell(told, text),
+      };
+    },
+    keepIssuers(urls) {
+      for (const url of issuers.keys()) if (!urls.includes(url)) issuers.delete(url);
+    },
+    configured(text, when) {
+      if (when === 'at start') {
+        if (text !== undefined) configuration.hash = hashOf(text);
+        return;
+      }
+      tell(configuration, text);
+      reloads.add({ ...server, status: resultOf(text !== undefined) });
+    },
+  };
+}
+
+const resultOf = (isGood: boolean): 'success' | 'failure' => (isGood ? 'success' : 'failure');
+
+const timesOf = ({ success, failure }: Told) =>
+  Object.entries({ success, failure }).flatMap(([result, value]) => (value === undefined ? [] : [{ result, value }]));
+
+const hashOf = (text: string): string => `sha256:${createHash('sha256').update(text).digest('hex')}`;
