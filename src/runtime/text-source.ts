@@ -14,6 +14,11 @@ export interface Following {
   readonly signal: AbortSignal;
 }
 
+/** What `take` throws of a text that may do later as it is: it is handed over again at the next look. */
+export class NotYet extends Error {
+  override readonly name = 'NotYet';
+}
+
 /**
  * Hands the text to `take`: now, and after every change of the file until the signal aborts. Fails if the file cannot be
  * read now or `take` throws now. Later a text that cannot be read or taken is logged, and what was taken before stays.
@@ -45,23 +50,32 @@ export async function followFiles(
     throw new Error(`${file}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
   }
 
+  const warn = (error: unknown): void => {
+    if (!signal.aborted) log.warn({ file, err: error }, kept);
+  };
   // Told once and not at every look: the log itself may be written where files are watched.
   let unreadable = false;
   const look = async (): Promise<void> => {
     try {
       const found = await Promise.all(files.map((path) => readFile(path, 'utf8'))).catch((error: unknown) => {
-        if (!unreadable) log.warn({ file, err: error }, kept);
+        if (!unreadable) warn(error);
         unreadable = true;
       });
       if (found === undefined) return;
       unreadable = false;
       if (found.every((text, at) => text === texts[at])) return;
+      const before = texts;
       // Remembered even if they are not taken, so that bad texts are told of once.
       texts = found;
-      await take(found);
+      try {
+        await take(found);
+      } catch (error) {
+        if (error instanceof NotYet) texts = before;
+        throw error;
+      }
       log.info({ file }, 'reloaded');
     } catch (error) {
-      log.warn({ file, err: error }, kept);
+      warn(error);
     }
   };
   const directories = [...new Set(files.map((path) => dirname(path)))];

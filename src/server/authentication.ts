@@ -1,17 +1,13 @@
 import type { Domains } from '../api/domains.js';
 import type { Secret } from '../api/kinds/secret.js';
 import type { AnonymousPolicy } from '../auth/anonymous.js';
-import { forApiAudiences } from '../auth/audience-agnostic.js';
 import type { AuthenticationMetrics } from '../auth/authentication-metrics.js';
 import type { Authenticator } from '../auth/authenticator.js';
-import { firstTokenOf } from '../auth/authenticator-union.js';
 import type { TokenAuthenticator } from '../auth/bearer-token.js';
 import { defaultAuthenticator } from '../auth/default-authenticator.js';
 import { isDiscoverable, keySet, keySetPath, openIdConfiguration } from '../auth/discovery-documents.js';
 import { type FrontProxyHeaders, type FrontProxyOptions, usualProxyHeaders } from '../auth/front-proxy.js';
 import type { FetchText } from '../auth/jwt/fetch-text.js';
-import type { AnonymousConfiguration } from '../auth/jwt/jwt-issuer.js';
-import { jwtTokens } from '../auth/jwt/jwt-tokens.js';
 import type { ObjectSource } from '../auth/object-source.js';
 import {
   readSigningKey,
@@ -25,8 +21,8 @@ import { readPemCertificates } from '../pki/certificate.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
 import { type Following, followText, type TextSource } from '../runtime/text-source.js';
-import { type ReadConfiguration, readAuthenticationConfiguration } from './authentication-configuration.js';
 import type { AuthenticationInfo } from './authentication-info.js';
+import { openForeignTokens } from './foreign-tokens.js';
 
 /** Who may prove to be whom, and the tokens this server hands out itself. */
 export interface Authentication {
@@ -97,7 +93,7 @@ export async function openAuthentication(options: AuthenticationOptions, given: 
   const keys = await openKeys(options, given);
   const clientCa = await openClientCas(options, given);
   const proxy = await openFrontProxy(options.frontProxy, given);
-  const foreign = await openForeignTokens(options, apiAudiences, given);
+  const foreign = await openForeignTokens({ ...options, apiAudiences }, given);
   const authenticator = defaultAuthenticator({
     issuers: options.issuers,
     keys: keys.verifying,
@@ -240,58 +236,3 @@ async function openFrontProxy(
     bundle: await followCertificates(ca, following),
   };
 }
-
-/** Issuers of JWTs and the policy about anonymous requests, as the AuthenticationConfiguration says now. */
-async function openForeignTokens(
-  { configuration, anonymous, issuers, fetch, metrics }: AuthenticationOptions,
-  apiAudiences: readonly string[],
-  given: Surroundings,
-): Promise<{ readonly tokens: TokenAuthenticator; anonymous(): AnonymousPolicy }> {
-  const { domains, clock, log } = given;
-  let tokens = firstTokenOf();
-  let policy = anonymous;
-  let known: ReadonlyMap<string, ReturnType<typeof jwtTokens>> = new Map();
-  const take = (found: ReadConfiguration): void => {
-    // An issuer whose part of the file is as before keeps its keys: it may not be there to be asked now.
-    const before = known;
-    known = new Map(
-      (found.jwt ?? []).map((jwt) => {
-        const text = JSON.stringify(jwt);
-        const counted = metrics?.issuer(jwt.issuer.url);
-        return [
-          text,
-          before.get(text) ??
-            jwtTokens(jwt, { expressions: found.expressions, domains, clock, log, fetch, metrics: counted }),
-        ] as const;
-      }),
-    );
-    metrics?.keepIssuers((found.jwt ?? []).map(({ issuer }) => issuer.url));
-    tokens = forApiAudiences(firstTokenOf(...known.values()), apiAudiences);
-    policy = found.anonymous === undefined ? anonymous : policyOf(found.anonymous);
-    for (const [text, one] of known) if (!before.has(text)) void one.warm();
-  };
-  if (configuration !== undefined) {
-    let when: 'at start' | 'later' = 'at start';
-    await followText(
-      configuration,
-      async (text) => {
-        try {
-          take(await readAuthenticationConfiguration(text, { domains, ownIssuers: issuers }));
-          metrics?.configured(text, when);
-        } catch (error) {
-          metrics?.configured(undefined, when);
-          throw error;
-        }
-      },
-      given,
-    );
-    when = 'later';
-  }
-  return {
-    tokens: { authenticateToken: (token, audiences) => tokens.authenticateToken(token, audiences) },
-    anonymous: () => policy,
-  };
-}
-
-const policyOf = ({ enabled, conditions = [] }: AnonymousConfiguration): AnonymousPolicy =>
-  enabled && conditions.length > 0 ? { paths: conditions.map(({ path }) => path) } : enabled;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { systemClock } from '../../src/runtime/clock.js';
 import { type Logger, silentLogger } from '../../src/runtime/logger.js';
-import { followText } from '../../src/runtime/text-source.js';
+import { followText, NotYet } from '../../src/runtime/text-source.js';
 import { FakeClock, settled } from '../../src/testing/fake-clock.js';
 import { eventually } from '../../src/testing/until.js';
 
@@ -26,8 +26,10 @@ afterEach(() => {
   rmSync(directory, { recursive: true, force: true });
 });
 const log: Logger = { ...silentLogger, warn: (_fields, message) => void warned.push(message) };
+let isEarly = true;
 const take = (text: string): void => {
   if (text === 'bad') throw new Error('bad text');
+  if (text === 'early' && isEarly) throw new NotYet('too early');
   taken.push(text);
 };
 const follow = (source: Parameters<typeof followText>[0], clock = systemClock) =>
@@ -73,6 +75,24 @@ test('what cannot be taken leaves what was', async () => {
   );
   expect(taken).toEqual(['one', 'two']);
   expect(new Set(warned)).toEqual(new Set(['kept what was read before']));
+});
+
+test('what is too early is offered again a minute later', async () => {
+  const clock = new FakeClock();
+  writeFileSync(file, 'one');
+  await follow({ file }, clock);
+  replace('early');
+  const look = async (): Promise<void> => clock.advance(60_050);
+  await eventually(
+    () => look().then(() => warned.length),
+    (count) => count >= 2,
+  );
+  isEarly = false;
+  await eventually(
+    () => look().then(() => taken),
+    (texts) => texts.length === 2,
+  );
+  expect(taken).toEqual(['one', 'early']);
 });
 
 test('a file that cannot be read is told of once, until it could be', async () => {

@@ -26,17 +26,22 @@ export interface JwtTokenOptions {
   readonly metrics?: IssuerMetrics | undefined;
 }
 
+export interface JwtTokens extends TokenAuthenticator {
+  /** Fetches the keys, unless that was tried just now; answers whether they are there. */
+  warm(): Promise<boolean>;
+}
+
 /**
  * Tokens of one issuer that is not this server (OpenID Connect ID tokens). Their signature, lifetime and audience are
  * checked, and the issuer's mapping says who they are. Keys are fetched with the first token, or when `warm` is called.
  */
-export function jwtTokens(jwt: JwtIssuer, options: JwtTokenOptions): TokenAuthenticator & { warm(): Promise<void> } {
+export function jwtTokens(jwt: JwtIssuer, options: JwtTokenOptions): JwtTokens {
   const { expressions, domains, clock, log, fetch = fetchText, metrics } = options;
   const keys = new IssuerKeys(jwt.issuer, { fetch, clock, log, fetched: metrics?.keysFetched });
   const { credentialId } = credentialExtra(domains);
   return {
     async warm() {
-      await keys.withId('');
+      return (await keys.withId('')) !== undefined;
     },
 
     async authenticateToken(text) {

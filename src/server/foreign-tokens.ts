@@ -1,0 +1,107 @@
+import type { Domains } from '../api/domains.js';
+import type { AnonymousPolicy } from '../auth/anonymous.js';
+import { forApiAudiences } from '../auth/audience-agnostic.js';
+import type { AuthenticationMetrics } from '../auth/authentication-metrics.js';
+import { firstTokenOf } from '../auth/authenticator-union.js';
+import type { TokenAuthenticator } from '../auth/bearer-token.js';
+import type { FetchText } from '../auth/jwt/fetch-text.js';
+import type { AnonymousConfiguration } from '../auth/jwt/jwt-issuer.js';
+import { type JwtTokens, jwtTokens } from '../auth/jwt/jwt-tokens.js';
+import { type Following, followText, NotYet, type TextSource } from '../runtime/text-source.js';
+import { type ReadConfiguration, readAuthenticationConfiguration } from './authentication-configuration.js';
+
+export interface ForeignTokenOptions {
+  /** An AuthenticationConfiguration, as YAML. */
+  readonly configuration?: TextSource | undefined;
+  /** What counts where the configuration does not say. */
+  readonly anonymous: AnonymousPolicy;
+  /** Issuers of this server's own tokens, which the configuration must not name. */
+  readonly issuers: readonly string[];
+  readonly apiAudiences: readonly string[];
+  /** Gets documents of issuers; default: over HTTPS. */
+  readonly fetch?: FetchText | undefined;
+  readonly metrics?: AuthenticationMetrics | undefined;
+}
+
+export interface ForeignTokens {
+  /** Of the issuers that the configuration names now. */
+  readonly tokens: TokenAuthenticator;
+  anonymous(): AnonymousPolicy;
+}
+
+/** How long issuers that come while the server is running may take to be reached, and how often that is tried. */
+const patienceMs = 60_000;
+const tryAgainMs = 10_000;
+
+/**
+ * Issuers of JWTs and the policy about anonymous requests, as the configuration says. One that comes while the server is
+ * running counts once its issuers have been reached, so that a mistake in it locks nobody out; until then the last one does.
+ */
+export async function openForeignTokens(
+  options: ForeignTokenOptions,
+  given: Following & { readonly domains: Domains },
+): Promise<ForeignTokens> {
+  const { configuration, apiAudiences, issuers, fetch, metrics } = options;
+  const { domains, clock, log } = given;
+  let tokens = firstTokenOf();
+  let anonymous = options.anonymous;
+  /** By what the configuration says of the issuer. */
+  let known: ReadonlyMap<string, JwtTokens> = new Map();
+  let urls: readonly string[] = [];
+
+  const open = ({ jwt = [], expressions }: ReadConfiguration): typeof known =>
+    new Map(
+      jwt.map((one) => {
+        const text = JSON.stringify(one);
+        const counted = metrics?.issuer(one.issuer.url);
+        // One of which nothing else is said keeps its keys: it may not be there to be asked now.
+        const before = known.get(text);
+        return [text, before ?? jwtTokens(one, { expressions, domains, clock, log, fetch, metrics: counted })];
+      }),
+    );
+  const take = async (text: string, isFirst: boolean): Promise<void> => {
+    const found = await readAuthenticationConfiguration(text, { domains, ownIssuers: issuers });
+    const opened = open(found);
+    const added = [...opened].flatMap(([one, its]) => (known.has(one) ? [] : [its]));
+    if (isFirst) for (const one of added) void one.warm();
+    else await Promise.all(added.map((one) => reached(one, given)));
+    known = opened;
+    urls = (found.jwt ?? []).map(({ issuer }) => issuer.url);
+    tokens = forApiAudiences(firstTokenOf(...opened.values()), apiAudiences);
+    anonymous = found.anonymous === undefined ? options.anonymous : policyOf(found.anonymous);
+  };
+
+  let isFirst = true;
+  if (configuration !== undefined) {
+    const takeCounted = async (text: string): Promise<void> => {
+      const when = isFirst ? 'at start' : 'later';
+      try {
+        await take(text, isFirst);
+        metrics?.configured(text, when);
+      } catch (error) {
+        metrics?.configured(undefined, when);
+        throw error;
+      } finally {
+        metrics?.keepIssuers(urls);
+        isFirst = false;
+      }
+    };
+    await followText(configuration, takeCounted, given);
+  }
+  return {
+    tokens: { authenticateToken: (token, audiences) => tokens.authenticateToken(token, audiences) },
+    anonymous: () => anonymous,
+  };
+}
+
+/** @throws NotYet if the issuer's keys cannot be had. */
+async function reached(one: JwtTokens, { clock, signal }: Pick<Following, 'clock' | 'signal'>): Promise<void> {
+  const end = clock.monotonic() + patienceMs;
+  while (!(await one.warm())) {
+    if (signal.aborted || clock.monotonic() >= end) throw new NotYet('an issuer of JWTs cannot be reached');
+    await clock.sleep(tryAgainMs, signal);
+  }
+}
+
+const policyOf = ({ enabled, conditions = [] }: AnonymousConfiguration): AnonymousPolicy =>
+  enabled && conditions.length > 0 ? { paths: conditions.map(({ path }) => path) } : enabled;
