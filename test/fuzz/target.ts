@@ -128,14 +128,15 @@ export async function openTarget(options: ServerOptions): Promise<Target> {
           if (incoming['content-length'] === undefined) setTimeout(() => stream.close(), socketGlanceMs);
         });
         stream.on('data', (chunk: Buffer) => chunks.push(chunk));
-        stream.on('error', () => {});
-        stream.on('close', () =>
-          resolve(
-            code === 0
-              ? undefined
-              : { code, headers: got, body: Buffer.concat(chunks), stream: got['content-length'] === undefined },
-          ),
-        );
+        // Of an answer whose time is over the rest is missing.
+        let isCut = false;
+        stream.on('error', () => {
+          isCut = true;
+        });
+        stream.on('close', () => {
+          const goesOn = isCut || got['content-length'] === undefined;
+          resolve(code === 0 ? undefined : { code, headers: got, body: Buffer.concat(chunks), stream: goesOn });
+        });
         if (request.body.length > 0) stream.end(request.body);
       } catch {
         resolve(undefined);
