@@ -139,6 +139,7 @@ async function start(options: ServerOptions, given: Start): Promise<OpenedServer
     authorizer,
     catalogue: () => catalogue,
     services: options.webhookServices,
+    kubeconfig: options.webhookKubeconfig,
     isOpen: () => bootstrapped,
     domains,
     clock,

@@ -48,6 +48,7 @@ export interface Configuration {
   trust: { distribute: boolean; owner: string; secretTargets: boolean; bundles: TrustBundle[] };
   domains: { api: string; signer: string };
   webhookServices: { service: string; address: string }[];
+  webhookKubeconfig?: string | undefined;
   featureGates: { ShardedListAndWatch: boolean };
   metrics: boolean;
   audit: { policyFile?: string | undefined; logFile: string; maxSizeMb: number; maxBackups: number };

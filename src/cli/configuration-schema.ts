@@ -99,6 +99,7 @@ export const configuration = z.strictObject({
       }),
     )
     .default(defaults.webhookServices),
+  webhookKubeconfig: path.optional(),
   featureGates: z
     .strictObject({ ShardedListAndWatch: z.boolean().default(defaults.featureGates.ShardedListAndWatch) })
     .prefault({}),

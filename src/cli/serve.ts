@@ -50,6 +50,7 @@ export async function serve(file: string | undefined, flags: Flags): Promise<voi
     clock: systemClock,
     domains: { ...configuration.domains, extensions: ['x-kubernetes-', 'x-api-'] },
     webhookServices: Object.fromEntries(configuration.webhookServices.map((one) => [one.service, one.address])),
+    ...(configuration.webhookKubeconfig === undefined ? {} : { webhookKubeconfig: configuration.webhookKubeconfig }),
     featureGates: configuration.featureGates,
     ...accessOptions(configuration),
     signingSeconds: signing.seconds,

@@ -79,6 +79,25 @@ export const accessFromText = async (
 ): Promise<ClusterAccess> =>
   accessOf(await parseKubeconfig(text, resolve(options.directory ?? '.', 'kubeconfig')), options);
 
+/** The users of a kubeconfig file, by name, and the one of its current context. Fails with AccessError. */
+export async function usersInFile(
+  path: string,
+  options: KubeconfigOptions,
+): Promise<{ readonly byName: ReadonlyMap<string, CredentialSource>; readonly current: CredentialSource | undefined }> {
+  const text = await readFileIfThere(path);
+  if (text === undefined) throw new AccessError(`there is no kubeconfig at ${path}`);
+  const config = await parseKubeconfig(text, path);
+  const named = config.users.map(
+    async (user) => [user.name, await credentialsOf(user, nowhere, config, options)] as const,
+  );
+  // Of two of the same name the first counts, as everywhere here.
+  const byName = new Map((await Promise.all(named)).reverse());
+  const context = config.contexts.find(({ name }) => name === config.currentContext);
+  return { byName, current: byName.get(context?.value.user ?? '') };
+}
+
+const nowhere = { server: '' };
+
 async function readFileIfThere(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8');

@@ -144,6 +144,7 @@ const checks: Checks<ServerOptions> = {
     is('an object', isObject)(value, path);
     for (const [name, address] of Object.entries(value as object)) text(address, `${path}[${JSON.stringify(name)}]`);
   },
+  webhookKubeconfig: text,
   authorization: (value, path) => (Array.isArray(value) ? listOf(mode) : mode)(value, path),
   nodeRestriction: flag,
   anonymous: (value, path) => {

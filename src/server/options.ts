@@ -55,6 +55,11 @@ export interface ServerOptions {
    * `namespace/name:port` to `host:port`. Default: nowhere; such webhooks cannot be reached.
    */
   readonly webhookServices?: Readonly<Record<string, string>>;
+  /**
+   * File of a kubeconfig whose users are what admission webhooks are shown of who asks, named like their webhooks
+   * (`name.namespace.svc`, `host:port`, `*.example.org`, `*`). Default: nothing.
+   */
+  readonly webhookKubeconfig?: string;
   /** Who decides what callers may do, in the order they are asked. Default Node, then RBAC. */
   readonly authorization?: AuthorizationMode | readonly AuthorizationMode[];
   /** Keep node agents to what is theirs when they write. Default: if `Node` is among the modes. */

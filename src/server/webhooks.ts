@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { AdmissionStep } from '../admission/admission-step.js';
 import type { WebhookParts } from '../admission/webhooks/ask.js';
 import { type HookClient, hookClient } from '../admission/webhooks/call.js';
+import { credentialsByName, type WebhookCredentials } from '../admission/webhooks/credentials.js';
 import { hooksOf } from '../admission/webhooks/hooks.js';
 import { conditionEvaluator } from '../admission/webhooks/match-conditions.js';
 import { hookMetrics } from '../admission/webhooks/metrics.js';
@@ -35,6 +36,8 @@ export async function openWebhooks(given: {
   readonly objects: StoredObjects;
   readonly catalogue: () => Catalogue;
   readonly services: Readonly<Record<string, string>> | undefined;
+  /** File of a kubeconfig whose users are what webhooks are shown. */
+  readonly kubeconfig: string | undefined;
   readonly authorizer: Authorizer;
   readonly isOpen: () => boolean;
   readonly domains: Domains;
@@ -52,6 +55,7 @@ export async function openWebhooks(given: {
   await objects.follow(ValidatingWebhookConfigurations, (list) => {
     validating = hooksOf(list);
   });
+  const credentials = given.kubeconfig === undefined ? undefined : await openCredentials(given.kubeconfig, clock);
   const kinds = hookedKinds(given.catalogue);
   const parts: Omit<WebhookParts, 'hooks'> = {
     kinds,
@@ -59,6 +63,7 @@ export async function openWebhooks(given: {
     evaluate: conditionEvaluator({ authorizer: given.authorizer, kinds }),
     client,
     services,
+    credentials,
     clock,
     log,
     metrics: metrics && hookMetrics(metrics),
@@ -72,4 +77,9 @@ export async function openWebhooks(given: {
     mutating: [mutatingWebhooks({ ...parts, hooks: () => (isOpen() ? mutating : none) })],
     validating: [validatingWebhooks({ ...parts, hooks: () => (isOpen() ? validating : none) })],
   };
+}
+
+async function openCredentials(kubeconfig: string, clock: Clock): Promise<WebhookCredentials> {
+  const { usersInFile } = await import('../client/kubeconfig.js');
+  return credentialsByName(await usersInFile(kubeconfig, { clock, env: process.env }));
 }

@@ -6,6 +6,7 @@ import type { Logger } from '../../runtime/logger.js';
 import type { AdmissionAttributes } from '../admission-step.js';
 import { denial, InvalidAnswer, patchTypeOf, type Verdict, verdictOf } from './answer.js';
 import { CallFailed, type HookClient } from './call.js';
+import type { WebhookCredentials } from './credentials.js';
 import type { Hook } from './hooks.js';
 import type { MatchParts } from './matching.js';
 import { readReply } from './reply.js';
@@ -19,6 +20,7 @@ export interface WebhookParts extends MatchParts {
   hooks(): readonly Hook[];
   readonly client: HookClient;
   readonly services: ServiceAddresses;
+  readonly credentials?: WebhookCredentials | undefined;
   readonly log: Logger;
   /** Domain of API groups, such as `k8s.io`. */
   readonly api: string;
@@ -83,6 +85,7 @@ export async function ask(
     const target = targetOf(webhook.clientConfig, parts.services);
     const reply = await parts.client.post({
       target,
+      credentials: parts.credentials?.(target.authority),
       body: goJson(review),
       milliseconds: timeFor(webhook.timeoutSeconds, attributes, parts.clock),
       signal: attributes.caller?.signal ?? never,

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { Agent, request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
 import { quote } from '../../api/go-text.js';
+import { AccessError, type CredentialSource, type Credentials } from '../../client/cluster-access.js';
 import { TimeoutError, within } from '../../runtime/abort.js';
 import type { Clock } from '../../runtime/clock.js';
 import { connectionError, nameMismatch } from './connection-errors.js';
@@ -11,6 +12,8 @@ import type { HookTarget } from './target.js';
 /** One call. */
 export interface HookCall {
   readonly target: HookTarget;
+  /** What the webhook gets to see of who asks; absent: nothing. */
+  readonly credentials?: CredentialSource | undefined;
   /** JSON. */
   readonly body: string;
   /** How long it may take, retries included. The webhook is told in whole seconds. */
@@ -54,7 +57,10 @@ const idleMs = 90_000;
 const maxRetries = 10;
 const maxRedirects = 10;
 
-/** Calls webhooks over HTTP/1.1 with TLS. Connections are kept for each target and what verifies it. */
+/**
+ * Calls webhooks over HTTP/1.1 with TLS. Connections are kept for each target, what verifies it, and the certificate that it
+ * is shown.
+ */
 export function hookClient({
   clock,
   userAgent = 'kedge',
@@ -66,11 +72,11 @@ export function hookClient({
   // Every call under way listens.
   const closing = new AbortController();
   setMaxListeners(0, closing.signal);
-  const agentOf = (target: HookTarget): Agent => {
-    const key = JSON.stringify([target.authority, target.address, target.ca ?? null]);
+  const agentOf = (target: HookTarget, shown: Credentials): Agent => {
+    const key = JSON.stringify([target.authority, target.address, target.ca ?? null, shown.certificate ?? null]);
     const known = agents.get(key);
     agents.delete(key);
-    const agent = known ?? agentFor(target);
+    const agent = known ?? agentFor(target, shown);
     agents.set(key, agent);
     const oldest = agents.size > maxAgents ? agents.entries().next().value : undefined;
     if (oldest !== undefined) {
@@ -81,7 +87,9 @@ export function hookClient({
   };
 
   const attempt = async (call: FollowedCall, path: string, signal: AbortSignal): Promise<HookReply & Moved> => {
-    const options = { agent: agentOf(call.target), userAgent, path, signal };
+    const shown = (await call.credentials?.current()) ?? {};
+    const { authorization } = shown;
+    const options = { agent: agentOf(call.target, shown), authorization, userAgent, path, signal };
     try {
       return await once(call, options);
     } catch (error) {
@@ -123,6 +131,7 @@ export function hookClient({
         );
       } catch (error) {
         if (call.signal.aborted) throw call.signal.reason;
+        if (error instanceof AccessError) throw failed(error.message);
         if (error instanceof UnreadableBody) throw new CallFailed(error.message, { cause: error });
         if (!(error instanceof TimeoutError)) throw failed(connectionError(error));
         throw progress.answered ? new CallFailed(unreadable(tooLate), { cause: error }) : failed(tooLate);
@@ -136,7 +145,7 @@ export function hookClient({
   };
 }
 
-function agentFor({ serverName, ca }: HookTarget): Agent {
+function agentFor({ serverName, ca }: HookTarget, { certificate, key }: Credentials): Agent {
   const isAddress = isIP(serverName) !== 0;
   return new Agent({
     keepAlive: true,
@@ -148,6 +157,7 @@ function agentFor({ serverName, ca }: HookTarget): Agent {
     checkServerIdentity: (_host, certificate) => nameMismatch(serverName, isAddress, certificate),
     // Any certificate of the bundle is an anchor, also one that somebody else has signed.
     ...(ca === undefined ? {} : { ca, allowPartialTrustChain: true }),
+    ...(certificate === undefined ? {} : { cert: certificate, key }),
   });
 }
 
@@ -183,9 +193,15 @@ class UnreadableBody extends Error {
 
 function once(
   { target, body, maxBytes, progress }: FollowedCall,
-  options: { readonly agent: Agent; readonly userAgent: string; readonly path: string; readonly signal: AbortSignal },
+  options: {
+    readonly agent: Agent;
+    readonly authorization: string | undefined;
+    readonly userAgent: string;
+    readonly path: string;
+    readonly signal: AbortSignal;
+  },
 ): Promise<HookReply & Moved> {
-  const { agent, userAgent, path, signal } = options;
+  const { agent, authorization, userAgent, path, signal } = options;
   const { address } = target;
   if ('unreachable' in address) throw new CallFailed(address.unreachable);
   progress.answered = false;
@@ -201,6 +217,7 @@ function once(
         headers: {
           host: target.authority,
           'user-agent': userAgent,
+          ...(authorization === undefined ? {} : { authorization }),
           'content-type': 'application/json',
           accept: 'application/json, */*',
           'content-length': String(Buffer.byteLength(body)),

@@ -12,6 +12,10 @@ export interface Asked {
   /** Name asked for in the TLS handshake; false: none. */
   readonly serverName: string | false | undefined;
   readonly body: string;
+  /** Value of the header; absent: there was none. */
+  readonly authorization?: string;
+  /** Common name of the client certificate; absent: there was none. */
+  readonly client?: string;
 }
 
 /** A webhook over HTTPS on the loopback. */
@@ -41,14 +45,19 @@ export async function httpsHook(
   const asked: Asked[] = [];
   const sockets = new Set<Duplex>();
   let connections = 0;
-  const server = createServer({ cert: pair.certificate, key: pair.key }, async (request, response) => {
+  const tls = { cert: pair.certificate, key: pair.key, requestCert: true, rejectUnauthorized: false };
+  const server = createServer(tls, async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
+    const { authorization } = request.headers;
+    const client = (request.socket as TLSSocket).getPeerCertificate().subject?.CN;
     const one: Asked = {
       path: request.url ?? '',
       host: request.headers.host,
       serverName: (request.socket as TLSSocket & { servername?: string | false }).servername,
       body: Buffer.concat(chunks).toString('utf8'),
+      ...(authorization === undefined ? {} : { authorization }),
+      ...(typeof client === 'string' ? { client } : {}),
     };
     asked.push(one);
     await answer(one, response, request);

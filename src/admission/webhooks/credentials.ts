@@ -1,0 +1,30 @@
+import type { CredentialSource } from '../../client/cluster-access.js';
+
+/** Whose credentials a webhook gets to see, if any, by its authority: `host[:port]`. */
+export type WebhookCredentials = (authority: string) => CredentialSource | undefined;
+
+const usualPort = '443';
+
+/**
+ * By the users of a kubeconfig, as kube-apiserver reads one: the user named like the webhook (`name.namespace.svc` or
+ * `host:port`), then by a pattern (`*.example.org`), each with the port first and then, if that is 443, without it; then the
+ * user `*`, and last that of the current context.
+ */
+export function credentialsByName(users: {
+  readonly byName: ReadonlyMap<string, CredentialSource>;
+  readonly current: CredentialSource | undefined;
+}): WebhookCredentials {
+  const { byName, current } = users;
+  return (authority) => {
+    const [, host = authority, port = usualPort] = /^(.*?)(?::(\d+))?$/.exec(authority) ?? [];
+    const names = [`${host}:${port}`, ...(port === usualPort ? [host] : [])].flatMap(withPatterns);
+    const name = [...names, '*'].find((one) => byName.has(one));
+    return name === undefined ? current : byName.get(name);
+  };
+}
+
+/** `a.b.c`, `*.b.c`, `*.c` */
+function withPatterns(name: string): readonly string[] {
+  const parts = name.split('.');
+  return [name, ...parts.slice(1).map((_, at) => `*.${parts.slice(at + 1).join('.')}`)];
+}

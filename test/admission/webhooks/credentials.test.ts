@@ -1,0 +1,120 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { hookClient } from '../../../src/admission/webhooks/call.js';
+import { credentialsByName } from '../../../src/admission/webhooks/credentials.js';
+import { readServiceAddresses, targetOf } from '../../../src/admission/webhooks/target.js';
+import { type CredentialSource, fixedCredentials } from '../../../src/client/cluster-access.js';
+import { usersInFile } from '../../../src/client/kubeconfig.js';
+import { systemClock } from '../../../src/runtime/clock.js';
+import { testAuthority } from '../../../src/testing/certificates.js';
+import { httpsHook } from './https-hook.js';
+
+const shown = async (source: CredentialSource | undefined): Promise<string | undefined> =>
+  (await source?.current())?.authorization;
+
+describe('the user a webhook is shown', () => {
+  const of = (names: readonly string[], current?: string) =>
+    credentialsByName({
+      byName: new Map(names.map((name) => [name, fixedCredentials({ authorization: name })])),
+      current: current === undefined ? undefined : fixedCredentials({ authorization: current }),
+    });
+
+  test.each<[string, readonly string[], string, string | undefined]>([
+    ['is named like it, port and all', ['svc.ns.svc', 'svc.ns.svc:443', '*'], 'svc.ns.svc:443', 'svc.ns.svc:443'],
+    ['needs no port if that is the usual one', ['svc.ns.svc', '*'], 'svc.ns.svc:443', 'svc.ns.svc'],
+    ['needs none if the webhook names none', ['example.org:443'], 'example.org', 'example.org:443'],
+    ['needs any other port', ['svc.ns.svc', '*'], 'svc.ns.svc:8443', '*'],
+    ['is named by the longest pattern', ['*.svc', '*.ns.svc'], 'svc.ns.svc:443', '*.ns.svc'],
+    ['is named by a pattern with its port', ['*.ns.svc', '*.svc:8443'], 'svc.ns.svc:8443', '*.svc:8443'],
+    ['is not one for what is below it', ['ns.svc', 'vc.ns.svc'], 'svc.ns.svc:443', undefined],
+    ['may be an address', ['127.0.0.1:8443'], '127.0.0.1:8443', '127.0.0.1:8443'],
+    ['may be an address of version 6', ['[::1]'], '[::1]:443', '[::1]'],
+    ['is nobody, if none is named like it', ['other.ns.svc'], 'svc.ns.svc:443', undefined],
+    ['is not one of every object', [], 'constructor', undefined],
+  ])('%s', async (_name, names, authority, expected) => {
+    expect(await shown(of(names)(authority))).toBe(expected);
+  });
+
+  test('is that of the current context, if no other fits', async () => {
+    expect(await shown(of(['a:443'], 'current')('b:443'))).toBe('current');
+    expect(await shown(of(['*'], 'current')('b:443'))).toBe('*');
+  });
+});
+
+describe('a webhook', () => {
+  let directory: string;
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'kedge-webhooks-'));
+  });
+  afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+  test('is shown a certificate and a token, each to whom it is for', async () => {
+    const authority = await testAuthority();
+    const { certificate, key } = await authority.issueClient({ commonName: 'apiserver', seconds: 600 });
+    const path = join(directory, 'webhooks.kubeconfig');
+    writeFileSync(join(directory, 'token'), 'secret\n');
+    writeFileSync(join(directory, 'client.crt'), certificate);
+    writeFileSync(join(directory, 'client.key'), key);
+    writeFileSync(
+      path,
+      `
+apiVersion: v1
+kind: Config
+users:
+- name: svc.ns.svc
+  user: { client-certificate: client.crt, client-key: client.key }
+- name: '*'
+  user: { tokenFile: token }
+- name: '*'
+  user: { token: second }
+`,
+    );
+    const hook = await httpsHook((_, response) => void response.end('{}'));
+    const client = hookClient({ clock: systemClock });
+    try {
+      const credentials = credentialsByName(await usersInFile(path, { clock: systemClock, env: {} }));
+      const services = readServiceAddresses({ 'ns/svc': `127.0.0.1:${hook.port}` });
+      const { caBundle } = hook;
+      for (const target of [
+        targetOf({ service: { namespace: 'ns', name: 'svc' }, caBundle }, services),
+        targetOf({ url: `https://127.0.0.1:${hook.port}/`, caBundle }, services),
+      ]) {
+        const signal = new AbortController().signal;
+        const given = { target, credentials: credentials(target.authority) };
+        await client.post({ ...given, body: '{}', milliseconds: 9_500, signal, maxBytes: 1_000 });
+      }
+      expect(hook.asked.map(({ client: name, authorization }) => [name, authorization])).toEqual([
+        ['apiserver', undefined],
+        [undefined, 'Bearer secret'],
+      ]);
+    } finally {
+      client.close();
+      await hook.close();
+    }
+  });
+
+  test('is not called where what it is to be shown cannot be read', async () => {
+    const path = join(directory, 'webhooks.kubeconfig');
+    writeFileSync(path, "users: [{ name: '*', user: { tokenFile: token } }]\n");
+    const hook = await httpsHook((_, response) => void response.end('{}'));
+    const client = hookClient({ clock: systemClock });
+    try {
+      const credentials = credentialsByName(await usersInFile(path, { clock: systemClock, env: {} }))('a');
+      const target = targetOf({ url: `https://127.0.0.1:${hook.port}/`, caBundle: hook.caBundle }, new Map());
+      const signal = new AbortController().signal;
+      const call = client.post({ target, credentials, body: '', milliseconds: 9_500, signal, maxBytes: 1_000 });
+      await expect(call).rejects.toThrow(/: cannot read the token in /);
+      expect(hook.asked).toEqual([]);
+    } finally {
+      client.close();
+      await hook.close();
+    }
+  });
+
+  test('is nobody’s if there is no such file', async () => {
+    const none = usersInFile(join(directory, 'none'), { clock: systemClock, env: {} });
+    await expect(none).rejects.toThrow('there is no kubeconfig at ');
+  });
+});
