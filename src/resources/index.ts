@@ -11,7 +11,7 @@ import { leases } from './leases/definition.js';
 import { mutatingWebhookConfigurations } from './mutatingwebhookconfigurations/definition.js';
 import { namespaceDefinition } from './namespaces/definition.js';
 import { nodes } from './nodes/definition.js';
-import { pods } from './pods/definition.js';
+import { podDefinition } from './pods/definition.js';
 import { roleBindingDefinition } from './rolebindings/definition.js';
 import { roles } from './roles/definition.js';
 import { secretDefinition } from './secrets/definition.js';
@@ -42,7 +42,7 @@ export function builtinDefinitions(parts: BuiltinParts = {}): readonly ResourceD
     coreEvents,
     namespaceDefinition(domains),
     nodes,
-    pods,
+    podDefinition(domains),
     secretDefinition(domains),
     serviceAccounts({ ...tokenOf(parts), domains }),
   ];

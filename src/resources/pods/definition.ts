@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Pod, Pods } from '../../api/kinds/pod.js';
-import { type ContainerList, containersIn } from '../../api/kinds/pod-references.js';
+import { type Domains, signerKeyIn } from '../../api/domains.js';
+import { mirrorAnnotation, type Pod, Pods } from '../../api/kinds/pod.js';
 import { nameRules } from '../../api/names.js';
-import { forbiddenField } from '../../api/violations.js';
-import { defineResource } from '../../registry/resource-definition.js';
+import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
 import { field } from '../../schema/builder.js';
 import { objectMeta, typeMeta } from '../../schema/meta.js';
 import { coreStruct } from '../core-struct.js';
@@ -12,7 +11,8 @@ import { withPodDefaults } from './defaults.js';
 import { qualityOf } from './quality.js';
 import { podSpec } from './spec-schema.js';
 import { podStatus } from './status-schema.js';
-import { containerCountViolations, podViolations } from './validate.js';
+import { mirrorViolations, updateViolations } from './update-rules.js';
+import { podViolations } from './validate.js';
 import { podWarnings } from './warnings.js';
 
 /** Nothing runs pods here: they are stored as they are told. */
@@ -27,85 +27,73 @@ const podSchema = coreStruct(
   { description: 'A group of containers.' },
 );
 
-/** What accounts, nodes and Secrets are concluded from: all of the spec but what may change in Kubernetes too. */
-function settled(pod: Pod): object {
-  const { activeDeadlineSeconds: _1, terminationGracePeriodSeconds: _2, tolerations: _3, ...rest } = pod.spec ?? {};
-  const withoutImages = (list: ContainerList) => containersIn(pod, list).map((one) => ({ ...one, image: '' }));
-  return { ...rest, containers: withoutImages('containers'), initContainers: withoutImages('initContainers') };
-}
-
-const changeable = [
-  '`spec.containers[*].image`',
-  '`spec.initContainers[*].image`',
-  '`spec.activeDeadlineSeconds`',
-  '`spec.tolerations` (only additions to existing tolerations)',
-  '`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)',
-].join(',');
-
 /** Also under the name that the field had in the first versions. */
 const nodeName = ({ spec }: Pod): string => spec?.nodeName ?? '';
 
-export const pods = defineResource<Pod>({
-  ...Pods,
-  origin: 'built-in',
-  schema: podSchema,
-  nameRule: nameRules.dnsSubdomain,
-  unconditionalUpdate: true,
-  answersDeleted: true,
-  newGeneration: (next, previous) => !isDeepStrictEqual(next.spec ?? {}, previous.spec ?? {}),
-  selectableFields: {
-    'spec.nodeName': nodeName,
-    'spec.host': nodeName,
-    'spec.serviceAccountName': ({ spec }) => spec?.serviceAccountName ?? '',
-    'spec.restartPolicy': ({ spec }) => spec?.restartPolicy ?? '',
-    'spec.schedulerName': ({ spec }) => spec?.schedulerName ?? '',
-    'spec.hostNetwork': ({ spec }) => String(spec?.hostNetwork === true),
-    'status.phase': ({ status }) => status?.phase ?? '',
-    'status.podIP': ({ status }) => status?.podIP ?? '',
-    'status.podIPs': () => '',
-    'status.nominatedNodeName': ({ status }) => status?.nominatedNodeName ?? '',
-  },
-  columns: podColumns,
-  completed: podCompleted,
-  resetFields: [['status']],
+export function podDefinition(domains: Domains): ResourceDefinition<Pod> {
+  const mirror = signerKeyIn(domains, mirrorAnnotation);
+  return defineResource<Pod>({
+    ...Pods,
+    origin: 'built-in',
+    schema: podSchema,
+    nameRule: nameRules.dnsSubdomain,
+    unconditionalUpdate: true,
+    answersDeleted: true,
+    newGeneration: (next, previous) => !isDeepStrictEqual(next.spec ?? {}, previous.spec ?? {}),
+    selectableFields: {
+      'spec.nodeName': nodeName,
+      'spec.host': nodeName,
+      'spec.serviceAccountName': ({ spec }) => spec?.serviceAccountName ?? '',
+      'spec.restartPolicy': ({ spec }) => spec?.restartPolicy ?? '',
+      'spec.schedulerName': ({ spec }) => spec?.schedulerName ?? '',
+      'spec.hostNetwork': ({ spec }) => String(spec?.hostNetwork === true),
+      'status.phase': ({ status }) => status?.phase ?? '',
+      'status.podIP': ({ status }) => status?.podIP ?? '',
+      'status.podIPs': () => '',
+      'status.nominatedNodeName': ({ status }) => status?.nominatedNodeName ?? '',
+    },
+    columns: podColumns,
+    completed: podCompleted,
+    resetFields: [['status']],
 
-  defaults: withPodDefaults,
+    defaults: withPodDefaults,
 
-  prepare: (next, previous) => ({
-    ...next,
-    status:
-      previous === undefined ? { phase: 'Pending', qosClass: qualityOf(next.spec ?? {}) } : (previous.status ?? {}),
-  }),
+    prepare: (next, previous) => ({
+      ...next,
+      status:
+        previous === undefined ? { phase: 'Pending', qosClass: qualityOf(next.spec ?? {}) } : (previous.status ?? {}),
+    }),
 
-  validate: function* (next, previous) {
-    const own = yield* podViolations(next);
-    if (previous === undefined) return own;
-    const moved = containerCountViolations(next, previous);
-    const isSettled = moved.length > 0 || isDeepStrictEqual(settled(next), settled(previous));
-    const changed = isSettled
-      ? moved
-      : [forbiddenField('spec', `pod updates may not change fields other than ${changeable}`)];
-    return [...own, ...changed];
-  },
+    validate: function* (next, previous) {
+      const own = yield* podViolations(next);
+      const mirrored = mirrorViolations(next, previous, mirror);
+      return [...own, ...mirrored, ...(previous === undefined ? [] : updateViolations(next, previous))];
+    },
 
-  // An update is rarely made by somebody who would read any.
-  warnings: (next, previous) => (previous === undefined ? podWarnings(next) : []),
+    // An update is rarely made by somebody who would read any.
+    warnings: (next, previous) => (previous === undefined ? podWarnings(next) : []),
 
-  subresources: {
-    status: {
-      type: 'view',
-      checksMetadata: 'on change',
-      resetFields: [['metadata', 'deletionTimestamp'], ['metadata', 'ownerReferences'], ['spec']],
-      prepare: (next, { metadata: { ownerReferences = [], deletionTimestamp }, spec = {}, status }) => {
-        const { deletionTimestamp: _, ...metadata } = next.metadata;
-        return {
-          ...next,
-          metadata: { ...metadata, ownerReferences, ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }) },
-          spec,
-          // Who does not tell it has not changed it.
-          status: { ...(status?.qosClass === undefined ? {} : { qosClass: status.qosClass }), ...next.status },
-        };
+    subresources: {
+      status: {
+        type: 'view',
+        checksMetadata: 'on change',
+        validate: (next, previous) => mirrorViolations(next, previous, mirror),
+        resetFields: [['metadata', 'deletionTimestamp'], ['metadata', 'ownerReferences'], ['spec']],
+        prepare: (next, { metadata: { ownerReferences = [], deletionTimestamp }, spec = {}, status }) => {
+          const { deletionTimestamp: _, ...metadata } = next.metadata;
+          return {
+            ...next,
+            metadata: {
+              ...metadata,
+              ownerReferences,
+              ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+            },
+            spec,
+            // Who does not tell it has not changed it.
+            status: { ...(status?.qosClass === undefined ? {} : { qosClass: status.qosClass }), ...next.status },
+          };
+        },
       },
     },
-  },
-});
+  });
+}

@@ -4,7 +4,6 @@ import { validateLabels } from '../../api/selectors.js';
 import type { Steps } from '../../api/steps.js';
 import {
   eachInvalid,
-  forbiddenField,
   index,
   ofEach,
   ofEachInSteps,
@@ -52,7 +51,8 @@ export function* podViolations({ spec = {} }: Pod): Steps<readonly Violation[]> 
 
 const restartPolicies = ['Always', 'OnFailure', 'Never'];
 const dnsPolicies = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None'];
-const longestDeadline = 2_147_483_647;
+/** Seconds. */
+export const longestDeadline = 2_147_483_647;
 
 /** Of what the pod as a whole says in one word or number. */
 function* wordViolations(spec: PodSpec): Steps<readonly Violation[]> {
@@ -78,11 +78,3 @@ function* wordViolations(spec: PodSpec): Steps<readonly Violation[]> {
     ...named('priorityClassName', dnsSubdomain),
   ];
 }
-
-/** Of all containers together: none comes or goes once the pod is there. */
-export const containerCountViolations = (next: Pod, previous: Pod): readonly Violation[] => {
-  const list = (['containers', 'initContainers'] as const).find(
-    (each) => (next.spec?.[each] ?? []).length !== (previous.spec?.[each] ?? []).length,
-  );
-  return list === undefined ? [] : [forbiddenField(`spec.${list}`, 'pod updates may not add or remove containers')];
-};

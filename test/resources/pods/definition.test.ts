@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { pods } from '../../../src/resources/pods/definition.js';
+import { defaultDomains } from '../../../src/api/domains.js';
+import { podDefinition } from '../../../src/resources/pods/definition.js';
 import { write, writeView } from '../write.js';
+
+const pods = podDefinition(defaultDomains);
 
 const spec = {
   nodeName: 'n',
@@ -39,6 +42,82 @@ describe('an update', () => {
     ['the deadline', { activeDeadlineSeconds: 5 }],
   ])('may change %s', (_what, more) => {
     expect(write(pods, { spec: { ...spec, ...more } }, { spec }).violations).toEqual([]);
+  });
+
+  const tolerations = [{ key: 'k', operator: 'Exists', tolerationSeconds: 5 }];
+  const deadline = 'spec.activeDeadlineSeconds: Invalid value:';
+  const kept = 'spec.tolerations: Forbidden: existing toleration can not be modified except its tolerationSeconds';
+  const gates = [{ name: 'a' }, { name: 'b' }];
+  test.each<[object, object, readonly (string | RegExp)[]]>([
+    [{ activeDeadlineSeconds: 9 }, { activeDeadlineSeconds: 5 }, []],
+    [
+      { activeDeadlineSeconds: 5 },
+      { activeDeadlineSeconds: 9 },
+      [`${deadline} 9: must be less than or equal to previous value`],
+    ],
+    [{ activeDeadlineSeconds: 5 }, {}, [`${deadline} null: must not update from a positive integer to nil value`]],
+    [
+      { tolerations },
+      {
+        tolerations: [
+          { key: 'l', operator: 'Exists' },
+          { ...tolerations[0], tolerationSeconds: 7 },
+        ],
+      },
+      [],
+    ],
+    [{ tolerations }, { tolerations: [] }, [kept]],
+    [{ tolerations }, { tolerations: [{ ...tolerations[0], effect: 'NoExecute' }] }, [kept]],
+    [
+      { terminationGracePeriodSeconds: 30 },
+      { terminationGracePeriodSeconds: 60 },
+      [/^spec: Forbidden: pod updates may not/],
+    ],
+    [{ terminationGracePeriodSeconds: -1 }, { terminationGracePeriodSeconds: 1 }, []],
+    [{ schedulingGates: gates }, { schedulingGates: gates.slice(1) }, []],
+    [
+      { schedulingGates: gates },
+      { schedulingGates: [...gates, { name: 'c' }] },
+      ["spec.schedulingGates[2].name: Forbidden: only deletion is allowed, but found new scheduling gate 'c'"],
+    ],
+  ])('from %j to %j', (before, after, expected) => {
+    const { violations } = write(pods, { spec: { ...spec, ...after } }, { spec: { ...spec, ...before } });
+    expect(violations).toEqual(expected.map((one) => (typeof one === 'string' ? one : expect.stringMatching(one))));
+  });
+
+  const mirror = (annotation?: string, more: object = {}): object => ({
+    metadata: {
+      name: 'x',
+      ...(annotation === undefined ? {} : { annotations: { 'kubernetes.io/config.mirror': annotation } }),
+    },
+    spec: { ...spec, ...more },
+  });
+  const path = 'metadata.annotations[kubernetes.io/config.mirror]';
+  test.each<[string, object | undefined, object, readonly string[]]>([
+    ['a mirror is made', undefined, mirror('a'), []],
+    [
+      'a mirror is made nowhere',
+      undefined,
+      mirror('a', { nodeName: '' }),
+      [`${path}: Invalid value: "a": must set spec.nodeName if mirror pod annotation is set`],
+    ],
+    ['it stays one', mirror('a'), mirror('a'), []],
+    [
+      'it stays one no more',
+      mirror('a'),
+      mirror(),
+      [`${path}: Forbidden: may not remove or update mirror pod annotation`],
+    ],
+    [
+      'it mirrors another',
+      mirror('a'),
+      mirror('b'),
+      [`${path}: Forbidden: may not remove or update mirror pod annotation`],
+    ],
+    ['a pod becomes one', mirror(), mirror('a'), [`${path}: Forbidden: may not add mirror pod annotation`]],
+  ])('%s', (_what, before, after, expected) => {
+    expect(write(pods, after, before).violations).toEqual(expected);
+    if (before !== undefined) expect(writeView(pods, 'status', after, before).violations).toEqual(expected);
   });
 
   test.each<[string, object]>([

@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { defaultDomains } from '../../../src/api/domains.js';
 import type { JsonObject } from '../../../src/api/object.js';
-import { pods } from '../../../src/resources/pods/definition.js';
+import { podDefinition } from '../../../src/resources/pods/definition.js';
 import { write } from '../write.js';
+
+const pods = podDefinition(defaultDomains);
 
 /** As kube-apiserver words and orders them. */
 const violationsOf = (spec: JsonObject | undefined): readonly string[] =>

@@ -1,0 +1,121 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Pod } from '../../api/kinds/pod.js';
+import { type ContainerList, containersIn } from '../../api/kinds/pod-references.js';
+import { forbiddenField, index, invalid, mapKey, outOfRange, type Violation } from '../../api/violations.js';
+import { longestDeadline } from './validate.js';
+
+/** What may change of a pod that is there, as `ValidatePodUpdate` of Kubernetes' core/validation has it. */
+export function updateViolations(next: Pod, previous: Pod): readonly Violation[] {
+  const moved = containerCountViolations(next, previous);
+  if (moved.length > 0) return moved;
+  const { found: deadline, isLast } = deadlineViolations(next, previous);
+  if (isLast) return deadline;
+  const isSettled = isDeepStrictEqual(settled(next, previous), settled(previous, previous));
+  return [
+    ...deadline,
+    ...tolerationViolations(next, previous),
+    ...gateViolations(next, previous),
+    ...(isSettled ? [] : [forbiddenField('spec', `pod updates may not change fields other than ${changeable}`)]),
+  ];
+}
+
+const changeable = [
+  '`spec.containers[*].image`',
+  '`spec.initContainers[*].image`',
+  '`spec.activeDeadlineSeconds`',
+  '`spec.tolerations` (only additions to existing tolerations)',
+  '`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)',
+].join(',');
+
+/** Of all containers together: none comes or goes. */
+const containerCountViolations = (next: Pod, previous: Pod): readonly Violation[] => {
+  const list = (['containers', 'initContainers'] as const).find(
+    (each) => (next.spec?.[each] ?? []).length !== (previous.spec?.[each] ?? []).length,
+  );
+  return list === undefined ? [] : [forbiddenField(`spec.${list}`, 'pod updates may not add or remove containers')];
+};
+
+/** It may be set, and come nearer. `isLast`: nothing further is looked at. */
+function deadlineViolations(
+  next: Pod,
+  previous: Pod,
+): { readonly found: readonly Violation[]; readonly isLast: boolean } {
+  const [now, before] = [next, previous].map((pod) => numberIn(pod, 'activeDeadlineSeconds'));
+  const wrong = (why: string): Violation => invalid('spec.activeDeadlineSeconds', now ?? null, why);
+  if (now === undefined) {
+    const found = before === undefined ? [] : [wrong('must not update from a positive integer to nil value')];
+    return { found, isLast: false };
+  }
+  const isLater = before !== undefined && before < now;
+  const [why] = [
+    ...outOfRange(now, 0, longestDeadline),
+    ...(isLater ? ['must be less than or equal to previous value'] : []),
+  ];
+  return why === undefined ? { found: [], isLast: false } : { found: [wrong(why)], isLast: true };
+}
+
+/** Each stays; only for how long it tolerates may change. */
+function tolerationViolations(next: Pod, previous: Pod): readonly Violation[] {
+  const now = new Set(listIn(next, 'tolerations').map(tolerated));
+  return listIn(previous, 'tolerations').every((one) => now.has(tolerated(one)))
+    ? []
+    : [forbiddenField('spec.tolerations', 'existing toleration can not be modified except its tolerationSeconds')];
+}
+
+const tolerated = ({ tolerationSeconds: _, ...rest }: Readonly<Record<string, unknown>>): string =>
+  JSON.stringify(Object.entries(rest).sort(([a], [b]) => (a < b ? -1 : 1)));
+
+/** They may go. */
+function gateViolations(next: Pod, previous: Pod): readonly Violation[] {
+  const before = new Set(listIn(previous, 'schedulingGates').map(({ name }) => name));
+  return listIn(next, 'schedulingGates').flatMap(({ name }, at) =>
+    before.has(name)
+      ? []
+      : [
+          forbiddenField(
+            `${index('spec.schedulingGates', at)}.name`,
+            `only deletion is allowed, but found new scheduling gate '${String(name ?? '')}'`,
+          ),
+        ],
+  );
+}
+
+const numberIn = ({ spec }: Pod, name: string): number | undefined => {
+  const value = spec?.[name];
+  return typeof value === 'number' ? value : undefined;
+};
+const listIn = ({ spec }: Pod, name: string): readonly Readonly<Record<string, unknown>>[] =>
+  (spec?.[name] ?? []) as readonly Readonly<Record<string, unknown>>[];
+
+/** What accounts, nodes and Secrets are concluded from: all of the spec but what has rules of its own. */
+function settled(pod: Pod, previous: Pod): object {
+  const { activeDeadlineSeconds: _1, tolerations: _2, schedulingGates: _3, ...rest } = pod.spec ?? {};
+  const [grace, before] = [pod, previous].map((one) => numberIn(one, 'terminationGracePeriodSeconds'));
+  const isMended = before !== undefined && before < 0 && grace === 1;
+  const withoutImages = (list: ContainerList) => containersIn(pod, list).map((one) => ({ ...one, image: '' }));
+  return {
+    ...rest,
+    terminationGracePeriodSeconds: isMended ? before : grace,
+    containers: withoutImages('containers'),
+    initContainers: withoutImages('initContainers'),
+  };
+}
+
+/** A pod that mirrors a node agent's file stays one, and no other becomes one. `mirror`: the annotation that says so. */
+export function mirrorViolations(next: Pod, previous: Pod | undefined, mirror: string): readonly Violation[] {
+  const of = (pod: Pod): string | undefined => {
+    const { annotations = {} } = pod.metadata;
+    return Object.hasOwn(annotations, mirror) ? annotations[mirror] : undefined;
+  };
+  const path = mapKey('metadata.annotations', mirror);
+  const [now, before] = [of(next), previous && of(previous)];
+  const changed =
+    previous === undefined || now === before
+      ? []
+      : [forbiddenField(path, `may not ${before === undefined ? 'add' : 'remove or update'} mirror pod annotation`)];
+  const unplaced =
+    now === undefined || next.spec?.nodeName
+      ? []
+      : [invalid(path, now, 'must set spec.nodeName if mirror pod annotation is set')];
+  return [...changed, ...unplaced];
+}
