@@ -1,7 +1,9 @@
 import { forbidden, internalError, notFound } from '../../api/errors.js';
 import { quote } from '../../api/go-text.js';
+import { LocalSubjectAccessReviews } from '../../api/kinds/access-review.js';
 import { isTerminating, Namespaces } from '../../api/kinds/namespace.js';
 import { pathSegment } from '../../api/names.js';
+import { isType } from '../../api/object.js';
 import type { ObjectSource } from '../../auth/object-source.js';
 import type { AdmissionAttributes, AdmissionStep } from '../admission-step.js';
 import { admissionSubject } from '../admission-subject.js';
@@ -14,7 +16,7 @@ export const namespaceExists = ({ objects }: { readonly objects: ObjectSource })
   name: 'NamespaceLifecycle',
 
   handles: ({ operation, resource, key }) =>
-    operation !== 'DELETE' && resource.namespaced && !!key.namespace && resource.plural !== 'localsubjectaccessreviews',
+    operation !== 'DELETE' && resource.namespaced && !!key.namespace && !isType(resource, LocalSubjectAccessReviews),
 
   async mutate(attributes) {
     await checkNamespace(objects, attributes);

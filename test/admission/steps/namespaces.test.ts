@@ -35,6 +35,13 @@ test('into an active namespace', async () => {
   expect(await step.mutate?.(given)).toBe(given.object);
 });
 
+test('a kind is not exempt because it is called like one that is', () => {
+  const review = { key: { namespace: 'missing', name: '' } };
+  const own = { ...general(LocalSubjectAccessReviews), group: 'example.com' };
+  expect(step.handles(attributes('missing', { ...review, resource: general(LocalSubjectAccessReviews) }))).toBe(false);
+  expect(step.handles(attributes('missing', { ...review, resource: own }))).toBe(true);
+});
+
 test('a missing namespace is not found', async () => {
   await expect(step.mutate?.(attributes('missing'))).rejects.toMatchObject({
     reason: 'NotFound',
