@@ -140,6 +140,15 @@ describe('who it is', () => {
 });
 
 describe('audiences', () => {
+  test('masses of them are compared at once', async () => {
+    const audiences = (prefix: string): readonly string[] =>
+      Array.from({ length: 40_000 }, (_, at) => `${prefix}-${'x'.repeat(14)}${at}`);
+    const token = issue({ audiences: audiences('a') });
+    const started = performance.now();
+    await expect(verify(token, audiences('b'))).rejects.toThrow('is invalid for the target audiences');
+    expect(performance.now() - started).toBeLessThan(2_000);
+  });
+
   test.each([
     [['a', 'b'], ['b'], ['b']],
     [
