@@ -5,7 +5,7 @@ import type { ApiObject } from '../api/object.js';
 import { type UserInfo, wellKnown } from '../api/user.js';
 import { aggregate } from '../auth/aggregate.js';
 import type { Rbac } from '../auth/rbac.js';
-import { atomCount, compacted, uncovered } from '../auth/rule-coverage.js';
+import { atomCount, compacted, type RuleAtom, uncovered, wordCount } from '../auth/rule-coverage.js';
 import type { AdmissionAttributes } from './admission-step.js';
 import { namedSubject } from './admission-subject.js';
 
@@ -17,6 +17,10 @@ import { namedSubject } from './admission-subject.js';
  */
 const maxAtoms = 25_000;
 const maxComparisons = 5_000_000;
+/** Nor is anything compared with rules that have more words than this. */
+const maxWords = 500_000;
+/** A refusal names so many characters of what is missing: each of many rights repeats names that may be long. */
+const maxText = 262_144;
 
 /** Members of `system:masters` may grant everything. */
 export const isPrivileged = ({ groups }: UserInfo): boolean => groups.includes(wellKnown.masters);
@@ -30,17 +34,32 @@ export async function escalationRefusal(
   const { user, key, resource } = attributes;
   const namespace = resource.namespaced ? (key.namespace ?? '') : '';
   const held = await rbac.rulesHeldBy(user, namespace, resource);
-  const missing = atomCount(rules) > maxAtoms ? undefined : uncovered(held.rules, rules, maxComparisons);
+  // Several bindings may give the same role.
+  const different = [...new Set(held.rules)];
+  const isTooMuch = atomCount(rules) > maxAtoms || wordCount(different) > maxWords;
+  const missing = isTooMuch ? undefined : uncovered(different, rules, maxComparisons);
   if (missing === undefined) {
     return forbidden(namedSubject(attributes), 'the rules amount to too many permissions to be checked');
   }
   if (missing.length === 0) return undefined;
-  const lines = [...new Set(compacted(missing).map(ruleText))].sort();
+  const named = firstOf(missing, maxText);
+  const lines = [...new Set(compacted(named).map(ruleText))].sort();
+  if (named.length < missing.length) lines.push('...');
   const trouble = held.errors.length > 0 ? `; resolution errors: [${aggregate(held.errors)}]` : '';
   return forbidden(
     namedSubject(attributes),
     `user ${quote(user.username)} (groups=${quoteList(user.groups)}) is attempting to grant RBAC permissions not currently held:\n${lines.join('\n')}${trouble}`,
   );
+}
+
+/** As many of them, from the first, as have so many characters. */
+function firstOf(atoms: readonly RuleAtom[], characters: number): readonly RuleAtom[] {
+  let left = characters;
+  const end = atoms.findIndex((atom) => {
+    for (const text of Object.values(atom)) left -= text?.length ?? 0;
+    return left < 0;
+  });
+  return end < 0 ? atoms : atoms.slice(0, end);
 }
 
 /** `{APIGroups:[""], Resources:["pods"], Verbs:["get"]}`; empty members are left out. */

@@ -57,20 +57,43 @@ export function rbac(objects: ObjectSource, domains: Domains): Rbac {
     },
 
     async rulesFor(user, namespace) {
-      const { rules, errors } = held(await current(), user, namespace);
+      const { rules: all, errors } = held(await current(), user, namespace);
+      const rules = firstOf(all, maxListed);
       return {
         resourceRules: rules.filter(({ resources }) => resources?.length).map(resourceRule),
         nonResourceRules: rules
           .filter(({ nonResourceURLs }) => nonResourceURLs?.length)
           .map(({ verbs, nonResourceURLs }) => ({ verbs: verbs ?? [], nonResourceURLs: nonResourceURLs ?? [] })),
-        incomplete: false,
-        errors,
+        incomplete: rules.length < all.length,
+        errors: rules.length < all.length ? [...errors, 'there are too many rules to list them all'] : errors,
       };
     },
 
     rulesHeldBy: async (user, namespace, { plural }) => held(await current(), user, namespace, plural),
     rulesOf: async (roleRef, namespace) => (await current()).rulesOf(roleRef, namespace),
   };
+}
+
+/** Rules are listed up to so many characters: every binding to a role repeats all that is in it. */
+const maxListed = 4 * 1_048_576;
+
+function firstOf(rules: readonly PolicyRule[], characters: number): readonly PolicyRule[] {
+  let left = characters;
+  const end = rules.findIndex((rule) => {
+    left -= lengthOf(rule);
+    return left < 0;
+  });
+  return end < 0 ? rules : rules.slice(0, end);
+}
+
+const lengths = new WeakMap<PolicyRule, number>();
+function lengthOf(rule: PolicyRule): number {
+  const known = lengths.get(rule);
+  if (known !== undefined) return known;
+  const texts = [rule.verbs, rule.apiGroups, rule.resources, rule.resourceNames, rule.nonResourceURLs];
+  const length = texts.reduce((sum, list) => (list ?? []).reduce((total, text) => total + text.length + 3, sum), 0);
+  lengths.set(rule, length);
+  return length;
 }
 
 const resourceRule = ({ verbs, apiGroups, resources, resourceNames }: PolicyRule): ResourceRule => ({

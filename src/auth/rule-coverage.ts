@@ -23,6 +23,13 @@ export const atomCount = (rules: readonly PolicyRule[]): number =>
     return sum + (verbs?.length ?? 0) * (ofResources + (nonResourceURLs?.length ?? 0));
   }, 0);
 
+/** How many words there are in rules; to be looked at before they are compared with anything. */
+export const wordCount = (rules: readonly PolicyRule[]): number =>
+  rules.reduce((sum, { verbs, apiGroups, resources, resourceNames, nonResourceURLs }) => {
+    const lists = [verbs, apiGroups, resources, resourceNames, nonResourceURLs];
+    return lists.reduce((words, list) => words + (list?.length ?? 0), sum);
+  }, 0);
+
 /**
  * The atoms of `rules` that no single rule of `held` covers, in the order written; undefined if it takes more than
  * `limit` comparisons to tell.

@@ -173,6 +173,37 @@ describe('roles', () => {
     );
   });
 
+  test('what is missing is named as far as a refusal can hold it', async () => {
+    const names = (prefix: string): readonly string[] =>
+      Array.from({ length: 150 }, (_, at) => `${prefix}${at}${'x'.repeat(5_000)}`);
+    const rules = [{ verbs: ['get'], apiGroups: names('g'), resources: names('r') }];
+    const { message } = await write(Roles as never, { metadata: { name: 'r', namespace: 'ns' }, rules } as never).then(
+      () => ({ message: '' }),
+      (error: Error) => error,
+    );
+    expect(message).toMatch(/permissions not currently held:\n\{APIGroups:\["g0x+"\], /);
+    expect(message.endsWith('}\n...')).toBe(true);
+    expect(message.length).toBeLessThan(300_000);
+  });
+
+  test('what many bindings give is looked at once, and no more than can be', async () => {
+    const rules = (size: number) => [rule('get', '', 'x', Array.from({ length: size }, (_, at) => `n${at}`).join(' '))];
+    const bind = (name: string, size: number): void => {
+      objects.put(ClusterRoles, { metadata: { name }, rules: rules(size) });
+      for (let i = 0; i < 20; i++) {
+        const roleRef = { apiGroup, kind: 'ClusterRole', name };
+        objects.put(ClusterRoleBindings, { metadata: { name: `${name}${i}` }, roleRef, subjects: [subject(name)] });
+      }
+    };
+    const grants = { metadata: { name: 'r', namespace: 'ns' }, rules: [rule('get', '', 'x', 'n7')] } as never;
+    bind('much', 100_000);
+    await write(Roles as never, grants, { as: 'much' });
+    bind('toomuch', 600_000);
+    await expect(write(Roles as never, grants, { as: 'toomuch' })).rejects.toThrow(
+      'too many permissions to be checked',
+    );
+  });
+
   test('masters and those who may escalate write what they like', async () => {
     const all = role('r', rule('*', '*', '*'));
     expect(await writeRole(all, { groups: ['system:masters'] })).toBeDefined();

@@ -249,6 +249,20 @@ test('what follows one change after the other is what looks at everything at onc
   );
 });
 
+test('of rules that many bindings repeat no more are listed than an answer can hold', async () => {
+  const resourceNames = Array.from({ length: 10_000 }, (_, at) => `${'n'.repeat(90)}${at}`);
+  const objects = new FixedObjects().put(ClusterRoles, {
+    metadata: { name: 'r' },
+    rules: [rule('pods', { resourceNames })],
+  });
+  for (let i = 0; i < 50; i++) {
+    objects.put(ClusterRoleBindings, { metadata: { name: `b${i}` }, ...bound('ClusterRole', 'r', user('alice')) });
+  }
+  const { resourceRules, incomplete, errors } = await rbac(objects, defaultDomains).rulesFor(alice, 'a');
+  expect([resourceRules.length, incomplete]).toEqual([4, true]);
+  expect(errors).toEqual(['there are too many rules to list them all']);
+});
+
 test('ten thousand bindings are decided about as fast as ten', async () => {
   const objects = new FixedObjects().put(ClusterRoles, { metadata: { name: 'r' }, rules: [rule('pods')] });
   for (let i = 0; i < 10_000; i++) {
