@@ -79,7 +79,7 @@ export function builtinControllers(options: BuiltinControllerOptions = {}): read
         ]),
     ...(sources.length === 0 ? [] : [trustBundlePublisher({ sources })]),
     ...(trust === undefined ? [] : [trustDistributor(trust)]),
-    garbageCollector(),
+    garbageCollector({ domains }),
   ];
 }
 

@@ -1,4 +1,4 @@
-import { defaultDomains } from '../../src/api/domains.js';
+import { type Domains, defaultDomains, groupIn } from '../../src/api/domains.js';
 import type { CertificateSigningRequest } from '../../src/api/kinds/certificate-signing-request.js';
 import { CertificateSigningRequests } from '../../src/api/kinds/certificate-signing-request.js';
 import { type ApiObject, groupVersion, resourceType } from '../../src/api/object.js';
@@ -21,6 +21,7 @@ export async function requesterMay(
   client: Client,
   { spec }: CertificateSigningRequest,
   subresource: string,
+  domains: Domains,
 ): Promise<boolean> {
   const { username, uid, groups, extra } = spec;
   const review = await client.resource(SubjectAccessReviews).create({
@@ -33,7 +34,8 @@ export async function requesterMay(
       ...(groups === undefined ? {} : { groups }),
       ...(extra === undefined ? {} : { extra }),
       resourceAttributes: {
-        group: CertificateSigningRequests.group,
+        // No client renames what stands in a spec.
+        group: groupIn(domains, CertificateSigningRequests.group),
         resource: CertificateSigningRequests.plural,
         verb: 'create',
         subresource,

@@ -32,7 +32,7 @@ export const csrApprover = ({ domains = defaultDomains }: { readonly domains?: D
       const kinds = recognise(csr, read(csr), domains);
       if (kinds.length === 0) return;
       for (const kind of kinds) {
-        if (await requesterMay(client, csr, kind.permission)) return approve(client, csr, kind);
+        if (await requesterMay(client, csr, kind.permission, domains)) return approve(client, csr, kind);
       }
       log.debug({ object: csr.metadata.name, recognised: kinds.map(({ permission }) => permission) }, 'not permitted');
       const age = clock.now() - Date.parse(csr.metadata.creationTimestamp ?? '');

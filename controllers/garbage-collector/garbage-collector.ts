@@ -1,5 +1,7 @@
+import { type Domains, defaultDomains, groupIn } from '../../src/api/domains.js';
 import { isReason } from '../../src/api/errors.js';
 import { quote } from '../../src/api/go-text.js';
+import { CustomResourceDefinitions } from '../../src/api/kinds/custom-resource-definition.js';
 import {
   type ApiObject,
   groupOf,
@@ -18,7 +20,7 @@ import { runKeys } from '../../src/controller/run-keys.js';
 import { noLongerNeeded } from '../../src/runtime/abort.js';
 import { AbsentOwners } from './absent-owners.js';
 import { decide, type OwnerFinding, type OwnerState } from './decide.js';
-import { Monitors } from './monitors.js';
+import { type Listener, Monitors } from './monitors.js';
 import { canBeOwnedBy, foregroundFinalizer, type Node, nodeOf, OwnerGraph, orphanFinalizer } from './owner-graph.js';
 
 const name = 'garbage-collector';
@@ -36,6 +38,7 @@ const unlistedOrphans = { requeueAfterMs: 10_000 };
 export interface GarbageCollectorOptions {
   /** How often to ask what is served, besides when a CustomResourceDefinition changes. Default 30 s. */
   readonly discoverEveryMs?: number;
+  readonly domains?: Domains;
 }
 
 /**
@@ -43,14 +46,15 @@ export interface GarbageCollectorOptions {
  * it asks the server again about the object and each of its owners. Owners deleted in the foreground wait here for
  * their dependents, and orphans are let go of here.
  */
-export const garbageCollector = (options: GarbageCollectorOptions = {}): Runnable => ({
+export const garbageCollector = (given: GarbageCollectorOptions = {}): Runnable => ({
   name,
-  run: (context) => run(options, { ...context, log: context.log.child({ controller: name }) }),
+  run: (context) => run(given, { ...context, log: context.log.child({ controller: name }) }),
 });
 
 type Wake = (key: string, cause: string) => void;
 
-async function run({ discoverEveryMs = 30_000 }: GarbageCollectorOptions, context: ReconcileContext): Promise<void> {
+async function run(given: GarbageCollectorOptions, context: ReconcileContext): Promise<void> {
+  const { discoverEveryMs = 30_000, domains = defaultDomains } = given;
   const graph = new OwnerGraph();
   const absent = new AbsentOwners();
   const { clock, log, signal } = context;
@@ -58,9 +62,10 @@ async function run({ discoverEveryMs = 30_000 }: GarbageCollectorOptions, contex
   const recorder = eventRecorder(`${name}-controller`, context, options);
   let definitionsChangedAt = Number.NEGATIVE_INFINITY;
   let pause = new AbortController();
-  const monitors = new Monitors(context, {
+  const definitions = groupIn(domains, CustomResourceDefinitions.group);
+  const listener: Listener = {
     changed(type, change) {
-      if (type.plural === 'customresourcedefinitions') {
+      if (type.plural === CustomResourceDefinitions.plural && type.group === definitions) {
         definitionsChangedAt = clock.now();
         pause.abort(noLongerNeeded);
       }
@@ -71,7 +76,8 @@ async function run({ discoverEveryMs = 30_000 }: GarbageCollectorOptions, contex
       const isGone = ({ type, uid }: Node): boolean => groupResource(type) === id && !found.has(uid);
       for (const { uid } of graph.nodesOf(isGone)) forget(graph, absent, uid, wake);
     },
-  });
+  };
+  const monitors = new Monitors(context, listener, domains);
   const collector = new Collector(context, graph, absent, monitors, (key, cause) => wake(key, cause));
 
   /** Apart from the queue: objects that wait for a resource to be listed must not keep it from being found gone. */

@@ -1,4 +1,4 @@
-import { defaultDomains } from '../../src/api/domains.js';
+import { type Domains, groupIn } from '../../src/api/domains.js';
 import {
   type ApiObject,
   groupResource,
@@ -11,7 +11,7 @@ import { type CacheChange, type ObjectCache, openObjectCache } from '../../src/c
 import type { ReconcileContext } from '../../src/controller/controller.js';
 import { within } from '../../src/runtime/abort.js';
 
-interface Listener {
+export interface Listener {
   changed(type: ResourceType, change: CacheChange<ApiObject>): void;
   /** The first list of a watch that took the place of another: what else was known of the resource is gone. */
   replaced(groupResource: string, uids: ReadonlySet<string>): void;
@@ -33,13 +33,16 @@ const initialSyncMs = 30_000;
 export class Monitors {
   readonly #context: ReconcileContext;
   readonly #listener: Listener;
+  /** Events neither own nor are owned, and there are many. */
+  readonly #ignored: ReadonlySet<string>;
   readonly #running = new Map<string, Monitor>();
   #served: readonly DiscoveredResource[] = [];
   #kinds: ReadonlyMap<string, ResourceType> = new Map();
 
-  constructor(context: ReconcileContext, listener: Listener) {
+  constructor(context: ReconcileContext, listener: Listener, domains: Domains) {
     this.#context = context;
     this.#listener = listener;
+    this.#ignored = new Set(['events', `events.${groupIn(domains, 'events.k8s.io')}`]);
     context.signal.addEventListener('abort', () => this.#stopAll(), { once: true });
   }
 
@@ -54,7 +57,7 @@ export class Monitors {
     if (this.#context.signal.aborted) return [];
     this.#served = [...found, ...this.#served.filter((type) => failed.has(groupVersion(type)))];
     this.#kinds = new Map(this.#served.map((type) => [`${groupVersion(type)} ${type.kind}`, type]));
-    const wanted = watchable(this.#served);
+    const wanted = watchable(this.#served, this.#ignored);
     const ended = [...this.#running.keys()].filter((id) => !wanted.has(id));
     for (const id of ended) {
       this.#running.get(id)?.stop.abort();
@@ -145,11 +148,11 @@ function bare({ apiVersion, kind, metadata }: ApiObject): ApiObject {
   return { apiVersion, kind, metadata: kept as ObjectMeta };
 }
 
-/** Events neither own nor are owned, and there are many. */
-const ignored = new Set(['events', `events.events.${defaultDomains.api}`]);
-
 /** Each resource once, in its preferred version. */
-function watchable(discovered: readonly DiscoveredResource[]): ReadonlyMap<string, ResourceType> {
+function watchable(
+  discovered: readonly DiscoveredResource[],
+  ignored: ReadonlySet<string>,
+): ReadonlyMap<string, ResourceType> {
   const found = new Map<string, ResourceType>();
   for (const { verbs, preferred: _, ...type } of discovered) {
     const id = groupResource(type);

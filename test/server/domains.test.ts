@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SelfSubjectRulesReviews, SubjectAccessReviews } from '../../src/api/kinds/access-review.js';
+import { CertificateSigningRequests } from '../../src/api/kinds/certificate-signing-request.js';
 import { ConfigMaps } from '../../src/api/kinds/config-map.js';
+import { Events } from '../../src/api/kinds/event.js';
 import { Namespaces } from '../../src/api/kinds/namespace.js';
 import { ClusterRoles, Roles } from '../../src/api/kinds/role.js';
 import { ClusterRoleBindings } from '../../src/api/kinds/role-binding.js';
@@ -63,6 +65,43 @@ test('default roles speak of these groups, and are collected', async () => {
   );
   expect(texts).not.toContain('k8s.io');
   expect(texts).not.toContain('kubernetes.io');
+});
+
+test('a node agent that may ask for it gets its certificate', async () => {
+  const { client, certificates } = server;
+  for (const name of [
+    'system:node-bootstrapper',
+    'system:certificates.example.org:certificatesigningrequests:nodeclient',
+  ]) {
+    await client.resource(ClusterRoleBindings).create({
+      apiVersion: group('rbac.authorization'),
+      kind: 'ClusterRoleBinding',
+      metadata: { name: `boot:${name}` },
+      roleRef: { apiGroup: rbac, kind: 'ClusterRole', name },
+      subjects: [{ kind: 'User', name: 'boot', apiGroup: rbac }],
+    });
+  }
+  const request = await certificates.signingRequest({
+    name: 'node',
+    signerName: 'example.net/kube-apiserver-client-kubelet',
+    commonName: 'system:node:n1',
+    organizations: ['system:nodes'],
+  });
+  const boot = server.server.client({ username: 'boot', groups: ['system:authenticated'] });
+  await boot.resource(CertificateSigningRequests).create(request);
+  const requests = client.resource(CertificateSigningRequests);
+  await until(requests, { name: 'node' }, (found) => Boolean(found?.status?.certificate));
+});
+
+test('the garbage collector leaves events alone', async () => {
+  const { client } = server;
+  const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'none', uid: 'none' }];
+  const metadata = { ...inDefault('owned'), ownerReferences };
+  const event = { apiVersion: 'v1', kind: 'Event', metadata, involvedObject: { namespace: 'default' } };
+  await client.resource(Events).create(event as never);
+  await client.resource(Secrets).create({ apiVersion: 'v1', kind: 'Secret', metadata });
+  await until(client.resource(Secrets), inDefault('owned'), (found) => found === undefined);
+  expect(await client.resource(Events).get(inDefault('owned'))).toBeDefined();
 });
 
 test('nobody grants what they do not hold', async () => {
