@@ -113,9 +113,12 @@ async function readLedger(client: Client, take: (record: LedgerRecord) => void):
 
 /** A signer that does not answer has no value. */
 async function anchorEnd(signer: Signer) {
-  const pem = await signer.trustAnchors?.().catch(() => '');
-  const [anchor] = readPemCertificates(pem ?? '');
-  return anchor && { labels: { signer: signer.serves }, value: anchor.notAfter / 1_000 };
+  try {
+    const [anchor] = readPemCertificates((await signer.trustAnchors?.()) ?? '');
+    return anchor && { labels: { signer: signer.serves }, value: anchor.notAfter / 1_000 };
+  } catch {
+    return undefined;
+  }
 }
 
 interface SignerEnds {

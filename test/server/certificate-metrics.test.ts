@@ -41,9 +41,14 @@ test('certificates and CAs are told of by the time they end', async () => {
     sign: async () => ({ issued: '' }),
     trustAnchors: () => Promise.reject(new Error('away')),
   };
+  const unreadable = {
+    ...broken,
+    serves: 'example.test/unreadable',
+    trustAnchors: async () => '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n',
+  };
   const metrics = openMetrics();
   const issued = certificateMetrics(metrics, {
-    signers: [caSigner({ serves: 'example.test/a', authority: () => ca }), broken],
+    signers: [caSigner({ serves: 'example.test/a', authority: () => ca }), broken, unreadable],
     clock,
     client: () => client,
   });
