@@ -79,7 +79,10 @@ export const accessFromText = async (
 ): Promise<ClusterAccess> =>
   accessOf(await parseKubeconfig(text, resolve(options.directory ?? '.', 'kubeconfig')), options);
 
-/** The users of a kubeconfig file, by name, and the one of its current context. Fails with AccessError. */
+/**
+ * The users of a kubeconfig file, by name, and the one of its current context; for whoever is told who to be and not where.
+ * What a user says is read when it is first asked for, and fails then. Fails with AccessError.
+ */
 export async function usersInFile(
   path: string,
   options: KubeconfigOptions,
@@ -87,16 +90,33 @@ export async function usersInFile(
   const text = await readFileIfThere(path);
   if (text === undefined) throw new AccessError(`there is no kubeconfig at ${path}`);
   const config = await parseKubeconfig(text, path);
-  const named = config.users.map(
-    async (user) => [user.name, await credentialsOf(user, nowhere, config, options)] as const,
-  );
+  const open = async (user: Named<User>): Promise<CredentialSource> => {
+    const called = `user ${JSON.stringify(user.name)} of the kubeconfig ${path}`;
+    if (user.value['auth-provider']) throw new AccessError(`${called}: auth-provider is not supported here`);
+    if (Object.keys(impersonation(user.value)).length > 0)
+      throw new AccessError(`${called}: to be somebody else (as) is not supported here`);
+    return credentialsOf(user, { server: '' }, config, options);
+  };
   // Of two of the same name the first counts, as everywhere here.
-  const byName = new Map((await Promise.all(named)).reverse());
+  const byName = new Map(config.users.map((user) => [user.name, openedLater(() => open(user))] as const).reverse());
   const context = config.contexts.find(({ name }) => name === config.currentContext);
   return { byName, current: byName.get(context?.value.user ?? '') };
 }
 
-const nowhere = { server: '' };
+/** A source that is opened when it is first asked, and again after a failure. */
+function openedLater(open: () => Promise<CredentialSource>): CredentialSource {
+  let opened: Promise<CredentialSource> | undefined;
+  return {
+    async current() {
+      opened ??= open().catch((error: unknown) => {
+        opened = undefined;
+        throw error;
+      });
+      return (await opened).current();
+    },
+    refused: () => false,
+  };
+}
 
 async function readFileIfThere(path: string): Promise<string | undefined> {
   try {

@@ -17,7 +17,8 @@ export function credentialsByName(users: {
   const { byName, current } = users;
   return (authority) => {
     const [, host = authority, port = usualPort] = /^(.*?)(?::(\d+))?$/.exec(authority) ?? [];
-    const names = [`${host}:${port}`, ...(port === usualPort ? [host] : [])].flatMap(withPatterns);
+    const bare = host.replace(/^\[(.*)\]$/, '$1');
+    const names = [`${host}:${port}`, ...(port === usualPort ? [bare] : [])].flatMap(withPatterns);
     const name = [...names, '*'].find((one) => byName.has(one));
     return name === undefined ? current : byName.get(name);
   };

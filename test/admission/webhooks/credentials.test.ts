@@ -30,7 +30,7 @@ describe('the user a webhook is shown', () => {
     ['is named by a pattern with its port', ['*.ns.svc', '*.svc:8443'], 'svc.ns.svc:8443', '*.svc:8443'],
     ['is not one for what is below it', ['ns.svc', 'vc.ns.svc'], 'svc.ns.svc:443', undefined],
     ['may be an address', ['127.0.0.1:8443'], '127.0.0.1:8443', '127.0.0.1:8443'],
-    ['may be an address of version 6', ['[::1]'], '[::1]:443', '[::1]'],
+    ['may be an address of version 6', ['::1'], '[::1]:443', '::1'],
     ['is nobody, if none is named like it', ['other.ns.svc'], 'svc.ns.svc:443', undefined],
     ['is not one of every object', [], 'constructor', undefined],
   ])('%s', async (_name, names, authority, expected) => {
@@ -95,9 +95,21 @@ users:
     }
   });
 
-  test('is not called where what it is to be shown cannot be read', async () => {
+  test.each<[string, RegExp]>([
+    ['{ tokenFile: token }', /: cannot read the token in /],
+    ['{ client-certificate: none, client-key: none }', /: cannot read client-certificate /],
+    ['{ auth-provider: { name: oidc } }', /: user "\*" of the kubeconfig .*: auth-provider is not supported here$/],
+    ['{ token: t, as: bob }', /: to be somebody else \(as\) is not supported here$/],
+  ])('is not called where what it is to be shown is %s', async (user, complaint) => {
     const path = join(directory, 'webhooks.kubeconfig');
-    writeFileSync(path, "users: [{ name: '*', user: { tokenFile: token } }]\n");
+    writeFileSync(
+      path,
+      `
+current-context: main
+contexts: [{ name: main, context: { user: admin } }]
+users: [{ name: '*', user: ${user} }, { name: admin, user: { token: secret } }]
+`,
+    );
     const hook = await httpsHook((_, response) => void response.end('{}'));
     const client = hookClient({ clock: systemClock });
     try {
@@ -105,7 +117,7 @@ users:
       const target = targetOf({ url: `https://127.0.0.1:${hook.port}/`, caBundle: hook.caBundle }, new Map());
       const signal = new AbortController().signal;
       const call = client.post({ target, credentials, body: '', milliseconds: 9_500, signal, maxBytes: 1_000 });
-      await expect(call).rejects.toThrow(/: cannot read the token in /);
+      await expect(call).rejects.toThrow(complaint);
       expect(hook.asked).toEqual([]);
     } finally {
       client.close();
