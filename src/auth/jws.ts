@@ -22,7 +22,7 @@ export const verificationAlgorithms: readonly VerificationAlgorithm[] = [
 ];
 
 /** The curve of ECDSA keys by the algorithm that is for them. */
-const curves: ReadonlyMap<string, string> = new Map([
+export const curves: ReadonlyMap<string, string> = new Map([
   ['ES256', 'prime256v1'],
   ['ES384', 'secp384r1'],
   ['ES512', 'secp521r1'],

@@ -1,6 +1,6 @@
 import { createHash, createPrivateKey, createPublicKey, generateKeyPair, type KeyObject } from 'node:crypto';
 import { promisify } from 'node:util';
-import type { SignatureAlgorithm } from './jws.js';
+import { curves, keyFits, type SignatureAlgorithm } from './jws.js';
 
 /** Keys of service account tokens. One signs; many may verify, so that keys can be changed without a break. */
 
@@ -14,20 +14,13 @@ export interface SigningKey extends VerificationKey {
   readonly privateKey: KeyObject;
 }
 
-const curves: Readonly<Record<string, SignatureAlgorithm>> = {
-  prime256v1: 'ES256',
-  secp384r1: 'ES384',
-  secp521r1: 'ES512',
-};
-const curveOf = new Map(Object.entries(curves).map(([curve, algorithm]) => [algorithm, curve]));
+const algorithms: readonly SignatureAlgorithm[] = ['RS256', 'ES256', 'ES384', 'ES512'];
 
 /** The algorithm a key signs with. Throws Error for keys that are neither RSA nor on one of the three NIST curves. */
 function algorithmOf(key: KeyObject): SignatureAlgorithm {
-  if (key.asymmetricKeyType === 'rsa') return 'RS256';
-  const curve = key.asymmetricKeyDetails?.namedCurve;
-  const algorithm = key.asymmetricKeyType === 'ec' && curve !== undefined ? curves[curve] : undefined;
-  if (algorithm !== undefined) return algorithm;
-  const type = curve ?? key.asymmetricKeyType ?? 'unknown';
+  const found = algorithms.find((algorithm) => keyFits(algorithm, key));
+  if (found !== undefined) return found;
+  const type = key.asymmetricKeyDetails?.namedCurve ?? key.asymmetricKeyType ?? 'unknown';
   throw new Error(`service account keys must be RSA or ECDSA on P-256, P-384 or P-521, not ${type}`);
 }
 
@@ -37,7 +30,7 @@ export async function generateServiceAccountKey(algorithm: SignatureAlgorithm = 
   const { privateKey } =
     algorithm === 'RS256'
       ? await generate('rsa', { modulusLength: 2_048 })
-      : await generate('ec', { namedCurve: curveOf.get(algorithm) ?? 'prime256v1' });
+      : await generate('ec', { namedCurve: curves.get(algorithm) ?? 'prime256v1' });
   return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 }
 

@@ -19,9 +19,9 @@ export const noAlternativeNames: AlternativeNames = { dnsNames: [], emailAddress
 export const hasAlternativeNames = (names: AlternativeNames): boolean =>
   names.dnsNames.length + names.emailAddresses.length + names.ipAddresses.length + names.uris.length > 0;
 
-const kinds = { email: context(1), dns: context(2), uri: context(6), ip: context(7) } as const;
-/** Tags of the kinds of names that are read. */
-export const nameKinds: ReadonlySet<number> = new Set(Object.values(kinds));
+/** Tags of the kinds of names that are read, also where names are limited. */
+export const nameTags = { email: context(1), dns: context(2), uri: context(6), ip: context(7) } as const;
+export const nameKinds: ReadonlySet<number> = new Set(Object.values(nameTags));
 
 const wrong = (what: string): PkiError => new PkiError('parse', `x509: ${what}`);
 
@@ -59,10 +59,10 @@ export function readAlternativeNames(value: Buffer): AlternativeNames {
     if (count === maxNames) throw wrong(`more than ${maxNames} subject alternative names`);
     const name = names.any();
     if (name === undefined) throw wrong('invalid subject alternative name');
-    if (name.tag === kinds.dns) read.dnsNames.push(ascii(name.value, 'dNSName'));
-    else if (name.tag === kinds.email) read.emailAddresses.push(ascii(name.value, 'rfc822Name'));
-    else if (name.tag === kinds.ip) read.ipAddresses.push(ip(name.value));
-    else if (name.tag === kinds.uri) read.uris.push(uri(name.value));
+    if (name.tag === nameTags.dns) read.dnsNames.push(ascii(name.value, 'dNSName'));
+    else if (name.tag === nameTags.email) read.emailAddresses.push(ascii(name.value, 'rfc822Name'));
+    else if (name.tag === nameTags.ip) read.ipAddresses.push(ip(name.value));
+    else if (name.tag === nameTags.uri) read.uris.push(uri(name.value));
   }
   return read;
 }
@@ -76,7 +76,7 @@ function encodeText(tag: number, text: string): Buffer {
 function encodeIp(text: string): Buffer {
   const bytes = ipBytes(text);
   if (bytes === undefined) throw new PkiError('unissuable', `${quote(text)} is not an IP address`);
-  return encode(kinds.ip, bytes);
+  return encode(nameTags.ip, bytes);
 }
 
 /** Value of the extension: DNS names, mail addresses, IP addresses (IPv4 in 4 bytes), URIs. */
@@ -84,9 +84,9 @@ export const writeAlternativeNames = (names: AlternativeNames): Buffer =>
   encode(
     tags.sequence,
     Buffer.concat([
-      ...names.dnsNames.map((name) => encodeText(kinds.dns, name)),
-      ...names.emailAddresses.map((address) => encodeText(kinds.email, address)),
+      ...names.dnsNames.map((name) => encodeText(nameTags.dns, name)),
+      ...names.emailAddresses.map((address) => encodeText(nameTags.email, address)),
       ...names.ipAddresses.map(encodeIp),
-      ...names.uris.map((text) => encodeText(kinds.uri, text)),
+      ...names.uris.map((text) => encodeText(nameTags.uri, text)),
     ]),
   );

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { quote, quoteBytes } from '../api/go-text.js';
-import { type AlternativeNames, hasAlternativeNames, readAlternativeNames } from './alternative-names.js';
+import { type AlternativeNames, hasAlternativeNames, nameTags, readAlternativeNames } from './alternative-names.js';
 import { constructed, context, DerCursor, smallInteger, tags } from './der.js';
 import { isAscii } from './directory-string.js';
 import { PkiError } from './pki-error.js';
@@ -209,20 +209,18 @@ function readNameConstraints(outer: DerCursor): ExtensionValues {
   return nothingTaken;
 }
 
-const constraintKinds = { email: context(1), dns: context(2), uri: context(6), ip: context(7) } as const;
-
 /** What is wrong with the base of a subtree; kinds that are not understood pass. */
 function constraintProblem(tag: number, value: Buffer): string | undefined {
-  if (tag === constraintKinds.ip) return ipConstraintProblem(value);
-  if (tag !== constraintKinds.dns && tag !== constraintKinds.email && tag !== constraintKinds.uri) return undefined;
+  if (tag === nameTags.ip) return ipConstraintProblem(value);
+  if (tag !== nameTags.dns && tag !== nameTags.email && tag !== nameTags.uri) return undefined;
   const text = value.toString('latin1');
   if (!isAscii(value)) {
     return `invalid constraint value: x509: ${quoteBytes(value)} cannot be encoded as an IA5String`;
   }
-  if (tag === constraintKinds.dns) {
+  if (tag === nameTags.dns) {
     return isDomainName(text, { constraint: true }) ? undefined : `failed to parse dnsName constraint ${quote(text)}`;
   }
-  if (tag === constraintKinds.email) {
+  if (tag === nameTags.email) {
     const passes = text.includes('@') ? isMailbox(text) : isDomainName(text, { constraint: true });
     return passes ? undefined : `failed to parse rfc822Name constraint ${quote(text)}`;
   }

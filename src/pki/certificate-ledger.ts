@@ -3,7 +3,7 @@ import { type LedgerEntrySpec, type LedgerRecord, ledgerEntryName, ledgerLimits 
 import { timestamp } from '../api/time.js';
 import type { AlternativeNames } from './alternative-names.js';
 import { type Certificate, readPemCertificates } from './certificate.js';
-import type { DistinguishedName } from './distinguished-name.js';
+import { attributeTypes, type DistinguishedName } from './distinguished-name.js';
 import { PkiError } from './pki-error.js';
 
 /** Where the chain of entries ends. */
@@ -74,15 +74,15 @@ function cut(text: string): string {
 }
 
 const abbreviations: Readonly<Record<string, string>> = {
-  '2.5.4.3': 'CN',
-  '2.5.4.5': 'SERIALNUMBER',
-  '2.5.4.6': 'C',
-  '2.5.4.7': 'L',
-  '2.5.4.8': 'ST',
-  '2.5.4.9': 'STREET',
-  '2.5.4.10': 'O',
-  '2.5.4.11': 'OU',
-  '2.5.4.17': 'POSTALCODE',
+  [attributeTypes.commonName]: 'CN',
+  [attributeTypes.serialNumber]: 'SERIALNUMBER',
+  [attributeTypes.country]: 'C',
+  [attributeTypes.locality]: 'L',
+  [attributeTypes.province]: 'ST',
+  [attributeTypes.streetAddress]: 'STREET',
+  [attributeTypes.organization]: 'O',
+  [attributeTypes.organizationalUnit]: 'OU',
+  [attributeTypes.postalCode]: 'POSTALCODE',
 };
 
 /** The attributes in their order, values escaped as RFC 4514 does. */

@@ -26,7 +26,8 @@ export interface DistinguishedName {
   readonly attributes: readonly NameAttribute[];
 }
 
-const types = {
+/** Of the attributes that stand in a field of `DistinguishedName` and come into certificates. */
+export const attributeTypes = {
   commonName: '2.5.4.3',
   serialNumber: '2.5.4.5',
   country: '2.5.4.6',
@@ -37,8 +38,8 @@ const types = {
   organizationalUnit: '2.5.4.11',
   postalCode: '2.5.4.17',
 } as const;
-const written = Object.fromEntries(Object.entries(types).map(([name, type]) => [name, oid(type)])) as Readonly<
-  Record<keyof typeof types, Buffer>
+const written = Object.fromEntries(Object.entries(attributeTypes).map(([name, type]) => [name, oid(type)])) as Readonly<
+  Record<keyof typeof attributeTypes, Buffer>
 >;
 
 /** Sorts attributes into the fields of a name. */
@@ -46,15 +47,15 @@ export function nameOf(attributes: readonly NameAttribute[]): DistinguishedName 
   const all = (type: string): readonly string[] =>
     attributes.filter((attribute) => attribute.type === type).map(({ value }) => value);
   return {
-    commonName: all(types.commonName).at(-1) ?? '',
-    serialNumber: all(types.serialNumber).at(-1) ?? '',
-    countries: all(types.country),
-    organizations: all(types.organization),
-    organizationalUnits: all(types.organizationalUnit),
-    localities: all(types.locality),
-    provinces: all(types.province),
-    streetAddresses: all(types.streetAddress),
-    postalCodes: all(types.postalCode),
+    commonName: all(attributeTypes.commonName).at(-1) ?? '',
+    serialNumber: all(attributeTypes.serialNumber).at(-1) ?? '',
+    countries: all(attributeTypes.country),
+    organizations: all(attributeTypes.organization),
+    organizationalUnits: all(attributeTypes.organizationalUnit),
+    localities: all(attributeTypes.locality),
+    provinces: all(attributeTypes.province),
+    streetAddresses: all(attributeTypes.streetAddress),
+    postalCodes: all(attributeTypes.postalCode),
     attributes,
   };
 }

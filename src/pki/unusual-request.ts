@@ -1,18 +1,9 @@
+import { nameKinds } from './alternative-names.js';
 import { type CertificateRequest, oidExtensionRequest } from './certificate-request.js';
-import { context, DerCursor, encode, tags } from './der.js';
+import { DerCursor, encode, tags } from './der.js';
+import { attributeTypes } from './distinguished-name.js';
 
-/** Attributes of subjects that stand in a field of `DistinguishedName` and come into certificates. */
-const subjectTypes: ReadonlySet<string> = new Set([
-  '2.5.4.3',
-  '2.5.4.5',
-  '2.5.4.6',
-  '2.5.4.7',
-  '2.5.4.8',
-  '2.5.4.9',
-  '2.5.4.10',
-  '2.5.4.11',
-  '2.5.4.17',
-]);
+const subjectTypes: ReadonlySet<string> = new Set(Object.values(attributeTypes));
 const alternativeNames = '2.5.29.17';
 const basicConstraints = '2.5.29.19';
 /** subjectKeyIdentifier, keyUsage, extKeyUsage: ordinary tools write them, and what they say is decided elsewhere. */
@@ -31,9 +22,6 @@ const harmlessAttributes: ReadonlySet<string> = new Set([
 /** Whoever ends a text at one reads another name. URIs that have one are refused sooner. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are looked for
 const controlCharacter = /[\0-\x1f\x7f]/;
-/** rfc822Name, dNSName, uniformResourceIdentifier, iPAddress. */
-const nameKinds: ReadonlySet<number> = new Set([context(1), context(2), context(6), context(7)]);
-
 /**
  * What a request asks for beyond what `CertificateRequest` tells in its fields, as a sentence; undefined if nothing.
  * The signers here drop such parts, but a signer elsewhere gets the whole request, so nothing that decides by the
@@ -44,8 +32,8 @@ export function unusualPart(request: CertificateRequest): string | undefined {
   const foreign = subject.attributes.find(({ type }) => !subjectTypes.has(type));
   if (foreign !== undefined) return `the subject has an attribute of type ${foreign.type}`;
   for (const [type, what] of [
-    ['2.5.4.3', 'common names'],
-    ['2.5.4.5', 'serial numbers'],
+    [attributeTypes.commonName, 'common names'],
+    [attributeTypes.serialNumber, 'serial numbers'],
   ] as const) {
     if (subject.attributes.filter((attribute) => attribute.type === type).length > 1) {
       return `the subject has several ${what}`;
