@@ -118,29 +118,20 @@ const maxDriverBytes = 63;
 /** Each item by itself; with too many of them none is looked at. */
 function* validateItems<I>(
   items: readonly I[] | undefined,
-  stored: readonly I[] | undefined,
   path: string,
-  validate: (item: I, path: string, stored: boolean) => Findings,
+  validate: (item: I, path: string) => Findings,
 ): Steps<readonly Violation[]> {
   const all = items ?? [];
   if (all.length > maxItems) return [tooMany(path, all.length, maxItems)];
-  return yield* ofEachInSteps(all, (item, at) =>
-    validate(
-      item,
-      index(path, at),
-      (stored ?? []).some((known) => isDeepStrictEqual(known, item)),
-    ),
-  );
+  return yield* ofEachInSteps(all, (item, at) => validate(item, index(path, at)));
 }
 
-function* validateSelector({ cel }: DeviceSelector, path: string, stored: boolean): Steps<readonly Violation[]> {
+function* validateSelector({ cel }: DeviceSelector, path: string): Steps<readonly Violation[]> {
   const at = child(path, 'cel');
   if (cel === undefined || cel === null) return [required(at)];
   const expressionAt = child(at, 'expression');
   const { expression = '' } = cel;
-  if (!stored && Buffer.byteLength(expression) > maxExpressionBytes) {
-    return [tooLong(expressionAt, maxExpressionBytes)];
-  }
+  if (Buffer.byteLength(expression) > maxExpressionBytes) return [tooLong(expressionAt, maxExpressionBytes)];
   const checked = yield* checkSelector(expression);
   if ('wrong' in checked) return [wrongExpression(expressionAt, expression, checked)];
   return checked.cost > maxExpressionCost ? [forbiddenField(expressionAt, 'too complex, exceeds cost limit')] : [];
@@ -203,9 +194,11 @@ export const deviceClasses: ResourceDefinition<DeviceClass> = defineResource<Dev
   columns: [age],
   newGeneration: (next, previous) => !isDeepStrictEqual(next.spec ?? {}, previous.spec ?? {}),
   *validate({ spec }, previous) {
+    // All of them as before: what they may be was decided when they came.
+    const stored = previous !== undefined && isDeepStrictEqual(spec?.config ?? [], previous.spec?.config ?? []);
     return [
-      ...(yield* validateItems(spec?.selectors, previous?.spec?.selectors, 'spec.selectors', validateSelector)),
-      ...(yield* validateItems(spec?.config, previous?.spec?.config, 'spec.config', validateConfiguration)),
+      ...(yield* validateItems(spec?.selectors, 'spec.selectors', validateSelector)),
+      ...(yield* validateItems(spec?.config, 'spec.config', (one, path) => validateConfiguration(one, path, stored))),
       ...validateExtendedResourceName(spec?.extendedResourceName, 'spec.extendedResourceName'),
     ];
   },
