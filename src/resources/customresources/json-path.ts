@@ -12,7 +12,15 @@ export interface JsonPath {
 
 type Step = (values: readonly unknown[], work: Work) => readonly unknown[];
 
-class Impassable extends Error {}
+class Impassable extends Error {
+  /** What was reached before, where that counts. */
+  readonly reached: readonly unknown[];
+
+  constructor(reached: readonly unknown[] = []) {
+    super();
+    this.reached = reached;
+  }
+}
 class Unreadable extends Error {}
 
 /**
@@ -73,14 +81,15 @@ function parse(text: string, depth: number): readonly Step[] {
   const steps: Step[] = [];
   let at = 0;
   let afterRecursion = false;
-  const scanField = (): string => {
+  const scanField = (): Step => {
+    const start = at;
     let name = '';
     while (at < text.length && !terminators.test(text[at] ?? '')) {
-      if (text[at] === '\\') at++;
+      if (text[at] === '\\' && ++at === text.length) throw new Unreadable();
       name += text[at] ?? '';
       at++;
     }
-    return name;
+    return text.slice(start, at) === '*' ? all : field(name);
   };
   while (at < text.length) {
     const wasRecursion = afterRecursion;
@@ -96,7 +105,7 @@ function parse(text: string, depth: number): readonly Step[] {
       steps.push(descend);
       afterRecursion = true;
       if (/[\p{L}\p{Nd}_]/u.test(text[at] ?? '')) {
-        steps.push(fieldOrAll(scanField()));
+        steps.push(scanField());
         afterRecursion = false;
       }
     } else if (character === ' ' || character === '@' || character === '$') at++;
@@ -107,30 +116,43 @@ function parse(text: string, depth: number): readonly Step[] {
       at = end + 1;
     } else if (character === '.') {
       at++;
-      steps.push(fieldOrAll(scanField()));
+      steps.push(scanField());
     } else if (character === '"' || character === "'") {
       const [value, end] = quoted(text, at);
       steps.push(() => [value]);
       at = end;
+    } else if (character === '}') {
+      // The path is over. What follows is text, and no part of it.
+      break;
     } else {
-      const [value, end] = literal(text, at);
-      steps.push((values) => values.map(() => value));
+      const [step, end] = literal(text, at);
+      steps.push(step);
       at = end;
     }
   }
   return steps;
 }
 
-function literal(text: string, at: number): readonly [number | boolean, number] {
+function literal(text: string, at: number): readonly [Step, number] {
+  const constant =
+    (value: number | boolean): Step =>
+    (values) =>
+      values.map(() => value);
   const [number] = /^[-+]?[0-9.]*/.exec(text.slice(at)) ?? [''];
   if (number !== '') {
     if (!/^[-+]?(?:\d+\.?\d*|\.\d+)$/.test(number)) throw new Unreadable();
-    return [Number(number), at + number.length];
+    return [constant(Number(number)), at + number.length];
   }
-  const [word] = /^(?:true|false)(?=[ \t\r\n.,[\]$@{}]|$)/.exec(text.slice(at)) ?? [''];
+  const [word] = /^[\p{L}\p{Nd}_][^ \t\r\n.,[\]$@{}]*/u.exec(text.slice(at)) ?? [''];
   if (word === '') throw new Unreadable();
-  return [word === 'true', at + word.length];
+  const end = at + word.length;
+  return [word === 'true' || word === 'false' ? constant(word === 'true') : unknownWord, end];
 }
+
+/** Words can be read, and nobody knows where they lead. */
+const unknownWord: Step = (values) => {
+  throw new Impassable(values);
+};
 
 const escapes: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', '\\': '\\', '"': '"', "'": "'" };
 
@@ -168,8 +190,6 @@ function endOfFilter(text: string, start: number): number {
   }
   throw new Unreadable();
 }
-
-const fieldOrAll = (name: string): Step => (name === '*' ? all : field(name));
 
 const field =
   (name: string): Step =>
@@ -293,7 +313,7 @@ function filter(text: string, depth: number): Step {
       return value;
     });
   if (operator === undefined) {
-    return (values, work) => items(values, work).filter((item) => (parsedFind(left, item, work)?.length ?? 0) > 0);
+    return (values, work) => items(values, work).filter((item) => parsedFind(left, item, work).length > 0);
   }
   const right = parse(after ?? '', depth + 1);
   return (values, work) =>
@@ -308,11 +328,11 @@ function filter(text: string, depth: number): Step {
     });
 }
 
-function parsedFind(steps: readonly Step[], root: unknown, work: Work): readonly unknown[] | undefined {
+function parsedFind(steps: readonly Step[], root: unknown, work: Work): readonly unknown[] {
   try {
     return follow(steps, [root], work);
   } catch (error) {
-    if (error instanceof Impassable) return undefined;
+    if (error instanceof Impassable) return error.reached;
     throw error;
   }
 }

@@ -45,6 +45,12 @@ test.each<[string, readonly unknown[] | undefined]>([
   ['.status.conditions[?(@.n<1.5)].type', undefined],
   ['.status.conditions[?(@.n==true)].type', undefined],
   ['.status.conditions[?(@.n=="x")].type', undefined],
+  // Words can be read, and lead nowhere.
+  ['.spec.my field', undefined],
+  [".status.conditions[?(@.type in 'a')].type", ['Ready', 'Odd']],
+  ['.spec.a}', ['x']],
+  ['.spec.a} b', ['x']],
+  ['.spec.\\*', []],
   ['..status', ['True', 'False']],
 ])('%s', (path, found) => {
   const values = parseJsonPath(path)?.find(object);
@@ -60,6 +66,8 @@ test.each([
   '{.a}',
   '.a[1:2:3:4]',
   '.a "open',
+  '.a\\',
+  '.a ~',
   '[?(@.a==)]x',
   '.a[?(@.b=~"c")]',
 ])('%s cannot be read', (path) => {
