@@ -48,8 +48,14 @@ export function timeBetween(a: Timestamp, b: Timestamp): Value {
 
 const written = /^(\d{4})-(\d\d)-(\d\d)T(\d\d?):(\d\d):(\d\d)(?:[.,](\d+))?(?:Z|([+-])(\d\d):(\d\d))$/;
 
-/** A text in RFC 3339 as Go reads it; undefined if it is none. */
+/** A text in RFC 3339 as Go reads it, within the years that expressions can make; undefined if it is none. */
 export function timestampFromText(text: string): Value | undefined {
+  const moment = momentFromText(text);
+  return moment && timestampOf(moment.nanoseconds, moment.offset);
+}
+
+/** The same whatever its year: what an object says is not looked at as what an expression makes. */
+export function momentFromText(text: string): Timestamp | undefined {
   const found = written.exec(text);
   if (found === null) return undefined;
   const [year, month, day, hour, minute, second_] = found.slice(1, 7).map(Number) as [
@@ -69,7 +75,7 @@ export function timestampFromText(text: string): Value | undefined {
   date.setUTCHours(hour, minute, second_);
   const offset = (Number(zoneHours) * 60 + Number(zoneMinutes)) * (sign === '-' ? -1 : 1);
   const nanoseconds = BigInt(date.getTime() - offset * 60_000) * 1_000_000n;
-  return timestampOf(nanoseconds + BigInt(fraction.padEnd(9, '0').slice(0, 9)), offset);
+  return new Timestamp(nanoseconds + BigInt(fraction.padEnd(9, '0').slice(0, 9)), offset);
 }
 
 const digits = (value: number, count: number): string => String(value).padStart(count, '0');

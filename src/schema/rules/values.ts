@@ -7,7 +7,7 @@ import { spend } from '../../cel/effort.js';
 import { compared } from '../../cel/equality.js';
 import { escapeField, unescapeField } from '../../cel/field-names.js';
 import { lazyList } from '../../cel/lazy-list.js';
-import { timestampFromText } from '../../cel/library/timestamps.js';
+import { momentFromText } from '../../cel/library/timestamps.js';
 import { memberNames } from '../../cel/member-names.js';
 import {
   Duration,
@@ -171,7 +171,7 @@ function textValue(text: string, format: string | undefined): Value {
       return durationValue(text);
     case 'date':
       return (
-        timestampFromText(`${text}T00:00:00Z`) ??
+        momentFromText(`${text}T00:00:00Z`) ??
         new Failure(`Invalid date formatted string ${text}: ${timeProblem(text, 'date')}`)
       );
     case 'date-time':
@@ -193,7 +193,7 @@ function bytesValue(text: string): Value {
 }
 
 /** RFC 3339, or without a zone (UTC). */
-const timeValue = (text: string): Value | undefined => timestampFromText(text) ?? timestampFromText(`${text}Z`);
+const timeValue = (text: string): Value | undefined => momentFromText(text) ?? momentFromText(`${text}Z`);
 
 /** Go's syntax, or amounts with units in words somewhere in the text, as the format `duration` allows. */
 function durationValue(text: string): Value {

@@ -962,6 +962,9 @@ test.each([
     'Invalid date-time formatted string 2020-01-01T00:00:00.5+25:00: parsing time "2020-01-01T00:00:00.5+25:00": extra text: "+25:00"',
   ],
   ['date-time', '', undefined],
+  // Beyond the years that expressions can make.
+  ['date-time', '9999-12-31T23:59:59-01:00', undefined],
+  ['date', '0000-01-01', undefined],
   ['byte', 'YWJj', undefined],
   ['byte', '+/+/', 'Invalid byte formatted string +/+/: illegal base64 data at input byte 0'],
   ['byte', 'YWI', 'Invalid byte formatted string YWI: illegal base64 data at input byte 0'],
