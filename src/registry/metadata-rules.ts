@@ -1,8 +1,10 @@
+import { quote } from '../api/go-text.js';
 import { nameRules, pathSegment, qualifiedName } from '../api/names.js';
 import type { ApiObject, ObjectMeta, OwnerReference } from '../api/object.js';
 import { managerViolations } from '../api/options.js';
 import { validateLabels } from '../api/selectors.js';
 import type { Steps } from '../api/steps.js';
+import { sortTexts } from '../api/text-order.js';
 import { timestamp } from '../api/time.js';
 import {
   child,
@@ -156,9 +158,9 @@ const immutableMembers = [
 
 function validateFinalizersOfTerminating(now: Meta, old: Meta): readonly Violation[] {
   const before = new Set(old.finalizers);
-  const added = [...new Set(now.finalizers)].filter((name) => !before.has(name)).sort();
+  const added = sortTexts([...new Set(now.finalizers)].filter((name) => !before.has(name)));
   if (added.length === 0) return nothing;
-  const shown = added.map((name) => JSON.stringify(name)).join(', ');
+  const shown = added.map((name) => quote(name)).join(', ');
   return [
     forbiddenField(
       child(base, 'finalizers'),

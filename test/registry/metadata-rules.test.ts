@@ -3,7 +3,7 @@ import { invalidObject } from '../../src/api/errors.js';
 import { nameRules } from '../../src/api/names.js';
 import type { ApiObject } from '../../src/api/object.js';
 import { atOnce } from '../../src/api/steps.js';
-import { validateMetadata } from '../../src/registry/metadata-rules.js';
+import { validateMetadata, validateMetadataUpdate } from '../../src/registry/metadata-rules.js';
 
 const rules = { namespaced: false, nameRule: nameRules.dnsSubdomain, strictFinalizers: true };
 const many = <T>(count: number, make: (at: number) => T): readonly T[] =>
@@ -18,6 +18,18 @@ const controller = (at: number) => ({
   name: `n${at}`,
   uid: `u${at}`,
   controller: true,
+});
+
+test('finalizers that come too late are told as Go prints them, in its order', () => {
+  const of = (finalizers: readonly string[]): ApiObject => ({
+    apiVersion: 'v1',
+    kind: 'Thing',
+    metadata: { name: 'a', deletionTimestamp: '2026-01-01T00:00:00Z', finalizers },
+  });
+  const [violation] = atOnce(validateMetadataUpdate(of(['a/b', 'z/\u0001', '\u{1f600}', '\uffe0']), of(['a/b'])));
+  expect(violation?.body).toBe(
+    'Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{"z/\\x01", "\uffe0", "\u{1f600}"}',
+  );
 });
 
 test('a second controller is told with the whole list of owners', () => {
