@@ -1,4 +1,7 @@
 import { isIP, isIPv6 } from 'node:net';
+import { parseDuration } from './go-duration.js';
+import { parseGoRequestUrl } from './go-url.js';
+import { isMailAddress } from './mail-address.js';
 
 /** Formats of strings that are checked, one tester each; all others are ignored. Names are compared without `-`. */
 type Tester = (text: string) => boolean;
@@ -17,8 +20,8 @@ const byteValue = '(?:0|[1-9]\\d?|1\\d\\d?|2[0-4]\\d|25[0-5])';
 
 const testers: Readonly<Record<string, Tester>> = {
   bsonobjectid: matches(/^[0-9a-fA-F]{24}$/),
-  uri: isRequestUri,
-  email: isEmail,
+  uri: (text) => !('wrong' in parseGoRequestUrl(text)),
+  email: isMailAddress,
   hostname: isHostname,
   ipv4: (text) => isSloppyIPv4(text) || (isIPv6(text) && text.includes('.')),
   ipv6: (text) => isIPv6(text) && !text.includes('%'),
@@ -150,7 +153,6 @@ function isDateTime(text: string): boolean {
   return hours <= '23' && minutes <= '59' && seconds <= '59';
 }
 
-const goDuration = /^[-+]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/;
 const amounts = /(\d+)\s*([A-Za-zµ]+)/g;
 /** Bounds the work of looking for amounts anywhere in a text. */
 const longestWords = 1_000;
@@ -184,74 +186,5 @@ export function durationInWords(text: string): bigint | undefined {
 
 /** Go's duration syntax, or amounts in words. */
 function isDuration(text: string): boolean {
-  if (text === '0' || text === '+0' || text === '-0' || goDuration.test(text)) return true;
-  return durationInWords(text) !== undefined;
-}
-
-const badEscape = /%(?![0-9a-fA-F]{2})/;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-const control = /[\x00-\x1f\x7f]/;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: stands for ASCII
-const hostCharacters = /^(?:[A-Za-z0-9\-._~!$&'()*+,;=:[\]<>"]|%[0-9a-fA-F]{2}|[^\x00-\x7f])*$/;
-
-/** What can stand in a request line: an absolute URI or an absolute path. */
-function isRequestUri(text: string): boolean {
-  if (text === '' || control.test(text)) return false;
-  if (text === '*') return true;
-  const [, scheme = '', rest = ''] = /^(?:([A-Za-z][A-Za-z0-9+\-.]*):)?([\s\S]*)$/.exec(text) ?? [];
-  if (scheme === '' && /^[^/?#]*:/.test(text.split('/')[0] ?? '')) return false;
-  const [beforeQuery = ''] = rest.split('?');
-  if (!beforeQuery.startsWith('/')) return scheme !== '';
-  if (scheme === '' || !beforeQuery.startsWith('//')) return !badEscape.test(beforeQuery);
-  const [, authority = '', path = ''] = /^\/\/([^/]*)([\s\S]*)$/.exec(beforeQuery) ?? [];
-  return isAuthority(authority) && !badEscape.test(path);
-}
-
-function isAuthority(text: string): boolean {
-  const at = text.lastIndexOf('@');
-  const user = at < 0 ? '' : text.slice(0, at);
-  const host = text.slice(at + 1);
-  if (!/^(?:[A-Za-z0-9\-._:~!$&'()*+,;=@]|%[0-9a-fA-F]{2})*$/.test(user)) return false;
-  if (host.startsWith('[')) {
-    const close = host.lastIndexOf(']');
-    return close > 0 && /^(?::\d*)?$/.test(host.slice(close + 1));
-  }
-  const colon = host.lastIndexOf(':');
-  return hostCharacters.test(host) && (colon < 0 || /^:\d*$/.test(host.slice(colon))) && !/[[\]]/.test(host);
-}
-
-const atom = "[A-Za-z0-9!#$%&'*+\\-/=?^_`{|}~\\u0080-\\u{10ffff}]+";
-const quoted = '"(?:[^"\\\\\\r\\n]|\\\\[^\\r\\n])*"';
-const space = '[ \\t]*';
-const addressSpec = `(?:${atom}(?:\\.${atom})*|${quoted})${space}@${space}(?:${atom}(?:\\.${atom})*|\\[[^\\]\\r\\n]*\\])`;
-const bareAddress = new RegExp(`^${space}${addressSpec}${space}$`, 'u');
-const namedAddress = new RegExp(`^([^<]*)<${space}${addressSpec}${space}>${space}$`, 'u');
-const displayName = new RegExp(`^(?:[ \\t.A-Za-z0-9!#$%&'*+\\-/=?^_\`{|}~\\u0080-\\u{10ffff}]|${quoted})*$`, 'u');
-
-/** One address as RFC 5322 writes it, with or without a name before it; comments are set aside first. */
-function isEmail(text: string): boolean {
-  if (text.length > 10_000) return false;
-  const bare = withoutComments(text);
-  if (bareAddress.test(bare)) return true;
-  const [, before] = namedAddress.exec(bare) ?? [];
-  return before !== undefined && displayName.test(before);
-}
-
-function withoutComments(text: string): string {
-  let depth = 0;
-  let inQuotes = false;
-  let out = '';
-  for (let at = 0; at < text.length; at++) {
-    const character = text[at] ?? '';
-    if (character === '\\') {
-      at++;
-      if (depth === 0) out += character + (text[at] ?? '');
-    } else if (depth === 0 && character === '"') {
-      inQuotes = !inQuotes;
-      out += character;
-    } else if (!inQuotes && character === '(') depth++;
-    else if (!inQuotes && character === ')' && depth > 0) depth--;
-    else if (depth === 0) out += character;
-  }
-  return depth === 0 ? out : '';
+  return parseDuration(text).wrong === undefined || durationInWords(text) !== undefined;
 }
