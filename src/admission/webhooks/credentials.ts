@@ -24,8 +24,12 @@ export function credentialsByName(users: {
   };
 }
 
+/** No host has a longer name. */
+const longestName = 253 + ':65535'.length;
+
 /** `a.b.c`, `*.b.c`, `*.c` */
 function withPatterns(name: string): readonly string[] {
+  if (name.length > longestName) return [name];
   const parts = name.split('.');
   return [name, ...parts.slice(1).map((_, at) => `*.${parts.slice(at + 1).join('.')}`)];
 }
