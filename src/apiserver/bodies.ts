@@ -215,6 +215,9 @@ export function internalComplaint(definition: ResourceDefinition, kind: string, 
   return `converting (${name}.${kind}) to (${name}.${definition.kind}): unknown conversion`;
 }
 
+/** What is wrong with a custom resource whose version is null. */
+export const versionNull = '.apiVersion accessor error: <nil> is of the type <nil>, expected string';
+
 /** A group alone is no version. */
 export const isVersionless = ({ apiVersion }: Pick<TypeMeta, 'apiVersion'>): boolean =>
   apiVersion === '' || apiVersion.endsWith('/');
@@ -253,7 +256,7 @@ function* decodeCustom(
     const read = { kind: meta.kind, apiVersion: meta.apiVersion || groupVersion(definition) };
     throw cannotHandle(read, definition.kind, text.numberError);
   }
-  if (apiVersion === null) throw cannot('.apiVersion accessor error: <nil> is of the type <nil>, expected string');
+  if (apiVersion === null) throw cannot(versionNull);
   const { object, strict } = yield* decoded(cannot, decodeWithReader(definition, text.value as JsonObject));
   yield;
   report([...text.duplicates, ...strict], validation, context, (why) =>

@@ -660,6 +660,20 @@ test('a custom resource without a kind, or with a version that is null, is told 
   );
 });
 
+test('a patch that makes the version of a custom resource null is refused as unreadable', async () => {
+  const path = '/apis/example.com/v1/widgets';
+  await it.ask('POST', path, {
+    body: { kind: 'Widget', apiVersion: 'example.com/v1', metadata: { name: 'versionless' } },
+  });
+  const headers = { 'content-type': 'application/json-patch+json' };
+  const body = JSON.stringify([{ op: 'add', path: '/apiVersion', value: null }]);
+  const { code, json } = await it.ask('PATCH', `${path}/versionless`, { headers, body });
+  expect([code, json().message]).toEqual([
+    422,
+    expect.stringContaining('.apiVersion accessor error: <nil> is of the type <nil>, expected string'),
+  ]);
+});
+
 test('a number of replicas beyond all bounds is told to its last digit', async () => {
   const body =
     '{"kind":"Widget","apiVersion":"example.com/v1","metadata":{"name":"m"},"spec":{"replicas":1000000000000000000}}';

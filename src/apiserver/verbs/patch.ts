@@ -16,6 +16,7 @@ import {
   isVersionless,
   kindComplaint,
   versionMissing,
+  versionNull,
   withDefaults,
 } from '../bodies.js';
 import type { Catalogue, Served } from '../catalogue.js';
@@ -160,6 +161,7 @@ export function* decodeResult(
 ): Steps<Decoded & { readonly read: object }> {
   if (definition.reader !== undefined) {
     if (numberError !== undefined) throw new DecodeError(numberError);
+    if (result['apiVersion'] === null) throw new DecodeError(versionNull);
     const { apiVersion, kind } = checkedVersion(typeMetaOf(result));
     if (kind === '') throw new DecodeError(`Object 'Kind' is missing in '${goJson(result)}'`);
     const { object, strict } = yield* decodeWithReader(definition, result, { made });
