@@ -105,7 +105,7 @@ export class Http1Exchange implements Exchange {
   }
 
   header(name: string): string | undefined {
-    return firstOf(this.#request.headers[name]);
+    return firstValue(this.#request.headers[name], name, this.#request.rawHeaders);
   }
 
   get rawHeaders(): readonly string[] {
@@ -186,7 +186,7 @@ export class Http2Exchange implements Exchange {
   }
 
   header(name: string): string | undefined {
-    return firstOf(this.#headers[name]);
+    return firstValue(this.#headers[name], name, this.rawHeaders);
   }
 
   get body(): Readable {
@@ -254,7 +254,17 @@ export class Http2Exchange implements Exchange {
 const originForm = (target: string): string =>
   target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?]*\/?/i, '/');
 
-const firstOf = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value[0] : value);
+/** The first value of a header. Node joins those of most headers that come more than once. */
+function firstValue(
+  value: string | string[] | undefined,
+  name: string,
+  rawHeaders: readonly string[],
+): string | undefined {
+  if (Array.isArray(value)) return value[0];
+  if (!value?.includes(', ')) return value;
+  const at = rawHeaders.findIndex((text, index) => index % 2 === 0 && text.toLowerCase() === name);
+  return rawHeaders[at + 1] ?? value;
+}
 
 const brokenOff = new Error('the answer was broken off');
 

@@ -132,6 +132,12 @@ export class Listener {
       const plain = response as unknown as ServerResponse;
       plain.on('error', ignore);
       const { socket } = request;
+      const wrong = hostProblem(request as unknown as IncomingMessage);
+      if (wrong !== undefined) {
+        const headers = { 'content-type': 'text/plain; charset=utf-8', connection: 'close' };
+        plain.writeHead(400, headers).end(`400 Bad Request: ${wrong}`);
+        return;
+      }
       this.#answering.set(socket, (this.#answering.get(socket) ?? 0) + 1);
       this.#run(new Http1Exchange(request as unknown as IncomingMessage, plain, parts.clock), () =>
         this.#oneAnswered(socket),
@@ -321,6 +327,19 @@ const refusals: Readonly<Record<string, string>> = {
 };
 
 /** The answer to what is no request. */
+/**
+ * A request over HTTP/1.1 names one host (RFC 9112 section 3.2): with none or two, a proxy in front and this server may think
+ * of different ones.
+ */
+function hostProblem({ httpVersionMinor, rawHeaders }: IncomingMessage): string | undefined {
+  const hosts = rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === 'host');
+  if (hosts.length === 0) return httpVersionMinor === 0 ? undefined : 'missing required Host header';
+  if (hosts.length > 1) return 'too many Host headers';
+  return hostCharacters.test(hosts[0] ?? '') ? undefined : 'malformed Host header';
+}
+
+const hostCharacters = /^[A-Za-z0-9!$%&'()*+,\-.:;=[\]_~]*$/;
+
 function refusalText(code = ''): string {
   const status = (Object.hasOwn(refusals, code) ? refusals[code] : undefined) ?? '400 Bad Request';
   return `HTTP/1.1 ${status}\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n${status}`;

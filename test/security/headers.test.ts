@@ -60,6 +60,25 @@ test('the ways that are meant work', async () => {
   expect(await get(['X-Remote-User: reader'], proxy)).toEqual([200]);
 });
 
+test.each<[string, readonly string[], number]>([
+  ['one host', ['Host: x'], 403],
+  ['a host with a port', ['Host: [::1]:6443'], 403],
+  ['an empty one', ['Host:'], 403],
+  ['none', [], 400],
+  ['two', ['Host: a', 'Host: b'], 400],
+  ['one that is none', ['Host: a b'], 400],
+])('a request over HTTP/1.1 names one host: %s', async (_name, hosts, code) => {
+  const lines = [`GET ${path} HTTP/1.1`, ...hosts, 'Connection: close', mallory];
+  expect(await rawHttp1(lines, options)).toEqual([code]);
+});
+
+test('of headers that come twice the first counts', async () => {
+  const found = ['Accept: text/html', 'Accept: application/json'];
+  const asBoss = (accept: readonly string[]) => get([boss, 'Impersonate-User: reader', ...accept]);
+  expect(await asBoss(found)).toEqual([406]);
+  expect(await asBoss(found.reverse())).toEqual([200]);
+});
+
 const asReader = ['X-Remote-User: reader', 'X-Remote-Group: system:masters', 'X-Remote-Extra-x: y', 'X-Remote-Uid: 1'];
 
 describe('over HTTP/1.1', () => {
