@@ -1,5 +1,6 @@
 import { type ApiError, badRequest, notAcceptable } from '../api/errors.js';
 import type { Query } from '../api/options.js';
+import { trimmed } from '../api/trim.js';
 import type { Representation } from './request.js';
 
 /** Content negotiation: from an Accept header to the form of the answer. */
@@ -37,7 +38,7 @@ function parseAccept(header: string): readonly Clause[] {
 const precedes = (a: Clause, b: Clause): boolean =>
   a.quality > b.quality || (a.type !== '*' && b.type === '*') || (a.subtype !== '*' && b.subtype === '*');
 
-const withoutSpaces = (text: string): string => text.replace(/^ +| +$/g, '');
+const withoutSpaces = (text: string): string => trimmed(text, ' ');
 
 function parseClause(text: string): Clause | undefined {
   const [mediaType = '', ...rest] = withoutSpaces(text).split(';');

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { methodNotAllowed, noSuchResource } from '../api/errors.js';
 import { goJson } from '../api/go-text.js';
+import { withoutTrailing } from '../api/trim.js';
 import type { UserInfo } from '../api/user.js';
 import { discoveryMaxAge, keySetPath, openIdConfigurationPath } from '../auth/discovery-documents.js';
 import type { Clock } from '../runtime/clock.js';
@@ -47,7 +48,7 @@ export function nonResourceRoutes(parts: NonResourceParts): NonResourceRoutes {
   ]);
   return {
     async run(request) {
-      const path = request.info.path.length > 1 ? request.info.path.replace(/\/+$/, '') : request.info.path;
+      const path = request.info.path.length > 1 ? withoutTrailing(request.info.path, '/') : request.info.path;
       if (path !== request.info.path && exact.test(request.info.path))
         return { result: pageNotFound, representation: plain };
       if (/^\/(?:healthz|livez|readyz)(?:\/|$)/.test(path)) {

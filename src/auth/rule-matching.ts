@@ -1,4 +1,5 @@
 import type { PolicyRule } from '../api/kinds/role.js';
+import { withoutTrailing } from '../api/trim.js';
 import type { AccessAttributes } from './authorizer.js';
 
 /** Every verb, group, resource or path. */
@@ -30,4 +31,4 @@ const nameMatches = (names: readonly string[], name = ''): boolean => names.leng
 
 /** `*` covers everything, `/a/*` what starts with `/a/`, any other text itself. */
 export const urlCovers = (granted: string, path: string): boolean =>
-  granted === path || (granted.endsWith(all) && path.startsWith(granted.replace(/\*+$/, '')));
+  granted === path || (granted.endsWith(all) && path.startsWith(withoutTrailing(granted, all)));

@@ -1,5 +1,6 @@
 import { quote } from '../api/go-text.js';
 import { timeProblem } from '../api/go-time.js';
+import { withoutTrailing } from '../api/trim.js';
 
 /** UTCTime and GeneralizedTime (X.690 11.7 and 11.8, RFC 5280 4.1.2.5), with the zones that Go takes too. */
 
@@ -47,7 +48,7 @@ export function asn1TimeProblem(bytes: Buffer, form: 'utc' | 'generalized'): str
 /** A time that can be read has to be written as Go would: without needless digits, and UTC as Z. */
 function notCanonical(text: string, point: '' | '.'): string | undefined {
   const [, whole = '', digits = '', zone = ''] = /^(\d+)(?:[.,](\d{1,9})\d*)?(.*)$/.exec(text) ?? [];
-  const fraction = point && digits.replace(/0+$/, '');
+  const fraction = point && withoutTrailing(digits, '0');
   const minutes = Number(zone.slice(1, 3)) * 60 + Number(zone.slice(3));
   const offset = `${zone.charAt(0)}${String(Math.floor(minutes / 60)).padStart(2, '0')}${String(minutes % 60).padStart(2, '0')}`;
   const written = `${whole}${fraction && `.${fraction}`}${minutes > 0 ? offset : 'Z'}`;

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import type { Status } from '../../api/errors.js';
 import { goJson } from '../../api/go-text.js';
 import { microTimestamp } from '../../api/time.js';
@@ -112,7 +113,9 @@ interface Sent {
   readonly remoteAddress?: string | undefined;
 }
 
-const address = /^(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*)$/;
+const isAddress = (text: string): boolean => text.length <= longestAddress && isIP(text) !== 0 && !text.includes('%');
+/** IPv6 with IPv4 within. */
+const longestAddress = 45;
 const mostForwarded = 64;
 
 /** Addresses a request came by: those proxies tell of, and the peer's at last. */
@@ -120,9 +123,9 @@ export function sourceAddresses(sent: Sent): readonly string[] {
   const forwarded = (sent.header('x-forwarded-for') ?? '')
     .split(',', mostForwarded)
     .map((text) => text.trim())
-    .filter((text) => address.test(text));
+    .filter(isAddress);
   const real = sent.header('x-real-ip')?.trim() ?? '';
-  const known = address.test(real) && !forwarded.includes(real) ? [...forwarded, real] : forwarded;
+  const known = isAddress(real) && !forwarded.includes(real) ? [...forwarded, real] : forwarded;
   const peer = sent.remoteAddress?.replace(/^::ffff:(?=\d)/, '') ?? '';
   return peer === '' || known.at(-1) === peer ? known : [...known, peer];
 }

@@ -4,6 +4,7 @@ import { readJsonInSteps } from '../../api/json-text.js';
 import { type ApiObject, isObject, type Json, type JsonObject } from '../../api/object.js';
 import type { FieldValidation } from '../../api/options.js';
 import { Postponed, resultOf, type Steps } from '../../api/steps.js';
+import { trimmed } from '../../api/trim.js';
 import { invalid } from '../../api/violations.js';
 import { DecodeError, type Emptied, typeMetaOf } from '../../schema/decode.js';
 import type { Schema } from '../../schema/schema.js';
@@ -29,7 +30,7 @@ export const patchTypes = {
  * @throws ApiError 415 when the kind takes no patch of that type.
  */
 export function patchTypeOf(contentType: string | undefined, origin: 'built-in' | 'custom'): PatchType | 'apply' {
-  const names = (contentType ?? '').split(',').map((one) => one.split(';', 1)[0]?.replace(/^ +| +$/g, '') ?? '');
+  const names = (contentType ?? '').split(',').map((one) => trimmed(one.split(';', 1)[0] ?? '', ' '));
   if (origin === 'built-in' && !names.some((name) => Object.hasOwn(patchTypes, name)))
     throw unsupportedMediaType('415: Unsupported Media Type', {});
   const [mediaType = ''] = (contentType ?? '').split(';', 1);

@@ -1,4 +1,5 @@
 import { isObject } from '../../api/object.js';
+import { trimmed } from '../../api/trim.js';
 
 /**
  * JSON paths as kubectl and columns write them (`.status.conditions[?(@.type=="Ready")].status`): fields, indexes,
@@ -238,7 +239,7 @@ const descend: Step = (values, work) => {
 function bracket(text: string, depth: number): Step {
   const parts = text.split(',');
   if (parts.length > 1) {
-    const branches = parts.map((part) => parse(`[${part.replace(/^ +| +$/g, '')}]`, depth + 1));
+    const branches = parts.map((part) => parse(`[${trimmed(part, ' ')}]`, depth + 1));
     return (values, work) => branches.flatMap((steps) => follow(steps, values, work));
   }
   const [, key] = /^'([^']*)'$/.exec(text) ?? [];
