@@ -68,6 +68,12 @@ async function owners(name: string): Promise<readonly string[]> {
   });
 }
 
+test.each([null, '', '/', 'autoscaling/'])('a patch of a scale may take its version away: %j', async (apiVersion) => {
+  await send('POST', 'v1/parts', 'maker', part('v1', 'versionless', { size: 1 }));
+  const answer = await send('PATCH', 'v1/parts/versionless/scale', 'scaler', { apiVersion, spec: { replicas: 3 } });
+  expect([answer.code, answer.json().apiVersion, answer.json().spec]).toEqual([200, 'autoscaling/v1', { replicas: 3 }]);
+});
+
 test('whoever scales owns the replicas, under their name in the version written to', async () => {
   await send('POST', 'v1/parts', 'maker', part('v1', 'a', { size: 1, other: 1 }));
   expect((await send('PUT', 'v1/parts/a/scale', 'scaler', scale('a', 2))).code).toBe(200);

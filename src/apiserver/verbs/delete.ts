@@ -55,6 +55,8 @@ export async function deleteObject(
       return await deleteOnce(parts, definition, entry, previous, parameters, context);
     } catch (error) {
       if (!(error instanceof WriteConflict)) throw error;
+      // Somebody may write it all the time, and webhooks be slow.
+      context.caller?.signal.throwIfAborted();
     }
   }
 }

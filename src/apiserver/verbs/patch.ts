@@ -52,7 +52,14 @@ export async function patchObject(
   const change =
     type === 'apply'
       ? await applyChange(request, seen, write, parameters)
-      : await patchChange(parts.catalogue, request, type, seen, parameters, context);
+      : await patchChange(
+          parts.catalogue,
+          request,
+          type,
+          { seen, isProjected: projection !== undefined },
+          parameters,
+          context,
+        );
   const named: Change = async (current) => {
     const made = await change(current);
     const { uid } = made.object.metadata;
@@ -79,7 +86,7 @@ async function patchChange(
   catalogue: Catalogue,
   request: ApiRequest,
   type: PatchType,
-  definition: ResourceDefinition,
+  { seen: definition, isProjected }: { readonly seen: ResourceDefinition; readonly isProjected: boolean },
   { fieldValidation }: WriteParameters,
   context: RequestContext,
 ): Promise<Change> {
@@ -94,7 +101,8 @@ async function patchChange(
         converts,
         decode: function* (result, exact, numberError) {
           if (type.for === 'all') {
-            const unversioned = withoutVersion(definition, result);
+            // A scale has one version, and no other form.
+            const unversioned = isProjected ? undefined : withoutVersion(definition, result);
             if (unversioned !== undefined) return unversioned;
             yield* checkKind(catalogue.current(), definition, result);
           }
@@ -132,7 +140,11 @@ function withoutVersion(definition: ResourceDefinition, result: JsonObject): Dec
 export function* checkKind(served: Served, definition: ResourceDefinition, result: JsonObject): Steps<void> {
   if (definition.reader !== undefined) return;
   const meta = checkedVersion(typeMetaOf(result));
-  const given = { apiVersion: meta.apiVersion || groupVersion(definition), kind: meta.kind || definition.kind };
+  const saysNone = meta.apiVersion === '' || meta.apiVersion === `${definition.group}/`;
+  const given = {
+    apiVersion: saysNone ? groupVersion(definition) : meta.apiVersion,
+    kind: meta.kind || definition.kind,
+  };
   const complaint = kindComplaint(definition, given, 'pkg/runtime/scheme.go:111');
   if (complaint === undefined) return;
   yield* decodedAs(served, given, { value: result, exact: result, duplicates: [] });
