@@ -703,6 +703,11 @@ export const bombs: Readonly<Record<string, () => FuzzRequest>> = {
         webhooks: many(20_000, () => ({ name: 'a' })),
       },
     }),
+  'spaces within Accept': () => requestTo('GET', `${maps}/o`, { headers: [['accept', `a${' '.repeat(60_000)}b`]] }),
+  'spaces within Content-Type': () => requestTo('PATCH', `${maps}/o`, { body: {}, type: `a${' '.repeat(60_000)}b` }),
+  'colons within X-Forwarded-For': () =>
+    requestTo('GET', `${maps}/o`, { headers: [['x-forwarded-for', `${':'.repeat(60_000)}x`]] }),
+  'slashes within a path': () => requestTo('GET', `/openapi${'/'.repeat(100_000)}x`),
   ...expressionBombs,
 };
 
