@@ -1,4 +1,5 @@
 import { type ApiError, forbidden } from '../api/errors.js';
+import { firstWithin } from '../api/first-within.js';
 import { quote, quoteList } from '../api/go-text.js';
 import type { PolicyRule } from '../api/kinds/role.js';
 import type { ApiObject } from '../api/object.js';
@@ -42,7 +43,7 @@ export async function escalationRefusal(
     return forbidden(namedSubject(attributes), 'the rules amount to too many permissions to be checked');
   }
   if (missing.length === 0) return undefined;
-  const named = firstOf(missing, maxText);
+  const named = firstWithin(missing, maxText, lengthOf);
   const lines = [...new Set(compacted(named).map(ruleText))].sort();
   if (named.length < missing.length) lines.push('...');
   const trouble = held.errors.length > 0 ? `; resolution errors: [${aggregate(held.errors)}]` : '';
@@ -52,15 +53,8 @@ export async function escalationRefusal(
   );
 }
 
-/** As many of them, from the first, as have so many characters. */
-function firstOf(atoms: readonly RuleAtom[], characters: number): readonly RuleAtom[] {
-  let left = characters;
-  const end = atoms.findIndex((atom) => {
-    for (const text of Object.values(atom)) left -= text?.length ?? 0;
-    return left < 0;
-  });
-  return end < 0 ? atoms : atoms.slice(0, end);
-}
+const lengthOf = (atom: RuleAtom): number =>
+  Object.values(atom).reduce<number>((sum, text) => sum + (text?.length ?? 0), 0);
 
 /** `{APIGroups:[""], Resources:["pods"], Verbs:["get"]}`; empty members are left out. */
 function ruleText({ apiGroups, resources, nonResourceURLs, resourceNames, verbs }: PolicyRule): string {

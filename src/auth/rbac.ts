@@ -1,4 +1,5 @@
 import type { Domains } from '../api/domains.js';
+import { firstWithin } from '../api/first-within.js';
 import { quote } from '../api/go-text.js';
 import type { PolicyRule } from '../api/kinds/role.js';
 import type { RoleRef } from '../api/kinds/role-binding.js';
@@ -58,7 +59,7 @@ export function rbac(objects: ObjectSource, domains: Domains): Rbac {
 
     async rulesFor(user, namespace) {
       const { rules: all, errors } = held(await current(), user, namespace);
-      const rules = firstOf(all, maxListed);
+      const rules = firstWithin(all, maxListed, lengthOf);
       return {
         resourceRules: rules.filter(({ resources }) => resources?.length).map(resourceRule),
         nonResourceRules: rules
@@ -76,15 +77,6 @@ export function rbac(objects: ObjectSource, domains: Domains): Rbac {
 
 /** Rules are listed up to so many characters: every binding to a role repeats all that is in it. */
 const maxListed = 4 * 1_048_576;
-
-function firstOf(rules: readonly PolicyRule[], characters: number): readonly PolicyRule[] {
-  let left = characters;
-  const end = rules.findIndex((rule) => {
-    left -= lengthOf(rule);
-    return left < 0;
-  });
-  return end < 0 ? rules : rules.slice(0, end);
-}
 
 const lengths = new WeakMap<PolicyRule, number>();
 function lengthOf(rule: PolicyRule): number {
