@@ -326,7 +326,6 @@ const refusals: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
 };
 
-/** The answer to what is no request. */
 /**
  * A request over HTTP/1.1 names one host (RFC 9112 section 3.2): with none or two, a proxy in front and this server may think
  * of different ones.
@@ -340,6 +339,7 @@ function hostProblem({ httpVersionMinor, rawHeaders }: IncomingMessage): string 
 
 const hostCharacters = /^[A-Za-z0-9!$%&'()*+,\-.:;=[\]_~]*$/;
 
+/** The answer to what is no request. */
 function refusalText(code = ''): string {
   const status = (Object.hasOwn(refusals, code) ? refusals[code] : undefined) ?? '400 Bad Request';
   return `HTTP/1.1 ${status}\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n${status}`;
