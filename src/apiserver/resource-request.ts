@@ -76,7 +76,7 @@ export async function runResourceRequest(
       request.record === undefined
         ? undefined
         : (key, value, fromLevel) => request.record?.annotate(key, value, fromLevel),
-    caller: new WaitingCaller(request, now),
+    caller: new WaitingCaller(request, parts.clock.monotonic()),
   };
   const result = await runVerb(parts, request, target, context);
   if (result.type === 'watch') requireStream(representation);

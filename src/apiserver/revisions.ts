@@ -26,12 +26,12 @@ export async function waitForRevision(
   asked: Revision,
   { clock, signal, uncached }: { readonly clock: Clock; readonly signal: AbortSignal; readonly uncached?: boolean },
 ): Promise<Revision> {
-  const deadline = clock.now() + patience;
+  const deadline = clock.monotonic() + patience;
   for (;;) {
     const current = await store.revision();
     if (current >= asked) return current;
     if (uncached === true) throw tooLargeVersion(asked, current, {});
-    if (clock.now() >= deadline || signal.aborted) throw tooLargeVersion(asked, current, { retryAfterSeconds: 1 });
+    if (clock.monotonic() >= deadline || signal.aborted) throw tooLargeVersion(asked, current, { retryAfterSeconds: 1 });
     await clock.sleep(pollMs, signal);
   }
 }

@@ -247,7 +247,7 @@ async function updateAt(
   update: Update,
   at: string,
 ): Promise<Written> {
-  const deadline = parts.clock.now() + deadlineMs;
+  const deadline = parts.clock.monotonic() + deadlineMs;
   for (;;) {
     const entry = await parts.store.get(at);
     try {
@@ -256,7 +256,7 @@ async function updateAt(
         : await updateOnce(parts, request, key, update, entry);
     } catch (error) {
       if (!(error instanceof WriteConflict)) throw error;
-      if (parts.clock.now() >= deadline || request.abandoned()) {
+      if (parts.clock.monotonic() >= deadline || request.abandoned()) {
         throw deadlineExceeded();
       }
     }

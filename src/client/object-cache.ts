@@ -180,7 +180,7 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
   }
 
   #nextWait({ firstIsFree }: { readonly firstIsFree: boolean }): number {
-    const now = this.#clock.now();
+    const now = this.#clock.monotonic();
     if (now - this.#failedAt > retry.quietMs) this.#failures = 0;
     this.#failedAt = now;
     const failures = this.#failures++;
@@ -261,7 +261,7 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
   /** One watch, to its end. Rejects if it failed. */
   async #follow(from: string): Promise<void> {
     const timeoutSeconds = watchSeconds.least + Math.floor(this.#random() * watchSeconds.spread);
-    const startedAt = this.#clock.now();
+    const startedAt = this.#clock.monotonic();
     const over = new AbortController();
     let events = 0;
     let subscription: Subscription | undefined;
@@ -292,10 +292,10 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
     } finally {
       over.abort();
       subscription?.unsubscribe();
-      const isFruitless = events === 0 && this.#clock.now() - startedAt < stuck.soonMs;
+      const isFruitless = events === 0 && this.#clock.monotonic() - startedAt < stuck.soonMs;
       this.#fruitless = isFruitless ? this.#fruitless + 1 : 0;
     }
-    if (events === 0 && !this.#signal.aborted && this.#clock.now() - startedAt < shortWatchMs) {
+    if (events === 0 && !this.#signal.aborted && this.#clock.monotonic() - startedAt < shortWatchMs) {
       throw new Error('the watch ended at once, without an event');
     }
     this.#fruitless = 0;

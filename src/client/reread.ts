@@ -10,17 +10,17 @@ export function reread(
   first?: Credentials,
 ): CredentialSource {
   let known = first;
-  let until = first === undefined ? 0 : clock.now() + keptMs;
+  let until = first === undefined ? 0 : clock.monotonic() + keptMs;
   return {
     async current() {
-      if (known === undefined || clock.now() >= until) {
+      if (known === undefined || clock.monotonic() >= until) {
         known = await read(known);
-        until = clock.now() + keptMs;
+        until = clock.monotonic() + keptMs;
       }
       return known;
     },
     refused() {
-      until = clock.now();
+      until = clock.monotonic();
       return true;
     },
   };

@@ -28,10 +28,10 @@ export function tokenBucket(options: {
 }): () => number {
   const { clock, perSecond, burst } = options;
   let tokens = burst;
-  let filledAt = clock.now();
+  let filledAt = clock.monotonic();
   return () => {
-    const now = clock.now();
-    tokens = Math.min(burst, tokens + (Math.max(0, now - filledAt) * perSecond) / 1_000);
+    const now = clock.monotonic();
+    tokens = Math.min(burst, tokens + ((now - filledAt) * perSecond) / 1_000);
     filledAt = now;
     tokens -= 1;
     return tokens >= 0 ? 0 : (-tokens * 1_000) / perSecond;

@@ -34,14 +34,14 @@ export async function runKeys<K>(work: KeyedWork<K>, context: ReconcileContext):
     const cause = woken?.cause ?? (attempt > 1 ? 'retry' : 'requeue');
     causes.delete(object);
     metrics?.queueDepth(name, queue.depth);
-    const startedAt = clock.now();
+    const startedAt = clock.monotonic();
     if (woken !== undefined) metrics?.waited?.(name, (startedAt - woken.since) / 1_000);
-    const done = metrics?.took?.(name, () => (clock.now() - startedAt) / 1_000);
+    const done = metrics?.took?.(name, () => (clock.monotonic() - startedAt) / 1_000);
     const report = (result: ReconcileOutcome, err?: unknown): void => {
-      const durationMs = clock.now() - startedAt;
+      const tookMs = clock.monotonic() - startedAt;
       done?.();
-      metrics?.reconciled(name, result, durationMs / 1_000, err);
-      const fields = { object, cause, attempt, durationMs, result, ...(err === undefined ? {} : { err }) };
+      metrics?.reconciled(name, result, tookMs / 1_000, err);
+      const fields = { object, cause, attempt, durationMs: Math.round(tookMs), result, ...(err === undefined ? {} : { err }) };
       if (result === 'terminal') log.error(fields, 'reconcile failed for good');
       else if (result !== 'retry') log.info(fields, 'reconciled');
       else if (signal.aborted || isReason(err, 'Conflict')) log.debug(fields, 'reconcile failed');
@@ -66,7 +66,7 @@ export async function runKeys<K>(work: KeyedWork<K>, context: ReconcileContext):
       return;
     }
     const object = identity(key);
-    if (!causes.has(object)) causes.set(object, { cause, since: clock.now() });
+    if (!causes.has(object)) causes.set(object, { cause, since: clock.monotonic() });
     queue.add(key);
     metrics?.added?.(name);
     metrics?.queueDepth(name, queue.depth);

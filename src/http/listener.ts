@@ -155,7 +155,7 @@ export class Listener {
           state.running++;
           over = () => {
             state.running--;
-            state.since = parts.clock.now();
+            state.since = parts.clock.monotonic();
           };
           stream.on('close', () => {
             // Also of requests that were answered before anybody heard that the answer is not wanted.
@@ -189,15 +189,14 @@ export class Listener {
   }
 
   #newState(): SessionState {
-    const now = this.#parts.clock.now();
+    const now = this.#parts.clock.monotonic();
     return { running: 0, since: now, takenBack: 0, forgiven: now, isRefused: false };
   }
 
   /** Ends connections of callers who take back too many requests (CVE-2023-44487). */
   #countTakenBack(state: SessionState, session: Http2Session): void {
-    const now = this.#parts.clock.now();
-    // A clock may be set back.
-    const forgiven = (Math.max(0, now - state.forgiven) / 1_000) * takenBack.perSecond;
+    const now = this.#parts.clock.monotonic();
+    const forgiven = ((now - state.forgiven) / 1_000) * takenBack.perSecond;
     state.takenBack = Math.max(0, state.takenBack - forgiven) + 1;
     state.forgiven = now;
     if (state.takenBack <= takenBack.atOnce || state.isRefused) return;
@@ -216,7 +215,7 @@ export class Listener {
     while (!signal.aborted) {
       await clock.sleep(Math.ceil(idleMs / 3), signal);
       this.#full = false;
-      const now = clock.now();
+      const now = clock.monotonic();
       for (const [session, { running, since }] of this.#sessions) {
         if (running > 0 || now - since < idleMs) continue;
         // One that was told to go and stays has answers that nobody takes.

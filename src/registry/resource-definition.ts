@@ -238,7 +238,7 @@ export type Wait = 'mutating-webhook' | 'validating-webhook';
 export interface Caller {
   /** Aborted when they are gone. */
   readonly signal: AbortSignal;
-  /** When the time of the request is over, in milliseconds of the server's clock. */
+  /** When (of the server's `monotonic` clock) the time of the request is over. */
   readonly until?: number | undefined;
   /** They waited so long (milliseconds). */
   waitedFor?(what: Wait, milliseconds: number): void;

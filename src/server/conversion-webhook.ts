@@ -49,9 +49,9 @@ export function conversionWebhook(
     const version = conversionReviewVersion(webhook.conversionReviewVersions);
     if (version === undefined) throw unsupported();
     const uid = randomUUID();
-    const begun = parts.clock.now();
+    const begun = parts.clock.monotonic();
     const count = (failure?: ConversionFailure): void =>
-      parts.metrics?.called((parts.clock.now() - begun) / 1_000, failure);
+      parts.metrics?.called((parts.clock.monotonic() - begun) / 1_000, failure);
     try {
       const reply = await parts.client.post({
         target: targetOf(webhook.clientConfig ?? {}, parts.services, { blankMeansNone: true }),

@@ -91,7 +91,7 @@ export async function openOperations(
     .of({});
   tellBuild(metrics);
   tellFeatures(metrics, given.featureGates);
-  measureInFlight(metrics, inFlight, () => clock.now());
+  measureInFlight(metrics, inFlight, () => clock.monotonic());
   const impersonations = counted ? impersonationMetrics(metrics, clock) : undefined;
   return {
     store: counted ? meteredStore(given.store, { metrics, clock }) : given.store,

@@ -38,12 +38,12 @@ export function meteredStore(
   };
   const timed = <T>(operation: Operation, key: string, work: Promise<T>): Promise<T> => {
     const { time, total, errors: failures } = seriesOf(operation, key);
-    const start = clock.now();
+    const start = clock.monotonic();
     total.add();
     work.then(
-      () => time.observe((clock.now() - start) / 1_000),
+      () => time.observe((clock.monotonic() - start) / 1_000),
       () => {
-        time.observe((clock.now() - start) / 1_000);
+        time.observe((clock.monotonic() - start) / 1_000);
         failures.add();
       },
     );

@@ -1,13 +1,13 @@
 import type { Clock } from '../runtime/clock.js';
 
 interface Sleeper {
-  readonly at: number;
+  at: number;
   readonly wake: () => void;
 }
 
 /** A clock that stands still until it is told to advance. */
 export class FakeClock implements Clock {
-  readonly #start: number;
+  #start: number;
   #now: number;
   #sleepers: readonly Sleeper[] = [];
 
@@ -22,6 +22,14 @@ export class FakeClock implements Clock {
 
   monotonic(): number {
     return this.#now - this.#start;
+  }
+
+  /** Sets the time of day, as somebody does whose clock was wrong: no time passes, and who sleeps sleeps as long. */
+  set(now: number): void {
+    const ahead = now - this.#now;
+    this.#now += ahead;
+    this.#start += ahead;
+    for (const sleeper of this.#sleepers) sleeper.at += ahead;
   }
 
   /** How many sleep now. */

@@ -91,13 +91,13 @@ export async function invocationOf(
   if (conditions.length === 0) return { hook, as };
   const { clock, metrics, sort, turns } = parts;
   const seen = await shownTo(sort, parts.kinds, current, as);
-  const begun = clock.now();
+  const begun = clock.monotonic();
   const verdict = await parts.evaluate(conditions, { attributes, seen, turns });
   metrics?.judged({
     webhook: webhook.name,
     sort,
     operation: attributes.operation,
-    seconds: (clock.now() - begun) / 1_000,
+    seconds: (clock.monotonic() - begun) / 1_000,
     failures: 'failures' in verdict ? verdict.failures.length : 0,
     excluded: 'holds' in verdict ? !verdict.holds : webhook.failurePolicy === 'Ignore',
   });

@@ -78,7 +78,7 @@ export class Passage {
     const { inFlight, metrics } = this.#operations;
     const { info, caller } = this.#request;
     if (inFlight === undefined || 'user' in caller || isLongRunning(info)) return true;
-    this.#leave = inFlight.enter(kindOf(info.verb), user, this.#operations.clock.now());
+    this.#leave = inFlight.enter(kindOf(info.verb), user, this.#operations.clock.monotonic());
     if (this.#leave !== undefined) return true;
     metrics?.of(this.#request).terminated(429);
     return false;

@@ -267,13 +267,13 @@ class Watch {
   async #keepTime(): Promise<void> {
     const { clock } = this.#parts;
     const { signal } = this.#ended;
-    const end = clock.now() + this.#plan.lifetimeMs;
+    const end = clock.monotonic() + this.#plan.lifetimeMs;
     while (!signal.aborted) {
-      const left = end - clock.now();
+      const left = end - clock.monotonic();
       if (left <= 0) return this.#end();
       const toFarewell = left - farewellMs;
       await clock.sleep(this.#plan.bookmarks ? Math.min(bookmarkMs, toFarewell > 0 ? toFarewell : left) : left, signal);
-      if (!signal.aborted && this.#plan.bookmarks && clock.now() < end) this.#bookmark(this.#seen, false);
+      if (!signal.aborted && this.#plan.bookmarks && clock.monotonic() < end) this.#bookmark(this.#seen, false);
     }
   }
 

@@ -169,7 +169,7 @@ class ProcessLink {
         this.#send(child, { cancel: id });
         reject(new SignerProcessError(`no answer within ${timeoutMs} ms`));
         // One that says nothing at all hangs.
-        if (this.#clock.now() - this.#heardAt >= timeoutMs) this.#kill(child, 'it does not answer');
+        if (this.#clock.monotonic() - this.#heardAt >= timeoutMs) this.#kill(child, 'it does not answer');
       });
     });
     this.#send(child, { id, ...body });
@@ -196,10 +196,10 @@ class ProcessLink {
   #child(): ChildProcess {
     if (this.#stopped) throw new SignerProcessError('the signer was stopped');
     if (this.#process !== undefined) return this.#process;
-    const now = this.#clock.now();
+    const now = this.#clock.monotonic();
     const waitMs = this.#failures === 0 ? 0 : Math.min(restart.capMs, restart.baseMs * 2 ** (this.#failures - 1));
     const leftMs = this.#startedAt + waitMs - now;
-    if (leftMs > 0) throw new SignerProcessError(`the signer process ended; it is started again in ${leftMs} ms`);
+    if (leftMs > 0) throw new SignerProcessError(`the signer process ended; it is started again in ${Math.ceil(leftMs)} ms`);
     this.#startedAt = now;
     this.#heardAt = now;
     const child = this.#spawn();
@@ -240,7 +240,7 @@ class ProcessLink {
   #gone(child: ChildProcess, why: string): void {
     if (this.#process !== child) return;
     this.#process = undefined;
-    this.#failures = this.#clock.now() - this.#startedAt > restart.quietMs ? 1 : this.#failures + 1;
+    this.#failures = this.#clock.monotonic() - this.#startedAt > restart.quietMs ? 1 : this.#failures + 1;
     if (!this.#stopped) this.#log.warn({ why }, 'the signer process is gone');
     for (const { settle } of [...this.#pending.values()]) settle(new SignerProcessError(`the signer process ${why}`));
     this.#pending.clear();
@@ -248,7 +248,7 @@ class ProcessLink {
 
   /** A line of output; undefined for one that is too long. */
   #take(child: ChildProcess, line: Buffer | undefined): void {
-    this.#heardAt = this.#clock.now();
+    this.#heardAt = this.#clock.monotonic();
     const answer = line === undefined ? undefined : parse(line);
     const id = answer?.['id'];
     if (answer === undefined || typeof id !== 'string') {

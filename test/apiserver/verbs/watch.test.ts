@@ -374,6 +374,18 @@ describe('a watch', () => {
     await store.close();
   });
 
+  test.each([3_600_000, -3_600_000])('lasts as long when the time of day is set by %i ms', async (by) => {
+    const { clock, store, api } = open();
+    const { state } = follow(api.watch({ resourceVersion: '0', timeoutSeconds: '100' }));
+    await clock.advance(50_000);
+    clock.set(clock.now() + by);
+    await clock.advance(49_000);
+    expect(state.over).toBe(false);
+    await clock.advance(1_000);
+    expect(state.over).toBe(true);
+    await store.close();
+  });
+
   test('too old a version is told in an event, and that is the end', async () => {
     const { store, api } = open();
     for (const name of ['a', 'b', 'c']) await api.put('n', name);
