@@ -31,7 +31,8 @@ export async function waitForRevision(
     const current = await store.revision();
     if (current >= asked) return current;
     if (uncached === true) throw tooLargeVersion(asked, current, {});
-    if (clock.monotonic() >= deadline || signal.aborted) throw tooLargeVersion(asked, current, { retryAfterSeconds: 1 });
+    if (clock.monotonic() >= deadline || signal.aborted)
+      throw tooLargeVersion(asked, current, { retryAfterSeconds: 1 });
     await clock.sleep(pollMs, signal);
   }
 }

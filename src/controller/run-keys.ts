@@ -41,7 +41,14 @@ export async function runKeys<K>(work: KeyedWork<K>, context: ReconcileContext):
       const tookMs = clock.monotonic() - startedAt;
       done?.();
       metrics?.reconciled(name, result, tookMs / 1_000, err);
-      const fields = { object, cause, attempt, durationMs: Math.round(tookMs), result, ...(err === undefined ? {} : { err }) };
+      const fields = {
+        object,
+        cause,
+        attempt,
+        durationMs: Math.round(tookMs),
+        result,
+        ...(err === undefined ? {} : { err }),
+      };
       if (result === 'terminal') log.error(fields, 'reconcile failed for good');
       else if (result !== 'retry') log.info(fields, 'reconciled');
       else if (signal.aborted || isReason(err, 'Conflict')) log.debug(fields, 'reconcile failed');

@@ -199,7 +199,8 @@ class ProcessLink {
     const now = this.#clock.monotonic();
     const waitMs = this.#failures === 0 ? 0 : Math.min(restart.capMs, restart.baseMs * 2 ** (this.#failures - 1));
     const leftMs = this.#startedAt + waitMs - now;
-    if (leftMs > 0) throw new SignerProcessError(`the signer process ended; it is started again in ${Math.ceil(leftMs)} ms`);
+    if (leftMs > 0)
+      throw new SignerProcessError(`the signer process ended; it is started again in ${Math.ceil(leftMs)} ms`);
     this.#startedAt = now;
     this.#heardAt = now;
     const child = this.#spawn();
