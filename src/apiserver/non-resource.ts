@@ -218,6 +218,7 @@ async function openApi(
     accept: request.header('accept'),
     hash: request.query.get('hash'),
     ifNoneMatch: request.header('if-none-match'),
+    ifModifiedSince: request.header('if-modified-since'),
   });
   return { result: result ?? pageNotFound, representation: plain };
 }

@@ -19,6 +19,7 @@ interface Asked {
   readonly accept: string | undefined;
   readonly hash: string | undefined;
   readonly ifNoneMatch: string | undefined;
+  readonly ifModifiedSince: string | undefined;
   /** Milliseconds. */
   readonly now: number;
 }
@@ -31,21 +32,23 @@ const v2Varies = { Vary: 'Accept-Encoding, Accept' };
 const v3Varies = { Vary: 'Accept' };
 const yearSeconds = 365 * 86_400;
 
-/** Finished bytes and their hash, which is their ETag. */
-interface Document {
+/** Finished bytes, and when (milliseconds) they were made. */
+interface Made {
   readonly bytes: Buffer;
+  readonly at: number;
+}
+/** With their hash, which is their ETag. */
+interface Document extends Made {
   readonly hash: string;
 }
 const etagOf = ({ hash }: Document): string => `"${hash}"`;
-const documentOf = (bytes: Buffer): Document => ({ bytes, hash: documentHash(bytes) });
+const documentOf = (bytes: Buffer, at: number): Document => ({ bytes, at, hash: documentHash(bytes) });
 
 /** undefined: there is no such document. One that has to be made is made in turns with others, for all who ask for it. */
 export async function openApiAnswer(served: Served, asked: Asked): Promise<Result | undefined> {
   if (asked.path === '/openapi/v2') return v2Answer(served, asked);
-  const documents = await v3Documents(served);
-  if (asked.path === '/openapi/v3') {
-    return { type: 'bytes', code: 200, bytes: documents.index, contentType: 'text/plain; charset=utf-8' };
-  }
+  const documents = await v3Documents(served, asked.now);
+  if (asked.path === '/openapi/v3') return fresh(documents.index, 'text/plain; charset=utf-8', asked, {});
   const below = '/openapi/v3/';
   if (!asked.path.startsWith(below) || asked.path === below) return undefined;
   const path = asked.path.slice(below.length);
@@ -67,17 +70,17 @@ export async function openApiAnswer(served: Served, asked: Asked): Promise<Resul
 }
 
 interface V3Documents {
-  readonly index: Buffer;
+  readonly index: Made;
   readonly byPath: ReadonlyMap<string, Document>;
 }
 
 /** Made in turns with others when first asked for, once for all who ask; what failed is tried again. */
-function madeOnce<V>(make: (served: Served) => Steps<V>): (served: Served) => Promise<V> {
+function madeOnce<V>(make: (served: Served, now: number) => Steps<V>): (served: Served, now: number) => Promise<V> {
   const all = new WeakMap<Served, Promise<V>>();
-  return (served) => {
+  return (served, now) => {
     const known = all.get(served);
     if (known !== undefined) return known;
-    const made = inTurns(make(served));
+    const made = inTurns(make(served, now));
     all.set(served, made);
     made.catch(() => all.delete(served));
     return made;
@@ -86,14 +89,14 @@ function madeOnce<V>(make: (served: Served) => Steps<V>): (served: Served) => Pr
 
 const v3Documents = madeOnce(makeV3);
 
-function* makeV3({ groups }: Served): Steps<V3Documents> {
+function* makeV3({ groups }: Served, now: number): Steps<V3Documents> {
   const byPath = new Map<string, Document>();
   for (const version of groups.flatMap(({ versions }) => versions)) {
-    byPath.set(documentPath(version), versionDocument(version));
+    byPath.set(documentPath(version), versionDocument(version, now));
     yield;
   }
   const hashes = new Map([...byPath].map(([path, { hash }]) => [path, hash] as const));
-  return { byPath, index: Buffer.from(goJson(openApiV3Index(hashes))) };
+  return { byPath, index: { bytes: Buffer.from(goJson(openApiV3Index(hashes))), at: now } };
 }
 
 /**
@@ -105,36 +108,41 @@ const versionsMade = new WeakMap<
   { readonly of: readonly WeakRef<ResourceDefinition>[]; readonly document: Document }
 >();
 
-function versionDocument(version: ServedVersion): Document {
+function versionDocument(version: ServedVersion, now: number): Document {
   const { definitions } = version;
   const [first] = definitions;
   const known = first === undefined ? undefined : versionsMade.get(first);
   if (known?.of.length === definitions.length && known.of.every((one, at) => one.deref() === definitions[at])) {
     return known.document;
   }
-  const document = documentOf(Buffer.from(goJson(openApiV3(definitions, version))));
+  const document = documentOf(Buffer.from(goJson(openApiV3(definitions, version))), now);
   if (first !== undefined) versionsMade.set(first, { of: definitions.map((one) => new WeakRef(one)), document });
   return document;
 }
 
 type V2Form = 'json' | 'protobuf';
-const v2Documents: Readonly<Record<V2Form, (served: Served) => Promise<Document>>> = {
-  json: madeOnce((served) => makeV2(served, openApiV2Json)),
-  protobuf: madeOnce((served) => makeV2(served, openApiV2Protobuf)),
+const v2Documents: Readonly<Record<V2Form, ReturnType<typeof madeOnce<Document>>>> = {
+  json: madeOnce((served, now) => makeV2(served, now, openApiV2Json)),
+  protobuf: madeOnce((served, now) => makeV2(served, now, openApiV2Protobuf)),
 };
 
-function* makeV2({ definitions }: Served, encode: (tree: JsonObject) => Steps<Buffer>): Steps<Document> {
+function* makeV2({ definitions }: Served, now: number, encode: (tree: JsonObject) => Steps<Buffer>): Steps<Document> {
   const told = definitions.filter(({ origin, undiscovered }) => origin === 'custom' || !undiscovered);
   const tree = yield* openApiV2(told);
   const bytes = yield* encode(tree);
   yield;
-  return documentOf(bytes);
+  return documentOf(bytes, now);
 }
 
 async function v2Answer(served: Served, asked: Asked): Promise<Bytes> {
   const form = formIn(asked.accept);
   if (form === undefined) return unacceptable(v2Varies);
-  const found = fresh(await v2Documents[form](served), form === 'json' ? json : v2ProtobufAnswer, asked, v2Varies);
+  const found = fresh(
+    await v2Documents[form](served, asked.now),
+    form === 'json' ? json : v2ProtobufAnswer,
+    asked,
+    v2Varies,
+  );
   return { ...found, compressible: true };
 }
 
@@ -150,18 +158,26 @@ function formIn(accept: string | undefined): V2Form | undefined {
 }
 
 /** The document, or 304 if the caller has it. */
-function fresh(document: Document, contentType: string, asked: Asked, headers: Headers): Bytes {
-  const etag = etagOf(document);
-  const unchanged = has(asked.ifNoneMatch, etag);
+function fresh(document: Made | Document, contentType: string, asked: Asked, headers: Headers): Bytes {
+  const etag = 'hash' in document ? etagOf(document) : undefined;
+  const told = { ...(etag === undefined ? {} : { ETag: etag }), ...headers };
+  const modified = { 'Last-Modified': new Date(document.at).toUTCString() };
+  const isKnown =
+    asked.ifNoneMatch === undefined ? isSince(asked.ifModifiedSince, document) : has(asked.ifNoneMatch, etag);
+  if (!isKnown)
+    return { type: 'bytes', code: 200, bytes: document.bytes, contentType, headers: { ...told, ...modified } };
   return {
     type: 'bytes',
-    code: unchanged ? 304 : 200,
-    bytes: unchanged ? Buffer.alloc(0) : document.bytes,
-    contentType,
-    headers: { ETag: etag, ...headers },
+    code: 304,
+    bytes: Buffer.alloc(0),
+    headers: etag === undefined ? { ...told, ...modified } : told,
   };
 }
 
 /** If-None-Match may name several, or any (RFC 9110 section 13.1.2). */
-const has = (ifNoneMatch: string | undefined, etag: string): boolean =>
-  ifNoneMatch?.split(',').some((one) => one.trim().replace(/^W\//, '') === etag || one.trim() === '*') ?? false;
+const has = (ifNoneMatch: string, etag: string | undefined): boolean =>
+  ifNoneMatch.split(',').some((one) => one.trim().replace(/^W\//, '') === etag || one.trim() === '*');
+
+/** Was it made before that, to the second? What is no date does not count (section 13.1.3). */
+const isSince = (ifModifiedSince: string | undefined, { at }: Made): boolean =>
+  ifModifiedSince?.endsWith(' GMT') === true && Math.trunc(at / 1_000) * 1_000 <= Date.parse(ifModifiedSince);

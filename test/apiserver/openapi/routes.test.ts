@@ -9,7 +9,8 @@ import { customResourcesOf } from '../../../src/resources/customresources/defini
 import { builtinDefinitions } from '../../../src/resources/index.js';
 import { widgets } from '../served.js';
 
-const now = Date.UTC(2026, 0, 1);
+const now = Date.UTC(2026, 0, 1) + 999;
+const made = 'Thu, 01 Jan 2026 00:00:00 GMT';
 const custom = (group: string, members = 0): readonly ResourceDefinition[] => {
   const many = Array.from({ length: members }, (_, at) => [`m${at}`, { type: 'string', description: 'x'.repeat(100) }]);
   const properties = { group: { type: 'string', enum: [group] }, ...Object.fromEntries(many) };
@@ -29,9 +30,19 @@ const [first, second] = [custom('a.example.com'), custom('b.example.com')];
 function open() {
   const catalogue = new Catalogue(builtinDefinitions());
   catalogue.setCustom([...first, ...second]);
-  const ask = async (path: string, more: { hash?: string; accept?: string; ifNoneMatch?: string } = {}) => {
-    const { hash, accept, ifNoneMatch } = more;
-    const answer = await openApiAnswer(catalogue.current(), { path, now, hash, accept, ifNoneMatch });
+  const ask = async (
+    path: string,
+    more: { hash?: string; accept?: string; ifNoneMatch?: string; ifModifiedSince?: string } = {},
+  ) => {
+    const { hash, accept, ifNoneMatch, ifModifiedSince } = more;
+    const answer = await openApiAnswer(catalogue.current(), {
+      path,
+      now,
+      hash,
+      accept,
+      ifNoneMatch,
+      ifModifiedSince,
+    });
     if (answer === undefined) return undefined;
     if (answer.type !== 'bytes') throw new Error('bytes are expected');
     return answer;
@@ -57,10 +68,15 @@ test('the index leads to documents that may be kept for a year; an old hash lead
     'Cache-Control': 'public, immutable',
     Expires: 'Fri, 01 Jan 2027 00:00:00 GMT',
     Vary: 'Accept',
+    'Last-Modified': made,
   });
   const moved = await ask('/openapi/v3/api/v1', { hash: 'OLD' });
   expect([moved?.code, moved?.headers?.['Location']]).toEqual([301, url]);
-  expect((await ask('/openapi/v3/api/v1'))?.headers).toEqual({ ETag: `"${hashIn(url)}"`, Vary: 'Accept' });
+  expect((await ask('/openapi/v3/api/v1'))?.headers).toEqual({
+    ETag: `"${hashIn(url)}"`,
+    Vary: 'Accept',
+    'Last-Modified': made,
+  });
   expect((await ask('/openapi/v3/apis/none/v1'))?.code).toBe(404);
   expect(await ask('/openapi/v3/')).toBeUndefined();
 });
@@ -78,6 +94,24 @@ test.each([
     const answer = await ask(path);
     const again = await ask(path, { ifNoneMatch: said(answer?.headers?.['ETag'] ?? '') });
     expect([again?.code, (again?.bytes.length ?? 0) > 0]).toEqual([code, code === 200]);
+  }
+});
+
+test.each([
+  ['made then', made, {}, 304],
+  ['made before', 'Thu, 01 Jan 2026 00:00:01 GMT', {}, 304],
+  ['made since', 'Wed, 31 Dec 2025 23:59:59 GMT', {}, 200],
+  ['no date', 'yesterday GMT', {}, 200],
+  ['a date of another form', '2027-01-01T00:00:00Z', {}, 200],
+  ['another ETag counts for more', made, { ifNoneMatch: '"A"' }, 200],
+])('a document that was not made since is not sent again: %s', async (_, ifModifiedSince, more, code) => {
+  const { ask } = open();
+  for (const path of ['/openapi/v2', '/openapi/v3', '/openapi/v3/api/v1']) {
+    const answer = await ask(path, { ifModifiedSince, ...more });
+    expect([path, answer?.code, (answer?.bytes.length ?? 0) > 0]).toEqual([path, code, code === 200]);
+    // As in Go: of what has an ETag the date is not repeated.
+    const isDated = code === 200 || path === '/openapi/v3';
+    expect(answer?.headers?.['Last-Modified']).toBe(isDated ? made : undefined);
   }
 });
 
@@ -141,7 +175,7 @@ test.each([
       immediate = setImmediate(other);
     };
     let immediate = setImmediate(other);
-    const asked = { path, accept, now, hash: undefined, ifNoneMatch: undefined };
+    const asked = { path, accept, now, hash: undefined, ifNoneMatch: undefined, ifModifiedSince: undefined };
     const [one, two] = await Promise.all([1, 2].map(() => openApiAnswer(catalogue.current(), asked)));
     clearImmediate(immediate);
     expect(turns).toBeGreaterThan(1);
