@@ -92,6 +92,7 @@ async function readText(text: string, pause: Pause, rereading: number): Promise<
   const isLong = text.length > longText;
   if (isLong) await pause();
   if (document !== undefined && mayContinueBlank.test(text)) keepBlankLines(yaml, document, text);
+  if (document !== undefined && !text.endsWith('\n')) endWithoutBreak(yaml, document, text);
   const hasColonAt = (offset: number): boolean => text[offset] === ':';
   const reader = new TreeReader({ lineAt, hasColonAt, isMap: yaml.isMap, isAlias: yaml.isAlias, isPair: yaml.isPair });
   const exact = reader.read(document?.contents);
@@ -142,6 +143,19 @@ function keepBlankLines(yaml: typeof import('yaml'), document: Document, text: s
 const mayContinueBlank = /\\\r?\n[ \t]*\r?\n/;
 const continued = /\\(?:\r?\n((?:[ \t]*\r?\n)+)[ \t]*|.)/gs;
 
+/** A block of text that goes on to the end of a file without a last line break has none either. The parser adds one. */
+function endWithoutBreak(yaml: typeof import('yaml'), document: Document, text: string): void {
+  let last: unknown = document.contents;
+  while (yaml.isCollection(last)) {
+    const item: unknown = last.items.at(-1);
+    last = yaml.isPair(item) ? item.value : item;
+  }
+  if (!yaml.isScalar(last) || !last.type?.startsWith('BLOCK') || last.range?.[1] !== text.length) return;
+  const value = String(last.value);
+  const isInLastLine = /\S/.test(text.slice(text.lastIndexOf('\n'))) || /(?:^|\n)[ \t]+\n$/.test(value);
+  if (isInLastLine && value.endsWith('\n')) last.value = value.slice(0, -1);
+}
+
 /** What JSON can escape and go-yaml cannot: slashes, and characters in two halves. */
 const mayEscapeOddly = /\\(?:\/|u[dD][89a-fA-F])/;
 const escapes = /\\(?:(?<slash>\/)|u(?<half>[dD][89a-fA-F][\da-fA-F]{2})|.)/gs;
@@ -179,7 +193,7 @@ function textOf(source: string | Uint8Array): string {
   const text = typeof source === 'string' ? source : Buffer.from(source).toString('utf8');
   const whole = text.startsWith('\ufeff') ? text.slice(1) : text;
   if (controlCharacters.test(whole)) throw new YamlError('yaml: control characters are not allowed');
-  const lines = whole.replaceAll(/\r(?!\n)|\x85/g, '\n');
+  const lines = whole.replaceAll(/\r\n?|\x85/g, '\n');
   return separators.test(lines) ? withoutBlanksBesideSeparators(lines) : lines;
 }
 
