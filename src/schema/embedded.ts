@@ -17,17 +17,24 @@ export function decodeMetadata(
   metadata: Json,
   path = 'metadata',
 ): { readonly metadata: JsonObject; readonly unknownFields: readonly string[] } {
-  const strict = new Complaints();
-  const decode = (value: Json): Json => compileDecoder(objectMeta)(value, { strict, path });
-  const decoded = inOrder(decode, metadata);
-  const unknownFields = strict.texts.map((text) => text.replace(/^\w+ field "([\s\S]*)"$/, '$1'));
+  const { decoded, complaints } = inOrder((value) => {
+    const strict = new Complaints();
+    return { decoded: compileDecoder(objectMeta)(value, { strict, path }), complaints: strict.texts };
+  }, metadata);
+  const unknownFields = complaints.map((text) => text.replace(/^\w+ field "([\s\S]*)"$/, '$1'));
   return { metadata: isObject(decoded) ? withoutNoManagers(decoded) : {}, unknownFields };
 }
 
-/** Of several things that cannot be read the first one by name is told: Go's maps of JSON come back sorted. */
-function inOrder(decode: (value: Json) => Json, value: Json): Json {
+interface Decoded {
+  readonly decoded: Json;
+  readonly complaints: readonly string[];
+}
+
+/** What is wrong is told in the order of names, and only the first of what cannot be read: Go's maps of JSON come back sorted. */
+function inOrder(decode: (value: Json) => Decoded, value: Json): Decoded {
   try {
-    return decode(value);
+    const read = decode(value);
+    return read.complaints.length > 1 ? decode(sortDeep(value)) : read;
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     return decode(sortDeep(value));

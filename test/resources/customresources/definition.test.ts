@@ -128,6 +128,18 @@ test('the definition of a version has the accepted names and what every resource
   expect([...(definition.schema.properties?.keys() ?? [])]).toEqual(['spec', 'kind', 'apiVersion', 'metadata']);
 });
 
+test('unknown members of metadata are told in the order of their names, before the others', () => {
+  const owner = { b: 1, a: 1, apiVersion: 'v1', kind: 'X', name: 'x', uid: '1' };
+  const metadata = { name: 'x', d: { z: 1 }, c: 1, ownerReferences: [owner] };
+  expect(decode(one(ofSpec({})), widget({ metadata, a: 1 })).unknownFields).toEqual([
+    'metadata.c',
+    'metadata.d',
+    'metadata.ownerReferences[0].a',
+    'metadata.ownerReferences[0].b',
+    'a',
+  ]);
+});
+
 test('the same definition gives the same resources, so that schemas are compiled once', () => {
   const crd = namesAccepted(widgets({ type: 'object' }));
   expect(customResourcesOf(crd)).toBe(customResourcesOf(crd));
