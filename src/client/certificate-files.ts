@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { Clock } from '../runtime/clock.js';
-import type { CredentialSource, Credentials } from './cluster-access.js';
+import { AccessError, type CredentialSource } from './cluster-access.js';
 import { reread } from './reread.js';
 
 interface KeyPair {
@@ -8,22 +8,20 @@ interface KeyPair {
   readonly key: string;
 }
 
-/**
- * A client certificate and its key in files that somebody renews. What was read before stays until there are others that
- * belong together.
- */
+/** A client certificate and its key in files that somebody renews; two that do not belong together are not there yet. */
 export const certificateFiles = (
   first: KeyPair,
   read: () => Promise<KeyPair | undefined>,
   clock: Clock,
 ): CredentialSource =>
   reread(
-    async (before: Credentials = first) => {
-      const found = await read().catch(() => undefined);
-      return found !== undefined && isPair(found) ? found : before;
+    async () => {
+      const found = await read();
+      if (found === undefined || !isPair(found)) throw new AccessError('the certificate and the key do not match');
+      return found;
     },
     clock,
-    first,
+    { first },
   );
 
 function isPair({ certificate, key }: KeyPair): boolean {

@@ -26,8 +26,11 @@ export interface Credentials {
 export interface CredentialSource {
   /** What to present now; cheap to ask before every request. */
   current(): Promise<Credentials>;
-  /** The server refused what was presented: the next `current` finds out anew. True if that can make a difference. */
-  refused(): boolean;
+  /**
+   * The server refused what was presented: the next `current` finds out anew, unless it knows something else already. True
+   * if that can make a difference.
+   */
+  refused(presented: Credentials): boolean;
 }
 
 /** Credentials that never change. */

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { resolve } from 'node:path';
 import { promisify } from 'node:util';
 import type { Clock } from '../runtime/clock.js';
 import { AccessError, type CredentialSource, type Credentials } from './cluster-access.js';
@@ -55,8 +56,13 @@ export function execCredentials(plugin: ExecPlugin, options: ExecOptions): Crede
       });
       return asking;
     },
-    refused() {
-      known = undefined;
+    refused(presented) {
+      // Of many calls under way each is refused; one run of the program is enough for all.
+      const { authorization, certificate } = known?.credentials ?? {};
+      const isKnown =
+        (authorization === undefined || authorization === presented.authorization) &&
+        (certificate === undefined || certificate === presented.certificate);
+      if (isKnown) known = undefined;
       return true;
     },
   };
@@ -69,15 +75,17 @@ async function output(plugin: ExecPlugin, { env, cluster, directory }: ExecOptio
     spec: { interactive: false, ...(plugin.provideClusterInfo ? { cluster } : {}) },
   };
   const own = Object.fromEntries((plugin.env ?? []).map(({ name, value }) => [name, value]));
+  const command = plugin.command.includes('/') ? resolve(directory, plugin.command) : plugin.command;
   try {
-    const { stdout } = await run(plugin.command, [...(plugin.args ?? [])], {
-      cwd: plugin.command.includes('/') && !plugin.command.startsWith('/') ? directory : process.cwd(),
+    const answer = run(command, [...(plugin.args ?? [])], {
       env: { ...env, ...own, KUBERNETES_EXEC_INFO: JSON.stringify(info) },
       timeout: limits.timeoutMs,
       maxBuffer: limits.outputBytes,
       windowsHide: true,
     });
-    return stdout;
+    // Nobody is there to answer its questions.
+    answer.child.stdin?.end();
+    return (await answer).stdout;
   } catch (cause) {
     const missing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
     const hint = plugin.installHint === undefined ? '' : `\n${plugin.installHint}`;

@@ -21,7 +21,7 @@ import type {
 import type { ClusterAccess } from './cluster-access.js';
 import { discover } from './discover.js';
 import { endingBy, endingWith } from './ending.js';
-import { type HttpRequest, httpTransport } from './http-transport.js';
+import { type HttpRequest, type HttpTransport, httpTransport } from './http-transport.js';
 import { orUndefined } from './or-undefined.js';
 import { linesOf, watchEvent } from './watch-stream.js';
 
@@ -47,7 +47,7 @@ export function httpClient(access: ClusterAccess, options: HttpClientOptions = {
   setMaxListeners(0, closing.signal);
 
   /** Once more if a kept connection turned out to be dead; only what cannot have done anything yet is repeated. */
-  const reach = async (request: HttpRequest): Promise<IncomingMessage> => {
+  const reach = async (request: HttpRequest): ReturnType<HttpTransport['send']> => {
     try {
       return await transport.send(request);
     } catch (error) {
@@ -64,8 +64,8 @@ export function httpClient(access: ClusterAccess, options: HttpClientOptions = {
   const send = async (request: HttpRequest): Promise<IncomingMessage> => {
     let renewed = false;
     for (let tries = 1; ; tries++) {
-      const answer = await reach(request);
-      const renews: boolean = answer.statusCode === 401 && !renewed && access.credentials.refused();
+      const { answer, presented } = await reach(request);
+      const renews: boolean = answer.statusCode === 401 && !renewed && access.credentials.refused(presented);
       const waitMs = renews ? 0 : tries < maxTries ? askedToWait(answer) : undefined;
       if (waitMs === undefined) return answer;
       renewed ||= renews;

@@ -1,5 +1,6 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { beforeAbort } from '../runtime/abort.js';
 import { AccessError, type ClusterAccess, type Credentials } from './cluster-access.js';
 
 /** One request over a kept connection. */
@@ -15,13 +16,15 @@ export interface HttpRequest {
 }
 
 export interface HttpTransport {
-  /** Resolves with the head; the body is still to be read or destroyed. */
-  send(request: HttpRequest): Promise<IncomingMessage>;
+  /** Resolves with the head, whose body is still to be read or destroyed, and with what was presented. */
+  send(request: HttpRequest): Promise<{ readonly answer: IncomingMessage; readonly presented: Credentials }>;
   /** Ends all connections: what is under way fails, and so does what is sent after that. */
   close(): void;
 }
 
 const patience = { silenceMs: 60_000, keepAliveMs: 30_000 };
+
+type KeptAgent = HttpAgent | HttpsAgent;
 
 /** Connections to one server: kept, verified, and renewed when the credentials change. */
 export function httpTransport(access: ClusterAccess, userAgent: string): HttpTransport {
@@ -31,18 +34,27 @@ export function httpTransport(access: ClusterAccess, userAgent: string): HttpTra
   }
   const secure = base.protocol === 'https:';
   const prefix = base.pathname.replace(/\/+$/, '');
-  let agent: HttpAgent | HttpsAgent | undefined;
+  let agent: KeptAgent | undefined;
   let agentFor: Credentials = {};
+  /** How many requests are under way with each; those of credentials of before end with their last one. */
+  const running = new Map<KeptAgent, number>();
   let closed: Error | undefined;
   /** How to end each request under way; they may be on connections of agents that were replaced. */
   const ending = new Set<(error: Error) => void>();
 
-  const agentWith = (credentials: Credentials): HttpAgent | HttpsAgent => {
+  const count = (one: KeptAgent, change: 1 | -1): void => {
+    const left = (running.get(one) ?? 0) + change;
+    if (left > 0) running.set(one, left);
+    else running.delete(one);
+    if (left <= 0 && one !== agent) one.destroy();
+  };
+
+  const agentWith = (credentials: Credentials): KeptAgent => {
     const same = credentials.certificate === agentFor.certificate && credentials.key === agentFor.key;
     if (agent !== undefined && same) return agent;
+    const before = agent;
     const kept = { keepAlive: true, keepAliveMsecs: patience.keepAliveMs, scheduling: 'lifo' as const };
     agentFor = credentials;
-    // Requests under way keep their connections; those of the old agent close when they are idle.
     agent = secure
       ? new HttpsAgent({
           ...kept,
@@ -52,6 +64,7 @@ export function httpTransport(access: ClusterAccess, userAgent: string): HttpTra
           ...(credentials.certificate === undefined ? {} : { cert: credentials.certificate, key: credentials.key }),
         })
       : new HttpAgent(kept);
+    if (before !== undefined && !running.has(before)) before.destroy();
     return agent;
   };
 
@@ -59,7 +72,8 @@ export function httpTransport(access: ClusterAccess, userAgent: string): HttpTra
     async send(given) {
       given.signal?.throwIfAborted();
       if (closed !== undefined) throw closed;
-      const credentials = await access.credentials.current();
+      // To find out what to present may take longer than anybody waits.
+      const credentials = await beforeAbort(given.signal, access.credentials.current());
       if (closed !== undefined) throw closed;
       const headers: Record<string, string | string[]> = {
         'user-agent': userAgent,
@@ -70,8 +84,9 @@ export function httpTransport(access: ClusterAccess, userAgent: string): HttpTra
       };
       return new Promise((resolve, reject) => {
         const silenceMs = given.silenceMs ?? patience.silenceMs;
+        const through = agentWith(credentials);
         const options = {
-          agent: agentWith(credentials),
+          agent: through,
           method: given.method,
           headers,
           ...(given.signal === undefined ? {} : { signal: given.signal }),
@@ -80,12 +95,16 @@ export function httpTransport(access: ClusterAccess, userAgent: string): HttpTra
         let answer: IncomingMessage | undefined;
         const take = (head: IncomingMessage): void => {
           answer = head;
-          resolve(head);
+          resolve({ answer: head, presented: credentials });
         };
         const request = secure ? httpsRequest(url, options, take) : httpRequest(url, options, take);
         const end = (error: Error): void => void (answer ?? request).destroy(error);
         ending.add(end);
-        request.on('close', () => ending.delete(end));
+        count(through, 1);
+        request.on('close', () => {
+          ending.delete(end);
+          count(through, -1);
+        });
         if (Number.isFinite(silenceMs)) {
           request.setTimeout(silenceMs, () => request.destroy(new Error(`the server was silent for ${silenceMs} ms`)));
         }
@@ -98,6 +117,7 @@ export function httpTransport(access: ClusterAccess, userAgent: string): HttpTra
       closed ??= new Error('the client was closed');
       for (const end of ending) end(closed);
       agent?.destroy();
+      for (const one of running.keys()) one.destroy();
       agent = undefined;
     },
   };

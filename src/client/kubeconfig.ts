@@ -22,6 +22,7 @@ interface Cluster {
   readonly 'insecure-skip-tls-verify'?: boolean;
   readonly 'tls-server-name'?: string;
   readonly 'proxy-url'?: string;
+  readonly extensions?: readonly { readonly name?: string; readonly extension?: unknown }[] | null | undefined;
 }
 
 interface User {
@@ -204,7 +205,10 @@ async function accessOf(config: Kubeconfig, options: KubeconfigOptions): Promise
   return {
     ...access,
     headers: user === undefined ? {} : impersonation(user.value),
-    credentials: user === undefined ? fixedCredentials({}) : await credentialsOf(user, access, config, options),
+    credentials:
+      user === undefined
+        ? fixedCredentials({})
+        : await credentialsOf(user, { ...access, extensions: cluster.extensions }, config, options),
   };
 }
 
@@ -224,10 +228,13 @@ async function inlineOrFile(
   }
 }
 
+/** What a cluster has for the plugins of its users: told to those that ask for the cluster (client.authentication.k8s.io). */
+const execExtension = 'client.authentication.k8s.io/exec';
+
 async function credentialsOf(
   { value: user, directory }: Named<User>,
-  cluster: Pick<ClusterAccess, 'server' | 'ca' | 'insecure' | 'serverName'>,
-  config: Kubeconfig,
+  cluster: Pick<ClusterAccess, 'server' | 'ca' | 'insecure' | 'serverName'> & Pick<Cluster, 'extensions'>,
+  kubeconfig: Kubeconfig,
   options: KubeconfigOptions,
 ): Promise<CredentialSource> {
   const tls = await certificateOf(user, directory, options.clock);
@@ -240,18 +247,20 @@ async function credentialsOf(
     return together(tls, fixedCredentials({ authorization: `Basic ${basic}` }));
   }
   if (user.exec) {
+    const config = cluster.extensions?.find(({ name }) => name === execExtension)?.extension;
     const info = {
       server: cluster.server,
       ...(cluster.ca === undefined ? {} : { 'certificate-authority-data': Buffer.from(cluster.ca).toString('base64') }),
       ...(cluster.insecure ? { 'insecure-skip-tls-verify': true } : {}),
       ...(cluster.serverName === undefined ? {} : { 'tls-server-name': cluster.serverName }),
+      ...(config === undefined ? {} : { config }),
     };
     return together(
       tls,
       execCredentials(user.exec, { clock: options.clock, env: options.env, cluster: info, directory }),
     );
   }
-  if (user['auth-provider']) return fromOfficialClient(user['auth-provider'].name ?? '', config, options);
+  if (user['auth-provider']) return fromOfficialClient(user['auth-provider'].name ?? '', kubeconfig, options);
   return tls;
 }
 
@@ -278,7 +287,7 @@ async function certificateOf(user: User, directory: string, clock: Clock): Promi
 /** A source's credentials, with a TLS certificate that stands beside it. */
 const together = (tls: CredentialSource, source: CredentialSource): CredentialSource => ({
   current: async () => ({ ...(await tls.current()), ...(await source.current()) }),
-  refused: () => [tls, source].map((one) => one.refused()).includes(true),
+  refused: (presented) => [tls, source].map((one) => one.refused(presented)).includes(true),
 });
 
 /** Old ways of authentication are left to the official client, which is loaded for them alone. */

@@ -3,19 +3,26 @@ import type { CredentialSource, Credentials } from './cluster-access.js';
 
 const keptMs = 60_000;
 
-/** Credentials in files that somebody renews: read again every minute, and when they were refused. */
+/**
+ * Credentials in files that somebody renews: read again every minute, and when they were refused. As long as they cannot
+ * be read, as in the middle of a renewal, those of before count; `first` are some that were read just now, `otherwise`
+ * those that count before any could be.
+ */
 export function reread(
-  read: (before: Credentials | undefined) => Promise<Credentials>,
+  read: () => Promise<Credentials>,
   clock: Clock,
-  first?: Credentials,
+  { first, otherwise }: { readonly first?: Credentials; readonly otherwise?: Credentials | undefined } = {},
 ): CredentialSource {
-  let known = first;
-  let until = first === undefined ? 0 : clock.monotonic() + keptMs;
+  let known = first ?? otherwise;
+  let until = first === undefined ? Number.NEGATIVE_INFINITY : clock.monotonic() + keptMs;
   return {
     async current() {
-      if (known === undefined || clock.monotonic() >= until) {
-        known = await read(known);
+      if (known !== undefined && clock.monotonic() < until) return known;
+      try {
+        known = await read();
         until = clock.monotonic() + keptMs;
+      } catch (error) {
+        if (known === undefined) throw error;
       }
       return known;
     },

@@ -3,12 +3,19 @@ import type { Clock } from '../runtime/clock.js';
 import { AccessError, type CredentialSource } from './cluster-access.js';
 import { reread } from './reread.js';
 
-/** A token in a file that somebody renews. Where it cannot be read the other token counts, if there is one. */
+/** A token in a file that somebody renews. Until it can be read the other token counts, if there is one. */
 export const tokenFile = (path: string, clock: Clock, other?: string): CredentialSource =>
-  reread(async () => {
-    const token = await readFile(path, 'utf8').catch((cause: unknown) => {
-      if (other) return other;
-      throw new AccessError(`cannot read the token in ${path}`, { cause });
-    });
-    return { authorization: `Bearer ${token.trim()}` };
-  }, clock);
+  reread(
+    async () => {
+      const token = await readFile(path, 'utf8').catch((cause: unknown) => {
+        throw new AccessError(`cannot read the token in ${path}`, { cause });
+      });
+      // Caught while it is being written.
+      if (token.trim() === '') throw new AccessError(`there is no token in ${path}`);
+      return bearer(token.trim());
+    },
+    clock,
+    { otherwise: other ? bearer(other) : undefined },
+  );
+
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });

@@ -33,5 +33,20 @@ export async function within<T>(
   }
 }
 
+/** The outcome of some work that cannot be broken off, or the signal's reason if that comes first. */
+export async function beforeAbort<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
+  if (signal === undefined) return work;
+  signal.throwIfAborted();
+  const over = new AbortController();
+  const aborted = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true, signal: over.signal });
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    over.abort(noLongerNeeded);
+  }
+}
+
 const rejection = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }));

@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -103,8 +103,29 @@ current-context: x
     await clock.advance(60_000);
     expect(await credentials.current()).toEqual({ authorization: 'Bearer two' });
     await writeFile(path, 'three');
-    expect(credentials.refused()).toBe(true);
+    expect(credentials.refused({})).toBe(true);
     expect(await credentials.current()).toEqual({ authorization: 'Bearer three' });
+  });
+
+  test('goes on with the token it has while the file is empty or away', async () => {
+    const path = await file('renewed', 'one');
+    const { credentials } = await read(config({ tokenFile: 'renewed' }));
+    expect(await credentials.current()).toEqual({ authorization: 'Bearer one' });
+    await writeFile(path, '\n');
+    await clock.advance(60_000);
+    expect(await credentials.current()).toEqual({ authorization: 'Bearer one' });
+    await rm(path);
+    expect(await credentials.current()).toEqual({ authorization: 'Bearer one' });
+    await writeFile(path, 'two');
+    expect(await credentials.current()).toEqual({ authorization: 'Bearer two' });
+  });
+
+  test.each([
+    ['that is not there', undefined, /cannot read the token/],
+    ['that is empty', ' \n', /there is no token/],
+  ])('a token file %s is an error as long as there was none', async (name, text, message) => {
+    if (text !== undefined) await file(name, text);
+    await expect(credentialsOf({ tokenFile: name })).rejects.toThrow(message);
   });
 
   test('takes the token in a file before the one beside it, unless there is no such file', async () => {
@@ -133,7 +154,7 @@ current-context: x
     expect(await credentials.current()).toEqual(two);
     await write('crt', three.certificate);
     await write('key', three.key);
-    expect(credentials.refused()).toBe(true);
+    expect(credentials.refused(two)).toBe(true);
     expect(await credentials.current()).toEqual(three);
     await rm(join(directory, 'client.crt'));
     await clock.advance(60_000);
@@ -201,7 +222,6 @@ describe('an exec plugin', () => {
     );
     const { credentials } = await read(text);
     const runs = async (): Promise<readonly string[]> => {
-      const { readFile } = await import('node:fs/promises');
       return (await readFile(log, 'utf8')).trim().split('\n');
     };
     const both = await Promise.all([credentials.current(), credentials.current()]);
@@ -210,12 +230,32 @@ describe('an exec plugin', () => {
     expect(await runs()).toEqual([
       '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","spec":{"interactive":false,"cluster":{"server":"https://h:1"}}} own argument',
     ]);
-    credentials.refused();
+    // What another call presented before counts no more.
+    credentials.refused({ authorization: 'Bearer old' });
+    await credentials.current();
+    expect((await runs()).length).toBe(1);
+    credentials.refused({ authorization: 'Bearer t' });
     await credentials.current();
     expect((await runs()).length).toBe(2);
     await clock.advance(51_000);
     await credentials.current();
     expect((await runs()).length).toBe(3);
+  });
+
+  test('is told what its cluster has for it, runs where its caller does, and is not waited for to ask questions', async () => {
+    const log = join(directory, 'told');
+    const body = `read answer; echo "$KUBERNETES_EXEC_INFO $answer" > ${log}; pwd >> ${log}\n${answer('{"token":"t"}')}`;
+    const text = JSON.parse(await plugin(body, { provideClusterInfo: true, interactiveMode: 'IfAvailable' }));
+    const [{ cluster }] = text.clusters;
+    cluster.extensions = [
+      { name: 'other', extension: { audience: 'you' } },
+      { name: 'client.authentication.k8s.io/exec', extension: { audience: 'me' } },
+    ];
+    const { credentials } = await read(JSON.stringify(text));
+    expect(await credentials.current()).toEqual({ authorization: 'Bearer t' });
+    const [info = '', where] = (await readFile(log, 'utf8')).split('\n');
+    expect(JSON.parse(info).spec.cluster.config).toEqual({ audience: 'me' });
+    expect(where).toBe(process.cwd());
   });
 
   test('may answer a certificate', async () => {

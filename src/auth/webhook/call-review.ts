@@ -56,7 +56,8 @@ async function once(
 ): Promise<Readonly<Record<string, unknown>>> {
   const headers = { 'content-type': 'application/json', accept: 'application/json' };
   const signal = AbortSignal.timeout(patienceMs);
-  const response = await transport.send({ method: 'POST', path: '', headers, body, signal }).catch((error: unknown) => {
+  const request = { method: 'POST', path: '', headers, body, signal };
+  const { answer: response } = await transport.send(request).catch((error: unknown) => {
     if (isReset(error)) throw new PassingFailure(`webhook call failed: ${error.message}`, { cause: error });
     throw error;
   });

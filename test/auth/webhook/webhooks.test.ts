@@ -23,16 +23,19 @@ beforeEach(() => {
 });
 
 const transport = {
-  async send(request: HttpRequest): Promise<IncomingMessage> {
+  async send(request: HttpRequest) {
     asked.push(request);
     const answer = answers.length > 1 ? answers.shift() : answers[0];
     if (answer instanceof Error) throw answer;
     const [statusCode, body] = typeof answer === 'number' ? [answer, 'oops'] : [201, JSON.stringify(answer)];
-    return Object.assign(Readable.from([Buffer.from(body)]), { statusCode, headers: {} }) as IncomingMessage;
+    const response = Object.assign(Readable.from([Buffer.from(body)]), { statusCode, headers: {} }) as IncomingMessage;
+    return { answer: response, presented: {} };
   },
 };
-const refusing = async (request: HttpRequest): Promise<IncomingMessage> =>
-  Object.assign(await transport.send(request), { statusCode: 403 });
+const refusing = async (request: HttpRequest) => {
+  const { answer, presented } = await transport.send(request);
+  return { answer: Object.assign(answer, { statusCode: 403 }), presented };
+};
 const called: string[] = [];
 const call = () =>
   callReview({ transport, clock, called: (result, milliseconds) => called.push(`${result} after ${milliseconds} ms`) });
