@@ -36,9 +36,13 @@ function resourceUntil<T extends ApiObject>(signal: AbortSignal, resource: Resou
     get: (...given) => call(() => resource.get(...given)),
     list: (...given) => call(() => resource.list(...given)),
     watch: (...given) =>
-      new Observable((subscriber) =>
-        signal.aborted ? subscriber.error(signal.reason) : resource.watch(...given).subscribe(subscriber),
-      ),
+      new Observable((subscriber) => {
+        const end = (): void => subscriber.error(signal.reason);
+        if (signal.aborted) return end();
+        signal.addEventListener('abort', end, { once: true });
+        subscriber.add(() => signal.removeEventListener('abort', end));
+        return resource.watch(...given).subscribe(subscriber);
+      }),
     create: (...given) => call(() => resource.create(...given)),
     update: (...given) => call(() => resource.update(...given)),
     patch: (...given) => call(() => resource.patch(...given)),

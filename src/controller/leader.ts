@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { hostname } from 'node:os';
-import { isReason } from '../api/errors.js';
+import { ApiError, isReason } from '../api/errors.js';
 import { type Lease, type LeaseSpec, Leases } from '../api/kinds/lease.js';
 import { groupVersion } from '../api/object.js';
 import { microTimestamp } from '../api/time.js';
-import type { ResourceClient } from '../client/client.js';
+import type { Client, ResourceClient } from '../client/client.js';
+import { endingWith } from '../client/ending.js';
+import { within } from '../runtime/abort.js';
 import type { Clock } from '../runtime/clock.js';
 import { clientUntil, lastingClient } from './client-until.js';
 import type { ReconcileContext, Runnable } from './controller.js';
@@ -22,7 +24,7 @@ export interface LeaderOptions {
   readonly renewDeadlineMs?: number;
   /** Between tries; up to 1.2 times as long by jitter. Default 2 s. */
   readonly retryMs?: number;
-  /** How long to wait for what ran to stop. Default 30 s. */
+  /** How long to wait for what ran to stop. Default 20 s, so that a manager that waits 30 s sees the end of it. */
   readonly graceMs?: number;
   readonly random?: () => number;
 }
@@ -56,19 +58,21 @@ export function whileLeading(options: LeaderOptions, ...runnables: readonly Runn
 
 type Settings = LeaderOptions & Required<Pick<LeaderOptions, 'leaseMs' | 'renewDeadlineMs' | 'retryMs'>>;
 
+/** So long the lease is tried to be given back. */
+const releaseMs = 5_000;
+
 class Candidate {
   readonly #options: Settings;
   readonly #context: ReconcileContext;
-  readonly #leases: ResourceClient<Lease>;
   readonly #identity: string;
+  /** A lease that was asked for, of which nobody heard whether we have it. */
+  #mayHold = false;
   /** The lease as last seen, and when by the monotonic clock it was last seen to change. */
   #seen: { readonly lease: Lease; readonly at: number } | undefined;
 
   constructor(options: Settings, context: ReconcileContext) {
     this.#options = options;
     this.#context = context;
-    // The lease is given back when everything else has ended.
-    this.#leases = lastingClient(context.client).resource(Leases);
     this.#identity = options.identity ?? `${hostname()}_${randomUUID()}`;
   }
 
@@ -81,7 +85,7 @@ class Candidate {
     while (!signal.aborted && !holds) {
       heldSince = this.#context.clock.monotonic();
       // A lease that took too long to get may be another's already.
-      holds = (await this.#tryHold()) && this.#leftMs(heldSince) > 0;
+      holds = (await this.#tryHold(this.#context.client)) && this.#leftMs(heldSince) > 0;
       if (holds) break;
       const holder = this.#seen?.lease.spec?.holderIdentity;
       const isNews = holder && holder !== this.#identity && holder !== waitsFor;
@@ -89,7 +93,7 @@ class Candidate {
       waitsFor = holder;
       await this.#pause();
     }
-    if (signal.aborted) return holds ? this.#release() : undefined;
+    if (signal.aborted) return holds || this.#mayHold ? this.#release() : undefined;
     log.info({ lease: this.#options.lease, identity: this.#identity }, 'became leader');
 
     const stop = new AbortController();
@@ -107,13 +111,13 @@ class Candidate {
         running.delete(runnable);
       }
     });
-    const renewal = this.#renew(stop.signal, heldSince).finally(abort);
+    const renewal = this.#renew(client, stop.signal, heldSince).finally(abort);
     // What failed is told when all have ended.
     await Promise.race([Promise.all(work), renewal]).catch(() => {});
     const wasTold = signal.aborted;
     abort();
     const { clock } = this.#context;
-    const { graceMs = 30_000 } = this.#options;
+    const { graceMs = 20_000 } = this.#options;
     const worked = await orFalseAfter(clock, graceMs, Promise.allSettled(work));
     signal.removeEventListener('abort', abort);
     await renewal;
@@ -129,7 +133,7 @@ class Candidate {
    * Resolves when told to stop. Others may count from the moment the server wrote the lease, which is no sooner than it
    * was asked to: so do we.
    */
-  async #renew(signal: AbortSignal, heldSince: number): Promise<void> {
+  async #renew(client: Client, signal: AbortSignal, heldSince: number): Promise<void> {
     const { clock, log } = this.#context;
     let renewedAt = heldSince;
     while (!signal.aborted) {
@@ -138,7 +142,8 @@ class Candidate {
       const askedAt = clock.monotonic();
       const leftMs = this.#leftMs(renewedAt);
       // A server that does not answer must not keep us leading beyond the deadline.
-      if (leftMs > 0 && (await orFalseAfter(clock, leftMs, this.#tryHold()))) renewedAt = askedAt;
+      if (leftMs > 0 && (await orFalseAfter(clock, leftMs, this.#tryHold(client)))) renewedAt = askedAt;
+      if (signal.aborted) return;
       if (this.#leftMs(renewedAt) <= 0) {
         log.error({ lease: this.#options.lease, identity: this.#identity }, 'stopped leading');
         throw new LeadershipLost(`the lease ${this.#options.lease.name} could not be renewed`);
@@ -157,25 +162,25 @@ class Candidate {
   }
 
   /** Takes or renews the lease; false if somebody else has it or the server could not be asked. */
-  async #tryHold(): Promise<boolean> {
+  async #tryHold(client: Client): Promise<boolean> {
     try {
-      return await this.#hold();
+      return await this.#hold(client.resource(Leases));
     } catch (error) {
-      const expected = isReason(error, 'Conflict') || isReason(error, 'AlreadyExists');
+      const expected = this.#context.signal.aborted || isReason(error, 'Conflict') || isReason(error, 'AlreadyExists');
       this.#context.log[expected ? 'debug' : 'warn']({ err: error }, 'could not take the lease');
       return false;
     }
   }
 
-  async #hold(): Promise<boolean> {
+  async #hold(leases: ResourceClient<Lease>): Promise<boolean> {
     const { clock } = this.#context;
     const { lease: key, leaseMs } = this.#options;
-    const found = await this.#leases.get(key);
+    const found = await leases.get(key);
     // Not before the answer: what it tells may be as young as that.
     const at = clock.monotonic();
     const now = clock.now();
     if (found === undefined) {
-      this.#note(await this.#leases.create(this.#newLease(now)), at);
+      await this.#write(() => leases.create(this.#newLease(now)), at);
       return true;
     }
     if (found.metadata.resourceVersion !== this.#seen?.lease.metadata.resourceVersion) this.#note(found, at);
@@ -190,8 +195,17 @@ class Candidate {
       renewTime: microTimestamp(now),
       ...(ours ? {} : { acquireTime: microTimestamp(now), leaseTransitions: (spec.leaseTransitions ?? 0) + 1 }),
     };
-    this.#note(await this.#leases.update({ ...found, spec: next }), at);
+    await this.#write(() => leases.update({ ...found, spec: next }), at);
     return true;
+  }
+
+  async #write(ask: () => Promise<Lease>, at: number): Promise<void> {
+    this.#mayHold = true;
+    const lease = await ask().catch((error: unknown) => {
+      if (error instanceof ApiError) this.#mayHold = false;
+      throw error;
+    });
+    this.#seen = { lease, at };
   }
 
   #note(lease: Lease, at: number): void {
@@ -214,17 +228,25 @@ class Candidate {
     };
   }
 
-  /** Lets the next one lead without waiting. */
+  /** Lets the next one lead without waiting; it waits out the lease where the server does not answer. */
   async #release(): Promise<void> {
-    const found = await this.#leases.get(this.#options.lease).catch(() => undefined);
+    const { clock, log, client } = this.#context;
+    try {
+      // When everything else has ended.
+      await within({ clock, milliseconds: releaseMs, signals: [] }, (signal) =>
+        this.#giveBack(endingWith(signal, lastingClient(client)).resource(Leases)),
+      );
+    } catch (error) {
+      log.warn({ err: error }, 'could not give back the lease');
+    }
+  }
+
+  async #giveBack(leases: ResourceClient<Lease>): Promise<void> {
+    const found = await leases.get(this.#options.lease);
     if (found?.spec?.holderIdentity !== this.#identity) return;
     const now = microTimestamp(this.#context.clock.now());
     const spec = { ...found.spec, holderIdentity: '', leaseDurationSeconds: 1, acquireTime: now, renewTime: now };
-    try {
-      await this.#leases.update({ ...found, spec });
-    } catch (error) {
-      this.#context.log.warn({ err: error }, 'could not give back the lease');
-    }
+    await leases.update({ ...found, spec });
   }
 }
 

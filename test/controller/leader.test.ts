@@ -1,7 +1,8 @@
 import { describe, expect, test, vi } from 'vitest';
 import { serviceUnavailable } from '../../src/api/errors.js';
 import { type Lease, Leases } from '../../src/api/kinds/lease.js';
-import type { ResourceClient } from '../../src/client/client.js';
+import type { Client, ResourceClient } from '../../src/client/client.js';
+import { endingBy } from '../../src/client/ending.js';
 import type { Runnable } from '../../src/controller/controller.js';
 import { type LeaderOptions, LeadershipLost, whileLeading } from '../../src/controller/leader.js';
 import { createManager, RunnablesLeftBehind } from '../../src/controller/manager.js';
@@ -9,7 +10,6 @@ import { type Clock, systemClock } from '../../src/runtime/clock.js';
 import { type Logger, silentLogger } from '../../src/runtime/logger.js';
 import { FakeClock, settled } from '../../src/testing/fake-clock.js';
 import { FakeClient } from '../fake-client.js';
-import { SetBackClock } from '../set-back.js';
 
 const key = { namespace: 'kube-system', name: 'lock' };
 
@@ -24,7 +24,8 @@ interface Own {
   readonly log?: Logger;
 }
 
-function world<C extends Clock = FakeClock>(clock: C = new FakeClock() as Clock as C) {
+function world() {
+  const clock = new FakeClock();
   const client = new FakeClient(clock);
   const leading = new Set<string>();
   /** Who began to lead while another did. */
@@ -225,12 +226,12 @@ describe('leader election', () => {
   });
 
   test.each([3_600_000, 7_000])('nor does a clock that is set back by %i ms', async (milliseconds) => {
-    const { clock, client, leading, candidate } = world(new SetBackClock());
+    const { clock, client, leading, candidate } = world();
     const a = candidate('a');
     await settled();
     client.fail = () => serviceUnavailable('gone');
     await clock.advance(8_500);
-    clock.setBack(milliseconds);
+    clock.set(clock.now() - milliseconds);
     await clock.advance(1_499);
     expect([...leading]).toEqual(['a']);
     await clock.advance(1);
@@ -379,6 +380,42 @@ describe('leader election', () => {
     expect(await lease()).toMatchObject({ holderIdentity: 'a' });
   });
 
+  test.each([
+    ['a candidate', 0],
+    ['a leader', 5_000],
+  ])('%s whose server does not answer stops when it is told to, within %i ms', async (who, withinMs) => {
+    const { clock, client } = world();
+    let isSilent = who === 'a candidate';
+    const until = (signal: AbortSignal): Client => {
+      const silent = new Promise<never>((_, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+      });
+      silent.catch(() => {});
+      const leases = client.resource(Leases);
+      const get: typeof leases.get = (at) => (isSilent ? silent : leases.get(at));
+      const ending = { discover: () => client.discover(), resource: () => ({ ...leases, get }) as never };
+      return endingBy(ending, (other) => until(AbortSignal.any([signal, other])));
+    };
+    const stop = new AbortController();
+    const leader = whileLeading(
+      { lease: key, random: () => 0 },
+      { name: 'work', run: async ({ signal }) => systemClock.sleep(Number.POSITIVE_INFINITY, signal) },
+    );
+    let isOver = false;
+    const running = createManager({ client: until(new AbortController().signal), clock })
+      .add(leader)
+      .run(stop.signal);
+    void running.then(() => {
+      isOver = true;
+    });
+    await settled();
+    isSilent = true;
+    await clock.advance(2_500);
+    stop.abort();
+    await clock.advance(withinMs);
+    expect(isOver).toBe(true);
+  });
+
   test('one that lost the lease says so although something of it will not stop', async () => {
     const { clock, candidate } = world();
     const { through, cut } = cable();
@@ -422,7 +459,7 @@ describe('leader election', () => {
         throw new Error('not well');
       },
     };
-    const a = candidate('a', { also: [failing, busy(clock)] });
+    const a = candidate('a', { options: { graceMs: 30_000 }, also: [failing, busy(clock)] });
     await settled();
     a.stop();
     await clock.advance(19_999);

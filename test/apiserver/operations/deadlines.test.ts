@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import { Deadlines, requestTimeout } from '../../../src/apiserver/operations/deadlines.js';
 import { queryOf } from '../../../src/http/route.js';
 import { FakeClock } from '../../../src/testing/fake-clock.js';
-import { SetBackClock } from '../../set-back.js';
 
 describe('the time of a request', () => {
   test.each([
@@ -67,10 +66,10 @@ describe('waiting ends', () => {
   });
 
   test('also when the clock is set back', async () => {
-    const clock = new SetBackClock();
+    const clock = new FakeClock();
     const waiting = outcome(new Deadlines(clock, 60_000, new AbortController().signal).within(60_000, never(), late));
     await clock.advance(30_000);
-    clock.setBack(3_600_000);
+    clock.set(clock.now() - 3_600_000);
     await clock.advance(90_000);
     expect(waiting.value).toBe('late');
   });

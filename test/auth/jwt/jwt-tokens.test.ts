@@ -8,7 +8,6 @@ import type { JwtIssuer } from '../../../src/auth/jwt/jwt-issuer.js';
 import { jwtTokens } from '../../../src/auth/jwt/jwt-tokens.js';
 import { silentLogger } from '../../../src/runtime/logger.js';
 import { FakeClock } from '../../../src/testing/fake-clock.js';
-import { SetBackClock } from '../../set-back.js';
 import { IssuerServer, issuerUrl, jwtIssuer, testKey, testToken } from './issuer.js';
 
 const key = testKey('ES256');
@@ -402,11 +401,11 @@ describe('keys', () => {
   });
 
   test('age and are asked for as time goes by, also when the time of day is set back', async () => {
-    const back = new SetBackClock();
+    const back = new FakeClock();
     const tokens = jwtTokens(jwtIssuer(), { ...partsFor(jwtIssuer()), clock: back });
     const withdrawn = testToken({ ...claims, uid: 'u', exp: now + 100_000 }, key);
     await tokens.authenticateToken(withdrawn, []);
-    back.setBack(86_400_000);
+    back.set(back.now() - 86_400_000);
     const next = testKey('ES256', 'next');
     server.keys = [next.jwk];
     await back.advance(10_000);
