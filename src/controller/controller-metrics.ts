@@ -7,9 +7,12 @@ export type ReconcileOutcome = 'done' | 'requeue' | 'retry' | 'terminal';
 export interface ControllerMetrics {
   /** `error`: why it ended badly. */
   reconciled(controller: string, outcome: ReconcileOutcome, seconds: number, error?: unknown): void;
+  /** So many keys wait for a worker. */
   queueDepth(controller: string, depth: number): void;
-  /** A key was put into the queue, or was there already. */
+  /** A key waits for a worker that did not. */
   added?(controller: string): void;
+  /** A key is to wait for a worker later: after a failure, or when its time has come. */
+  delayed?(controller: string): void;
   /** A key had waited so long for a worker. */
   waited?(controller: string, seconds: number): void;
   /** A worker took a key, `age` seconds ago. Answers whom to tell that it is done with it. */
@@ -49,7 +52,11 @@ export function controllerMetrics(metrics: Metrics): ControllerMetrics {
   const queue = ['controller', 'name'] as const;
   const depth = metrics.gauge({ name: 'workqueue_depth', help: 'Keys that wait for a worker.', labels: queue });
   const adds = metrics.counter({ name: 'workqueue_adds_total', help: 'Keys put into the queue.', labels: queue });
-  const retries = metrics.counter({ name: 'workqueue_retries_total', help: 'Keys put back.', labels: queue });
+  const retries = metrics.counter({
+    name: 'workqueue_retries_total',
+    help: 'Keys that are to wait later.',
+    labels: queue,
+  });
   const buckets = exponentialBuckets(1e-8, 10, 10);
   const waits = metrics.histogram({
     name: 'workqueue_queue_duration_seconds',
@@ -93,10 +100,10 @@ export function controllerMetrics(metrics: Metrics): ControllerMetrics {
       if (outcome === 'terminal') terminal.add({ controller });
       time.observe({ controller }, seconds);
       works.observe({ controller, name: controller }, seconds);
-      if (outcome === 'retry') retries.add({ controller, name: controller });
     },
     queueDepth: (controller, value) => depth.set({ controller, name: controller }, value),
     added: (controller) => adds.add({ controller, name: controller }),
+    delayed: (controller) => retries.add({ controller, name: controller }),
     waited: (controller, seconds) => waits.observe({ controller, name: controller }, seconds),
     took(controller, age) {
       const taken = ages.get(controller) ?? new Set();

@@ -28,6 +28,8 @@ export interface ControllerSpec<T extends ApiObject, S extends readonly ApiObjec
   /** Stands in log lines and metrics. */
   readonly name: string;
   readonly for: ResourceType<T>;
+  /** Only what is in this namespace is watched and worked on: a Role there is right enough. */
+  readonly namespace?: string;
   /**
    * Narrows what is watched and worked on, e.g. `spec.signerName=example.com/ci`. A field that does not stand in the object
    * where its name says costs a list of that one object for each reconcile.
@@ -60,11 +62,14 @@ export interface ControllerSpec<T extends ApiObject, S extends readonly ApiObjec
 export interface Trigger<S extends ApiObject> {
   readonly on: ResourceType<S>;
   /** Narrows what is watched. */
+  readonly namespace?: string;
   readonly fieldSelector?: string;
   readonly labelSelector?: string;
   /**
    * Whom an object in this state concerns. Asked about the state before a change and about the one after it, in the order
-   * of changes; about the last known one if it was deleted. Asked again if it fails.
+   * of changes; about the last known one if it was deleted. Asked again if it fails, unless with TerminalError; where that
+   * has gone on for hundreds of states, all objects of the controller are looked at instead. A key under which there can be
+   * no object (`a/b`) is one of none.
    */
   keys(changed: S, client: Client): Promise<readonly ObjectKey[]>;
 }

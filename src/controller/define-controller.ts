@@ -1,4 +1,5 @@
 import { isReason } from '../api/errors.js';
+import { canBeLookedUp } from '../api/looked-up.js';
 import { type ApiObject, keyOf, keyText, type ObjectKey } from '../api/object.js';
 import { type ObjectCache, openObjectCache } from '../client/object-cache.js';
 import { Ahead } from './ahead.js';
@@ -18,17 +19,30 @@ import { createWorkQueue } from './work-queue.js';
  * The loop under every controller: changes put keys into a queue, a worker takes a key, reads the object fresh and
  * hands it to `reconcile`. Reading fresh means that a reconcile never acts on what a cache has not yet heard of. An object
  * that is not selected is none of the controller's, like one that is gone. Throws BadRequest if a selector of it or
- * of a trigger cannot be read.
+ * of a trigger cannot be read, Error if a number is none.
  */
 export function defineController<T extends ApiObject, const S extends readonly ApiObject[] = readonly ApiObject[]>(
   spec: ControllerSpec<T, S>,
 ): Runnable {
   const read = selectedReader<T>(spec);
+  checkNumbers(spec);
   for (const trigger of spec.alsoOn ?? []) readSelectors(trigger);
   return {
     name: spec.name,
     run: (context) => runController(spec, read, { ...context, log: context.log.child({ controller: spec.name }) }),
   };
+}
+
+function checkNumbers({
+  name,
+  concurrency = 1,
+  backoff,
+}: Pick<ControllerSpec<ApiObject>, 'name' | 'concurrency' | 'backoff'>): void {
+  if (!(Number.isSafeInteger(concurrency) && concurrency >= 1))
+    throw new Error(`controller ${name}: concurrency must be a whole number from 1 on, not ${concurrency}`);
+  for (const [what, value] of Object.entries(backoff ?? {}))
+    if (!(Number.isFinite(value) && value > 0))
+      throw new Error(`controller ${name}: backoff.${what} must be a number above 0, not ${value}`);
 }
 
 type Wake = (key: ObjectKey, cause: string, delayMs?: number) => void;
@@ -100,7 +114,8 @@ async function runController<T extends ApiObject>(
     const id = keyText(key);
     const noticed = goneAt(id);
     let isServed = true;
-    const object = await read(client.resource(spec.for), key).catch((error: unknown) => {
+    const found = canBeLookedUp(key) ? read(client.resource(spec.for), key) : Promise.resolve(undefined);
+    const object = await found.catch((error: unknown) => {
       // Served no more, as when its definition went: what the cache has none of either is gone.
       if (!isReason(error, 'NotFound') || known?.get(key) !== undefined) throw error;
       isServed = false;
@@ -135,7 +150,11 @@ function soonest(results: readonly ReconcileResult[]): ReconcileResult {
 
 /** One object in two states, and not another of its name. */
 const isSame = (a: ApiObject, b: ApiObject | undefined): boolean => a.metadata.uid === b?.metadata.uid;
-const selectorsOf = ({ labelSelector, fieldSelector }: Selectors) => ({ labelSelector, fieldSelector });
+const selectorsOf = ({ namespace, labelSelector, fieldSelector }: Selectors) => ({
+  namespace,
+  labelSelector,
+  fieldSelector,
+});
 const watching = ({ signal, clock, log }: ReconcileContext) => ({ signal, clock, log });
 
 /**
@@ -152,8 +171,8 @@ function delayOf<T extends ApiObject>(spec: ControllerSpec<T>, object: T, now: n
   }
 }
 
-/** States of one object that are asked about again after `keys` failed for them: trouble may last, memory may not grow. */
-const statesKept = 20;
+/** So many states may wait to be asked about while `keys` fails: trouble may last, memory may not grow. */
+const statesKept = 500;
 
 /**
  * Turns changes of another type into keys of ours. The state before a change is asked about as well as the one after it:
@@ -165,8 +184,15 @@ async function runTrigger<T extends ApiObject>(
   ours: { readonly cache: ObjectCache<T>; readonly spec: ControllerSpec<T>; readonly wake: Wake },
 ): Promise<void> {
   const { client, clock, log, signal } = context;
+  const { kind } = trigger.on;
   /** States that are still to be asked about, oldest first. */
   const waiting = new Map<string, readonly ApiObject[]>();
+  let count = 0;
+  const put = (id: string, states: readonly ApiObject[]): void => {
+    count += states.length - (waiting.get(id)?.length ?? 0);
+    if (states.length > 0) waiting.set(id, states);
+    else waiting.delete(id);
+  };
   const queue = createWorkQueue<ObjectKey>({ clock, identity: keyText });
   const cache: ObjectCache<ApiObject> = isSameWatch(trigger, ours.spec)
     ? ours.cache
@@ -175,29 +201,38 @@ async function runTrigger<T extends ApiObject>(
     const id = keyText(keyOf(object));
     const states = waiting.get(id) ?? [];
     const isNew = previous !== undefined && previous !== object && previous !== states.at(-1);
-    waiting.set(id, [...states, ...(isNew ? [previous] : []), object]);
+    put(id, [...states, ...(isNew ? [previous] : []), object]);
     queue.add(keyOf(object));
   });
   signal.addEventListener('abort', () => queue.shutDown(), { once: true });
   await drain(queue, signal, async (lease) => {
     const id = keyText(lease.key);
     const states = waiting.get(id) ?? [];
-    waiting.delete(id);
+    put(id, []);
     const failed: ApiObject[] = [];
     let trouble: unknown;
     for (const state of states) {
       try {
-        for (const key of await trigger.keys(state, client)) ours.wake(key, `${trigger.on.kind} ${id}`);
+        for (const key of await trigger.keys(state, client)) ours.wake(key, `${kind} ${id}`);
       } catch (error) {
-        failed.push(state);
-        trouble = error;
+        if (error instanceof TerminalError) {
+          log.error({ object: id, kind, err: error }, 'gave up to tell whom a change concerns');
+        } else {
+          failed.push(state);
+          trouble = error;
+        }
       }
     }
     if (failed.length === 0) return lease.settle('done');
-    waiting.set(id, [...failed.slice(-statesKept), ...(waiting.get(id) ?? [])]);
-    const fields = { object: id, kind: trigger.on.kind, err: trouble };
-    log[signal.aborted ? 'debug' : 'warn'](fields, 'could not tell whom a change concerns');
-    lease.settle('retry');
+    log[signal.aborted ? 'debug' : 'warn']({ object: id, kind, err: trouble }, 'could not tell whom a change concerns');
+    put(id, [...failed, ...(waiting.get(id) ?? [])]);
+    if (count > statesKept) {
+      waiting.clear();
+      count = 0;
+      log.warn({ kind }, 'could not tell whom so many changes concern: all are looked at');
+      for (const object of ours.cache.list()) ours.wake(keyOf(object), kind);
+    }
+    lease.settle(waiting.has(id) ? 'retry' : 'done');
   });
 }
 
@@ -205,5 +240,6 @@ const isSameWatch = <T extends ApiObject>(trigger: Trigger<ApiObject>, spec: Con
   trigger.on.group === spec.for.group &&
   trigger.on.version === spec.for.version &&
   trigger.on.plural === spec.for.plural &&
+  trigger.namespace === spec.namespace &&
   trigger.fieldSelector === spec.fieldSelector &&
   trigger.labelSelector === spec.labelSelector;

@@ -23,19 +23,31 @@ export async function runKeys<K>(work: KeyedWork<K>, context: ReconcileContext):
   const { clock, log, signal, metrics } = context;
   if (signal.aborted) return;
   const { identity, name } = work;
-  const queue = createWorkQueue<K>({ clock, identity, backoff: defaultBackoff(clock, work.backoff) });
-  /** Why keys wait, and since when. */
-  const causes = new Map<string, { readonly cause: string; readonly since: number }>();
+  const queue = createWorkQueue<K>({
+    clock,
+    identity,
+    backoff: defaultBackoff(clock, work.backoff),
+    events: metrics && {
+      added(wanted) {
+        metrics.added?.(name);
+        metrics.queueDepth(name, wanted);
+      },
+      taken(wanted, waitedMs) {
+        metrics.queueDepth(name, wanted);
+        metrics.waited?.(name, waitedMs / 1_000);
+      },
+      delayed: () => metrics.delayed?.(name),
+    },
+  });
+  /** Why keys wait. */
+  const causes = new Map<string, string>();
 
   const doOne = async (lease: Lease<K>): Promise<void> => {
     const { key, attempt } = lease;
     const object = identity(key);
-    const woken = causes.get(object);
-    const cause = woken?.cause ?? (attempt > 1 ? 'retry' : 'requeue');
+    const cause = causes.get(object) ?? (attempt > 1 ? 'retry' : 'requeue');
     causes.delete(object);
-    metrics?.queueDepth(name, queue.depth);
     const startedAt = clock.monotonic();
-    if (woken !== undefined) metrics?.waited?.(name, (startedAt - woken.since) / 1_000);
     const done = metrics?.took?.(name, () => (clock.monotonic() - startedAt) / 1_000);
     const report = (result: ReconcileOutcome, err?: unknown): void => {
       const tookMs = clock.monotonic() - startedAt;
@@ -73,12 +85,10 @@ export async function runKeys<K>(work: KeyedWork<K>, context: ReconcileContext):
       return;
     }
     const object = identity(key);
-    if (!causes.has(object)) causes.set(object, { cause, since: clock.monotonic() });
+    if (!causes.has(object)) causes.set(object, cause);
     queue.add(key);
-    metrics?.added?.(name);
-    metrics?.queueDepth(name, queue.depth);
   });
-  await Promise.all(Array.from({ length: Math.max(1, work.concurrency ?? 1) }, () => drain(queue, signal, doOne)));
+  await Promise.all(Array.from({ length: work.concurrency ?? 1 }, () => drain(queue, signal, doOne)));
 }
 
 /** A time that is none would be due at once, again and again. */

@@ -3,6 +3,7 @@ import { escapeFieldValue, type FieldRequirement, parseFieldSelector, parseLabel
 import type { ResourceClient } from '../client/client.js';
 
 export interface Selectors {
+  readonly namespace?: string;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
 }
@@ -25,9 +26,10 @@ export type SelectedReader<T extends ApiObject> = (
  * it is asked for a list of that one object. Throws BadRequest if a selector cannot be read.
  */
 export function selectedReader<T extends ApiObject>(selectors: Selectors): SelectedReader<T> {
-  const { labelSelector } = selectors;
+  const { namespace, labelSelector } = selectors;
   const { labels, fields } = readSelectors(selectors);
   return async (resource, key) => {
+    if (namespace !== undefined && key.namespace !== namespace) return undefined;
     const object = await resource.get(key);
     if (object === undefined || !labels.matches(object.metadata.labels)) return undefined;
     const read = (field: string): string | undefined => fieldText(object, field);

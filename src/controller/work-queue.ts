@@ -30,6 +30,17 @@ export interface WorkQueueOptions<K> {
   /** Keys of the same text are the same key. */
   readonly identity: (key: K) => string;
   readonly backoff?: Backoff;
+  readonly events?: QueueEvents | undefined;
+}
+
+/** What a queue tells of itself, for metrics. */
+export interface QueueEvents {
+  /** A key is wanted that was not; so many are now. */
+  added(wanted: number): void;
+  /** A worker took a key after so many milliseconds; so many are wanted still. */
+  taken(wanted: number, waitedMs: number): void;
+  /** A key is to be added later. */
+  delayed(): void;
 }
 
 export const createWorkQueue = <K>(options: WorkQueueOptions<K>): WorkQueue<K> => new KeyedQueue(options);
@@ -42,16 +53,18 @@ class KeyedQueue<K> implements WorkQueue<K> {
   #ready: string[] = [];
   #head = 0;
   /** Keys wanting work: those in `#ready`, and those added while a worker has them. */
-  readonly #wanted = new Map<string, K>();
+  readonly #wanted = new Map<string, { readonly key: K; readonly since: number }>();
   readonly #working = new Set<string>();
   readonly #failures = new Map<string, number>();
   readonly #delayed = new Delays<K>();
   readonly #takers: ((lease: Lease<K> | undefined) => void)[] = [];
+  readonly #events: QueueEvents | undefined;
   #alarm: { readonly at: number; readonly stop: AbortController } | undefined;
   #closed = false;
 
-  constructor({ clock, identity, backoff }: WorkQueueOptions<K>) {
+  constructor({ clock, identity, backoff, events }: WorkQueueOptions<K>) {
     this.#clock = clock;
+    this.#events = events;
     this.#identity = identity;
     this.#backoff = backoff ?? defaultBackoff(clock);
   }
@@ -64,12 +77,14 @@ class KeyedQueue<K> implements WorkQueue<K> {
     if (this.#closed) return;
     const id = this.#identity(key);
     if (delayMs > 0) {
+      this.#events?.delayed();
       this.#delayed.put(id, key, this.#clock.monotonic() + delayMs);
       this.#setAlarm();
       return;
     }
     if (this.#wanted.has(id)) return;
-    this.#wanted.set(id, key);
+    this.#wanted.set(id, { key, since: this.#clock.monotonic() });
+    this.#events?.added(this.#wanted.size);
     if (!this.#working.has(id)) this.#push(id);
   }
 
@@ -101,8 +116,9 @@ class KeyedQueue<K> implements WorkQueue<K> {
       this.#ready = this.#ready.slice(this.#head);
       this.#head = 0;
     }
-    const key = this.#wanted.get(id) as K;
+    const { key, since } = this.#wanted.get(id) as { readonly key: K; readonly since: number };
     this.#wanted.delete(id);
+    this.#events?.taken(this.#wanted.size, this.#clock.monotonic() - since);
     this.#working.add(id);
     const failures = this.#failures.get(id) ?? 0;
     let settled = false;

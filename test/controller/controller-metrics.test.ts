@@ -3,7 +3,7 @@ import { controllerMetrics } from '../../src/controller/controller-metrics.js';
 import { runKeys } from '../../src/controller/run-keys.js';
 import { silentLogger } from '../../src/runtime/logger.js';
 import { openMetrics } from '../../src/runtime/metrics.js';
-import { FakeClock } from '../../src/testing/fake-clock.js';
+import { FakeClock, settled } from '../../src/testing/fake-clock.js';
 import { FakeClient } from '../fake-client.js';
 
 test('controllers count under the usual names', async () => {
@@ -14,6 +14,7 @@ test('controllers count under the usual names', async () => {
   counting.reconciled('c', 'terminal', 0.5);
   counting.queueDepth('c', 7);
   counting.added?.('c');
+  counting.delayed?.('c');
   counting.waited?.('c', 0.2);
   const { text, contentType } = await metrics.expose();
   expect(contentType).toBe('text/plain; version=0.0.4; charset=utf-8; escaping=underscores');
@@ -69,6 +70,60 @@ test('what workers are at is told of by its age', async () => {
   await clock.advance(1);
   expect(await ages()).toEqual(['0', '0']);
   stop.abort();
+  await running;
+});
+
+test('each time that a key waits for a worker is counted, once', async () => {
+  const clock = new FakeClock();
+  const metrics = openMetrics();
+  const stop = new AbortController();
+  let finish = (): void => {};
+  let wake: (key: string) => void = () => {};
+  const running = runKeys<string>(
+    {
+      name: 'c',
+      identity: (key) => key,
+      start: (given) => {
+        wake = (key) => given(key, 'test');
+      },
+      reconcile: () =>
+        new Promise((resolve) => {
+          finish = () => resolve({ requeueAfterMs: 1_000 });
+        }),
+    },
+    {
+      client: new FakeClient(clock),
+      log: silentLogger,
+      clock,
+      signal: stop.signal,
+      metrics: controllerMetrics(metrics),
+    },
+  );
+  const told = async () =>
+    Object.fromEntries(
+      [
+        ...(await metrics.expose()).text.matchAll(
+          /^workqueue_(depth|\w+_total|queue_duration_seconds_(?:sum|count)){.*} (.*)$/gm,
+        ),
+      ].map(([, name, value]) => [name, Number(value)]),
+    );
+  for (const key of ['a', 'b', 'b']) wake(key);
+  await settled();
+  expect(await told()).toEqual({
+    depth: 1,
+    adds_total: 2,
+    queue_duration_seconds_count: 1,
+    queue_duration_seconds_sum: 0,
+  });
+  await clock.advance(500);
+  finish();
+  await settled();
+  expect(await told()).toMatchObject({ depth: 0, retries_total: 1, queue_duration_seconds_sum: 0.5 });
+  // The time of the first comes while the only worker is busy.
+  await clock.advance(1_500);
+  expect(await told()).toMatchObject({ depth: 1, adds_total: 3, queue_duration_seconds_count: 2 });
+  stop.abort();
+  finish();
   await running;
 });
 

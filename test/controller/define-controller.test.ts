@@ -663,10 +663,31 @@ describe('a controller', () => {
     expect(asked.filter((of) => of === 'odd').length).toBeGreaterThan(5);
   });
 
-  test('while asking fails, of an object that goes on changing the last states are kept', async () => {
+  test('asking is given up where that is said', async () => {
     let asked = 0;
-    const { clock, client } = await start({
+    const { clock, client, lines } = await start({
       reconcile: async () => {},
+      alsoOn: [
+        {
+          on: Parts,
+          keys: async () => {
+            asked++;
+            throw new TerminalError('never');
+          },
+        },
+      ],
+    });
+    await client.resource(Parts).create(part('p', 'a'));
+    await clock.advance(60_000);
+    expect(asked).toBe(1);
+    expect(lines).toMatchObject([{ level: 'error', message: 'gave up to tell whom a change concerns', object: 'n/p' }]);
+  });
+
+  test('where asking goes on to fail, all are looked at, and what waited is forgotten', async () => {
+    let asked = 0;
+    const seen: string[] = [];
+    const { clock, client, things } = await start({
+      reconcile: async ({ metadata }) => void seen.push(metadata.name ?? ''),
       alsoOn: [
         {
           on: Parts,
@@ -677,15 +698,77 @@ describe('a controller', () => {
         },
       ],
     });
-    await client.resource(Parts).create(part('p', 'a'));
-    for (let at = 0; at < 50; at++) {
-      await client.resource(Parts).update(part('p', `a${at}`));
+    for (const name of ['a', 'b']) await things.create(thing(name));
+    await settled();
+    seen.length = 0;
+    const parts = client.resource(Parts);
+    let made = 0;
+    while (seen.length === 0 && made < 1_000) {
+      await parts.create(part(`p${made}`, 'a'));
+      await parts.delete({ namespace: 'n', name: `p${made++}` });
       await settled();
     }
+    expect(made).toBeGreaterThan(100);
+    expect(seen).toEqual(['a', 'b']);
     asked = 0;
-    await clock.advance(5_000_000);
-    expect(asked).toBeGreaterThan(20);
-    expect(asked % 20).toBe(0);
+    await clock.advance(60_000);
+    expect(asked).toBe(0);
+  });
+
+  test.each(['', '.', 'a/b', 'a%b', 'x'.repeat(10_000)])(
+    'a key that is none (%j) is one of no object',
+    async (name) => {
+      const { clock, client, reconciles } = await start({
+        alsoOn: [
+          {
+            on: Parts,
+            keys: async () => [
+              { namespace: 'n', name },
+              { namespace: name || '..', name: 'a' },
+            ],
+          },
+        ],
+        reconcile: async () => {},
+      });
+      client.fail = ({ verb }) => (verb === 'get' ? new Error('asked for all the same') : undefined);
+      await client.resource(Parts).create(part('p', 'a'));
+      await clock.advance(1_000);
+      expect(reconciles().map(({ message }) => message)).toEqual(['reconciled', 'reconciled']);
+    },
+  );
+
+  test('works in its namespace alone', async () => {
+    const seen: string[] = [];
+    const { client, things } = await start({
+      namespace: 'n',
+      alsoOn: [
+        { on: Parts, namespace: 'n', keys: async () => ['n', 'm'].map((namespace) => ({ namespace, name: 'a' })) },
+      ],
+      reconcile: async ({ metadata }) => void seen.push(`${metadata.namespace}/${metadata.name}`),
+    });
+    const elsewhere = { name: 'a', namespace: 'm' };
+    await things.create({ ...thing('a'), metadata: elsewhere });
+    await things.create(thing('a'));
+    await client.resource(Parts).create({ ...part('p', 'a'), metadata: elsewhere });
+    await settled();
+    expect(seen).toEqual(['n/a']);
+    await client.resource(Parts).create(part('p', 'a'));
+    await settled();
+    expect(seen).toEqual(['n/a', 'n/a']);
+  });
+
+  test.each([
+    [{ concurrency: Number.NaN }, 'concurrency must be a whole number from 1 on, not NaN'],
+    [{ concurrency: 0 }, 'concurrency must be a whole number from 1 on, not 0'],
+    [{ concurrency: 1.5 }, 'concurrency must be a whole number from 1 on, not 1.5'],
+    [{ backoff: { baseMs: Number.NaN, capMs: 1 } }, 'backoff.baseMs must be a number above 0, not NaN'],
+    [
+      { backoff: { baseMs: 1, capMs: Number.POSITIVE_INFINITY } },
+      'backoff.capMs must be a number above 0, not Infinity',
+    ],
+  ])('numbers that are none are refused at once: %j', (more, message) => {
+    const spec = { name: 'c', for: Things, reconcile: async () => {}, ...more };
+    expect(() => defineController<ApiObject>(spec)).toThrow(`controller c: ${message}`);
   });
 
   test('never has one object with two workers, and uses as many as it may', async () => {
