@@ -1,4 +1,3 @@
-import { X509Certificate } from 'node:crypto';
 import { hasCondition, setCondition } from '../../src/api/conditions.js';
 import {
   type CustomResourceDefinition,
@@ -9,7 +8,8 @@ import { timestamp } from '../../src/api/time.js';
 import type { Runnable } from '../../src/controller/controller.js';
 import { defineController } from '../../src/controller/define-controller.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
-import { pemBlocks } from '../../src/pki/pem.js';
+import { PkiError } from '../../src/pki/pki-error.js';
+import { readRootCertificates } from '../../src/pki/root-certificates.js';
 
 /** Opens a definition for use once its names were accepted. What was established stays so. */
 export const crdEstablished = (): Runnable =>
@@ -51,11 +51,11 @@ export function established({ spec }: CustomResourceDefinition): CustomResourceD
 }
 
 function isBundle(base64: string): boolean {
-  const certificates = [...pemBlocks(Buffer.from(base64, 'base64'))].filter(({ type }) => type === 'CERTIFICATE');
   try {
-    for (const { bytes } of certificates) new X509Certificate(bytes);
-  } catch {
-    return false;
+    readRootCertificates(Buffer.from(base64, 'base64'));
+    return true;
+  } catch (error) {
+    if (error instanceof PkiError) return false;
+    throw error;
   }
-  return certificates.length > 0;
 }

@@ -131,7 +131,7 @@ export function isSignedBy({ signatureAlgorithm, toBeSigned, signature }: Certif
 const usageProblem = (chain: readonly Certificate[]): string | undefined =>
   chain.every((certificate) => {
     const usages = purposeOf(certificate).extendedKeyUsages;
-    return usages === undefined || usages.includes(clientAuth) || usages.includes(anyUsage);
+    return !usages?.length || usages.includes(clientAuth) || usages.includes(anyUsage);
   })
     ? undefined
     : 'x509: certificate specifies an incompatible key usage';

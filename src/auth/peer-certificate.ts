@@ -37,6 +37,7 @@ export class PeerVerifier {
   readonly #clock: Clock;
   readonly #limit: number;
   readonly #lifetimeLeft: (seconds: number) => void;
+  /** By what was sent: the same leaf without its intermediates leads nowhere. */
   readonly #known = new Map<string, Remembered>();
   /** By the chain that a connection has: what was refused is not looked at with each of its requests. */
   #refusals = new WeakMap<readonly Buffer[], Refusal>();
@@ -64,11 +65,12 @@ export class PeerVerifier {
     const [leaf = Buffer.alloc(0), ...others] = chain;
     const fingerprint = createHash('sha256').update(leaf).digest('hex');
     const now = this.#clock.now();
-    const known = this.#known.get(fingerprint);
+    const sent = others.length === 0 ? fingerprint : digestOf(chain);
+    const known = this.#known.get(sent);
     const certificate = known?.peer.certificate ?? readLeaf(leaf);
     this.#lifetimeLeft((certificate.notAfter - now) / 1_000);
     if (known !== undefined && now <= known.until) return known.peer;
-    this.#known.delete(fingerprint);
+    this.#known.delete(sent);
 
     const refusal = this.#refusals.get(chain);
     if (refusal !== undefined && this.#clock.monotonic() < refusal.until) throw refusal.error;
@@ -81,7 +83,7 @@ export class PeerVerifier {
       throw error;
     }
     const peer = { certificate, fingerprint };
-    this.#remember(fingerprint, { peer, until: verdict.validUntil });
+    this.#remember(sent, { peer, until: verdict.validUntil });
     return peer;
   }
 
@@ -101,12 +103,18 @@ export class PeerVerifier {
     this.#refusals = new WeakMap();
   }
 
-  #remember(fingerprint: string, remembered: Remembered): void {
-    this.#known.set(fingerprint, remembered);
+  #remember(sent: string, remembered: Remembered): void {
+    this.#known.set(sent, remembered);
     if (this.#known.size <= this.#limit) return;
     const oldest = this.#known.keys().next();
     if (oldest.done !== true) this.#known.delete(oldest.value);
   }
+}
+
+function digestOf(chain: readonly Buffer[]): string {
+  const hash = createHash('sha256');
+  for (const der of chain) hash.update(der);
+  return hash.digest('hex');
 }
 
 function readLeaf(der: Buffer): Certificate {

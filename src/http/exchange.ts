@@ -73,17 +73,16 @@ function peerOf(owner: object, socket: Socket): Peer {
   return peer;
 }
 
+/**
+ * All that was sent, in its order. Node leads from one to the next; `getPeerCertificate` would pick one issuer of each
+ * and leave out the others.
+ */
 function certificatesOf(socket: TLSSocket): readonly Buffer[] {
-  const chain: Buffer[] = [];
-  const seen = new Set<string>();
-  let next: ReturnType<TLSSocket['getPeerCertificate']> | undefined =
-    typeof socket.getPeerCertificate === 'function' ? socket.getPeerCertificate(true) : undefined;
-  while (next?.raw !== undefined && !seen.has(next.fingerprint256)) {
-    seen.add(next.fingerprint256);
-    chain.push(next.raw);
-    next = 'issuerCertificate' in next ? (next.issuerCertificate as typeof next) : undefined;
-  }
-  return chain;
+  const sent: Buffer[] = [];
+  if (typeof socket.getPeerX509Certificate !== 'function') return sent;
+  for (let next = socket.getPeerX509Certificate(); next !== undefined; next = next.issuerCertificate)
+    sent.push(next.raw);
+  return sent;
 }
 
 /** A class, as what is made for each of thousands of requests a second: closures would be made anew each time. */

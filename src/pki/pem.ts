@@ -97,10 +97,15 @@ const asBuffer = (data: Uint8Array | string): Buffer =>
 /** The first intact block; undefined if there is none. Linear in the length of the data. */
 export const firstPemBlock = (data: Uint8Array | string): PemBlock | undefined => nextBlock(asBuffer(data), 0)?.block;
 
-/** Every intact block, one at a time. Linear in the length of the data. */
-export function* pemBlocks(data: Uint8Array | string): Generator<PemBlock, void> {
+/** Every intact block, one at a time; in the end how many bytes are left after them. Linear in the length of the data. */
+export function* pemBlocks(data: Uint8Array | string): Generator<PemBlock, number> {
   const buffer = asBuffer(data);
-  for (let found = nextBlock(buffer, 0); found !== undefined; found = nextBlock(buffer, found.next)) yield found.block;
+  let at = 0;
+  for (let found = nextBlock(buffer, 0); found !== undefined; found = nextBlock(buffer, at)) {
+    at = found.next;
+    yield found.block;
+  }
+  return buffer.length - at;
 }
 
 /** One block: lines of 64 characters, a line feed after each. */

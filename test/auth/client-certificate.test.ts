@@ -108,6 +108,20 @@ test('intermediates are found among what the peer sends, in any order', async ()
   await expect(authenticate([leaf, lower])).rejects.toThrow(unknownAuthority);
 });
 
+test('what is known of a leaf with its intermediates says nothing of the leaf alone', async () => {
+  const middle = issuingCa();
+  const leaf = client({ issuer: middle });
+  const authenticator = clientCertificate({ bundle: () => root.pem, clock, domains: defaultDomains });
+  const ask = (chain: readonly Forged[]) =>
+    authenticator.authenticate(credentials({}, { certificates: chain.map(({ der }) => der) }));
+  expect(await ask([leaf, middle])).toBeDefined();
+  await expect(ask([leaf])).rejects.toThrow(unknownAuthority);
+});
+
+test('a list of extended usages in which there is none admits everything', async () => {
+  expect(await authenticate([client({ extensions: [extensions.extendedKeyUsage()] })])).toBeDefined();
+});
+
 test.each<[string, () => readonly Forged[], string]>([
   ['a CA of the same name', () => [client({ issuer: stranger })], unknownAuthority],
   ['a forged signature', () => [client({ signedBy: stranger.key })], unknownAuthority],

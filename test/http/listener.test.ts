@@ -416,18 +416,27 @@ describe('HTTP/2', () => {
   });
 });
 
-test('every connection tells the whole chain of the peer, though the client would go on with an earlier session', async () => {
+test('every connection tells all that the peer sent, in its order, though the client would go on with an earlier session', async () => {
   const until = { notAfter: Date.UTC(2050, 0, 1) };
   const ca = forge({ subject: [[attributes.commonName, 'ca']], extensions: [extensions.authority()], ...until });
   const peer = forge({ subject: [[attributes.commonName, 'alice']], issuer: ca, ...until });
+  // Of the same name, and so an issuer as well as far as names go; and one that is nobody's issuer.
+  const [other, unneeded] = ['ca', 'other'].map((name) =>
+    forge({ subject: [[attributes.commonName, name]], extensions: [extensions.authority()], ...until }),
+  );
+  const sent = [peer, other, unneeded, ca].flatMap((one) => one ?? []);
   const { port } = await listening({}, ({ caller }) => ({
-    result: { type: 'text', code: 200, text: 'user' in caller ? '' : String(caller.credentials.certificates.length) },
+    result: {
+      type: 'text',
+      code: 200,
+      text: 'user' in caller ? '' : caller.credentials.certificates.map((der) => der.toString('base64')).join(),
+    },
   }));
   // Keeps sessions, and no connection.
   const agent = new Agent({
     rejectUnauthorized: false,
     key: peer.key.export({ type: 'pkcs8', format: 'pem' }),
-    cert: peer.pem + ca.pem,
+    cert: sent.map(({ pem }) => pem).join(''),
   });
   const ask = () =>
     new Promise<string>((resolve, reject) => {
@@ -435,7 +444,8 @@ test('every connection tells the whole chain of the peer, though the client woul
         resolve((await answer.toArray()).join(''));
       }).on('error', reject);
     });
-  expect([await ask(), await ask()]).toEqual(['2', '2']);
+  const all = sent.map(({ der }) => der.toString('base64')).join();
+  expect([await ask(), await ask()]).toEqual([all, all]);
 });
 
 test('of many warnings as many are sent as fit, each cut', async () => {

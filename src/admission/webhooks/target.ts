@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { quote } from '../../api/go-text.js';
 import { parseGoUrl } from '../../api/go-url.js';
 import type { WebhookClientConfig } from '../../api/kinds/webhook-configuration.js';
-import { pemBlocks } from '../../pki/pem.js';
+import { readRootCertificates } from '../../pki/root-certificates.js';
 
 /** Where a webhook is, and what verifies it. */
 export interface HookTarget {
@@ -111,26 +111,24 @@ function escapeSegment(segment: string): string {
   }).join('');
 }
 
-/** Most blocks of a bundle that are looked at. */
-const maxBlocks = 1_000;
-
 function anchorsOf(caBundle: string | undefined, blankMeansNone: boolean): string | undefined {
   if (!caBundle) return undefined;
   const text = Buffer.from(caBundle, 'base64');
   if (blankMeansNone && text.toString('latin1').trim() === '') return undefined;
-  const anchors: string[] = [];
-  let why: string | undefined;
-  let seen = 0;
-  for (const { type, bytes, hasHeaders } of pemBlocks(text)) {
-    if (++seen > maxBlocks) break;
-    if (type !== 'CERTIFICATE' || hasHeaders) continue;
-    try {
-      anchors.push(new X509Certificate(bytes).toString());
-    } catch (error) {
-      why ??= `failed to parse certificate: ${error instanceof Error ? error.message : String(error)}`;
-    }
+  let why: unknown;
+  try {
+    // What Go can read OpenSSL may not, and it is OpenSSL that connects.
+    const usable = readRootCertificates(text).flatMap(({ der }) => {
+      try {
+        return [new X509Certificate(der).toString()];
+      } catch (error) {
+        why = error;
+        return [];
+      }
+    });
+    if (usable.length > 0) return usable.join('');
+  } catch (error) {
+    why = error;
   }
-  if (anchors.length > 0) return anchors.join('');
-  if (seen === 0) why = 'unable to parse bytes as PEM block';
-  throw new UnusableTarget(`unable to load root certificates: ${why ?? 'no valid certificate authority data seen'}`);
+  throw new UnusableTarget(`unable to load root certificates: ${why instanceof Error ? why.message : String(why)}`);
 }

@@ -1,0 +1,31 @@
+import { type Certificate, readCertificate } from './certificate.js';
+import { pemBlocks } from './pem.js';
+import { PkiError } from './pki-error.js';
+
+/** Most blocks that are looked at. */
+const maxBlocks = 1_000;
+
+/**
+ * CAs as Go's `AppendCertsFromPEM` reads them: what can be read counts, and blocks of other types or with headers do not.
+ * Throws PkiError (`parse`) if there is none, in the words of client-go.
+ */
+export function readRootCertificates(pem: Uint8Array | string): readonly Certificate[] {
+  const certificates: Certificate[] = [];
+  let why: string | undefined;
+  const blocks = pemBlocks(pem);
+  let next = blocks.next();
+  for (let seen = 0; !next.done && seen < maxBlocks; seen++, next = blocks.next()) {
+    const { type, bytes, hasHeaders } = next.value;
+    if (type !== 'CERTIFICATE' || hasHeaders) continue;
+    try {
+      certificates.push(readCertificate(bytes));
+    } catch (error) {
+      if (!(error instanceof PkiError)) throw error;
+      why ??= `failed to parse certificate: ${error.message}`;
+    }
+  }
+  if (certificates.length > 0) return certificates;
+  const hasRest = next.done === true && next.value > 0;
+  why ??= hasRest ? 'unable to parse bytes as PEM block' : 'no valid certificate authority data seen';
+  throw new PkiError('parse', why);
+}

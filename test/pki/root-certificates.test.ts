@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { encodePem } from '../../src/pki/pem.js';
+import { PkiError } from '../../src/pki/pki-error.js';
+import { readRootCertificates } from '../../src/pki/root-certificates.js';
+import { testAuthority } from '../../src/testing/certificates.js';
+
+const { anchors: good } = await testAuthority();
+const headed = good.replace('\n', '\nA: b\n\n');
+const broken = encodePem('CERTIFICATE', Buffer.alloc(3));
+const key = encodePem('PRIVATE KEY', Buffer.alloc(3));
+
+test.each([
+  ['one', good, 1],
+  ['two', good + good, 2],
+  ['one beside what is broken', broken + good + broken, 1],
+  ['one beside text, keys and blocks with headers', `text\n${key}${headed}${good}text`, 1],
+])('%s', (_, pem, count) => {
+  expect(readRootCertificates(pem).length).toBe(count);
+});
+
+const malformed = 'failed to parse certificate: x509: malformed certificate';
+// Recorded with kube-apiserver 1.36.3, which tells it of the caBundle of a definition.
+test.each([
+  ['nothing but a key', key, 'no valid certificate authority data seen'],
+  ['nothing without headers', headed, 'no valid certificate authority data seen'],
+  ['nothing', '', 'no valid certificate authority data seen'],
+  ['nothing that can be read', broken, malformed],
+  ['nothing that can be read, and a key', key + broken, malformed],
+  ['nothing that can be read, and text', `${broken}text`, malformed],
+  ['text', 'text', 'unable to parse bytes as PEM block'],
+  ['blanks', ' ', 'unable to parse bytes as PEM block'],
+  ['a key, and text', `${key}text`, 'unable to parse bytes as PEM block'],
+])('%s is refused', (_, pem, message) => {
+  expect(() => readRootCertificates(pem)).toThrow(new PkiError('parse', message));
+});
