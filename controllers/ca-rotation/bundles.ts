@@ -1,8 +1,9 @@
 import { ClusterTrustBundles } from '../../src/api/kinds/cluster-trust-bundle.js';
 import { ConfigMaps } from '../../src/api/kinds/config-map.js';
 import { Secrets } from '../../src/api/kinds/secret.js';
+import { type ApiObject, keyOf, keyText, type ResourceType } from '../../src/api/object.js';
 import { ownNames } from '../../src/api/own-names.js';
-import type { Client } from '../../src/client/client.js';
+import type { Client, ListOptions } from '../../src/client/client.js';
 import { pemBlocks } from '../../src/pki/pem.js';
 
 /** Where the anchors of a CA are to be found. */
@@ -18,36 +19,49 @@ export interface WhereToLook {
 }
 
 /**
- * Is a PEM anchor in every bundle: in all ClusterTrustBundles of each signer, of which there must be one, and in all
- * ConfigMaps and Secrets that the bundles were distributed to?
+ * Which bundle lacks a PEM anchor; undefined: it is in all ClusterTrustBundles of each signer, of which there must be one,
+ * and in all ConfigMaps and Secrets that the bundles were distributed to. Those that are being deleted do not count: they
+ * are no targets any more, or about to be replaced, and whoever may write one may keep it so for ever.
  */
-export async function everyBundleHas(client: Client, where: WhereToLook, anchor: string): Promise<boolean> {
+export async function bundleWithout(client: Client, where: WhereToLook, anchor: string): Promise<string | undefined> {
   const wanted = certificatesIn(anchor);
   const has = (text: string): boolean => {
     const found = new Set(certificatesIn(text));
     return wanted.every((certificate) => found.has(certificate));
   };
+  const lacking = async <T extends ApiObject>(
+    type: ResourceType<T>,
+    selector: Pick<ListOptions, 'fieldSelector' | 'labelSelector'>,
+    textOf: (object: T) => string,
+  ): Promise<{ readonly found: boolean; readonly object: string | undefined }> => {
+    const { items } = await client.resource(type).list(selector);
+    const staying = items.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+    const object = staying.find((one) => !has(textOf(one)));
+    return { found: staying.length > 0, object: object && `${type.kind} ${keyText(keyOf(object))}` };
+  };
   for (const signerName of where.signers) {
-    const { items } = await client
-      .resource(ClusterTrustBundles)
-      .list({ fieldSelector: `spec.signerName=${signerName}` });
-    if (items.length === 0 || !items.every(({ spec }) => has(spec.trustBundle ?? ''))) return false;
+    const fieldSelector = `spec.signerName=${signerName}`;
+    const { found, object } = await lacking(
+      ClusterTrustBundles,
+      { fieldSelector },
+      ({ spec }) => spec.trustBundle ?? '',
+    );
+    if (!found) return `a ClusterTrustBundle of ${signerName}`;
+    if (object !== undefined) return object;
   }
-  if (where.distributed.length === 0) return true;
+  if (where.distributed.length === 0) return undefined;
   const labelSelector = `${ownNames.trustOwnerLabel}=${where.owner},${ownNames.trustBundleLabel} in (${where.distributed.join(',')})`;
-  const free = await client.resource(ClusterTrustBundles).list({ labelSelector });
-  if (!free.items.every(({ spec }) => has(spec.trustBundle ?? ''))) return false;
-  const configMaps = await client.resource(ConfigMaps).list({ labelSelector });
-  if (!configMaps.items.every(({ data }) => has(Object.values(data ?? {}).join('\n')))) return false;
-  if (!where.inSecrets) return true;
-  const secrets = await client.resource(Secrets).list({ labelSelector });
-  return secrets.items.every(({ data }) =>
-    has(
-      Object.values(data ?? {})
-        .map((value) => Buffer.from(value, 'base64').toString('utf8'))
-        .join('\n'),
-    ),
+  const free = await lacking(ClusterTrustBundles, { labelSelector }, ({ spec }) => spec.trustBundle ?? '');
+  if (free.object !== undefined) return free.object;
+  const inConfigMaps = await lacking(ConfigMaps, { labelSelector }, ({ data }) => Object.values(data ?? {}).join('\n'));
+  if (inConfigMaps.object !== undefined || !where.inSecrets) return inConfigMaps.object;
+  const decoded = (value: string): string => Buffer.from(value, 'base64').toString('utf8');
+  const inSecrets = await lacking(Secrets, { labelSelector }, ({ data }) =>
+    Object.values(data ?? {})
+      .map(decoded)
+      .join('\n'),
   );
+  return inSecrets.object;
 }
 
 const certificatesIn = (pem: string): readonly string[] =>

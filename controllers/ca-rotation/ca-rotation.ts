@@ -20,7 +20,7 @@ import { anchorOf, type CaState, certificateOf, readCaState, writeCaState } from
 import { createAuthorityKeyPair, type KeyPair } from '../../src/pki/certificate-authority.js';
 import type { KeyType } from '../../src/pki/key-pair.js';
 import { PkiError } from '../../src/pki/pki-error.js';
-import { everyBundleHas } from './bundles.js';
+import { bundleWithout } from './bundles.js';
 
 /** A CA in a Secret that is made and replaced here. */
 export interface RotatedCa {
@@ -103,7 +103,8 @@ async function rotate(ca: RotatedCa, context: RotationContext): Promise<Reconcil
   const requested = secret.metadata.annotations?.[ownNames.rotateAnnotation] !== undefined;
   const { distributed = [], signers, policy } = ca;
   const where = { signers, distributed, inSecrets: context.inSecrets, owner: context.owner };
-  const seen = state.next !== undefined && (await everyBundleHas(client, where, anchorOf(state.next.pair)));
+  const lacking = state.next && (await bundleWithout(client, where, anchorOf(state.next.pair)));
+  const seen = state.next !== undefined && lacking === undefined;
   const now = clock.now();
   const step = nextStep(state, { now, seen, requested }, policy);
   const next = withLifetime(await stepped(state, step, { ca, context, now }), policy.maxSeconds);
@@ -114,7 +115,10 @@ async function rotate(ca: RotatedCa, context: RotationContext): Promise<Reconcil
   }
   tell(secret, { step, next, refused }, context);
   if (step.action !== 'wait') return { requeueAfterMs: 1 };
-  log.debug({ object: textOf(ca.secret), why: step.why }, 'CA rotation waits');
+  log[lacking === undefined ? 'debug' : 'info'](
+    { object: textOf(ca.secret), why: step.why, lacking },
+    'CA rotation waits',
+  );
   return { requeueAfterMs: Math.max(1, Math.min(refreshMs, (step.until ?? Number.POSITIVE_INFINITY) - now)) };
 }
 

@@ -232,9 +232,15 @@ async function keep(target: Target, { owner, bundle }: Kept, { client, log }: Re
   if (target.isRight(found)) return;
   if (found['immutable'] === true) {
     // Whoever made it immutable has no say in which anchors it holds.
-    const { uid } = found.metadata;
-    await resource.delete(target.key, uid === undefined ? {} : { preconditions: { uid } });
-    await resource.create(target.write(undefined), options);
+    const { uid, finalizers = [], deletionTimestamp } = found.metadata;
+    if (deletionTimestamp === undefined)
+      await resource.delete(target.key, uid === undefined ? {} : { preconditions: { uid } });
+    if (finalizers.length === 0) await resource.create(target.write(undefined), options);
+    else
+      log.warn(
+        { object: keyText(target.key), kind: target.type.kind, bundle, finalizers },
+        'an immutable bundle is replaced when its finalizers are gone',
+      );
   } else await resource.update(target.write(found), options);
 }
 

@@ -174,17 +174,19 @@ describe('ca-rotation', () => {
   });
 
   test.each([
-    ['waits while a ConfigMap that was distributed lacks the anchor', 'kedge', 'announced'],
-    ['does not wait for what somebody else labelled like a bundle', 'somebody', 'steady'],
-  ])('%s', async (_, owner, phase) => {
+    ['waits while a ConfigMap that was distributed lacks the anchor', 'kedge', false, 'announced'],
+    ['does not wait for what somebody else labelled like a bundle', 'somebody', false, 'steady'],
+    ['does not wait for what is being deleted and stays', 'kedge', true, 'steady'],
+  ])('%s', async (_, owner, isGoing, phase) => {
     const world = await start({ distributed: ['corp'] });
     const labels = { 'kedge.internal/trust-owner': owner, 'kedge.internal/trust-bundle': 'corp' };
     await world.client.resource(ConfigMaps).create({
       apiVersion: 'v1',
       kind: 'ConfigMap',
-      metadata: { name: 'corp', namespace: 'a', labels },
+      metadata: { name: 'corp', namespace: 'a', labels, ...(isGoing ? { finalizers: ['example.com/mine'] } : {}) },
       data: { 'ca.crt': anchorOf((await world.state()).signing) },
     });
+    if (isGoing) await world.client.resource(ConfigMaps).delete({ namespace: 'a', name: 'corp' });
     await world.request();
     await until(async () => (await world.state()).next !== undefined);
     await pass(world, 6 * hour);

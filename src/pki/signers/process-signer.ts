@@ -1,6 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { noLongerNeeded } from '../../runtime/abort.js';
 import { type Clock, systemClock } from '../../runtime/clock.js';
 import { type Logger, silentLogger } from '../../runtime/logger.js';
+import { readPemCertificates } from '../certificate.js';
+import { encodePem } from '../pem.js';
 import type { Signer, SigningRequest, SigningResult } from '../signer.js';
 
 /**
@@ -40,7 +43,23 @@ class SignerProcessError extends Error {
 const restart = { baseMs: 200, capMs: 30_000, quietMs: 60_000 };
 const limits = { line: 4 * 1_024 * 1_024, logLine: 4_096 };
 const stopAfterMs = 5_000;
+/** How long what a process has written is still read once it has ended. */
+const unreadMs = 500;
 const usualTimeoutMs = 20_000;
+
+/** Certificates as they are written here, since what programs answer is put together with what others do. Empty: none. */
+function asWritten(anchors: string): string {
+  if (anchors.trim() === '') return '';
+  try {
+    const certificates = readPemCertificates(anchors);
+    if (certificates.length > 0) return certificates.map(({ der }) => encodePem('CERTIFICATE', der)).join('');
+  } catch (cause) {
+    throw new SignerProcessError(`the "anchors" of the answer: ${cause instanceof Error ? cause.message : cause}`, {
+      cause,
+    });
+  }
+  throw new SignerProcessError('the "anchors" of the answer hold no certificate');
+}
 
 export function processSigner(options: ProcessSignerOptions): ProcessSigner {
   const link = new ProcessLink(options);
@@ -55,7 +74,7 @@ export function processSigner(options: ProcessSignerOptions): ProcessSigner {
     async trustAnchors() {
       const { anchors } = await link.ask({ anchors: {} }, new AbortController().signal);
       if (typeof anchors !== 'string') throw new SignerProcessError('the answer has no text "anchors"');
-      return anchors;
+      return asWritten(anchors);
     },
 
     stop: () => link.stop(),
@@ -222,9 +241,17 @@ class ProcessLink {
       failure = error;
       this.#gone(child, `cannot start ${program}: ${error.message}`);
     });
-    // What it has started may hold its output, which then never closes.
-    child.once('exit', () => endGroup(child));
+    const closed = new AbortController();
+    child.once('exit', () => {
+      endGroup(child);
+      // What it has started and that left its group may hold its output, which then never closes.
+      void this.#clock.sleep(unreadMs, closed.signal).then(() => {
+        child.stdout?.destroy();
+        child.stderr?.destroy();
+      });
+    });
     child.once('close', (code, signal) => {
+      closed.abort(noLongerNeeded);
       if (failure === undefined) this.#gone(child, `ended with ${signal ?? `status ${code}`}`);
     });
     child.stdout?.on(

@@ -130,6 +130,26 @@ describe('a signer process', () => {
     expect(answer).toEqual({ refused: 'no', reason: 'No' });
   });
 
+  test('is gone once it has ended, though what it started has left its group and holds its output', async () => {
+    const left = child
+      .replace("stdio: 'inherit'", "stdio: 'inherit', detached: true")
+      .replace('1e6', '1e3')
+      .replace('() => {}', '() => process.ppid === 1 && process.exit()');
+    const signer = scripted(`${left} setTimeout(() => process.exit(3), 100)`);
+    await expect(signer.sign(request, never)).rejects.toThrow('ended with status 3');
+  });
+
+  test('has its anchors read, and written as others are', async () => {
+    const { certificate } = await createAuthorityKeyPair({ commonName: 'external CA' });
+    const answering = (anchors: string): ProcessSigner =>
+      scripted(`say({ id: m.id, anchors: ${JSON.stringify(anchors)} })`);
+    expect(await answering(`text\n${certificate.trim()}`).trustAnchors()).toBe(certificate);
+    expect(await answering('\n').trustAnchors()).toBe('');
+    const broken = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
+    await expect(answering(certificate + broken).trustAnchors()).rejects.toThrow('x509: malformed certificate');
+    await expect(answering('text').trustAnchors()).rejects.toThrow('hold no certificate');
+  });
+
   test('may have its turn and its answer waited for', () => {
     expect(started({ command: ['x'], timeoutMs: 60_000 }).timeoutMs).toBe(120_000);
   });
@@ -141,19 +161,19 @@ describe('a signer process', () => {
 
   test('is told of what is cancelled', async () => {
     const signer = scripted(
-      `if (m.cancel) { global.cancelled = m.cancel } else if (m.anchors) say({ id: m.id, anchors: String(global.cancelled) })`,
+      `if (m.cancel) { global.cancelled = m.cancel } else if (m.anchors) say({ id: m.id, error: 'cancelled ' + global.cancelled })`,
     );
     const stop = new AbortController();
     const asked = signer.sign(request, stop.signal);
     setImmediate(() => stop.abort(new Error('enough')));
     await expect(asked).rejects.toThrow('enough');
-    expect(await signer.trustAnchors()).toBe('1');
+    await expect(signer.trustAnchors()).rejects.toThrow('cancelled 1');
   });
 
   test('gets no more of our environment than it needs', async () => {
     process.env['KEDGE_TEST_SECRET'] = 'x';
-    const signer = scripted('say({ id: m.id, anchors: Object.keys(process.env).join() })');
-    expect(await signer.trustAnchors()).not.toContain('KEDGE_TEST_SECRET');
+    const signer = scripted('say({ id: m.id, error: Object.keys(process.env).join() })');
+    await expect(signer.trustAnchors()).rejects.toThrow(/^(?!.*KEDGE_TEST_SECRET)/);
     delete process.env['KEDGE_TEST_SECRET'];
   });
 
