@@ -94,13 +94,12 @@ interface Listed {
 const patterned =
   (separators: string, { ignoreCase = false }: { readonly ignoreCase?: boolean } = {}) =>
   (entry: string): ((value: string, facts: RequestFacts) => boolean) => {
-    const fold = (text: string): string => (ignoreCase ? text.toLowerCase() : text);
+    // Of ASCII alone: elsewhere different letters have one lower case. Names of users are not folded, so that nobody is
+    // approved the name of another whose name differs in case.
+    const fold = (text: string): string =>
+      ignoreCase ? text.replace(/[A-Z]+/g, (upper) => upper.toLowerCase()) : text;
     const pattern = parsePattern(fold(entry));
-    return (value, facts) => {
-      const { username = '', ...others } = substitutesOf(facts);
-      // Names of accounts have no upper case.
-      return matches(pattern, fold(value), { separators, substitutes: { ...others, username: fold(username) } });
-    };
+    return (value, facts) => matches(pattern, fold(value), { separators, substitutes: substitutesOf(facts) });
   };
 
 function ranged(entry: string): (value: string) => boolean {
@@ -126,7 +125,10 @@ function lists({ effect, usages, subject = {}, names = {} }: PolicyRule): readon
       what: 'DNS name',
       allowed: names.dns,
       values: ({ request }) => request.dnsNames,
-      fits: patterned('.', { ignoreCase: true }),
+      fits: (entry) => {
+        const fits = patterned('.', { ignoreCase: true })(entry);
+        return (name, facts) => (effect === 'deny' || !name.split('.').includes('')) && fits(name, facts);
+      },
     },
     { what: 'IP address', allowed: names.ip, values: ({ request }) => request.ipAddresses, fits: ranged },
     {

@@ -1,5 +1,6 @@
 import type { LedgerRecord } from '../api/certificate-ledger.js';
 import { humanDuration } from '../api/time.js';
+import { escapedValue } from '../pki/certificate-ledger.js';
 
 /** Which records somebody wants to see. */
 export interface CertificateQuery {
@@ -37,8 +38,11 @@ export function selectRecords(
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 const isNamed = ({ subject = '', names = [] }: LedgerRecord, name: string): boolean =>
-  subject.split(/(?<!\\),/).includes(`CN=${name}`) ||
+  partsOf(subject).includes(`CN=${escapedValue(name)}`) ||
   names.some((one) => one === name || one.slice(one.indexOf(':') + 1) === name);
+
+/** A comma is one of the value if an odd number of backslashes stands before it. */
+const partsOf = (subject: string): readonly string[] => subject.match(/(?:[^,\\]|\\.)+/gs) ?? [];
 
 /** A table for people: columns as wide as their widest cell. */
 export function recordTable(records: readonly LedgerRecord[], now: number): string {
@@ -75,7 +79,7 @@ const visible = (text: string): string =>
 
 export function table(rows: readonly (readonly string[])[]): string {
   const clean = rows.map((row) => row.map((cell) => (cell === '' ? '-' : visible(cell))));
-  const widths = (clean[0] ?? []).map((_, at) => Math.max(...clean.map((row) => row[at]?.length ?? 0)));
+  const widths = (clean[0] ?? []).map((_, at) => clean.reduce((most, row) => Math.max(most, row[at]?.length ?? 0), 0));
   return clean
     .map(
       (row) =>

@@ -85,11 +85,13 @@ const abbreviations: Readonly<Record<string, string>> = {
   [attributeTypes.postalCode]: 'POSTALCODE',
 };
 
-/** The attributes in their order, values escaped as RFC 4514 does. */
+/** The value of an attribute as it stands in the text of a subject: escaped as RFC 4514 (section 2.4) does. */
+export const escapedValue = (value: string): string =>
+  value.replace(/[,+"\\<>;=]|^[ #]| $/g, '\\$&').replaceAll('\0', '\\00');
+
+/** The attributes in the order of the certificate, which RFC 4514 would turn around, each as if it stood alone. */
 const subjectText = ({ attributes }: DistinguishedName): string =>
-  attributes
-    .map(({ type, value }) => `${abbreviations[type] ?? type}=${value.replace(/[,+"\\<>;=]/g, '\\$&')}`)
-    .join(',');
+  attributes.map(({ type, value }) => `${abbreviations[type] ?? type}=${escapedValue(value)}`).join(',');
 
 /** SHA-256 over number, link and records: JSON with sorted members, without absent and empty ones. */
 export const ledgerHash = ({ sequence, previous, records }: Omit<LedgerEntrySpec, 'hash'>): string =>

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { ipBytes, ipText } from '../api/ip-address.js';
 import { isSignedBy } from '../auth/certificate-chain.js';
 import { generateServiceAccountKey, readSigningKey } from '../auth/service-account-keys.js';
 import { readPemCertificates } from '../pki/certificate.js';
@@ -88,6 +89,12 @@ export async function openCredentials(options: CredentialOptions): Promise<Crede
   };
 }
 
+/** An address as it is read back: `::1` however that is written. */
+function asInCertificates(address: string): string {
+  const bytes = ipBytes(address);
+  return bytes === undefined ? address : ipText(bytes);
+}
+
 /** What the serving certificate is good for. */
 function servingNames(hosts: readonly string[]): {
   readonly dnsNames: readonly string[];
@@ -104,7 +111,7 @@ function servingNames(hosts: readonly string[]): {
     'kubernetes.default.svc',
     ...named.filter((host) => !isIp(host)),
   ];
-  const ip = ['127.0.0.1', '::1', ...named.filter(isIp)];
+  const ip = ['127.0.0.1', '::1', ...named.filter(isIp).map(asInCertificates)];
   return { dnsNames: [...new Set(dns)], ipAddresses: [...new Set(ip)] };
 }
 

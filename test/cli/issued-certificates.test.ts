@@ -48,6 +48,23 @@ describe('certificates', () => {
     expect(selectRecords(only, { name: 'IP:10.0.0.1' }, now).length).toBe(1);
     expect(selectRecords(only, { name: 'web' }, now).length).toBe(0);
   });
+  test.each([
+    ['Acme, Inc', 'O=x,CN=Acme\\, Inc'],
+    ['a+b', 'CN=a\\+b,O=x'],
+    ['uid=7', 'CN=uid\\=7'],
+    ['a\\', 'CN=a\\\\,O=x'],
+    [' #a\0 ', 'CN=\\ #a\\00\\ '],
+  ])('are found by the common name %j', (name, subject) => {
+    expect(selectRecords([record('a', 1, { subject })], { name }, now).length).toBe(1);
+  });
+  test('are shown, however many there are', () => {
+    expect(
+      recordTable(
+        Array.from({ length: 150_000 }, () => record('a', 1)),
+        now,
+      ).split('\n').length,
+    ).toBe(150_002);
+  });
   test('are found and shown without a subject', () => {
     const { subject: _, ...workload } = record('e', 1, { names: ['URI:spiffe://a/b'] });
     expect(selectRecords([workload], { name: 'spiffe://a/b' }, now)).toEqual([workload]);

@@ -161,6 +161,25 @@ describe('an approving rule', () => {
       { dnsNames: ['a.shop.example', 'a.b.shop.example'] },
       'leave: team: DNS name "a.b.shop.example" is not allowed',
     ],
+    ...[
+      ['kate', 'approve by team'],
+      ['Kate', 'leave: team: DNS name "kate.shop.example" is not allowed'],
+      // The Kelvin sign, whose lower case is a k.
+      ['\u212aate', 'leave: team: DNS name "kate.shop.example" is not allowed'],
+    ].map(([username = '', expected = '']): [string, Partial<PolicyRule>, Asking, string] => [
+      `takes ${username} for nobody else`,
+      { names: { dns: ['{username}.shop.example'] }, subject: { commonName: ['**'] } },
+      { username, dnsNames: ['kate.shop.example'] },
+      expected,
+    ]),
+    ...['.shop.example', 'a..shop.example', 'a.shop.example.'].map(
+      (name): [string, Partial<PolicyRule>, Asking, string] => [
+        `allows no empty label: ${name}`,
+        { names: { dns: ['**'] } },
+        { dnsNames: [name] },
+        `leave: team: DNS name "${name}" is not allowed`,
+      ],
+    ),
     [
       'allows no wildcard by itself',
       { names: { dns: ['**'] } },

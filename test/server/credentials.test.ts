@@ -13,8 +13,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-const open = async () => {
-  const credentials = await openCredentials({ directory, hosts: [], clock: new FakeClock() });
+const open = async (hosts: readonly string[] = []) => {
+  const credentials = await openCredentials({ directory, hosts, clock: new FakeClock() });
   return { ca: credentials.ca.certificate, ...(await credentials.forListening()) };
 };
 const leafOf = ({ certificate }: { readonly certificate: string }): Certificate => {
@@ -26,6 +26,13 @@ const leafOf = ({ certificate }: { readonly certificate: string }): Certificate 
 test('are found again at the next start', async () => {
   const first = await open();
   expect(await open()).toEqual(first);
+});
+
+test('are found again for an address that can be written otherwise', async () => {
+  const hosts = ['0:0:0:0:0:0:0:1', 'FD00:0::1'];
+  const first = await open(hosts);
+  expect(leafOf(first.serving).alternativeNames.ipAddresses).toEqual(['127.0.0.1', '::1', 'fd00::1']);
+  expect(await open(hosts)).toEqual(first);
 });
 
 test.each(['ca.pem', 'sa.key', 'apiserver.pem', 'ca.crt'])('%s that cannot be read is named', async (name) => {

@@ -34,7 +34,9 @@ const record = struct(
     signerName: field(4, string(), { description: 'Who signed.' }),
     caKeyId: field(5, string(), { description: 'Hexadecimal key identifier of the CA.' }),
     serial: field(6, string(), { description: 'Hexadecimal serial number.' }),
-    subject: field(7, string(), { description: 'Subject, as RFC 4514 writes it.' }),
+    subject: field(7, string(), {
+      description: 'Subject: its attributes in their order, with values escaped as in RFC 4514.',
+    }),
     names: field(8, list(string()), { description: 'Alternative names, each with its kind before it.' }),
     omittedNames: field(9, integer64(), { description: 'How many names are left out here.' }),
     notBefore: field(10, string(), { description: 'First second it is valid.' }),
