@@ -150,6 +150,10 @@ function readAlgorithm(contents: Buffer): AlgorithmIdentifier {
   return { oid, parameters: need(members.any(), 'malformed parameters').whole };
 }
 
+/** A SubjectPublicKeyInfo. Throws PkiError (`parse`). */
+export const readPublicKeyInfo = (spki: Buffer): PublicKey =>
+  readKey(need(new DerCursor(spki).element(tags.sequence), 'malformed spki').value);
+
 function readKey(contents: Buffer): PublicKey {
   const members = new DerCursor(contents);
   const algorithm = readAlgorithm(need(members.read(tags.sequence), 'malformed public key algorithm identifier'));

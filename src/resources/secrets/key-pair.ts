@@ -1,5 +1,8 @@
-import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { createPrivateKey, createPublicKey } from 'node:crypto';
+import { readCertificate, readPublicKeyInfo } from '../../pki/certificate.js';
 import { pemBlocks } from '../../pki/pem.js';
+import { PkiError } from '../../pki/pki-error.js';
+import type { PublicKey } from '../../pki/public-key.js';
 
 /**
  * What Go's `tls.X509KeyPair` says about a PEM certificate chain and a PEM private key; undefined if they belong
@@ -10,16 +13,38 @@ export function keyPairProblem(certificate: Uint8Array, key: Uint8Array): string
   if (leaf.der === undefined) return certificateProblem(leaf.skipped);
   const secret = findBlock(key, (type) => type === 'PRIVATE KEY' || type.endsWith(' PRIVATE KEY'));
   if (secret.der === undefined) return keyProblem(secret.skipped);
-  const { der } = leaf;
-  const parsed = read(() => new X509Certificate(der));
-  const publicKey = parsed === undefined ? undefined : read(() => parsed.publicKey);
-  if (parsed === undefined || publicKey === undefined) return 'x509: malformed certificate';
-  const privateKey = readPrivateKey(secret.der);
-  if (privateKey === undefined) return 'tls: failed to parse private key';
-  if (privateKey.asymmetricKeyType !== publicKey.asymmetricKeyType) {
-    return 'tls: private key type does not match public key type';
+  const certified = publicKeyIn(leaf.der);
+  if ('problem' in certified) return certified.problem;
+  const own = publicKeyOf(secret.der);
+  if ('problem' in own) return own.problem;
+  if (!['RSA', 'ECDSA', 'Ed25519'].includes(certified.kind)) return 'tls: unknown public key algorithm';
+  if (own.kind !== certified.kind) return 'tls: private key type does not match public key type';
+  return own.spki.equals(certified.spki) ? undefined : 'tls: private key does not match public key';
+}
+
+type KeyFound = Pick<PublicKey, 'kind' | 'spki'> | { readonly problem: string };
+
+function publicKeyIn(certificate: Buffer): KeyFound {
+  try {
+    return readCertificate(certificate).publicKey;
+  } catch (error) {
+    if (error instanceof PkiError) return { problem: error.message };
+    throw error;
   }
-  return parsed.checkPrivateKey(privateKey) ? undefined : 'tls: private key does not match public key';
+}
+
+/** The public key of a private one. Whatever the label says, the forms are tried in Go's order: PKCS #1, PKCS #8, SEC 1. */
+function publicKeyOf(secret: Buffer): KeyFound {
+  for (const type of ['pkcs1', 'pkcs8', 'sec1'] as const) {
+    const key = read(() => createPrivateKey({ key: secret, format: 'der', type }));
+    if (key === undefined) continue;
+    if (key.asymmetricKeyType === 'x25519')
+      return { problem: 'tls: found unknown private key type in PKCS#8 wrapping' };
+    const spki = createPublicKey(key).export({ type: 'spki', format: 'der' });
+    const found = read(() => readPublicKeyInfo(spki));
+    if (found !== undefined && found.kind !== 'other') return found;
+  }
+  return { problem: 'tls: failed to parse private key' };
 }
 
 interface Found {
@@ -54,12 +79,6 @@ function keyProblem(skipped: readonly string[]): string {
 }
 
 const goList = (items: readonly string[]): string => `[${items.join(' ')}]`;
-
-/** Whatever the label says, the forms are tried in Go's order: PKCS #1, PKCS #8, SEC 1. */
-const readPrivateKey = (der: Buffer): KeyObject | undefined =>
-  read(() => createPrivateKey({ key: der, format: 'der', type: 'pkcs1' })) ??
-  read(() => createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })) ??
-  read(() => createPrivateKey({ key: der, format: 'der', type: 'sec1' }));
 
 function read<T>(attempt: () => T): T | undefined {
   try {

@@ -1,6 +1,9 @@
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { keyPairProblem } from '../../../src/resources/secrets/key-pair.js';
 
+const pem = ({ privateKey }: { readonly privateKey: KeyObject }): string =>
+  privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 const certificate = `-----BEGIN CERTIFICATE-----
 MIIBbzCCARWgAwIBAgIUc53carBaj4I+2jJggQP3U9gqfqAwCgYIKoZIzj0EAwIw
 DDEKMAgGA1UEAwwBYTAgFw0yNjExMjExNjE0MDVaGA8yMTI2MTAyODE2MTQwNVow
@@ -66,7 +69,25 @@ test.each([
     certificate.replaceAll('CERTIFICATE', 'PRIVATE KEY'),
     'tls: failed to parse private key',
   ],
-  ['a certificate that is none', key.replaceAll('EC PRIVATE KEY', 'CERTIFICATE'), key, 'x509: malformed certificate'],
+  [
+    'a certificate that is none',
+    key.replaceAll('EC PRIVATE KEY', 'CERTIFICATE'),
+    key,
+    'x509: malformed tbs certificate',
+  ],
+  [
+    'a key that only agrees on keys',
+    certificate,
+    pem(generateKeyPairSync('x25519')),
+    'tls: found unknown private key type in PKCS#8 wrapping',
+  ],
+  ['a key of a kind unknown to Go', certificate, pem(generateKeyPairSync('ed448')), 'tls: failed to parse private key'],
+  [
+    'a key on a curve unknown to Go',
+    certificate,
+    pem(generateKeyPairSync('ec', { namedCurve: 'secp256k1' })),
+    'tls: failed to parse private key',
+  ],
 ])('%s', (_what, chain, secret, problem) => {
   expect(keyPairProblem(Buffer.from(chain), Buffer.from(secret))).toBe(problem);
 });
