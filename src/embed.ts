@@ -118,7 +118,7 @@ async function start(options: ServerOptions, given: Start): Promise<OpenedServer
     clock,
   });
 
-  const objects = new StoredObjects(store, clock);
+  const objects = new StoredObjects(store, { clock, log });
   let address = 'localhost';
   let clientIssuers = (): string => '';
   const { authentication, authorizer, roles, nodeRestriction } = await openAccess(options, {

@@ -36,17 +36,20 @@ export class LaterReader {
     } catch (error) {
       this.#onError(error);
     }
-    this.#waiting = [];
-    this.#isFull = false;
-    this.#reading = undefined;
   }
 
-  /** Also what comes meanwhile. */
+  /** Also what comes meanwhile: whatever comes once this has ended is another reading's, and not a turn later. */
   *#readAll(): Steps<void> {
-    for (let at = 0; at < this.#waiting.length; at++) {
-      const steps = this.#waiting[at]?.();
-      if (steps !== undefined) yield* steps;
-      yield;
+    try {
+      for (let at = 0; at < this.#waiting.length; at++) {
+        const steps = this.#waiting[at]?.();
+        if (steps !== undefined) yield* steps;
+        yield;
+      }
+    } finally {
+      this.#waiting = [];
+      this.#isFull = false;
+      this.#reading = undefined;
     }
   }
 }

@@ -8,7 +8,7 @@ import { HistoryCompacted, type Revision, RevisionInFuture, type Store } from '.
 
 /** How long a read waits for a version that has not happened yet. */
 const patience = 3_000;
-const pollMs = 50;
+const pollMs = { first: 25, most: 400 };
 
 const tooLargeVersion = (
   asked: Revision,
@@ -27,13 +27,13 @@ export async function waitForRevision(
   { clock, signal, uncached }: { readonly clock: Clock; readonly signal: AbortSignal; readonly uncached?: boolean },
 ): Promise<Revision> {
   const deadline = clock.monotonic() + patience;
-  for (;;) {
+  for (let pauseMs = pollMs.first; ; pauseMs = Math.min(2 * pauseMs, pollMs.most)) {
     const current = await store.revision();
     if (current >= asked) return current;
     if (uncached === true) throw tooLargeVersion(asked, current, {});
     if (clock.monotonic() >= deadline || signal.aborted)
       throw tooLargeVersion(asked, current, { retryAfterSeconds: 1 });
-    await clock.sleep(pollMs, signal);
+    await clock.sleep(pauseMs, signal);
   }
 }
 

@@ -63,14 +63,19 @@ export function fnv1a64(text: string): string {
 const isLess = (left: string, right: string): boolean =>
   left.length === right.length ? left < right : left.length < right.length;
 
+/** In their order, however many there are: each `||` has all before it on its left. */
 function rangesOf(expression: Expression): readonly Range[] {
-  if (expression.kind !== kinds.call) {
-    throw new Error(`unexpected expression kind ${expression.kind}; expected shardRange() call or || operator`);
+  const ranges: Range[] = [];
+  const waiting = [expression];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const { kind, name, parts } = next;
+    if (kind !== kinds.call)
+      throw new Error(`unexpected expression kind ${kind}; expected shardRange() call or || operator`);
+    if (name === '_||_') waiting.push(...parts.toReversed());
+    else if (name === 'shardRange') ranges.push(rangeOf(parts));
+    else throw new Error(`unsupported function ${quote(name)}; only shardRange() and || are allowed`);
   }
-  const { name, parts } = expression;
-  if (name === '_||_') return parts.flatMap(rangesOf);
-  if (name === 'shardRange') return [rangeOf(parts)];
-  throw new Error(`unsupported function ${quote(name)}; only shardRange() and || are allowed`);
+  return ranges;
 }
 
 function rangeOf(parts: readonly Expression[]): Range {

@@ -1,8 +1,16 @@
 import { firstNotBefore } from '../api/binary-search.js';
-import type { ApiObject, Json, ObjectKey, ResourceType } from '../api/object.js';
+import {
+  type ApiObject,
+  isObject,
+  type Json,
+  type JsonObject,
+  type ObjectKey,
+  type ResourceType,
+} from '../api/object.js';
 import type { ObjectSource } from '../auth/object-source.js';
 import { storageKey, storagePrefix } from '../registry/keys.js';
 import { type Clock, systemClock } from '../runtime/clock.js';
+import { type Logger, silentLogger } from '../runtime/logger.js';
 import type { Subscription } from '../runtime/observable.js';
 import { inTurns } from '../runtime/turn-taking.js';
 import { type Change, type Entry, type Store, StoreClosed } from '../store/store.js';
@@ -13,17 +21,23 @@ const retryMs = 1_000;
 
 /**
  * The server's own view of stored objects of built-in kinds: read once, kept current by the change stream, so that
- * authorization and admission need not ask the store each time.
+ * authorization and admission need not ask the store each time. What cannot be read counts as not being there, so that
+ * nobody else's damage to one object takes the others away; the log tells of it.
  */
 export class StoredObjects implements ObjectSource {
   readonly #store: Store;
   readonly #clock: Clock;
+  readonly #log: Logger;
   /** Promises while they are read. */
   readonly #collections = new Map<string, Collection | Promise<Collection>>();
 
-  constructor(store: Store, clock = systemClock) {
+  constructor(
+    store: Store,
+    { clock = systemClock, log = silentLogger }: { readonly clock?: Clock; readonly log?: Logger } = {},
+  ) {
     this.#store = store;
     this.#clock = clock;
+    this.#log = log;
   }
 
   async get<T extends ApiObject>(type: ResourceType<T>, key: ObjectKey): Promise<T | undefined> {
@@ -52,7 +66,7 @@ export class StoredObjects implements ObjectSource {
     const prefix = storagePrefix(type);
     const known = this.#collections.get(prefix);
     if (known !== undefined) return known;
-    const made = Collection.open(this.#store, prefix, this.#clock);
+    const made = Collection.open(this.#store, prefix, { clock: this.#clock, log: this.#log });
     this.#collections.set(prefix, made);
     made.then(
       (collection) => this.#collections.set(prefix, collection),
@@ -63,10 +77,16 @@ export class StoredObjects implements ObjectSource {
   }
 }
 
+interface Surroundings {
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
 class Collection {
   readonly #store: Store;
   readonly #prefix: string;
   readonly #clock: Clock;
+  readonly #log: Logger;
   /** In order, each at the place of its object. */
   #keys: string[] = [];
   #objects: ApiObject[] = [];
@@ -79,23 +99,27 @@ class Collection {
   #loads = 0;
   #changes: Subscription | undefined;
 
-  private constructor(store: Store, prefix: string, clock: Clock) {
+  private constructor(store: Store, prefix: string, { clock, log }: Surroundings) {
     this.#store = store;
     this.#prefix = prefix;
     this.#clock = clock;
+    this.#log = log;
   }
 
-  static async open(store: Store, prefix: string, clock: Clock): Promise<Collection> {
-    const collection = new Collection(store, prefix, clock);
+  static async open(store: Store, prefix: string, given: Surroundings): Promise<Collection> {
+    const collection = new Collection(store, prefix, given);
     await collection.#load();
     return collection;
   }
 
   async #load(): Promise<void> {
     const { entries, revision } = await this.#store.scan(this.#prefix);
-    const sorted = entries.toSorted((a, b) => (a.key < b.key ? -1 : 1));
-    this.#keys = sorted.map(({ key }) => key);
-    this.#objects = sorted.map(({ value }) => value as unknown as ApiObject);
+    const read = entries
+      .map((entry) => ({ key: entry.key, object: this.#readable(entry, () => entry.value) }))
+      .filter((one): one is { key: string; object: ApiObject } => one.object !== undefined)
+      .sort((a, b) => (a.key < b.key ? -1 : 1));
+    this.#keys = read.map(({ key }) => key);
+    this.#objects = read.map(({ object }) => object);
     this.#shared = false;
     this.#loads++;
     this.#tell();
@@ -122,7 +146,7 @@ class Collection {
     const { entry } = change;
     const isPut = change.type === 'put';
     if (this.#reading === undefined && !(isPut && isLarge(entry))) {
-      this.#place(entry.key, isPut ? entry.value : undefined);
+      this.#place(entry.key, isPut ? this.#readable(entry, () => entry.value) : undefined);
       return;
     }
     const reading = this.#placeInTurns(this.#reading, entry, isPut)
@@ -136,17 +160,39 @@ class Collection {
   async #placeInTurns(before: Promise<void> | undefined, entry: Entry, isPut: boolean): Promise<void> {
     const loads = this.#loads;
     await before;
-    const value = isPut ? await inTurns(entry.read()) : undefined;
-    if (loads === this.#loads) this.#place(entry.key, value);
+    const value = isPut ? await inTurns(entry.read()).catch((error: unknown) => error as Error) : undefined;
+    if (loads !== this.#loads) return;
+    this.#place(
+      entry.key,
+      this.#readable(entry, () => value),
+    );
   }
 
-  #place(key: string, value: Json | undefined): void {
+  /** undefined: it is no object. */
+  #readable({ key, revision }: Entry, read: () => unknown): ApiObject | undefined {
+    let why: unknown;
+    try {
+      const value = read();
+      if (value === undefined) return undefined;
+      if (isObject(value as Json) && isObject((value as JsonObject)['metadata'] ?? null)) return value as ApiObject;
+      why = value instanceof Error ? value : new Error('it is no object with metadata');
+    } catch (error) {
+      why = error;
+    }
+    this.#log.error(
+      { key, revision: String(revision), err: why },
+      'a stored object cannot be read, and counts as absent',
+    );
+    return undefined;
+  }
+
+  #place(key: string, value: ApiObject | undefined): void {
     const at = this.#placeOf(key);
     const known = this.#keys[at] === key ? 1 : 0;
     if (this.#shared) this.#objects = [...this.#objects];
     this.#shared = false;
     this.#keys.splice(at, known, ...(value === undefined ? [] : [key]));
-    this.#objects.splice(at, known, ...(value === undefined ? [] : [value as unknown as ApiObject]));
+    this.#objects.splice(at, known, ...(value === undefined ? [] : [value]));
     this.#tell();
   }
 

@@ -30,7 +30,7 @@ const oneTurn = 256;
  *
  * Nobody has a queue here: a subscriber is a position in the shared history, which is bounded. One that has seen
  * everything is live and is called as part of the write, in the order of writes; its call must be short, and what it
- * cannot deal with at once belongs in a buffer of its own (`change-batches.ts`). One that starts in the past catches up
+ * cannot deal with at once belongs in a buffer of its own. One that starts in the past catches up
  * in slices between other work. Writes made from within such a call are handed out after it, to everybody in the same
  * order. Whoever is overtaken by the end of the history is cut off with SubscriberTooSlow.
  */

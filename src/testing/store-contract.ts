@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { changeBatches } from '../store/change-batches.js';
 import { document, withRevision } from '../store/document.js';
 import {
   type Change,
@@ -12,6 +11,7 @@ import {
   StoreClosed,
   WriteConflict,
 } from '../store/store.js';
+import { changeBatches } from './change-batches.js';
 import type { ContractCase } from './contract-case.js';
 
 /** A store under test; with `compact`, the promises about forgotten history are examined too. */

@@ -29,6 +29,17 @@ test('nothing is read in the turn in which it is taken, and all of it in its ord
   expect(read).toEqual(['in steps', 'at once']);
 });
 
+test('what comes right behind the last is not lost', async () => {
+  const { reader, read } = reading();
+  reader.take(() => {
+    read.push('first');
+    queueMicrotask(() => reader.take(() => void read.push('second')));
+  });
+  await nextTurn();
+  await nextTurn();
+  expect(read).toEqual(['first', 'second']);
+});
+
 test('what comes while something is read follows it', async () => {
   const { reader, read } = reading();
   reader.take(() => {

@@ -198,3 +198,11 @@ describe('over HTTP', () => {
     expect(names((await on.ask('GET', where)).json())).toEqual(names(kept));
   });
 });
+
+test('a selector of many ranges is told what is wrong with it like one of few', () => {
+  const many = `a${' || a'.repeat(15_000)}`;
+  expect(() => parseShardSelector(many)).toThrow('expected shardRange() call or || operator');
+  expect(parseShardSelector(Array.from({ length: 5_000 }, () => low).join(' || ')).text.split('||')).toHaveLength(
+    5_000,
+  );
+});

@@ -25,7 +25,11 @@ test('a list is that of the latest write, in order; one handed out does not chan
         const expected = (await store.get(key))?.revision ?? ('absent' as const);
         if (isPut) {
           const more = name === 'b' ? 'x'.repeat(70_000) : '';
-          await store.commit({ key, document: document({ data: { at: `${name}${at}`, more } }), expect: expected });
+          await store.commit({
+            key,
+            document: document({ metadata: {}, data: { at: `${name}${at}`, more } }),
+            expect: expected,
+          });
           there.set(name, at);
         } else if (expected !== 'absent') {
           await store.commit({ key, document: undefined, expect: expected });
@@ -47,7 +51,11 @@ test('what was cut off from the changes of a store that cannot be read is read a
   const clock = new FakeClock();
   const store = new MemoryStore();
   const put = (at: string, expect: Revision | 'absent') =>
-    store.commit({ key: storageKey(ConfigMaps, { namespace: 'ns', name: 'a' }), document: document({ at }), expect });
+    store.commit({
+      key: storageKey(ConfigMaps, { namespace: 'ns', name: 'a' }),
+      document: document({ metadata: {}, at }),
+      expect,
+    });
   const streams: Subscriber<Change>[] = [];
   let failures = 0;
   const shaky = {
@@ -59,14 +67,40 @@ test('what was cut off from the changes of a store that cannot be read is read a
   } as object as Store;
   const first = await put('1', 'absent');
   const told: unknown[] = [];
-  await new StoredObjects(shaky, clock).follow(ConfigMaps, (objects) => told.push(objects));
+  await new StoredObjects(shaky, { clock }).follow(ConfigMaps, (objects) => told.push(objects));
   failures = 2;
   await put('2', first.revision);
   streams[0]?.error(new HistoryCompacted(1n, 2n));
   await clock.advance(2_000);
-  expect(told).toEqual([[{ at: '1' }], [{ at: '2' }]]);
+  expect(told).toEqual([[{ metadata: {}, at: '1' }], [{ metadata: {}, at: '2' }]]);
   expect(streams).toHaveLength(2);
   streams[1]?.error(new StoreClosed('closed'));
   await clock.advance(0);
   expect(clock.sleeping).toBe(0);
+});
+
+test.each([
+  ['no JSON', Buffer.from('garbage')],
+  ['no object', Buffer.from('5')],
+  ['without metadata', Buffer.from('{"a":1}')],
+  ['large and no JSON', Buffer.from(`{${'x'.repeat(70_000)}`)],
+])('what is %s counts as absent, and the others as there', async (_, bytes) => {
+  const store = new MemoryStore();
+  const key = (name: string): string => storageKey(ConfigMaps, { namespace: 'ns', name });
+  const put = (name: string, written: ReturnType<typeof document>) =>
+    store.commit({ key: key(name), document: written, expect: 'absent' });
+  const good = document({ metadata: { name: 'good' } });
+  const bad = { bytes, revisionAt: -1 };
+  await put('a', bad);
+  await put('b', good);
+  const objects = new StoredObjects(store);
+  const count = async (): Promise<number> => (await objects.list(ConfigMaps)).length;
+  expect(await count()).toBe(1);
+  await put('c', bad);
+  await put('d', good);
+  expect(await count()).toBe(2);
+  const { revision } = (await store.get(key('b'))) ?? { revision: 0n };
+  await store.commit({ key: key('b'), document: bad, expect: revision });
+  expect(await count()).toBe(1);
+  await store.close();
 });

@@ -35,9 +35,7 @@ export async function listObjects(parts: Parts, target: ListTarget, parameters: 
     definition: target.definition,
     entries: page.entries,
     resourceVersion: String(page.revision > 0n ? page.revision : 1n),
-    continue: more
-      ? writeContinue({ revision: plan.atLatest ? -1n : page.revision, after: relativeTo(target, page.last ?? '') })
-      : undefined,
+    continue: more ? writeContinue({ revision: page.revision, after: relativeTo(target, page.last ?? '') }) : undefined,
     remainingItemCount: more && selection.everything ? page.remaining : undefined,
     shard: selection.shard,
   };
@@ -49,8 +47,6 @@ interface ReadPlan {
   readonly limit: number | undefined;
   /** Key of the one object that can be meant, where its name and namespace are known. */
   readonly only: string | undefined;
-  /** A token told to go on without a snapshot. */
-  readonly atLatest: boolean;
   readonly continued: boolean;
   /** Kubernetes reads pages of everything from the store while its cache is not filled. */
   readonly pastCache: boolean;
@@ -82,7 +78,6 @@ async function planRead(
       after: storagePrefix(target.definition, target.namespace) + token.after,
       limit: text === '0' ? anyAge : limit,
       only: undefined,
-      atLatest,
       continued: true,
       pastCache,
     };
@@ -94,13 +89,18 @@ async function planRead(
     after: undefined,
     limit,
     only,
-    atLatest: false,
     continued: false,
     pastCache,
   };
   if (version === undefined) return plain;
   if (version === 0n) return { ...plain, limit: anyAge };
-  await waitForRevision(parts.store, version, { clock: parts.clock, signal: target.signal, uncached });
+  // One object is read from the store where there could be pages.
+  const pastCacheToo = only !== undefined && limit !== undefined && match === undefined;
+  await waitForRevision(parts.store, version, {
+    clock: parts.clock,
+    signal: target.signal,
+    uncached: uncached || pastCacheToo,
+  });
   // One object makes no pages, and so no limit asks for a snapshot to take them from.
   const exact = match === 'Exact' || (match === undefined && limit !== undefined && only === undefined);
   return exact ? { ...plain, at: version } : plain;
@@ -115,6 +115,8 @@ interface Page {
 }
 
 const chunk = 1_000;
+/** Where few are selected ever more is read at once: to look back costs as much as has changed since, whatever is read. */
+const largestChunk = 64_000;
 
 async function readPage(parts: Parts, target: ListTarget, selection: Selection, plan: ReadPlan): Promise<Page> {
   const prefix = storagePrefix(target.definition, target.namespace);
@@ -134,13 +136,13 @@ async function readPage(parts: Parts, target: ListTarget, selection: Selection, 
   const found: Entry[] = [];
   const turns = new TurnTaking();
   let { at, after } = plan;
-  for (;;) {
+  for (let size = chunk; ; size = Math.min(2 * size, largestChunk)) {
     const scan = await scanAt(
       parts,
       prefix,
       at,
       after,
-      plan.limit === undefined ? undefined : Math.max(chunk, plan.limit),
+      plan.limit === undefined ? undefined : Math.max(size, plan.limit),
       plan,
       target,
     );

@@ -91,6 +91,10 @@ class Watch {
   #last: { readonly previous: Entry; readonly shown: Entry } | undefined;
   /** Everything up to here has been sent. */
   #seen: Revision = 0n;
+  /** The present state was sent, if it was asked for. */
+  #isFollowing = false;
+  /** What the caller says to have seen may be yet to come. */
+  #hasCome = false;
 
   constructor(
     parts: Parts,
@@ -119,6 +123,7 @@ class Watch {
     const { signal } = this.#target;
     signal.addEventListener('abort', () => this.#end(), { once: true, signal: this.#ended.signal });
     if (signal.aborted) return this.#end();
+    void this.#keepTime();
     let after = this.#plan.after;
     if (this.#plan.initial) {
       if (this.#plan.notBefore > 0n) await waitForRevision(store, this.#plan.notBefore, { clock, signal });
@@ -131,8 +136,8 @@ class Watch {
     if (this.#out.closed) return;
     this.#follow();
     if (this.#out.closed) return this.#stop();
+    this.#isFollowing = true;
     this.#endWhenServedOtherwise();
-    void this.#keepTime();
   }
 
   /** The first version to go on from: who saw objects look otherwise must list again. */
@@ -273,8 +278,15 @@ class Watch {
       if (left <= 0) return this.#end();
       const toFarewell = left - farewellMs;
       await clock.sleep(this.#plan.bookmarks ? Math.min(bookmarkMs, toFarewell > 0 ? toFarewell : left) : left, signal);
-      if (!signal.aborted && this.#plan.bookmarks && clock.monotonic() < end) this.#bookmark(this.#seen, false);
+      if (this.#plan.bookmarks && clock.monotonic() < end && (await this.#mayBookmark()))
+        this.#bookmark(this.#seen, false);
     }
+  }
+
+  async #mayBookmark(): Promise<boolean> {
+    if (!this.#isFollowing) return false;
+    this.#hasCome ||= (await this.#parts.store.revision().catch(() => -1n)) >= this.#seen;
+    return this.#hasCome && !this.#ended.signal.aborted;
   }
 
   #endWhenServedOtherwise(): void {

@@ -78,6 +78,8 @@ export class EtcdStore implements Store {
   readonly #fanOut: FanOut;
   readonly #stop = new AbortController();
   readonly #loops: Promise<void>[] = [];
+  /** What the watch has told of a revision of which there may be more. */
+  #begun: WatchEvent[] = [];
   /** The latest revision heard of in any answer. */
   #heard: Revision;
   /** A heartbeat is due if no event up to this revision comes by itself. */
@@ -301,6 +303,9 @@ export class EtcdStore implements Store {
     const upTo = this.#hurrying;
     this.#hurrying = 0n;
     if (this.#stop.signal.aborted || this.#history.newest >= upTo) return;
+    // Nothing is missing where nothing has happened: who waits for what is yet to come will hear of it.
+    const reached = await this.revision().catch(() => upTo);
+    if (this.#history.newest >= reached) return;
     await this.#beat().catch((error: unknown) => this.#log.warn({ error }, 'cannot write a heartbeat to etcd'));
   }
 
@@ -332,6 +337,7 @@ export class EtcdStore implements Store {
   /** Resolves with why it ended. */
   #watchOnce(): Promise<unknown> {
     const { signal } = this.#stop;
+    this.#begun = [];
     return new Promise((resolve) => {
       const end = (why: unknown): void => {
         signal.removeEventListener('abort', onAbort);
@@ -377,17 +383,29 @@ export class EtcdStore implements Store {
     this.#fanOut.close(failure);
   }
 
-  #take({ events, compactRevision }: WatchResponse): void {
+  #take({ events, compactRevision, goesOn }: WatchResponse): void {
     const now = this.#clock.now();
-    for (const event of events) this.#takeEvent(event, now);
+    for (const event of events) {
+      if (event.kv.modRevision !== this.#begun[0]?.kv.modRevision) this.#takeRevision(now);
+      this.#begun.push(event);
+    }
+    if (!goesOn) this.#takeRevision(now);
     if (compactRevision > this.#history.newest) this.#lose(compactRevision);
     this.#fanOut.deliver();
   }
 
-  #takeEvent(event: WatchEvent, now: number): void {
+  /** Everything that happened in one revision. This store writes one key in each; who writes several is somebody else. */
+  #takeRevision(now: number): void {
+    const [event, ...more] = this.#begun;
+    this.#begun = [];
+    if (event === undefined || event.kv.modRevision <= this.#history.newest) return;
     const { modRevision } = event.kv;
-    if (modRevision <= this.#history.newest) return;
-    const change = event.kv.key.startsWith(this.#etcdKey('')) ? this.#changeFrom(event) : undefined;
+    const isEntry = ({ kv }: WatchEvent): boolean => kv.key.startsWith(this.#etcdKey(''));
+    if (more.length > 0 && [event, ...more].some(isEntry)) {
+      this.#log.warn({ revision: String(modRevision) }, 'somebody else wrote several keys of etcd at once');
+      return this.#lose(modRevision);
+    }
+    const change = isEntry(event) ? this.#changeFrom(event) : undefined;
     if (change === 'incomplete') this.#lose(modRevision);
     else if (change === undefined) this.#history.advance(modRevision);
     else this.#history.append(change, now);
@@ -400,17 +418,19 @@ export class EtcdStore implements Store {
     this.#fanOut.cutOff(new HistoryCompacted(newest, revision));
   }
 
-  /** 'incomplete' if etcd no longer knew what was there before; undefined if somebody else wrote there. */
-  #changeFrom({ type, kv, previous }: WatchEvent): Written | 'incomplete' | undefined {
+  /** 'incomplete' if etcd no longer knew what was there before, or if somebody else wrote there or had. */
+  #changeFrom({ type, kv, previous }: WatchEvent): Written | 'incomplete' {
     try {
       const before = previous && this.#entry(previous);
       const complete = before !== undefined || (type === 'put' && kv.createRevision === kv.modRevision);
       if (!complete) return 'incomplete';
       if (type === 'put') return { type, entry: this.#entry(kv), previous: before };
-      return before && { type, entry: atRevision(before, kv.modRevision), previous: before };
+      return before === undefined
+        ? 'incomplete'
+        : { type, entry: atRevision(before, kv.modRevision), previous: before };
     } catch (error) {
-      this.#log.error({ error, key: kv.key }, 'a change in etcd that is not of this store is passed over');
-      return undefined;
+      this.#log.error({ error, key: kv.key }, 'a change in etcd that is not of this store cannot be told');
+      return 'incomplete';
     }
   }
 

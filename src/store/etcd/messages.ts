@@ -74,6 +74,8 @@ export interface WatchResponse {
   readonly compactRevision: bigint;
   readonly cancelReason: string;
   readonly events: readonly WatchEvent[];
+  /** There is more of the same, which may belong to the revision of the last event. */
+  readonly goesOn: boolean;
 }
 
 /** Wire types: 0 varint, 2 length-delimited. */
@@ -143,6 +145,7 @@ export function decodeWatch(bytes: Uint8Array): WatchResponse {
   let canceled = false;
   let compactRevision = 0n;
   let cancelReason = '';
+  let goesOn = false;
   const events: WatchEvent[] = [];
   readFields(bytes, {
     3: (reader) => {
@@ -157,9 +160,12 @@ export function decodeWatch(bytes: Uint8Array): WatchResponse {
     6: (reader) => {
       cancelReason = reader.string();
     },
+    7: (reader) => {
+      goesOn = reader.bool();
+    },
     11: (reader) => events.push(decodeEvent(reader.bytes())),
   });
-  return { created, canceled, compactRevision, cancelReason, events };
+  return { created, canceled, compactRevision, cancelReason, events, goesOn };
 }
 
 function writeRange(writer: BinaryWriter, { key, rangeEnd, limit, revision }: RangeRequest): BinaryWriter {

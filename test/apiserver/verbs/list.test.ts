@@ -58,7 +58,7 @@ test('pages show one state, whatever is written between them; a state forgotten 
           const now = await store.revision();
           if (forget) await store.compact(now);
           const next: Query = { ...selector, limit: String(limit), continue: page.continue };
-          const forgotten = forget && now > BigInt(whole.resourceVersion) && consistent;
+          const forgotten = forget && now > BigInt(page.resourceVersion);
           if (forgotten) {
             const error = await api.list(next, 'n').then(
               () => undefined,
@@ -153,6 +153,43 @@ test.each<[string, Query, string, readonly string[]]>([
   }
   const list = await api.list(query, namespace);
   expect([labelOf(list), list.continue, list.remainingItemCount]).toEqual([wanted, undefined, undefined]);
+});
+
+test('what was gone on with after a state was forgotten is of one state again', async () => {
+  const clock = new FakeClock();
+  const store = new MemoryStore({ clock });
+  const api = collection(store, clock);
+  for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) await api.put('n', name);
+  const first = await api.list({ limit: '1' }, 'n');
+  await api.put('n', 'a', { l: 'x' });
+  await store.compact(await store.revision());
+  const gone = (await api
+    .list({ limit: '1', continue: first.continue ?? '' }, 'n')
+    .catch((error: unknown) => error)) as ApiError;
+  const second = await api.list({ limit: '2', continue: gone.toStatus().metadata.continue ?? '' }, 'n');
+  await api.remove('n', 'e');
+  await api.put('n', 'da');
+  const third = await api.list({ limit: '9', continue: second.continue ?? '' }, 'n');
+  expect([second, third].map((page) => page.entries.map(({ key }) => key.at(-1)))).toEqual([
+    ['b', 'c'],
+    ['d', 'e', 'f'],
+  ]);
+  expect(third.resourceVersion).toBe(second.resourceVersion);
+  await store.close();
+});
+
+test('one object with a limit from a version that is yet to come is not waited for', async () => {
+  const clock = new FakeClock();
+  const store = new MemoryStore({ clock });
+  const api = collection(store, clock);
+  await api.put('n', 'a');
+  const asking = api.list({ limit: '1', resourceVersion: '9', fieldSelector: 'metadata.name=a' }, 'n');
+  await expect(asking).rejects.toMatchObject({
+    code: 504,
+    message: 'Timeout: Too large resource version: 9, current: 1',
+  });
+  expect(clock.now()).toBe(new FakeClock().now());
+  await store.close();
 });
 
 test('what nobody waits for any more is not gone on with', async () => {

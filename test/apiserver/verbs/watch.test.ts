@@ -386,6 +386,32 @@ describe('a watch', () => {
     await store.close();
   });
 
+  test('the present state counts to its time, and its end is the watch\u2019s', async () => {
+    const { clock, store, api } = open();
+    for (const name of ['a', 'b', 'c']) await api.put('n', name);
+    const watch = api.watch({ timeoutSeconds: '3' });
+    watch.pace.limit(() => clock.sleep(2_000));
+    const { items, state } = follow(watch);
+    await clock.advance(3_000);
+    expect(state.over).toBe(true);
+    expect(brief(items)).toEqual(['ADDED a 1', 'ADDED b 2']);
+    await clock.advance(10_000);
+    expect(items.length).toBe(2);
+    await store.close();
+  });
+
+  test('no bookmark tells of what is yet to come', async () => {
+    const { clock, store, api } = open();
+    await api.put('n', 'a');
+    const { items } = follow(api.watch({ resourceVersion: '3', allowWatchBookmarks: 'true' }));
+    await clock.advance(61_000);
+    expect(items).toEqual([]);
+    for (const name of ['b', 'c']) await api.put('n', name);
+    await clock.advance(60_000);
+    expect(brief(items)).toEqual(['BOOKMARK 3']);
+    await store.close();
+  });
+
   test('too old a version is told in an event, and that is the end', async () => {
     const { store, api } = open();
     for (const name of ['a', 'b', 'c']) await api.put('n', name);

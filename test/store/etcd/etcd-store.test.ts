@@ -2,13 +2,13 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { createServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { changeBatches } from '../../../src/store/change-batches.js';
 import { document } from '../../../src/store/document.js';
 import { createEtcdClient, type EtcdClient } from '../../../src/store/etcd/etcd-client.js';
 import { type EtcdStore, type EtcdStoreOptions, openEtcdStore } from '../../../src/store/etcd/etcd-store.js';
-import type { WatchResponse } from '../../../src/store/etcd/messages.js';
+import type { Operation, WatchEvent, WatchResponse } from '../../../src/store/etcd/messages.js';
 import { HistoryCompacted, type Revision, type Store, StoreClosed, WriteConflict } from '../../../src/store/store.js';
 import { StoreUnavailable } from '../../../src/store/store-unavailable.js';
+import { changeBatches } from '../../../src/testing/change-batches.js';
 import { storeContract } from '../../../src/testing/store-contract.js';
 import { type EtcdProcess, etcdInstalled, startEtcd } from './etcd-process.js';
 
@@ -180,7 +180,7 @@ test.skipIf(!etcdInstalled)(
 );
 
 describe.skipIf(!etcdInstalled)('when the watch misses something', () => {
-  const nothing = { created: false, canceled: false, compactRevision: 0n, cancelReason: '', events: [] };
+  const nothing = { created: false, canceled: false, compactRevision: 0n, cancelReason: '', events: [], goesOn: false };
 
   test('that was compacted meanwhile, streams fail and later ones go on from there', async () => {
     let deaf = false;
@@ -209,23 +209,80 @@ describe.skipIf(!etcdInstalled)('when the watch misses something', () => {
     await store.close();
   });
 
-  test('written by somebody else in its place, it is passed over, and reading it says so', async () => {
+  test.each(['in its place', 'over it'])(
+    'written by somebody else %s, it cannot be told, and reading it says so',
+    async (where) => {
+      const prefix = `/test-${made++}`;
+      const store = await open({ prefix });
+      if (where === 'over it') await create(store, '/foreign');
+      const stream = reader(store, await store.revision());
+      const client = createEtcdClient({ endpoints: [etcd.endpoint] });
+      const key = `${prefix}/entries/foreign`;
+      const write = (success: Operation) =>
+        client.txn({ compare: { key, target: 'version', equals: -1n }, success: { range: { key } }, failure: success });
+      const { revision: put } = await write({ put: { key, value: Buffer.from('{}') } });
+      await expect(stream.take(1)).rejects.toMatchObject({ oldest: put });
+      await expect(store.get('/foreign')).rejects.toThrow('what etcd holds for /foreign');
+      const later = reader(store, put);
+      const { revision: removed } = await write({ delete: { key } });
+      await expect(later.take(1)).rejects.toMatchObject({ oldest: removed });
+      const last = reader(store, removed);
+      const next = await create(store, '/own');
+      expect(await last.take(1)).toEqual([`put /own ${next}`]);
+      client.close();
+      void last.stop();
+      await store.close();
+    },
+  );
+
+  test('removed by somebody else with others in one revision, all must be read again', async () => {
     const prefix = `/test-${made++}`;
     const store = await open({ prefix });
+    for (const key of ['/x/a', '/x/b', '/y']) await create(store, key);
     const stream = reader(store, await store.revision());
-    const client = createEtcdClient({ endpoints: [etcd.endpoint] });
-    const key = `${prefix}/entries/foreign`;
-    const put = { key, value: Buffer.from('{}') };
-    await client.txn({
-      compare: { key, target: 'version', equals: 0n },
-      success: { put },
-      failure: { range: { key } },
+    const text = (value: string): string => Buffer.from(`${prefix}/entries${value}`).toString('base64');
+    await fetch(`http://${etcd.endpoint}/v3/kv/deleterange`, {
+      method: 'POST',
+      body: JSON.stringify({ key: text('/x/'), range_end: text('/x0') }),
     });
-    client.close();
-    const next = await create(store, '/own');
-    expect(await stream.take(1)).toEqual([`put /own ${next}`]);
-    await expect(store.get('/foreign')).rejects.toThrow('what etcd holds for /foreign');
-    void stream.stop();
+    await expect(stream.take(1)).rejects.toBeInstanceOf(HistoryCompacted);
+    expect((await store.scan('/')).entries.map(({ key }) => key)).toEqual(['/y']);
+    const later = reader(store, await store.revision());
+    const next = await create(store, '/x/a');
+    expect(await later.take(1)).toEqual([`put /x/a ${next}`]);
+    void later.stop();
+    await store.close();
+  });
+
+  test('told in pieces, a revision is told when all of it is there', async () => {
+    let tell: (response: WatchResponse) => void = () => {};
+    let deaf = false;
+    const store = await open({
+      wrapClient: (client) => ({
+        ...client,
+        watch(request, handlers) {
+          tell = handlers.response;
+          return client.watch(request, {
+            ...handlers,
+            response: (response) => {
+              if (deaf) heard.push(...response.events);
+              else handlers.response(response);
+            },
+          });
+        },
+      }),
+    });
+    const heard: WatchEvent[] = [];
+    const stream = reader(store, await store.revision());
+    deaf = true;
+    const revision = await create(store, '/a');
+    await expect.poll(() => heard.length).toBe(1);
+    const [event] = heard;
+    if (event === undefined) throw new Error('nothing was heard');
+    const second = { ...event, kv: { ...event.kv, key: event.kv.key.replace(/a$/, 'b') } };
+    tell({ ...nothing, events: [event], goesOn: true });
+    tell({ ...nothing, events: [second] });
+    await expect(stream.take(1)).rejects.toMatchObject({ oldest: revision });
     await store.close();
   });
 });
@@ -339,24 +396,36 @@ test.skipIf(!etcdInstalled).each([
   },
 );
 
-test.skipIf(!etcdInstalled)('for all who wait for what has not happened yet one heartbeat is written', async () => {
-  let beats = 0;
-  const counting = (client: EtcdClient): EtcdClient => ({
-    ...client,
-    txn: (request) => {
-      beats++;
-      return client.txn(request);
-    },
-  });
-  const store = await open({ wrapClient: counting });
-  beats = 0;
-  const now = await store.revision();
-  const readers = Array.from({ length: 20 }, (_, at) => reader(store, now + BigInt(at + 1)));
-  await readers[0]?.progress(now + 1n);
-  expect(beats).toBe(1);
-  for (const each of readers) void each.stop();
-  await store.close();
-});
+test.skipIf(!etcdInstalled)(
+  'for all who wait for what others have done one heartbeat is written, for what nobody has done none',
+  async () => {
+    let beats = 0;
+    const counting = (client: EtcdClient): EtcdClient => ({
+      ...client,
+      txn: (request) => {
+        beats++;
+        return client.txn(request);
+      },
+    });
+    const store = await open({ wrapClient: counting });
+    await store.caughtUp();
+    beats = 0;
+    const now = await store.revision();
+    const early = Array.from({ length: 20 }, (_, at) => reader(store, now + BigInt(at + 1)));
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(beats).toBe(0);
+    const client = createEtcdClient({ endpoints: [etcd.endpoint] });
+    const put = { put: { key: `/others-${made++}`, value: Buffer.alloc(0) } };
+    for (let at = 0; at < 20; at++)
+      await client.txn({ compare: { key: put.put.key, target: 'version', equals: -1n }, success: put, failure: put });
+    client.close();
+    const late = Array.from({ length: 20 }, (_, at) => reader(store, now + BigInt(at + 1)));
+    await late[0]?.progress(now + 1n);
+    expect(beats).toBe(1);
+    for (const each of [...early, ...late]) void each.stop();
+    await store.close();
+  },
+);
 
 test.skipIf(!etcdInstalled)('a store whose etcd takes no writes any more is opened, and read', async () => {
   const prefix = '/no-room';

@@ -1,4 +1,4 @@
-import { type Change, SubscriberTooSlow } from './store.js';
+import { type Change, SubscriberTooSlow } from '../store/store.js';
 
 /** What a `ChangeStream` is to a reader of batches. */
 export interface ChangeSource {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { type ChangeSource, changeBatches } from '../../src/store/change-batches.js';
 import { StoredEntry } from '../../src/store/document.js';
 import { type Change, HistoryCompacted, SubscriberTooSlow } from '../../src/store/store.js';
+import { type ChangeSource, changeBatches } from '../../src/testing/change-batches.js';
 
 /** A stream that does what it is told. */
 function source() {
