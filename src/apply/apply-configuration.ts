@@ -6,7 +6,7 @@ import { timestamp } from '../api/time.js';
 import { sameInSteps } from '../schema/same.js';
 import { checkShape, joinErrors } from './check.js';
 import { conflictError, FieldConflicts } from './conflicts.js';
-import { difference, emptySet, type FieldSet, has, intersection, recursiveDifference, union } from './field-set.js';
+import { difference, emptySet, type FieldSet, intersection, recursiveDifference, union } from './field-set.js';
 import { fieldSetOf, withNamedMembers } from './field-set-of.js';
 import { asJson } from './json-value.js';
 import { lastAppliedFields, refreshLastApplied } from './last-applied.js';
@@ -76,7 +76,7 @@ export function* applyConfiguration(applying: Applying): Steps<Applied> {
     return applied;
   } catch (error) {
     if (error instanceof UnidentifiedItem) throw unidentified(applying, error);
-    if (error instanceof FieldConflicts) throw conflictError(error.conflicts);
+    if (error instanceof FieldConflicts) throw conflictError(error);
     throw error;
   }
 }
@@ -185,8 +185,8 @@ function* inheriting(applying: Applying, live: JsonObject, act: (force: boolean)
     if (!(error instanceof FieldConflicts) || applying.manager !== kubectl) throw error;
     const inherited = lastAppliedFields(live, shapeOfObject(applying.schema), groupVersion(applying.kind));
     if (inherited === undefined) throw error;
-    const remaining = error.conflicts.filter(({ path }) => !has(inherited, path));
-    if (remaining.length > 0) throw new FieldConflicts(remaining);
+    const remaining = error.without(inherited);
+    if (remaining !== undefined) throw remaining;
     return yield* act(true);
   }
 }

@@ -1,15 +1,16 @@
 import { ApiError } from '../api/errors.js';
 import { quote } from '../api/go-text.js';
-import { compareText, sortTexts } from '../api/text-order.js';
+import { compareText } from '../api/text-order.js';
 import { maxToldSize } from '../api/violations.js';
-import { type FieldSet, type Path, paths } from './field-set.js';
+import { count, difference, type FieldSet, isEmpty, paths } from './field-set.js';
 import { identityOf, type Owner } from './managed-fields.js';
 import { printPath } from './path-element.js';
 
-/** One field that an apply would change and somebody else owns. */
+/** Fields that an apply would change and somebody else owns. */
 export interface FieldConflict {
   readonly owner: Owner;
-  readonly path: Path;
+  /** Never empty. */
+  readonly fields: FieldSet;
 }
 
 /** An apply would change fields of others; says which. Becomes the 409 that `conflictError` makes. */
@@ -21,50 +22,65 @@ export class FieldConflicts extends Error {
     super('fields are owned by others');
     this.conflicts = conflicts;
   }
+
+  /** Those that are left without some fields; undefined: none. */
+  without(fields: FieldSet): FieldConflicts | undefined {
+    const left = this.conflicts
+      .map(({ owner, fields: of }) => ({ owner, fields: difference(of, fields) }))
+      .filter(({ fields: of }) => !isEmpty(of));
+    return left.length > 0 ? new FieldConflicts(left) : undefined;
+  }
 }
 
-/** The fields among them, as many as an answer tells. */
-export function conflictsOf(owner: Owner, fields: FieldSet): readonly FieldConflict[] {
-  const found: FieldConflict[] = [];
-  let told = 0;
-  for (const path of paths(fields)) {
-    found.push({ owner, path });
-    told += printPath(path).length;
-    if (told > maxToldSize) break;
-  }
-  return found;
+interface Told {
+  readonly by: string;
+  readonly field: string;
 }
 
-/** The answer to an apply without force: 409 with one cause for each field and owner, in the order of the message. */
-export function conflictError(conflicts: readonly FieldConflict[]): ApiError {
-  const causes = conflicts
-    .toSorted((a, b) => compareText(identityOf(a.owner), identityOf(b.owner)))
-    .map(({ owner, path }) => ({
-      reason: 'FieldManagerConflict',
-      message: `conflict with ${printOwner(owner)}`,
-      field: printPath(path),
-    }));
-  return new ApiError({ reason: 'Conflict', message: conflictMessage(conflicts), details: { causes } });
+/** What stands around a field and its owner in an answer. */
+const aroundEach = 80;
+
+/** In the order of owners, as many as an answer tells. */
+function toldOf(conflicts: readonly FieldConflict[]): readonly Told[] {
+  const told: Told[] = [];
+  let room = maxToldSize;
+  for (const { owner, fields } of conflicts.toSorted((a, b) => compareText(identityOf(a.owner), identityOf(b.owner)))) {
+    const by = printOwner(owner);
+    for (const path of paths(fields)) {
+      if (room < 0) return told;
+      const field = printPath(path);
+      room -= 2 * field.length + by.length + aroundEach;
+      told.push({ by, field });
+    }
+  }
+  return told;
 }
 
-function conflictMessage(conflicts: readonly FieldConflict[]): string {
-  const [first] = conflicts;
-  if (first !== undefined && conflicts.length === 1) {
-    return `Apply failed with 1 conflict: conflict with ${printOwner(first.owner)}: ${printPath(first.path)}`;
+/**
+ * The answer to an apply without force: 409 with one cause for each field and owner, in the order of the message. All are
+ * counted; how many are told is bounded.
+ */
+export function conflictError({ conflicts }: FieldConflicts): ApiError {
+  const told = toldOf(conflicts);
+  const causes = told.map(({ by, field }) => ({
+    reason: 'FieldManagerConflict',
+    message: `conflict with ${by}`,
+    field,
+  }));
+  const all = conflicts.reduce((sum, { fields }) => sum + count(fields), 0);
+  return new ApiError({ reason: 'Conflict', message: conflictMessage(told, all), details: { causes } });
+}
+
+function conflictMessage(told: readonly Told[], all: number): string {
+  const [first] = told;
+  if (first !== undefined && all === 1) {
+    return `Apply failed with 1 conflict: conflict with ${first.by}: ${first.field}`;
   }
-  const byOwner = new Map<string, FieldConflict[]>();
-  for (const conflict of conflicts) {
-    const identity = identityOf(conflict.owner);
-    const same = byOwner.get(identity);
-    if (same === undefined) byOwner.set(identity, [conflict]);
-    else same.push(conflict);
-  }
-  const lines = sortTexts([...byOwner.keys()]).flatMap((identity) => {
-    const same = byOwner.get(identity) ?? [];
-    const heading = same[0] === undefined ? [] : [`conflicts with ${printOwner(same[0].owner)}:`];
-    return [...heading, ...same.map(({ path }) => `- ${printPath(path)}`)];
-  });
-  return `Apply failed with ${conflicts.length} conflicts: ${lines.join('\n')}`;
+  const lines = told.flatMap(({ by, field }, at) => [
+    ...(told[at - 1]?.by === by ? [] : [`conflicts with ${by}:`]),
+    `- ${field}`,
+  ]);
+  return `Apply failed with ${all} conflicts: ${lines.join('\n')}`;
 }
 
 function printOwner({ manager, operation, apiVersion, subresource }: Owner): string {

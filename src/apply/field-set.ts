@@ -167,6 +167,13 @@ export function* paths(set: FieldSet, prefix: Path = []): Generator<Path> {
   }
 }
 
+/** How many fields are owned. */
+export function count(set: FieldSet): number {
+  let sum = 0;
+  for (const { owned, below: deeper } of set.values()) sum += (owned ? 1 : 0) + (deeper.size > 0 ? count(deeper) : 0);
+  return sum;
+}
+
 /** The FieldsV1 form (KEP-555). */
 export function* writeFieldSet(set: FieldSet): Steps<JsonObject> {
   const later = new Postponed();

@@ -6,7 +6,7 @@ import { same, sameInSteps } from '../schema/same.js';
 import type { Schema } from '../schema/schema.js';
 import { checkShape, joinErrors } from './check.js';
 import { compare, without } from './compare.js';
-import { conflictsOf, type FieldConflict, FieldConflicts } from './conflicts.js';
+import { type FieldConflict, FieldConflicts } from './conflicts.js';
 import { difference, emptySet, type FieldSet, intersection, isEmpty, setOf, union } from './field-set.js';
 import { asJson } from './json-value.js';
 import { UnidentifiedItem } from './list-items.js';
@@ -272,7 +272,7 @@ export function* afterChange(
     if (changes === undefined) continue;
     const taken = intersection(owner.fields, changes.written);
     yield;
-    if (!isEmpty(taken) && !force) conflicts.push(...conflictsOf(owner, taken));
+    if (!isEmpty(taken) && !force) conflicts.push({ owner, fields: taken });
     const fields = difference(difference(owner.fields, taken), changes.removed);
     if (!isEmpty(fields)) kept.set(identity, fields === owner.fields ? owner : { ...owner, fields });
     yield;
@@ -285,8 +285,11 @@ export function* afterChange(
 export function fittingSchema(writing: Writing, live: JsonObject, owners: Owners): Owners {
   if (writing.schema.wire !== undefined) return owners;
   const fitting = new Map<string, Owner>();
+  /** Owners are many, versions few, and to convert to one may cost as much as the object is long. */
+  const shapes = new Map<string, ReturnType<typeof inVersion>>();
   for (const [identity, owner] of owners) {
-    const at = inVersion(writing, live, owner.apiVersion);
+    if (!shapes.has(owner.apiVersion)) shapes.set(owner.apiVersion, inVersion(writing, live, owner.apiVersion));
+    const at = shapes.get(owner.apiVersion);
     if (at === undefined) continue;
     const fields = reconcile(at.shape, owner.fields);
     fitting.set(identity, fields === owner.fields ? owner : { ...owner, fields });

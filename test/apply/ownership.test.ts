@@ -62,6 +62,33 @@ describe('recordUpdate', () => {
     });
   });
 
+  test('an object is converted once to each version, however many own fields in it', () => {
+    const open: Schema = { type: 'object', preserveUnknownFields: true };
+    const owners = Array.from(
+      { length: 300 },
+      (_, at): ManagedFieldsEntry => ({
+        manager: `m${at}`,
+        operation: 'Apply',
+        apiVersion: `v${2 + (at % 2)}`,
+        fieldsType: 'FieldsV1',
+        fieldsV1: { 'f:data': { [`f:k${at}`]: {} } },
+      }),
+    );
+    let conversions = 0;
+    const versions: Versions = {
+      convert(of, apiVersion) {
+        conversions++;
+        return { object: { ...of, apiVersion }, schema: open };
+      },
+    };
+    const data = Object.fromEntries(owners.map((_, at) => [`k${at}`, 'v']));
+    const live = object({ data }, owners);
+    const next = object({ data: { ...data, k0: 'w' } }, owners);
+    const written = recorded({ ...writing({ schema: open, versions }), live, next });
+    expect(entriesOf(written).length).toBe(300);
+    expect(conversions).toBeLessThan(10);
+  });
+
   test('an object with nothing to record has no entries', () => {
     expect('managedFields' in created({}).metadata).toBe(false);
   });

@@ -403,7 +403,8 @@ export class EtcdStore implements Store {
     const isEntry = ({ kv }: WatchEvent): boolean => kv.key.startsWith(this.#etcdKey(''));
     if (more.length > 0 && [event, ...more].some(isEntry)) {
       this.#log.warn({ revision: String(modRevision) }, 'somebody else wrote several keys of etcd at once');
-      return this.#lose(modRevision);
+      this.#lose(modRevision);
+      return;
     }
     const change = isEntry(event) ? this.#changeFrom(event) : undefined;
     if (change === 'incomplete') this.#lose(modRevision);
