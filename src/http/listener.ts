@@ -148,6 +148,10 @@ export class Listener {
       'stream',
       (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, _flags: number, rawHeaders: string[]) => {
         stream.on('error', ignore);
+        if (listSize(rawHeaders) > limits.headerBytes) {
+          stream.respond({ ':status': 431 }, { endStream: true });
+          return;
+        }
         const { session } = stream;
         const state = session === undefined ? undefined : this.#sessions.get(session);
         let over: (() => void) | undefined;
@@ -167,7 +171,8 @@ export class Listener {
     );
     this.#server.on('clientError', (error: NodeJS.ErrnoException & { readonly rawPacket?: Buffer }, socket: Socket) => {
       if (error.code === 'HPE_PAUSED' && error.rawPacket !== undefined) readLater(socket, error.rawPacket);
-      else if (this.#answering.has(socket) || !socket.writable) socket.destroy();
+      // One that has not got through its handshake can be told nothing.
+      else if (this.#answering.has(socket) || !socket.writable || !this.#sockets.has(socket)) socket.destroy();
       else socket.end(refusalText(error.code), () => socket.destroy());
     });
     this.#server.on('tlsClientError', (error) => {
@@ -305,6 +310,13 @@ export class Listener {
 }
 
 const ignore = (): void => {};
+
+/** How large a list of headers is (RFC 9113 section 6.5.2): what it takes on its way says nothing of that. */
+function listSize(rawHeaders: readonly string[]): number {
+  let size = 16 * rawHeaders.length;
+  for (const text of rawHeaders) size += text.length;
+  return size;
+}
 
 /**
  * Over HTTP/1.1 Node reads no further while an answer is not yet with the system, and calls it an error when what TLS had

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { connect as connectHttp2, constants, type Settings } from 'node:http2';
 import { Agent, get } from 'node:https';
+import { connect as connectPlain } from 'node:net';
 import { connect, type TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Pace } from '../../src/apiserver/pace.js';
@@ -292,7 +293,37 @@ describe('work on a request ends', () => {
   });
 });
 
+test.each([
+  ['nothing', Buffer.alloc(0)],
+  ['half of its first message', Buffer.from([0x16, 3, 1, 0, 200, 1, 0, 0, 196, 3, 3])],
+])('a handshake of which there is %s is not waited for', async (_, bytes) => {
+  const { port, failedHandshakes } = await listening({ headersMs: 40 });
+  const socket = connectPlain(port, '127.0.0.1');
+  socket.on('error', () => {});
+  socket.write(bytes);
+  await new Promise((resolve) => socket.once('close', resolve).resume());
+  expect(failedHandshakes()).toBe(1);
+});
+
 describe('HTTP/2', () => {
+  test('headers that are larger than they look on their way are refused', async () => {
+    const { raw } = await listening({ headerBytes: 131_072, idleMs: 200 });
+    const connection = await raw('h2');
+    connection.send(preface);
+    // `x: aaa…` of 2,000 characters, told once and then by its number.
+    const told = Buffer.concat([Buffer.from([0x40, 1, 0x78, 0x7f, 0xd1, 0x0e]), Buffer.alloc(2_000, 'a')]);
+    for (const [at, count] of [50, 70, 50].entries()) {
+      // Each request puts its `:authority` before it.
+      const number = 0xbe + at;
+      const first = at === 0 ? told : Buffer.from([number]);
+      const fields = Buffer.concat([getRoot, first, Buffer.alloc(count - 1, number)]);
+      connection.send(frame(1, 5, 2 * at + 1, fields));
+    }
+    const answers = framesIn(await connection.all).filter(({ type }) => type === 1);
+    const isOk = 0x88;
+    expect(answers.map(({ payload }) => payload[0] === isOk)).toEqual([true, false, true]);
+  });
+
   test('a connection on which nothing is asked is closed, whatever else it says', async () => {
     const { raw } = await listening({ idleMs: 60 });
     const connection = await raw('h2');

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Status } from '../../api/errors.js';
 import { goJson } from '../../api/go-text.js';
 import type { Json, JsonObject } from '../../api/object.js';
@@ -109,6 +110,8 @@ const plainJson = { mediaType: 'json', pretty: false } as const;
 /** What is known of one request so far. */
 export class AuditRecord implements RequestRecord {
   readonly #request: ApiRequest;
+  /** Requests of this process bring none. */
+  readonly #id: string;
   readonly #parts: RecordParts;
   readonly #annotations = new Map<string, string>();
   readonly #sourceIPs: readonly string[];
@@ -122,6 +125,7 @@ export class AuditRecord implements RequestRecord {
 
   constructor(request: ApiRequest, user: UserInfo | undefined, parts: RecordParts) {
     this.#request = request;
+    this.#id = request.auditId ?? randomUUID();
     this.#parts = parts;
     this.#user = user;
     this.#sourceIPs = sourceAddresses(request);
@@ -294,10 +298,10 @@ export class AuditRecord implements RequestRecord {
   #emit(stage: Stage, responseObject?: string): void {
     const { required, received } = this.#parts;
     if (required.omitStages.has(stage)) return;
-    const { info, uri, auditId = '' } = this.#request;
+    const { info, uri } = this.#request;
     this.#parts.write(stage, {
       level: required.level,
-      auditId,
+      auditId: this.#id,
       uri,
       verb: info.verb,
       user: this.#user,
