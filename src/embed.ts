@@ -54,6 +54,8 @@ export interface Server {
   client(user?: UserInfo): Client;
   /** Ends watches, lets requests finish, stops controllers, closes the store. Idempotent. */
   stop(): Promise<void>;
+  /** The same, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 const administrator: UserInfo = { username: 'kubernetes-admin', groups: [wellKnown.masters, wellKnown.authenticated] };
@@ -294,6 +296,10 @@ async function start(options: ServerOptions, given: Start): Promise<OpenedServer
     await operations.close();
     await store.close();
   };
+  const stopOnce = (): Promise<void> => {
+    stopped ??= stop();
+    return stopped;
+  };
   const server: Server = {
     url: listening?.url,
     ca: credentials.ca.anchors,
@@ -302,10 +308,8 @@ async function start(options: ServerOptions, given: Start): Promise<OpenedServer
       return listening.adminKubeconfig;
     },
     client: (user = administrator) => clientOf(user, 'kedge'),
-    stop: () => {
-      stopped ??= stop();
-      return stopped;
-    },
+    stop: stopOnce,
+    [Symbol.asyncDispose]: stopOnce,
   };
   return { server, handle: inProcess };
 }

@@ -10,13 +10,16 @@ export function teamBinding({ metadata }: Namespace): RoleBinding | undefined {
   return {
     apiVersion: 'rbac.authorization.k8s.io/v1',
     kind: 'RoleBinding',
-    metadata: { name, namespace: metadata.name ?? '' },
+    metadata: { name, namespace: metadata.name ?? '', labels: { [label]: team } },
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'edit' },
     subjects: [{ kind: 'Group', apiGroup: 'rbac.authorization.k8s.io', name: `team:${team}` }],
   };
 }
 
-/** Lets every team edit the namespaces that carry its label, and puts back what somebody else changed. */
+/**
+ * Lets every team edit the namespaces that carry its label, no longer than they do, and puts back what somebody else
+ * changed.
+ */
 export const teamAccess = defineController({
   name: 'team-access',
   for: Namespaces,
@@ -27,15 +30,18 @@ export const teamAccess = defineController({
       keys: async ({ metadata }) => [{ name: metadata.namespace ?? '' }],
     },
   ],
-  when: (namespace) => teamBinding(namespace) !== undefined,
 
   async reconcile(namespace, { client, log }) {
+    const bindings = client.resource(RoleBindings);
+    const key = { namespace: namespace.metadata.name ?? '', name };
     const wanted = teamBinding(namespace);
-    if (wanted === undefined) return;
-    const key = { namespace: wanted.metadata.namespace, name };
-    await client
-      .resource(RoleBindings)
-      .patch(key, { type: 'apply', body: { ...wanted }, fieldManager: 'team-access', force: true });
+    if (wanted === undefined) {
+      const left = await bindings.get(key);
+      // One of the same name that is not ours stays.
+      if (left?.metadata.labels?.[label] !== undefined) await bindings.delete(key);
+      return;
+    }
+    await bindings.patch(key, { type: 'apply', body: { ...wanted }, fieldManager: 'team-access', force: true });
     log.info({ namespace: key.namespace }, 'team may edit');
   },
 });

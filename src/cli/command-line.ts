@@ -55,7 +55,9 @@ export async function runCommandLine(argv: readonly string[]): Promise<number> {
     .addOption(new Option('--output <format>', 'default: table').choices(['table', 'json']).default('table'))
     .option('--verify', 'check that nothing was changed or removed, and print the end of the ledger')
     .option('--noted <end>', 'with --verify: an end printed before, which must still be there', readNoted)
-    .action(async (flags) => {
+    .action(async (flags, command: Command) => {
+      // Who gives an end wants it to be checked.
+      if (flags.noted !== undefined && flags.verify !== true) command.error('error: --noted needs --verify');
       const { certificates } = await import('./certificates.js');
       await certificates(flags);
     });
@@ -118,6 +120,7 @@ function readPeriod(text: string): number {
 }
 
 function readNoted(text: string): { readonly sequence: number; readonly hash: string } {
+  if (text === 'empty') return { sequence: 0, hash: '' };
   const [, sequence = '', hash = ''] = /^(\d+):([0-9a-f]{64})$/.exec(text) ?? [];
   if (hash === '') throw new InvalidArgumentError('an end is NUMBER:HASH, as --verify prints it.');
   return { sequence: Number(sequence), hash };

@@ -57,6 +57,10 @@ export const configuration = z.strictObject({
       groupHeaders: headers.default(defaults.frontProxy.groupHeaders),
       extraHeaderPrefixes: headers.default(defaults.frontProxy.extraHeaderPrefixes),
     })
+    .refine(
+      ({ caFile, allowedNames }) => caFile !== undefined || allowedNames.length === 0,
+      'allowedNames needs caFile: nobody is believed without one',
+    )
     .prefault({}),
   serviceAccounts: z
     .strictObject({
@@ -98,6 +102,7 @@ export const configuration = z.strictObject({
         address: z.string().regex(address, 'must be host:port'),
       }),
     )
+    .refine((all) => new Set(all.map((one) => one.service)).size === all.length, 'must name each service once')
     .default(defaults.webhookServices),
   webhookKubeconfig: path.optional(),
   featureGates: z

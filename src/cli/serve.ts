@@ -1,9 +1,9 @@
-import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { createServer } from '../embed.js';
 import type { ConnectionLimits } from '../http/connection-limits.js';
 import { systemClock } from '../runtime/clock.js';
+import { makeDirectory } from '../runtime/make-directory.js';
 import { createLogger } from '../runtime/pino-logger.js';
 import { writeWhole } from '../server/credentials.js';
 import { accessOptions } from './access-options.js';
@@ -27,7 +27,7 @@ export async function serve(file: string | undefined, flags: Flags): Promise<voi
   const { logFormat, logLevel } = configuration;
   const pretty = logFormat === 'pretty' || (logFormat === 'auto' && process.stdout.isTTY);
   const log = createLogger({ format: pretty ? 'pretty' : 'json', level: logLevel });
-  await mkdir(dataDir, { recursive: true, mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+  await makeDirectory(dataDir, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
     throw new ConfigurationError(
       `cannot use ${configuration.dataDir} as data directory: ${error.code ?? error.message}`,
     );

@@ -32,6 +32,8 @@ const run = promisify(execFile);
 
 /** Runs the program when credentials are first needed, have expired, or were refused; once at a time. */
 export function execCredentials(plugin: ExecPlugin, options: ExecOptions): CredentialSource {
+  if (typeof plugin.command !== 'string' || plugin.command === '')
+    throw new AccessError('an exec plugin names no command');
   if (!versions.includes(plugin.apiVersion)) {
     throw new AccessError(
       `exec plugin ${plugin.command} speaks ${plugin.apiVersion}; known are ${versions.join(', ')}`,

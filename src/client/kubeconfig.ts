@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import type { Clock } from '../runtime/clock.js';
@@ -188,12 +189,21 @@ async function accessOf(config: Kubeconfig, options: KubeconfigOptions): Promise
   const { value: cluster, directory } = pick(config.clusters, context.cluster, 'cluster');
   if (!cluster.server) throw new AccessError(`cluster ${JSON.stringify(context.cluster)} names no server`);
   if (cluster['proxy-url']) throw new AccessError('proxy-url of a cluster is not supported');
+  if (
+    cluster['insecure-skip-tls-verify'] === true &&
+    (cluster['certificate-authority-data'] || cluster['certificate-authority'])
+  )
+    throw new AccessError(
+      `cluster ${JSON.stringify(context.cluster)}: insecure-skip-tls-verify and a certificate-authority exclude each other`,
+    );
   const ca = await inlineOrFile(
     cluster['certificate-authority-data'],
     cluster['certificate-authority'],
     directory,
     'certificate-authority',
   );
+  if (ca !== undefined && !isCertificate(ca))
+    throw new AccessError(`the certificate-authority of cluster ${JSON.stringify(context.cluster)} is no certificate`);
   const user = context.user ? pick(config.users, context.user, 'user') : undefined;
   const access = {
     server: cluster.server,
@@ -210,6 +220,14 @@ async function accessOf(config: Kubeconfig, options: KubeconfigOptions): Promise
         ? fixedCredentials({})
         : await credentialsOf(user, { ...access, extensions: cluster.extensions }, config, options),
   };
+}
+
+function isCertificate(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).raw.length > 0;
+  } catch {
+    return false;
+  }
 }
 
 async function inlineOrFile(
@@ -237,6 +255,9 @@ async function credentialsOf(
   kubeconfig: Kubeconfig,
   options: KubeconfigOptions,
 ): Promise<CredentialSource> {
+  for (const name of ['token', 'tokenFile', 'username', 'password'] as const)
+    if (user[name] !== undefined && user[name] !== null && typeof user[name] !== 'string')
+      throw new AccessError(`the ${name} of a user of the kubeconfig is no text`);
   const tls = await certificateOf(user, directory, options.clock);
   if (user.tokenFile) {
     return together(tls, tokenFile(resolve(directory, user.tokenFile), options.clock, user.token));
@@ -308,7 +329,11 @@ async function fromOfficialClient(
   return {
     async current() {
       const given: { headers?: Record<string, string | string[] | undefined> } = {};
-      await config.applyToHTTPSOptions(given as Parameters<typeof config.applyToHTTPSOptions>[0]);
+      await config
+        .applyToHTTPSOptions(given as Parameters<typeof config.applyToHTTPSOptions>[0])
+        .catch((cause: unknown) => {
+          throw new AccessError(`auth-provider ${provider} cannot be used`, { cause });
+        });
       const authorization = given.headers?.['Authorization'];
       return typeof authorization === 'string' ? { authorization } : {};
     },

@@ -235,27 +235,22 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
   /** Replaces everything at once, then tells what differs. */
   #swap(found: Map<string, T>): void {
     const before = this.#objects;
+    // Who comes meanwhile begins with all of the new ones.
+    const present = [...this.#subscribers];
+    const emit = (change: CacheChange<T>): void => this.#emit(change, present);
     this.#objects = found;
     this.#array = undefined;
     for (const [key, previous] of before) {
-      if (!found.has(key)) this.#emit({ type: 'deleted', object: previous, previous });
+      if (!found.has(key)) emit({ type: 'deleted', object: previous, previous });
     }
     for (const [key, object] of found) {
       const previous = before.get(key);
-      if (previous !== object) this.#emitDifference(previous, object);
+      if (previous !== object) emitDifference(previous, object, emit);
     }
   }
 
-  #emitDifference(previous: T | undefined, object: T): void {
-    if (previous !== undefined && previous.metadata.uid !== object.metadata.uid) {
-      this.#emit({ type: 'deleted', object: previous, previous });
-      this.#emit({ type: 'added', object, previous: undefined });
-    } else if (previous === undefined) this.#emit({ type: 'added', object, previous });
-    else this.#emit({ type: 'modified', object, previous });
-  }
-
-  #emit(change: CacheChange<T>): void {
-    for (const subscriber of [...this.#subscribers]) subscriber.next(change);
+  #emit(change: CacheChange<T>, to: readonly Subscriber<CacheChange<T>>[] = [...this.#subscribers]): void {
+    for (const subscriber of to) subscriber.next(change);
   }
 
   /** One watch, to its end. Rejects if it failed. */
@@ -321,7 +316,8 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
       return;
     }
     this.#objects.set(key, object);
-    if (previous?.metadata.resourceVersion !== object.metadata.resourceVersion) this.#emitDifference(previous, object);
+    if (previous?.metadata.resourceVersion !== object.metadata.resourceVersion)
+      emitDifference(previous, object, (change) => this.#emit(change));
   }
 }
 
@@ -344,3 +340,16 @@ const isRefused = (error: unknown): boolean =>
   error instanceof ApiError
     ? error.code === codes.TooManyRequests
     : error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED';
+
+/** Another object of the same name is one that went and one that came. */
+function emitDifference<T extends ApiObject>(
+  previous: T | undefined,
+  object: T,
+  emit: (change: CacheChange<T>) => void,
+): void {
+  if (previous !== undefined && previous.metadata.uid !== object.metadata.uid) {
+    emit({ type: 'deleted', object: previous, previous });
+    emit({ type: 'added', object, previous: undefined });
+  } else if (previous === undefined) emit({ type: 'added', object, previous });
+  else emit({ type: 'modified', object, previous });
+}

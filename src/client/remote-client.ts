@@ -10,7 +10,7 @@ import { tokenFile } from './token-file.js';
 export type { RemoteClient } from './http-client.js';
 
 export interface ConnectOptions {
-  /** A kubeconfig file. Default: those of KUBECONFIG, else the account of the pod we run in, else ~/.kube/config. */
+  /** A kubeconfig file. Default: those of KUBECONFIG, else ~/.kube/config, else the account of the pod we run in. */
   readonly kubeconfig?: string | undefined;
   readonly context?: string | undefined;
   /** Product and version, for the server's records; also the default field manager. Default `kedge`. */

@@ -74,7 +74,11 @@ export function createManager(options: ManagerOptions): Manager {
             await runnable.run({ client, log, clock, metrics, signal: stop.signal });
           } catch (error) {
             const isLate = stop.signal.aborted && failures.length === 0;
-            if (isLate && !(error instanceof RunnablesLeftBehind)) return;
+            if (isLate && !(error instanceof RunnablesLeftBehind)) {
+              if (error !== stop.signal.reason)
+                log.warn({ runnable: runnable.name, err: error }, 'runnable failed while it stopped');
+              return;
+            }
             failures.push(error);
             log.error({ runnable: runnable.name, err: error }, 'runnable failed');
             abort();

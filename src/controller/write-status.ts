@@ -11,6 +11,7 @@ export async function writeStatus<T extends ApiObject>(
   object: T,
   status: NonNullable<T['status']>,
 ): Promise<T> {
-  if (isDeepStrictEqual(object['status'] ?? {}, status)) return object;
+  // Members that are undefined are not sent.
+  if (isDeepStrictEqual(object['status'] ?? {}, JSON.parse(JSON.stringify(status)))) return object;
   return resource.subresource('status').update({ ...object, status });
 }

@@ -1,5 +1,6 @@
-import { type FileHandle, mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { makeDirectory } from './make-directory.js';
 
 /** Lines that are written in the order they are given, and never waited for. */
 export interface LineSink {
@@ -30,7 +31,7 @@ const linesIn = (bytes: Buffer): number => bytes.reduce((sum, byte) => (byte ===
 
 /** A file that lines are appended to, readable by its owner alone. Rejects if it cannot be opened. */
 export async function openRotatingFile(options: RotatingFileOptions): Promise<LineSink> {
-  await mkdir(dirname(options.path), { recursive: true, mode: 0o700 });
+  await makeDirectory(dirname(options.path), { mode: 0o700 });
   const file = await open(options.path, 'a', 0o600);
   return new RotatingFile(options, file, (await file.stat()).size);
 }

@@ -156,8 +156,16 @@ async function openAuthorizationWebhook(
 }
 
 /** The modes in the order they are asked. */
-function modesOf({ authorization = ['Node', 'RBAC'] }: ServerOptions): readonly AuthorizationMode[] {
+function modesOf({
+  authorization = ['Node', 'RBAC'],
+  authorizationWebhook,
+}: ServerOptions): readonly AuthorizationMode[] {
   const modes = typeof authorization === 'string' ? [authorization] : authorization;
   if (modes.length === 0) throw new Error('authorization needs at least one mode');
+  const twice = modes.find((mode, at) => modes.indexOf(mode) !== at);
+  if (twice !== undefined) throw new Error(`authorization has the mode ${twice} more than once`);
+  // Whoever gives one believes that it is asked.
+  if (authorizationWebhook !== undefined && !modes.includes('Webhook'))
+    throw new Error('authorizationWebhook is given, and authorization has no mode Webhook');
   return modes;
 }

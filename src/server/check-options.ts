@@ -1,3 +1,4 @@
+import { dnsSubdomain } from '../api/names.js';
 import { signerNameViolations } from '../api/signer-name.js';
 import { defaultFeatureGates, type FeatureGates } from '../apiserver/feature-gates.js';
 import type { ConnectionLimits } from '../http/connection-limits.js';
@@ -38,6 +39,8 @@ const text = is('a text that is not empty', isText);
 const flag = is('true or false', (value) => typeof value === 'boolean');
 /** May be `Infinity`: without limit. */
 const amount = is('a number that is not negative', (value) => typeof value === 'number' && value >= 0);
+const positive = is('a number above 0', (value) => typeof value === 'number' && value > 0);
+const domain = is('a DNS name', (value) => isText(value) && dnsSubdomain(value).length === 0);
 const port = is(
   'a whole number from 0 to 65535',
   (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 65_535,
@@ -126,7 +129,7 @@ const checks: Checks<ServerOptions> = {
   log: having('a logger', 'debug', 'info', 'warn', 'error', 'child'),
   clock: having('a clock', 'now', 'monotonic', 'sleep'),
   domains: fields<NonNullable<ServerOptions['domains']>>(
-    { api: text, signer: text, extensions: listOf(text, { least: 1 }) },
+    { api: domain, signer: domain, extensions: listOf(text, { least: 1 }) },
     'api',
     'signer',
     'extensions',
@@ -166,13 +169,13 @@ const checks: Checks<ServerOptions> = {
   authenticationConfiguration: source,
   serviceAccountIssuers: listOf(text, { least: 1 }),
   apiAudiences: listOf(text),
-  serviceAccountMaxTokenSeconds: amount,
+  serviceAccountMaxTokenSeconds: positive,
   serviceAccountSigningKey: source,
   serviceAccountVerificationKeys: listOf(source),
   serviceAccountKeySetUri: text,
   extendServiceAccountTokens: flag,
   staticTokens: source,
-  signingSeconds: amount,
+  signingSeconds: positive,
   signingCaFiles: fields<NonNullable<ServerOptions['signingCaFiles']>>(
     { certificateFile: text, keyFile: text },
     'certificateFile',

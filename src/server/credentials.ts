@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { chmod, readFile, rename, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { ipBytes, ipText } from '../api/ip-address.js';
@@ -14,6 +14,7 @@ import {
 } from '../pki/certificate-authority.js';
 import { keyPairProblem } from '../resources/secrets/key-pair.js';
 import type { Clock } from '../runtime/clock.js';
+import { makeDirectory } from '../runtime/make-directory.js';
 
 /** Keys and certificates the server itself needs: made at the first start, found again at every later one. */
 export interface Credentials {
@@ -222,7 +223,7 @@ async function readIfThere(path: string): Promise<string | undefined> {
 
 /** Writes a file so that it is either there as a whole or not at all. */
 export async function writeWhole(path: string, text: string, mode: number): Promise<void> {
-  await mkdir(join(path, '..'), { recursive: true });
+  await makeDirectory(join(path, '..'));
   const temporary = `${path}.${process.pid}-${randomBytes(4).toString('hex')}`;
   await writeFile(temporary, text, { mode, flush: true });
   await chmod(temporary, mode);

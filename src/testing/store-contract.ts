@@ -24,7 +24,8 @@ export type StoreUnderTest = Store & {
 const patience = 20_000;
 
 /**
- * Every promise of `Store`, without a test runner. `open` answers a store of its own, empty and not used by anybody else,
+ * The promises of `Store` that can be seen from outside and at once, without a test runner: not that a slow subscriber is cut
+ * off, nor that what was acknowledged outlives a crash. `open` answers a store of its own, empty and not used by anybody else,
  * for each case, which closes it. A backend may have had writes of its own before.
  */
 export function storeContract(open: () => Promise<StoreUnderTest>): readonly ContractCase[] {

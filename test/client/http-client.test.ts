@@ -8,6 +8,7 @@ import { ConfigMaps } from '../../src/api/kinds/config-map.js';
 import type { ObjectKey } from '../../src/api/object.js';
 import type { DiscoveryFailure } from '../../src/client/client.js';
 import { AccessError, type ClusterAccess, fixedCredentials } from '../../src/client/cluster-access.js';
+import { endingWith } from '../../src/client/ending.js';
 import { httpClient } from '../../src/client/http-client.js';
 import { clientIn } from '../../src/client/in-domain.js';
 import { linesOf, watchEvent } from '../../src/client/watch-stream.js';
@@ -493,4 +494,28 @@ describe('discovery', () => {
     ]);
     expect(await client.discover()).toEqual(wanted);
   });
+});
+
+test('connections with credentials of before end with their last request, all of them with the client', async () => {
+  const connections = new Set<object>();
+  const { port } = await listening((request, response) => {
+    connections.add(request.socket.once('close', () => connections.delete(request.socket)));
+    json(response, { kind: 'List', items: [] });
+  });
+  let count = 0;
+  const credentials = { current: async () => ({ certificate: String(count++), key: '' }), refused: () => false };
+  const client = httpClient({ server: `http://127.0.0.1:${port}`, credentials });
+  for (let at = 0; at < 5; at++) await client.resource(ConfigMaps).list();
+  await expect.poll(() => connections.size).toBe(1);
+  client.close();
+  await expect.poll(() => connections.size).toBe(0);
+});
+
+test('credentials that take long to be found are waited for no longer than the call lasts', async () => {
+  const credentials = { current: () => new Promise<never>(() => {}), refused: () => false };
+  const stop = new AbortController();
+  const client = endingWith(stop.signal, httpClient({ server: 'http://127.0.0.1:1', credentials }));
+  const asked = client.resource(ConfigMaps).list();
+  setImmediate(() => stop.abort(new Error('enough')));
+  await expect(asked).rejects.toThrow('enough');
 });

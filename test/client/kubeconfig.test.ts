@@ -40,6 +40,8 @@ const read = (text: string, context?: string) =>
   });
 const credentialsOf = async (user: object) => (await read(config(user))).credentials.current();
 
+const { anchors } = await testAuthority();
+
 describe('a kubeconfig', () => {
   test('in YAML says where, who and in which namespace', async () => {
     const access = await read(`
@@ -49,7 +51,7 @@ clusters:
 - name: c
   cluster:
     server: https://h:1
-    certificate-authority-data: ${base64('CA')}
+    certificate-authority-data: ${base64(anchors)}
     tls-server-name: other
 users:
 - name: u
@@ -61,7 +63,7 @@ current-context: x
 `);
     expect(access).toMatchObject({
       server: 'https://h:1',
-      ca: 'CA',
+      ca: anchors,
       serverName: 'other',
       namespace: 'team',
       insecure: false,
@@ -83,14 +85,14 @@ current-context: x
   });
 
   test('finds files beside it', async () => {
-    await Promise.all([file('ca.pem', 'CA'), file('cert.pem', 'C'), file('key.pem', 'K')]);
+    await Promise.all([file('ca.pem', anchors), file('cert.pem', 'C'), file('key.pem', 'K')]);
     const access = await read(
       config(
         { 'client-certificate': 'cert.pem', 'client-key': join(directory, 'key.pem') },
         { 'certificate-authority': 'ca.pem' },
       ),
     );
-    expect(access.ca).toBe('CA');
+    expect(access.ca).toBe(anchors);
     expect(await access.credentials.current()).toEqual({ certificate: 'C', key: 'K' });
   });
 
@@ -192,6 +194,18 @@ current-context: x
       config({}, { 'certificate-authority': 'missing.pem' }),
       /cannot read certificate-authority .*missing\.pem/,
     ],
+    [
+      'a CA that is none',
+      config({}, { 'certificate-authority-data': base64('CA') }),
+      /certificate-authority of cluster "c" is no certificate/,
+    ],
+    [
+      'a CA that does not count',
+      config({}, { 'certificate-authority-data': base64(anchors), 'insecure-skip-tls-verify': true }),
+      /exclude each other/,
+    ],
+    ['a token that is none', config({ token: ['t'] }), /token of a user of the kubeconfig is no text/],
+    ['no command', config({ exec: {} }), /names no command/],
     ['an unknown exec version', config({ exec: { apiVersion: 'v0', command: 'x' } }), /speaks v0/],
   ])('is refused with a reason: %s', async (_, text, message) => {
     const error = await read(text).catch((failure: unknown) => failure);

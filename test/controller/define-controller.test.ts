@@ -990,6 +990,7 @@ test('a status is written only when it differs', async () => {
   const created = await things.create(thing('a'));
   const written = await writeStatus(things, created, { phase: 'Ready' });
   await writeStatus(things, written, { phase: 'Ready' });
+  await writeStatus(things, written, { phase: 'Ready', message: undefined });
   expect(client.writes).toEqual(['create things n/a', 'update things/status n/a']);
   await expect(writeStatus(things, created, { phase: 'Other' })).rejects.toMatchObject({ reason: 'Conflict' });
 });

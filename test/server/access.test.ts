@@ -69,6 +69,11 @@ describe('modes of authorization', () => {
 
   test.each<[ServerOptions, string]>([
     [{ authorization: [] }, 'authorization needs at least one mode'],
+    [{ authorization: ['RBAC', 'Node', 'RBAC'] }, 'authorization has the mode RBAC more than once'],
+    [
+      { authorizationWebhook: { kubeconfig: '/nowhere' } },
+      'authorizationWebhook is given, and authorization has no mode Webhook',
+    ],
     [{ authorization: 'Webhook' }, 'authorization by Webhook needs the kubeconfig of authorizationWebhook'],
     [
       { authorizationWebhook: { kubeconfig: '/nowhere' }, authorization: 'Webhook' },

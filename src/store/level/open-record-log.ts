@@ -1,5 +1,5 @@
-import { mkdir } from 'node:fs/promises';
 import type { Logger } from '../../runtime/logger.js';
+import { makeDirectory } from '../../runtime/make-directory.js';
 import type { Revision } from '../store.js';
 import { StoreUnavailable } from '../store-unavailable.js';
 import { type AcknowledgedFile, openAcknowledgedFile } from './acknowledged-file.js';
@@ -48,7 +48,7 @@ export async function openRecordLog(
   let acknowledged: AcknowledgedFile | undefined;
   try {
     // Secrets are in it as they are.
-    await mkdir(directory, { recursive: true, mode: 0o700 });
+    await makeDirectory(directory, { mode: 0o700 });
     acknowledged = openAcknowledgedFile(directory);
     // LevelDB would make a new database where its main file is gone, and remove what is left of the old one.
     database = await openDatabase(directory, { mustExist: acknowledged.last !== undefined });

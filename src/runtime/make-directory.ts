@@ -1,0 +1,25 @@
+import { mkdir, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+/**
+ * Makes a directory with all above it; one that is there is left as it is. Node's own way of doing that never ends where
+ * a file system says of a place in an existing directory that it is not there, as `/proc` does. Fails with the system's errors.
+ */
+export async function makeDirectory(path: string, { mode = 0o777 }: { readonly mode?: number } = {}): Promise<void> {
+  if (await isDirectory(path)) return;
+  const above = dirname(path);
+  if (above !== path) await makeDirectory(above, { mode });
+  await mkdir(path, { mode }).catch(async (error: NodeJS.ErrnoException) => {
+    // Somebody else was as fast.
+    if (error.code !== 'EEXIST' || !(await isDirectory(path))) throw error;
+  });
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
+  }
+}
