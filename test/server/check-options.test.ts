@@ -24,7 +24,10 @@ describe('options of a server', () => {
     [{ controllers: 'none' }, 'option controllers must be \'all\' or a list of names, not "none"'],
     [{ controllers: [5] }, 'option controllers[0] must be a text that is not empty, not 5'],
     [{ domains: {} }, 'option domains.api is missing'],
-    [{ domains: { api: 'a b', signer: 'b.io', extensions: ['x'] } }, 'option domains.api must be a DNS name, not "a b"'],
+    [
+      { domains: { api: 'a b', signer: 'b.io', extensions: ['x'] } },
+      'option domains.api must be a DNS name, not "a b"',
+    ],
     [{ signingSeconds: 0 }, 'option signingSeconds must be a number above 0, not 0'],
     [{ domains: { api: 'a.io', signer: 'b.io' } }, 'option domains.extensions is missing'],
     [
