@@ -266,12 +266,31 @@ function goValue(scalar: YamlScalar): GoValue {
     case 'integer':
       return { json: wholeNumber(scalar.value), go: String(scalar.value), name: String(scalar.value) };
     case 'float': {
-      const text = goFloat(scalar.value);
-      if (Number.isFinite(scalar.value)) return { json: floatNumber(scalar.value), go: text, name: text };
-      throw new YamlError(`json: unsupported value: ${nonFinite[text]}`);
+      const { value } = scalar;
+      const go = goFloat(value);
+      return {
+        // As the name of a member it does.
+        get json() {
+          if (Number.isFinite(value)) return floatNumber(value);
+          throw new YamlError(`json: unsupported value: ${nonFinite[go]}`);
+        },
+        go,
+        name: goFloat(shortestOf32Bits(value)),
+      };
     }
     default:
       return textValue(scalar.value);
   }
 }
+/** Names of members are written as numbers of 32 bits are: no longer than needed to tell one from the next. */
+function shortestOf32Bits(value: number): number {
+  const rounded = Math.fround(value);
+  if (!Number.isFinite(rounded)) return rounded;
+  for (let digits = 1; digits < 9; digits++) {
+    const shorter = Number(rounded.toPrecision(digits));
+    if (Math.fround(shorter) === rounded) return shorter;
+  }
+  return Number(rounded.toPrecision(9));
+}
+
 const nonFinite: Readonly<Record<string, string>> = { '.nan': 'NaN', '.inf': '+Inf', '-.inf': '-Inf' };

@@ -34,9 +34,10 @@ export const intOrString = (more: More = {}): Schema => ({
 /** `resource.Quantity`. */
 export const quantity = (more: More = {}): Schema => scalar('string', 'quantity', { go: 'resource.Quantity', ...more });
 /** Any JSON value, carried in protobuf as a message with the JSON text in field 1 (RawExtension, FieldsV1, JSON). */
-export const anyJson = (more: More & { readonly go?: string } = {}): Schema => {
-  const { go, ...rest } = more;
-  return { ...rest, preserveUnknownFields: true, format: 'raw-json', wire: { go: go ?? 'runtime.RawExtension' } };
+export const anyJson = (more: More & { readonly go?: string; readonly sorted?: true } = {}): Schema => {
+  const { go = 'runtime.RawExtension', sorted, ...rest } = more;
+  const wire = sorted === undefined ? { go } : { go, sorted };
+  return { ...rest, preserveUnknownFields: true, format: 'raw-json', wire };
 };
 
 function scalar(

@@ -142,7 +142,7 @@ function arrangerOf(schema: Schema): Arrange {
     compiled ??= compileArrange(schema);
     return compiled(value, later);
   };
-  const arranger = leaves.has(wireShape(schema)) ? asIs : lazily;
+  const arranger = schema.wire?.sorted ? sortDeep : leaves.has(wireShape(schema)) ? asIs : lazily;
   arrangers.set(schema, arranger);
   return arranger;
 }

@@ -83,6 +83,8 @@ export interface WireFacts {
    * For structs the qualified name, e.g. `v1.CertificateSigningRequestSpec`.
    */
   readonly go?: string;
+  /** Any JSON that Go reads into values of its own, so that members come back sorted; other raw JSON stays as it came. */
+  readonly sorted?: true;
   /** Name of the OpenAPI component of a struct, e.g. `io.k8s.api.core.v1.ConfigMap`. */
   readonly component?: string;
   /** Description of a struct by itself, where a field of its type has another. */

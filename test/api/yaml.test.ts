@@ -62,6 +62,15 @@ describe('scalars mean what they mean to Kubernetes', () => {
     expect((await readYaml(`k: ${text}`)).value).toEqual({ k: value });
   });
 
+  test.each([
+    ['.inf: 1\n.nan: 2\n-.inf: 3', { '.inf': 1, '.nan': 2, '-.inf': 3 }],
+    ['1.23456789: x\n1e-7: y', { '1.2345679': 'x', '1e-07': 'y' }],
+    ['3.4e39: x\n1234567.0: z', { '.inf': 'x', '1.234567e+06': 'z' }],
+    ['d: .nan\nd: 1', { d: 1 }],
+  ])('numbers as names of members are numbers of 32 bits: %j', async (text, value) => {
+    expect((await readYaml(text)).value).toEqual(value);
+  });
+
   test('line breaks that only YAML 1.1 has are breaks in JSON, too', async () => {
     const text = '{"a": "x \u2028 y", "b": "x\u0085y", "c": "x \\u2028 y"}';
     expect((await readYaml(text)).value).toEqual({ a: 'x\u2028y', b: 'x y', c: 'x \u2028 y' });

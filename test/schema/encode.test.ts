@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { atOnce, Postponed } from '../../src/api/steps.js';
+import { anyJson, field, list, struct } from '../../src/schema/builder.js';
 import { compileDecoder } from '../../src/schema/decode.js';
 import { arrange, compileEncoder, type EncodedObject, type EncodedType, itemStart } from '../../src/schema/encode.js';
 import { countSteps } from '../count-steps.js';
@@ -108,6 +109,18 @@ describe('arranging', () => {
     };
     expect(JSON.stringify(arrange(props, value))).toBe(
       '{"properties":{"a":{"items":{}},"b":{"type":"x","default":{"z":1,"a":2}}}}',
+    );
+  });
+
+  test('puts JSON that Go reads into values in order, and leaves other JSON as it came', () => {
+    const schema = struct('v1.T', {
+      read: field(1, anyJson({ go: 'v1.JSON', sorted: true })),
+      many: field(2, list(anyJson({ go: 'v1.JSON', sorted: true }))),
+      raw: field(3, anyJson()),
+    });
+    const value = { z: 1, a: [{ d: 1, c: 2 }] };
+    expect(JSON.stringify(arrange(schema, { read: value, many: [value], raw: value }))).toBe(
+      '{"read":{"a":[{"c":2,"d":1}],"z":1},"many":[{"a":[{"c":2,"d":1}],"z":1}],"raw":{"z":1,"a":[{"d":1,"c":2}]}}',
     );
   });
 

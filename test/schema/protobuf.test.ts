@@ -137,6 +137,11 @@ describe('reading', () => {
     });
   });
 
+  test('of a value of a map that comes twice the last counts', () => {
+    const read = atOnce(decodeProtobuf(signingRequest, hex('120f 320d 0a0161 1203 0a0162 1203 0a0163')));
+    expect(read).toMatchObject({ spec: { extra: { a: ['c'] } } });
+  });
+
   test('numbers of a list may be packed', () => {
     const schema = {
       ...everything,

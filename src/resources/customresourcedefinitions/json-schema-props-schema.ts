@@ -44,7 +44,7 @@ export function jsonSchemaPropsSchema(prefixes: readonly string[]): Schema {
 }
 
 const atomic = { listType: 'atomic' } as const;
-const json: Schema = anyJson({ go: 'v1.JSON' });
+const json: Schema = anyJson({ go: 'v1.JSON', sorted: true });
 const union = (go: string, ...alternatives: readonly Schema[]): Schema => ({
   oneOf: alternatives,
   wire: { go, ...component(go.replace('v1.', '')) },

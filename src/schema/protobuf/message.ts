@@ -253,7 +253,8 @@ function entries(schema: Schema): Codec {
       const of = value;
       reader.entry((number) => {
         if (number === 1) name = reader.bytes().toString('utf8');
-        else if (number === 2) read = of.read(reader, depth + 1, read);
+        // Of a value that comes twice the last counts, as in Go, also if it is a message.
+        else if (number === 2) read = of.read(reader, depth + 1, undefined);
         return number === 1 || number === 2;
       });
       setMember(out, name, read ?? (wireShape(values) === 'list' ? [] : null));
