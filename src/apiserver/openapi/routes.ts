@@ -50,7 +50,7 @@ export async function openApiAnswer(served: Served, asked: Asked): Promise<Resul
   const documents = await v3Documents(served, asked.now);
   if (asked.path === '/openapi/v3') return fresh(documents.index, 'text/plain; charset=utf-8', asked, {});
   const below = '/openapi/v3/';
-  if (!asked.path.startsWith(below) || asked.path === below) return undefined;
+  if (!asked.path.startsWith(below)) return undefined;
   const path = asked.path.slice(below.length);
   const document = documents.byPath.get(path);
   if (document === undefined) return { type: 'bytes', code: 404, bytes: Buffer.alloc(0) };
@@ -149,9 +149,9 @@ async function v2Answer(served: Served, asked: Asked): Promise<Bytes> {
 const unacceptable = (headers: Headers): Bytes => ({ type: 'bytes', code: 406, bytes: Buffer.alloc(0), headers });
 
 function formIn(accept: string | undefined): V2Form | undefined {
-  for (const clause of (accept ?? '*/*').split(',')) {
+  for (const clause of (accept || '*/*').split(',')) {
     const type = clause.split(';', 1)[0]?.trim() ?? '';
-    if (type === json || type === '*/*' || type === 'application/*' || type === '') return 'json';
+    if (type === json || type === '*/*' || type === '*' || type === 'application/*') return 'json';
     if (type === v2Protobuf || type === v2ProtobufAnswer) return 'protobuf';
   }
   return undefined;

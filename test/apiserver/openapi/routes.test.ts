@@ -78,7 +78,7 @@ test('the index leads to documents that may be kept for a year; an old hash lead
     'Last-Modified': made,
   });
   expect((await ask('/openapi/v3/apis/none/v1'))?.code).toBe(404);
-  expect(await ask('/openapi/v3/')).toBeUndefined();
+  expect(await ask('/openapi/v3/')).toMatchObject({ code: 404, bytes: Buffer.alloc(0) });
 });
 
 test.each([
@@ -155,6 +155,9 @@ test.each([
   ['application/json;q=0.5', 200],
   ['text/html, application/json', 200],
   ['text/html', 406],
+  ['*', 200],
+  ['', 200],
+  [';q=1', 406],
 ])('OpenAPI 2 for Accept %s: %d', async (accept, code) => {
   const answer = await open().ask('/openapi/v2', accept === undefined ? {} : { accept });
   expect([answer?.code, (answer?.bytes.length ?? 0) > 0]).toEqual([code, code === 200]);
