@@ -1,7 +1,11 @@
+import { Complaints } from '../../api/complaints.js';
 import { isObject, type Json, type JsonObject, member } from '../../api/object.js';
 import { otherUid } from '../../api/review-uid.js';
 import { atOnce } from '../../api/steps.js';
 import { anyName, validateMetadata } from '../../registry/metadata-rules.js';
+import { anyJson, field, list, string, struct } from '../../schema/builder.js';
+import { compileDecoder, DecodeError } from '../../schema/decode.js';
+import { statusSchema } from '../status-schema.js';
 
 /** What a webhook is asked that converts custom resources, and what its answer must be like. */
 
@@ -25,6 +29,18 @@ export const conversionReview = (given: {
   apiVersion: given.apiVersion,
   request: { uid: given.uid, desiredAPIVersion: given.to, objects: given.objects },
   response: { uid: '', convertedObjects: null, result: { metadata: {} } },
+});
+
+/** What an answer is made of; the objects themselves are looked at one by one. */
+const answerForm = struct('v1.ConversionReview', {
+  response: field(
+    2,
+    struct('v1.ConversionResponse', {
+      uid: field(1, string({ go: 'types.UID' })),
+      convertedObjects: field(2, list(anyJson())),
+      result: field(3, statusSchema),
+    }),
+  ),
 });
 
 /** What was wrong with an answer, as kube-apiserver's metrics name it. */
@@ -77,6 +93,7 @@ export function convertedObjects(
       `expected webhook response of ${expected}, Kind=ConversionReview, got ${apiVersion || '/'}, Kind=${kind}`,
     );
   }
+  checkForm(review);
   const response = member(review, 'response');
   if (!isObject(response)) throw failed('no response provided');
   if (version === 'v1' && textOf(response['uid']) !== asked.uid) {
@@ -97,6 +114,22 @@ export function convertedObjects(
     );
   }
   return objects.map((original, at) => checked(original, converted[at] as Json, asked.to, at + 1));
+}
+
+/** Members of a type that Go cannot read make the whole answer none. */
+function checkForm(review: JsonObject): void {
+  const response = member(review, 'response');
+  // What is in the objects may be anything, and much.
+  const shown =
+    isObject(response) && Array.isArray(response['convertedObjects'])
+      ? { ...response, convertedObjects: [] }
+      : response;
+  try {
+    compileDecoder(answerForm)({ response: shown ?? null }, { strict: new Complaints() });
+  } catch (error) {
+    if (error instanceof DecodeError) throw callFailed(error.message);
+    throw error;
+  }
 }
 
 const invalidObject = 'conversion_webhook_invalid_converted_object_failure';

@@ -46,6 +46,29 @@ describe('an answer that does not do', () => {
   test.each<[string, JsonObject, string]>([
     ['no response', review(undefined), `${failed}no response provided`],
     ['another uid', review({ ...success(good), uid: 'x' }), `${failed}expected response.uid="q", got "x"`],
+    ...(
+      [
+        [
+          { ...success(good), result: { status: 'Success', code: 'x' } },
+          'string',
+          'Status.response.result.code',
+          'int32',
+        ],
+        [
+          { ...success(good), result: { status: 'Success', message: 1 } },
+          'number',
+          'Status.response.result.message',
+          'string',
+        ],
+        [{ ...success(good), result: 1 }, 'number', 'ConversionResponse.response.result', 'v1.Status'],
+        [{ ...success(good), uid: 1 }, 'number', 'ConversionResponse.response.uid', 'types.UID'],
+        [[], 'array', 'ConversionReview.response', 'v1.ConversionResponse'],
+      ] as const
+    ).map(([given, what, where, type]): [string, JsonObject, string] => [
+      `${what} as ${where}`,
+      review(given),
+      `${failed}json: cannot unmarshal ${what} into Go struct field ${where} of type ${type}`,
+    ]),
     ['no status', review({ ...success(good), result: {} }), `${failed}response.result.status was '', not 'Success'`],
     ['a failure', review({ ...success(good), result: { status: 'Failure', message: 'no way' } }), `${failed}no way`],
     [
