@@ -108,3 +108,9 @@ test('a number that is written otherwise is another one', () => {
     'testing value /a failed',
   );
 });
+
+test('a webhook may send more operations than a caller', () => {
+  const operation = { op: 'add', path: '/a/b', value: 2 };
+  const { result } = atOnce(read(JSON.stringify(Array.from({ length: 10_001 }, () => operation))).apply(object));
+  expect(result).toMatchObject({ a: { b: 2 } });
+});
