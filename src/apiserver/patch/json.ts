@@ -75,7 +75,7 @@ function bounded(result: Json, canNest: boolean): Json {
 }
 
 /** Of a patch that a caller sends. */
-const maxOperations = 10_000;
+export const maxOperations = 10_000;
 /** Bytes of JSON that `copy` operations may add together. */
 const maxCopied = 3 * 1024 * 1024;
 /** Items that insertions and removals may move together: a second's work, more than any honest patch. */
