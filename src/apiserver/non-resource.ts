@@ -48,6 +48,8 @@ export function nonResourceRoutes(parts: NonResourceParts): NonResourceRoutes {
   ]);
   return {
     async run(request) {
+      // There every slash counts.
+      if (request.info.path.startsWith('/openapi/v3/')) return openApi(parts, request, request.info.path);
       const path = request.info.path.length > 1 ? withoutTrailing(request.info.path, '/') : request.info.path;
       if (path !== request.info.path && exact.test(request.info.path))
         return { result: pageNotFound, representation: plain };

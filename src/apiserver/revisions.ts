@@ -8,7 +8,7 @@ import { HistoryCompacted, type Revision, RevisionInFuture, type Store } from '.
 
 /** How long a read waits for a version that has not happened yet. */
 const patience = 3_000;
-const pollMs = { first: 25, most: 400 };
+const pollMs = { first: 25, most: 200 };
 
 const tooLargeVersion = (
   asked: Revision,
@@ -33,7 +33,7 @@ export async function waitForRevision(
     if (uncached === true) throw tooLargeVersion(asked, current, {});
     if (clock.monotonic() >= deadline || signal.aborted)
       throw tooLargeVersion(asked, current, { retryAfterSeconds: 1 });
-    await clock.sleep(pauseMs, signal);
+    await clock.sleep(Math.min(pauseMs, Math.ceil(deadline - clock.monotonic())), signal);
   }
 }
 

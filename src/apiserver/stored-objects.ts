@@ -113,7 +113,7 @@ class Collection {
   }
 
   async #load(): Promise<void> {
-    const { entries, revision } = await this.#store.scan(this.#prefix);
+    const { entries, revision } = await this.#store.scan(this.#prefix, { tolerant: true });
     const read = entries
       .map((entry) => ({ key: entry.key, object: this.#readable(entry, () => entry.value) }))
       .filter((one): one is { key: string; object: ApiObject } => one.object !== undefined)
@@ -136,6 +136,7 @@ class Collection {
       try {
         return await this.#load();
       } catch (failure) {
+        this.#log.warn({ err: failure, prefix: this.#prefix }, 'stored objects cannot be read: what was known stays');
         error = failure;
       }
     }

@@ -1,3 +1,4 @@
+import { utf8Text } from '../api/utf8-text.js';
 import type { Credentials } from './authenticator.js';
 
 /**
@@ -21,5 +22,5 @@ export function readExtraHeaders(
 function decoded(key: string): string {
   if (/%(?![0-9a-f]{2})/.test(key)) return key;
   const bytes = key.replace(/%(..)/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
-  return Buffer.from(bytes, 'latin1').toString('utf8');
+  return utf8Text(Buffer.from(bytes, 'latin1'));
 }

@@ -1,4 +1,5 @@
 import { constants, type KeyObject, sign, verify } from 'node:crypto';
+import { readJson } from '../api/json-text.js';
 
 /** JSON Web Signatures in compact form (RFC 7515), by the asymmetric algorithms of RFC 7518. */
 
@@ -40,6 +41,8 @@ export interface UnverifiedToken {
   readonly header: JwsHeader;
   /** The payload, if it is a JSON object. */
   readonly claims: Readonly<Record<string, unknown>>;
+  /** A member of the payload that comes twice; `claims` has the last. */
+  repeated(): string | undefined;
   /** Header and payload as they were signed. */
   readonly signed: Buffer;
   readonly signature: Buffer;
@@ -68,6 +71,7 @@ export function parseToken(token: string): UnverifiedToken | undefined {
   return {
     header: { alg: alg ?? '', ...(kid ? { kid } : {}), ...(crit === undefined ? {} : { crit }) },
     claims,
+    repeated: () => /^duplicate field "(.*)"$/.exec(readJson(payload).duplicates[0] ?? '')?.[1],
     signed: Buffer.from(`${parts[0]}.${parts[1]}`, 'latin1'),
     signature,
   };

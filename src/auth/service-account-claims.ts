@@ -1,5 +1,8 @@
 import type { Domains } from '../api/domains.js';
+import { jsonKind } from '../api/json-exact.js';
+import type { Json } from '../api/object.js';
 import { serviceAccountUsername } from '../api/user.js';
+import { AuthenticationError } from './authenticator.js';
 import { isObject } from './jws.js';
 
 /** What a service account token says, once its signature has been verified. Times are seconds since the epoch. */
@@ -50,20 +53,23 @@ export function accountPayload(
 }
 const claimed = ({ name, uid }: ClaimedObject) => (uid === '' ? { name } : { name, uid });
 
-/** Reads the registered claims (RFC 7519). Members of a wrong type count as absent. */
+/**
+ * Reads the registered claims (RFC 7519). Throws AuthenticationError for a member of another type: one that cannot be
+ * read, such as an expiry in words, must not count as absent. null is absent, but for the audiences.
+ */
 export const readTokenClaims = (claims: Readonly<Record<string, unknown>>): TokenClaims => ({
   issuer: text(claims['iss']),
   subject: text(claims['sub']),
-  audiences: texts(claims['aud']),
+  audiences: audiences(claims['aud']),
   id: text(claims['jti']),
   expires: seconds(claims['exp']),
   notBefore: seconds(claims['nbf']),
   issuedAt: seconds(claims['iat']),
 });
 
-/** Reads Kubernetes' own claims. Members of a wrong type count as absent. */
+/** Reads Kubernetes' own claims. Throws AuthenticationError for a member of another type. */
 export function readAccountClaims(claims: Readonly<Record<string, unknown>>, { signer }: Domains): AccountClaims {
-  const own = members(claims[signer]);
+  const own = members(claims[signer], 'serviceaccount.kubernetes') ?? {};
   return {
     namespace: text(own['namespace']),
     account: claimedObject(own['serviceaccount']) ?? { name: '', uid: '' },
@@ -114,12 +120,41 @@ export function readSecretTokenClaims(claims: Readonly<Record<string, unknown>>,
   };
 }
 
-const text = (value: unknown): string => (typeof value === 'string' ? value : '');
-const texts = (value: unknown): readonly string[] => {
+const isAbsent = (value: unknown): value is undefined | null => value === undefined || value === null;
+
+const mismatch = (value: unknown, type: string): AuthenticationError =>
+  new AuthenticationError(`json: cannot unmarshal ${jsonKind(value as Json)} into Go value of type ${type}`);
+
+function text(value: unknown): string {
+  if (isAbsent(value)) return '';
+  if (typeof value === 'string') return value;
+  throw mismatch(value, 'string');
+}
+
+function audiences(value: unknown): readonly string[] {
+  if (value === undefined) return [];
   if (typeof value === 'string') return [value];
-  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
-};
-const seconds = (value: unknown): number | undefined => (typeof value === 'number' ? Math.trunc(value) : undefined);
-const members = (value: unknown): Readonly<Record<string, unknown>> => (isObject(value) ? value : {});
-const claimedObject = (value: unknown): ClaimedObject | undefined =>
-  isObject(value) ? { name: text(value['name']), uid: text(value['uid']) } : undefined;
+  if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return value;
+  throw new AuthenticationError('go-jose/go-jose/jwt: expected string or array value to unmarshal to Audience');
+}
+
+/** A time that Go's integers cannot hold is long past there. */
+const longPast = -(2 ** 63);
+
+function seconds(value: unknown): number | undefined {
+  if (isAbsent(value)) return undefined;
+  if (typeof value !== 'number' || !Number.isFinite(value))
+    throw new AuthenticationError('go-jose/go-jose/jwt: expected number value to unmarshal NumericDate');
+  return Math.abs(value) < 2 ** 63 ? Math.trunc(value) : longPast;
+}
+
+function members(value: unknown, type: string): Readonly<Record<string, unknown>> | undefined {
+  if (isAbsent(value)) return undefined;
+  if (isObject(value)) return value;
+  throw mismatch(value, type);
+}
+
+function claimedObject(value: unknown): ClaimedObject | undefined {
+  const found = members(value, 'serviceaccount.ref');
+  return found && { name: text(found['name']), uid: text(found['uid']) };
+}

@@ -34,8 +34,8 @@ export function verifiedClaims(
 ): VerifiedClaims | undefined {
   const parsed = parseToken(token);
   if (parsed === undefined) return undefined;
-  const claims = readTokenClaims(parsed.claims);
-  if (!issuers.includes(claims.issuer)) return undefined;
+  const { iss } = parsed.claims;
+  if (typeof iss !== 'string' || !issuers.includes(iss)) return undefined;
 
   const { kid } = parsed.header;
   const candidates = keys().filter(({ keyId }) => !kid || keyId === kid);
@@ -44,6 +44,9 @@ export function verifiedClaims(
     throw new AuthenticationError(aggregate(candidates.map(() => badSignature)));
   }
 
+  const repeated = parsed.repeated();
+  if (repeated !== undefined) throw new AuthenticationError(`json: duplicate key '${repeated}' in object`);
+  const claims = readTokenClaims(parsed.claims);
   const own = claims.audiences.length === 0 ? apiAudiences : claims.audiences;
   const audiences = commonAudiences(wanted, own);
   if (audiences.length === 0 && apiAudiences.length > 0) {

@@ -196,13 +196,14 @@ async function accessOf(config: Kubeconfig, options: KubeconfigOptions): Promise
     throw new AccessError(
       `cluster ${JSON.stringify(context.cluster)}: insecure-skip-tls-verify and a certificate-authority exclude each other`,
     );
-  const ca = await inlineOrFile(
+  const given = await inlineOrFile(
     cluster['certificate-authority-data'],
     cluster['certificate-authority'],
     directory,
     'certificate-authority',
   );
-  if (ca !== undefined && !isCertificate(ca))
+  const ca = given === undefined ? undefined : readableCas(given);
+  if (given !== undefined && ca === undefined)
     throw new AccessError(`the certificate-authority of cluster ${JSON.stringify(context.cluster)} is no certificate`);
   const user = context.user ? pick(config.users, context.user, 'user') : undefined;
   const access = {
@@ -222,12 +223,18 @@ async function accessOf(config: Kubeconfig, options: KubeconfigOptions): Promise
   };
 }
 
-function isCertificate(pem: string): boolean {
-  try {
-    return new X509Certificate(pem).raw.length > 0;
-  } catch {
-    return false;
-  }
+/** The CAs that can be read; undefined: none. One that cannot does not count, as in Go. */
+function readableCas(pem: string): string | undefined {
+  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
+  const readable = blocks.filter((block) => {
+    try {
+      return new X509Certificate(block).raw.length > 0;
+    } catch {
+      return false;
+    }
+  });
+  if (readable.length === 0) return undefined;
+  return readable.length === blocks.length ? pem : `${readable.join('\n')}\n`;
 }
 
 async function inlineOrFile(

@@ -99,7 +99,7 @@ class Candidate {
     const stop = new AbortController();
     // Every watch, queue and timer of what runs listens to it.
     setMaxListeners(0, stop.signal);
-    const abort = (): void => stop.abort();
+    const abort = (): void => stop.abort(signal.aborted ? signal.reason : undefined);
     signal.addEventListener('abort', abort, { once: true });
     const client = clientUntil(stop.signal, this.#context.client);
     const context = { ...this.#context, client, signal: stop.signal };

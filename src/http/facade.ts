@@ -5,6 +5,7 @@ import { ApiError, untyped } from '../api/errors.js';
 import { entitiesFor, quote } from '../api/go-text.js';
 import { largeJson } from '../api/json-pieces.js';
 import type { Query } from '../api/options.js';
+import { utf8Text } from '../api/utf8-text.js';
 import { errorForm } from '../apiserver/negotiate.js';
 import { isLongRunning } from '../apiserver/operations/in-flight.js';
 import { passedHeader } from '../apiserver/passed-headers.js';
@@ -163,7 +164,7 @@ class ReceivedCredentials implements Credentials {
 const beyondAscii = /[^\x00-\x7f]/;
 /** Node reads headers byte by byte; who somebody is, and what a client calls itself, is written in UTF-8. */
 const headerText = (bytes: string): string =>
-  beyondAscii.test(bytes) ? Buffer.from(bytes, 'latin1').toString('utf8') : bytes;
+  beyondAscii.test(bytes) ? utf8Text(Buffer.from(bytes, 'latin1')) : bytes;
 
 function valuesOf(rawHeaders: readonly string[], name: string): readonly string[] {
   const found: string[] = [];

@@ -47,6 +47,11 @@ export interface ScanOptions {
   /** Only keys greater than this one. */
   readonly after?: string;
   readonly limit?: number;
+  /**
+   * What somebody else put among the entries does not make the scan fail: it comes as an entry whose value cannot be had, and
+   * which is not to be shown.
+   */
+  readonly tolerant?: boolean;
 }
 
 export interface Scan {

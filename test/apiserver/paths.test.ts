@@ -108,9 +108,11 @@ test.each([
 });
 
 test('a document of OpenAPI that there is not has nothing to say', async () => {
-  const { code, text, headers } = await it.ask('GET', '/openapi/v3/nope');
-  expect([code, text, headers['content-type']]).toEqual([404, '', undefined]);
-  for (const path of ['/openapi/v3/', '/openapi/v2/nope']) {
+  for (const path of ['/openapi/v3/nope', '/openapi/v3/', '/openapi/v3/api/v1/']) {
+    const { code, text, headers } = await it.ask('GET', path);
+    expect([code, text, headers['content-type']]).toEqual([404, '', undefined]);
+  }
+  for (const path of ['/openapi/v2/', '/openapi/v2/nope']) {
     expect((await it.ask('GET', path)).text).toBe('404 page not found\n');
   }
 });

@@ -122,7 +122,9 @@ const prefix = 'kubernetes.io/serviceaccount';
 test.each([
   [{ sub: undefined }, 'sub claim is missing'],
   [{ [`${prefix}/namespace`]: undefined }, 'namespace claim is missing'],
-  [{ [`${prefix}/secret.name`]: 1 }, 'secretName claim is missing'],
+  [{ [`${prefix}/secret.name`]: 1 }, 'json: cannot unmarshal number into Go value of type string'],
+  [{ [`${prefix}/secret.name`]: undefined }, 'secretName claim is missing'],
+  [{ exp: '5' }, 'go-jose/go-jose/jwt: expected number value to unmarshal NumericDate'],
   [{ [`${prefix}/service-account.name`]: '' }, 'serviceAccountName claim is missing'],
   [{ [`${prefix}/service-account.uid`]: undefined }, 'serviceAccountUID claim is missing'],
   [{ sub: 'system:serviceaccount:ns:other' }, 'sub claim is invalid'],

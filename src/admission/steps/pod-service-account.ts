@@ -63,7 +63,10 @@ export function podServiceAccount(options: PodServiceAccountOptions): AdmissionS
       const named = withSpec(pod, { serviceAccountName: name, serviceAccount: name });
       const account = await accountOf(named, attributes, options);
       const mounted = wantsToken(named, account) ? withToken(named, domains) : named;
-      return withPullSecrets(mounted, account);
+      const complete = withPullSecrets(mounted, account);
+      // Before the pod is looked at by anybody else, and again when all have changed it.
+      if (enforcesSecrets(account, domains)) refuse(attributes, secretProblem(complete, account));
+      return complete;
     },
 
     async validate(attributes) {

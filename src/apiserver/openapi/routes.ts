@@ -162,8 +162,7 @@ function fresh(document: Made | Document, contentType: string, asked: Asked, hea
   const etag = 'hash' in document ? etagOf(document) : undefined;
   const told = { ...(etag === undefined ? {} : { ETag: etag }), ...headers };
   const modified = { 'Last-Modified': new Date(document.at).toUTCString() };
-  const isKnown =
-    asked.ifNoneMatch === undefined ? isSince(asked.ifModifiedSince, document) : has(asked.ifNoneMatch, etag);
+  const isKnown = !asked.ifNoneMatch ? isSince(asked.ifModifiedSince, document) : has(asked.ifNoneMatch, etag);
   if (!isKnown)
     return { type: 'bytes', code: 200, bytes: document.bytes, contentType, headers: { ...told, ...modified } };
   return {

@@ -95,7 +95,7 @@ async function planRead(
   if (version === undefined) return plain;
   if (version === 0n) return { ...plain, limit: anyAge };
   // One object is read from the store where there could be pages.
-  const pastCacheToo = only !== undefined && limit !== undefined && match === undefined;
+  const pastCacheToo = only !== undefined && (match === 'Exact' || (match === undefined && limit !== undefined));
   await waitForRevision(parts.store, version, {
     clock: parts.clock,
     signal: target.signal,

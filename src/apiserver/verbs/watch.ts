@@ -123,10 +123,11 @@ class Watch {
     const { signal } = this.#target;
     signal.addEventListener('abort', () => this.#end(), { once: true, signal: this.#ended.signal });
     if (signal.aborted) return this.#end();
-    void this.#keepTime();
     let after = this.#plan.after;
+    if (this.#plan.initial && this.#plan.notBefore > 0n)
+      await waitForRevision(store, this.#plan.notBefore, { clock, signal });
+    void this.#keepTime();
     if (this.#plan.initial) {
-      if (this.#plan.notBefore > 0n) await waitForRevision(store, this.#plan.notBefore, { clock, signal });
       after = await this.#sendState();
     }
     const oldest = this.#oldest();
@@ -277,16 +278,17 @@ class Watch {
       const left = end - clock.monotonic();
       if (left <= 0) return this.#end();
       const toFarewell = left - farewellMs;
-      await clock.sleep(this.#plan.bookmarks ? Math.min(bookmarkMs, toFarewell > 0 ? toFarewell : left) : left, signal);
-      if (this.#plan.bookmarks && clock.monotonic() < end && (await this.#mayBookmark()))
-        this.#bookmark(this.#seen, false);
+      // Whole milliseconds, rounded up: who wakes a fraction too early would say the same again.
+      const pauseMs = this.#plan.bookmarks ? Math.min(bookmarkMs, toFarewell > 0 ? toFarewell : left) : left;
+      await clock.sleep(Math.ceil(pauseMs), signal);
+      if (this.#plan.bookmarks && clock.monotonic() < end) void this.#bookmarkWhatHasCome();
     }
   }
 
-  async #mayBookmark(): Promise<boolean> {
-    if (!this.#isFollowing) return false;
+  async #bookmarkWhatHasCome(): Promise<void> {
+    if (!this.#isFollowing) return;
     this.#hasCome ||= (await this.#parts.store.revision().catch(() => -1n)) >= this.#seen;
-    return this.#hasCome && !this.#ended.signal.aborted;
+    if (this.#hasCome && !this.#ended.signal.aborted) this.#bookmark(this.#seen, false);
   }
 
   #endWhenServedOtherwise(): void {

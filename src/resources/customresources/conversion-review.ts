@@ -33,6 +33,14 @@ export const conversionReview = (given: {
 
 /** What an answer is made of; the objects themselves are looked at one by one. */
 const answerForm = struct('v1.ConversionReview', {
+  request: field(
+    1,
+    struct('v1.ConversionRequest', {
+      uid: field(1, string({ go: 'types.UID' })),
+      desiredAPIVersion: field(2, string()),
+      objects: field(3, list(anyJson())),
+    }),
+  ),
   response: field(
     2,
     struct('v1.ConversionResponse', {
@@ -118,14 +126,14 @@ export function convertedObjects(
 
 /** Members of a type that Go cannot read make the whole answer none. */
 function checkForm(review: JsonObject): void {
-  const response = member(review, 'response');
   // What is in the objects may be anything, and much.
-  const shown =
-    isObject(response) && Array.isArray(response['convertedObjects'])
-      ? { ...response, convertedObjects: [] }
-      : response;
+  const shown = (name: string, list: string): Json => {
+    const part = member(review, name) ?? null;
+    return isObject(part) && Array.isArray(part[list]) ? { ...part, [list]: [] } : part;
+  };
   try {
-    compileDecoder(answerForm)({ response: shown ?? null }, { strict: new Complaints() });
+    const form = { request: shown('request', 'objects'), response: shown('response', 'convertedObjects') };
+    compileDecoder(answerForm)(form, { strict: new Complaints() });
   } catch (error) {
     if (error instanceof DecodeError) throw callFailed(error.message);
     throw error;

@@ -1,4 +1,4 @@
-import { createPrivateKey, createPublicKey } from 'node:crypto';
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { readCertificate, readPublicKeyInfo } from '../../pki/certificate.js';
 import { pemBlocks } from '../../pki/pem.js';
 import { PkiError } from '../../pki/pki-error.js';
@@ -17,7 +17,7 @@ export function keyPairProblem(certificate: Uint8Array, key: Uint8Array): string
   if ('problem' in certified) return certified.problem;
   const own = publicKeyOf(secret.der);
   if ('problem' in own) return own.problem;
-  if (!['RSA', 'ECDSA', 'Ed25519'].includes(certified.kind)) return 'tls: unknown public key algorithm';
+  if (!known.includes(certified.kind)) return 'tls: unknown public key algorithm';
   if (own.kind !== certified.kind) return 'tls: private key type does not match public key type';
   return own.spki.equals(certified.spki) ? undefined : 'tls: private key does not match public key';
 }
@@ -33,6 +33,17 @@ function publicKeyIn(certificate: Buffer): KeyFound {
   }
 }
 
+/** Kinds of keys that Go's TLS knows. */
+const known: readonly string[] = ['RSA', 'ECDSA', 'Ed25519'];
+
+/** SubjectPublicKeyInfo; of a point on a curve in full, however short it stands beside the private key. */
+function publicInfo(key: KeyObject): Buffer {
+  const own = createPublicKey(key);
+  const jwk = read(() => own.export({ format: 'jwk' }));
+  const whole = (jwk && read(() => createPublicKey({ key: jwk, format: 'jwk' }))) ?? own;
+  return whole.export({ type: 'spki', format: 'der' });
+}
+
 /** The public key of a private one. Whatever the label says, the forms are tried in Go's order: PKCS #1, PKCS #8, SEC 1. */
 function publicKeyOf(secret: Buffer): KeyFound {
   for (const type of ['pkcs1', 'pkcs8', 'sec1'] as const) {
@@ -40,9 +51,8 @@ function publicKeyOf(secret: Buffer): KeyFound {
     if (key === undefined) continue;
     if (key.asymmetricKeyType === 'x25519')
       return { problem: 'tls: found unknown private key type in PKCS#8 wrapping' };
-    const spki = createPublicKey(key).export({ type: 'spki', format: 'der' });
-    const found = read(() => readPublicKeyInfo(spki));
-    if (found !== undefined && found.kind !== 'other') return found;
+    const found = read(() => readPublicKeyInfo(publicInfo(key)));
+    if (found !== undefined && known.includes(found.kind)) return found;
   }
   return { problem: 'tls: failed to parse private key' };
 }

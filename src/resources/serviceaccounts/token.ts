@@ -42,8 +42,8 @@ export const serviceAccountToken = (options: TokenOptions): SubresourceAction<Se
 
   async prepare(key, given, { now }) {
     const request = given as TokenRequest;
-    const kind = { group: groupIn(options.domains ?? defaultDomains, authenticationGroup), kind: 'TokenRequest' };
-    checkName(kind, request, key);
+    const kind = kindIn(options);
+    checkKey(kind, request, key);
     const account = await accountAt(key, options.objects);
     checkUid(kind, request, account);
     const wrong = checkSeconds(secondsOf(request.spec));
@@ -61,6 +61,8 @@ export const serviceAccountToken = (options: TokenOptions): SubresourceAction<Se
     const request = prepared as TokenRequest;
     const { domains = defaultDomains } = options;
     const account = await accountAt(key, options.objects);
+    // It may have been made anew while webhooks were asked: the token is for the one that they saw.
+    checkUid(kindIn(options), request, account);
     const asked = secondsOf(request.spec);
     const audiences = request.spec?.audiences ?? [];
     const bound = await boundObject(request.spec?.boundObjectRef ?? undefined, account, options.objects);
@@ -101,17 +103,26 @@ async function accountAt(key: ObjectKey, objects: ObjectSource): Promise<Service
   return account;
 }
 
+const kindIn = ({ domains = defaultDomains }: TokenOptions): Kind => ({
+  group: groupIn(domains, authenticationGroup),
+  kind: 'TokenRequest',
+});
+
 /** The kind as it is served. */
 interface Kind {
   readonly group: string;
   readonly kind: string;
 }
 
-function checkName(kind: Kind, { metadata: { name } }: TokenRequest, key: ObjectKey): void {
-  if (!name || name === key.name) return;
-  throw invalidObject({ ...kind, name: key.name }, [
-    invalid('metadata.name', name, 'must match the service account name if specified'),
-  ]);
+function checkKey(kind: Kind, { metadata: { name, namespace } }: TokenRequest, key: ObjectKey): void {
+  if (name && name !== key.name)
+    throw invalidObject({ ...kind, name: key.name }, [
+      invalid('metadata.name', name, 'must match the service account name if specified'),
+    ]);
+  if (namespace && namespace !== key.namespace)
+    throw invalidObject({ ...kind, name: key.name }, [
+      invalid('metadata.namespace', namespace, 'must match the service account namespace if specified'),
+    ]);
 }
 
 function checkUid(kind: Kind, { metadata: { uid } }: TokenRequest, account: ServiceAccount): void {

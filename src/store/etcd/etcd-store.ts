@@ -25,7 +25,7 @@ import { changeOf, checkWrite } from '../write.js';
 import { EntryCache } from './entry-cache.js';
 import { createEtcdClient, type EtcdClient, type EtcdClientOptions, RevisionOutOfRange } from './etcd-client.js';
 import type { KeyValue, RangeRequest, RangeResponse, TxnResponse, WatchEvent, WatchResponse } from './messages.js';
-import { decodeEntry, encodeValue, hasNonce } from './stored-value.js';
+import { decodeEntry, encodeValue, ForeignEntry, hasNonce } from './stored-value.js';
 
 export interface EtcdStoreOptions extends EtcdClientOptions, HistoryLimits {
   /** Everything of this store is under this in etcd; `/kedge` unless said otherwise. */
@@ -110,7 +110,10 @@ export class EtcdStore implements Store {
     return kvs[0] && this.#entry(kvs[0]);
   }
 
-  async scan(prefix: string, { at, after, limit = Number.POSITIVE_INFINITY }: ScanOptions = {}): Promise<Scan> {
+  async scan(
+    prefix: string,
+    { at, after, limit = Number.POSITIVE_INFINITY, tolerant = false }: ScanOptions = {},
+  ): Promise<Scan> {
     this.#checkOpen();
     const low = this.#etcdKey(prefix);
     const next = after === undefined ? low : `${this.#etcdKey(after)}\0`;
@@ -124,7 +127,7 @@ export class EtcdStore implements Store {
       const page = await this.#rangeAt({ key, rangeEnd, limit: Math.max(1, atOnce) }, revision);
       revision ??= page.revision;
       const kvs = page.kvs.slice(0, atOnce);
-      for (const kv of kvs) entries.push(this.#entry(kv));
+      for (const kv of kvs) entries.push(tolerant ? this.#anyEntry(kv) : this.#entry(kv));
       const last = kvs.at(-1);
       const remaining = page.count - kvs.length;
       if (remaining === 0 || entries.length >= limit || last === undefined) return { entries, revision, remaining };
@@ -468,6 +471,14 @@ export class EtcdStore implements Store {
   #entry({ key, modRevision, value }: KeyValue): Entry {
     const own = key.slice(this.#etcdKey('').length);
     return this.#cache.entry(own, modRevision, () => decodeEntry(own, modRevision, value));
+  }
+
+  #anyEntry(kv: KeyValue): Entry {
+    try {
+      return this.#entry(kv);
+    } catch (error) {
+      return new ForeignEntry(kv.key.slice(this.#etcdKey('').length), kv.modRevision, error);
+    }
   }
 
   #etcdKey(key: string): string {

@@ -31,4 +31,18 @@ export function decodeEntry(key: string, revision: Revision, value: Buffer): Sto
   return new StoredEntry(key, revision, withRevision({ bytes, revisionAt }, revision), revisionAt);
 }
 
+/** What is no entry of this store, for those who have to go on without it: its value cannot be had. */
+export class ForeignEntry extends StoredEntry {
+  readonly #why: unknown;
+
+  constructor(key: string, revision: Revision, why: unknown) {
+    super(key, revision, Buffer.alloc(0), -1);
+    this.#why = why;
+  }
+
+  override get value(): never {
+    throw this.#why;
+  }
+}
+
 export const hasNonce = (value: Buffer, nonce: Buffer): boolean => value.subarray(1, 9).equals(nonce);
