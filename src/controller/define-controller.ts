@@ -171,7 +171,7 @@ function delayOf<T extends ApiObject>(spec: ControllerSpec<T>, object: T, now: n
   }
 }
 
-/** So many states may wait to be asked about while `keys` fails: trouble may last, memory may not grow. */
+/** So many states may wait to be asked about again after `keys` failed for them: trouble may last, memory may not grow. */
 const statesKept = 500;
 
 /**
@@ -187,11 +187,13 @@ async function runTrigger<T extends ApiObject>(
   const { kind } = trigger.on;
   /** States that are still to be asked about, oldest first. */
   const waiting = new Map<string, readonly ApiObject[]>();
+  /** How many of those `keys` failed for, by object and together. */
+  const failing = new Map<string, number>();
   let count = 0;
-  const put = (id: string, states: readonly ApiObject[]): void => {
-    count += states.length - (waiting.get(id)?.length ?? 0);
-    if (states.length > 0) waiting.set(id, states);
-    else waiting.delete(id);
+  const fails = (id: string, states: number): void => {
+    count += states - (failing.get(id) ?? 0);
+    if (states > 0) failing.set(id, states);
+    else failing.delete(id);
   };
   const queue = createWorkQueue<ObjectKey>({ clock, identity: keyText });
   const cache: ObjectCache<ApiObject> = isSameWatch(trigger, ours.spec)
@@ -201,14 +203,14 @@ async function runTrigger<T extends ApiObject>(
     const id = keyText(keyOf(object));
     const states = waiting.get(id) ?? [];
     const isNew = previous !== undefined && previous !== object && previous !== states.at(-1);
-    put(id, [...states, ...(isNew ? [previous] : []), object]);
+    waiting.set(id, [...states, ...(isNew ? [previous] : []), object]);
     queue.add(keyOf(object));
   });
   signal.addEventListener('abort', () => queue.shutDown(), { once: true });
   await drain(queue, signal, async (lease) => {
     const id = keyText(lease.key);
     const states = waiting.get(id) ?? [];
-    put(id, []);
+    waiting.delete(id);
     const failed: ApiObject[] = [];
     let trouble: unknown;
     for (const state of states) {
@@ -223,11 +225,13 @@ async function runTrigger<T extends ApiObject>(
         }
       }
     }
+    fails(id, failed.length);
     if (failed.length === 0) return lease.settle('done');
     log[signal.aborted ? 'debug' : 'warn']({ object: id, kind, err: trouble }, 'could not tell whom a change concerns');
-    put(id, [...failed, ...(waiting.get(id) ?? [])]);
+    waiting.set(id, [...failed, ...(waiting.get(id) ?? [])]);
     if (count > statesKept) {
       waiting.clear();
+      failing.clear();
       count = 0;
       log.warn({ kind }, 'could not tell whom so many changes concern: all are looked at');
       for (const object of ours.cache.list()) ours.wake(keyOf(object), kind);

@@ -97,7 +97,8 @@ export class Listener {
       keepAliveInitialDelay: keepAliveMs,
       maxHeaderListPairs: headerPairs,
       maxSessionMemory: unreadMegabytes,
-      settings: { maxConcurrentStreams: concurrentStreams, maxHeaderListSize: limits.headerBytes },
+      // Beyond this Node ends the stream without a word; what is larger than the limit is answered up to there.
+      settings: { maxConcurrentStreams: concurrentStreams, maxHeaderListSize: 2 * limits.headerBytes },
     });
     // What Node's own server of HTTP/1.1 takes as options is read from members here.
     Object.assign(this.#server, {
@@ -148,10 +149,6 @@ export class Listener {
       'stream',
       (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, _flags: number, rawHeaders: string[]) => {
         stream.on('error', ignore);
-        if (listSize(rawHeaders) > limits.headerBytes) {
-          stream.respond({ ':status': 431 }, { endStream: true });
-          return;
-        }
         const { session } = stream;
         const state = session === undefined ? undefined : this.#sessions.get(session);
         let over: (() => void) | undefined;
@@ -166,7 +163,10 @@ export class Listener {
             if (stream.rstCode !== constants.NGHTTP2_NO_ERROR) this.#countTakenBack(state, session);
           });
         }
-        this.#run(new Http2Exchange(stream, headers, rawHeaders, parts.clock), over);
+        if (listSize(rawHeaders) > limits.headerBytes) {
+          stream.respond({ ':status': 431 }, { endStream: true });
+          over?.();
+        } else this.#run(new Http2Exchange(stream, headers, rawHeaders, parts.clock), over);
       },
     );
     this.#server.on('clientError', (error: NodeJS.ErrnoException & { readonly rawPacket?: Buffer }, socket: Socket) => {

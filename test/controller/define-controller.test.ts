@@ -715,6 +715,29 @@ describe('a controller', () => {
     expect(asked).toBe(0);
   });
 
+  test('a passing failure keeps no state from being asked about, however many wait', async () => {
+    const asked = new Set<string>();
+    let fails = 1;
+    const { clock, client, lines } = await start({
+      reconcile: async () => {},
+      alsoOn: [
+        {
+          on: Parts,
+          keys: async ({ metadata }) => {
+            if (fails-- > 0) throw new Error('not now');
+            asked.add(metadata.name ?? '');
+            return [];
+          },
+        },
+      ],
+    });
+    const parts = client.resource(Parts);
+    for (let at = 0; at < 600; at++) void parts.create(part(`p${at}`, 'a'));
+    await clock.advance(1_000);
+    expect(asked.size).toBe(600);
+    expect(lines.map(({ message }) => message)).toEqual(['could not tell whom a change concerns']);
+  });
+
   test.each(['', '.', 'a/b', 'a%b', 'x'.repeat(10_000)])(
     'a key that is none (%j) is one of no object',
     async (name) => {

@@ -310,6 +310,8 @@ describe('HTTP/2', () => {
     const { raw } = await listening({ headerBytes: 131_072, idleMs: 200 });
     const connection = await raw('h2');
     connection.send(preface);
+    // The limits of the server count once they are acknowledged.
+    connection.send(frame(4, 1, 0, Buffer.alloc(0)));
     // `x: aaa…` of 2,000 characters, told once and then by its number.
     const told = Buffer.concat([Buffer.from([0x40, 1, 0x78, 0x7f, 0xd1, 0x0e]), Buffer.alloc(2_000, 'a')]);
     for (const [at, count] of [50, 70, 50].entries()) {
