@@ -111,6 +111,8 @@ async function start(options: ServerOptions, given: Start): Promise<OpenedServer
   const { store, metrics } = operations;
   let bootstrapped = false;
   let goes = false;
+  /** Aborted when the last request was answered: until then a server that stops is well. */
+  const drained = new AbortController();
   // Where others use the same etcd its revision says nothing of us.
   const isNew = (await store.scan('', { limit: 1 })).entries.length === 0;
   let firstRevision = 0n;
@@ -189,7 +191,7 @@ async function start(options: ServerOptions, given: Start): Promise<OpenedServer
       store,
       objects,
       clock,
-      signal: stopping.signal,
+      signal: drained.signal,
       bootstrapped: () => bootstrapped,
       stopping: () => goes,
     }),
@@ -289,6 +291,7 @@ async function start(options: ServerOptions, given: Start): Promise<OpenedServer
     if (listening !== undefined && options.shutdownDelayMs) await clock.sleep(options.shutdownDelayMs);
     stopping.abort();
     await listening?.stop(graceMs);
+    drained.abort();
     await controllers;
     await opened.ended;
     await expiring;

@@ -171,6 +171,7 @@ export class Http2Exchange implements Exchange {
   readonly #headers: IncomingHttpHeaders;
   readonly #clock: Clock;
   #isLast = false;
+  #isAsked = false;
   #stuck = false;
 
   constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, rawHeaders: readonly string[], clock: Clock) {
@@ -189,7 +190,18 @@ export class Http2Exchange implements Exchange {
   }
 
   get body(): Readable {
+    this.#askForBody();
     return this.#stream;
+  }
+
+  /** Who expects to be asked (RFC 9110 section 10.1.1) sends nothing before. */
+  #askForBody(): void {
+    if (this.#isAsked) return;
+    this.#isAsked = true;
+    const isWaiting = this.#headers.expect?.toLowerCase() === '100-continue';
+    const stream = this.#stream;
+    if (isWaiting && !stream.headersSent && !stream.destroyed && !stream.closed)
+      stream.additionalHeaders({ ':status': 100 });
   }
 
   get peer(): Peer {
@@ -231,6 +243,9 @@ export class Http2Exchange implements Exchange {
 
   #respond(code: number, headers: OutgoingHeaders): void {
     headers[':status'] = code;
+    // What HTTP/1.1 says by a header, HTTP/2 says of the session (RFC 9113 section 8.2.2).
+    if (headers['Connection'] === 'close') this.last();
+    delete headers['Connection'];
     this.#stream.respond(headers as OutgoingHttpHeaders);
   }
 

@@ -73,6 +73,8 @@ export class Listener {
   readonly #sessions = new Map<Http2Session, SessionState>();
   /** Connections over HTTP/1.1 on which something is being answered, with how many requests that is. */
   readonly #answering = new Map<Socket, number>();
+  /** The latest request on each of them, and when it will have been answered to its end. */
+  readonly #turns = new Map<Socket, { readonly request: IncomingMessage; readonly over: Promise<void> }>();
   readonly #stopping = new AbortController();
   readonly #running = new Set<Promise<void>>();
   /** Connections were refused lately. */
@@ -133,16 +135,15 @@ export class Listener {
       const plain = response as unknown as ServerResponse;
       plain.on('error', ignore);
       const { socket } = request;
-      const wrong = hostProblem(request as unknown as IncomingMessage);
+      const incoming = request as unknown as IncomingMessage;
+      const wrong = refusalOf(incoming);
       if (wrong !== undefined) {
         const headers = { 'content-type': 'text/plain; charset=utf-8', connection: 'close' };
-        plain.writeHead(400, headers).end(`400 Bad Request: ${wrong}`);
+        this.#takeTurn(socket, incoming, new Promise((resolve) => plain.once('close', resolve)));
+        plain.writeHead(wrong.code, headers).end(wrong.text);
         return;
       }
-      this.#answering.set(socket, (this.#answering.get(socket) ?? 0) + 1);
-      this.#run(new Http1Exchange(request as unknown as IncomingMessage, plain, parts.clock), () =>
-        this.#oneAnswered(socket),
-      );
+      this.#inTurn(socket, incoming, plain);
     });
     this.#server.removeAllListeners('stream');
     this.#server.on(
@@ -172,8 +173,8 @@ export class Listener {
     this.#server.on('clientError', (error: NodeJS.ErrnoException & { readonly rawPacket?: Buffer }, socket: Socket) => {
       if (error.code === 'HPE_PAUSED' && error.rawPacket !== undefined) readLater(socket, error.rawPacket);
       // One that has not got through its handshake can be told nothing.
-      else if (this.#answering.has(socket) || !socket.writable || !this.#sockets.has(socket)) socket.destroy();
-      else socket.end(refusalText(error.code), () => socket.destroy());
+      else if (!socket.writable || !this.#sockets.has(socket)) socket.destroy();
+      else void this.#refuse(socket, refusalText(error.code));
     });
     this.#server.on('tlsClientError', (error) => {
       options.onHandshakeFailed?.();
@@ -184,6 +185,52 @@ export class Listener {
       this.#full = true;
     });
     void this.#closeIdle(limits.idleMs);
+  }
+
+  /**
+   * Requests that come over HTTP/1.1 before those before them are answered wait for their turn (RFC 9112 section 9.3.2): each may
+   * rely on what the others did. Until then Node gives an answer no connection, and tells nobody when that closes.
+   */
+  #inTurn(socket: Socket, request: IncomingMessage, response: ServerResponse): void {
+    const count = (this.#answering.get(socket) ?? 0) + 1;
+    if (count > pipelinedAtMost) {
+      socket.destroy();
+      return;
+    }
+    this.#answering.set(socket, count);
+    const before = this.#turns.get(socket);
+    const closed = new Promise<void>((resolve) => response.once('close', resolve));
+    const exchange = new Http1Exchange(request, response, this.#parts.clock);
+    const answered = (): void => this.#oneAnswered(socket);
+    const start = (): Promise<void> =>
+      this.#run(exchange, answered).then(() => (socket.destroyed ? undefined : closed));
+    const over = before === undefined ? start() : before.over.then(() => (socket.destroyed ? answered() : start()));
+    if (before !== undefined) {
+      this.#running.add(over);
+      void over.then(() => this.#running.delete(over));
+    }
+    this.#takeTurn(socket, request, over);
+  }
+
+  #takeTurn(socket: Socket, request: IncomingMessage, over: Promise<void>): void {
+    const turn = { request, over };
+    this.#turns.set(socket, turn);
+    void over.then(() => {
+      if (this.#turns.get(socket) === turn) this.#turns.delete(socket);
+    });
+  }
+
+  /** What follows cannot be read: what came before is answered, and then that is told. */
+  async #refuse(socket: Socket, text: string): Promise<void> {
+    const turn = this.#turns.get(socket);
+    // Its own body is what cannot be read.
+    if (turn?.request.complete === false) {
+      socket.destroy();
+      return;
+    }
+    socket.removeAllListeners('data');
+    await turn?.over;
+    if (socket.writable) socket.end(text, () => socket.destroy());
   }
 
   /** One of the requests on a connection over HTTP/1.1 was answered; others may have come before that. */
@@ -230,7 +277,7 @@ export class Listener {
     }
   }
 
-  #run(exchange: Exchange, over?: () => void): void {
+  #run(exchange: Exchange, over?: () => void): Promise<void> {
     const end = (): void => {
       this.#running.delete(done);
       over?.();
@@ -241,6 +288,7 @@ export class Listener {
       end();
     });
     this.#running.add(done);
+    return done;
   }
 
   /** Resolves with the port once connections are accepted; rejects if it cannot be had. */
@@ -311,6 +359,9 @@ export class Listener {
 
 const ignore = (): void => {};
 
+/** Requests on a connection over HTTP/1.1 that may come before the first of them is answered. Few clients send any so. */
+const pipelinedAtMost = 100;
+
 /** How large a list of headers is (RFC 9113 section 6.5.2): what it takes on its way says nothing of that. */
 function listSize(rawHeaders: readonly string[]): number {
   let size = 16 * rawHeaders.length;
@@ -341,6 +392,16 @@ const refusals: Readonly<Record<string, string>> = {
  * A request over HTTP/1.1 names one host (RFC 9112 section 3.2): with none or two, a proxy in front and this server may think
  * of different ones.
  */
+/** What keeps a request from being looked at. */
+function refusalOf(request: IncomingMessage): { readonly code: number; readonly text: string } | undefined {
+  const host = hostProblem(request);
+  if (host !== undefined) return { code: 400, text: `400 Bad Request: ${host}` };
+  // Somebody in front of this server may undo others, and would see another body.
+  const coding = request.headers['transfer-encoding'];
+  if (coding === undefined || coding.toLowerCase() === 'chunked') return undefined;
+  return { code: 501, text: 'Unsupported transfer encoding' };
+}
+
 function hostProblem({ httpVersionMinor, rawHeaders }: IncomingMessage): string | undefined {
   const hosts = rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === 'host');
   if (hosts.length === 0) return httpVersionMinor === 0 ? undefined : 'missing required Host header';

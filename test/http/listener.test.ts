@@ -135,7 +135,7 @@ describe('HTTP/1.1', () => {
     expect((await connection.all).toString()).toMatch(new RegExp(`^HTTP/1.1 200 OK.*\r\n${path}$`, 's'));
   });
 
-  test('what is no request is not answered in the middle of what is being answered before it', async () => {
+  test('what is no request is answered when all before it is', async () => {
     let answerSecond: () => void = () => {};
     const second = new Promise<void>((resolve) => {
       answerSecond = resolve;
@@ -148,9 +148,51 @@ describe('HTTP/1.1', () => {
     send(['/first', '/second'].map((path) => `GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`).join(''));
     await new Promise((resolve) => socket.once('data', resolve));
     send('HELLO\r\n\r\n');
-    await all;
-    answerSecond();
-    expect((await all).toString().match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200']);
+    setImmediate(answerSecond);
+    expect((await all).toString().match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 400']);
+  });
+
+  test('requests that come together are carried out one after the other', async () => {
+    const order: string[] = [];
+    const { raw } = await listening({}, async ({ info }) => {
+      order.push(`begin ${info.path}`);
+      await new Promise((resolve) => setImmediate(resolve));
+      order.push(`end ${info.path}`);
+      return { result: { type: 'text', code: 200, text: info.path } };
+    });
+    const { send, all } = await raw('http/1.1');
+    const head = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nhost: a\r\n${more}\r\n`;
+    send(head('/a') + head('/b') + head('/c', 'connection: close\r\n'));
+    expect((await all).toString().match(/\/[abc]/g)).toEqual(['/a', '/b', '/c']);
+    expect(order).toEqual(['/a', '/b', '/c'].flatMap((path) => [`begin ${path}`, `end ${path}`]));
+  });
+
+  test('requests that wait behind a long answer end with their connection', async () => {
+    let begun = 0;
+    let ended = 0;
+    const { raw, stop } = await listening({}, async () => {
+      begun++;
+      return { result: { type: 'text', code: 200, text: 'x'.repeat(20_000_000) }, settled: () => ended++ };
+    });
+    const { socket, send } = await raw('http/1.1');
+    socket.pause();
+    send('GET / HTTP/1.1\r\nhost: a\r\n\r\n'.repeat(21));
+    await eventually(
+      async () => begun,
+      (count) => count > 0,
+    );
+    socket.destroy();
+    const started = performance.now();
+    await stop(20_000);
+    expect(performance.now() - started).toBeLessThan(5_000);
+    expect([begun, ended]).toEqual([1, 1]);
+  });
+
+  test.each(['gzip, chunked', 'identity'])('a body in the coding %s is not read', async (coding) => {
+    const { raw } = await listening();
+    const { send, all } = await raw('http/1.1');
+    send(`PUT / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: ${coding}\r\n\r\n2\r\nab\r\n0\r\n\r\n`);
+    expect((await all).toString()).toMatch(/^HTTP\/1\.1 (?:501|400) /);
   });
 
   test('a body that comes while an answer is on its way is read once that was taken, however many records it has', async () => {
@@ -306,6 +348,29 @@ test.each([
 });
 
 describe('HTTP/2', () => {
+  test('who waits to be asked for the body is asked', async () => {
+    const { http2 } = await listening({}, async (request) => {
+      const { bytes } = (await request.body()) as { readonly bytes: Buffer };
+      return { result: { type: 'text', code: 200, text: `read ${bytes.length}` } };
+    });
+    const session = http2();
+    const stream = session.request({ ':method': 'POST', ':path': '/', expect: '100-continue' }, { endStream: false });
+    await new Promise((resolve) => stream.once('continue', resolve));
+    stream.end('hello');
+    expect((await stream.toArray()).join('')).toBe('read 5');
+    session.destroy();
+  });
+
+  test('an answer that is the last says so by the end of the session', async () => {
+    const { http2 } = await listening({}, { headers: { Connection: 'close' } });
+    const session = http2();
+    const stream = session.request({ ':path': '/' });
+    const gone = new Promise((resolve) => session.once('goaway', resolve));
+    expect((await stream.toArray()).join('')).toBe('/');
+    expect(await gone).toBe(0);
+    session.destroy();
+  });
+
   test('headers that are larger than they look on their way are refused', async () => {
     const { raw } = await listening({ headerBytes: 131_072, idleMs: 200 });
     const connection = await raw('h2');
