@@ -295,6 +295,34 @@ describe('forgeries', () => {
     else await expect(answer).rejects.toThrow(new AuthenticationError(message));
   });
 
+  const noNumber = 'go-jose/go-jose/jwt: expected number value to unmarshal NumericDate';
+  const noAudience = 'go-jose/go-jose/jwt: expected string or array value to unmarshal to Audience';
+  const noRef = 'of type serviceaccount.ref';
+  const own = payload['kubernetes.io'] as Readonly<Record<string, unknown>>;
+  test.each<[object, string]>([
+    ...['5', true, [], {}].map((exp): [object, string] => [{ exp }, noNumber]),
+    [{ exp: 1e20 }, 'service account token has expired'],
+    [{ nbf: 'x' }, noNumber],
+    [{ iat: {} }, noNumber],
+    ...[null, 5, {}, [5], [null], [null, 'api']].map((aud): [object, string] => [{ aud }, noAudience]),
+    [{ 'kubernetes.io': { ...own, pod: 5 } }, noRef],
+    [{ 'kubernetes.io': { ...own, secret: [] } }, noRef],
+    [{ 'kubernetes.io': { ...own, warnafter: 'x' } }, noNumber],
+    [{ 'kubernetes.io': 5 }, 'json: cannot unmarshal number'],
+    [{ sub: 5 }, 'json: cannot unmarshal number'],
+    [{ jti: 5 }, 'json: cannot unmarshal number'],
+  ])('a rightly signed token with the claims %j is none', async (changes, message) => {
+    await expect(verify(signToken({ ...payload, ...changes }, signer))).rejects.toThrow(message);
+  });
+
+  test('a rightly signed token with a claim that comes twice is none', async () => {
+    const twice = JSON.stringify(payload).replace('{', '{"aud":["foreign"],');
+    const signed = `${encoded(header)}.${Buffer.from(twice).toString('base64url')}`;
+    const key = { key: signer.privateKey, dsaEncoding: 'ieee-p1363' as const };
+    const token = `${signed}.${sign('sha256', Buffer.from(signed), key).toString('base64url')}`;
+    await expect(verify(token)).rejects.toThrow("json: duplicate key 'aud' in object");
+  });
+
   function issueNow(): string {
     return signToken(payload, signer);
   }

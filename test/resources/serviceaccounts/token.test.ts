@@ -35,8 +35,14 @@ const request = async (
   {
     name = 'x',
     metadata = {},
+    between,
     ...options
-  }: Partial<TokenOptions> & { readonly name?: string; readonly metadata?: ApiObject['metadata'] } = {},
+  }: Partial<TokenOptions> & {
+    readonly name?: string;
+    readonly metadata?: ApiObject['metadata'];
+    /** While webhooks are asked. */
+    readonly between?: () => unknown;
+  } = {},
 ) => {
   const context: RequestContext = {
     user: { username: 'u', groups: [] },
@@ -54,6 +60,7 @@ const request = async (
   });
   const at = { namespace: 'ns', name };
   const prepared = await action.prepare(at, { apiVersion, kind: 'TokenRequest', metadata, spec }, context);
+  between?.();
   const answer = await action.answer(at, prepared, context);
   return answer as ApiObject & {
     readonly spec: Record<string, unknown>;
@@ -102,6 +109,17 @@ describe('the order of checks', () => {
       {},
       { metadata: { name: 'y', uid: 'other' } },
       { code: 422, message: invalid('x', wrongName) },
+    ],
+    [
+      'the namespace that a webhook gave',
+      {},
+      { metadata: { namespace: 'other' } },
+      {
+        code: 422,
+        message: expect.stringContaining(
+          'metadata.namespace: Invalid value: "other": must match the service account namespace if specified',
+        ),
+      },
     ],
     [
       'the account before the spec',
@@ -252,4 +270,9 @@ describe('bound objects', () => {
   ])('%j is refused with %i', async (boundObjectRef, code, message) => {
     await expect(request({ boundObjectRef })).rejects.toMatchObject({ code, message });
   });
+});
+
+test('an account that was made anew while webhooks were asked gets no token', async () => {
+  const between = () => objects.put(ServiceAccounts, { metadata: { namespace: 'ns', name: 'x', uid: 'new' } });
+  await expect(request({}, { between })).rejects.toMatchObject({ code: 409 });
 });

@@ -223,6 +223,10 @@ describe.skipIf(!etcdInstalled)('when the watch misses something', () => {
       const { revision: put } = await write({ put: { key, value: Buffer.from('{}') } });
       await expect(stream.take(1)).rejects.toMatchObject({ oldest: put });
       await expect(store.get('/foreign')).rejects.toThrow('what etcd holds for /foreign');
+      await expect(store.scan('/')).rejects.toThrow('what etcd holds for /foreign');
+      const { entries } = await store.scan('/', { tolerant: true });
+      expect(entries.map(({ key: found }) => found)).toEqual(['/foreign']);
+      expect(() => entries[0]?.value).toThrow('what etcd holds for /foreign');
       const later = reader(store, put);
       const { revision: removed } = await write({ delete: { key } });
       await expect(later.take(1)).rejects.toMatchObject({ oldest: removed });
