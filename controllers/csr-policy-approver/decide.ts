@@ -92,14 +92,20 @@ interface Listed {
 }
 
 const patterned =
-  (separators: string, { ignoreCase = false }: { readonly ignoreCase?: boolean } = {}) =>
+  (
+    separators: string,
+    { ignoreCase = false, ofUsers = false }: { readonly ignoreCase?: boolean; readonly ofUsers?: boolean } = {},
+  ) =>
   (entry: string): ((value: string, facts: RequestFacts) => boolean) => {
-    // Of ASCII alone: elsewhere different letters have one lower case. Names of users are not folded, so that nobody is
-    // approved the name of another whose name differs in case.
+    // Of ASCII alone: elsewhere different letters have one lower case.
     const fold = (text: string): string =>
       ignoreCase ? text.replace(/[A-Z]+/g, (upper) => upper.toLowerCase()) : text;
     const pattern = parsePattern(fold(entry));
-    return (value, facts) => matches(pattern, fold(value), { separators, substitutes: substitutesOf(facts) });
+    return (value, facts) => {
+      const { username, ...others } = substitutesOf(facts);
+      const user = username === undefined ? {} : { username: ofUsers ? fold(username) : username };
+      return matches(pattern, fold(value), { separators, substitutes: { ...others, ...user } });
+    };
   };
 
 function ranged(entry: string): (value: string) => boolean {
@@ -126,7 +132,8 @@ function lists({ effect, usages, subject = {}, names = {} }: PolicyRule): readon
       allowed: names.dns,
       values: ({ request }) => request.dnsNames,
       fits: (entry) => {
-        const fits = patterned('.', { ignoreCase: true })(entry);
+        // Nobody is approved the name of another who differs in case alone, and nobody escapes a rule that denies by it.
+        const fits = patterned('.', { ignoreCase: true, ofUsers: effect === 'deny' })(entry);
         return (name, facts) => (effect === 'deny' || !name.split('.').includes('')) && fits(name, facts);
       },
     },

@@ -295,6 +295,12 @@ describe('a denying rule', () => {
       { organizations: ['a', 'system:masters'] },
       'deny by never',
     ],
+    [
+      'matches users whatever the case of their names',
+      { names: { dns: ['{username}.example'] } },
+      { username: 'Kate', dnsNames: ['kate.example'] },
+      'deny by never',
+    ],
     ['matches weak keys', { keys: [{ type: 'RSA', maxBits: 2_048 }] }, { keyType: 'RSA-2048' }, 'deny by never'],
     ['leaves strong keys', { keys: [{ type: 'RSA', maxBits: 2_048 }] }, {}, 'leave: never: the key is none of those'],
     ['matches a lifetime left open', { maxExpirationSeconds: 600 }, {}, 'deny by never'],
