@@ -94,6 +94,5 @@ function isSame(a: unknown, b: unknown): boolean {
   return [...new Set([...left.keys(), ...right.keys()])].every((key) => isSame(left.get(key), right.get(key)));
 }
 
-/** A struct without members is something, as in Go. */
 const isNothing = (value: unknown): boolean =>
-  value === undefined || value === null || (Array.isArray(value) && value.length === 0);
+  value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0);
