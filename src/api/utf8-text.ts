@@ -8,10 +8,22 @@ export function utf8Text(bytes: Buffer): string {
   if (isUtf8(bytes)) return bytes.toString('utf8');
   let text = '';
   for (let at = 0; at < bytes.length; ) {
-    const length = [1, 2, 3, 4].find((count) => at + count <= bytes.length && isUtf8(bytes.subarray(at, at + count)));
-    text +=
-      length === undefined ? String.fromCharCode(0xdc00 + (bytes[at] ?? 0)) : bytes.toString('utf8', at, at + length);
-    at += length ?? 1;
+    const end = endOfCharacters(bytes, at);
+    text += end === at ? String.fromCharCode(0xdc00 + (bytes[at] ?? 0)) : bytes.toString('utf8', at, end);
+    at = Math.max(end, at + 1);
   }
   return text;
+}
+
+/** Where the characters from there on end: a run of ASCII, or one other; there itself, if there is none. */
+function endOfCharacters(bytes: Buffer, at: number): number {
+  const lead = bytes[at] ?? 0;
+  if (lead < 0x80) {
+    let end = at + 1;
+    while (end < bytes.length && (bytes[end] ?? 0x80) < 0x80) end++;
+    return end;
+  }
+  const end = at + (lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2);
+  const mayBe = lead >= 0xc2 && ((bytes[at + 1] ?? 0) & 0xc0) === 0x80 && end <= bytes.length;
+  return mayBe && isUtf8(bytes.subarray(at, end)) ? end : at;
 }

@@ -75,6 +75,8 @@ export class Listener {
   readonly #answering = new Map<Socket, number>();
   /** The latest request on each of them, and when it will have been answered to its end. */
   readonly #turns = new Map<Socket, { readonly request: IncomingMessage; readonly over: Promise<void> }>();
+  /** Connections over HTTP/1.1 on which nothing more is looked at. */
+  readonly #refused = new WeakSet<Socket>();
   readonly #stopping = new AbortController();
   readonly #running = new Set<Promise<void>>();
   /** Connections were refused lately. */
@@ -136,10 +138,16 @@ export class Listener {
       plain.on('error', ignore);
       const { socket } = request;
       const incoming = request as unknown as IncomingMessage;
+      // Nothing is read behind what ended the connection (RFC 9112 section 9.6).
+      if (this.#refused.has(socket)) return;
       const wrong = refusalOf(incoming);
       if (wrong !== undefined) {
         const headers = { 'content-type': 'text/plain; charset=utf-8', connection: 'close' };
-        this.#takeTurn(socket, incoming, new Promise((resolve) => plain.once('close', resolve)));
+        const refused = new Promise<void>((resolve) => plain.once('close', resolve));
+        const before = this.#turns.get(socket)?.over;
+        const over = before?.then(() => (isUnsendable(plain) ? undefined : refused)) ?? refused;
+        this.#takeTurn(socket, incoming, over);
+        this.#refused.add(socket);
         plain.writeHead(wrong.code, headers).end(wrong.text);
         return;
       }
@@ -194,7 +202,7 @@ export class Listener {
   #inTurn(socket: Socket, request: IncomingMessage, response: ServerResponse): void {
     const count = (this.#answering.get(socket) ?? 0) + 1;
     if (count > pipelinedAtMost) {
-      socket.destroy();
+      void this.#refuse(socket, refusalText('TOO_MANY'));
       return;
     }
     this.#answering.set(socket, count);
@@ -204,7 +212,8 @@ export class Listener {
     const answered = (): void => this.#oneAnswered(socket);
     const start = (): Promise<void> =>
       this.#run(exchange, answered).then(() => (socket.destroyed ? undefined : closed));
-    const over = before === undefined ? start() : before.over.then(() => (socket.destroyed ? answered() : start()));
+    const over =
+      before === undefined ? start() : before.over.then(() => (isUnsendable(response) ? answered() : start()));
     if (before !== undefined) {
       this.#running.add(over);
       void over.then(() => this.#running.delete(over));
@@ -222,6 +231,8 @@ export class Listener {
 
   /** What follows cannot be read: what came before is answered, and then that is told. */
   async #refuse(socket: Socket, text: string): Promise<void> {
+    if (this.#refused.has(socket)) return;
+    this.#refused.add(socket);
     const turn = this.#turns.get(socket);
     // Its own body is what cannot be read.
     if (turn?.request.complete === false) {
@@ -362,6 +373,12 @@ const ignore = (): void => {};
 /** Requests on a connection over HTTP/1.1 that may come before the first of them is answered. Few clients send any so. */
 const pipelinedAtMost = 100;
 
+/**
+ * When the answers before it have been sent, Node gives an answer its connection before it tells of that. Where it does not,
+ * the connection is gone, or ends with the answer before.
+ */
+const isUnsendable = ({ socket }: ServerResponse): boolean => socket === null;
+
 /** How large a list of headers is (RFC 9113 section 6.5.2): what it takes on its way says nothing of that. */
 function listSize(rawHeaders: readonly string[]): number {
   let size = 16 * rawHeaders.length;
@@ -386,12 +403,9 @@ const isHttp2 = (socket: Socket): boolean => 'alpnProtocol' in socket && socket.
 const refusals: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+  TOO_MANY: '429 Too Many Requests',
 };
 
-/**
- * A request over HTTP/1.1 names one host (RFC 9112 section 3.2): with none or two, a proxy in front and this server may think
- * of different ones.
- */
 /** What keeps a request from being looked at. */
 function refusalOf(request: IncomingMessage): { readonly code: number; readonly text: string } | undefined {
   const host = hostProblem(request);
@@ -402,6 +416,10 @@ function refusalOf(request: IncomingMessage): { readonly code: number; readonly 
   return { code: 501, text: 'Unsupported transfer encoding' };
 }
 
+/**
+ * A request over HTTP/1.1 names one host (RFC 9112 section 3.2): with none or two, a proxy in front and this server may think
+ * of different ones.
+ */
 function hostProblem({ httpVersionMinor, rawHeaders }: IncomingMessage): string | undefined {
   const hosts = rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === 'host');
   if (hosts.length === 0) return httpVersionMinor === 0 ? undefined : 'missing required Host header';

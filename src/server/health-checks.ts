@@ -15,7 +15,7 @@ export function healthChecks(server: {
   readonly store: Store;
   readonly objects: ObjectSource;
   readonly clock: Clock;
-  /** Aborted when the server stops. */
+  /** Aborted when a server that stops has answered its last request. */
   readonly signal: AbortSignal;
   /** The objects every server starts with are there. */
   bootstrapped(): boolean;

@@ -188,6 +188,49 @@ describe('HTTP/1.1', () => {
     expect([begun, ended]).toEqual([1, 1]);
   });
 
+  const slowly = async ({ info }: ApiRequest) => {
+    seen.push(info.path);
+    if (info.path.startsWith('/slow')) await new Promise((resolve) => setTimeout(resolve, 50));
+    return {
+      result: { type: 'text', code: 200, text: info.path } as const,
+      ...(info.path === '/slow-last' ? { headers: { Connection: 'close' } } : {}),
+    };
+  };
+  const seen: string[] = [];
+  const head = (path: string, more = 'host: a\r\n') => `GET ${path} HTTP/1.1\r\n${more}\r\n`;
+  test.each([
+    ['a refusal', head('/slow') + head('/bad', '') + head('/never'), ['/slow'], [200, 400]],
+    ['an answer that is the last', head('/slow-last') + head('/never'), ['/slow-last'], [200]],
+    [
+      'too many',
+      Array.from({ length: 150 }, (_, at) => head(at === 0 ? '/slow' : `/${at}`)).join(''),
+      undefined,
+      undefined,
+    ],
+  ])('behind %s nothing is carried out, and nothing is waited for', async (_, sent, carriedOut, codes) => {
+    seen.length = 0;
+    const { raw, stop } = await listening({}, slowly);
+    const { send, all } = await raw('http/1.1');
+    send(sent);
+    const told = [...(await all).toString().matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, code]) => Number(code));
+    expect(told).toEqual(codes ?? [...Array.from({ length: 100 }, () => 200), 429]);
+    expect(seen.length).toBe(carriedOut?.length ?? 100);
+    const started = performance.now();
+    await stop(20_000);
+    expect(performance.now() - started).toBeLessThan(5_000);
+  });
+
+  test('whoever leaves while a refusal waits for its turn leaves nothing behind', async () => {
+    const { raw, stop } = await listening({}, slowly);
+    const { socket, send } = await raw('http/1.1');
+    send(head('/slow') + head('/bad', ''));
+    await new Promise((resolve) => setImmediate(resolve));
+    socket.destroy();
+    const started = performance.now();
+    await stop(20_000);
+    expect(performance.now() - started).toBeLessThan(5_000);
+  });
+
   test.each(['gzip, chunked', 'identity'])('a body in the coding %s is not read', async (coding) => {
     const { raw } = await listening();
     const { send, all } = await raw('http/1.1');

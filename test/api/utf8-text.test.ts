@@ -1,0 +1,35 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { utf8Text } from '../../src/api/utf8-text.js';
+
+test.each([
+  [[0x61, 0xe9, 0x62], 'a\udce9b'],
+  [[0xc3, 0xa4, 0xe4], '\u00e4\udce4'],
+  [[0xe4, 0xc3, 0xa4], '\udce4\u00e4'],
+  [[0xf0, 0x9f, 0x98, 0x80, 0xf0, 0x9f], '\u{1f600}\udcf0\udc9f'],
+  [[0xed, 0xa0, 0x80], '\udced\udca0\udc80'],
+  [[0xc0, 0x80], '\udcc0\udc80'],
+])('%j is %j', (bytes, text) => {
+  expect(utf8Text(Buffer.from(bytes))).toBe(text);
+});
+
+test('different bytes are different texts, and what is UTF-8 is its text', () => {
+  fc.assert(
+    fc.property(
+      fc.uint8Array({ maxLength: 8 }),
+      fc.uint8Array({ maxLength: 8 }),
+      fc.string({ unit: 'grapheme' }),
+      (a, b, text) => {
+        const same = Buffer.compare(a, b) === 0;
+        expect(utf8Text(Buffer.from(a)) === utf8Text(Buffer.from(b))).toBe(same);
+        expect(utf8Text(Buffer.from(text))).toBe(text);
+      },
+    ),
+  );
+});
+
+test('it takes no longer where nothing is UTF-8', () => {
+  const started = performance.now();
+  for (const byte of [0xe4, 0xf0]) utf8Text(Buffer.alloc(1_000_000, byte));
+  expect(performance.now() - started).toBeLessThan(2_000);
+});
