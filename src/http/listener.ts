@@ -22,8 +22,9 @@ import {
   takenBack,
   unreadMegabytes,
 } from './connection-limits.js';
-import { type Exchange, Http1Exchange, Http2Exchange } from './exchange.js';
+import { type Exchange, Http2Exchange } from './exchange.js';
 import { type FacadeParts, serve } from './facade.js';
+import { Http1Connection, type ParserError } from './http1-connection.js';
 import { endBetweenReads } from './session-ends.js';
 
 /** TLS, HTTP/2 and HTTP/1.1 on one port. Client certificates are asked for and never required. */
@@ -67,16 +68,10 @@ export class Listener {
   readonly #parts: FacadeParts;
   #serving: Pick<ListenerOptions, 'certificate' | 'key'>;
   #clientCas: string | undefined;
-  /** TCP connections, and the TLS ones upon them once they are there. */
+  /** TCP connections, and the TLS ones upon them once they are there; undefined: it speaks HTTP/2. */
   readonly #connections = new Set<Socket>();
-  readonly #sockets = new Set<Socket>();
+  readonly #sockets = new Map<Socket, Http1Connection | undefined>();
   readonly #sessions = new Map<Http2Session, SessionState>();
-  /** Connections over HTTP/1.1 on which something is being answered, with how many requests that is. */
-  readonly #answering = new Map<Socket, number>();
-  /** The latest request on each of them, and when it will have been answered to its end. */
-  readonly #turns = new Map<Socket, { readonly request: IncomingMessage; readonly over: Promise<void> }>();
-  /** Connections over HTTP/1.1 on which nothing more is looked at. */
-  readonly #refused = new WeakSet<Socket>();
   readonly #stopping = new AbortController();
   readonly #running = new Set<Promise<void>>();
   /** Connections were refused lately. */
@@ -122,7 +117,9 @@ export class Listener {
       socket.once('close', () => this.#connections.delete(socket));
     });
     this.#server.on('secureConnection', (socket) => {
-      this.#sockets.add(socket);
+      const run = (exchange: Exchange): Promise<void> => this.#run(exchange);
+      const plain = isHttp2(socket) ? undefined : new Http1Connection(socket, { run, clock: parts.clock });
+      this.#sockets.set(socket, plain);
       socket.once('close', () => this.#sockets.delete(socket));
     });
     this.#server.on('session', (session) => {
@@ -134,24 +131,10 @@ export class Listener {
     // Listening for requests makes Node wrap every HTTP/2 stream for it too, which nobody needs here and takes a
     // tenth of the time of a small answer.
     this.#server.on('request', (request, response) => {
-      const plain = response as unknown as ServerResponse;
+      const [incoming, plain] = [request as unknown as IncomingMessage, response as unknown as ServerResponse];
       plain.on('error', ignore);
-      const { socket } = request;
-      const incoming = request as unknown as IncomingMessage;
-      // Nothing is read behind what ended the connection (RFC 9112 section 9.6).
-      if (this.#refused.has(socket)) return;
-      const wrong = refusalOf(incoming);
-      if (wrong !== undefined) {
-        const headers = { 'content-type': 'text/plain; charset=utf-8', connection: 'close' };
-        const refused = new Promise<void>((resolve) => plain.once('close', resolve));
-        const before = this.#turns.get(socket)?.over;
-        const over = before?.then(() => (isUnsendable(plain) ? undefined : refused)) ?? refused;
-        this.#takeTurn(socket, incoming, over);
-        this.#refused.add(socket);
-        plain.writeHead(wrong.code, headers).end(wrong.text);
-        return;
-      }
-      this.#inTurn(socket, incoming, plain);
+      const waiting = this.#sockets.get(request.socket)?.take(incoming, plain);
+      if (waiting !== undefined) this.#track(waiting);
     });
     this.#server.removeAllListeners('stream');
     this.#server.on(
@@ -178,11 +161,11 @@ export class Listener {
         } else this.#run(new Http2Exchange(stream, headers, rawHeaders, parts.clock), over);
       },
     );
-    this.#server.on('clientError', (error: NodeJS.ErrnoException & { readonly rawPacket?: Buffer }, socket: Socket) => {
-      if (error.code === 'HPE_PAUSED' && error.rawPacket !== undefined) readLater(socket, error.rawPacket);
+    this.#server.on('clientError', (error: ParserError, socket: Socket) => {
+      const connection = this.#sockets.get(socket);
       // One that has not got through its handshake can be told nothing.
-      else if (!socket.writable || !this.#sockets.has(socket)) socket.destroy();
-      else void this.#refuse(socket, refusalText(error.code));
+      if (connection === undefined) socket.destroy();
+      else connection.unreadable(error);
     });
     this.#server.on('tlsClientError', (error) => {
       options.onHandshakeFailed?.();
@@ -193,62 +176,6 @@ export class Listener {
       this.#full = true;
     });
     void this.#closeIdle(limits.idleMs);
-  }
-
-  /**
-   * Requests that come over HTTP/1.1 before those before them are answered wait for their turn (RFC 9112 section 9.3.2): each may
-   * rely on what the others did. Until then Node gives an answer no connection, and tells nobody when that closes.
-   */
-  #inTurn(socket: Socket, request: IncomingMessage, response: ServerResponse): void {
-    const count = (this.#answering.get(socket) ?? 0) + 1;
-    if (count > pipelinedAtMost) {
-      void this.#refuse(socket, refusalText('TOO_MANY'));
-      return;
-    }
-    this.#answering.set(socket, count);
-    const before = this.#turns.get(socket);
-    const closed = new Promise<void>((resolve) => response.once('close', resolve));
-    const exchange = new Http1Exchange(request, response, this.#parts.clock);
-    const answered = (): void => this.#oneAnswered(socket);
-    const start = (): Promise<void> =>
-      this.#run(exchange, answered).then(() => (socket.destroyed ? undefined : closed));
-    const over =
-      before === undefined ? start() : before.over.then(() => (isUnsendable(response) ? answered() : start()));
-    if (before !== undefined) {
-      this.#running.add(over);
-      void over.then(() => this.#running.delete(over));
-    }
-    this.#takeTurn(socket, request, over);
-  }
-
-  #takeTurn(socket: Socket, request: IncomingMessage, over: Promise<void>): void {
-    const turn = { request, over };
-    this.#turns.set(socket, turn);
-    void over.then(() => {
-      if (this.#turns.get(socket) === turn) this.#turns.delete(socket);
-    });
-  }
-
-  /** What follows cannot be read: what came before is answered, and then that is told. */
-  async #refuse(socket: Socket, text: string): Promise<void> {
-    if (this.#refused.has(socket)) return;
-    this.#refused.add(socket);
-    const turn = this.#turns.get(socket);
-    // Its own body is what cannot be read.
-    if (turn?.request.complete === false) {
-      socket.destroy();
-      return;
-    }
-    socket.removeAllListeners('data');
-    await turn?.over;
-    if (socket.writable) socket.end(text, () => socket.destroy());
-  }
-
-  /** One of the requests on a connection over HTTP/1.1 was answered; others may have come before that. */
-  #oneAnswered(socket: Socket): void {
-    const left = (this.#answering.get(socket) ?? 1) - 1;
-    if (left > 0) this.#answering.set(socket, left);
-    else this.#answering.delete(socket);
   }
 
   #newState(): SessionState {
@@ -302,6 +229,12 @@ export class Listener {
     return done;
   }
 
+  /** What is still to be run. */
+  #track(waiting: Promise<void>): void {
+    this.#running.add(waiting);
+    void waiting.then(() => this.#running.delete(waiting));
+  }
+
   /** Resolves with the port once connections are accepted; rejects if it cannot be had. */
   listen({ host, port }: Pick<ListenerOptions, 'host' | 'port'>): Promise<number> {
     return new Promise((resolve, reject) => {
@@ -346,11 +279,11 @@ export class Listener {
     for (const session of this.#sessions.keys()) session.close();
     const over = new AbortController();
     await Promise.race([this.#answered(), clock.sleep(graceMs, over.signal)]);
-    for (const socket of this.#sockets) if (!this.#answering.has(socket) && !isHttp2(socket)) socket.end();
+    for (const [socket, plain] of this.#sockets) if (plain?.isIdle) socket.end();
     if (this.#running.size === 0) await Promise.race([closed, clock.sleep(farewellMs, over.signal)]);
     over.abort();
     for (const session of this.#sessions.keys()) session.destroy();
-    for (const socket of [...this.#sockets, ...this.#connections]) socket.destroy();
+    for (const socket of [...this.#sockets.keys(), ...this.#connections]) socket.destroy();
     await closed;
     await this.#givenUp();
   }
@@ -370,15 +303,6 @@ export class Listener {
 
 const ignore = (): void => {};
 
-/** Requests on a connection over HTTP/1.1 that may come before the first of them is answered. Few clients send any so. */
-const pipelinedAtMost = 100;
-
-/**
- * When the answers before it have been sent, Node gives an answer its connection before it tells of that. Where it does not,
- * the connection is gone, or ends with the answer before.
- */
-const isUnsendable = ({ socket }: ServerResponse): boolean => socket === null;
-
 /** How large a list of headers is (RFC 9113 section 6.5.2): what it takes on its way says nothing of that. */
 function listSize(rawHeaders: readonly string[]): number {
   let size = 16 * rawHeaders.length;
@@ -386,51 +310,4 @@ function listSize(rawHeaders: readonly string[]): number {
   return size;
 }
 
-/**
- * Over HTTP/1.1 Node reads no further while an answer is not yet with the system, and calls it an error when what TLS had
- * already taken in goes on: the body behind the head of a request that follows an answer of 16 KiB at once. That is
- * handed over when Node goes on.
- */
-function readLater(socket: Socket, bytes: Buffer): void {
-  socket.once('resume', () => {
-    if (socket.isPaused()) readLater(socket, bytes);
-    else socket.emit('data', bytes);
-  });
-}
-
 const isHttp2 = (socket: Socket): boolean => 'alpnProtocol' in socket && socket.alpnProtocol === 'h2';
-
-const refusals: Readonly<Record<string, string>> = {
-  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
-  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
-  TOO_MANY: '429 Too Many Requests',
-};
-
-/** What keeps a request from being looked at. */
-function refusalOf(request: IncomingMessage): { readonly code: number; readonly text: string } | undefined {
-  const host = hostProblem(request);
-  if (host !== undefined) return { code: 400, text: `400 Bad Request: ${host}` };
-  // Somebody in front of this server may undo others, and would see another body.
-  const coding = request.headers['transfer-encoding'];
-  if (coding === undefined || coding.toLowerCase() === 'chunked') return undefined;
-  return { code: 501, text: 'Unsupported transfer encoding' };
-}
-
-/**
- * A request over HTTP/1.1 names one host (RFC 9112 section 3.2): with none or two, a proxy in front and this server may think
- * of different ones.
- */
-function hostProblem({ httpVersionMinor, rawHeaders }: IncomingMessage): string | undefined {
-  const hosts = rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === 'host');
-  if (hosts.length === 0) return httpVersionMinor === 0 ? undefined : 'missing required Host header';
-  if (hosts.length > 1) return 'too many Host headers';
-  return hostCharacters.test(hosts[0] ?? '') ? undefined : 'malformed Host header';
-}
-
-const hostCharacters = /^[A-Za-z0-9!$%&'()*+,\-.:;=[\]_~]*$/;
-
-/** The answer to what is no request. */
-function refusalText(code = ''): string {
-  const status = (Object.hasOwn(refusals, code) ? refusals[code] : undefined) ?? '400 Bad Request';
-  return `HTTP/1.1 ${status}\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n${status}`;
-}
