@@ -12,7 +12,7 @@ const directions: Readonly<Record<string, readonly string[]>> = {
   'src/schema': ['src/api', 'src/cel'],
   'src/apply': ['src/api', 'src/schema'],
   'src/pki': ['src/api', 'src/runtime'],
-  'src/client': ['src/api', 'src/runtime'],
+  'src/client': ['src/api', 'src/runtime', 'src/pki'],
   'src/registry': ['src/api', 'src/schema', 'src/store'],
   'src/auth': ['src/api', 'src/api/kinds', 'src/runtime', 'src/cel', 'src/pki', 'src/client'],
   'src/controller': ['src/api', 'src/api/kinds', 'src/runtime', 'src/client'],

@@ -1,12 +1,5 @@
 import { firstNotBefore } from '../api/binary-search.js';
-import {
-  type ApiObject,
-  isObject,
-  type Json,
-  type JsonObject,
-  type ObjectKey,
-  type ResourceType,
-} from '../api/object.js';
+import { type ApiObject, isObject, type Json, type ObjectKey, type ResourceType } from '../api/object.js';
 import type { ObjectSource } from '../auth/object-source.js';
 import { storageKey, storagePrefix } from '../registry/keys.js';
 import { type Clock, systemClock } from '../runtime/clock.js';
@@ -82,6 +75,11 @@ interface Surroundings {
   readonly log: Logger;
 }
 
+function objectOf(value: Json): ApiObject {
+  if (isObject(value) && isObject(value['metadata'] ?? null)) return value as ApiObject;
+  throw new Error('it is no object with metadata');
+}
+
 class Collection {
   readonly #store: Store;
   readonly #prefix: string;
@@ -115,7 +113,7 @@ class Collection {
   async #load(): Promise<void> {
     const { entries, revision } = await this.#store.scan(this.#prefix, { tolerant: true });
     const read = entries
-      .map((entry) => ({ key: entry.key, object: this.#readable(entry, () => entry.value) }))
+      .map((entry) => ({ key: entry.key, object: this.#objectIn(entry) }))
       .filter((one): one is { key: string; object: ApiObject } => one.object !== undefined)
       .sort((a, b) => (a.key < b.key ? -1 : 1));
     this.#keys = read.map(({ key }) => key);
@@ -147,7 +145,7 @@ class Collection {
     const { entry } = change;
     const isPut = change.type === 'put';
     if (this.#reading === undefined && !(isPut && isLarge(entry))) {
-      this.#place(entry.key, isPut ? this.#readable(entry, () => entry.value) : undefined);
+      this.#place(entry.key, isPut ? this.#objectIn(entry) : undefined);
       return;
     }
     const reading = this.#placeInTurns(this.#reading, entry, isPut)
@@ -161,29 +159,28 @@ class Collection {
   async #placeInTurns(before: Promise<void> | undefined, entry: Entry, isPut: boolean): Promise<void> {
     const loads = this.#loads;
     await before;
-    const value = isPut ? await inTurns(entry.read()).catch((error: unknown) => error as Error) : undefined;
-    if (loads !== this.#loads) return;
-    this.#place(
-      entry.key,
-      this.#readable(entry, () => value),
-    );
+    const object = isPut ? await this.#objectInTurns(entry) : undefined;
+    if (loads === this.#loads) this.#place(entry.key, object);
   }
 
-  /** undefined: it is no object. */
-  #readable({ key, revision }: Entry, read: () => unknown): ApiObject | undefined {
-    let why: unknown;
+  #objectIn(entry: Entry): ApiObject | undefined {
     try {
-      const value = read();
-      if (value === undefined) return undefined;
-      if (isObject(value as Json) && isObject((value as JsonObject)['metadata'] ?? null)) return value as ApiObject;
-      why = value instanceof Error ? value : new Error('it is no object with metadata');
+      return objectOf(entry.value);
     } catch (error) {
-      why = error;
+      return this.#unreadable(entry, error);
     }
-    this.#log.error(
-      { key, revision: String(revision), err: why },
-      'a stored object cannot be read, and counts as absent',
-    );
+  }
+
+  async #objectInTurns(entry: Entry): Promise<ApiObject | undefined> {
+    try {
+      return objectOf(await inTurns(entry.read()));
+    } catch (error) {
+      return this.#unreadable(entry, error);
+    }
+  }
+
+  #unreadable({ key, revision }: Entry, err: unknown): undefined {
+    this.#log.error({ key, revision: String(revision), err }, 'a stored object cannot be read, and counts as absent');
     return undefined;
   }
 

@@ -1,6 +1,6 @@
-import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, resolve } from 'node:path';
+import { usableRootCertificates } from '../pki/root-certificates.js';
 import type { Clock } from '../runtime/clock.js';
 import { certificateFiles } from './certificate-files.js';
 import { AccessError, type ClusterAccess, type CredentialSource, fixedCredentials } from './cluster-access.js';
@@ -202,9 +202,7 @@ async function accessOf(config: Kubeconfig, options: KubeconfigOptions): Promise
     directory,
     'certificate-authority',
   );
-  const ca = given === undefined ? undefined : readableCas(given);
-  if (given !== undefined && ca === undefined)
-    throw new AccessError(`the certificate-authority of cluster ${JSON.stringify(context.cluster)} is no certificate`);
+  const ca = given === undefined ? undefined : anchorsOf(given, context.cluster ?? '');
   const user = context.user ? pick(config.users, context.user, 'user') : undefined;
   const access = {
     server: cluster.server,
@@ -223,18 +221,14 @@ async function accessOf(config: Kubeconfig, options: KubeconfigOptions): Promise
   };
 }
 
-/** The CAs that can be read; undefined: none. One that cannot does not count, as in Go. */
-function readableCas(pem: string): string | undefined {
-  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
-  const readable = blocks.filter((block) => {
-    try {
-      return new X509Certificate(block).raw.length > 0;
-    } catch {
-      return false;
-    }
-  });
-  if (readable.length === 0) return undefined;
-  return readable.length === blocks.length ? pem : `${readable.join('\n')}\n`;
+function anchorsOf(pem: string, cluster: string): string {
+  try {
+    return usableRootCertificates(pem);
+  } catch (cause) {
+    throw new AccessError(`the certificate-authority of cluster ${JSON.stringify(cluster)} is no certificate`, {
+      cause,
+    });
+  }
 }
 
 async function inlineOrFile(

@@ -205,7 +205,7 @@ class Candidate {
       if (error instanceof ApiError) this.#mayHold = false;
       throw error;
     });
-    this.#seen = { lease, at };
+    this.#note(lease, at);
   }
 
   #note(lease: Lease, at: number): void {

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { type Certificate, readCertificate } from './certificate.js';
 import { pemBlocks } from './pem.js';
 import { PkiError } from './pki-error.js';
@@ -28,4 +29,19 @@ export function readRootCertificates(pem: Uint8Array | string): readonly Certifi
   const hasRest = next.done === true && next.value > 0;
   why ??= hasRest ? 'unable to parse bytes as PEM block' : 'no valid certificate authority data seen';
   throw new PkiError('parse', why);
+}
+
+/** The same as PEM for TLS: what Go can read OpenSSL may not, and it is OpenSSL that connects. Throws PkiError (`parse`). */
+export function usableRootCertificates(pem: Uint8Array | string): string {
+  let why: unknown;
+  const usable = readRootCertificates(pem).flatMap(({ der }) => {
+    try {
+      return [new X509Certificate(der).toString()];
+    } catch (error) {
+      why = error;
+      return [];
+    }
+  });
+  if (usable.length > 0) return usable.join('');
+  throw new PkiError('parse', why instanceof Error ? why.message : String(why));
 }

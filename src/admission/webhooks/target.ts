@@ -1,8 +1,8 @@
-import { X509Certificate } from 'node:crypto';
 import { quote } from '../../api/go-text.js';
 import { parseGoUrl } from '../../api/go-url.js';
 import type { WebhookClientConfig } from '../../api/kinds/webhook-configuration.js';
-import { readRootCertificates } from '../../pki/root-certificates.js';
+import { PkiError } from '../../pki/pki-error.js';
+import { usableRootCertificates } from '../../pki/root-certificates.js';
 
 /** Where a webhook is, and what verifies it. */
 export interface HookTarget {
@@ -115,20 +115,10 @@ function anchorsOf(caBundle: string | undefined, blankMeansNone: boolean): strin
   if (!caBundle) return undefined;
   const text = Buffer.from(caBundle, 'base64');
   if (blankMeansNone && text.toString('latin1').trim() === '') return undefined;
-  let why: unknown;
   try {
-    // What Go can read OpenSSL may not, and it is OpenSSL that connects.
-    const usable = readRootCertificates(text).flatMap(({ der }) => {
-      try {
-        return [new X509Certificate(der).toString()];
-      } catch (error) {
-        why = error;
-        return [];
-      }
-    });
-    if (usable.length > 0) return usable.join('');
+    return usableRootCertificates(text);
   } catch (error) {
-    why = error;
+    if (!(error instanceof PkiError)) throw error;
+    throw new UnusableTarget(`unable to load root certificates: ${error.message}`);
   }
-  throw new UnusableTarget(`unable to load root certificates: ${why instanceof Error ? why.message : String(why)}`);
 }
