@@ -1,3 +1,4 @@
+import { annotationsLimit, sizeOfAnnotations } from '../api/annotations.js';
 import { goJson } from '../api/go-text.js';
 import { type ApiObject, isList, isObject, type Json, type JsonObject } from '../api/object.js';
 import { atOnce } from '../api/steps.js';
@@ -11,9 +12,6 @@ import type { Shape } from './shape.js';
 
 /** The annotation in which `kubectl apply` keeps, on the client side, what it applied. */
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
-
-/** Annotations together may have this many bytes, keys included. */
-const annotationsLimit = 256 * 1024;
 
 /** Fields that client-side apply wrote and that still have the value it gave them; undefined without annotation. */
 export function lastAppliedFields(live: JsonObject, shape: Shape, apiVersion: string): FieldSet | undefined {
@@ -31,12 +29,11 @@ export function refreshLastApplied(object: ApiObject, config: JsonObject): ApiOb
   const { annotations } = object.metadata;
   if (!annotations?.[lastApplied]) return object;
   const next = { ...annotations, [lastApplied]: `${sortedJson(withoutAnnotation(config))}\n` };
-  const bytes = Object.entries(next).reduce(
-    (sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value),
-    0,
-  );
   const { [lastApplied]: _, ...others } = next;
-  return { ...object, metadata: { ...object.metadata, annotations: bytes > annotationsLimit ? others : next } };
+  return {
+    ...object,
+    metadata: { ...object.metadata, annotations: sizeOfAnnotations(next) > annotationsLimit ? others : next },
+  };
 }
 
 function annotationsOf(object: JsonObject): JsonObject | undefined {

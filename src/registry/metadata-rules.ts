@@ -1,3 +1,4 @@
+import { annotationsLimit, sizeOfAnnotations } from '../api/annotations.js';
 import { quote } from '../api/go-text.js';
 import { nameRules, pathSegment, qualifiedName } from '../api/names.js';
 import type { ApiObject, ObjectMeta, OwnerReference } from '../api/object.js';
@@ -171,17 +172,16 @@ function validateFinalizersOfTerminating(now: Meta, old: Meta): readonly Violati
 
 const nothing: readonly Violation[] = [];
 
-const annotationLimit = 256 * 1024;
 function* validateAnnotations(annotations: Meta['annotations']): Steps<readonly Violation[]> {
   if (annotations === undefined) return nothing;
   const path = child(base, 'annotations');
   const keys = Object.keys(annotations);
   yield;
-  const size = keys.reduce((sum, key) => sum + Buffer.byteLength(key) + Buffer.byteLength(annotations[key] ?? ''), 0);
+  const size = sizeOfAnnotations(annotations);
   yield;
   return [
     ...(yield* ofEachInSteps(keys, (key) => eachInvalid(path, key, qualifiedName(key.toLowerCase())))),
-    ...(size >= annotationLimit ? [tooLong(path, annotationLimit)] : []),
+    ...(size >= annotationsLimit ? [tooLong(path, annotationsLimit)] : []),
   ];
 }
 

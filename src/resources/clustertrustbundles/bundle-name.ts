@@ -5,7 +5,7 @@ import { eachInvalid, type Violation } from '../../api/violations.js';
 type Prefix = { readonly prefix: boolean };
 
 /** What is wrong with a bundle's name: with a signer it begins with the signer's name, without one it holds no colon. */
-function wrongName(name: string, signerName: string, options: Prefix): readonly string[] {
+export function wrongBundleName(name: string, signerName: string, options: Prefix): readonly string[] {
   if (signerName === '') {
     return name.includes(':')
       ? ['ClusterTrustBundle without signer name must not have ":" in its name']
@@ -23,7 +23,7 @@ export function nameViolations({ metadata, spec }: ClusterTrustBundle): readonly
   const check = (member: 'generateName' | 'name', options: Prefix): readonly Violation[] => {
     const name = metadata[member];
     if (!name) return [];
-    return eachInvalid(`metadata.${member}`, name, wrongName(name, signerName, options));
+    return eachInvalid(`metadata.${member}`, name, wrongBundleName(name, signerName, options));
   };
   return [...check('generateName', { prefix: true }), ...check('name', { prefix: false })];
 }

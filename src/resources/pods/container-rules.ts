@@ -1,10 +1,9 @@
 import type { Container } from '../../api/kinds/pod.js';
-import { configKey, dnsLabel } from '../../api/names.js';
-import { isObject, type Json, type JsonObject } from '../../api/object.js';
+import { dnsLabel } from '../../api/names.js';
+import type { Json, JsonObject } from '../../api/object.js';
 import { compareQuantities, parseQuantity, signOf } from '../../api/quantity.js';
 import {
   child,
-  eachInvalid,
   index,
   invalid,
   mapKey,
@@ -13,8 +12,9 @@ import {
   required,
   type Violation,
 } from '../../api/violations.js';
+import { environmentViolations } from './environment-rules.js';
 import { portViolations } from './port-rules.js';
-import { membersOf, oneOf, wordOf } from './rule-words.js';
+import { given, membersOf, oneOf, wordOf } from './rule-words.js';
 
 const pullPolicies = ['Always', 'IfNotPresent', 'Never'];
 const messagePolicies = ['File', 'FallbackToLogsOnError'];
@@ -22,52 +22,20 @@ const messagePolicies = ['File', 'FallbackToLogsOnError'];
 /** Of any container, whenever it runs; `volumes` are those that it can mount. */
 export function containerViolations(
   path: string,
-  given: Container,
+  container: Container,
   volumes: ReadonlySet<string>,
 ): readonly Violation[] {
-  const { name = '', image = '', imagePullPolicy = '', resources = {} } = given;
-  const namePath = child(path, 'name');
+  const { name = '', image = '', imagePullPolicy = '', resources = {} } = container;
   return [
-    ...(name === '' ? [required(namePath)] : eachInvalid(namePath, name, dnsLabel(name))),
+    ...given(child(path, 'name'), name, dnsLabel),
     ...(image === '' ? [required(child(path, 'image'))] : []),
-    ...oneOf(child(path, 'terminationMessagePolicy'), wordOf(given['terminationMessagePolicy']), messagePolicies),
-    ...portViolations(child(path, 'ports'), given.ports ?? []),
-    ...ofEach(membersOf(given['env']), (variable, at) => variableViolations(index(child(path, 'env'), at), variable)),
-    ...mountViolations(child(path, 'volumeMounts'), membersOf(given['volumeMounts']), volumes),
+    ...oneOf(child(path, 'terminationMessagePolicy'), wordOf(container['terminationMessagePolicy']), messagePolicies),
+    ...portViolations(child(path, 'ports'), container.ports ?? []),
+    ...environmentViolations(path, container),
+    ...mountViolations(child(path, 'volumeMounts'), membersOf(container['volumeMounts']), volumes),
     ...oneOf(child(path, 'imagePullPolicy'), imagePullPolicy, pullPolicies),
     ...resourceViolations(child(path, 'resources'), resources),
   ];
-}
-
-const variableText = "a valid environment variable name must consist only of printable ASCII characters other than '='";
-const variableSources = ['fieldRef', 'resourceFieldRef', 'configMapKeyRef', 'secretKeyRef', 'fileKeyRef'];
-
-function variableViolations(path: string, variable: JsonObject): readonly Violation[] {
-  const name = wordOf(variable['name']);
-  const namePath = child(path, 'name');
-  const isPrintable = /^[\x20-\x3c\x3e-\x7e]*$/.test(name);
-  return [
-    ...(name === '' ? [required(namePath)] : eachInvalid(namePath, name, isPrintable ? [] : [variableText])),
-    ...(isObject(variable['valueFrom'] ?? null)
-      ? valueSourceViolations(child(path, 'valueFrom'), variable['valueFrom'] as JsonObject, wordOf(variable['value']))
-      : []),
-  ];
-}
-
-function valueSourceViolations(path: string, from: JsonObject, value: string): readonly Violation[] {
-  const given = variableSources.filter((source) => isObject(from[source] ?? null));
-  const keyed = ['configMapKeyRef', 'secretKeyRef'].filter((source) => given.includes(source));
-  const wrong = ofEach(keyed, (source) => {
-    const key = wordOf((from[source] as JsonObject)['key']);
-    const keyPath = child(path, source, 'key');
-    return key === '' ? [required(keyPath)] : eachInvalid(keyPath, key, configKey(key));
-  });
-  const [first, ...more] = variableSources.map((source) => `\`${source}\``);
-  const complain = (why: string): readonly Violation[] => [...wrong, invalid(path, '', why)];
-  if (given.length === 0)
-    return complain(`must specify one of: ${[first, ...more.slice(0, -1)].join(', ')} or ${more.at(-1)}`);
-  if (value !== '') return complain('may not be specified when `value` is not empty');
-  return given.length > 1 ? complain('may not have more than one field specified at a time') : wrong;
 }
 
 function mountViolations(

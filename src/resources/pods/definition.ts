@@ -12,7 +12,7 @@ import { qualityOf } from './quality.js';
 import { podSpec } from './spec-schema.js';
 import { podStatus } from './status-schema.js';
 import { mirrorViolations, updateViolations } from './update-rules.js';
-import { podViolations } from './validate.js';
+import { createViolations, podViolations } from './validate.js';
 import { podWarnings } from './warnings.js';
 
 /** Nothing runs pods here: they are stored as they are told. */
@@ -67,7 +67,11 @@ export function podDefinition(domains: Domains): ResourceDefinition<Pod> {
     validate: function* (next, previous) {
       const own = yield* podViolations(next);
       const mirrored = mirrorViolations(next, previous, mirror);
-      return [...own, ...mirrored, ...(previous === undefined ? [] : updateViolations(next, previous))];
+      return [
+        ...own,
+        ...mirrored,
+        ...(previous === undefined ? createViolations(next) : updateViolations(next, previous)),
+      ];
     },
 
     // An update is rarely made by somebody who would read any.

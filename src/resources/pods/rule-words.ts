@@ -1,12 +1,28 @@
-import type { Container, ContainerPort } from '../../api/kinds/pod.js';
-import type { JsonObject } from '../../api/object.js';
-import { child, duplicate, index, notSupportedWord, required, type Violation } from '../../api/violations.js';
+import type { Container, ContainerPort, PodSpec } from '../../api/kinds/pod.js';
+import { isObject, type Json, type JsonObject } from '../../api/object.js';
+import {
+  child,
+  duplicate,
+  eachInvalid,
+  index,
+  notSupportedWord,
+  required,
+  type Violation,
+} from '../../api/violations.js';
 
 /** What the rules of pods have in common. */
 
 /** One of the words that are known. */
 export const oneOf = (path: string, word: string, known: readonly string[]): readonly Violation[] =>
   word === '' ? [required(path)] : known.includes(word) ? [] : [notSupportedWord(path, word, known)];
+
+/** Something that must be there, and keep a rule. */
+export const given = (path: string, text: string, rule: (text: string) => readonly string[]): readonly Violation[] =>
+  text === '' ? [required(path)] : eachInvalid(path, text, rule(text));
+
+/** What is wrong with the path of a file that must not lead out of where it is. */
+export const stepsBack = (path: string): readonly string[] =>
+  path.split('/').includes('..') ? ["must not contain '..'"] : [];
 
 /** Of things that each have a name of their own. */
 export function nameTaken(path: string, name: string, names: Set<string>): readonly Violation[] {
@@ -18,6 +34,10 @@ export function nameTaken(path: string, name: string, names: Set<string>): reado
 export const wordOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 export const membersOf = (value: unknown): readonly JsonObject[] =>
   Array.isArray(value) ? (value as JsonObject[]) : [];
+export const structOf = (value: unknown): JsonObject | undefined => {
+  const given = (value ?? null) as Json;
+  return isObject(given) ? given : undefined;
+};
 
 /** Things and where they stand. */
 export type Placed<T> = readonly (readonly [path: string, value: T])[];
@@ -27,3 +47,9 @@ export const placed = <T>(path: string, list: readonly T[] | null | undefined): 
 
 export const portsOf = (containers: Placed<Container>): Placed<ContainerPort> =>
   containers.flatMap(([path, { ports }]) => placed(child(path, 'ports'), ports));
+
+/** All containers, in the order in which they start. */
+export const programsOf = (spec: PodSpec): Placed<Container> =>
+  (['initContainers', 'containers', 'ephemeralContainers'] as const).flatMap((list) =>
+    placed(`spec.${list}`, spec[list]),
+  );

@@ -4,6 +4,7 @@ import { validateLabels } from '../../api/selectors.js';
 import type { Steps } from '../../api/steps.js';
 import {
   eachInvalid,
+  forbiddenField,
   index,
   ofEach,
   ofEachInSteps,
@@ -12,14 +13,15 @@ import {
   type Violation,
 } from '../../api/violations.js';
 import { containerViolations, untrimmed } from './container-rules.js';
+import { variableFileViolations } from './environment-rules.js';
 import { hostNetworkViolations, hostPortConflicts } from './port-rules.js';
-import { nameTaken, oneOf, type Placed, placed, portsOf, wordOf } from './rule-words.js';
+import { membersOf, nameTaken, oneOf, type Placed, placed, portsOf, wordOf } from './rule-words.js';
 import { volumeViolations } from './volume-rules.js';
 
 /**
  * What a pod must have to be one: containers with names and images, volumes that are mounted and exist, words that are
  * known. The same rules, texts and order as `ValidatePodSpec` of Kubernetes' core/validation, of which probes, hooks,
- * security contexts, affinities, tolerations, claims and most sorts of volumes are left out.
+ * security contexts, affinities, tolerations, claims and volumes that are not made of objects are left out.
  */
 export function* podViolations({ spec = {} }: Pod): Steps<readonly Violation[]> {
   const volumes = yield* volumeViolations(spec.volumes ?? []);
@@ -45,9 +47,18 @@ export function* podViolations({ spec = {} }: Pod): Steps<readonly Violation[]> 
     ...(yield* ofEachInSteps(placed('spec.ephemeralContainers', spec.ephemeralContainers), program)),
     ...(spec.hostNetwork === true ? hostNetworkViolations(ports) : []),
     ...(yield* wordViolations(spec)),
+    ...variableFileViolations(spec),
     ...ofEach([...containers, ...initContainers], ([at, { image = '' }]) => untrimmed(at, image)),
   ];
 }
+
+/** Of a pod that is not there yet. */
+export const createViolations = ({ spec = {} }: Pod): readonly Violation[] => [
+  ...(spec.ephemeralContainers?.length ? [forbiddenField('spec.ephemeralContainers', 'cannot be set on create')] : []),
+  ...(spec.nodeName && membersOf(spec['schedulingGates']).length > 0
+    ? [forbiddenField('spec.nodeName', 'cannot be set until all schedulingGates have been cleared')]
+    : []),
+];
 
 const restartPolicies = ['Always', 'OnFailure', 'Never'];
 const dnsPolicies = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None'];

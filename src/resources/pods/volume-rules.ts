@@ -1,31 +1,32 @@
 import type { Volume } from '../../api/kinds/pod.js';
 import { dnsLabel } from '../../api/names.js';
-import { isObject, type Json, type JsonObject } from '../../api/object.js';
+import type { JsonObject } from '../../api/object.js';
 import type { Steps } from '../../api/steps.js';
 import {
   child,
   duplicate,
-  eachInvalid,
+  type Findings,
   forbiddenField,
   index,
   ofEachInSteps,
   required,
   type Violation,
 } from '../../api/violations.js';
-import { wordOf } from './rule-words.js';
+import { factsVolumeViolations, objectVolumeViolations, projectedVolumeViolations } from './file-volume-rules.js';
+import { given, structOf, wordOf } from './rule-words.js';
 
 /** What is wrong with volumes, and the names of those with which nothing is. */
 export function* volumeViolations(
   volumes: readonly Volume[],
 ): Steps<{ readonly found: readonly Violation[]; readonly mountable: ReadonlySet<string> }> {
   const mountable = new Set<string>();
-  const found = yield* ofEachInSteps(volumes, (volume, at) => {
+  const found = yield* ofEachInSteps(volumes, function* (volume, at): Steps<readonly Violation[]> {
     const path = index('spec.volumes', at);
     const namePath = child(path, 'name');
     const { name = '' } = volume;
     const wrong = [
-      ...sourceViolations(path, volume),
-      ...(name === '' ? [required(namePath)] : eachInvalid(namePath, name, dnsLabel(name))),
+      ...(yield* sourceViolations(path, volume)),
+      ...given(namePath, name, dnsLabel),
       ...(mountable.has(name) ? [duplicate(namePath, name)] : []),
     ];
     if (wrong.length === 0) mountable.add(name);
@@ -34,12 +35,16 @@ export function* volumeViolations(
   return { found, mountable };
 }
 
-/** What the sorts of volumes that only name something must name. */
-const namedSources: Readonly<Record<string, string>> = {
-  hostPath: 'path',
-  secret: 'secretName',
-  persistentVolumeClaim: 'claimName',
-  configMap: 'name',
+type SourceRule = (path: string, source: JsonObject) => Findings;
+
+/** What is looked at in a volume, by its sort. */
+const rules: Readonly<Record<string, SourceRule>> = {
+  hostPath: (path, source) => given(child(path, 'path'), wordOf(source['path']), () => []),
+  secret: (path, source) => objectVolumeViolations(path, source, 'secretName'),
+  persistentVolumeClaim: (path, source) => given(child(path, 'claimName'), wordOf(source['claimName']), () => []),
+  downwardAPI: factsVolumeViolations,
+  configMap: (path, source) => objectVolumeViolations(path, source, 'name'),
+  projected: projectedVolumeViolations,
 };
 /** In the order in which Kubernetes looks for them. */
 const sources = [
@@ -49,13 +54,16 @@ const sources = [
   ...['storageos', 'projected', 'scaleIO', 'csi', 'ephemeral', 'image'],
 ];
 
-function sourceViolations(path: string, volume: Volume): readonly Violation[] {
-  const given = sources.filter((sort) => isObject((volume[sort] ?? null) as Json));
-  if (given.length === 0) return [required(path, 'must specify a volume type')];
-  return given.flatMap((sort, at) => {
-    if (at > 0) return [forbiddenField(child(path, sort), 'may not specify more than 1 volume type')];
-    const name = namedSources[sort];
-    const source = volume[sort] as JsonObject;
-    return name === undefined || wordOf(source[name]) !== '' ? [] : [required(child(path, sort, name))];
+function* sourceViolations(path: string, volume: Volume): Steps<readonly Violation[]> {
+  const [first, ...more] = sources.flatMap((sort) => {
+    const source = structOf(volume[sort]);
+    return source === undefined ? [] : [{ sort, source }];
   });
+  if (first === undefined) return [required(path, 'must specify a volume type')];
+  const at = child(path, first.sort);
+  const found = rules[first.sort]?.(at, first.source) ?? [];
+  return [
+    ...('next' in found ? yield* found : found),
+    ...more.map(({ sort }) => forbiddenField(child(path, sort), 'may not specify more than 1 volume type')),
+  ];
 }

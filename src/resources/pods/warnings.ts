@@ -4,7 +4,7 @@ import { dnsLabel } from '../../api/names.js';
 import { isObject, type Json, type JsonObject } from '../../api/object.js';
 import { parseQuantity, type Quantity } from '../../api/quantity.js';
 import { child, index, mapKey } from '../../api/violations.js';
-import { membersOf, type Placed, placed, portsOf, wordOf } from './rule-words.js';
+import { membersOf, type Placed, portsOf, programsOf, wordOf } from './rule-words.js';
 
 /** More than any answer has room for; what is told of each two ports is otherwise as much as their square. */
 const most = 500;
@@ -37,11 +37,6 @@ function* nameWarnings(name: string): Iterable<string> {
   if (wrong.length > 0)
     yield `metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: [${wrong.join(' ')}]`;
 }
-
-const programsOf = (spec: PodSpec): Placed<Container> =>
-  (['initContainers', 'containers', 'ephemeralContainers'] as const).flatMap((list) =>
-    placed(`spec.${list}`, spec[list]),
-  );
 
 /** Sorts of volumes that are gone, or going. */
 const outdated: readonly (readonly [sort: string, since: string])[] = [

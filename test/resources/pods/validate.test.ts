@@ -116,6 +116,7 @@ describe('a container', () => {
       'spec.containers[1].name: Duplicate value: "c"',
       'spec.initContainers[0].name: Duplicate value: "c"',
       'spec.ephemeralContainers[0].name: Duplicate value: "i"',
+      'spec.ephemeralContainers: Forbidden: cannot be set on create',
     ]);
   });
 

@@ -1,0 +1,260 @@
+import { annotationsLimit, sizeOfAnnotations } from '../../api/annotations.js';
+import { defaultDomains } from '../../api/domains.js';
+import { qualifiedName } from '../../api/names.js';
+import type { JsonObject } from '../../api/object.js';
+import { type LabelSelectorSpec, validateLabelSelector } from '../../api/selectors.js';
+import { signerNameViolations } from '../../api/signer-name.js';
+import type { Steps } from '../../api/steps.js';
+import {
+  child,
+  eachInvalid,
+  forbiddenField,
+  index,
+  invalid,
+  invalidInSteps,
+  notSupported,
+  ofEach,
+  ofEachInSteps,
+  required,
+  tooLong,
+  type Violation,
+} from '../../api/violations.js';
+import { wrongBundleName } from '../clustertrustbundles/bundle-name.js';
+import { fieldReferenceViolations, resourceReferenceViolations } from './reference-rules.js';
+import { given, membersOf, stepsBack, structOf, wordOf } from './rule-words.js';
+
+/** Of volumes whose files are made of objects. */
+
+const modeViolations = (path: string, mode: unknown): readonly Violation[] =>
+  typeof mode === 'number' && (mode < 0 || mode > 0o777)
+    ? [invalid(path, mode, 'must be a number between 0 and 0777 (octal), both inclusive')]
+    : [];
+
+/** What is wrong with the path of a file below the volume. */
+const localPath = (path: string): readonly string[] => [
+  ...(path.startsWith('/') ? ['must be a relative path'] : []),
+  ...stepsBack(path),
+  ...(path.startsWith('..') && !path.startsWith('../') ? ["must not start with '..'"] : []),
+];
+
+/** A path without anything is no path from the top, which `localPath` says nothing of. */
+const filePath = (path: string, file: string): readonly Violation[] => given(path, file, localPath);
+
+const itemViolations = (path: string, item: JsonObject): readonly Violation[] => [
+  ...given(child(path, 'key'), wordOf(item['key']), () => []),
+  ...filePath(child(path, 'path'), wordOf(item['path'])),
+  ...modeViolations(child(path, 'mode'), item['mode']),
+];
+
+const itemsViolations = (path: string, source: JsonObject): readonly Violation[] =>
+  ofEach(membersOf(source['items']), (item, at) => itemViolations(index(child(path, 'items'), at), item));
+
+/** Of a Secret or ConfigMap, which is named by this member. */
+export const objectVolumeViolations = (
+  path: string,
+  source: JsonObject,
+  name: 'name' | 'secretName',
+): readonly Violation[] => [
+  ...given(child(path, name), wordOf(source[name]), () => []),
+  ...modeViolations(child(path, 'defaultMode'), source['defaultMode']),
+  ...itemsViolations(path, source),
+];
+
+/** Where in its list a file stands is not told. */
+export const factsVolumeViolations = (path: string, source: JsonObject): readonly Violation[] => [
+  ...modeViolations(child(path, 'defaultMode'), source['defaultMode']),
+  ...ofEach(membersOf(source['items']), (file) => factViolations(path, file)),
+];
+
+function factViolations(path: string, file: JsonObject): readonly Violation[] {
+  const [field, resource] = [structOf(file['fieldRef']), structOf(file['resourceFieldRef'])];
+  return [
+    ...filePath(child(path, 'path'), wordOf(file['path'])),
+    ...(field === undefined ? [] : fieldReferenceViolations(child(path, 'fieldRef'), field, 'file')),
+    ...(field === undefined || resource === undefined
+      ? []
+      : [invalid(path, 'resource', 'fieldRef and resourceFieldRef can not be specified simultaneously')]),
+    ...(field !== undefined || resource === undefined
+      ? []
+      : resourceReferenceViolations(child(path, 'resourceFieldRef'), resource, 'file')),
+    ...(field === undefined && resource === undefined
+      ? [required(path, 'one of fieldRef and resourceFieldRef is required')]
+      : []),
+    ...modeViolations(child(path, 'mode'), file['mode']),
+  ];
+}
+
+/** Of several sources in one directory, as `validateProjectionSources` of Kubernetes' core/validation. */
+export function* projectedVolumeViolations(path: string, volume: JsonObject): Steps<readonly Violation[]> {
+  const taken = new Set<string>();
+  const conflict: Conflict = (file, shown = file) => {
+    const isTaken = taken.has(file);
+    taken.add(file);
+    return isTaken ? [invalid(path, shown, 'conflicting duplicate paths')] : [];
+  };
+  const sources = yield* ofEachInSteps(membersOf(volume['sources']), function* (source, at): Steps<
+    readonly Violation[]
+  > {
+    const sourcePath = index(child(path, 'sources'), at);
+    const found: Violation[] = [];
+    let count = 0;
+    for (const [sort, rule] of Object.entries(projections)) {
+      const given = structOf(source[sort]);
+      if (given === undefined) continue;
+      count += 1;
+      found.push(...(yield* rule({ at: child(sourcePath, sort), volume: path, source: given, conflict })));
+    }
+    if (count > 1) found.push(forbiddenField(sourcePath, 'may not specify more than 1 volume type per source'));
+    return found;
+  });
+  return [...modeViolations(child(path, 'defaultMode'), volume['defaultMode']), ...sources];
+}
+
+/** Whether a file is already in the volume; something else may be shown instead of its path. */
+type Conflict = (file: string, shown?: string) => readonly Violation[];
+
+interface Projection {
+  readonly at: string;
+  /** Path of the whole volume. */
+  readonly volume: string;
+  readonly source: JsonObject;
+  readonly conflict: Conflict;
+}
+
+function* objectProjection({ at, source, conflict }: Projection): Steps<readonly Violation[]> {
+  const name = wordOf(source['name']);
+  return [
+    ...given(child(at, 'name'), name, () => []),
+    ...(yield* ofEachInSteps(membersOf(source['items']), (item, position) => {
+      const file = wordOf(item['path']);
+      return [
+        ...itemViolations(index(child(at, 'items'), position), item),
+        ...(file === '' ? [] : conflict(file, name)),
+      ];
+    })),
+  ];
+}
+
+/** In the order in which Kubernetes looks for them. */
+const projections: Readonly<Record<string, (projection: Projection) => Steps<readonly Violation[]>>> = {
+  secret: objectProjection,
+  configMap: objectProjection,
+  *downwardAPI({ at, source, conflict }) {
+    return yield* ofEachInSteps(membersOf(source['items']), (file) => {
+      const path = wordOf(file['path']);
+      return [...factViolations(at, file), ...(path === '' ? [] : conflict(path))];
+    });
+  },
+  *serviceAccountToken({ at, volume, source }) {
+    const { expirationSeconds: seconds = 0 } = source;
+    const wrong = (why: string): Violation => invalid(child(at, 'expirationSeconds'), seconds, why);
+    return [
+      ...(Number(seconds) < 600 ? [wrong('may not specify a duration less than 10 minutes')] : []),
+      ...(Number(seconds) > 2 ** 32 ? [wrong('may not specify a duration larger than 2^32 seconds')] : []),
+      ...filePath(child(volume, 'path'), wordOf(source['path'])),
+    ];
+  },
+  *clusterTrustBundle({ at, source, conflict }) {
+    const path = wordOf(source['path']);
+    return [...(yield* bundleViolations(at, source)), ...filePath(child(at, 'path'), path), ...conflict(path)];
+  },
+  *podCertificate({ at, source, conflict }) {
+    const files = ['credentialBundlePath', 'keyPath', 'certificateChainPath'] as const;
+    const named = files.filter((member) => wordOf(source[member]) !== '');
+    return [
+      ...certificateViolations(at, source),
+      ...named.flatMap((member) => {
+        const path = wordOf(source[member]);
+        return [...filePath(child(at, member), path), ...conflict(path)];
+      }),
+      ...(named.length === 0
+        ? [required(at, 'specify at least one of credentialBundlePath, keyPath, and certificateChainPath')]
+        : []),
+    ];
+  },
+};
+
+/** Of the anchors of one bundle, or of all of a signer. */
+function* bundleViolations(at: string, source: JsonObject): Steps<readonly Violation[]> {
+  const { name = null, signerName = null, labelSelector = null } = source;
+  if (name !== null && signerName !== null)
+    return [yield* invalidInSteps(at, inOwnNames(source), 'only one of name and signerName may be used')];
+  if (name !== null) {
+    const wrong = wrongBundleReference(wordOf(name)).map((text) => `not a valid clustertrustbundlename: ${text}`);
+    const selectorAt = child(at, 'labelSelector');
+    return [
+      ...(name === '' ? [required(child(at, 'name'), 'must be a valid object name')] : []),
+      ...eachInvalid(child(at, 'name'), name, wrong),
+      ...(labelSelector === null
+        ? []
+        : [yield* invalidInSteps(selectorAt, labelSelector, 'labelSelector must be unset if name is specified')]),
+    ];
+  }
+  if (signerName === null) return [required(at, 'either name or signerName must be specified')];
+  const signerAt = child(at, 'signerName');
+  return [
+    ...(signerName === '' ? [required(signerAt, 'must be a valid signer name')] : []),
+    ...signerNameViolations(signerAt, wordOf(signerName)),
+    ...(yield* validateLabelSelector(labelSelector as LabelSelectorSpec | null, child(at, 'labelSelector'))),
+  ];
+}
+
+/** What the name says before its last colon is the signer. */
+function wrongBundleReference(name: string): readonly string[] {
+  const end = name.lastIndexOf(':');
+  const signer = end === -1 ? '' : name.slice(0, end).replaceAll(':', '/');
+  return wrongBundleName(name, signer, { prefix: false });
+}
+
+/** Printed as Go prints the struct, whose members have no other names than those in Go. */
+const inOwnNames = ({
+  name,
+  signerName,
+  labelSelector = null,
+  optional = null,
+  path = '',
+}: JsonObject): JsonObject => ({
+  Name: name ?? null,
+  SignerName: signerName ?? null,
+  LabelSelector: labelSelector,
+  Optional: optional,
+  Path: path,
+});
+
+const keyTypes = ['RSA3072', 'RSA4096', 'ECDSAP256', 'ECDSAP384', 'ECDSAP521', 'ED25519'];
+const day = 24 * 60 * 60;
+/** Seconds that a certificate for a pod may be asked for. */
+const [shortest, longest, longestOfOwnSigners] = [60 * 60, 91 * day, day];
+
+function certificateViolations(at: string, source: JsonObject): readonly Violation[] {
+  const [signerName, keyType] = [wordOf(source['signerName']), wordOf(source['keyType'])];
+  const { maxExpirationSeconds: seconds } = source;
+  const most = isOwnSigner(signerName) ? longestOfOwnSigners : longest;
+  const beyond = (bound: string): readonly Violation[] => [
+    invalid(child(at, 'maxExpirationSeconds'), seconds, `if provided, maxExpirationSeconds must be ${bound}`),
+  ];
+  return [
+    ...signerNameViolations(child(at, 'signerName'), signerName),
+    ...noteViolations(child(at, 'userAnnotations'), structOf(source['userAnnotations']) ?? {}),
+    ...(keyTypes.includes(keyType) ? [] : [notSupported(child(at, 'keyType'), keyType, keyTypes)]),
+    ...(typeof seconds === 'number' && seconds < shortest ? beyond(`>= ${shortest}`) : []),
+    ...(typeof seconds === 'number' && seconds > most ? beyond(`<= ${most}`) : []),
+  ];
+}
+
+function isOwnSigner(signerName: string): boolean {
+  const [domain = ''] = signerName.split('/', 1);
+  return domain === defaultDomains.signer || domain.endsWith(`.${defaultDomains.signer}`);
+}
+
+/** Of annotations for the signer, each of which is somebody's. */
+function noteViolations(path: string, notes: JsonObject): readonly Violation[] {
+  const keys = ofEach(Object.keys(notes), (note) => {
+    const key = note.toLowerCase();
+    if (key === '') return [required(path)];
+    const wrong = qualifiedName(key);
+    const text = 'must be a domain-prefixed key (such as "acme.io/foo")';
+    return eachInvalid(path, key, wrong.length > 0 || key.includes('/') ? wrong : [text]);
+  });
+  return [...keys, ...(sizeOfAnnotations(notes) > annotationsLimit ? [tooLong(path, annotationsLimit)] : [])];
+}

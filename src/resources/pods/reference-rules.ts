@@ -1,0 +1,88 @@
+import { qualifiedName } from '../../api/names.js';
+import type { JsonObject } from '../../api/object.js';
+import { compareQuantities, parseQuantity, quantityText, wholeQuantity } from '../../api/quantity.js';
+import { child, eachInvalid, invalid, notSupported, required, type Violation } from '../../api/violations.js';
+import { wordOf } from './rule-words.js';
+
+/** Of what a pod can be told about itself, in its environment and in files. */
+
+type Where = 'env' | 'file';
+
+/** As `ConvertDownwardAPIFieldLabel` of Kubernetes' core/pods knows them. */
+const knownFields = new Set([
+  ...['metadata.annotations', 'metadata.labels', 'metadata.name', 'metadata.namespace', 'metadata.uid'],
+  ...['spec.nodeName', 'spec.restartPolicy', 'spec.serviceAccountName', 'spec.schedulerName'],
+  ...['status.phase', 'status.hostIP', 'status.hostIPs', 'status.podIP', 'status.podIPs'],
+]);
+const fieldsOf: Readonly<Record<Where, readonly string[]>> = {
+  env: [
+    ...['metadata.name', 'metadata.namespace', 'metadata.uid', 'spec.nodeName', 'spec.serviceAccountName'],
+    ...['status.hostIP', 'status.hostIPs', 'status.podIP', 'status.podIPs'],
+  ],
+  file: ['metadata.annotations', 'metadata.labels', 'metadata.name', 'metadata.namespace', 'metadata.uid'],
+};
+
+export function fieldReferenceViolations(path: string, reference: JsonObject, where: Where): readonly Violation[] {
+  const [version, field] = [wordOf(reference['apiVersion']), wordOf(reference['fieldPath'])];
+  const at = child(path, 'fieldPath');
+  const unknown = (why: string): readonly Violation[] => [invalid(at, field, `error converting fieldPath: ${why}`)];
+  if (version === '') return [required(child(path, 'apiVersion'))];
+  if (field === '') return [required(at)];
+  if (version !== 'v1') return unknown(`unsupported pod version: ${version}`);
+  const { map, key } = partsOf(field);
+  if (map === 'metadata.annotations') return eachInvalid(path, key.toLowerCase(), qualifiedName(key.toLowerCase()));
+  if (map === 'metadata.labels') return eachInvalid(path, key, qualifiedName(key));
+  if (map !== undefined) return unknown(`field label does not support subscript: ${field}`);
+  const name = field === 'spec.host' ? 'spec.nodeName' : field;
+  if (!knownFields.has(name)) return unknown(`field label not supported: ${field}`);
+  return fieldsOf[where].includes(name) ? [] : [notSupported(at, name, fieldsOf[where])];
+}
+
+/** Of `map['key']`; without `map` it is no such path. As `SplitMaybeSubscriptedPath` of Kubernetes' fieldpath. */
+function partsOf(field: string): { readonly map?: string; readonly key: string } {
+  const start = field.indexOf("['");
+  return start > 0 && field.endsWith("']") && start + 4 <= field.length
+    ? { map: field.slice(0, start), key: field.slice(start + 2, -2) }
+    : { key: '' };
+}
+
+const resources = ['cpu', 'ephemeral-storage', 'memory'];
+const knownResources = ['limits', 'requests'].flatMap((list) => resources.map((name) => `${list}.${name}`));
+const pages = /^(limits|requests)\.hugepages-/;
+
+const units = ['1', '1k', '1M', '1G', '1T', '1P', '1E', '1Ki', '1Mi', '1Gi', '1Ti', '1Pi', '1Ei'];
+const unitsText = (of: string): string =>
+  `only divisor's values ${units.join(', ')} are supported with the ${of} resource`;
+/** What a resource may be divided by, and what is said of anything else. */
+const divisors: readonly (readonly [resource: RegExp, units: readonly string[], text: string])[] = [
+  [/^(limits|requests)\.cpu$/, ['1m', '1'], "only divisor's values 1m and 1 are supported with the cpu resource"],
+  [/^(limits|requests)\.memory$/, units, unitsText('memory')],
+  [/^(limits|requests)\.ephemeral-storage$/, units, unitsText('local ephemeral storage')],
+  [pages, units, unitsText('hugepages')],
+];
+
+export function resourceReferenceViolations(path: string, reference: JsonObject, where: Where): readonly Violation[] {
+  const resource = wordOf(reference['resource']);
+  const at = child(path, 'resource');
+  const isKnown = knownResources.includes(resource) || pages.test(resource);
+  const wrong =
+    where === 'file' && wordOf(reference['containerName']) === ''
+      ? [required(child(path, 'containerName'))]
+      : resource === ''
+        ? [required(at)]
+        : isKnown
+          ? []
+          : [notSupported(at, resource, knownResources)];
+  return [...wrong, ...divisorViolations(child(path, 'divisor'), resource, reference['divisor'])];
+}
+
+function divisorViolations(
+  path: string,
+  resource: string,
+  divisor: JsonObject[string] | undefined,
+): readonly Violation[] {
+  const quantity = parseQuantity(String(divisor ?? '0'));
+  if ('wrong' in quantity || compareQuantities(quantity, wholeQuantity(0n)) === 0) return [];
+  const [, allowed, text] = divisors.find(([names]) => names.test(resource)) ?? [];
+  return allowed === undefined || allowed.includes(quantityText(quantity)) ? [] : [invalid(path, resource, text)];
+}
