@@ -19,7 +19,7 @@ import {
   type ServiceAccount,
   ServiceAccounts,
 } from '../../api/kinds/service-account.js';
-import { generatedName } from '../../api/names.js';
+import { generatedName, pathSegment } from '../../api/names.js';
 import { isType } from '../../api/object.js';
 import type { ObjectSource } from '../../auth/object-source.js';
 import { type Clock, systemClock } from '../../runtime/clock.js';
@@ -113,8 +113,17 @@ async function accountOf(
   }
   throw forbidden(
     admissionSubject(attributes),
-    `error looking up service account ${namespace}/${name}: serviceaccount ${quote(name)} not found`,
+    `error looking up service account ${namespace}/${name}: ${notThere(name)}`,
   );
+}
+
+/** As Kubernetes' client tells it, which sends no request for a name that cannot stand in a path. */
+function notThere(name: string): string {
+  const wrong = pathSegment(name);
+  if (name === '') return 'resource name may not be empty';
+  return wrong.length > 0
+    ? `invalid resource name ${quote(name)}: [${wrong.join(' ')}]`
+    : `serviceaccount ${quote(name)} not found`;
 }
 
 const wantsToken = ({ spec }: Pod, account: ServiceAccount): boolean => {

@@ -20,7 +20,13 @@ beforeEach(() => {
   account();
 });
 
-async function admit(spec: PodSpec, metadata: ObjectMeta = {}, domains = defaultDomains): Promise<PodSpec> {
+/** `changed`: what webhooks make of it. */
+async function admit(
+  spec: PodSpec,
+  metadata: ObjectMeta = {},
+  domains = defaultDomains,
+  changed: PodSpec = {},
+): Promise<PodSpec> {
   const step = podServiceAccount({ objects, clock, domains });
   const object: Pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p', ...metadata }, spec };
   const attributes: AdmissionAttributes = {
@@ -36,7 +42,7 @@ async function admit(spec: PodSpec, metadata: ObjectMeta = {}, domains = default
   };
   expect(step.handles(attributes)).toBe(true);
   const admitted = (await step.mutate?.(attributes)) as Pod;
-  await step.validate?.({ ...attributes, object: admitted });
+  await step.validate?.({ ...attributes, object: { ...admitted, spec: { ...admitted.spec, ...changed } } as Pod });
   return admitted.spec ?? {};
 }
 const refusal = (text: string): string => `pods "p" is forbidden: ${text}`;
@@ -48,9 +54,19 @@ describe('the account', () => {
     expect((await admit({ serviceAccountName: '' })).serviceAccountName).toBe('default');
   });
 
-  test('must be there', async () => {
-    await expect(admit({ serviceAccountName: 'none' })).rejects.toThrow(
-      refusal('error looking up service account ns/none: serviceaccount "none" not found'),
+  test.each([
+    ['none', 'serviceaccount "none" not found'],
+    ['a/%', "invalid resource name \"a/%\": [may not contain '/' may not contain '%']"],
+    ['..', 'invalid resource name "..": [may not be \'..\']'],
+  ])('must be there: %s', async (name, why) => {
+    await expect(admit({ serviceAccountName: name })).rejects.toThrow(
+      refusal(`error looking up service account ns/${name}: ${why}`),
+    );
+  });
+
+  test('is not taken away again', async () => {
+    await expect(admit({}, {}, defaultDomains, { serviceAccountName: '' })).rejects.toThrow(
+      refusal('error looking up service account ns/: resource name may not be empty'),
     );
   });
 
