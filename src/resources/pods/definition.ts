@@ -11,7 +11,7 @@ import { withPodDefaults } from './defaults.js';
 import { qualityOf } from './quality.js';
 import { podSpec } from './spec-schema.js';
 import { podStatus } from './status-schema.js';
-import { mirrorViolations, updateViolations } from './update-rules.js';
+import { mirrorChangeViolations, mirrorViolations, updateViolations } from './update-rules.js';
 import { createViolations, podViolations } from './validate.js';
 import { podWarnings } from './warnings.js';
 
@@ -65,12 +65,12 @@ export function podDefinition(domains: Domains): ResourceDefinition<Pod> {
     }),
 
     validate: function* (next, previous) {
-      const own = yield* podViolations(next);
-      const mirrored = mirrorViolations(next, previous, mirror);
       return [
-        ...own,
-        ...mirrored,
-        ...(previous === undefined ? createViolations(next) : updateViolations(next, previous)),
+        ...mirrorViolations(next, mirror),
+        ...(yield* podViolations(next)),
+        ...(previous === undefined
+          ? createViolations(next)
+          : [...mirrorChangeViolations(next, previous, mirror), ...updateViolations(next, previous)]),
       ];
     },
 
@@ -81,7 +81,7 @@ export function podDefinition(domains: Domains): ResourceDefinition<Pod> {
       status: {
         type: 'view',
         checksMetadata: 'on change',
-        validate: (next, previous) => mirrorViolations(next, previous, mirror),
+        validate: (next, previous) => mirrorChangeViolations(next, previous, mirror),
         resetFields: [['metadata', 'deletionTimestamp'], ['metadata', 'ownerReferences'], ['spec']],
         prepare: (next, { metadata: { ownerReferences = [], deletionTimestamp }, spec = {}, status }) => {
           const { deletionTimestamp: _, ...metadata } = next.metadata;

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Pod } from '../../api/kinds/pod.js';
 import { type ContainerList, containersIn } from '../../api/kinds/pod-references.js';
+import type { ObjectMeta } from '../../api/object.js';
 import { forbiddenField, index, invalid, mapKey, outOfRange, type Violation } from '../../api/violations.js';
 import { longestDeadline } from './validate.js';
 
@@ -101,21 +102,24 @@ function settled(pod: Pod, previous: Pod): object {
   };
 }
 
-/** A pod that mirrors a node agent's file stays one, and no other becomes one. `mirror`: the annotation that says so. */
-export function mirrorViolations(next: Pod, previous: Pod | undefined, mirror: string): readonly Violation[] {
-  const of = (pod: Pod): string | undefined => {
-    const { annotations = {} } = pod.metadata;
-    return Object.hasOwn(annotations, mirror) ? annotations[mirror] : undefined;
-  };
-  const path = mapKey('metadata.annotations', mirror);
-  const [now, before] = [of(next), previous && of(previous)];
-  const changed =
-    previous === undefined || now === before
-      ? []
-      : [forbiddenField(path, `may not ${before === undefined ? 'add' : 'remove or update'} mirror pod annotation`)];
-  const unplaced =
-    now === undefined || next.spec?.nodeName
-      ? []
-      : [invalid(path, now, 'must set spec.nodeName if mirror pod annotation is set')];
-  return [...changed, ...unplaced];
+/** A pod that mirrors a node agent's file is on that node. `mirror`: the annotation that says so. */
+export function mirrorViolations({ metadata, spec }: Pod, mirror: string): readonly Violation[] {
+  const now = ownAnnotation(metadata, mirror);
+  return now === undefined || spec?.nodeName
+    ? []
+    : [invalid(annotationPath(mirror), now, 'must set spec.nodeName if mirror pod annotation is set')];
 }
+
+/** It stays one, and no other becomes one. */
+export function mirrorChangeViolations(next: Pod, previous: Pod, mirror: string): readonly Violation[] {
+  const [now, before] = [next, previous].map(({ metadata }) => ownAnnotation(metadata, mirror));
+  const what = before === undefined ? 'add' : 'remove or update';
+  return [
+    ...(now === before ? [] : [forbiddenField(annotationPath(mirror), `may not ${what} mirror pod annotation`)]),
+    ...mirrorViolations(next, mirror),
+  ];
+}
+
+const annotationPath = (key: string): string => mapKey('metadata.annotations', key);
+const ownAnnotation = ({ annotations = {} }: ObjectMeta, key: string): string | undefined =>
+  Object.hasOwn(annotations, key) ? annotations[key] : undefined;

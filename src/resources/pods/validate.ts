@@ -3,6 +3,7 @@ import { dnsLabel, dnsSubdomain } from '../../api/names.js';
 import { validateLabels } from '../../api/selectors.js';
 import type { Steps } from '../../api/steps.js';
 import {
+  child,
   eachInvalid,
   forbiddenField,
   index,
@@ -15,7 +16,7 @@ import {
 import { containerViolations, untrimmed } from './container-rules.js';
 import { variableFileViolations } from './environment-rules.js';
 import { hostNetworkViolations, hostPortConflicts } from './port-rules.js';
-import { membersOf, nameTaken, oneOf, type Placed, placed, portsOf, wordOf } from './rule-words.js';
+import { membersOf, nameTaken, oneOf, type Placed, placed, portsOf, structOf, wordOf } from './rule-words.js';
 import { volumeViolations } from './volume-rules.js';
 
 /**
@@ -48,9 +49,27 @@ export function* podViolations({ spec = {} }: Pod): Steps<readonly Violation[]> 
     ...(spec.hostNetwork === true ? hostNetworkViolations(ports) : []),
     ...(yield* wordViolations(spec)),
     ...variableFileViolations(spec),
+    ...(spec.serviceAccountName ? [] : tokenViolations(spec)),
     ...ofEach([...containers, ...initContainers], ([at, { image = '' }]) => untrimmed(at, image)),
   ];
 }
+
+/** A pod without an account has no token of one. */
+const tokenViolations = ({ volumes = [] }: PodSpec): readonly Violation[] =>
+  ofEach(placed('spec.volumes', volumes), ([path, volume]) =>
+    ofEach(
+      placed(child(path, 'projected', 'sources'), membersOf(structOf(volume['projected'])?.['sources'])),
+      ([at, source]) =>
+        structOf(source['serviceAccountToken']) === undefined
+          ? []
+          : [
+              forbiddenField(
+                child(at, 'serviceAccountToken'),
+                'must not be specified when serviceAccountName is not set',
+              ),
+            ],
+    ),
+  );
 
 /** Of a pod that is not there yet. */
 export const createViolations = ({ spec = {} }: Pod): readonly Violation[] => [

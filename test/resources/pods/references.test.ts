@@ -289,9 +289,20 @@ describe('a volume made of', () => {
       [`${first}.podCertificate.credentialBundlePath: Invalid value: "/c": must be a relative path`, conflict('k')],
     ],
   ])('%s', (_, volume, wanted) => {
-    const found = violationsOf({ containers: [fine], volumes: [{ name: 'v', ...volume }] });
+    const found = violationsOf({
+      serviceAccountName: 'a',
+      containers: [fine],
+      volumes: [{ name: 'v', ...volume }],
+    });
     expect(found).toEqual(wanted.map((text) => `spec.volumes[0].${text}`));
   });
+});
+
+test('a pod without an account has no token of one', () => {
+  const projected = { sources: [{}, { serviceAccountToken: { path: 't' } }] };
+  expect(violationsOf({ containers: [fine], volumes: [{ name: 'v', projected }] })).toEqual([
+    'spec.volumes[0].projected.sources[1].serviceAccountToken: Forbidden: must not be specified when serviceAccountName is not set',
+  ]);
 });
 
 test('a pod that is not ready to be scheduled is on no node', () => {
