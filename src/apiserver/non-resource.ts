@@ -60,7 +60,8 @@ export function nonResourceRoutes(parts: NonResourceParts): NonResourceRoutes {
       const scrape = scrapes.get(path);
       if (scrape !== undefined) {
         const { text, contentType } = await scrape();
-        return { result: { type: 'bytes', code: 200, bytes: Buffer.from(text), contentType }, representation: plain };
+        const bytes = Buffer.from(text);
+        return { result: { type: 'bytes', code: 200, bytes, contentType, compressible: true }, representation: plain };
       }
       const keys = openIdAnswer(parts, request, path);
       if (keys !== undefined) return keys;

@@ -144,6 +144,17 @@ describe('metrics', () => {
     expect(seriesIn(text, 'apiserver_impersonation_authorization_attempts_duration_seconds_count')).toEqual(asked);
   });
 
+  test('they are compressed for who accepts it, once they are many', async () => {
+    await using server = await runningServer();
+    const { ask } = server;
+    const gzip = { headers: { 'accept-encoding': 'gzip' } };
+    const plural = ['configmaps', 'events', 'namespaces', 'nodes', 'pods', 'secrets', 'serviceaccounts'];
+    for (const method of ['GET', 'DELETE', 'PUT', 'PATCH', 'POST'])
+      for (const one of plural) await ask('alice', `${method} /api/v1/${one}/none`);
+    expect((await ask('root', 'GET /metrics')).text.length).toBeGreaterThan(131_072);
+    expect((await ask('root', 'GET /metrics', undefined, gzip)).headers['content-encoding']).toBe('gzip');
+  });
+
   test('they can be left out', async () => {
     await using server = await runningServer({ operations: { metrics: false } });
     for (const path of ['/metrics', '/metrics/slis']) expect((await server.ask('root', `GET ${path}`)).code).toBe(404);
