@@ -1,9 +1,11 @@
-/** As many of them, from the first, as fit into the budget together. */
-export function firstWithin<T>(items: readonly T[], budget: number, sizeOf: (item: T) => number): readonly T[] {
+/** As many of them, from the first, as fit into the budget together; nothing behind those is looked at. */
+export function firstWithin<T>(items: Iterable<T>, budget: number, sizeOf: (item: T) => number): readonly T[] {
+  const first: T[] = [];
   let left = budget;
-  const end = items.findIndex((item) => {
+  for (const item of items) {
     left -= sizeOf(item);
-    return left < 0;
-  });
-  return end < 0 ? items : items.slice(0, end);
+    if (left < 0) break;
+    first.push(item);
+  }
+  return first;
 }

@@ -16,6 +16,11 @@ export interface HeldRules {
   readonly errors: readonly string[];
 }
 
+interface GrantedRules {
+  readonly lists: readonly (readonly PolicyRule[])[];
+  readonly errors: readonly string[];
+}
+
 /** Roles and bindings as the questions asked of them. */
 export interface Rbac extends Authorizer {
   rulesFor: NonNullable<Authorizer['rulesFor']>;
@@ -31,59 +36,78 @@ export interface Rbac extends Authorizer {
 /** Decides by roles and bindings. Only ever allows: what no rule allows is somebody else's to decide. */
 export function rbac(objects: ObjectSource, domains: Domains): Rbac {
   const current = roleIndexes(objects);
-  const held = (index: RoleIndex, user: UserInfo, namespace: string, plural?: string): HeldRules => {
-    const rules: PolicyRule[] = [];
+  /** Rules of each grant in turn: those of a role as often as it is given. */
+  const granted = (index: RoleIndex, user: UserInfo, namespace: string, plural?: string): GrantedRules => {
+    const lists: (readonly PolicyRule[])[] = [];
     const errors: string[] = [];
     for (const grant of index.grantsTo(user, namespace)) {
       const found = lookUp(index, grant, domains, plural);
       if (typeof found === 'string') errors.push(found);
-      else for (const rule of found) rules.push(rule);
+      else lists.push(found);
     }
-    return { rules, errors };
+    return { lists, errors };
   };
 
   return {
     async authorize(attributes) {
       const index = await current();
       const errors: string[] = [];
+      // What a role allows is not looked at again because it is given again.
+      const seen = new Set<readonly PolicyRule[]>();
       const namespace = attributes.path === undefined ? (attributes.namespace ?? '') : '';
       for (const grant of index.grantsTo(attributes.user, namespace)) {
         const found = lookUp(index, grant, domains);
         if (typeof found === 'string') errors.push(found);
-        else if (found.some((rule) => ruleAllows(rule, attributes))) {
-          return { verdict: 'allow', reason: `RBAC: allowed by ${grantText(grant)}` };
+        else if (!seen.has(found)) {
+          seen.add(found);
+          if (found.some((rule) => ruleAllows(rule, attributes)))
+            return { verdict: 'allow', reason: `RBAC: allowed by ${grantText(grant)}` };
         }
       }
       return { verdict: 'no-opinion', reason: errors.length === 0 ? '' : `RBAC: ${aggregate(errors)}` };
     },
 
     async rulesFor(user, namespace) {
-      const { rules: all, errors } = held(await current(), user, namespace);
-      const rules = firstWithin(all, maxListed, lengthOf);
+      const { lists, errors } = granted(await current(), user, namespace);
+      const count = lists.reduce((sum, { length }) => sum + length, 0);
+      const rules = firstWithin(eachOf(lists), maxListed, lengthOf);
+      const incomplete = rules.length < count;
       return {
         resourceRules: rules.filter(({ resources }) => resources?.length).map(resourceRule),
         nonResourceRules: rules
           .filter(({ nonResourceURLs }) => nonResourceURLs?.length)
           .map(({ verbs, nonResourceURLs }) => ({ verbs: verbs ?? [], nonResourceURLs: nonResourceURLs ?? [] })),
-        incomplete: rules.length < all.length,
-        errors: rules.length < all.length ? [...errors, 'there are too many rules to list them all'] : errors,
+        incomplete,
+        errors: incomplete ? [...errors, 'there are too many rules to list them all'] : errors,
       };
     },
 
-    rulesHeldBy: async (user, namespace, { plural }) => held(await current(), user, namespace, plural),
+    async rulesHeldBy(user, namespace, { plural }) {
+      const { lists, errors } = granted(await current(), user, namespace, plural);
+      return { rules: [...new Set(lists)].flat(), errors };
+    },
     rulesOf: async (roleRef, namespace) => (await current()).rulesOf(roleRef, namespace),
   };
+}
+
+function* eachOf<T>(lists: readonly (readonly T[])[]): Iterable<T> {
+  for (const list of lists) yield* list;
 }
 
 /** Rules are listed up to so many characters: every binding to a role repeats all that is in it. */
 const maxListed = 4 * 1_048_576;
 
+/** What a rule is in JSON without anything in it. */
+const membersLength = '{"verbs":[],"apiGroups":[],"resources":[],"resourceNames":[]},'.length;
 const lengths = new WeakMap<PolicyRule, number>();
 function lengthOf(rule: PolicyRule): number {
   const known = lengths.get(rule);
   if (known !== undefined) return known;
   const texts = [rule.verbs, rule.apiGroups, rule.resources, rule.resourceNames, rule.nonResourceURLs];
-  const length = texts.reduce((sum, list) => (list ?? []).reduce((total, text) => total + text.length + 3, sum), 0);
+  const length = texts.reduce(
+    (sum, list) => (list ?? []).reduce((total, text) => total + text.length + 3, sum),
+    membersLength,
+  );
   lengths.set(rule, length);
   return length;
 }

@@ -133,7 +133,8 @@ class GrantsBySubject<B extends ClusterRoleBinding | RoleBinding> implements Ind
 
   #find(local: ReadonlyMap<string, ReadonlySet<Placed>>, { username, groups }: UserInfo): readonly Placed[] {
     const found = [...(local.get(userKey(username)) ?? [])];
-    for (const group of groups) for (const placed of local.get(groupKey(group)) ?? []) found.push(placed);
+    // Whoever asks about a user may name a group as often as a body has room for.
+    for (const group of new Set(groups)) for (const placed of local.get(groupKey(group)) ?? []) found.push(placed);
     if (found.length < 2) return found;
     found.sort(byPlace);
     return found.filter(({ name }, i) => name !== found[i - 1]?.name);
