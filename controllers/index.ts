@@ -65,7 +65,7 @@ export function builtinControllers(options: BuiltinControllerOptions = {}): read
     legacyTokenCleaner({ domains }),
     clusterRoleAggregation(),
     csrApprover({ domains }),
-    ...(certificatePolicy === undefined ? [] : [csrPolicyApprover(certificatePolicy)]),
+    ...(certificatePolicy === undefined ? [] : [csrPolicyApprover({ domains, ...certificatePolicy })]),
     ...csrSigners({ signers, ledger: certificateLedger, ...(onIssued === undefined ? {} : { onIssued }) }),
     csrCleaner(csrRetention === undefined ? {} : { retention: csrRetention }),
     ...(rotatedCas.length === 0

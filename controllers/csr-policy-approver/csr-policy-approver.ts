@@ -1,3 +1,4 @@
+import type { Domains } from '../../src/api/domains.js';
 import {
   type CertificateSigningRequest,
   CertificateSigningRequests,
@@ -18,6 +19,8 @@ export interface PolicyApproverOptions {
   readonly policy: CertificatePolicy;
   /** The language of `expression` in rules. Without one, rules with an expression are refused. */
   readonly expressions?: ExpressionCompiler;
+  /** Where well-known signers are. */
+  readonly domains?: Domains;
 }
 
 const name = 'csr-policy-approver';
@@ -26,8 +29,8 @@ const name = 'csr-policy-approver';
  * Approves and denies requests by rules. In shadow mode it decides nothing, but logs and records as Event what it
  * would have done. Throws an Error if the policy makes no sense.
  */
-export function csrPolicyApprover({ policy, expressions }: PolicyApproverOptions): Runnable {
-  const decide = compilePolicy(policy, expressions);
+export function csrPolicyApprover({ policy, ...options }: PolicyApproverOptions): Runnable {
+  const decide = compilePolicy(policy, options);
   const shadow = policy.mode === 'shadow';
   const controller = (recorder: EventRecorder): Runnable =>
     defineController<CertificateSigningRequest>({

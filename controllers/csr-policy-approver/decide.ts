@@ -1,7 +1,9 @@
+import type { Domains } from '../../src/api/domains.js';
+import { signerSpellings } from '../../src/api/well-known-signers.js';
 import type { PublicKey } from '../../src/pki/public-key.js';
 import { inRange, parseRange } from './address-range.js';
 import { type RequestFacts, substitutesOf } from './facts.js';
-import { matches, parsePattern } from './pattern.js';
+import { matcher, parsePattern } from './pattern.js';
 import {
   type CertificatePolicy,
   type ExpressionCompiler,
@@ -29,15 +31,24 @@ export type Decision =
 /** A policy made ready. Pure: the same facts get the same decision. */
 export type Decide = (facts: RequestFacts) => Decision;
 
+export interface PolicyOptions {
+  readonly expressions?: ExpressionCompiler;
+  readonly domains?: Domains;
+}
+
 /** Throws an Error with the first thing that is wrong with the policy. */
-export function compilePolicy(policy: CertificatePolicy, compile?: ExpressionCompiler): Decide {
-  const [problem] = policyProblems(policy, compile);
+export function compilePolicy(policy: CertificatePolicy, { expressions, domains }: PolicyOptions = {}): Decide {
+  const [problem] = policyProblems(policy, expressions);
   if (problem !== undefined) throw new Error(`certificate policy: ${problem}`);
-  const rules = policy.rules.map((rule) => ({ rule, mismatchOf: compileRule(rule, compile) }));
+  const rules = policy.rules.map((rule) => ({
+    rule,
+    signers: rule.signers.flatMap((signer) => signerSpellings(signer, domains)),
+    mismatchOf: compileRule(rule, expressions),
+  }));
   return (facts) => {
     const because: { readonly rule: string; readonly mismatch: string }[] = [];
-    for (const { rule, mismatchOf } of rules) {
-      if (!rule.signers.some((signer) => covers(signer, facts.signerName))) continue;
+    for (const { rule, signers, mismatchOf } of rules) {
+      if (!signers.some((signer) => covers(signer, facts.signerName))) continue;
       const mismatch = mismatchOf(facts);
       if (typeof mismatch === 'object')
         return { verdict: 'leave', because: [...because, { rule: rule.name, ...mismatch }] };
@@ -80,7 +91,10 @@ function compileRule(rule: PolicyRule, compile: ExpressionCompiler | undefined):
 }
 
 /** What is wrong; undefined if nothing is. */
-type Test = (facts: RequestFacts) => string | undefined;
+type Test = (facts: RequestFacts) => Mismatch;
+
+/** Tells of values of a request whether they fit. */
+type Fits = (facts: RequestFacts) => (value: string) => boolean;
 
 /** A list of values in a request, and what of a rule speaks about it. */
 interface Listed {
@@ -88,37 +102,64 @@ interface Listed {
   readonly allowed: readonly string[] | undefined;
   readonly values: (facts: RequestFacts) => readonly string[];
   /** Makes the test of one entry of the rule. */
-  readonly fits: (entry: string) => (value: string, facts: RequestFacts) => boolean;
+  readonly fits: (entry: string) => Fits;
+}
+
+interface Patterned {
+  /** What has no case is made lower case here, in entries and in values. */
+  readonly fold?: (text: string) => string;
+  /** The same in what the requester is called. */
+  readonly foldUsers?: boolean;
+  readonly wildcards?: boolean;
 }
 
 const patterned =
-  (
-    separators: string,
-    { ignoreCase = false, ofUsers = false }: { readonly ignoreCase?: boolean; readonly ofUsers?: boolean } = {},
-  ) =>
-  (entry: string): ((value: string, facts: RequestFacts) => boolean) => {
-    // Of ASCII alone: elsewhere different letters have one lower case.
-    const fold = (text: string): string =>
-      ignoreCase ? text.replace(/[A-Z]+/g, (upper) => upper.toLowerCase()) : text;
+  (separators: string, { fold = (text) => text, foldUsers = false, wildcards = false }: Patterned = {}) =>
+  (entry: string): Fits => {
     const pattern = parsePattern(fold(entry));
-    return (value, facts) => {
+    return (facts) => {
       const { username, ...others } = substitutesOf(facts);
-      const user = username === undefined ? {} : { username: ofUsers ? fold(username) : username };
-      return matches(pattern, fold(value), { separators, substitutes: { ...others, ...user } });
+      const user = username === undefined ? {} : { username: foldUsers ? lowerCase(username) : username };
+      const fits = matcher(pattern, { separators, wildcards, substitutes: { ...others, ...user } });
+      return (value) => fits(fold(value));
     };
   };
 
-function ranged(entry: string): (value: string) => boolean {
+/** Of ASCII alone: elsewhere different letters have one lower case. */
+const lowerCase = (text: string): string => text.replace(/[A-Z]+/g, (upper) => upper.toLowerCase());
+/** The domain of a mail address has no case (RFC 5321 section 2.4). */
+const lowerDomain = (text: string): string => {
+  const end = text.lastIndexOf('@') + 1;
+  return text.slice(0, end) + lowerCase(text.slice(end));
+};
+/** Neither have the scheme and the host of a URI (RFC 3986 section 6.2.2.1). */
+const lowerHost = (text: string): string => text.replace(/^(?:[^/?#]*:\/\/)?[^/?#]*/, lowerCase);
+
+const anyOf =
+  (...tests: readonly ((entry: string) => Fits)[]) =>
+  (entry: string): Fits => {
+    const made = tests.map((test) => test(entry));
+    return (facts) => {
+      const fits = made.map((test) => test(facts));
+      return (value) => fits.some((test) => test(value));
+    };
+  };
+
+function ranged(entry: string): Fits {
   const range = parseRange(entry);
-  return (value) => range !== undefined && inRange(range, value);
+  return () => (value) => range !== undefined && inRange(range, value);
 }
 
 /** Everything of the request that a rule may list, in the order it is looked at. */
 function lists({ effect, usages, subject = {}, names = {} }: PolicyRule): readonly Listed[] {
-  // Nobody is approved a host by what stands behind it, and no query leads past a rule that denies.
-  const uriSeparators = effect === 'approve' ? '/?#' : '/';
+  const fits = effect === 'approve' ? approvedNames : deniedNames;
   return [
-    { what: 'usage', allowed: usages, values: (facts) => facts.usages, fits: (entry) => (value) => value === entry },
+    {
+      what: 'usage',
+      allowed: usages,
+      values: (facts) => facts.usages,
+      fits: (entry) => () => (value) => value === entry,
+    },
     ...subjectFields.map(
       (field): Listed => ({
         what: `subject ${field}`,
@@ -127,30 +168,48 @@ function lists({ effect, usages, subject = {}, names = {} }: PolicyRule): readon
         fits: patterned(':'),
       }),
     ),
-    {
-      what: 'DNS name',
-      allowed: names.dns,
-      values: ({ request }) => request.dnsNames,
-      fits: (entry) => {
-        // Nobody is approved the name of another who differs in case alone, and nobody escapes a rule that denies by it.
-        const fits = patterned('.', { ignoreCase: true, ofUsers: effect === 'deny' })(entry);
-        return (name, facts) => (effect === 'deny' || !name.split('.').includes('')) && fits(name, facts);
-      },
-    },
+    { what: 'DNS name', allowed: names.dns, values: ({ request }) => request.dnsNames, fits: fits.dns },
     { what: 'IP address', allowed: names.ip, values: ({ request }) => request.ipAddresses, fits: ranged },
-    {
-      what: 'mail address',
-      allowed: names.email,
-      values: ({ request }) => request.emailAddresses,
-      fits: patterned('@'),
-    },
-    { what: 'URI', allowed: names.uri, values: ({ request }) => request.uris, fits: patterned(uriSeparators) },
+    { what: 'mail address', allowed: names.email, values: ({ request }) => request.emailAddresses, fits: fits.email },
+    { what: 'URI', allowed: names.uri, values: ({ request }) => request.uris, fits: fits.uri },
   ];
 }
+
+type Names = Readonly<Record<'dns' | 'email' | 'uri', (entry: string) => Fits>>;
+
+/** Nobody is approved the name of another who differs in case alone, nor a host by what stands behind it. */
+const approvedNames: Names = {
+  dns: (entry) => {
+    const fits = patterned('.', { fold: lowerCase })(entry);
+    return (facts) => {
+      const test = fits(facts);
+      return (name) => !name.split('.').includes('') && test(name);
+    };
+  },
+  email: patterned('@'),
+  uri: patterned('/?#'),
+};
+
+/** No case, no query and no wildcard in a name leads past a rule that denies. */
+const deniedNames: Names = {
+  dns: patterned('.', { fold: lowerCase, foldUsers: true, wildcards: true }),
+  email: anyOf(patterned('@'), patterned('@', { fold: lowerDomain, foldUsers: true })),
+  uri: anyOf(patterned('/'), patterned('/', { fold: lowerHost, foldUsers: true })),
+};
 
 /** More and longer names than anybody needs are for a person to look at. */
 const maxValues = 1_000;
 const maxLength = 4_096;
+/** Of a list together. */
+const maxCharacters = 65_536;
+
+function excess(what: string, values: readonly string[]): string | undefined {
+  if (values.length > maxValues) return `there are more than ${maxValues} of ${what}`;
+  const long = values.find((value) => value.length > maxLength);
+  if (long !== undefined) return `${what} ${cut(long)} is too long`;
+  const together = values.reduce((sum, value) => sum + value.length, 0);
+  return together > maxCharacters ? `the ${values.length} of ${what} are too long` : undefined;
+}
 
 function* approving(rule: PolicyRule): Generator<Test> {
   yield requester(rule);
@@ -165,10 +224,10 @@ function* approving(rule: PolicyRule): Generator<Test> {
     const tests = allowed.map(fits);
     yield (facts) => {
       const given = values(facts);
-      if (given.length > maxValues) return `there are more than ${maxValues} of ${what}`;
-      const long = given.find((value) => value.length > maxLength);
-      if (long !== undefined) return `${what} ${cut(long)} is too long`;
-      const foreign = given.find((value) => !tests.some((test) => test(value, facts)));
+      const wrong = excess(what, given);
+      if (wrong !== undefined) return wrong;
+      const fitting = tests.map((test) => test(facts));
+      const foreign = given.find((value) => !fitting.some((fits) => fits(value)));
       return foreign === undefined ? undefined : `${what} ${cut(foreign)} is not allowed`;
     };
   }
@@ -191,8 +250,14 @@ function* denying(rule: PolicyRule): Generator<Test> {
   for (const { what, allowed, values, fits } of lists(rule)) {
     if (allowed === undefined) continue;
     const tests = allowed.map(fits);
-    yield (facts) =>
-      values(facts).some((value) => tests.some((test) => test(value, facts))) ? undefined : `no ${what} is named`;
+    yield (facts) => {
+      const given = values(facts);
+      // Nobody gets past it by asking for more than is looked at.
+      const mismatch = excess(what, given);
+      if (mismatch !== undefined) return { mismatch };
+      const fitting = tests.map((test) => test(facts));
+      return given.some((value) => fitting.some((fits) => fits(value))) ? undefined : `no ${what} is named`;
+    };
   }
   if (maxExpirationSeconds !== undefined) {
     yield (facts) => (isTooLong(rule, facts) ? undefined : 'the lifetime is short enough');
@@ -203,12 +268,12 @@ function requester({ requesters = {} }: PolicyRule): Test {
   const usernames = requesters.usernames?.map(patterned(':'));
   const groups = requesters.groups?.map(patterned(':'));
   return (facts) => {
-    if (usernames !== undefined && !usernames.some((test) => test(facts.username, facts)))
+    if (usernames !== undefined && !usernames.some((test) => test(facts)(facts.username)))
       return 'the requester is somebody else';
-    if (groups !== undefined && !facts.groups.some((group) => groups.some((test) => test(group, facts)))) {
-      return 'the requester is in none of the groups';
-    }
-    return undefined;
+    const fitting = groups?.map((test) => test(facts));
+    return fitting === undefined || facts.groups.some((group) => fitting.some((fits) => fits(group)))
+      ? undefined
+      : 'the requester is in none of the groups';
   };
 }
 

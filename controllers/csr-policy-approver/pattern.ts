@@ -1,7 +1,7 @@
 /**
  * Patterns of names. `*` stands for any run of characters within a part, `**` for any run at all; what separates parts
  * depends on the kind of name. `{username}`, `{namespace}` and `{serviceaccount}` stand for what the requester is
- * called, to the letter. Matching takes time linear in the text.
+ * called, to the letter.
  */
 export type Pattern = readonly Element[];
 
@@ -40,29 +40,64 @@ export function parsePattern(text: string): Pattern {
   return elements;
 }
 
-/** Does the whole text match? Each character of `separators` ends a part; without any `*` is as good as `**`. */
-export function matches(
-  pattern: Pattern,
-  text: string,
-  given: { readonly separators?: string; readonly substitutes?: Substitutes } = {},
-): boolean {
-  const { separators = '', substitutes = {} } = given;
+export interface Matching {
+  /** Each of these characters ends a part; without any, `*` is as good as `**`. */
+  readonly separators?: string;
+  readonly substitutes?: Substitutes;
+  /** Does a text that begins with a part `*` match as soon as one does that begins with some other part? */
+  readonly wildcards?: boolean;
+}
+
+/**
+ * Tells of whole texts whether they match. All places in the pattern at which a text can be are the bits of one number: a
+ * character takes some operations on as many bits as the pattern has elements, whatever was before it.
+ */
+export function matcher(pattern: Pattern, given: Matching = {}): (text: string) => boolean {
+  const { separators = '', substitutes = {}, wildcards = false } = given;
   const elements = substituted(pattern, substitutes);
-  if (elements === undefined) return false;
-  let states = withEmptyRuns([0], elements);
-  for (let at = 0; at < text.length && states.length > 0; at++) {
-    const char = text.charAt(at);
-    const next: number[] = [];
-    for (const state of states) {
-      const element = elements[state];
-      if (element === undefined) continue;
-      if ('char' in element) {
-        if (element.char === char) next.push(state + 1);
-      } else if (element.run === 'any' || !separators.includes(char)) next.push(state);
+  if (elements === undefined) return () => false;
+  const { chars, runs, runsBeyondParts } = placesIn(elements);
+  const end = 1n << BigInt(elements.length);
+  // A run may be empty.
+  const opened = (places: bigint): bigint => places | ((places & runs) << 1n);
+  const behind = (places: bigint, char: string): bigint => {
+    const staying = places & (separators.includes(char) ? runsBeyondParts : runs);
+    return opened((places & (chars.get(char) ?? 0n)) << 1n) | opened(staying);
+  };
+  const behindAnyPart = (places: bigint): bigint => {
+    const inParts = [...chars].reduce((all, [char, at]) => (separators.includes(char) ? all : all | at), 0n);
+    for (let reached = places; ; places = reached) {
+      reached = places | opened((places & inParts) << 1n);
+      if (reached === places) return places;
     }
-    states = withEmptyRuns(next, elements);
+  };
+  return (text) => {
+    const isWild = wildcards && text.startsWith('*') && (text.length === 1 || separators.includes(text.charAt(1)));
+    let places = isWild ? behindAnyPart(opened(1n)) : opened(1n);
+    for (let at = isWild ? 1 : 0; at < text.length && places !== 0n; at++) places = behind(places, text.charAt(at));
+    return (places & end) !== 0n;
+  };
+}
+
+interface Places {
+  /** Where each character stands. */
+  readonly chars: ReadonlyMap<string, bigint>;
+  readonly runs: bigint;
+  readonly runsBeyondParts: bigint;
+}
+
+function placesIn(elements: readonly Simple[]): Places {
+  const chars = new Map<string, bigint>();
+  let [runs, runsBeyondParts] = [0n, 0n];
+  for (const [at, element] of elements.entries()) {
+    const place = 1n << BigInt(at);
+    if ('char' in element) chars.set(element.char, (chars.get(element.char) ?? 0n) | place);
+    else {
+      runs |= place;
+      if (element.run === 'any') runsBeyondParts |= place;
+    }
   }
-  return states.includes(elements.length);
+  return { chars, runs, runsBeyondParts };
 }
 
 type Simple = Exclude<Element, { readonly placeholder: Placeholder }>;
@@ -79,17 +114,4 @@ function substituted(pattern: Pattern, substitutes: Substitutes): readonly Simpl
     for (let at = 0; at < value.length; at++) elements.push({ char: value.charAt(at) });
   }
   return elements;
-}
-
-/** The states and those reached by taking runs for empty, each once. */
-function withEmptyRuns(states: readonly number[], elements: readonly Simple[]): number[] {
-  const all: number[] = [];
-  for (const from of states) {
-    for (let state = from; !all.includes(state); state++) {
-      all.push(state);
-      const element = elements[state];
-      if (element === undefined || 'char' in element) break;
-    }
-  }
-  return all;
 }

@@ -36,3 +36,9 @@ export function wellKnownSigner(signerName: string, domains: Domains = defaultDo
   const path = signerName.slice(slash + 1);
   return kinds.find((kind) => paths[kind].includes(path));
 }
+
+/** All names under which a signer is asked: a well-known one has several, others just this. */
+export function signerSpellings(signerName: string, domains: Domains = defaultDomains): readonly string[] {
+  const known = wellKnownSigner(signerName, domains);
+  return known === undefined ? [signerName] : wellKnownSigners(domains)[known];
+}

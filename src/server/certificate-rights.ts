@@ -2,7 +2,7 @@ import type { RotatedCa } from '../../controllers/ca-rotation/ca-rotation.js';
 import { namespacedName } from '../../controllers/trust-distributor/trust-bundle.js';
 import type { LedgerRecord } from '../api/certificate-ledger.js';
 import type { Domains } from '../api/domains.js';
-import { wellKnownSigner, wellKnownSigners } from '../api/well-known-signers.js';
+import { signerSpellings, wellKnownSigner } from '../api/well-known-signers.js';
 import type { ControllerObjects, SignerOptions } from '../auth/bootstrap/controller-roles.js';
 import type { ControllersToRun } from './run-controllers.js';
 import type { CertificateOptions } from './signing-options.js';
@@ -20,7 +20,7 @@ export function certificateRights(
   const sources = (trust?.bundles ?? []).flatMap(({ sources: all }) => all);
   return {
     signers: [...new Set([...own, ...names])],
-    approves: [...new Set(approves.flatMap((name) => spellings(name, domains)))],
+    approves: [...new Set(approves.flatMap((name) => signerSpellings(name, domains)))],
     distributes: trust === undefined ? 'no' : trust.secretTargets ? 'secrets-too' : 'config-maps',
     objects: merged([
       ...caSecrets.flatMap(({ secret, keeps }) => [
@@ -34,11 +34,6 @@ export function certificateRights(
     ]),
   };
 }
-
-const spellings = (name: string, domains: Domains): readonly string[] => {
-  const known = wellKnownSigner(name, domains);
-  return known === undefined ? [name] : wellKnownSigners(domains)[known];
-};
 
 function objects(
   controller: ControllerObjects['controller'],

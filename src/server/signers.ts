@@ -3,7 +3,7 @@ import type { RotatedCa } from '../../controllers/ca-rotation/ca-rotation.js';
 import { followCaSecret, type SecretCa } from '../../controllers/csr-signer/secret-ca.js';
 import { namespacedName, signersIn } from '../../controllers/trust-distributor/trust-bundle.js';
 import type { Domains } from '../api/domains.js';
-import { type WellKnownSigner, wellKnownSigner, wellKnownSigners } from '../api/well-known-signers.js';
+import { signerSpellings, type WellKnownSigner, wellKnownSigner, wellKnownSigners } from '../api/well-known-signers.js';
 import type { Client } from '../client/client.js';
 import { rotationPolicy, rotationProblem } from '../pki/ca-rotation.js';
 import { type CertificateAuthority, loadCertificateAuthority } from '../pki/certificate-authority.js';
@@ -59,7 +59,7 @@ const year = 365 * 86_400;
 export async function openSigners(given: SignersToOpen): Promise<OpenedSigners> {
   const { configured = [], domains, maxSeconds } = given;
   const opened = await Promise.all(configured.map((signer) => openConfigured(signer, given)));
-  const taken = new Set(configured.flatMap(({ name }) => spellings(name, domains)));
+  const taken = new Set(configured.flatMap(({ name }) => signerSpellings(name, domains)));
   const authority = await sharedAuthority(given);
   const shared = Object.values(wellKnownSigners(domains))
     .flat()
@@ -82,11 +82,6 @@ export async function openSigners(given: SignersToOpen): Promise<OpenedSigners> 
 /** Whose certificates the API server takes as proof of who is calling. */
 const isClientSigner = (signer: WellKnownSigner | undefined): boolean =>
   signer === 'client' || signer === 'node-client';
-
-const spellings = (name: string, domains: Domains): readonly string[] => {
-  const known = wellKnownSigner(name, domains);
-  return known === undefined ? [name] : wellKnownSigners(domains)[known];
-};
 
 const optional = ({ maxSeconds }: { readonly maxSeconds: number | undefined }) =>
   maxSeconds === undefined ? {} : { maxSeconds };
@@ -117,7 +112,7 @@ interface Authority {
 async function openConfigured(signer: ConfiguredSigner, given: SignersToOpen): Promise<OpenedSigner> {
   const { name } = signer;
   const { domains } = given;
-  const names = spellings(name, domains);
+  const names = signerSpellings(name, domains);
   const maxSeconds = signer.maxSeconds ?? given.maxSeconds;
   if ('command' in signer) return openCommand(signer, names, given);
   const { current, anchors, issuers } = await openAuthority(signer, given);
@@ -270,7 +265,7 @@ function rotatedCas({
     });
     const problem = rotationProblem(policy, caSeconds);
     if (problem !== undefined) throw new Error(`signing: the CA in ${secret} cannot be rotated like that: ${problem}`);
-    const names = sharing.flatMap((signer) => spellings(signer.name, domains));
+    const names = sharing.flatMap((signer) => signerSpellings(signer.name, domains));
     return [
       {
         secret: name,
