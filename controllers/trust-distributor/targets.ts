@@ -22,6 +22,8 @@ export interface Target {
   write(found: ApiObject | undefined): ApiObject;
   /** Does it hold the bundle as it is to? */
   isRight(found: ApiObject): boolean;
+  /** Can no update make it so? */
+  isFixed(found: ApiObject): boolean;
 }
 
 /** What marks an object as one of ours. */
@@ -88,6 +90,7 @@ function target(
         ...contents,
       };
     },
+    isFixed: (found) => found['immutable'] === true || (found['type'] ?? '') !== (contents['type'] ?? ''),
     isRight: (found) =>
       isMarked(found, labels) &&
       !Object.hasOwn(found, 'binaryData') &&

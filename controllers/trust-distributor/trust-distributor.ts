@@ -230,8 +230,8 @@ async function keep(target: Target, { owner, bundle }: Kept, { client, log }: Re
     return;
   }
   if (target.isRight(found)) return;
-  if (found['immutable'] === true) {
-    // Whoever made it immutable has no say in which anchors it holds.
+  if (target.isFixed(found)) {
+    // Whoever made it so has no say in which anchors it holds.
     const { uid, finalizers = [], deletionTimestamp } = found.metadata;
     if (deletionTimestamp === undefined)
       await resource.delete(target.key, uid === undefined ? {} : { preconditions: { uid } });
@@ -239,7 +239,7 @@ async function keep(target: Target, { owner, bundle }: Kept, { client, log }: Re
     else
       log.warn(
         { object: keyText(target.key), kind: target.type.kind, bundle, finalizers },
-        'an immutable bundle is replaced when its finalizers are gone',
+        'a bundle that cannot be changed is replaced when its finalizers are gone',
       );
   } else await resource.update(target.write(found), options);
 }

@@ -15,7 +15,7 @@ export interface CaState {
   readonly signing: KeyPair;
   readonly next?: NextCa | undefined;
   readonly retiring: readonly RetiringCa[];
-  /** Longest lifetime that may have been granted, in seconds. Never shrinks. */
+  /** Longest lifetime that may have been granted, in seconds. Never shrinks while a key signs. */
   readonly longestSeconds: number;
 }
 

@@ -103,6 +103,7 @@ function canonical(value: unknown): string | undefined {
   if (value === undefined || value === null || value === '' || value === 0) return undefined;
   if (Array.isArray(value))
     return value.length === 0 ? undefined : `[${value.map((item) => canonical(item) ?? '""').join()}]`;
+  if (typeof value === 'bigint') return String(value);
   if (typeof value !== 'object') return JSON.stringify(value);
   const members = Object.entries(value)
     .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -133,9 +134,20 @@ export function ledgerEntryProblems(name: string, spec: LedgerEntrySpec): readon
     ...(records.length > 0 && records.length <= ledgerLimits.records
       ? []
       : [`there must be 1 to ${ledgerLimits.records} records`]),
+    ...records.flatMap(recordProblems).slice(0, 1),
     ...(hash === ledgerHash(spec) ? [] : ['hash is not that of the contents']),
   ];
 }
+
+/** What readers of a record rely on. */
+const recordProblems = (record: Partial<LedgerRecord>, at: number): readonly string[] => [
+  ...(['signerName', 'caKeyId', 'serial', 'sha256'] as const)
+    .filter((member) => !record[member])
+    .map((member) => `records[${at}] has no ${member}`),
+  ...(['notBefore', 'notAfter'] as const)
+    .filter((member) => Number.isNaN(Date.parse(record[member] ?? '')))
+    .map((member) => `records[${at}].${member} is no time`),
+];
 
 /** What was found in a whole ledger. */
 export interface LedgerVerdict {

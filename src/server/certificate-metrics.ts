@@ -133,9 +133,11 @@ class Ends {
   readonly #bySigner = new Map<string, Map<number, Set<string>>>();
 
   add({ signerName, notAfter, sha256 }: LedgerRecord): void {
+    const end = Math.floor(Date.parse(notAfter) / hour);
+    // Of records that older servers took, whatever was in them, one must not hide the others.
+    if (!sha256 || Number.isNaN(end)) return;
     const hours = this.#bySigner.get(signerName) ?? new Map<number, Set<string>>();
     this.#bySigner.set(signerName, hours);
-    const end = Math.floor(Date.parse(notAfter) / hour);
     const ending = hours.get(end) ?? new Set();
     hours.set(end, ending.add(sha256.slice(0, 16)));
   }

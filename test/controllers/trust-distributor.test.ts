@@ -189,6 +189,18 @@ describe('trust-distributor', () => {
     await stop();
   });
 
+  test('makes anew a Secret that somebody gave another type, which no update changes', async () => {
+    const { client, read, stop } = await start([corp]);
+    await until(async () => (await read(Secrets, 'b', 'trust')) !== undefined);
+    const secrets = client.resource(Secrets);
+    const found = await secrets.get({ namespace: 'b', name: 'trust' });
+    if (found === undefined) throw new Error('not distributed');
+    const { metadata } = await secrets.update({ ...found, type: 'example.com/mine' });
+    await until(async () => (await read(Secrets, 'b', 'trust'))?.['type'] === 'Opaque');
+    expect((await read(Secrets, 'b', 'trust'))?.metadata.uid).not.toBe(metadata.uid);
+    await stop();
+  });
+
   test('makes anew what somebody made immutable, once it is no longer right', async () => {
     const { read, configMaps, clock, stop } = await start([corp]);
     await until(async () => (await read(ConfigMaps, 'b')) !== undefined);

@@ -93,6 +93,9 @@ describe('an entry', () => {
     ['hash is not that of the contents', { records: [record('x')] }],
     ['the name must be', { sequence: 3 }],
     ['there must be 1 to 256 records', { records: [] }],
+    ['records[1] has no sha256', { records: [record('x'), { ...record('y'), sha256: '' }] }],
+    ['records[0].notAfter is no time', { records: [{ ...record('x'), notAfter: 'soon' }] }],
+    ['sequence must be a positive number', { sequence: 9_007_199_254_740_993n as unknown as number }],
   ])('%s', (problem, more) => {
     expect(ledgerEntryProblems(second.name, { ...second.spec, ...more }).join()).toContain(problem);
   });

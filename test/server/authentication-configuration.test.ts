@@ -71,6 +71,10 @@ describe('what is wrong is told by its field', () => {
       jwt({}, { url: 'http://a.example.org' }),
       'jwt[0].issuer.url: Invalid value: "http://a.example.org": URL scheme must be https',
     ],
+    ...['https://a.example/%zz', 'a', '//a.example'].map((url): [object, string] => [
+      jwt({}, { url }),
+      `jwt[0].issuer.url: Invalid value: "${url}": ${url.includes('%') ? `parse "${url}": invalid URL escape "%zz"` : 'URL scheme must be https'}`,
+    ]),
     [
       jwt({}, { url: 'https://u:p@a.example.org' }),
       'jwt[0].issuer.url: Invalid value: "https://u:p@a.example.org": URL must not contain a username or password',
@@ -83,7 +87,7 @@ describe('what is wrong is told by its field', () => {
       jwt({}, { url: 'https://a.example.org#x' }),
       'jwt[0].issuer.url: Invalid value: "https://a.example.org#x": URL must not contain a fragment',
     ],
-    [jwt({}, { url: '::' }), 'jwt[0].issuer.url: Invalid value: "::": parse "::": invalid URL'],
+    [jwt({}, { url: '::' }), 'jwt[0].issuer.url: Invalid value: "::": parse "::": missing protocol scheme'],
     [
       jwt({}, { url: 'https://own.example.org' }),
       'jwt[0].issuer.url: Invalid value: "https://own.example.org": URL must not overlap with disallowed issuers: [https://own.example.org]',
@@ -219,7 +223,7 @@ describe('what is wrong is told by its field', () => {
     ],
     [
       { anonymous: { enabled: false, conditions: [{ path: '/x' }] } },
-      'anonymous.conditions: Invalid value: [{"path":"/x"}]: enabled should be set to true when conditions are defined',
+      'anonymous.conditions: Invalid value: [{"Path":"/x"}]: enabled should be set to true when conditions are defined',
     ],
     [{ jwt: Array.from({ length: 65 }, () => jwt().jwt[0]) }, 'jwt: Too many: 65: must have at most 64 items'],
     [{ jwts: [] }, 'strict decoding error: unknown field "jwts"'],

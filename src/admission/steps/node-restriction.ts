@@ -231,13 +231,14 @@ function forbiddenLabels(next: Node | undefined, last: Node | undefined, domains
   const under = (name: string): string =>
     name.replace(new RegExp(`${defaultDomains.signer.replaceAll('.', '\\.')}(?=/|$)`), () => domains.signer);
   const within = (domain: string, of: string): boolean => domain === of || domain.endsWith(`.${of}`);
+  const own = new Set(ownLabels.map(under));
+  const ownDomains = ownLabelDomains.map(under);
+  const restricted = under(restrictedDomain);
   const isForbidden = (label: string): boolean => {
     const domain = label.includes('/') ? label.slice(0, label.indexOf('/')) : '';
-    if (within(domain, under(restrictedDomain))) return true;
+    if (within(domain, restricted)) return true;
     const isOurs = within(domain, domains.signer) || within(domain, domains.api);
-    return (
-      isOurs && !ownLabels.map(under).includes(label) && !ownLabelDomains.some((own) => within(domain, under(own)))
-    );
+    return isOurs && !own.has(label) && !ownDomains.some((one) => within(domain, one));
   };
   const read = (labels: Readonly<Record<string, string>>, key: string): string | undefined =>
     Object.hasOwn(labels, key) ? labels[key] : undefined;

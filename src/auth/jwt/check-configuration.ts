@@ -1,5 +1,5 @@
 import type { Domains } from '../../api/domains.js';
-import { quote } from '../../api/go-text.js';
+import { parseGoUrl } from '../../api/go-url.js';
 import {
   child,
   duplicate,
@@ -51,7 +51,8 @@ export function checkAuthenticationConfiguration(
       ? [
           invalid(
             'anonymous.conditions',
-            anonymous.conditions,
+            // Printed as Go prints its own struct.
+            anonymous.conditions.map(({ path }) => ({ Path: path })),
             'enabled should be set to true when conditions are defined',
           ),
         ]
@@ -85,13 +86,13 @@ function checkUrl(text: string, path: string, disallowed: readonly string[]): re
   const overlap = disallowed.includes(text)
     ? [invalid(path, text, `URL must not overlap with disallowed issuers: [${[...disallowed].sort().join(' ')}]`)]
     : [];
-  if (!URL.canParse(text)) return [...overlap, invalid(path, text, `parse ${quote(text)}: invalid URL`)];
-  const url = new URL(text);
+  const url = parseGoUrl(text);
+  if ('wrong' in url) return [...overlap, invalid(path, text, url.wrong)];
   const wrong: readonly (readonly [boolean, string])[] = [
-    [url.protocol !== 'https:', 'URL scheme must be https'],
-    [url.username !== '' || url.password !== '', 'URL must not contain a username or password'],
-    [url.search !== '', 'URL must not contain a query'],
-    [url.hash !== '', 'URL must not contain a fragment'],
+    [url.scheme !== 'https', 'URL scheme must be https'],
+    [url.user !== undefined, 'URL must not contain a username or password'],
+    [url.rawQuery !== '', 'URL must not contain a query'],
+    [url.fragment !== '', 'URL must not contain a fragment'],
   ];
   return [...overlap, ...wrong.flatMap(([is, why]) => (is ? [invalid(path, text, why)] : []))];
 }
