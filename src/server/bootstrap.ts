@@ -9,7 +9,7 @@ import { groupVersion, keyOf, keyText, type ResourceType } from '../api/object.j
 import type { SignerOptions } from '../auth/bootstrap/controller-roles.js';
 import { bootstrapNamespaces, bootstrapPolicy } from '../auth/bootstrap/policy.js';
 import { reconcileBootstrap } from '../auth/bootstrap/reconcile.js';
-import type { Client } from '../client/client.js';
+import type { Client, ResourceClient } from '../client/client.js';
 
 /**
  * The objects every server starts with: namespaces, and roles with their bindings. Run at every start; creates what
@@ -22,7 +22,7 @@ export async function bootstrap(client: Client, domains: Domains, signers: Signe
     [...new Set([...bootstrapNamespaces, ...(signers.objects ?? []).map(({ namespace }) => namespace)])]
       .filter((name) => !present.has(name))
       .map((name) =>
-        tolerateRace(
+        unlessThere(
           namespaces.create({ apiVersion: groupVersion(Namespaces), kind: Namespaces.kind, metadata: { name } }),
         ),
       ),
@@ -36,7 +36,9 @@ export async function bootstrap(client: Client, domains: Domains, signers: Signe
   ]);
 }
 
-async function complete<T extends ClusterRole | Role | ClusterRoleBinding | RoleBinding>(
+type PolicyObject = ClusterRole | Role | ClusterRoleBinding | RoleBinding;
+
+async function complete<T extends PolicyObject>(
   client: Client,
   type: ResourceType<T>,
   wanted: readonly T[],
@@ -46,34 +48,51 @@ async function complete<T extends ClusterRole | Role | ClusterRoleBinding | Role
   const present = new Map((await resource.list()).items.map((object) => [keyText(keyOf(object)), object]));
   await Promise.all(
     wanted.map(async (object) => {
-      const existing = present.get(keyText(keyOf(object)));
-      const reconciliation = reconcileBootstrap(existing, object, domains);
-      switch (reconciliation.action) {
-        case 'none':
+      let existing = present.get(keyText(keyOf(object)));
+      for (let tries = 1; ; tries++) {
+        try {
+          await bringAbout(resource, existing, object, domains);
           return;
-        case 'create':
-          return tolerateRace(resource.create(reconciliation.object));
-        case 'update':
-          return tolerateRace(resource.update(reconciliation.object));
-        case 'recreate': {
-          // What another server has made by then stays.
-          const { uid } = existing?.metadata ?? {};
-          await tolerateRace(resource.delete(keyOf(object), uid ? { preconditions: { uid } } : {}), 'NotFound');
-          return tolerateRace(resource.create(reconciliation.object));
+        } catch (error) {
+          // Somebody else wrote it meanwhile, who may not have had the same in mind.
+          if (tries === mostTries || !signsOfRace.some((reason) => isReason(error, reason))) throw error;
+          existing = await resource.get(keyOf(object));
         }
       }
     }),
   );
 }
 
-/** Another server at the same work is no failure. */
-async function tolerateRace(
-  write: Promise<unknown>,
-  sign: 'AlreadyExists' | 'NotFound' = 'AlreadyExists',
+const signsOfRace = ['AlreadyExists', 'Conflict', 'NotFound'] as const;
+const mostTries = 10;
+
+async function bringAbout<T extends PolicyObject>(
+  resource: ResourceClient<T>,
+  existing: T | undefined,
+  object: T,
+  domains: Domains,
 ): Promise<void> {
-  try {
-    await write;
-  } catch (error) {
-    if (!isReason(error, sign) && !isReason(error, 'Conflict')) throw error;
+  const reconciliation = reconcileBootstrap(existing, object, domains);
+  switch (reconciliation.action) {
+    case 'none':
+      return;
+    case 'create':
+      await resource.create(reconciliation.object);
+      return;
+    case 'update':
+      await resource.update(reconciliation.object);
+      return;
+    case 'recreate': {
+      // What another server has made by then stays.
+      const { uid } = existing?.metadata ?? {};
+      await resource.delete(keyOf(object), uid ? { preconditions: { uid } } : {});
+      await resource.create(reconciliation.object);
+    }
   }
 }
+
+/** Another server at the same work is no failure. */
+const unlessThere = (creation: Promise<unknown>): Promise<unknown> =>
+  creation.catch((error: unknown) => {
+    if (!isReason(error, 'AlreadyExists')) throw error;
+  });

@@ -1,22 +1,27 @@
 import { expect, test } from 'vitest';
 import { defaultDomains } from '../../src/api/domains.js';
+import { type ClusterRole, ClusterRoles } from '../../src/api/kinds/role.js';
 import { type RoleBinding, RoleBindings } from '../../src/api/kinds/role-binding.js';
-import type { ApiObject, ObjectKey, ResourceType } from '../../src/api/object.js';
+import type { ApiObject, ResourceType } from '../../src/api/object.js';
 import type { Client, ResourceClient } from '../../src/client/client.js';
 import { bootstrap } from '../../src/server/bootstrap.js';
 import { testServer } from '../../src/testing/test-server.js';
 
-/** The same client; whatever is deleted, another server has just deleted, and made anew if it was there first. */
-const afterAnother = (client: Client, before: (type: ResourceType, key: ObjectKey) => Promise<void>): Client => ({
+/** The same client; somebody else has just done something each time it deletes or updates. */
+const afterAnother = (
+  client: Client,
+  verb: 'delete' | 'update',
+  before: (type: ResourceType, object: unknown) => Promise<void>,
+): Client => ({
   ...client,
   resource: <T extends ApiObject>(type: ResourceType<T>): ResourceClient<T> => {
     const resource = client.resource(type);
     return new Proxy(resource, {
       get(target, member) {
-        if (member !== 'delete') return Reflect.get(target, member);
-        return async (...given: Parameters<ResourceClient<T>['delete']>) => {
+        if (member !== verb) return Reflect.get(target, member);
+        return async (...given: unknown[]) => {
           await before(type, given[0]);
-          return resource.delete(...given);
+          return Reflect.apply(resource[verb], resource, given);
         };
       },
     });
@@ -38,7 +43,7 @@ test.each([
     await bindings.delete(key);
     await bindings.create({ ...right, roleRef: { ...right.roleRef, name: 'elsewhere' } });
     let others: RoleBinding | undefined;
-    const another = afterAnother(client, async () => {
+    const another = afterAnother(client, 'delete', async () => {
       await bindings.delete(key);
       if (made) others = await bindings.create(right);
     });
@@ -46,6 +51,28 @@ test.each([
     const now = await bindings.get(key);
     expect(now?.roleRef).toEqual(right.roleRef);
     if (made) expect(now?.metadata.uid).toBe(others?.metadata.uid);
+  } finally {
+    await stop();
+  }
+});
+
+test('a role that somebody writes meanwhile is completed all the same', async () => {
+  const { client, stop } = await testServer({ controllers: [] });
+  try {
+    const roles = client.resource<ClusterRole>(ClusterRoles);
+    const key = { name: 'system:basic-user' };
+    const found = await roles.get(key);
+    if (found === undefined) throw new Error('there is no such role');
+    await roles.update({ ...found, rules: [] });
+    let writes = 0;
+    const another = afterAnother(client, 'update', async (type) => {
+      if (type.plural !== ClusterRoles.plural || ++writes > 2) return;
+      await roles.patch(key, { type: 'merge', body: { metadata: { labels: { note: String(writes) } } } });
+    });
+    await bootstrap(another, defaultDomains, {});
+    const now = await roles.get(key);
+    const resources = (role: ClusterRole | undefined) => (role?.rules ?? []).flatMap((rule) => rule.resources).sort();
+    expect([resources(now), now?.metadata.labels?.['note'], writes]).toEqual([resources(found), '2', 3]);
   } finally {
     await stop();
   }
