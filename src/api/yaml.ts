@@ -22,6 +22,8 @@ export interface ReadYaml extends ReadText {
    * `yaml: unmarshal errors:\n  line 7: key "a" already set in map`. Empty if there are none.
    */
   readonly duplicates: readonly string[];
+  /** The line of what stands behind the end of the document, if anything does. Blanks, comments and `...` are nothing. */
+  readonly behind: number | undefined;
 }
 
 const strictHead = 'yaml: unmarshal errors:\n  ';
@@ -53,10 +55,11 @@ export async function readYaml(source: string | Uint8Array, pause: Pause = nextR
   return readText(textOf(source), pause, maxReread);
 }
 
-/** The value of the first document, in which no member may be repeated. Throws YamlError. */
+/** The value of the only document, in which no member may be repeated. Throws YamlError. */
 export async function readStrictYaml(source: string | Uint8Array): Promise<Json> {
-  const { value, duplicates } = await readYaml(source);
+  const { value, duplicates, behind } = await readYaml(source);
   if (duplicates.length > 0) throw new YamlError(strictWarnings(duplicates).join(', '));
+  if (behind !== undefined) throw new YamlError(`must be one document: line ${behind} has more behind its end`);
   return value;
 }
 
@@ -80,7 +83,7 @@ async function readText(text: string, pause: Pause, rereading: number): Promise<
     await pause();
     const before = readBefore(text, wrong);
     const complete = before && (await readYaml(before, pause).catch(() => undefined));
-    if (complete) return complete;
+    if (before && complete) return { ...complete, behind: complete.behind ?? lineBehind(text, before.length) };
     const indented = rereading >= text.length ? withIndent(text, wrong) : undefined;
     if (indented !== undefined) return readText(indented, pause, rereading - text.length);
     throw new YamlError(complaint(wrong, more, text, lineAt));
@@ -97,7 +100,7 @@ async function readText(text: string, pause: Pause, rereading: number): Promise<
   const reader = new TreeReader({ lineAt, hasColonAt, isMap: yaml.isMap, isAlias: yaml.isAlias, isPair: yaml.isPair });
   const exact = reader.read(document?.contents);
   if (isLong) await pause();
-  return finished(exact, reader.repeated);
+  return finished(exact, reader.repeated, lineBehind(text, document?.range?.[2] ?? text.length));
 }
 
 /** The tree of the first document; undefined if there is none. Meanings are given to scalars later. */
@@ -173,11 +176,24 @@ function checkEscapes(quoted: string, line: () => number): void {
 
 const breaksIn = (text: string): number => text.split('\n').length - 1;
 
-const finished = (exact: ExactJson, repeated: readonly string[]): ReadYaml => ({
+/** No content: nothing is lost by not reading it. */
+const saysNothing = /^(?:(?:---|\.\.\.)(?=\s|$))?\s*(?:#.*)?$/;
+
+/** The first line with content from an offset on. */
+function lineBehind(text: string, end: number): number | undefined {
+  const line = text
+    .slice(end)
+    .split('\n')
+    .findIndex((one) => !saysNothing.test(one));
+  return line < 0 ? undefined : breaksIn(text.slice(0, end)) + line + 1;
+}
+
+const finished = (exact: ExactJson, repeated: readonly string[], behind: number | undefined): ReadYaml => ({
   format: 'yaml',
   value: plainJson(exact),
   exact,
   duplicates: repeated.length === 0 ? [] : [strictHead + repeated.join('\n  ')],
+  behind,
 });
 
 /** The only version there is for go-yaml. */
@@ -228,7 +244,7 @@ async function readAsJson(text: string, pause: Pause): Promise<ReadYaml | undefi
     if (isLong) await pause();
     const whole = converted(exact);
     if (isLong) await pause();
-    return finished(whole, []);
+    return finished(whole, [], undefined);
   } catch {
     return undefined;
   }

@@ -34,10 +34,6 @@ export async function readConfiguration(file: string | undefined, flags: Flags):
   throw new ConfigurationError(`${file}: ${where}${issue?.message ?? 'not valid'}`);
 }
 
-/** The reader reads the first document, as in Kubernetes; what others say must not be passed over in silence. */
-const hasMore = (text: string): boolean =>
-  text.split(/^---(?=\s|$)/m).filter((document) => /^[ \t]*[^\s#%]/m.test(document)).length > 1;
-
 async function readConfigurationFile(file: string): Promise<object> {
   let bytes: Buffer;
   try {
@@ -48,7 +44,6 @@ async function readConfigurationFile(file: string): Promise<object> {
   const { readStrictYaml } = await import('../api/yaml.js');
   try {
     const value = await readStrictYaml(bytes);
-    if (hasMore(bytes.toString('utf8'))) throw new Error('must be one document: there is another behind "---"');
     if (value === null) return {};
     if (typeof value !== 'object' || Array.isArray(value)) throw new Error('must be a mapping of options');
     return value;

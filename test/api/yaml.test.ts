@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { NumberText } from '../../src/api/json-exact.js';
 import { parseJson } from '../../src/api/json-text.js';
 import type { Json } from '../../src/api/object.js';
-import { maxYamlBytes, maxYamlDepth, readYaml, strictWarnings, YamlError } from '../../src/api/yaml.js';
+import { maxYamlBytes, maxYamlDepth, readStrictYaml, readYaml, strictWarnings, YamlError } from '../../src/api/yaml.js';
 import { writeYaml, writeYamlInSteps } from '../../src/api/yaml-writer.js';
 import { countSteps } from '../count-steps.js';
 
@@ -129,6 +129,39 @@ test('only the first document is read', async () => {
   expect((await readYaml('a: 1\rb: 2\r')).value).toEqual({ a: 1, b: 2 });
   expect((await readYaml('')).value).toBeNull();
   expect((await readYaml('\ufeffa: 1')).value).toEqual({ a: 1 });
+});
+
+describe('a strict reader takes nothing behind the first document', () => {
+  test.each([
+    [' a: 1\nb: 2\nc: 3', 2],
+    ['{a: 1}\nb: 2', 2],
+    ['{"a": 1}\n# c\n{"b": 2}', 3],
+    ['{"a": 1}{"b": 2}', 1],
+    ['{"a": 1}}', 1],
+    ['a: 1\n...\nb: 2', 3],
+    ['a: 1\n...\n...\n%YAML 1.1\n---\nb: 2', 4],
+    ['# c\n---\na: 1\n--- # c\n\nb: 2', 6],
+    ['---\n---\nb: 2', 3],
+    ['---\n--- b', 2],
+    ['a: 1\n---\n---\nb: [', 4],
+  ])('%j', async (text, line) => {
+    expect(await readYaml(text)).toMatchObject({ behind: line });
+    await expect(readStrictYaml(text)).rejects.toThrow(`must be one document: line ${line} has more behind its end`);
+  });
+
+  test.each([
+    '# c\n---\na: 1\n# c\n\n',
+    'a: 1\n... # c\n# c\n',
+    'a: 1\n...\n...\n',
+    '%YAML 1.1\n---\na: 1\n',
+    'a: 1\n---\n',
+    '  a: 1\n # c\n# c\n',
+    '{"a": 1}\n',
+    '{a: 1} # c\n# c\n...\n',
+    '{a:\n1}\n# c\n',
+  ])('%j is one document', async (text) => {
+    expect(await readStrictYaml(text)).toEqual({ a: 1 });
+  });
 });
 
 test('anchors, aliases and merges', async () => {

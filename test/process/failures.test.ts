@@ -70,7 +70,12 @@ describe('a bad configuration ends with 1', () => {
     [
       'options in a second document',
       () => ['--config', file('two.yaml', '# one\n---\nport: 0\n--- # two\nanonymous: false\n')],
-      /^kedge: .*two\.yaml: must be one document: there is another behind "---"$/m,
+      /^kedge: .*two\.yaml: must be one document: line 5 has more behind its end$/m,
+    ],
+    [
+      'options to the left of the first line',
+      () => ['--config', file('left.yaml', ' metrics: true\nanonymous: false\nnope: 1\n')],
+      /^kedge: .*left\.yaml: must be one document: line 2 has more behind its end$/m,
     ],
     [
       'a value of the wrong type',

@@ -463,6 +463,10 @@ describe('audit', () => {
     await expect(runningServer({ operations: { audit: { ...audit, policy: twice } } })).rejects.toThrow(
       'the audit policy cannot be used: line 4: key "rules" already set in map',
     );
+    const more = `${JSON.stringify({ apiVersion: 'audit.k8s.io/v1', kind: 'Policy', rules: [] })}\nrules: [{level: None}]`;
+    await expect(runningServer({ operations: { audit: { ...audit, policy: more } } })).rejects.toThrow(
+      'the audit policy cannot be used: must be one document: line 2 has more behind its end',
+    );
   });
 });
 
