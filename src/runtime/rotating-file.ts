@@ -1,4 +1,4 @@
-import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, lstat, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { makeDirectory } from './make-directory.js';
 
@@ -119,14 +119,32 @@ class RotatingFile implements LineSink {
     await this.#file?.close();
     this.#file = undefined;
     if (maxBackups === 0) await rm(path, { force: true });
-    for (let number = maxBackups - 1; number >= 0; number--) {
-      const from = number === 0 ? path : `${path}.${number}`;
-      await rename(from, `${path}.${number + 1}`).catch((error: NodeJS.ErrnoException) => {
-        if (error.code !== 'ENOENT') throw error;
-      });
-    }
+    else await shift(path, maxBackups);
     this.#size = 0;
   }
+}
+
+/**
+ * Moves a file to the number 1, what is there to 2, and so on, up to the first number that is free: what may be kept can be
+ * any number, and takes no longer than what is there.
+ */
+async function shift(path: string, most: number): Promise<void> {
+  const numbered = (number: number): string => (number === 0 ? path : `${path}.${number}`);
+  let last = 0;
+  while (last + 1 < most && (await isThere(numbered(last + 1)))) last++;
+  for (let number = last; number >= 0; number--) {
+    await rename(numbered(number), numbered(number + 1)).catch(unlessMissing);
+  }
+}
+
+const isThere = (path: string): Promise<boolean> =>
+  lstat(path)
+    .then(() => true)
+    .catch(unlessMissing);
+
+function unlessMissing(error: NodeJS.ErrnoException): false {
+  if (error.code !== 'ENOENT') throw error;
+  return false;
 }
 
 /** A stream such as standard output as a sink; what it has not taken yet may grow only so far. */

@@ -33,6 +33,32 @@ test('a full file is kept beside the new one, so many of them', async () => {
   expect(texts).toEqual(['line6\n', 'line7\n', 'line8\n']);
 });
 
+test('however many may be kept, only those that are there are moved', async () => {
+  const path = join(folder, 'log');
+  await writeFile(`${path}.1`, 'old1\n');
+  await writeFile(`${path}.3`, 'old3\n');
+  const file = await openRotatingFile({ path, maxBytes: 5, maxBackups: 1_000_000_000 });
+  file.write('one\n');
+  file.write('two\n');
+  await file.close();
+  const found = (await readdir(folder)).sort();
+  expect(found).toEqual(['log', 'log.1', 'log.2', 'log.3']);
+  const texts = await Promise.all(found.map((name) => readFile(join(folder, name), 'utf8')));
+  expect(texts).toEqual(['two\n', 'one\n', 'old1\n', 'old3\n']);
+});
+
+test('what was kept beyond the number that is kept now stays', async () => {
+  const path = join(folder, 'log');
+  for (const number of [1, 2, 3]) await writeFile(`${path}.${number}`, `old${number}\n`);
+  const file = await openRotatingFile({ path, maxBytes: 5, maxBackups: 2 });
+  file.write('one\n');
+  file.write('two\n');
+  await file.close();
+  const found = (await readdir(folder)).sort();
+  const texts = await Promise.all(found.map((name) => readFile(join(folder, name), 'utf8')));
+  expect(texts).toEqual(['two\n', 'one\n', 'old1\n', 'old3\n']);
+});
+
 test('without backups a full file is begun anew', async () => {
   const path = join(folder, 'log');
   const file = await openRotatingFile({ path, maxBytes: 12, maxBackups: 0 });
