@@ -1,3 +1,8 @@
+const ownBuild = '+kedge';
+
+/** Is it a server of this package that calls its version so? */
+export const isOwnVersion = (gitVersion: string): boolean => gitVersion.endsWith(ownBuild);
+
 /** What /version answers: the Kubernetes version whose behaviour this server has, and who it really is. */
 export const serverVersion = {
   major: '1',
@@ -6,7 +11,7 @@ export const serverVersion = {
   emulationMinor: '36',
   minCompatibilityMajor: '1',
   minCompatibilityMinor: '35',
-  gitVersion: 'v1.36.0+kedge',
+  gitVersion: `v1.36.0${ownBuild}`,
   gitCommit: '',
   gitTreeState: 'clean',
   buildDate: '1970-01-01T00:00:00Z',

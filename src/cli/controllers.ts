@@ -4,6 +4,7 @@ import { ledgerEntryName } from '../api/certificate-ledger.js';
 import { defaultDomains } from '../api/domains.js';
 import { isReason } from '../api/errors.js';
 import { CertificateLedgerEntries } from '../api/kinds/certificate-ledger-entry.js';
+import { isOwnVersion } from '../apiserver/version.js';
 import type { Client } from '../client/client.js';
 import { clientIn } from '../client/in-domain.js';
 import { connect } from '../client/remote-client.js';
@@ -63,7 +64,7 @@ export async function runControllers(flags: ControllersFlags): Promise<void> {
     log,
     signal: stopping.signal,
   });
-  const certificateLedger = await hasLedger(client);
+  const certificateLedger = await hasLedger(client, remote.serverVersion);
   if (!certificateLedger) log.warn({}, 'the server has no certificate ledger: what is issued is not recorded');
   const wanted = builtinControllers({
     ...certificateControllers(certificates, rotated),
@@ -92,12 +93,14 @@ export async function runControllers(flags: ControllersFlags): Promise<void> {
 const graceMs = 5_000;
 
 /** Only Kedge has the kind; it is not in discovery. */
-export async function hasLedger(client: Client): Promise<boolean> {
+export async function hasLedger(client: Client, serverVersion: () => Promise<string>): Promise<boolean> {
   try {
     await client.resource(CertificateLedgerEntries).get({ name: ledgerEntryName(1) });
     return true;
   } catch (error) {
     if (isReason(error, 'NotFound')) return false;
+    // Who lacks the right is told so before being told that there is no such kind. The version is open to everybody.
+    if (isReason(error, 'Forbidden') && !isOwnVersion(await serverVersion())) return false;
     throw error;
   }
 }

@@ -28,6 +28,8 @@ import { linesOf, watchEvent } from './watch-stream.js';
 export interface RemoteClient extends Client {
   /** PEM of what verifies the server; empty if that is left to Node. */
   readonly ca: string;
+  /** What the server calls its version, as in `v1.36.0`; empty if it does not tell. */
+  serverVersion(): Promise<string>;
   /** Ends all connections; calls and watches under way fail, and so do later ones. */
   close(): void;
 }
@@ -74,8 +76,9 @@ export function httpClient(access: ClusterAccess, options: HttpClientOptions = {
     }
   };
 
-  const clientUntil = (signal?: AbortSignal): Client => {
-    const call = async (request: Call): Promise<unknown> => {
+  const callUntil =
+    (signal?: AbortSignal) =>
+    async (request: Call): Promise<unknown> => {
       try {
         const answer = await send({
           method: request.method,
@@ -93,6 +96,9 @@ export function httpClient(access: ClusterAccess, options: HttpClientOptions = {
         throw error;
       }
     };
+
+  const clientUntil = (signal?: AbortSignal): Client => {
+    const call = callUntil(signal);
     const client: Client = {
       resource: <T extends ApiObject>(type: ResourceType<T>) => resourceClient<T>({ call, send }, type),
       discover: (options) => discover((path, accept) => call({ method: 'GET', path, accept }), options),
@@ -106,11 +112,15 @@ export function httpClient(access: ClusterAccess, options: HttpClientOptions = {
   };
 
   const client = clientUntil();
+  const serverVersion = async (): Promise<string> => {
+    const answer = (await callUntil()({ method: 'GET', path: '/version' })) as { readonly gitVersion?: unknown } | null;
+    return typeof answer?.gitVersion === 'string' ? answer.gitVersion : '';
+  };
   const close = (): void => {
     closing.abort();
     transport.close();
   };
-  return endingBy({ ...client, ca: access.ca ?? '', close }, (signal) => endingWith(signal, client));
+  return endingBy({ ...client, ca: access.ca ?? '', serverVersion, close }, (signal) => endingWith(signal, client));
 }
 
 interface Call {

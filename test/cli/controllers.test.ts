@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { ApiError, forbidden, noSuchResource } from '../../src/api/errors.js';
 import { CertificateLedgerEntries } from '../../src/api/kinds/certificate-ledger-entry.js';
+import { serverVersion } from '../../src/apiserver/version.js';
 import { hasLedger } from '../../src/cli/controllers.js';
 import type { Client } from '../../src/client/client.js';
 import { orUndefined } from '../../src/client/or-undefined.js';
@@ -8,18 +9,24 @@ import { testServer } from '../../src/testing/test-server.js';
 
 const answering = (error: Error): Client =>
   ({ resource: () => ({ get: () => orUndefined(Promise.reject(error)) }) }) as unknown as Client;
+const calledItself = (version: string) => async () => version;
+const notAsked = () => Promise.reject(new Error('the version was asked for'));
+const refused = forbidden({ ...CertificateLedgerEntries, name: '1' }, 'no');
 
 test('a server without the ledger is told from one whose ledger is empty', async () => {
   const server = await testServer();
-  expect(await hasLedger(server.client)).toBe(true);
+  expect(await hasLedger(server.client, notAsked)).toBe(true);
   await server.stop();
   // As kube-apiserver answers it, and as the path of a version does.
   const unknown = new ApiError({ message: '404 page not found', reason: 'NotFound', code: 404 });
-  expect(await hasLedger(answering(unknown))).toBe(false);
-  expect(await hasLedger(answering(noSuchResource()))).toBe(false);
+  expect(await hasLedger(answering(unknown), notAsked)).toBe(false);
+  expect(await hasLedger(answering(noSuchResource()), notAsked)).toBe(false);
 });
 
 test('whether there is one is not guessed', async () => {
-  const refused = forbidden({ ...CertificateLedgerEntries, name: '1' }, 'no');
-  await expect(hasLedger(answering(refused))).rejects.toBe(refused);
+  await expect(hasLedger(answering(refused), calledItself(serverVersion.gitVersion))).rejects.toBe(refused);
+});
+
+test.each(['v1.36.0', 'v1.35.3+k3s1', ''])('a cluster (%j) that looks at rights first has none', async (version) => {
+  expect(await hasLedger(answering(refused), calledItself(version))).toBe(false);
 });

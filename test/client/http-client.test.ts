@@ -123,6 +123,18 @@ describe('requests', () => {
     ]);
   });
 
+  test('for the version are answered with what the server calls it', async () => {
+    const answers: unknown[] = [{ major: '1', gitVersion: 'v1.36.0+k3s1' }, {}, null];
+    const { client } = await serving((request, response) =>
+      json(response, request.url === '/base/version' ? answers.shift() : status(404), 200),
+    );
+    expect([await client.serverVersion(), await client.serverVersion(), await client.serverVersion()]).toEqual([
+      'v1.36.0+k3s1',
+      '',
+      '',
+    ]);
+  });
+
   test('are not sent where a namespace or a name would lead elsewhere', async () => {
     const sent: string[] = [];
     const { configMaps } = await serving((request, response) => {
