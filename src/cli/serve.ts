@@ -11,6 +11,7 @@ import { certificatesOptions } from './certificates-options.js';
 import { ConfigurationError, type Flags, readConfiguration } from './configuration.js';
 import type { Configuration } from './configuration-options.js';
 import { firstCrash } from './crash-log.js';
+import { shellWord } from './shell-word.js';
 
 /**
  * When V8 begins to look for what is alive: with four fifths of the room used that it gives the heap beyond what was alive
@@ -101,7 +102,7 @@ const operationsOf = ({ metrics, audit: { policyFile, ...audit }, limits, shutdo
 const greeting = (url: string, kubeconfig: string): string => `
   Kedge is listening on ${url}
 
-  export KUBECONFIG=${kubeconfig}
+  export KUBECONFIG=${shellWord(kubeconfig)}
 
   Then try:
     kubectl get namespaces

@@ -58,12 +58,12 @@ describe('start', () => {
   });
 
   test('a person is told where it is, how to get there and what to try, then of every reconciliation', async () => {
-    const dataDir = temporaryDirectory();
+    const dataDir = join(temporaryDirectory(), 'my dir');
     const server = await startKedge(['serve', '--port', '0', '--data-dir', dataDir, '--log-format', 'pretty']);
     await server.printed(/reconciled .*\n/);
     const [address, setting, ...rest] = server.stdout.split('\n').filter((line) => line.trim() !== '');
     expect(address).toMatch(/https:\/\/127\.0\.0\.1:\d+$/);
-    expect(setting?.trim()).toBe(`export KUBECONFIG=${join(dataDir, 'admin.kubeconfig')}`);
+    expect(setting?.trim()).toBe(`export KUBECONFIG='${join(dataDir, 'admin.kubeconfig')}'`);
     expect(rest.slice(1, 4).map((line) => line.trim().split(' ')[0])).toEqual(['kubectl', 'kubectl', 'kubectl']);
     expect(rest[4]).toMatch(/ready url=/);
     const line = rest.find((text) => text.includes('reconciled'));
