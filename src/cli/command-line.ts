@@ -53,7 +53,17 @@ export async function runCommandLine(argv: readonly string[]): Promise<number> {
     .option('--expires-within <period>', 'only what expires within 30d, 12h, 45m', readPeriod)
     .option('--expired', 'those that have expired, too')
     .addOption(new Option('--output <format>', 'default: table').choices(['table', 'json']).default('table'))
-    .option('--verify', 'check that nothing was changed or removed, and print the end of the ledger')
+    .addOption(
+      // It looks at the whole ledger, whatever is selected.
+      new Option('--verify', 'check that nothing was changed or removed, and print the end of the ledger').conflicts([
+        'signer',
+        'requester',
+        'name',
+        'expiresWithin',
+        'expired',
+        'output',
+      ]),
+    )
     .option('--noted <end>', 'with --verify: an end printed before, which must still be there', readNoted)
     .action(async (flags, command: Command) => {
       // Who gives an end wants it to be checked.
@@ -121,8 +131,8 @@ function readPeriod(text: string): number {
 
 function readNoted(text: string): { readonly sequence: number; readonly hash: string } {
   if (text === 'empty') return { sequence: 0, hash: '' };
-  const [, sequence = '', hash = ''] = /^(\d+):([0-9a-f]{64})$/.exec(text) ?? [];
-  if (hash === '') throw new InvalidArgumentError('an end is NUMBER:HASH, as --verify prints it.');
+  const [, sequence = '', hash = ''] = /^([1-9]\d*):([0-9a-f]{64})$/.exec(text) ?? [];
+  if (hash === '') throw new InvalidArgumentError('an end is NUMBER:HASH or empty, as --verify prints it.');
   return { sequence: Number(sequence), hash };
 }
 

@@ -29,6 +29,13 @@ describe('wrong usage ends with 2', () => {
     [['serve', '--log-level', 'loud'], /Allowed choices are debug, info, warn, error/],
     [['serve', '--log-format', 'xml'], /Allowed choices are pretty, json/],
     [['controllers'], /required option '--kubeconfig <file>'/],
+    [['certificates', '--noted', 'empty'], /--noted needs --verify/],
+    [['certificates', '--verify', '--signer', 'a/b'], /option '--verify' cannot be used with option '--signer <name>'/],
+    [['certificates', '--verify', '--output', 'table'], /'--verify' cannot be used with option '--output <format>'/],
+    [['certificates', '--verify', '--expired'], /option '--verify' cannot be used with option '--expired'/],
+    [['certificates', '--verify', '--expires-within', '1d'], /cannot be used with option '--expires-within <period>'/],
+    [['certificates', '--verify', '--noted', `0:${'0'.repeat(64)}`], /an end is NUMBER:HASH or empty/],
+    [['certificates', '--verify', '--noted', '1:0'], /an end is NUMBER:HASH or empty/],
   ])('%j', async (args, sentence) => {
     refused(await runKedge(args), 2, sentence);
   });
