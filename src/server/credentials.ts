@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, readFile, rename, writeFile } from 'node:fs/promises';
+import { chmod, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { ipBytes, ipText } from '../api/ip-address.js';
 import { isSignedBy } from '../auth/certificate-chain.js';
 import { generateServiceAccountKey, readSigningKey } from '../auth/service-account-keys.js';
@@ -214,18 +214,28 @@ async function readIfThere(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') return undefined;
-    // By itself the system does not say of which file it speaks.
-    throw new Error(`cannot read ${path}: ${code ?? message}`, { cause: error });
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw cannot('read', path, error);
   }
 }
 
 /** Writes a file so that it is either there as a whole or not at all. */
 export async function writeWhole(path: string, text: string, mode: number): Promise<void> {
-  await makeDirectory(join(path, '..'));
   const temporary = `${path}.${process.pid}-${randomBytes(4).toString('hex')}`;
-  await writeFile(temporary, text, { mode, flush: true });
-  await chmod(temporary, mode);
-  await rename(temporary, path);
+  try {
+    await makeDirectory(dirname(path));
+    await writeFile(temporary, text, { mode, flush: true });
+    await chmod(temporary, mode);
+    await rename(temporary, path);
+  } catch (error) {
+    // It may hold a key. Where it cannot be removed either, the first failure is the one to tell.
+    await rm(temporary, { force: true }).catch(() => {});
+    throw cannot('write', path, error);
+  }
+}
+
+/** By itself the system does not always say of which file it speaks. */
+function cannot(act: 'read' | 'write', path: string, cause: unknown): Error {
+  const { code, message } = cause as NodeJS.ErrnoException;
+  return new Error(`cannot ${act} ${path}: ${code ?? message}`, { cause });
 }

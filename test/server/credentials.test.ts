@@ -1,10 +1,10 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { isSignedBy } from '../../src/auth/certificate-chain.js';
 import { type Certificate, readPemCertificates } from '../../src/pki/certificate.js';
-import { openCredentials } from '../../src/server/credentials.js';
+import { openCredentials, writeWhole } from '../../src/server/credentials.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
 
 let directory: string;
@@ -38,6 +38,13 @@ test('are found again for an address that can be written otherwise', async () =>
 test.each(['ca.pem', 'sa.key', 'apiserver.pem', 'ca.crt'])('%s that cannot be read is named', async (name) => {
   mkdirSync(join(directory, name));
   await expect(open()).rejects.toThrow(`cannot read ${join(directory, name)}: EISDIR`);
+});
+
+test('what cannot be written is named, and nothing of it is left', async () => {
+  const path = join(directory, 'admin.kubeconfig');
+  mkdirSync(path);
+  await expect(writeWhole(path, 'text', 0o600)).rejects.toThrow(`cannot write ${path}: EISDIR`);
+  expect(readdirSync(directory)).toEqual(['admin.kubeconfig']);
 });
 
 test('are made anew under another CA, though it has the same name', async () => {
