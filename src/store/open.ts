@@ -7,8 +7,6 @@ import { StoreUnavailable } from './store-unavailable.js';
 export interface OpenStoreOptions {
   readonly clock: Clock;
   readonly log: Logger;
-  /** What a relative directory in the address is relative to; the working directory if absent. */
-  readonly dataDir?: string;
 }
 
 /** What can stand before the first colon of an address, and what it means; the code is loaded when it is used. */
@@ -21,7 +19,7 @@ const schemes: Readonly<Record<string, (rest: string, options: OpenStoreOptions)
   async level(rest, options) {
     if (rest === '') throw bad('level:', 'a directory follows level:');
     const { openLevelStore } = await import('./level/level-store.js');
-    return openLevelStore(resolve(options.dataDir ?? '.', rest), options);
+    return openLevelStore(resolve(rest), options);
   },
   async etcd(rest, options) {
     const endpoints = rest.split(',');

@@ -1,6 +1,6 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { systemClock } from '../../src/runtime/clock.js';
 import { silentLogger } from '../../src/runtime/logger.js';
@@ -10,11 +10,11 @@ import { StoreUnavailable } from '../../src/store/store-unavailable.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'open-store-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
-const options = { clock: systemClock, log: silentLogger, dataDir: directory };
+const options = { clock: systemClock, log: silentLogger };
 
 test.each([
   ['memory:', undefined],
-  ['level:data', 'data'],
+  [`level:${relative('.', join(directory, 'relative'))}`, 'relative'],
   [`level:${join(directory, 'absolute')}`, 'absolute'],
 ])('%s is a store', async (address, made) => {
   const store = await openStore(address, options);
