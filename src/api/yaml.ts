@@ -23,7 +23,7 @@ export interface ReadYaml extends ReadText {
    */
   readonly duplicates: readonly string[];
   /** The line of what stands behind the end of the document, if anything does. Blanks, comments and `...` are nothing. */
-  readonly behind: number | undefined;
+  lineBehind(): number | undefined;
 }
 
 const strictHead = 'yaml: unmarshal errors:\n  ';
@@ -57,8 +57,9 @@ export async function readYaml(source: string | Uint8Array, pause: Pause = nextR
 
 /** The value of the only document, in which no member may be repeated. Throws YamlError. */
 export async function readStrictYaml(source: string | Uint8Array): Promise<Json> {
-  const { value, duplicates, behind } = await readYaml(source);
+  const { value, duplicates, lineBehind } = await readYaml(source);
   if (duplicates.length > 0) throw new YamlError(strictWarnings(duplicates).join(', '));
+  const behind = lineBehind();
   if (behind !== undefined) throw new YamlError(`must be one document: line ${behind} has more behind its end`);
   return value;
 }
@@ -83,7 +84,8 @@ async function readText(text: string, pause: Pause, rereading: number): Promise<
     await pause();
     const before = readBefore(text, wrong);
     const complete = before && (await readYaml(before, pause).catch(() => undefined));
-    if (before && complete) return { ...complete, behind: complete.behind ?? lineBehind(text, before.length) };
+    if (before && complete)
+      return { ...complete, lineBehind: () => complete.lineBehind() ?? contentBehind(text, before.length) };
     const indented = rereading >= text.length ? withIndent(text, wrong) : undefined;
     if (indented !== undefined) return readText(indented, pause, rereading - text.length);
     throw new YamlError(complaint(wrong, more, text, lineAt));
@@ -100,7 +102,8 @@ async function readText(text: string, pause: Pause, rereading: number): Promise<
   const reader = new TreeReader({ lineAt, hasColonAt, isMap: yaml.isMap, isAlias: yaml.isAlias, isPair: yaml.isPair });
   const exact = reader.read(document?.contents);
   if (isLong) await pause();
-  return finished(exact, reader.repeated, lineBehind(text, document?.range?.[2] ?? text.length));
+  const read = document?.range?.[2] ?? text.length;
+  return finished(exact, reader.repeated, () => contentBehind(text, read));
 }
 
 /** The tree of the first document; undefined if there is none. Meanings are given to scalars later. */
@@ -180,7 +183,7 @@ const breaksIn = (text: string): number => text.split('\n').length - 1;
 const saysNothing = /^(?:(?:---|\.\.\.)(?=\s|$))?\s*(?:#.*)?$/;
 
 /** The first line with content from an offset on. */
-function lineBehind(text: string, end: number): number | undefined {
+function contentBehind(text: string, end: number): number | undefined {
   const line = text
     .slice(end)
     .split('\n')
@@ -188,12 +191,12 @@ function lineBehind(text: string, end: number): number | undefined {
   return line < 0 ? undefined : breaksIn(text.slice(0, end)) + line + 1;
 }
 
-const finished = (exact: ExactJson, repeated: readonly string[], behind: number | undefined): ReadYaml => ({
+const finished = (exact: ExactJson, repeated: readonly string[], lineBehind: ReadYaml['lineBehind']): ReadYaml => ({
   format: 'yaml',
   value: plainJson(exact),
   exact,
   duplicates: repeated.length === 0 ? [] : [strictHead + repeated.join('\n  ')],
-  behind,
+  lineBehind,
 });
 
 /** The only version there is for go-yaml. */
@@ -244,7 +247,7 @@ async function readAsJson(text: string, pause: Pause): Promise<ReadYaml | undefi
     if (isLong) await pause();
     const whole = converted(exact);
     if (isLong) await pause();
-    return finished(whole, [], undefined);
+    return finished(whole, [], () => undefined);
   } catch {
     return undefined;
   }
