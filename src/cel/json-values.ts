@@ -3,6 +3,11 @@ import { lazyList } from './lazy-list.js';
 import { memberNames } from './member-names.js';
 import type { MapValue, Value } from './values.js';
 
+/** What an expression sees of JSON that has no other form. */
+export interface Plain {
+  readonly plain: Json;
+}
+
 /** JSON as expressions see it where no schema tells them more: whole numbers are `int`, others `double`. */
 export function jsonValue(json: Json): Value {
   if (typeof json === 'number') return Number.isSafeInteger(json) ? BigInt(json) : json;
@@ -10,24 +15,24 @@ export function jsonValue(json: Json): Value {
   return isList(json) ? lazyList(json.length, (at) => jsonValue(json[at] ?? null)) : new JsonMap(json);
 }
 
-class JsonMap implements MapValue {
+class JsonMap implements MapValue, Plain {
   readonly kind = 'map';
-  readonly #json: JsonObject;
+  readonly plain: JsonObject;
 
   constructor(json: JsonObject) {
-    this.#json = json;
+    this.plain = json;
   }
 
   get size(): number {
-    return memberNames(this.#json).length;
+    return memberNames(this.plain).length;
   }
 
   get(key: Value): Value | undefined {
-    const value = typeof key === 'string' ? member(this.#json, key) : undefined;
+    const value = typeof key === 'string' ? member(this.plain, key) : undefined;
     return value === undefined ? undefined : jsonValue(value);
   }
 
   keys(): readonly string[] {
-    return memberNames(this.#json);
+    return memberNames(this.plain);
   }
 }

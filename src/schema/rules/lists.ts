@@ -4,17 +4,13 @@ import { spend } from '../../cel/effort.js';
 import { compared } from '../../cel/equality.js';
 import { Aborted } from '../../cel/evaluation/frame.js';
 import { escapeField } from '../../cel/field-names.js';
+import type { Plain } from '../../cel/json-values.js';
 import { Duration, Failure, type ListValue, Timestamp, Uint, type Value } from '../../cel/values.js';
 
 /**
  * Lists of custom resources as expressions see them (KEP-2876): sets and keyed lists compare and add in their own way. They
  * look items up by what Go makes of them, as in Kubernetes, with all that follows from it.
  */
-
-/** What an expression sees of JSON that has no other form. */
-export interface Plain {
-  readonly plain: Json;
-}
 
 /**
  * A list in which order means nothing; adding appends what is not there yet. Its own items are looked up as they were given
@@ -62,27 +58,28 @@ function setByKeys(list: ListValue, keys: () => ReadonlySet<string>): ListValue 
 /**
  * A list of objects that are known by some of their fields; adding replaces an item by the one of the same keys. Of items
  * that are given twice, as they must not be, the last is found, and the others stay, as in Kubernetes. So it is where the
- * name of a key is another in expressions (`namespace`): Kubernetes looks for that one, and finds no value.
+ * name of a key is another in expressions (`namespace`): Kubernetes looks for that one, and finds no value. `see` makes of an
+ * item from elsewhere what it is in this list.
  */
-export function keyedList(list: ListValue, keyFields: readonly string[]): ListValue {
+export function keyedList(list: ListValue, keyFields: readonly string[], see: (item: JsonObject) => Value): ListValue {
   const fields = keyFields.map((field) => escapeField(field) ?? field);
   // Lists that are made of this one have the same items.
   const known = new WeakMap<object, string>();
   const keyOf: KeyOf = (item) => {
-    if (!isPlain(item) || !isObject(item.plain)) return undefined;
-    const before = known.get(item);
+    if (!isPlainObject(item)) return undefined;
+    const before = known.get(item.plain);
     if (before !== undefined) return before;
     const key = itemKey(item.plain, fields);
-    known.set(item, key);
+    known.set(item.plain, key);
     return key;
   };
-  return listByKeys(list, keyOf);
+  return listByKeys(list, keyOf, see);
 }
 
 /** Nothing: no item has that key. */
 type KeyOf = (item: Value) => string | undefined;
 
-function listByKeys(list: ListValue, keyOf: KeyOf): ListValue {
+function listByKeys(list: ListValue, keyOf: KeyOf, see: (item: JsonObject) => Value): ListValue {
   const byKey = once(() => placesOf(items(list), keyOf));
   return {
     kind: 'list',
@@ -107,11 +104,11 @@ function listByKeys(list: ListValue, keyOf: KeyOf): ListValue {
       for (const item of items(other)) {
         const key = keyOf(item);
         const at = key === undefined ? undefined : places.get(key);
-        if (key === undefined) added.push(notObject);
-        else if (at === undefined) added.push(item);
-        else replaced[at] = item;
+        const seen = isPlainObject(item) ? see(item.plain) : notObject;
+        if (at === undefined) added.push(seen);
+        else replaced[at] = seen;
       }
-      return listByKeys(joined(replaced, added), keyOf);
+      return listByKeys(joined(replaced, added), keyOf, see);
     },
   };
 }
@@ -128,6 +125,8 @@ function items(list: ListValue): readonly Value[] {
 
 const isPlain = (value: Value): value is Value & Plain =>
   value !== null && typeof value === 'object' && 'plain' in value;
+const isPlainObject = (value: Value): value is Value & { readonly plain: JsonObject } =>
+  isPlain(value) && isObject(value.plain);
 
 const notObject = new Failure('invalid data, expected a map for the provided schema with type=object');
 

@@ -6,6 +6,7 @@ import { durationInWords } from '../../api/string-formats.js';
 import { spend } from '../../cel/effort.js';
 import { compared } from '../../cel/equality.js';
 import { escapeField, unescapeField } from '../../cel/field-names.js';
+import type { Plain } from '../../cel/json-values.js';
 import { lazyList } from '../../cel/lazy-list.js';
 import { momentFromText } from '../../cel/library/timestamps.js';
 import { memberNames } from '../../cel/member-names.js';
@@ -20,7 +21,7 @@ import {
 } from '../../cel/values.js';
 import { same } from '../same.js';
 import type { Schema } from '../schema.js';
-import { keyedList, type Plain, setList } from './lists.js';
+import { keyedList, setList } from './lists.js';
 import { withObjectMembers } from './resource-root.js';
 
 /** A value of a schema as expressions see it. Members and items are made when looked at. */
@@ -109,27 +110,26 @@ class ObjectValue implements MapValue, Plain {
     }
   }
 
+  /**
+   * Both sides are asked for the members by their own names, not by those that `keys()` gives; what has no schema can be
+   * compared only with the same of another object.
+   */
   readonly equals = (other: MapValue): Sameness => {
-    if (!(other instanceof ObjectValue)) return this.#equalsMap(other);
-    const names = memberNames(this.plain);
-    if (names.length !== memberNames(other.plain).length) return false;
-    for (const name of names) {
+    if (this.size !== other.size) return false;
+    for (const name of memberNames(this.plain)) {
       const isSame =
         this.#schemaOf(name) === undefined
-          ? sameUnknown(this.plain[name], member(other.plain, name))
-          : sameMembers(this.#member(name), other.#member(name));
+          ? this.#sameUnknown(name, other)
+          : sameMembers(this.get(name), other.get(name));
       if (isSame !== true) return isSame;
     }
     return true;
   };
 
-  #equalsMap(other: MapValue): Sameness {
-    if (this.size !== other.size) return false;
-    for (const key of this.keys()) {
-      const isSame = sameMembers(this.get(key), other.get(key));
-      if (isSame !== true) return isSame;
-    }
-    return true;
+  #sameUnknown(name: string, other: MapValue): Sameness {
+    if (!(other instanceof ObjectValue)) return noSuchOverload;
+    const theirs = member(other.plain, name);
+    return theirs === undefined || same(this.plain[name], theirs);
   }
 
   #schemaOf(name: string): Schema | undefined {
@@ -148,9 +148,6 @@ class ObjectValue implements MapValue, Plain {
   }
 }
 
-const sameUnknown = (ours: Json | undefined, theirs: Json | undefined): boolean =>
-  theirs === undefined || same(ours, theirs);
-
 const sameMembers = (ours: Value | undefined, theirs: Value | undefined): Sameness =>
   ours === undefined || theirs === undefined ? ours === theirs : compared(ours, theirs, 'inside');
 
@@ -160,7 +157,7 @@ function listValue(value: Json, { items, listType, listMapKeys = [] }: Schema): 
   if (items === undefined) return new Failure('invalid array type, expected Items with a non-empty Schema');
   const list: ListValue = { ...lazyList(value.length, (at) => celValue(value[at], items)), ofResource: true };
   if (listType === 'set') return setList(list, value);
-  return listType === 'map' ? keyedList(list, listMapKeys) : list;
+  return listType === 'map' ? keyedList(list, listMapKeys, (item) => celValue(item, items)) : list;
 }
 
 function textValue(text: string, format: string | undefined): Value {

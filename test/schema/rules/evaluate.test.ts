@@ -1103,3 +1103,104 @@ test.each([
   const [said] = findings({ type: 'object', properties: { spec } }, object).violations.map(({ body }) => body);
   expect(said?.replaceAll('"', '')).toBe(`Invalid value: ${sum}`);
 });
+
+test.each([
+  ['self.o == {"namespace": "n", "a-b": "q"}', 'true'],
+  ['self.o == {"__namespace__": "n", "a__dash__b": "q"}', 'false'],
+  ['{"namespace": "n", "a-b": "q"} == self.o', 'true'],
+  ['self.o != {"namespace": "n", "a-b": "q"}', 'false'],
+  ['self.o in [{"namespace": "n", "a-b": "q"}]', 'true'],
+  ['[self.o] == [{"namespace": "n", "a-b": "q"}]', 'true'],
+  ['{"k": self.o} == {"k": {"namespace": "n", "a-b": "q"}}', 'true'],
+  ['self.outer == {"in": {"x.y": 1}}', 'true'],
+  ['self.twice == {"a__dash__b": 1}', 'false'],
+  ['self.p == {"q": 1, "z": 1}', 'no such overload'],
+  ['self.p == {"q": 1, "y": 1}', 'no such overload'],
+  ['self.p in [{"q": 1, "z": 1}]', 'false'],
+  ['self.p == {"q": 1}', 'false'],
+  ['{"q": 1, "z": 1} == self.p', 'false'],
+  ['self.p == self.same', 'true'],
+  ['self.p == self.other', 'false'],
+])('an object and a map are compared by the names that members have: %s is %s', (expression, expected) => {
+  const untyped = expression.replaceAll(/self\.(\w+)/g, 'dyn(self.$1)');
+  const loose = {
+    type: 'object',
+    'x-kubernetes-preserve-unknown-fields': true,
+    properties: { q: { type: 'integer' } },
+  };
+  const integers = (name: string) => ({ type: 'object', properties: { [name]: { type: 'integer' } } });
+  const spec = {
+    type: 'object',
+    properties: {
+      o: { type: 'object', properties: { namespace: { type: 'string' }, 'a-b': { type: 'string' } } },
+      outer: { type: 'object', properties: { in: integers('x.y') } },
+      twice: integers('a__dash__b'),
+      p: loose,
+      same: loose,
+      other: loose,
+    },
+    'x-kubernetes-validations': [
+      { rule: `dyn(${untyped}) == dyn("none")`, messageExpression: `"%s".format([${untyped}])` },
+    ],
+  };
+  const object = {
+    spec: {
+      o: { namespace: 'n', 'a-b': 'q' },
+      outer: { in: { 'x.y': 1 } },
+      twice: { a__dash__b: 1 },
+      p: { q: 1, z: 1 },
+      same: { q: 1, z: 1 },
+      other: { q: 1, z: 2 },
+    },
+  };
+  const [said] = findings({ type: 'object', properties: { spec } }, object).violations.map(({ body }) => body);
+  expect(said?.includes('no such overload') ? 'no such overload' : said).toBe(
+    expected === 'no such overload' ? expected : `Invalid value: ${expected}`,
+  );
+});
+
+test.each<[string, Json, Json, string | undefined]>([
+  ['a changed member without a schema', { x: '1', secret: 'old' }, { x: '1', secret: 'new' }, 'no such overload'],
+  ['an unchanged member without a schema', { x: '1', secret: 'old' }, { x: '1', secret: 'old' }, 'no such overload'],
+  ['nothing changed', { x: '1', namespace: 'n' }, { x: '1', namespace: 'n' }, undefined],
+  ['a changed member', { x: '1', namespace: 'n' }, { x: '1', namespace: 'm' }, 'changed'],
+  ['a keyed list as it was', { k: [{ n: 'a', in: 1 }] }, { k: [{ n: 'a', in: 1 }] }, undefined],
+  ['a keyed list in another order', { k: [{ n: 'a' }, { n: 'b' }] }, { k: [{ n: 'b' }, { n: 'a' }] }, undefined],
+  ['a changed item of a keyed list', { k: [{ n: 'a', in: 1 }] }, { k: [{ n: 'a', in: 2 }] }, 'changed'],
+])('what must stay as it was, written with an optional oldSelf: %s', (_, previous, spec, expected) => {
+  const schema = {
+    type: 'object',
+    'x-kubernetes-preserve-unknown-fields': true,
+    properties: {
+      x: { type: 'string' },
+      namespace: { type: 'string' },
+      k: {
+        type: 'array',
+        'x-kubernetes-list-type': 'map',
+        'x-kubernetes-list-map-keys': ['n'],
+        items: { type: 'object', properties: { n: { type: 'string' }, in: { type: 'integer' } } },
+      },
+    },
+    'x-kubernetes-validations': [
+      { rule: '!oldSelf.hasValue() || self == oldSelf.value()', optionalOldSelf: true, message: 'changed' },
+    ],
+  };
+  const { violations } = findings({ type: 'object', properties: { spec: schema } }, { spec }, { spec: previous });
+  const [said] = violations.map(({ body }) => body);
+  expect(said?.includes('no such overload') ? 'no such overload' : said).toBe(
+    expected === 'changed' ? 'Invalid value: changed' : expected,
+  );
+});
+
+test('what is added to a keyed list from an optional oldSelf has the schema of the list', () => {
+  const k = {
+    type: 'array',
+    'x-kubernetes-list-type': 'map',
+    'x-kubernetes-list-map-keys': ['n'],
+    items: { type: 'object', properties: { n: { type: 'string' }, in: { type: 'integer' } } },
+    'x-kubernetes-validations': [{ rule: '(self + oldSelf.value()).all(x, x.__in__ == 1)', optionalOldSelf: true }],
+  };
+  const schema = { type: 'object', properties: { spec: { type: 'object', properties: { k } } } };
+  const { violations } = findings(schema, { spec: { k: [{ n: 'a', in: 2 }] } }, { spec: { k: [{ n: 'a', in: 1 }] } });
+  expect(violations).toEqual([]);
+});
