@@ -18,7 +18,10 @@ export interface Overload {
   readonly evaluate: (...values: never[]) => Value;
   /** Values that do not fit the parameters are passed all the same; of several such overloads the first one is taken. */
   readonly unguarded?: boolean;
-  /** What a call has cost, with its result at hand; 1 if nothing is said. */
+  /**
+   * What a call has cost, with its result at hand; 1 if nothing is said. Also asked when no overload fits the values, as in
+   * cel-go: they are of any type.
+   */
   readonly cost?: (values: readonly Value[], result: Value) => number;
   /** The same where the checker left other overloads possible, too (`dyn`), if it is not the same: all of them say so. */
   readonly undecidedCost?: (values: readonly Value[], result: Value) => number;

@@ -44,7 +44,10 @@ export class Frame {
 
   charge(units: number): void {
     this.cost += units;
-    if (this.cost > this.#limit) throw new CostExceeded(this.cost);
+    if (this.cost <= this.#limit) return;
+    // No sum with it would ever be above a limit.
+    if (Number.isNaN(this.cost)) this.cost = Number.POSITIVE_INFINITY;
+    throw new CostExceeded(this.cost);
   }
 
   /** Asked for once, however often it is used: then it is known by its place. */

@@ -270,7 +270,7 @@ const slicing: Costs = {
 const flattening: Costs = {
   cost: ([list, depth]) => {
     const cost = Math.trunc(sizeOf(list) * (typeof depth === 'bigint' ? Number(depth) : 1)) + allocating;
-    return cost < 0 ? cost + maxCost : cost;
+    return cost < 0 ? Math.max(cost, -maxCost / 2) + maxCost : cost;
   },
   estimate: (target, [depth]) =>
     allocated(sizeEstimate(target), depth === undefined ? 1 : wholeLiteral(depth.literal, maxCost)),

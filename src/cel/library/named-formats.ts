@@ -74,9 +74,13 @@ function validate({ check }: FormatValue, text: string): Optional {
 
 const longestPattern = 128;
 
+const isFormat = (value: Value | undefined): value is FormatValue =>
+  typeof value === 'object' && value !== null && 'patternSize' in value;
+
+/** Asked of what is no format, it costs what a call does. */
 const validating: Costs = {
-  cost: ([format, text]: readonly Value[]) =>
-    traversal(1 + sizeOf(text)) * Math.ceil((format as FormatValue).patternSize * perPatternByte),
+  cost: ([format, text]) =>
+    isFormat(format) ? traversal(1 + sizeOf(text)) * Math.ceil(format.patternSize * perPatternByte) : 1,
   estimate: (_, [text]) => ({
     cost: scaled(scaled(sizeEstimate(text), perByte), longestPattern * perPatternByte),
   }),

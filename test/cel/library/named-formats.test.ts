@@ -63,6 +63,8 @@ test.each([
   [`format.named('dns1123Label').value().validate('A').hasValue()`, 'true', 11, 35],
   [`format.named('unknown')`, 'optional.none', 1, 1],
   [`format.named('constructor')`, 'optional.none', 1, 1],
+  [`dyn(1).validate('x')`, '! no such overload: validate(int, string)', 1, 33],
+  [`null.validate('x')`, '! no such overload: validate(null_type, string)', 1, 32],
   [`format.date() == format.named('date').value()`, 'true', 4, '4..10'],
   ['format.date() == format.uri()', 'false', 3, '3..9'],
 ] as const)('%s answers %s for %i', (expression, answer, cost, estimate) => {
