@@ -329,6 +329,7 @@ export class FakeClient implements Client {
                   ...previous.metadata,
                   resourceVersion: next.metadata.resourceVersion,
                   uid: next.metadata.uid,
+                  ...(finalizersByStatus.has(type.plural) ? { finalizers: next.metadata.finalizers } : {}),
                 },
                 status: next['status'],
               } as ApiObject);
@@ -355,6 +356,9 @@ export class FakeClient implements Client {
     };
   }
 }
+
+/** Kinds whose finalizers are written through the status door too. */
+const finalizersByStatus: ReadonlySet<string> = new Set(['customresourcedefinitions']);
 
 function getOr<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   const known = map.get(key);

@@ -1,4 +1,5 @@
 import { findCondition, hasCondition, setCondition } from '../../src/api/conditions.js';
+import { isReason } from '../../src/api/errors.js';
 import {
   type CustomResourceDefinition,
   type CustomResourceDefinitionCondition,
@@ -9,7 +10,6 @@ import { timestamp } from '../../src/api/time.js';
 import type { ReconcileContext, ReconcileResult, Runnable } from '../../src/controller/controller.js';
 import { defineController } from '../../src/controller/define-controller.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
-import { removeFinalizer } from '../../src/controller/finalizer.js';
 import { type Instances, instancesThrough } from './instances.js';
 import { nextLookMs, patienceMs, steps } from './terminating.js';
 
@@ -61,29 +61,44 @@ async function attempt<R>(
   }
 }
 
-/** The last condition is written only for somebody to see: when another finalizer keeps the definition. */
+/**
+ * Lets go of the definition and says why, both through the status door: the other one would hold a definition that names a
+ * stored version it has no longer.
+ */
 async function release(
   crd: CustomResourceDefinition,
   last: CustomResourceDefinitionCondition,
   context: ReconcileContext,
 ): Promise<void> {
-  const held = (crd.metadata.finalizers ?? []).length > 1;
-  const final = held ? await say(crd, last, context) : crd;
-  await removeFinalizer(context.client, CustomResourceDefinitions, final, customResourceCleanupFinalizer);
+  const finalizers = (crd.metadata.finalizers ?? []).filter((name) => name !== customResourceCleanupFinalizer);
+  const told = withCondition(crd, last, context);
+  try {
+    await writeStatus({ ...told, metadata: { ...told.metadata, finalizers } }, context);
+  } catch (error) {
+    if (!isReason(error, 'NotFound')) throw error;
+  }
 }
 
 async function say(
   crd: CustomResourceDefinition,
   condition: CustomResourceDefinitionCondition,
-  { client, clock }: ReconcileContext,
+  context: ReconcileContext,
 ): Promise<CustomResourceDefinition> {
+  const told = withCondition(crd, condition, context);
+  return told === crd ? crd : writeStatus(told, context);
+}
+
+function withCondition(
+  crd: CustomResourceDefinition,
+  condition: CustomResourceDefinitionCondition,
+  { clock }: ReconcileContext,
+): CustomResourceDefinition {
   const conditions = setCondition(crd.status?.conditions, condition, timestamp(clock.now()));
-  if (conditions === crd.status?.conditions) return crd;
-  return client
+  return conditions === crd.status?.conditions ? crd : { ...crd, status: { ...crd.status, conditions } };
+}
+
+const writeStatus = (crd: CustomResourceDefinition, { client }: ReconcileContext): Promise<CustomResourceDefinition> =>
+  client
     .resource(CustomResourceDefinitions)
     .subresource('status')
-    .update(
-      { ...crd, status: { ...crd.status, conditions } },
-      { fieldManager: fieldManagers.customResourceDefinitions },
-    );
-}
+    .update(crd, { fieldManager: fieldManagers.customResourceDefinitions });

@@ -6,6 +6,7 @@ import type { Instances } from '../../controllers/crd-finalizer/instances.js';
 import { withApiApproval } from '../../controllers/crd-names/api-approval.js';
 import { crdNames } from '../../controllers/crd-names/crd-names.js';
 import { decideNames } from '../../controllers/crd-names/names.js';
+import { hasCondition } from '../../src/api/conditions.js';
 import {
   type CustomResourceDefinition,
   type CustomResourceDefinitionNames,
@@ -14,6 +15,8 @@ import {
 } from '../../src/api/kinds/custom-resource-definition.js';
 import { type ApiObject, resourceType } from '../../src/api/object.js';
 import { settled } from '../../src/testing/fake-clock.js';
+import { testServer } from '../../src/testing/test-server.js';
+import { until } from '../../src/testing/until.js';
 import type { FakeClient } from '../fake-client.js';
 import { runControllers } from './run-controllers.js';
 
@@ -333,6 +336,20 @@ describe('the controllers', () => {
     expect(left?.metadata.finalizers).toEqual(['example.com/hold']);
     expect(summary(left?.status ?? {})[1]).toBe('Terminating False NeverEstablished: resource was never established');
     expect((await client.resource(Widgets).list()).items.length).toBe(1);
+  });
+
+  test('one whose stored versions are not all in it any more goes all the same', async () => {
+    await using server = await testServer({ controllers: ['crd-names', 'crd-established', 'crd-finalizer'] });
+    const crds = server.client.resource(CustomResourceDefinitions);
+    const schema = { openAPIV3Schema: { type: 'object' } };
+    const versions = [{ name: 'v1', served: true, storage: true, schema }];
+    const { spec } = crd('widgets');
+    await crds.create({ ...crd('widgets'), spec: { ...spec, versions } } as CustomResourceDefinition);
+    const name = { name: 'widgets.example.com' };
+    await until(crds, name, (found) => found !== undefined && hasCondition(found, 'Established'));
+    await crds.subresource('status').patch(name, { type: 'merge', body: { status: { storedVersions: ['v0', 'v1'] } } });
+    await crds.delete(name);
+    expect(await until(crds, name, (found) => found === undefined)).toBeUndefined();
   });
 
   test('what reaches instances another way is asked for nothing more once it is to stop', async () => {
