@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import { patternSize } from './pattern-size.js';
+import { withKnownClasses } from './unicode-classes.js';
 
 /**
  * Regular expressions from users: RE2's syntax and its linear time. The package is loaded with the first pattern;
@@ -52,7 +53,9 @@ export function compile(pattern: string): Compiled {
   }
   const size = Math.max(1, patternSize(pattern), pattern.length / 10);
   if (size > maxInstructions) return { error: 'error parsing regexp: expression too large' };
-  const compiled = parse(pattern, size);
+  const read = withKnownClasses(pattern);
+  const parsed = parse(read.pattern, size);
+  const compiled = parsed.error === undefined ? parsed : { error: read.given(parsed.error) };
   cache.set(pattern, { compiled, size });
   kept += size;
   for (const [oldest, { size: freed }] of cache) {

@@ -43,7 +43,13 @@ test.each([
 
 test('what would take too much to compile is refused unread', () => {
   const start = performance.now();
-  for (const pattern of ['(a|b)?'.repeat(150_000), `(${'a'.repeat(1_000)}){1000}`, '[(\\p{'.repeat(50_000)]) {
+  for (const pattern of [
+    '\\p{'.repeat(33_000),
+    '(\\p{greek}'.repeat(9_000),
+    '(a|b)?'.repeat(150_000),
+    `(${'a'.repeat(1_000)}){1000}`,
+    '[(\\p{'.repeat(50_000),
+  ]) {
     expect(compile(pattern).error).toMatch(/^error parsing regexp: /);
   }
   expect(performance.now() - start).toBeLessThan(2_000);
@@ -65,6 +71,54 @@ test('groups may have one name, but names are no text', () => {
   const pattern = String.raw`(?P<n>a)(?<n>b)\Q(?<n>\E[]\](?<n>]+`;
   expect(compile(pattern).expression?.find('ab(?<n>(<n](')).toBe('ab(?<n>(<n](');
   expect(compile('(?<n>a)(?<n>b').error).toBe('error parsing regexp: missing closing ): `(?<n>a)(?<n>b`');
+});
+
+test.each([
+  [String.raw`^\p{ASCII}+$`, 'aZ~', 'é'],
+  [String.raw`^\p{greek}\p{GREEK}$`, 'αβ', 'ab'],
+  [String.raw`^\P{greek}$`, 'a', 'α'],
+  [String.raw`^\p{^greek}$`, 'a', 'α'],
+  [String.raw`^\P{^greek}$`, 'α', 'a'],
+  [String.raw`^[\p{Lowercase_Letter}\p{decimal number}-]+$`, 'a1-', 'A'],
+  [String.raw`^\pl\Pn$`, 'aa', '11'],
+  [String.raw`^\p{lC}\p{Cased-Letter}$`, 'aB', 'ªª'],
+  [String.raw`^(?i:\p{uppercaseletter})$`, 'a', '1'],
+  [String.raw`^\p{any}\p{assigned}$`, 'aa', 'a\u0378'],
+  [String.raw`\Q\p{greek}\E`, '\\p{greek}', 'α'],
+  [String.raw`\\p\{greek}`, '\\p{greek}', 'α'],
+])('classes are named as in Go: %s', (pattern, text, other) => {
+  expect(compile(pattern).error).toBeUndefined();
+  expect(compile(pattern).expression?.test(text)).toBe(true);
+  expect(compile(pattern).expression?.test(other)).toBe(false);
+});
+
+test.each([
+  'Ol_Chiki',
+  'OlChiki',
+  'Garay',
+  'SignWriting',
+  'Emoji',
+  'emoji',
+  'Unknown',
+  'uppercase',
+  'Script=Greek',
+  '',
+])('Go knows no class %s', (name) => {
+  expect(compile(String.raw`a\p{greek}[\P{${name}}]\p{other}`).error).toBe(
+    `error parsing regexp: invalid character class range: \`\\P{${name}}\``,
+  );
+});
+
+test('complaints quote classes as they were written', () => {
+  expect(compile(String.raw`(\p{greek}\P{Lowercase_Letter}\pl`).error).toBe(
+    String.raw`error parsing regexp: missing closing ): ${'`'}(\p{greek}\P{Lowercase_Letter}\pl${'`'}`,
+  );
+  expect(compile(String.raw`\x\p{greek}`).error).toBe(
+    String.raw`error parsing regexp: invalid escape sequence: ${'`'}\x\p${'`'}`,
+  );
+  expect(compile(String.raw`\p{greek`).error).toBe(
+    String.raw`error parsing regexp: invalid character class range: ${'`'}\p{greek${'`'}`,
+  );
 });
 
 test('finding that takes too long is given up', () => {
