@@ -1,5 +1,7 @@
 import { spend } from './effort.js';
 import { compared, equal } from './equality.js';
+import { Aborted } from './evaluation/frame.js';
+import { unhashableType } from './runtime-types.js';
 import {
   Duration,
   Failure,
@@ -120,7 +122,7 @@ const mapOfHashed = (map: ReadonlyMap<unknown, readonly [Value, Value]>): MapVal
   kind: 'map',
   size: map.size,
   get: (key) => {
-    if (typeof key === 'number' && Number.isNaN(key)) return undefined;
+    if (map.size === 0 || (typeof key === 'number' && Number.isNaN(key))) return undefined;
     const entry = map.get(hashOf(key));
     // A double finds the integer key it is equal to, and not the other way round.
     return entry === undefined || (typeof entry[0] === 'number' && typeof key !== 'number') ? undefined : entry[1];
@@ -132,7 +134,7 @@ const mapOfHashed = (map: ReadonlyMap<unknown, readonly [Value, Value]>): MapVal
 
 /**
  * Something of a key that a JavaScript map tells apart exactly as equality does: int 1, uint 1 and double 1.0 are one
- * key. Keys made of other values (lists, maps) are only themselves.
+ * key. Keys made of other values (lists, maps) are only themselves. Throws `Aborted` for what no map of Go can have as a key.
  */
 export function hashOf(key: Value): unknown {
   if (typeof key === 'string') return key.startsWith(mark) ? mark + key : key;
@@ -145,7 +147,8 @@ export function hashOf(key: Value): unknown {
   if (key instanceof Duration) return `${mark}d${key.nanoseconds}`;
   if (key instanceof Timestamp) return `${mark}t${key.nanoseconds}`;
   if (key instanceof TypeValue) return `${mark}y${key.name}`;
-  if (key instanceof Uint8Array) return `${mark}b${Buffer.from(key).toString('base64')}`;
+  const unhashable = unhashableType(key);
+  if (unhashable !== undefined) throw new Aborted(`runtime error: hash of unhashable type ${unhashable}`);
   return key;
 }
 

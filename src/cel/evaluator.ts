@@ -22,13 +22,22 @@ export interface Program {
 /** Makes a program of a checked expression. Throws `ProgramFailed`. */
 export function* program(checked: Checked, environment: Names): Steps<Program> {
   const planner = new Planner(checked, environment);
-  const step = stepOf(yield* planner.plan(checked.expr, undefined));
+  const step = yield* planned(planner, checked);
   return {
     evaluate(variables, { limit }) {
       const frame = new Frame(variables, limit, planner.locals);
       return { value: attempt(step, frame), cost: frame.cost };
     },
   };
+}
+
+function* planned(planner: Planner, { expr }: Checked): Steps<Step> {
+  try {
+    return stepOf(yield* planner.plan(expr, undefined));
+  } catch (error) {
+    // A constant part came to grief.
+    throw error instanceof Aborted ? new ProgramFailed(error.message) : error;
+  }
 }
 
 function attempt(step: Step, frame: Frame): Value {

@@ -9,7 +9,7 @@ export const typeName = (value: Value): string =>
 /** What `type(...)` gives. */
 export const typeOf = (value: Value): TypeValue => new TypeValue(typeName(value));
 
-/** The name of cel-go's own type for such values, which some of its complaints show. */
+/** The name of the Go type of such values in Kubernetes, which some complaints show. */
 export const goTypeName = (value: Value): string => goTypes.get(typeName(value)) ?? typeName(value);
 const goTypes: ReadonlyMap<string, string> = new Map([
   ['null_type', 'types.Null'],
@@ -25,7 +25,28 @@ const goTypes: ReadonlyMap<string, string> = new Map([
   ['map', '*types.baseMap'],
   ['optional_type', '*types.Optional'],
   ['type', '*types.Type'],
+  ['kubernetes.NamedFormat', 'cel.Format'],
+  ['kubernetes.Quantity', 'cel.Quantity'],
+  ['kubernetes.Semver', 'cel.Semver'],
+  ['kubernetes.URL', 'cel.URL'],
+  ['net.CIDR', 'cel.CIDR'],
+  ['net.IP', 'cel.IP'],
+  ['kubernetes.authorization.Authorizer', 'library.authorizerVal'],
+  ['kubernetes.authorization.Decision', 'library.decisionVal'],
+  ['kubernetes.authorization.GroupCheck', 'library.groupCheckVal'],
+  ['kubernetes.authorization.PathCheck', 'library.pathCheckVal'],
+  ['kubernetes.authorization.ResourceCheck', 'library.resourceCheckVal'],
 ]);
+
+/** Types of Go that can be no key of its maps, since they have a list or a function within. */
+const unhashable: ReadonlySet<string> = new Set(['types.Bytes', 'cel.Format', 'cel.Semver']);
+
+/** Name of the Go type if a value of it can be no key. */
+export function unhashableType(value: Value): string | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const name = goTypeName(value);
+  return unhashable.has(name) ? name : undefined;
+}
 
 /** The same for a type the checker knows; `dyn` for what only it knows. */
 export function nameOfType(type: Type): string {

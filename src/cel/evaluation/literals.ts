@@ -2,7 +2,7 @@ import { hashOf, listFrom, mapFrom } from '../collections.js';
 import { valueText } from '../library/value-text.js';
 import type { Message } from '../messages.js';
 import { Failure, Optional, type Value } from '../values.js';
-import { Aborted, type Frame, type Step } from './frame.js';
+import type { Frame, Step } from './frame.js';
 
 /** What cel-go's interpreter charges for literals that are not constant. */
 export const listLiteralCost = 10;
@@ -63,7 +63,6 @@ export function mapOfSteps(entries: readonly EntrySteps[], frame: Frame): Value 
     if (key instanceof Failure) return key;
     let value = entry.value(frame);
     if (value instanceof Failure) return value;
-    if (key instanceof Uint8Array) throw new Aborted('runtime error: hash of unhashable type types.Bytes');
     if (entry.optional) {
       const given = unwrapped(valueText(key), value);
       if (given instanceof Failure) return given;
