@@ -81,7 +81,7 @@ const cut = (text: string, separator: string): readonly [string, string | undefi
 /** Also `v1`, `1.2` and `01.02.03`, which are completed. */
 export function parseTolerantVersion(text: string): SemanticVersion | Wrong {
   const parts = threeParts(text.startsWith('v') ? text.slice(1) : text).map((part) => {
-    if (part.length < 2) return part;
+    if (Buffer.byteLength(part) < 2) return part;
     const trimmed = part.replace(/^0+/, '');
     return /^[0-9]/.test(trimmed) ? trimmed : `0${trimmed}`;
   });

@@ -151,6 +151,8 @@ test.each<readonly [string, string, number]>([
   ['dyn([1])[1.0]', 'failed: index out of bounds: 1', 2],
   ['dyn([1])[0.0]', '1', 2],
   ['dyn([1])[1.5]', 'failed: unsupported index value 1.5 in list', 2],
+  ['dyn([1])[-9223372036854775808.0]', 'failed: unsupported index value -9.223372036854776e+18 in list', 2],
+  ['dyn([1])[-9223372036854774784.0]', 'failed: index out of bounds: -9.223372036854775e+18', 2],
   ['dyn([1])["a"]', "failed: unsupported index type 'string' in list", 2],
   ['dyn([1])[dyn([1])[0] == 1]', "failed: unsupported index type 'bool' in list", 5],
   ['dyn({1: 2})[1.0]', '2', 2],

@@ -121,7 +121,8 @@ export function unusable(key: Value): Failure | undefined {
 
 function element(list: ListValue, key: Value): Value | undefined {
   let index = key instanceof Uint ? key.value : key;
-  if (typeof index === 'number' && Number.isInteger(index)) index = BigInt(index);
+  // The smallest int counts as none where it comes as a double.
+  if (typeof index === 'number' && Number.isInteger(index) && index !== -(2 ** 63)) index = BigInt(index);
   if (typeof index === 'bigint' && BigInt.asIntN(64, index) === index) {
     return index >= 0n && index < BigInt(list.size) ? list.at(Number(index)) : undefined;
   }

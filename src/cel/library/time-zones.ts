@@ -41,19 +41,26 @@ function parts(milliseconds: number): ZoneTime {
   };
 }
 
-const number = /^[+-]?\d{1,15}$/;
-/** Offsets that Go's clock could count with; larger ones are as wrong as it gets. */
-const widestOffset = 24 * 366 * 60;
-
-/** In milliseconds. A minus before the hours counts for the minutes too. */
+/** In milliseconds. A minus before the hours counts for the minutes too. All numbers have 64 bits, as in Go, and overflow. */
 function writtenOffset(zone: string): number | Failure {
   const at = zone.indexOf(':');
-  const texts = [zone.slice(0, at), zone.slice(at + 1)] as const;
-  const wrong = texts.find((text) => !number.test(text));
-  if (wrong !== undefined) return new Failure(`strconv.Atoi: parsing ${JSON.stringify(wrong)}: invalid syntax`);
-  const [hours, minutes] = texts.map(Number) as [number, number];
-  const offset = zone.startsWith('-') ? hours * 60 - minutes : hours * 60 + minutes;
-  return Math.max(-widestOffset, Math.min(widestOffset, offset)) * 60_000;
+  const hours = int64(zone.slice(0, at));
+  if (hours instanceof Failure) return hours;
+  const minutes = int64(zone.slice(at + 1));
+  if (minutes instanceof Failure) return minutes;
+  const offset = BigInt.asIntN(64, hours * 60n + (zone.startsWith('-') ? -minutes : minutes));
+  const nanoseconds = BigInt.asIntN(64, offset * 60_000_000_000n);
+  const seconds = nanoseconds / 1_000_000_000n;
+  return Math.trunc(Number(seconds) + Number(nanoseconds - seconds * 1_000_000_000n) / 1e9) * 1000;
+}
+
+function int64(text: string): bigint | Failure {
+  const wrong = (problem: string): Failure => new Failure(`strconv.Atoi: parsing ${JSON.stringify(text)}: ${problem}`);
+  if (!/^[+-]?\d+$/.test(text)) return wrong('invalid syntax');
+  const digits = text.replace(/^[+-]?0*/, '');
+  const size = digits.length > 19 ? 2n ** 64n : BigInt(digits);
+  const value = text.startsWith('-') ? -size : size;
+  return BigInt.asIntN(64, value) === value ? value : wrong('value out of range');
 }
 
 interface Zone {

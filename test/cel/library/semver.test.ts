@@ -22,6 +22,8 @@ test.each([
   ],
   [`semver('1.2.3-')`, '! Prerelease is empty', 1, 1],
   [`semver('1.2.3-01')`, '! Numeric PreRelease version must not contain leading zeroes "01"', 1, 1],
+  [`semver('é.1.2', true)`, '! Invalid character(s) found in major number "0é"', 1, 1],
+  [`semver('a.1.2', true)`, '! Invalid character(s) found in major number "a"', 1, 1],
   [`semver('1.2.3-é')`, '! Invalid character(s) found in prerelease "é"', 1, 1],
   [`semver('1.2.3+')`, '! Build meta data is empty', 1, 1],
   [`semver('1.2.3+a_b')`, '! Invalid character(s) found in build meta data "a_b"', 1, 1],
