@@ -36,6 +36,8 @@ export class Monitors {
   /** Events neither own nor are owned, and there are many. */
   readonly #ignored: ReadonlySet<string>;
   readonly #running = new Map<string, Monitor>();
+  /** All watches of the first refresh are ready. */
+  #first: Promise<unknown> | undefined;
   #served: readonly DiscoveredResource[] = [];
   #kinds: ReadonlyMap<string, ResourceType> = new Map();
 
@@ -70,12 +72,16 @@ export class Monitors {
       this.#running.set(id, opened);
       if (running !== undefined) void this.#replace(running, opened);
     }
+    this.#first ??= Promise.all([...this.#running.values()].map(({ ready }) => ready));
     return ended;
   }
 
-  /** Resolves when every watch begun so far has listed what there is or had its time to. */
+  /**
+   * Resolves when every watch of the first refresh has listed what there is or had its time to; at once before that. Those
+   * begun later are waited for by nobody, as in Kubernetes: one that cannot be listed would hold up everything else.
+   */
   async ready(): Promise<void> {
-    await Promise.all([...this.#running.values()].map(({ ready }) => ready));
+    await this.#first;
   }
 
   /**

@@ -348,11 +348,11 @@ describe('garbage-collector', () => {
   const unlistable = ({ verb, plural }: { readonly verb: string; readonly plural: string }) =>
     verb === 'list' && plural === 'widgets' ? serviceUnavailable('conversion webhook failed') : undefined;
 
-  test('a resource that cannot be listed is waited for half a minute', async () => {
-    const { client, clock, owners, dependents, names, key, complaints } = await start();
-    client.fail = unlistable;
-    client.discovered = [...client.discovered, discovered(Widgets)];
-    await clock.advance(30_000);
+  test('a resource that cannot be listed at the start is waited for half a minute', async () => {
+    const { clock, owners, dependents, names, key, complaints } = await start((api) => {
+      api.fail = unlistable;
+      api.discovered = [...api.discovered, discovered(Widgets)];
+    });
     const a = await owners.create(owner('a'));
     await dependents.create(dependent('d', [refTo(a)]));
     await owners.delete(key('a'));
@@ -363,15 +363,50 @@ describe('garbage-collector', () => {
     expect(complaints).toContain('going on without what cannot be listed: ');
   });
 
-  test('a resource that cannot be listed is found gone while many wait for it', async () => {
+  test.each([
+    ['is served', (served: FakeClient['discovered']) => served.filter(({ plural }) => plural !== 'widgets')],
+    [
+      'is served in another version',
+      (served: FakeClient['discovered']) => [
+        ...served.filter(({ plural }) => plural !== 'widgets'),
+        discovered({ ...Widgets, version: 'v2' }),
+      ],
+    ],
+  ])('a resource that cannot be listed and %s later is waited for by nobody', async (_, before) => {
     const { client, clock, owners, dependents, names, key } = await start((api) => {
-      api.discovered = [...api.discovered, discovered(CustomResourceDefinitions)];
+      api.discovered = before([...api.discovered, discovered(Widgets)]);
     });
-    const served = client.discovered;
     const a = await owners.create(owner('a'));
+    await dependents.create(dependent('d', [refTo(a)]));
     client.fail = unlistable;
-    client.discovered = [...served, discovered(Widgets)];
+    client.discovered = [...client.discovered.filter(({ plural }) => plural !== 'widgets'), discovered(Widgets)];
     await clock.advance(30_000);
+    await owners.delete(key('a'));
+    await settled();
+    expect(client.calls.some(({ verb, plural }) => verb === 'list' && plural === 'widgets')).toBe(true);
+    expect(await names()).toEqual([]);
+  });
+
+  test('an owner of a kind that cannot be listed and is served later keeps its dependents', async () => {
+    const { client, clock, names, key } = await start();
+    client.fail = unlistable;
+    client.discovered = [...client.discovered, discovered(Widgets)];
+    await clock.advance(30_000);
+    const widgets = await widgetThatOwns(client, 'd');
+    await clock.advance(60_000);
+    expect(await names()).toEqual(['d']);
+    await widgets.delete(key('w'));
+    await clock.advance(10_000);
+    expect(await names()).toEqual([]);
+  });
+
+  test('a resource that cannot be listed is found gone while many wait for it', async () => {
+    const { client, owners, dependents, names, key } = await start((api) => {
+      api.fail = unlistable;
+      api.discovered = [...api.discovered, discovered(CustomResourceDefinitions), discovered(Widgets)];
+    });
+    const served = client.discovered.filter(({ plural }) => plural !== 'widgets');
+    const a = await owners.create(owner('a'));
     for (let i = 0; i < 10; i++) await dependents.create(dependent(`d${i}`, [refTo(a)]));
     await owners.delete(key('a'));
     await settled();
