@@ -1,12 +1,18 @@
 import type { Subject } from '../api/errors.js';
 import type { AdmissionAttributes } from './admission-step.js';
 
+/** The name a request is about: of a collection that is deleted none is named. */
+export const nameOf = ({ isOneOfMany, key }: AdmissionAttributes): string => (isOneOfMany ? '' : key.name);
+
 /** What a refusal by admission is about: an object without a name is called by its generateName. */
-export const admissionSubject = ({ resource, key, object }: AdmissionAttributes): Subject => ({
-  group: resource.group,
-  plural: resource.plural,
-  name: key.name || object?.metadata.name || object?.metadata.generateName || 'Unknown',
-});
+export const admissionSubject = (attributes: AdmissionAttributes): Subject => {
+  const { resource, object } = attributes;
+  return {
+    group: resource.group,
+    plural: resource.plural,
+    name: nameOf(attributes) || object?.metadata.name || object?.metadata.generateName || 'Unknown',
+  };
+};
 
 /** What a refusal is about that is not admission's in Kubernetes: a name that is still to be generated is none. */
 export const namedSubject = ({ resource, object }: AdmissionAttributes): Subject => ({

@@ -5,6 +5,8 @@ import { AdmissionChain } from '../../src/admission/chain.js';
 import { defaultChain } from '../../src/admission/default-chain.js';
 import { defaultDomains } from '../../src/api/domains.js';
 import { ConfigMaps } from '../../src/api/kinds/config-map.js';
+import { Namespaces } from '../../src/api/kinds/namespace.js';
+import { Nodes } from '../../src/api/kinds/node.js';
 import type { ApiObject, ResourceType } from '../../src/api/object.js';
 import { alwaysAllow } from '../../src/auth/always.js';
 import { rbac } from '../../src/auth/rbac.js';
@@ -103,18 +105,60 @@ test('the time of each policy counts, and that of each phase', async () => {
   );
 });
 
-test('nothing changes a role after it was judged but what only judges', () => {
+const chainAround = (mutating: AdmissionStep, validating: AdmissionStep): readonly AdmissionStep[] => {
   const objects = new FixedObjects();
-  const names = defaultChain({
+  return defaultChain({
     clock: systemClock,
     nodeRestriction: true,
     authorizer: alwaysAllow,
     rbac: rbac(objects, defaultDomains),
     objects,
     domains: defaultDomains,
-    mutating: [labelling('mutating')],
-    validating: [labelling('validating')],
-  }).map(({ name }) => name);
+    mutating: [mutating],
+    validating: [validating],
+  });
+};
+
+test.each<[string, Partial<AdmissionAttributes> & { readonly resource: ResourceType }, string | undefined]>([
+  [
+    'a namespace that the server needs',
+    { resource: Namespaces, key: { name: 'default' } },
+    'namespaces "default" is forbidden: this namespace may not be deleted',
+  ],
+  [
+    'a node by the agent of another',
+    { resource: Nodes, key: { name: 'n2' }, user: { username: 'system:node:n1', groups: ['system:nodes'] } },
+    'nodes "n2" is forbidden: node "n1" is not allowed to modify node "n2"',
+  ],
+  [
+    'all nodes by the agent of one',
+    {
+      resource: Nodes,
+      key: { name: 'n1' },
+      user: { username: 'system:node:n1', groups: ['system:nodes'] },
+      isOneOfMany: true,
+    },
+    'nodes "Unknown" is forbidden: node "n1" is not allowed to modify node ""',
+  ],
+  ['a namespace of anybody', { resource: Namespaces, key: { name: 'mine' } }, undefined],
+])('whether %s may be deleted is known before any webhook is asked', async (_, given, refusal) => {
+  let asked = 0;
+  const webhook: AdmissionStep = {
+    name: 'webhook',
+    handles: () => true,
+    async beforeDeletion() {
+      asked++;
+    },
+  };
+  const chain = new AdmissionChain(chainAround(webhook, labelling('validating')));
+  const deletion = { ...attributes, operation: 'DELETE', object: undefined, previous: object, ...given } as const;
+  const judged = chain.judgeDeletion(deletion as AdmissionAttributes);
+  await (refusal === undefined ? judged : expect(judged).rejects.toThrow(refusal));
+  expect(asked).toBe(refusal === undefined ? 1 : 0);
+});
+
+test('nothing changes a role after it was judged but what only judges', () => {
+  const names = chainAround(labelling('mutating'), labelling('validating')).map(({ name }) => name);
   expect(names[0]).toBe('NamespaceLifecycle');
   expect(names.slice(-5)).toEqual([
     'mutating',

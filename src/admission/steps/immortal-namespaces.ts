@@ -16,7 +16,7 @@ export const immortalNamespaces: AdmissionStep = {
     !subresource &&
     immortal.includes(key.name),
 
-  async validate(attributes) {
+  async beforeDeletion(attributes) {
     throw forbidden(admissionSubject(attributes), 'this namespace may not be deleted');
   },
 };

@@ -23,7 +23,7 @@ import type { ObjectSource } from '../../auth/object-source.js';
 import { readUnverifiedRequest } from '../../pki/certificate-request.js';
 import { PkiError } from '../../pki/pki-error.js';
 import type { AdmissionAttributes, AdmissionStep } from '../admission-step.js';
-import { admissionSubject } from '../admission-subject.js';
+import { admissionSubject, nameOf } from '../admission-subject.js';
 import { asRequest } from '../certificate-writes.js';
 
 interface Parts {
@@ -68,8 +68,7 @@ export function nodeRestriction({ domains = defaultDomains, ...parts }: Partial<
       if (attributes.object === undefined) throw new Error(`${attributes.operation} without an object`);
       return attributes.object;
     },
-    // Only what is deleted has not been looked at by now.
-    validate: async (attributes) => (attributes.operation === 'DELETE' ? check(attributes) : undefined),
+    beforeDeletion: check,
   } satisfies AdmissionStep;
 }
 
@@ -183,9 +182,10 @@ const referencedVia: ReadonlyMap<string, string> = new Map([
 ]);
 
 const nodeRule: Rule = async ({ node, attributes, domains }) => {
-  const { operation, key, object, previous } = attributes;
+  const { operation, object, previous } = attributes;
   const who = `node ${quote(node)}`;
-  if (key.name !== node) return `${who} is not allowed to modify node ${quote(key.name)}`;
+  const name = nameOf(attributes);
+  if (name !== node) return `${who} is not allowed to modify node ${quote(name)}`;
   const [next, last] = [asNode(object), asNode(previous)];
   if (operation === 'CREATE') {
     if (specOf(next, 'configSource') !== undefined) {
@@ -289,11 +289,13 @@ async function audienceRefusal(
 
 const leaseNamespace = 'kube-node-lease';
 
-const leaseRule: Rule = async ({ node, attributes: { key } }) => {
-  if (key.namespace !== leaseNamespace) {
+const leaseRule: Rule = async ({ node, attributes }) => {
+  if (attributes.key.namespace !== leaseNamespace) {
     return `can only access leases in the ${quote(leaseNamespace)} system namespace`;
   }
-  return key.name === node ? undefined : 'can only access node lease with the same name as the requesting node';
+  return nameOf(attributes) === node
+    ? undefined
+    : 'can only access node lease with the same name as the requesting node';
 };
 
 const requestRule: Rule = async ({ node, attributes, domains }) => {

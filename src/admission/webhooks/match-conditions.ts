@@ -17,9 +17,10 @@ import type { Prepared } from '../../cel/prepare.js';
 import { Failure, type Value } from '../../cel/values.js';
 import { inTurns, type TurnTaking } from '../../runtime/turn-taking.js';
 import type { AdmissionAttributes } from '../admission-step.js';
+import { nameOf } from '../admission-subject.js';
 import type { EvaluateConditions } from './matching.js';
 import { requestMembers } from './review.js';
-import { type HookedKinds, nameOf, namespaceOf, requested } from './seen.js';
+import { type HookedKinds, namespaceOf, requested } from './seen.js';
 
 /** What the conditions of one webhook may cost together, and each by itself; units of `src/cel/cost.ts`. */
 const perWebhook = 2_500_000;

@@ -7,18 +7,10 @@ import type { ObjectSource } from '../../auth/object-source.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { TurnTaking } from '../../runtime/turn-taking.js';
 import type { AdmissionAttributes } from '../admission-step.js';
+import { nameOf } from '../admission-subject.js';
 import type { Hook } from './hooks.js';
 import type { HookMetrics, HookSort } from './metrics.js';
-import {
-  type HookedKinds,
-  isNamespace,
-  nameOf,
-  namespaceOf,
-  requested,
-  type Seen,
-  type SeenAs,
-  shownTo,
-} from './seen.js';
+import { type HookedKinds, isNamespace, namespaceOf, requested, type Seen, type SeenAs, shownTo } from './seen.js';
 
 /** A hook that is to be asked, and in which version it sees the request. */
 export interface Invocation {

@@ -1,7 +1,8 @@
 import type { JsonObject } from '../../api/object.js';
 import type { UserInfo } from '../../api/user.js';
 import type { AdmissionAttributes } from '../admission-step.js';
-import { type HookedKinds, nameOf, namespaceOf, requested, type Seen, type SeenAs } from './seen.js';
+import { nameOf } from '../admission-subject.js';
+import { type HookedKinds, namespaceOf, requested, type Seen, type SeenAs } from './seen.js';
 
 /** Versions of reviews that can be sent. */
 const known: readonly string[] = ['v1', 'v1beta1'];

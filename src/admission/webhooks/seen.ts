@@ -81,9 +81,6 @@ export async function shownTo(sort: HookSort, ...given: Parameters<typeof seenAs
 const isSameKind = (a: SeenAs['kind'], b: SeenAs['kind']): boolean =>
   a.group === b.group && a.version === b.version && a.kind === b.kind;
 
-/** The name a request is about: of a collection that is deleted none is named. */
-export const nameOf = ({ isOneOfMany, key }: AdmissionAttributes): string => (isOneOfMany ? '' : key.name);
-
 /** The namespace a request is about: that of its object, and of a Namespace its own name. Empty for cluster-wide ones. */
 export const namespaceOf = ({ resource, key }: AdmissionAttributes): string =>
   isNamespace(resource) ? key.name : (key.namespace ?? '');

@@ -114,7 +114,7 @@ test.each([
   });
   expect(immortalNamespaces.handles(given)).toBe(refused);
   if (refused) {
-    await expect(immortalNamespaces.validate?.(given)).rejects.toThrow(
+    await expect(immortalNamespaces.beforeDeletion?.(given)).rejects.toThrow(
       `namespaces "${name}" is forbidden: this namespace may not be deleted`,
     );
   }

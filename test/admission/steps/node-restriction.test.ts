@@ -84,8 +84,8 @@ async function refusal(
   });
   if (!step.handles(attributes)) return undefined;
   try {
-    if (attributes.operation !== 'DELETE') await step.mutate(attributes);
-    await step.validate(attributes);
+    if (attributes.operation === 'DELETE') await step.beforeDeletion(attributes);
+    else await step.mutate(attributes);
     return undefined;
   } catch (error) {
     return (error as Error).message.replace(/^.*? is forbidden: /, '');
@@ -167,6 +167,14 @@ describe('nodes', () => {
   test('deletes nobody else', async () => {
     expect(await refusal(Nodes, undefined, { operation: 'DELETE', previous: { metadata: { name: 'n2' } } })).toBe(
       'node "n1" is not allowed to modify node "n2"',
+    );
+  });
+
+  test('does not even delete itself with a whole collection, where nobody is named', async () => {
+    const previous = { metadata: { name: 'n1' } };
+    expect(await refusal(Nodes, undefined, { operation: 'DELETE', previous })).toBeUndefined();
+    expect(await refusal(Nodes, undefined, { operation: 'DELETE', previous, isOneOfMany: true })).toBe(
+      'node "n1" is not allowed to modify node ""',
     );
   });
 });
@@ -360,6 +368,10 @@ test('leases', async () => {
     'can only access node lease with the same name as the requesting node',
   );
   expect(await lease('ns', 'n1')).toBe('can only access leases in the "kube-node-lease" system namespace');
+  const all = { operation: 'DELETE', key: { namespace: 'kube-node-lease', name: 'n1' }, isOneOfMany: true } as const;
+  expect(await refusal(Leases, undefined, { ...all, previous: { metadata: { name: 'n1' } } })).toBe(
+    'can only access node lease with the same name as the requesting node',
+  );
 });
 
 describe('certificate requests', () => {
