@@ -3,6 +3,9 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { beforeAbort } from '../runtime/abort.js';
 import { AccessError, type ClusterAccess, type Credentials } from './cluster-access.js';
 
+/** Most bytes of an answer's headers, for whomever is asked: as many as Go's client reads. */
+export const maxAnswerHeaders = 10 * 1_048_576;
+
 /** One request over a kept connection. */
 export interface HttpRequest {
   readonly method: string;
@@ -89,6 +92,7 @@ export function httpTransport(access: ClusterAccess, userAgent: string): HttpTra
           agent: through,
           method: given.method,
           headers,
+          maxHeaderSize: maxAnswerHeaders,
           ...(given.signal === undefined ? {} : { signal: given.signal }),
         };
         const url = new URL(`${base.origin}${prefix}${given.path}`);

@@ -64,6 +64,13 @@ const status = (code: number, reason?: string, message = 'why') => ({
 });
 
 describe('requests', () => {
+  test('may be answered with large headers', async () => {
+    const { configMaps } = await serving((_, response) =>
+      json(response, { metadata: { name: 'a' } }, 200, { 'x-large': 'x'.repeat(100_000) }),
+    );
+    expect(await configMaps.get({ namespace: 'n', name: 'a' })).toMatchObject({ metadata: { name: 'a' } });
+  });
+
   test('may wait to be sent again in any number', async () => {
     const asked = new Map<string, number>();
     const warned = vi.spyOn(process, 'emitWarning');

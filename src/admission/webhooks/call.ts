@@ -4,6 +4,7 @@ import { Agent, request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
 import { quote } from '../../api/go-text.js';
 import { AccessError, type CredentialSource, type Credentials } from '../../client/cluster-access.js';
+import { maxAnswerHeaders } from '../../client/http-transport.js';
 import { TimeoutError, within } from '../../runtime/abort.js';
 import type { Clock } from '../../runtime/clock.js';
 import { connectionError, nameMismatch } from './connection-errors.js';
@@ -90,12 +91,13 @@ export function hookClient({
     const shown = (await call.credentials?.current()) ?? {};
     const { authorization } = shown;
     const options = { agent: agentOf(call.target, shown), authorization, userAgent, path, signal };
-    try {
-      return await once(call, options);
-    } catch (error) {
-      // A kept connection that the other side has closed in the meantime has done nothing yet.
-      if (signal.aborted || !(error instanceof StaleConnection)) throw error;
-      return once(call, options);
+    for (;;) {
+      try {
+        return await once(call, options);
+      } catch (error) {
+        // Another is taken, which may have been closed as well; there are ever fewer of them.
+        if (signal.aborted || !(error instanceof StaleConnection)) throw error;
+      }
     }
   };
 
@@ -184,6 +186,7 @@ const tooLate = 'context deadline exceeded';
 const unreadable = (why: string): string =>
   `unexpected error when reading response body. Please retry. Original error: ${why}`;
 
+/** A kept connection that the other side had closed: nothing was written, so that nothing has been asked yet. */
 class StaleConnection extends Error {
   override readonly name = 'StaleConnection';
 }
@@ -214,6 +217,7 @@ function once(
         method: 'POST',
         path,
         signal,
+        maxHeaderSize: maxAnswerHeaders,
         headers: {
           host: target.authority,
           'user-agent': userAgent,
@@ -237,14 +241,22 @@ function once(
         );
       },
     );
-    request.on('error', (error: NodeJS.ErrnoException) => {
-      const isStale =
-        !progress.answered && request.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
+    let isWritten = false;
+    const write = (): void => {
+      if (request.destroyed) return;
+      isWritten = true;
+      request.end(body);
+    };
+    request.on('socket', () => (request.reusedSocket ? afterReading(write) : write()));
+    request.on('error', (error) => {
+      const isStale = request.reusedSocket && !isWritten;
       reject(isStale ? new StaleConnection('the connection was closed', { cause: error }) : error);
     });
-    request.end(body);
   });
 }
+
+/** Does it once all that has come in so far is read: the end of a connection, for one, before it is written to. */
+const afterReading = (act: () => void): void => void setImmediate(() => setImmediate(act));
 
 async function read(response: IncomingMessage, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];

@@ -1,4 +1,5 @@
 import type { PeerCertificate } from 'node:tls';
+import { maxAnswerHeaders } from '../../client/http-transport.js';
 
 /** Why a call came to nothing, in the words that Go's client has for it, because clients of Kubernetes read them. */
 export function connectionError(given: unknown): string {
@@ -14,6 +15,9 @@ export function connectionError(given: unknown): string {
   if (code === 'ECONNRESET') return error.message === 'socket hang up' ? 'EOF' : 'read: connection reset by peer';
   if (code === 'EPIPE') return 'write: broken pipe';
   if (code === 'EPROTO' || code.startsWith('ERR_SSL_')) return protocolText(error.message);
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    return `net/http: server response headers exceeded ${maxAnswerHeaders} bytes; aborted`;
+  }
   if (code.startsWith('HPE_')) return `net/http: HTTP/1.x transport connection broken: ${error.message}`;
   return error.message;
 }

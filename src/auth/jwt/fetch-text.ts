@@ -1,4 +1,5 @@
 import { request } from 'node:https';
+import { maxAnswerHeaders } from '../../client/http-transport.js';
 
 /** What a server answered. */
 export interface FetchedText {
@@ -27,6 +28,7 @@ export const fetchText: FetchText = (url, { certificateAuthority }) =>
       url,
       {
         headers: { accept: 'application/json' },
+        maxHeaderSize: maxAnswerHeaders,
         signal: AbortSignal.timeout(patienceMs),
         ...(certificateAuthority === undefined ? {} : { ca: certificateAuthority }),
       },

@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { CallFailed, type HookCall, hookClient } from '../../../src/admission/webhooks/call.js';
 import { readServiceAddresses, targetOf } from '../../../src/admission/webhooks/target.js';
@@ -212,10 +213,60 @@ test('when the client is closed its calls end, those that wait to ask again, too
   expect(hook.asked).toHaveLength(2);
 });
 
-test('a connection that was closed while nobody used it is made anew', async () => {
-  const { hook, client } = await world((_, response, request) => {
-    response.end('{}', () => setImmediate(() => request.socket.destroy()));
+test('one that dies over a review on a kept connection is not asked it again', async () => {
+  const { hook, client } = await world(({ path }, response, request) => {
+    if (path.startsWith('/dies')) request.socket.destroy();
+    else response.end('{}');
   });
-  for (let i = 0; i < 5; i++) expect((await client.post(call(hook, '/p'))).status).toBe(200);
-  expect(hook.asked.length).toBeGreaterThanOrEqual(5);
+  await client.post(call(hook, '/p'));
+  await expect(client.post(call(hook, '/dies'))).rejects.toThrow(/: EOF$/);
+  expect(hook.asked.map(({ path }) => path)).toEqual(['/p?timeout=10s', '/dies?timeout=10s']);
+  expect(hook.connections()).toBe(1);
+});
+
+test('several kept connections that were closed while nobody looked cost no request', async () => {
+  let sockets: Duplex[] = [];
+  const { hook, client } = await world(async (_, response, request) => {
+    sockets.push(request.socket);
+    await vi.waitUntil(() => sockets.length >= 3, { interval: 5 });
+    response.end('{}');
+  });
+  const three = () => Promise.all(['/a', '/b', '/c'].map((path) => client.post(call(hook, path))));
+  await three();
+  const before = sockets;
+  sockets = [];
+  for (const socket of before) socket.destroy();
+  // In the same turn: the ends of the connections lie there and have not been read.
+  for (const { status } of await three()) expect(status).toBe(200);
+  expect(hook.asked).toHaveLength(6);
+  expect(hook.connections()).toBe(6);
+});
+
+test('an answer may have as many headers as for Kubernetes', async () => {
+  const { hook, client } = await world(({ path }, response) => {
+    const count = path.startsWith('/many') ? 4 : 1_000;
+    for (let i = 0; i < count; i++) response.setHeader(`x-${i}`, 'x'.repeat(15_000));
+    response.end('{}');
+  });
+  expect((await client.post(call(hook, '/many'))).status).toBe(200);
+  await expect(client.post(call(hook, '/too-many'))).rejects.toThrow(
+    /: net\/http: server response headers exceeded 10485760 bytes; aborted$/,
+  );
+});
+
+test('a connection that was closed while nobody used it is made anew', async () => {
+  let closed = 0;
+  const { hook, client } = await world((_, response, request) => {
+    response.end('{}', () =>
+      setImmediate(() => {
+        request.socket.destroy();
+        closed++;
+      }),
+    );
+  });
+  for (let i = 1; i <= 5; i++) {
+    expect((await client.post(call(hook, '/p'))).status).toBe(200);
+    await vi.waitUntil(() => closed === i, { interval: 5 });
+  }
+  expect(hook.asked).toHaveLength(5);
 });

@@ -13,6 +13,7 @@ beforeAll(async () => {
   certificateAuthority = authority.anchors;
   server = createTlsServer({ cert: pair.certificate, key: pair.key }, (request, response) => {
     if (request.url === '/large') response.end(Buffer.alloc(2_000_000, 'x'));
+    else if (request.url === '/headers') response.writeHead(200, { 'x-large': 'x'.repeat(100_000) }).end('text');
     else if (request.url === '/moved') response.writeHead(302, { location: '/text' }).end();
     else if (request.url === '/cut') {
       response.write('half');
@@ -29,6 +30,10 @@ afterAll(() => {
 
 test('a text comes from a server of the right CA', async () => {
   expect(await fetchText(`${url}/text`, { certificateAuthority })).toEqual({ status: 200, text: 'GET /text nobody' });
+});
+
+test('headers may be many', async () => {
+  expect(await fetchText(`${url}/headers`, { certificateAuthority })).toEqual({ status: 200, text: 'text' });
 });
 
 test('redirections are answers', async () => {
