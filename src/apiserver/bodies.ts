@@ -3,6 +3,7 @@ import { goJson, quote } from '../api/go-text.js';
 import type { ReadText } from '../api/json-exact.js';
 import { largeJson } from '../api/json-pieces.js';
 import { dumpBody, JsonSyntaxError, readJson, readJsonInSteps } from '../api/json-text.js';
+import { readMediaType } from '../api/media-type.js';
 import { type ApiObject, groupVersion, type JsonObject } from '../api/object.js';
 import type { DeleteBody, FieldValidation, WriteParameters } from '../api/options.js';
 import { atOnce, resultOf, type Steps } from '../api/steps.js';
@@ -42,20 +43,14 @@ interface Parsed {
   readonly raw?: string;
 }
 
-const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
-const parameter = `;\\s*${token}=(?:${token}|"(?:[^"\\\\]|\\\\.)*")\\s*`;
-const mediaType = new RegExp(`^\\s*(${token}/${token})\\s*(?:${parameter})*(?:;\\s*)?$`);
-
-/** The media type without its parameters, lower case; undefined if it or they cannot be read. */
-const mediaTypeOf = (contentType: string): string | undefined => mediaType.exec(contentType)?.[1]?.toLowerCase();
-
 /** What a body in protobuf is read by; undefined: it is refused. */
 const messageOf = ({ origin, schema }: ResourceDefinition): Schema | undefined =>
   origin === 'built-in' ? schema : undefined;
 
 type Format = typeof json | typeof yaml | typeof protobuf;
 function formatOf(contentType: string | undefined, message: Schema | undefined): Format {
-  const type = contentType ? mediaTypeOf(contentType) : json;
+  const read = contentType ? readMediaType(contentType) : { type: json };
+  const type = 'type' in read ? read.type : undefined;
   if (type === json || type === yaml || (type === protobuf && message !== undefined)) return type;
   throw unsupportedMediaType(
     `the body of the request was in an unknown format - accepted media types include: ${mediaTypes}`,

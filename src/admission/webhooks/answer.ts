@@ -44,18 +44,17 @@ export interface Question {
  * @throws CallFailed for members of another type, InvalidAnswer for an answer that breaks the rules.
  */
 export function verdictOf(review: JsonObject, question: Question): Verdict {
-  member(review, 'request', 'AdmissionReview', 'request');
-  const response = member(review, 'response', 'AdmissionReview', 'response');
+  const whole = reader(review, 'AdmissionReview');
+  checkRequest(whole.object('request', 'v1.AdmissionRequest'));
+  const response = whole.object('response', 'v1.AdmissionResponse');
   if (response === undefined) throw new InvalidAnswer('webhook response was absent');
   const read = reader(response, 'AdmissionResponse', 'response');
   const uid = read.text('uid', 'types.UID') ?? '';
   const allowed = read.flag('allowed');
-  const status = statusOf(member(response, 'status', 'AdmissionResponse', 'response.status'));
+  const status = statusOf(read.object('status', 'v1.Status'));
   const patch = read.bytes('patch');
   const patchType = read.text('patchType', 'v1.PatchType');
-  const auditAnnotations = texts(
-    member(response, 'auditAnnotations', 'AdmissionResponse', 'response.auditAnnotations'),
-  );
+  const auditAnnotations = texts(read.object('auditAnnotations', 'map[string]string'));
   const warnings = read.texts('warnings');
   const verdict = { allowed, status, patch, warnings, auditAnnotations };
   if (question.version !== 'v1') return question.mutating ? verdict : { ...verdict, patch: Buffer.alloc(0) };
@@ -65,6 +64,52 @@ export function verdictOf(review: JsonObject, question: Question): Verdict {
   checkType(review, question);
   checkPatch(patch, patchType, question);
   return verdict;
+}
+
+/** The request in an answer says nothing, and its members have their types all the same; its objects may be anything. */
+function checkRequest(request: JsonObject | undefined): void {
+  if (request === undefined) return;
+  const read = reader(request, 'AdmissionRequest', 'request');
+  for (const name of ['subResource', 'requestSubResource', 'name', 'namespace']) read.text(name);
+  read.text('uid', 'types.UID');
+  read.text('operation', 'v1.Operation');
+  read.flag('dryRun');
+  for (const name of ['kind', 'requestKind']) {
+    checkNamed(read.object(name, 'v1.GroupVersionKind'), 'GroupVersionKind', `request.${name}`, 'kind');
+  }
+  for (const name of ['resource', 'requestResource']) {
+    checkNamed(read.object(name, 'v1.GroupVersionResource'), 'GroupVersionResource', `request.${name}`, 'resource');
+  }
+  checkUser(read.object('userInfo', 'v1.UserInfo'));
+}
+
+/** A kind or resource, named by its group and version. */
+function checkNamed(given: JsonObject | undefined, struct: string, path: string, what: 'kind' | 'resource'): void {
+  if (given === undefined) return;
+  const { text } = reader(given, struct, path);
+  for (const name of ['group', 'version', what]) text(name);
+}
+
+function checkUser(user: JsonObject | undefined): void {
+  if (user === undefined) return;
+  const [struct, path] = ['UserInfo', 'request.userInfo'];
+  const read = reader(user, struct, path);
+  for (const name of ['username', 'uid']) read.text(name);
+  read.texts('groups');
+  // What is wrong in a map is told without its key.
+  for (const extra of Object.values(read.object('extra', 'map[string]v1.ExtraValue') ?? {})) {
+    reader({ extra }, struct, path).texts('extra', 'v1.ExtraValue');
+  }
+}
+
+function checkListMeta(metadata: JsonObject | undefined): void {
+  if (metadata === undefined) return;
+  const path = 'response.status.metadata';
+  const read = reader(metadata, 'ListMeta', path);
+  for (const name of ['selfLink', 'resourceVersion', 'continue']) read.text(name);
+  read.integer('remainingItemCount', 'int64');
+  const shard = read.object('shardInfo', 'v1.ShardInfo');
+  if (shard !== undefined) reader(shard, 'ShardInfo', `${path}.shardInfo`).text('selector');
 }
 
 function checkType(review: JsonObject, { group, version }: Question): void {
@@ -118,8 +163,12 @@ export function denial(webhook: string, status: DenialStatus | undefined): ApiEr
 
 function statusOf(status: JsonObject | undefined): DenialStatus | undefined {
   if (status === undefined) return undefined;
-  const read = reader(status, 'Status', 'response.status');
-  const details = member(status, 'details', 'Status', 'response.status.details');
+  const path = 'response.status';
+  const read = reader(status, 'Status', path);
+  for (const name of ['kind', 'apiVersion']) reader(status, 'Status', `${path}.TypeMeta`).text(name);
+  checkListMeta(read.object('metadata', 'v1.ListMeta'));
+  read.text('status');
+  const details = read.object('details', 'v1.StatusDetails');
   return {
     message: read.text('message') ?? '',
     reason: read.text('reason', 'v1.StatusReason') ?? '',
@@ -150,27 +199,17 @@ function present<T extends object>(given: T): { [K in keyof T]?: NonNullable<T[K
   return Object.fromEntries(entries) as { [K in keyof T]?: NonNullable<T[K]> };
 }
 
+/** The largest number of a type. */
+const mostOf = { int32: 0x7fff_ffff, int64: 2 ** 63 } as const;
+
 const mismatch = (value: Json, struct: string, path: string, type: string): CallFailed => {
   // Only where a number is wanted is it said which one it was.
-  const given = type === 'int32' && jsonKind(value) === 'number' ? `number ${goJson(value)}` : jsonKind(value);
+  const given =
+    Object.hasOwn(mostOf, type) && jsonKind(value) === 'number' ? `number ${goJson(value)}` : jsonKind(value);
   return new CallFailed(mismatchText(given, struct, path, type));
 };
 const mismatchText = (given: string, struct: string, path: string, type: string): string =>
   `json: cannot unmarshal ${given} into Go struct field ${struct}.${path} of type ${type}`;
-
-/** The object that is a member; undefined where it is absent or null. */
-function member(object: JsonObject, name: string, struct: string, path: string): JsonObject | undefined {
-  const value = Object.hasOwn(object, name) ? object[name] : undefined;
-  if (value === undefined || value === null) return undefined;
-  if (isObject(value)) return value;
-  const types: Readonly<Record<string, string>> = {
-    auditAnnotations: 'map[string]string',
-    details: 'v1.StatusDetails',
-    request: 'v1.AdmissionRequest',
-    status: 'v1.Status',
-  };
-  throw mismatch(value, struct, path, types[name] ?? 'v1.AdmissionResponse');
-}
 
 function texts(map: JsonObject | undefined): ReadonlyMap<string, string> {
   const out = new Map<string, string>();
@@ -182,14 +221,14 @@ function texts(map: JsonObject | undefined): ReadonlyMap<string, string> {
   return out;
 }
 
-/** Reads members as Go does: null is nothing. */
-function reader(object: JsonObject, struct: string, path: string) {
+/** Reads members as Go does: null is nothing. `path`: where the object stands in the review, which itself has none. */
+function reader(object: JsonObject, struct: string, path = '') {
+  const pathOf = (name: string): string => (path === '' ? name : `${path}.${name}`);
   const value = (name: string): Json | undefined => {
     const found = Object.hasOwn(object, name) ? object[name] : undefined;
     return found === null ? undefined : found;
   };
-  const wrong = (name: string, found: Json, type: string): CallFailed =>
-    mismatch(found, struct, `${path}.${name}`, type);
+  const wrong = (name: string, found: Json, type: string): CallFailed => mismatch(found, struct, pathOf(name), type);
   return {
     text(name: string, type = 'string'): string | undefined {
       const found = value(name);
@@ -200,7 +239,7 @@ function reader(object: JsonObject, struct: string, path: string) {
       const found = value(name);
       if (Array.isArray(found)) {
         const bytes = bytesOfList(found);
-        if ('wrong' in bytes) throw new CallFailed(mismatchText(bytes.wrong, struct, `${path}.${name}`, 'uint8'));
+        if ('wrong' in bytes) throw new CallFailed(mismatchText(bytes.wrong, struct, pathOf(name), 'uint8'));
         return bytes;
       }
       if (found !== undefined && typeof found !== 'string') throw wrong(name, found, '[]uint8');
@@ -213,21 +252,26 @@ function reader(object: JsonObject, struct: string, path: string) {
       if (found === undefined || typeof found === 'boolean') return found ?? false;
       throw wrong(name, found, 'bool');
     },
-    integer(name: string): number | undefined {
+    integer(name: string, type: keyof typeof mostOf = 'int32'): number | undefined {
       const found = value(name);
       if (found === undefined) return undefined;
-      if (typeof found === 'number' && Number.isInteger(found) && Math.abs(found) <= 0x7fff_ffff) return found;
-      throw wrong(name, found, 'int32');
+      if (typeof found === 'number' && Number.isInteger(found) && Math.abs(found) <= mostOf[type]) return found;
+      throw wrong(name, found, type);
     },
-    texts(name: string): readonly string[] {
+    texts(name: string, type = '[]string'): readonly string[] {
       const found = value(name);
       if (found === undefined) return [];
-      if (!Array.isArray(found)) throw wrong(name, found, '[]string');
+      if (!Array.isArray(found)) throw wrong(name, found, type);
       return found.map((item: Json) => {
         if (item === null) return '';
         if (typeof item === 'string') return item;
         throw wrong(name, item, 'string');
       });
+    },
+    object(name: string, type: string): JsonObject | undefined {
+      const found = value(name);
+      if (found === undefined || isObject(found)) return found;
+      throw wrong(name, found, type);
     },
     objects(name: string): readonly JsonObject[] {
       const found = value(name);

@@ -1,6 +1,8 @@
+import { internalError } from '../../api/errors.js';
 import { quote } from '../../api/go-text.js';
 import { jsonKind } from '../../api/json-exact.js';
 import { JsonSyntaxError, readJson } from '../../api/json-text.js';
+import { readMediaType } from '../../api/media-type.js';
 import { isObject, type Json, type JsonObject } from '../../api/object.js';
 import { CallFailed, type HookReply } from './call.js';
 
@@ -26,7 +28,10 @@ const maxShown = 2_048;
  * @throws CallFailed with what a client of Kubernetes would say.
  */
 export async function readReply(reply: HookReply, expected: ExpectedReview): Promise<JsonObject> {
-  const { status, contentType = 'application/json', body } = reply;
+  const { status, body } = reply;
+  const contentType = reply.contentType || 'application/json';
+  const media = readMediaType(contentType);
+  if ('wrong' in media) throw new CallFailed(internalError(media.wrong).message, { code: 500 });
   if (status < 200 || status > 206) throw await httpFailure(reply);
   if (body.length === 0) {
     throw new CallFailed(`0-length response with status code: ${status} and content type: ${contentType}`);

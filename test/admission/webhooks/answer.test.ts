@@ -108,6 +108,51 @@ describe('an answer that makes no sense', () => {
       review({ patch: [91, 256] }),
       'json: cannot unmarshal number 256 into Go struct field AdmissionResponse.response.patch of type uint8',
     ],
+    ...[
+      [{ uid: 5 }, 'number', 'AdmissionRequest.request.uid of type types.UID'],
+      [{ kind: 5 }, 'number', 'AdmissionRequest.request.kind of type v1.GroupVersionKind'],
+      [{ requestKind: { kind: true } }, 'bool', 'GroupVersionKind.request.requestKind.kind of type string'],
+      [{ resource: 'x' }, 'string', 'AdmissionRequest.request.resource of type v1.GroupVersionResource'],
+      [{ resource: { resource: 1 } }, 'number', 'GroupVersionResource.request.resource.resource of type string'],
+      [{ operation: 5 }, 'number', 'AdmissionRequest.request.operation of type v1.Operation'],
+      [{ subResource: [] }, 'array', 'AdmissionRequest.request.subResource of type string'],
+      [{ dryRun: 'x' }, 'string', 'AdmissionRequest.request.dryRun of type bool'],
+      [{ userInfo: 5 }, 'number', 'AdmissionRequest.request.userInfo of type v1.UserInfo'],
+      [{ userInfo: { uid: 5 } }, 'number', 'UserInfo.request.userInfo.uid of type string'],
+      [{ userInfo: { groups: 'x' } }, 'string', 'UserInfo.request.userInfo.groups of type []string'],
+      [{ userInfo: { extra: [] } }, 'array', 'UserInfo.request.userInfo.extra of type map[string]v1.ExtraValue'],
+      [{ userInfo: { extra: { a: 5 } } }, 'number', 'UserInfo.request.userInfo.extra of type v1.ExtraValue'],
+      [{ userInfo: { extra: { a: [5] } } }, 'number', 'UserInfo.request.userInfo.extra of type string'],
+    ].map(([request, given, where]): [string, JsonObject, string] => [
+      'request',
+      { ...review({ uid: 'u', allowed: true }), request } as JsonObject,
+      `json: cannot unmarshal ${given} into Go struct field ${where}`,
+    ]),
+    ...[
+      [{ kind: 1 }, 'number', 'Status.response.status.TypeMeta.kind of type string'],
+      [{ status: 1 }, 'number', 'Status.response.status.status of type string'],
+      [{ metadata: 7 }, 'number', 'Status.response.status.metadata of type v1.ListMeta'],
+      [
+        { metadata: { resourceVersion: 7 } },
+        'number',
+        'ListMeta.response.status.metadata.resourceVersion of type string',
+      ],
+      [
+        { metadata: { remainingItemCount: 1.5 } },
+        'number 1.5',
+        'ListMeta.response.status.metadata.remainingItemCount of type int64',
+      ],
+      [{ metadata: { shardInfo: 1 } }, 'number', 'ListMeta.response.status.metadata.shardInfo of type v1.ShardInfo'],
+      [
+        { metadata: { shardInfo: { selector: 1 } } },
+        'number',
+        'ShardInfo.response.status.metadata.shardInfo.selector of type string',
+      ],
+    ].map(([status, given, where]): [string, JsonObject, string] => [
+      'status',
+      review({ uid: 'u', status }),
+      `json: cannot unmarshal ${given} into Go struct field ${where}`,
+    ]),
   ])('%s of another type', (_, given, why) => {
     expect(() => verdictOf(given, question)).toThrow(CallFailed);
     expect(() => verdictOf(given, question)).toThrow(why);
@@ -134,6 +179,26 @@ describe('a verdict', () => {
         ['n', ''],
       ]),
     });
+  });
+
+  test('may come with the request, whose objects may be anything, and metadata in its status', () => {
+    const request = {
+      uid: 'u',
+      kind: { group: '', version: 'v1', kind: 'ConfigMap' },
+      resource: { group: '', version: 'v1', resource: 'configmaps' },
+      requestKind: null,
+      name: 'n',
+      operation: 'CREATE',
+      userInfo: { username: 'x', groups: ['g', null], extra: { a: ['b'], c: null } },
+      object: 5,
+      oldObject: [],
+      options: 'x',
+      dryRun: false,
+      more: 1,
+    };
+    const status = { metadata: { resourceVersion: '5', remainingItemCount: 2 ** 40, shardInfo: {} }, message: 'no' };
+    const given = review({ uid: 'u', allowed: false, status }, { request });
+    expect(verdictOf(given, question)).toMatchObject({ allowed: false, status: { message: 'no' } });
   });
 
   test('may have its patch as a list of bytes, which is how some languages write them', () => {

@@ -50,8 +50,10 @@ describe('what is said of an answer by its code', () => {
     [500, '{"kind":"Status","status":"Failure"}', 0],
     [500, '{"kind":"Status","status":"Failure","code":-1.5}', 0],
     [200, '', undefined],
-  ])('%d with %j is counted as %s', async (status, body, code) => {
-    await expect(read(status, body)).rejects.toMatchObject({ code });
+    [404, 'x', 500, 'text/'],
+    [200, '{}', 500, ';;;'],
+  ])('%d with %j is counted as %s', async (status, body, code, contentType?: string) => {
+    await expect(read(status, body, contentType)).rejects.toMatchObject({ code });
   });
 
   test('is nothing where a Status has no message, whatever its reason', async () => {
@@ -62,6 +64,8 @@ describe('what is said of an answer by its code', () => {
 
 describe('what is said of a body', () => {
   test.each([
+    ['{}', ';;;', 'Internal error occurred: mime: no media type'],
+    ['{}', 'application/json; x', 'Internal error occurred: mime: invalid media parameter'],
     ['', 'application/json', '0-length response with status code: 200 and content type: application/json'],
     ['this', 'application/json', 'json: cannot unmarshal string into Go value of type struct'],
     ['[]', 'application/json', 'json: cannot unmarshal array into Go value of type struct'],
