@@ -227,6 +227,7 @@ export interface SubresourceProjection<T extends ApiObject> {
   readForWrite?(object: T): ApiObject;
   /** What a write is judged by and answers, where it differs from what a reader gets. */
   readWritten?(object: T): ApiObject;
+  /** The object with what it is to be; its version is that of the projection, if that has one. */
   write(object: T, projected: ApiObject): T;
   validate?(projected: ApiObject): readonly Violation[];
 }

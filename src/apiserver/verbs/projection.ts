@@ -30,7 +30,7 @@ export async function projectedWrite(
       const paths = projection.replicas;
       const live = toScale(current, readForWrite(current), paths);
       const changed = await change(live);
-      const { resourceVersion, uid } = changed.object.metadata;
+      const { uid } = changed.object.metadata;
       if (checkUid && uid && uid !== current.metadata.uid) {
         throw uidMismatch(write.definition, key, write.context, [uid, current.metadata.uid ?? '']);
       }
@@ -39,14 +39,8 @@ export async function projectedWrite(
       const violations = projection.validate?.(projected) ?? [];
       if (violations.length) throw invalidObject({ ...projection.of, name: key.name }, violations);
       const apiVersion = groupVersion(write.definition);
-      const next = fromScale(projection.write(current, projected), projected, { paths, apiVersion });
-      return {
-        object: {
-          ...next,
-          metadata: { ...next.metadata, resourceVersion: resourceVersion || (current.metadata.resourceVersion ?? '') },
-        },
-        managed: true,
-      };
+      const object = fromScale(projection.write(current, projected), projected, { paths, apiVersion });
+      return { object, managed: true };
     },
     checkUid: false,
     create: false,

@@ -707,6 +707,20 @@ describe('versions that a webhook converts', () => {
       object: { kind: 'Scale', spec: { replicas: 2 } },
       oldObject: { kind: 'Scale' },
     });
+    const scale = () =>
+      in1()
+        .subresource('scale')
+        .patch(key('scaled'), { type: 'merge', body: { spec: { replicas: 3 } } });
+    const version = { op: 'replace', path: '/metadata/resourceVersion', value: '1' };
+    await withPatch([version], 'gadgets/scale', () =>
+      expect(scale()).rejects.toMatchObject({
+        code: 409,
+        message: expect.stringContaining('the object has been modified'),
+      }),
+    );
+    await withPatch([{ op: 'remove', path: version.path }], 'gadgets/scale', async () =>
+      expect((await scale())['spec']).toEqual({ replicas: 3 }),
+    );
   });
 
   test('are refused where their namespace went while they were converted', async () => {
