@@ -55,7 +55,7 @@ export function hookMetrics(metrics: Metrics): HookMetrics {
   const conditionLabels = ['name', 'kind', 'type', 'operation'];
   const judging = metrics.histogram({
     name: 'apiserver_admission_match_condition_evaluation_seconds',
-    help: 'How long evaluating match conditions took.',
+    help: 'How long evaluating match conditions took that did not all hold.',
     labels: conditionLabels,
     buckets: [0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25],
   });
@@ -72,10 +72,12 @@ export function hookMetrics(metrics: Metrics): HookMetrics {
   return {
     judged(judgement) {
       const { webhook: name, sort: type, operation } = judgement;
+      const { failures } = judgement;
       const labels = { name, kind: 'webhook', type, operation };
-      judging.observe(labels, judgement.seconds);
-      if (judgement.failures > 0) failed.add(labels, judgement.failures);
-      if (judgement.excluded) excluded.add(labels);
+      // As in Kubernetes: what lets the webhook be called is not timed, and exclusions call the sort by another name.
+      if (failures > 0 || judgement.excluded) judging.observe(labels, judgement.seconds);
+      if (failures > 0) failed.add(labels, failures);
+      if (judgement.excluded) excluded.add({ ...labels, type: type === 'validating' ? 'validate' : type });
     },
     called({ webhook: name, sort: type, operation, seconds, code, rejection }) {
       const rejected = String(rejection !== undefined);
