@@ -139,10 +139,12 @@ function alternativeNames(text: string): readonly { readonly type: string; reado
   }));
 }
 
-/** One label, the first, may be a star. */
+/** One label, the first, may be a star. Only a host may end in a dot, unless both are the same to the letter. */
 function namesHost(pattern: string, host: string): boolean {
-  const [first = '', ...rest] = pattern.toLowerCase().replace(/\.$/, '').split('.');
-  const [label = '', ...others] = host.toLowerCase().replace(/\.$/, '').split('.');
+  const [given, wanted] = [pattern.toLowerCase(), host.toLowerCase()];
+  if (given === wanted) return true;
+  const [first = '', ...rest] = given.split('.');
+  const [label = '', ...others] = wanted.replace(/\.$/, '').split('.');
   if (rest.length !== others.length || rest.some((part, at) => part !== others[at])) return false;
   return first === label || (first === '*' && rest.length > 0 && label !== '');
 }
