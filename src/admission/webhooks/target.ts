@@ -60,17 +60,26 @@ export function targetOf(
   if (!url) throw new UnusableTarget('webhook configuration must have either service or URL');
   const parsed = parseGoUrl(url);
   if ('wrong' in parsed) throw new UnusableTarget(`Unparsable URL: ${parsed.wrong}`);
-  const address = addressOf(parsed.host, usualPort);
-  if (address === undefined) throw new UnusableTarget(`${quote(url)} names no host`);
-  return { authority: parsed.host, path: cleanPath(parsed.path), serverName: address.host, address, ca };
+  const authority = parsed.host;
+  const named = hostAndPort(authority, usualPort);
+  if (named === undefined) throw new UnusableTarget(`${quote(url)} names no host`);
+  const { host: serverName, port } = named;
+  const address =
+    port > mostPort
+      ? { unreachable: `dial tcp: address ${port}: invalid port` }
+      : port === 0
+        ? { unreachable: `dial tcp ${authority}: connect: connection refused` }
+        : named;
+  return { authority, path: cleanPath(parsed.path), serverName, address, ca };
 }
 
-/** The two parts of `host:port` or `[address]:port`; undefined if there is no host, or a port that is none. */
-function addressOf(text: string, otherwise: number): HookAddress | undefined {
+const mostPort = 65_535;
+
+/** The two parts of `host:port` or `[address]:port`, whatever the number; undefined if there is no host. */
+function hostAndPort(text: string, otherwise: number): HookAddress | undefined {
   const match = /^(?:\[([^\]]*)\]|([^:]*))(?::(\d*))?$/.exec(text);
   const host = match?.[1] ?? match?.[2];
-  const port = match?.[3] ? Number(match[3]) : otherwise;
-  return !host || port < 1 || port > 65_535 ? undefined : { host, port };
+  return host ? { host, port: match?.[3] ? Number(match[3]) : otherwise } : undefined;
 }
 
 /**
@@ -84,8 +93,9 @@ export function readServiceAddresses(given: Readonly<Record<string, string>>): S
       if (!/^[^/:\s]+\/[^/:\s]+(?::\d{1,5})?$/.test(service)) {
         throw new Error(`${quote(service)} is no service: it is written namespace/name or namespace/name:port`);
       }
-      const address = addressOf(text, 0);
-      if (address === undefined) throw new Error(`${quote(text)} is no address of a service: it is written host:port`);
+      const address = hostAndPort(text, 0);
+      if (address === undefined || address.port < 1 || address.port > mostPort)
+        throw new Error(`${quote(text)} is no address of a service: it is written host:port`);
       return [service, address];
     }),
   );

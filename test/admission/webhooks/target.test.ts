@@ -53,6 +53,22 @@ describe('where a webhook is', () => {
       'other.ns.svc',
       { unreachable: 'service "other" not found' },
     ],
+    [
+      'a port that is none',
+      { url: 'https://h:99999/p' },
+      'h:99999',
+      '/p',
+      'h',
+      { unreachable: 'dial tcp: address 99999: invalid port' },
+    ],
+    [
+      'a port at which nobody can listen',
+      { url: 'https://[::1]:0/p' },
+      '[::1]:0',
+      '/p',
+      '::1',
+      { unreachable: 'dial tcp [::1]:0: connect: connection refused' },
+    ],
   ])('%s', (_, config, authority, path, serverName, address) => {
     expect(targetOf(config, services)).toEqual({ authority, path, serverName, address, ca: undefined });
   });
@@ -110,6 +126,7 @@ test.each([
   [{ 'ns/svc': 'h' }, '"h" is no address'],
   [{ 'ns/svc': ':1' }, '":1" is no address'],
   [{ 'ns/svc': 'h:65536' }, '"h:65536" is no address'],
+  [{ 'ns/svc': 'h:0' }, '"h:0" is no address'],
 ])('%j is no place of a service', (given, why) => {
   expect(() => readServiceAddresses(given)).toThrow(why);
 });
