@@ -17,7 +17,7 @@ export interface Instances {
 /** Through the API, as anybody with the rights could do it. */
 export const instancesThrough = (client: Client): Instances => ({
   async count(crd) {
-    const { items, metadata } = await client.resource(typeOf(crd)).list({ limit: 1 });
+    const { items, metadata } = await client.resource(typeOf(crd)).list({ limit: 1, metadataOnly: true });
     return items.length + (metadata.remainingItemCount ?? 0);
   },
   async deleteAll(crd) {
@@ -32,7 +32,8 @@ async function namespacesOf(client: Client, type: ResourceType): Promise<Readonl
   const namespaces = new Set<string>();
   let next: string | undefined;
   do {
-    const page = await client.resource(type).list({ limit: 500, ...(next === undefined ? {} : { continue: next }) });
+    const place = next === undefined ? {} : { continue: next };
+    const page = await client.resource(type).list({ limit: 500, metadataOnly: true, ...place });
     for (const { metadata } of page.items) if (metadata.namespace !== undefined) namespaces.add(metadata.namespace);
     next = page.metadata.continue;
   } while (next);

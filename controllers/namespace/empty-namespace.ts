@@ -53,12 +53,14 @@ async function emptyTypes(
   const finalizers = new Map<string, number>();
   for (const resource of resources) {
     try {
-      const left = await emptyType(client, namespace, resource);
-      if (left.length === 0) continue;
-      remaining.push({ plural: resource.plural, group: resource.group, count: left.length });
-      for (const finalizer of left.flatMap(({ metadata }) => metadata.finalizers ?? [])) {
-        finalizers.set(finalizer, (finalizers.get(finalizer) ?? 0) + 1);
+      if (!(await emptyType(client, namespace, resource))) continue;
+      let count = 0;
+      for await (const { metadata } of contents(client, namespace, resource)) {
+        count++;
+        for (const finalizer of metadata.finalizers ?? [])
+          finalizers.set(finalizer, (finalizers.get(finalizer) ?? 0) + 1);
       }
+      if (count > 0) remaining.push({ plural: resource.plural, group: resource.group, count });
     } catch (error) {
       if (!isGoneType(error)) deletionFailures.push(textOf(error));
     }
@@ -69,16 +71,31 @@ async function emptyTypes(
 /** The type is no longer served, or was never meant to be listed or deleted. */
 const isGoneType = (error: unknown): boolean => isReason(error, 'NotFound') || isReason(error, 'MethodNotAllowed');
 
-async function emptyType(client: Client, namespace: string, type: DiscoveredResource): Promise<readonly ApiObject[]> {
-  const resource = client.resource(type);
-  const { items } = await resource.list({ namespace });
-  if (items.length === 0) return items;
-  if (type.verbs.includes('deletecollection')) {
-    await resource.deleteCollection({ namespace, propagationPolicy: 'Background' });
-  } else {
-    for (const item of items) await deleteOne(client, type, item);
+/** Was there anything? */
+async function emptyType(client: Client, namespace: string, type: DiscoveredResource): Promise<boolean> {
+  let found = false;
+  for await (const item of contents(client, namespace, type)) {
+    found = true;
+    if (type.verbs.includes('deletecollection')) {
+      await client.resource(type).deleteCollection({ namespace, propagationPolicy: 'Background' });
+      break;
+    }
+    await deleteOne(client, type, item);
   }
-  return (await resource.list({ namespace })).items;
+  return found;
+}
+
+const pageSize = 500;
+
+/** What there is of a type, metadata alone and a page at a time: of large objects a namespace holds more than memory does. */
+async function* contents(client: Client, namespace: string, type: DiscoveredResource): AsyncGenerator<ApiObject> {
+  let next: string | undefined;
+  do {
+    const place = next === undefined ? {} : { continue: next };
+    const page = await client.resource(type).list({ namespace, metadataOnly: true, limit: pageSize, ...place });
+    yield* page.items;
+    next = page.metadata.continue;
+  } while (next);
 }
 
 async function deleteOne(client: Client, type: DiscoveredResource, item: ApiObject): Promise<void> {

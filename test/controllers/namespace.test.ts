@@ -1,13 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { emptyingConditions } from '../../controllers/namespace/conditions.js';
+import { emptyNamespace } from '../../controllers/namespace/empty-namespace.js';
 import { namespace } from '../../controllers/namespace/namespace.js';
 import { noSuchResource, serviceUnavailable } from '../../src/api/errors.js';
 import { ConfigMaps } from '../../src/api/kinds/config-map.js';
 import { Namespaces } from '../../src/api/kinds/namespace.js';
 import { Secrets } from '../../src/api/kinds/secret.js';
-import type { ResourceType } from '../../src/api/object.js';
+import type { ApiObject, ResourceType } from '../../src/api/object.js';
+import type { Client, ListOptions } from '../../src/client/client.js';
 import { discover } from '../../src/client/discover.js';
-import { settled } from '../../src/testing/fake-clock.js';
+import { FakeClock, settled } from '../../src/testing/fake-clock.js';
+import { FakeClient } from '../fake-client.js';
 import { runControllers } from './run-controllers.js';
 
 const discovered = (type: ResourceType, verbs = ['delete', 'deletecollection', 'list']) => ({
@@ -82,6 +85,42 @@ describe('namespace controller', () => {
     const { client } = await start();
     expect((await client.resource(ConfigMaps).list()).items.length).toBe(3);
     expect(client.calls.some(({ verb }) => verb === 'discover')).toBe(false);
+  });
+
+  test('reads no more than metadata, and no more than a page of it at once', async () => {
+    const clock = new FakeClock();
+    const client = new FakeClient(clock);
+    client.discovered = [discovered(ConfigMaps), discovered(Secrets, ['delete', 'list'])];
+    for (const type of [ConfigMaps, Secrets]) {
+      for (let i = 0; i < 1_100; i++) {
+        const finalizers = type === ConfigMaps ? ['example.com/hold'] : [];
+        const metadata = { name: `o${i}`, namespace: 'n', finalizers };
+        await client.resource<ApiObject>(type).create({ apiVersion: 'v1', kind: type.kind, metadata });
+      }
+    }
+    const asked: ListOptions[] = [];
+    const watched: Client = {
+      discover: (options) => client.discover(options),
+      resource: (type) => {
+        const resource = client.resource(type);
+        return {
+          ...resource,
+          list: (options = {}) => {
+            asked.push(options);
+            return resource.list(options);
+          },
+        };
+      },
+    };
+    const { remaining, finalizers, deletionFailures } = await emptyNamespace(watched, 'n');
+    expect(remaining).toEqual([{ plural: 'configmaps', group: '', count: 1_100 }]);
+    expect([...finalizers]).toEqual([['example.com/hold', 1_100]]);
+    expect(deletionFailures).toEqual([]);
+    expect((await client.resource(Secrets).list()).items).toEqual([]);
+    for (const { metadataOnly, limit = Number.POSITIVE_INFINITY } of asked) {
+      expect(metadataOnly).toBe(true);
+      expect(limit).toBeLessThanOrEqual(500);
+    }
   });
 
   test('says what holds it up, and goes when that is gone', async () => {
