@@ -15,10 +15,13 @@ export function connectionError(given: unknown): string {
   if (code === 'ECONNRESET') return error.message === 'socket hang up' ? 'EOF' : 'read: connection reset by peer';
   if (code === 'EPIPE') return 'write: broken pipe';
   if (code === 'EPROTO' || code.startsWith('ERR_SSL_')) return protocolText(error.message);
-  if (code === 'HPE_HEADER_OVERFLOW') {
-    return `net/http: server response headers exceeded ${maxAnswerHeaders} bytes; aborted`;
+  if (code.startsWith('HPE_')) {
+    const why =
+      code === 'HPE_HEADER_OVERFLOW'
+        ? `net/http: server response headers exceeded ${maxAnswerHeaders} bytes; aborted`
+        : error.message;
+    return `net/http: HTTP/1.x transport connection broken: ${why}`;
   }
-  if (code.startsWith('HPE_')) return `net/http: HTTP/1.x transport connection broken: ${error.message}`;
   return error.message;
 }
 
