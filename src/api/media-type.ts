@@ -29,7 +29,7 @@ function wrongParameters(text: string): string | undefined {
     beforeValue.lastIndex = at;
     const name = beforeValue.exec(text)?.[1]?.toLowerCase();
     // One semicolon may stand at the end.
-    if (name === undefined) return /^\s*;?\s*$/.test(text.slice(at)) ? undefined : 'invalid media parameter';
+    if (name === undefined) return ['', ';'].includes(text.slice(at).trim()) ? undefined : 'invalid media parameter';
     const found = valueAt(text, beforeValue.lastIndex);
     if (found === undefined) return 'invalid media parameter';
     if ((known.get(name) ?? found.value) !== found.value) return 'duplicate parameter name';

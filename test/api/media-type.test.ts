@@ -37,4 +37,7 @@ test('one that is long takes no longer than it is', () => {
     wrong: 'mime: unexpected content after media subtype',
   });
   expect(readMediaType(`a/b;${' '.repeat(100_000)}`)).toEqual({ type: 'a/b' });
+  const wrong = { wrong: 'mime: invalid media parameter' };
+  expect(readMediaType(`a/b;x=1${' '.repeat(1_000_000)}y`)).toEqual(wrong);
+  expect(readMediaType(`a/b;${'x'.repeat(1_000_000)}`)).toEqual(wrong);
 });
