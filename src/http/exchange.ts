@@ -93,6 +93,7 @@ export class Http1Exchange implements Exchange {
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #clock: Clock;
+  #isAsked = false;
   #stuck = false;
 
   constructor(request: IncomingMessage, response: ServerResponse, clock: Clock) {
@@ -112,7 +113,17 @@ export class Http1Exchange implements Exchange {
   }
 
   get body(): Readable {
+    this.#askForBody();
     return this.#request;
+  }
+
+  /** Who expects to be asked sends nothing before. Where nobody was, Node ends the connection with the answer. */
+  #askForBody(): void {
+    if (this.#isAsked) return;
+    this.#isAsked = true;
+    const { headers, httpVersion } = this.#request;
+    if (httpVersion === '1.1' && expectsContinue(headers.expect) && !this.#response.headersSent)
+      this.#response.writeContinue();
   }
 
   get peer(): Peer {
@@ -194,13 +205,12 @@ export class Http2Exchange implements Exchange {
     return this.#stream;
   }
 
-  /** Who expects to be asked (RFC 9110 section 10.1.1) sends nothing before. */
+  /** Who expects to be asked sends nothing before. */
   #askForBody(): void {
     if (this.#isAsked) return;
     this.#isAsked = true;
-    const isWaiting = this.#headers.expect?.toLowerCase() === '100-continue';
     const stream = this.#stream;
-    if (isWaiting && !stream.headersSent && !stream.destroyed && !stream.closed)
+    if (expectsContinue(this.#headers.expect) && !stream.headersSent && !stream.destroyed && !stream.closed)
       stream.additionalHeaders({ ':status': 100 });
   }
 
@@ -263,6 +273,9 @@ export class Http2Exchange implements Exchange {
     this.cut();
   }
 }
+
+/** Does the caller wait to be asked for the body (RFC 9110 section 10.1.1)? As Node tells it over HTTP/1.1. */
+export const expectsContinue = (expect = ''): boolean => /(?:^|\W)100-continue(?:$|\W)/i.test(expect);
 
 /** Path and query of a target that names the host as well, as proxies are sent. RFC 9112 section 3.2.2. */
 const originForm = (target: string): string =>

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '../runtime/clock.js';
-import { type Exchange, Http1Exchange } from './exchange.js';
+import { type Exchange, expectsContinue, Http1Exchange } from './exchange.js';
 
 /** What Node's parser says of a connection that it cannot go on reading. */
 export type ParserError = NodeJS.ErrnoException & { readonly rawPacket?: Buffer };
@@ -16,6 +16,12 @@ interface Surroundings {
 const pipelinedAtMost = 100;
 
 /**
+ * Milliseconds for a peer that still sends to read the last answer. A connection that is closed with something unread on it
+ * is reset, and the peer's system then throws away what the peer has not read yet, too.
+ */
+const farewellMs = 500;
+
+/**
  * One connection over HTTP/1.1. Requests that come before those before them are answered wait for their turn (RFC 9112
  * section 9.3.2): each may rely on what the others did. Until then Node gives an answer no connection, and tells nobody
  * when that closes.
@@ -23,6 +29,7 @@ const pipelinedAtMost = 100;
 export class Http1Connection {
   readonly #socket: Socket;
   readonly #given: Surroundings;
+  readonly #closeWhenSent: () => void;
   /** Requests that are being answered, or wait for it. */
   #unanswered = 0;
   /** The latest request, and when it will have been answered to its end; undefined: nothing is under way. */
@@ -33,6 +40,12 @@ export class Http1Connection {
   constructor(socket: Socket, given: Surroundings) {
     this.#socket = socket;
     this.#given = given;
+    this.#closeWhenSent = socket.destroySoon.bind(socket);
+    // Node does that behind an answer that is the last.
+    socket.destroySoon = () => {
+      if (this.#latest?.request.complete === false) void this.#leave();
+      else this.#closeWhenSent();
+    };
   }
 
   get isIdle(): boolean {
@@ -76,6 +89,7 @@ export class Http1Connection {
 
   /** What comes cannot be read. */
   unreadable({ code, rawPacket }: ParserError): void {
+    if (this.#isRefused) return;
     if (code === 'HPE_PAUSED' && rawPacket !== undefined) readLater(this.#socket, rawPacket);
     else if (!this.#socket.writable) this.#socket.destroy();
     else
@@ -84,7 +98,6 @@ export class Http1Connection {
 
   /** What came before is answered, and then why nothing else is. */
   async #refuse(status: string): Promise<void> {
-    if (this.#isRefused) return;
     this.#isRefused = true;
     const latest = this.#latest;
     // Its own body is what cannot be read.
@@ -92,10 +105,32 @@ export class Http1Connection {
       this.#socket.destroy();
       return;
     }
-    this.#socket.removeAllListeners('data');
+    stopParsing(this.#socket);
     await latest?.over;
-    if (this.#socket.writable) this.#socket.end(refusalText(status), () => this.#socket.destroy());
+    if (this.#socket.writable) await this.#leave(refusalText(status));
   }
+
+  /** Says the last, then goes when the peer has nothing more to say, or after a while. */
+  async #leave(text = ''): Promise<void> {
+    this.#isRefused = true;
+    const socket = this.#socket;
+    if (text !== '') socket.write(text);
+    socket.end();
+    if (socket.readableEnded) return this.#closeWhenSent();
+    stopParsing(socket);
+    // Thrown away as it comes.
+    socket.resume();
+    const gone = new AbortController();
+    socket.once('end', this.#closeWhenSent);
+    socket.once('close', () => gone.abort());
+    await this.#given.clock.sleep(farewellMs, gone.signal);
+    socket.destroy();
+  }
+}
+
+/** With somebody else who listens, Node's parser does not take what comes past the listeners, and is one of them. */
+function stopParsing(socket: Socket): void {
+  socket.on('data', () => {}).removeAllListeners('data');
 }
 
 /**
@@ -122,7 +157,8 @@ interface Refusal {
 }
 
 async function last(response: ServerResponse, { code, text }: Refusal): Promise<void> {
-  response.writeHead(code, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' }).end(text);
+  const type = text === '' ? {} : { 'content-type': 'text/plain; charset=utf-8' };
+  response.writeHead(code, { ...type, 'content-length': Buffer.byteLength(text), connection: 'close' }).end(text);
 }
 
 /** What keeps a request from being looked at. */
@@ -131,8 +167,10 @@ function refusalOf(request: IncomingMessage): Refusal | undefined {
   if (host !== undefined) return { code: 400, text: `400 Bad Request: ${host}` };
   // Somebody in front of this server may undo others, and would see another body.
   const coding = request.headers['transfer-encoding'];
-  if (coding === undefined || coding.toLowerCase() === 'chunked') return undefined;
-  return { code: 501, text: 'Unsupported transfer encoding' };
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked')
+    return { code: 501, text: 'Unsupported transfer encoding' };
+  const { expect = '' } = request.headers;
+  return expect === '' || expectsContinue(expect) ? undefined : { code: 417, text: '' };
 }
 
 /**

@@ -13,6 +13,7 @@ import { type Clock, systemClock } from '../../src/runtime/clock.js';
 import { silentLogger } from '../../src/runtime/logger.js';
 import { Observable } from '../../src/runtime/observable.js';
 import { openCredentials } from '../../src/server/credentials.js';
+import { FakeClock } from '../../src/testing/fake-clock.js';
 import { eventually } from '../../src/testing/until.js';
 import { attributes, extensions, forge } from '../auth/forge.js';
 import { frame, framesIn, preface } from './frames.js';
@@ -60,7 +61,7 @@ async function listening(
     stop: (graceMs: number) => listener.stop(graceMs),
     failedHandshakes: () => failedHandshakes,
     warnings,
-    raw: (protocol: 'h2' | 'http/1.1') => rawConnection(port, protocol),
+    raw: (protocol: 'h2' | 'http/1.1', allowHalfOpen = false) => rawConnection(port, protocol, allowHalfOpen),
     http2: (settings: Settings = {}) => {
       const session = connectHttp2(`https://127.0.0.1:${port}`, { rejectUnauthorized: false, settings });
       session.on('error', () => {});
@@ -76,8 +77,15 @@ interface Raw {
   readonly all: Promise<Buffer>;
 }
 
-async function rawConnection(port: number, protocol: string): Promise<Raw> {
-  const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false, ALPNProtocols: [protocol] });
+async function rawConnection(port: number, protocol: string, allowHalfOpen: boolean): Promise<Raw> {
+  const socket = connect({
+    host: '127.0.0.1',
+    port,
+    rejectUnauthorized: false,
+    ALPNProtocols: [protocol],
+    // Unknown to the types.
+    ...{ allowHalfOpen },
+  });
   const chunks: Buffer[] = [];
   socket.on('data', (chunk) => chunks.push(chunk));
   socket.on('error', () => {});
@@ -276,6 +284,98 @@ describe('HTTP/1.1', () => {
     connection.send(`POST /a HTTP/1.1\r\nhost: a\r\ncontent-length: ${1e9}\r\n\r\n${'x'.repeat(1_000)}`);
     expect((await connection.all).toString()).toMatch(/connection: close/i);
   });
+
+  describe.each([
+    [
+      'a body that nobody reads',
+      `POST /a HTTP/1.1\r\nhost: a\r\ncontent-length: ${1e9}\r\n\r\n`,
+      /^HTTP\/1\.1 200 .*\/a$/s,
+    ],
+    ['a long header', `GET / HTTP/1.1\r\nhost: a\r\nx: ${'x'.repeat(200_000)}`, /^HTTP\/1\.1 431 /],
+    ['no request', 'HELLO\r\n\r\n', /^HTTP\/1\.1 400 /],
+  ])('who goes on sending %s', (_, sent, told) => {
+    /** Nobody is told that a connection was closed before sending on it twice. */
+    const untilReset = ({ socket }: Raw): Promise<boolean> =>
+      eventually(
+        () => socket.destroyed || !socket.write('x'),
+        () => socket.destroyed,
+      );
+
+    /** A connection on which the server has said all it says. */
+    async function refused() {
+      const clock = new FakeClock();
+      const { raw } = await listening({}, {}, clock);
+      const connection = await raw('http/1.1', true);
+      const { socket, send } = connection;
+      let error: Error | undefined;
+      socket.on('error', (why) => {
+        error = why;
+      });
+      const isToldAll = new Promise((resolve) => socket.once('end', resolve));
+      send(sent);
+      await isToldAll;
+      for (let more = 0; more < 20; more++)
+        await new Promise((resolve) =>
+          socket.write(Buffer.alloc(200_000, 'GET /b HTTP/1.1\r\nhost: a\r\n\r\n'), resolve),
+        );
+      expect(error).toBeUndefined();
+      return { ...connection, clock };
+    }
+
+    test('can read the answer, and ends the connection', async () => {
+      const { socket, all } = await refused();
+      socket.end();
+      expect((await all).toString()).toMatch(told);
+    });
+
+    test('is not listened to for ever', async () => {
+      const connection = await refused();
+      await connection.clock.advance(500);
+      await untilReset(connection);
+      expect((await connection.all).toString()).toMatch(told);
+    });
+  });
+
+  const expecting = (expectation: string, method: string, version = '1.1'): string =>
+    `${method} /a HTTP/${version}\r\nhost: a\r\nexpect: ${expectation}\r\ncontent-length: 5\r\n\r\n`;
+
+  test('who waits to be asked for the body is asked once it is wanted', async () => {
+    const { raw } = await listening({}, async (request) => {
+      const { bytes } = (await request.body()) as { readonly bytes: Buffer };
+      return { result: { type: 'text', code: 200, text: `read ${bytes.length}.` } };
+    });
+    const { socket, send, all } = await raw('http/1.1');
+    send(expecting('100-Continue', 'PUT'));
+    const asked = await new Promise((resolve) => socket.once('data', resolve));
+    expect(String(asked)).toBe('HTTP/1.1 100 Continue\r\n\r\n');
+    send(`hello${expecting('100-continue', 'PUT')}hello${expecting('100-continue', 'PUT', '1.0')}hello`);
+    expect((await all).toString().match(/ 100 |read 5\./g)).toEqual([
+      ' 100 ',
+      'read 5.',
+      ' 100 ',
+      'read 5.',
+      'read 5.',
+    ]);
+  });
+
+  test('who waits to be asked for a body that nobody wants is not asked, and the connection ends', async () => {
+    const { raw } = await listening();
+    const { send, all } = await raw('http/1.1');
+    send(expecting('100-continue', 'POST'));
+    expect((await all).toString()).toMatch(/^HTTP\/1\.1 200 OK\r\n.*connection: close.*\r\n\/a$/is);
+  });
+
+  test.each(['1.1', '1.0'])(
+    'what is expected otherwise is not met, and nothing is read behind it (HTTP/%s)',
+    async (version) => {
+      const { raw } = await listening({}, () => expect.unreachable());
+      const { send, all } = await raw('http/1.1');
+      send(`${expecting('wonders', 'POST', version)}hello${expecting('100-continue', 'POST')}`);
+      expect((await all).toString()).toMatch(
+        /^HTTP\/1\.1 417 Expectation Failed\r\ncontent-length: 0\r\nconnection: close\r\n[^\n]*\n\r\n$/,
+      );
+    },
+  );
 
   test('a stop cuts no watch whose last event is being written', async () => {
     let say: (item: WatchItem) => void = () => {};
