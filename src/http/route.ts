@@ -104,19 +104,18 @@ export function queryOf(text: string): Query {
   if (text === '') return noQuery;
   let parameters: URLSearchParams | undefined;
   const read = (): URLSearchParams => {
-    parameters ??= new URLSearchParams(
-      unreadable.test(text)
-        ? text
-            .split('&')
-            .filter((pair) => !unreadable.test(pair))
-            .join('&')
-        : text,
-    );
+    parameters ??= parametersIn(text);
     return parameters;
   };
   return { get: (name) => read().get(name) ?? undefined, all: (name) => read().getAll(name) };
 }
 const noQuery: Query = { get: () => undefined, all: () => [] };
+
+function parametersIn(text: string): URLSearchParams {
+  const pairs = text.split('&').filter((pair) => !unreadable.test(pair));
+  // A question mark before the first would not count as part of its name.
+  return new URLSearchParams(`&${pairs.join('&')}`);
+}
 
 /** A path with a bad escape. */
 export class UnreadablePath extends Error {
