@@ -9,6 +9,7 @@ import {
 import type { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
+import { utf8Text } from '../api/utf8-text.js';
 import type { Body } from '../apiserver/represent.js';
 import type { Clock } from '../runtime/clock.js';
 import { type Pace, PacedWriter } from './paced-writer.js';
@@ -187,7 +188,7 @@ export class Http2Exchange implements Exchange {
 
   constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, rawHeaders: readonly string[], clock: Clock) {
     this.method = headers[':method'] ?? 'GET';
-    this.url = headers[':path'] ?? '/';
+    this.url = targetText(headers[':path'] ?? '');
     this.rawHeaders = rawHeaders;
     this.#stream = stream;
     // Gone from the stream once that is over.
@@ -273,6 +274,16 @@ export class Http2Exchange implements Exchange {
     this.cut();
   }
 }
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the range is that of ASCII.
+const beyondAscii = /[^\x00-\x7f]/;
+/** Node reads headers byte by byte; who somebody is, and what a client calls itself, is written in UTF-8. */
+export const headerText = (bytes: string): string =>
+  beyondAscii.test(bytes) ? utf8Text(Buffer.from(bytes, 'latin1')) : bytes;
+
+/** So is what is asked for. Bytes that are no UTF-8 are there what they are when they are percent-encoded. */
+const targetText = (bytes: string): string =>
+  beyondAscii.test(bytes) ? Buffer.from(bytes, 'latin1').toString('utf8') : bytes;
 
 /** Does the caller wait to be asked for the body (RFC 9110 section 10.1.1)? As Node tells it over HTTP/1.1. */
 export const expectsContinue = (expect = ''): boolean => /(?:^|\W)100-continue(?:$|\W)/i.test(expect);

@@ -5,7 +5,6 @@ import { ApiError, untyped } from '../api/errors.js';
 import { entitiesFor, quote } from '../api/go-text.js';
 import { largeJson } from '../api/json-pieces.js';
 import type { Query } from '../api/options.js';
-import { utf8Text } from '../api/utf8-text.js';
 import { errorForm } from '../apiserver/negotiate.js';
 import { isLongRunning } from '../apiserver/operations/in-flight.js';
 import { passedHeader } from '../apiserver/passed-headers.js';
@@ -17,7 +16,7 @@ import type { Logger } from '../runtime/logger.js';
 import { TurnTaking } from '../runtime/turn-taking.js';
 import { bodyLimit, readBody } from './body.js';
 import { Cancellation } from './cancellation.js';
-import type { Exchange, OutgoingHeaders } from './exchange.js';
+import { type Exchange, headerText, type OutgoingHeaders } from './exchange.js';
 import { decodePath, queryOf, routeOf, UnreadablePath, UnroutablePath } from './route.js';
 import { writeWatch } from './watch-writer.js';
 
@@ -159,12 +158,6 @@ class ReceivedCredentials implements Credentials {
     return namesOf(this.#rawHeaders);
   }
 }
-
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the range is that of ASCII.
-const beyondAscii = /[^\x00-\x7f]/;
-/** Node reads headers byte by byte; who somebody is, and what a client calls itself, is written in UTF-8. */
-const headerText = (bytes: string): string =>
-  beyondAscii.test(bytes) ? utf8Text(Buffer.from(bytes, 'latin1')) : bytes;
 
 function valuesOf(rawHeaders: readonly string[], name: string): readonly string[] {
   const found: string[] = [];

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { connect as connectHttp2, constants, type Settings } from 'node:http2';
+import { connect as connectHttp2, constants, type OutgoingHttpHeaders, type Settings } from 'node:http2';
 import { Agent, get } from 'node:https';
 import { connect as connectPlain } from 'node:net';
 import { connect, type TLSSocket } from 'node:tls';
@@ -501,6 +501,18 @@ describe('HTTP/2', () => {
     await new Promise((resolve) => stream.once('continue', resolve));
     stream.end('hello');
     expect((await stream.toArray()).join('')).toBe('read 5');
+    session.destroy();
+  });
+
+  test('a path is read as UTF-8, and where there is none nothing is asked for', async () => {
+    const { http2 } = await listening({}, ({ info, uri }) => ({
+      result: { type: 'text', code: 200, text: JSON.stringify([info.path, uri]) },
+    }));
+    const session = http2();
+    const answer = async (headers: OutgoingHttpHeaders) => (await session.request(headers).toArray()).join('');
+    expect(await answer({ ':path': Buffer.from('/é?x=ü').toString('latin1') })).toBe('["/é","/é?x=ü"]');
+    expect(await answer({ ':path': '/a\xff' })).toBe('["/a\ufffd","/a\ufffd"]');
+    expect(await answer({ ':method': 'CONNECT', ':authority': 'a' })).toBe('["",""]');
     session.destroy();
   });
 
