@@ -274,14 +274,17 @@ class Watch {
     const { clock } = this.#parts;
     const { signal } = this.#ended;
     const end = clock.monotonic() + this.#plan.lifetimeMs;
+    // Timers of the system fire a little early at times: what was said before the end is not said again.
+    let isSilent = !this.#plan.bookmarks;
     while (!signal.aborted) {
       const left = end - clock.monotonic();
       if (left <= 0) return this.#end();
       const toFarewell = left - farewellMs;
-      // Whole milliseconds, rounded up: who wakes a fraction too early would say the same again.
-      const pauseMs = this.#plan.bookmarks ? Math.min(bookmarkMs, toFarewell > 0 ? toFarewell : left) : left;
-      await clock.sleep(Math.ceil(pauseMs), signal);
-      if (this.#plan.bookmarks && clock.monotonic() < end) void this.#bookmarkWhatHasCome();
+      isSilent ||= toFarewell <= 0;
+      await clock.sleep(Math.ceil(isSilent ? left : Math.min(bookmarkMs, toFarewell)), signal);
+      if (isSilent || clock.monotonic() >= end) continue;
+      isSilent = toFarewell <= bookmarkMs;
+      void this.#bookmarkWhatHasCome();
     }
   }
 

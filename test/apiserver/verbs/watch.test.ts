@@ -9,6 +9,7 @@ import type { WatchItem, WatchResult } from '../../../src/apiserver/request.js';
 import { watchObjects } from '../../../src/apiserver/verbs/watch.js';
 import { storageKey } from '../../../src/registry/keys.js';
 import type { ResourceDefinition } from '../../../src/registry/resource-definition.js';
+import type { Clock } from '../../../src/runtime/clock.js';
 import { MemoryStore } from '../../../src/store/memory/memory-store.js';
 import { type Change, HistoryCompacted, type Revision, type Store } from '../../../src/store/store.js';
 import { FakeClock, settled } from '../../../src/testing/fake-clock.js';
@@ -371,6 +372,28 @@ describe('a watch', () => {
     await clock.advance(2_000);
     expect(state.over).toBe(true);
     expect(clock.sleeping).toBe(0);
+    await store.close();
+  });
+
+  test.each([
+    ['100', ['BOOKMARK 1', 'BOOKMARK 1']],
+    ['62', ['BOOKMARK 1']],
+    ['2', []],
+  ])('no bookmark comes twice where sleep ends a little early (%s s)', async (timeoutSeconds, expected) => {
+    const { clock, store } = open();
+    const early: Clock = {
+      now: () => clock.now(),
+      monotonic: () => clock.monotonic(),
+      sleep: (milliseconds, signal) => clock.sleep(Math.max(milliseconds - 0.8, 0.1), signal),
+    };
+    const api = collection(store, early);
+    await api.put('n', 'a');
+    const { items, state } = follow(api.watch({ resourceVersion: '1', allowWatchBookmarks: 'true', timeoutSeconds }));
+    await clock.advance(Number(timeoutSeconds) * 1_000 - 1);
+    expect(state.over).toBe(false);
+    await clock.advance(2);
+    expect(state.over).toBe(true);
+    expect(brief(items)).toEqual(expected);
     await store.close();
   });
 
