@@ -28,6 +28,31 @@ export function* parseJsonInSteps(text: string): Steps<Json> {
   return hasLongNumber(text) ? (yield* readJsonInSteps(text, unlimited)).value : yield* parseInPieces(text);
 }
 
+/** Is the text JSON at all, however long? */
+export function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A text that is known to be JSON without what stands between its values; these stay as they are written. */
+export function compacted(text: string): string {
+  const kept: string[] = [];
+  let begin = 0;
+  for (let at = 0; at < text.length; at++) {
+    const character = text.charCodeAt(at);
+    if (character === code.quote) at = endOfString(text, at);
+    else if (isSpace(character)) {
+      kept.push(text.slice(begin, at));
+      begin = at + 1;
+    }
+  }
+  return `${kept.join('')}${text.slice(begin)}`;
+}
+
 const unlimited = { maxDepth: Number.POSITIVE_INFINITY, maxValues: Number.POSITIVE_INFINITY };
 
 /** Are there so many digits in a row that a double might not keep them? Looks at every sixteenth character. */

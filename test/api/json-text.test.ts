@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { goJson, stringify } from '../../src/api/go-text.js';
 import { NumberText, plainJson, RepeatedMembers } from '../../src/api/json-exact.js';
 import {
+  compacted,
   dumpBody,
   maxDepth,
   maxJsonValues,
@@ -135,6 +136,17 @@ test('such a text has no limits: a list is longer and deeper than any object in 
   expect(goJson(parseJson(deep))).toBe(deep);
   const long = [...Array.from({ length: 150_000 }, () => 0), number];
   expect((parseJson(goJson(long)) as readonly unknown[]).at(-1)).toBe(number);
+});
+
+test('a text is made compact without changing how its values are written', () => {
+  const text = '\t{ "a b" : [ 1.50 ,\r\n-0, 9223372036854775807 ], "a b": "\\u003c \\" ", "" : true }\n';
+  expect(compacted(text)).toBe('{"a b":[1.50,-0,9223372036854775807],"a b":"\\u003c \\" ","":true}');
+  fc.assert(
+    fc.property(
+      fc.json(),
+      (json) => compacted(JSON.stringify(JSON.parse(json), null, 2)) === JSON.stringify(JSON.parse(json)),
+    ),
+  );
 });
 
 test('bigints are written as numbers, compact and indented', () => {

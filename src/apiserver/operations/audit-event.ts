@@ -3,6 +3,7 @@ import type { Status } from '../../api/errors.js';
 import { goJson } from '../../api/go-text.js';
 import { microTimestamp } from '../../api/time.js';
 import type { UserInfo } from '../../api/user.js';
+import { utf8Text } from '../../api/utf8-text.js';
 import { withoutTokens } from '../../runtime/redaction.js';
 import type { Level, Stage } from './audit-policy.js';
 
@@ -47,6 +48,7 @@ export interface AuditStatus extends Partial<Pick<Status, 'status' | 'message' |
   readonly code?: number;
 }
 
+/** Bytes. */
 const agentLimit = 1_024;
 
 /** One line of the log: an Event of audit.k8s.io/v1 with its members in the order Kubernetes writes them. */
@@ -82,8 +84,12 @@ export function auditLine(stage: Stage, now: number, facts: AuditFacts): string 
 
 const byKey = ([a]: [string, string], [b]: [string, string]): number => (a < b ? -1 : 1);
 
-const shortened = (agent: string): string =>
-  agent.length > agentLimit ? `${agent.slice(0, agentLimit)}...TRUNCATED` : agent;
+function shortened(agent: string): string {
+  const bytes = Buffer.from(agent);
+  if (bytes.length <= agentLimit) return agent;
+  // Half a character at the end is told byte by byte.
+  return `${utf8Text(bytes.subarray(0, agentLimit)).replace(/\p{Surrogate}/gu, '\ufffd')}...TRUNCATED`;
+}
 
 const userOf = (user: UserInfo | undefined): object =>
   user === undefined

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Status } from '../../api/errors.js';
-import { goJson } from '../../api/go-text.js';
+import { goJson, htmlEscaped } from '../../api/go-text.js';
+import { compacted, isJson, parseJson } from '../../api/json-text.js';
 import type { Json, JsonObject } from '../../api/object.js';
 import type { UserInfo } from '../../api/user.js';
 import type { Decision } from '../../auth/authorizer.js';
@@ -191,8 +192,9 @@ export class AuditRecord implements RequestRecord {
     try {
       if ('object' in body) return this.#keepRequest(goJson(body.object));
       if (body.bytes.length > largestBody) return this.#tooLarge();
-      if (!body.contentType?.includes('yaml'))
-        return this.#keepRequest(goJson(JSON.parse(body.bytes.toString('utf8'))));
+      const text = body.bytes.toString('utf8');
+      if (isJson(text)) return this.#keepRequest(htmlEscaped(compacted(text)));
+      if (!body.contentType?.includes('yaml')) return;
       const { readYaml } = await import('../../api/yaml.js');
       const turns = new TurnTaking();
       this.#keepRequest(goJson((await readYaml(body.bytes, () => turns.next())).value));
@@ -292,7 +294,7 @@ export class AuditRecord implements RequestRecord {
       return undefined;
     }
     if (!this.#parts.required.omitManagedFields) return text;
-    return goJson(withoutManagedFields(JSON.parse(text) as JsonObject));
+    return goJson(withoutManagedFields(parseJson(text) as JsonObject));
   }
 
   #emit(stage: Stage, responseObject?: string): void {

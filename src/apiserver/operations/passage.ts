@@ -158,7 +158,10 @@ export class Passage {
       this.#record.panicked(this.#panic);
       return;
     }
-    for (const [key, value] of this.#latencies.annotations(this.#milliseconds())) this.#record.annotate(key, value);
+    // Of a watch its length says nothing.
+    if (this.#request.info.verb !== 'watch') {
+      for (const [key, value] of this.#latencies.annotations(this.#milliseconds())) this.#record.annotate(key, value);
+    }
     void this.#record.complete(code);
   }
 

@@ -78,6 +78,14 @@ test('what is not known is not there, but for the user', () => {
   expect(JSON.parse(line).user).toEqual({});
 });
 
+test.each([
+  ['\u00e9'.repeat(512), '\u00e9'.repeat(512)],
+  [`x${'\u00e9'.repeat(512)}`, `x${'\u00e9'.repeat(511)}\ufffd...TRUNCATED`],
+  [`${'x'.repeat(1_022)}\u{1f511}`, `${'x'.repeat(1_022)}\ufffd\ufffd...TRUNCATED`],
+])('a user agent is as long as its bytes', (userAgent, told) => {
+  expect(JSON.parse(auditLine('Panic', 0, { ...facts, userAgent })).userAgent).toBe(told);
+});
+
 test('a long user agent is cut, and tokens in the URL are left out', () => {
   const uri = '/watch?access_token=secret&a=b&acces%73%5Ftoken=secret;ACCESS_TOKEN=secret&no_access_token=c';
   const line = JSON.parse(auditLine('Panic', 0, { ...facts, userAgent: 'x'.repeat(1_025), uri }));
