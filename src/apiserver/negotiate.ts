@@ -192,14 +192,20 @@ export function errorForm(accept: string | undefined, query: Query, userAgent: s
   return { mediaType: chosen.form, pretty: pretty || chosen.pretty };
 }
 
-/** True if the header asks for aggregated discovery (KEP-3352), wherever among plainer wishes. */
-export const wantsAggregatedDiscovery = (accept: string | undefined): boolean =>
-  accept?.includes('APIGroupDiscoveryList') === true &&
-  choose(
+/** How aggregated discovery (KEP-3352) is to be written; undefined unless the header asks for it, wherever among plainer wishes. */
+export function aggregatedForm(
+  accept: string | undefined,
+  query: Query,
+  userAgent: string | undefined,
+): Pick<Representation, 'pretty'> | undefined {
+  if (!accept?.includes('APIGroupDiscoveryList')) return undefined;
+  const chosen = choose(
     accept,
     (form, target) =>
       form === 'json' &&
       target?.kind === 'APIGroupDiscoveryList' &&
       target.group === 'apidiscovery.k8s.io' &&
       target.version === 'v2',
-  ) !== undefined;
+  );
+  return chosen && { pretty: chosen.pretty || wantsPretty(query, userAgent) };
+}

@@ -9,7 +9,7 @@ import { openMetrics } from '../runtime/metrics.js';
 import type { Catalogue, Served } from './catalogue.js';
 import { apiGroup, apiGroupList, apiResourceList, apiVersions, groupDiscoveryList } from './discovery.js';
 import { type HealthCheck, health, healthMetrics, pageNotFound } from './health.js';
-import { negotiate, requireRoute, wantsAggregatedDiscovery } from './negotiate.js';
+import { aggregatedForm, negotiate, requireRoute } from './negotiate.js';
 import type { ApiRequest, Headers, Representation, Result } from './request.js';
 import { serverVersion } from './version.js';
 
@@ -171,14 +171,21 @@ function openIdAnswer({ openId }: NonResourceParts, request: ApiRequest, path: s
   };
 }
 
+interface AggregatedDocument {
+  readonly bytes: Buffer;
+  /** The same whether it is pretty or not. */
+  readonly etag: string;
+}
+
 /** `/api` and `/apis` as one document each, kept as long as nothing changes. */
 class AggregatedDiscovery {
-  readonly #documents = new WeakMap<Served, Map<boolean, { readonly bytes: Buffer; readonly etag: string }>>();
+  readonly #documents = new WeakMap<Served, Map<string, AggregatedDocument>>();
 
   /** undefined: the caller wants the plain document. */
   answer(served: Served, request: ApiRequest, core: boolean): NonResourceAnswer | undefined {
-    if (!wantsAggregatedDiscovery(request.header('accept'))) return undefined;
-    const { bytes, etag } = this.#document(served, core);
+    const form = aggregatedForm(request.header('accept'), request.query, request.header('user-agent'));
+    if (form === undefined) return undefined;
+    const { bytes, etag } = this.#document(served, core, form.pretty);
     const headers = { ETag: etag, Vary: 'Accept', 'Cache-Control': 'public' };
     const contentType = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
     const unchanged = request.header('if-none-match') === etag;
@@ -194,14 +201,16 @@ class AggregatedDiscovery {
     };
   }
 
-  #document(served: Served, core: boolean): { readonly bytes: Buffer; readonly etag: string } {
-    const documents = this.#documents.get(served) ?? new Map();
+  #document(served: Served, core: boolean, pretty: boolean): AggregatedDocument {
+    const documents = this.#documents.get(served) ?? new Map<string, AggregatedDocument>();
     this.#documents.set(served, documents);
-    const known = documents.get(core);
+    const key = `${core} ${pretty}`;
+    const known = documents.get(key);
     if (known !== undefined) return known;
-    const bytes = Buffer.from(`${goJson(groupDiscoveryList(served, core))}\n`);
-    const made = { bytes, etag: `"${hashOf(bytes)}"` };
-    documents.set(core, made);
+    const list = groupDiscoveryList(served, core);
+    const compact = Buffer.from(`${goJson(list)}\n`);
+    const made = { bytes: pretty ? Buffer.from(goJson(list, 2)) : compact, etag: `"${hashOf(compact)}"` };
+    documents.set(key, made);
     return made;
   }
 }

@@ -51,6 +51,23 @@ test.each([
   expect((await get('/apis', accept)).json().kind).toBe(kind);
 });
 
+test.each([
+  ['', v2, { 'user-agent': 'curl/8' }, true],
+  ['?pretty=false', v2, { 'user-agent': 'curl/8' }, false],
+  ['?pretty=true', v2, {}, true],
+  ['', `${v2};pretty=1`, {}, true],
+])(
+  'one document is written in lines for who wants to read it: %s %s %j: %s',
+  async (query, accept, headers, inLines) => {
+    const plain = await get('/api', v2);
+    const answer = await get(`/api${query}`, accept, headers);
+    const text = answer.bytes.toString();
+    expect(text).toBe(inLines ? JSON.stringify(plain.json(), null, 2) : plain.bytes.toString());
+    expect([answer.headers['content-type'], answer.headers['etag']]).toEqual([v2, plain.headers['etag']]);
+    expect((await get('/api', accept, { ...headers, 'if-none-match': plain.headers['etag'] ?? '' })).code).toBe(304);
+  },
+);
+
 test('a form nobody serves any more is refused if it is all that is asked for', async () => {
   const answer = await get('/apis', v2.replace('v=v2', 'v=v2beta1'));
   expect([answer.code, answer.json().reason]).toEqual([406, 'NotAcceptable']);
