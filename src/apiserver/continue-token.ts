@@ -56,7 +56,14 @@ export function readContinue(text: string): ContinueToken {
   const key = start.startsWith('/') ? start.slice(1) : start;
   // A start that climbs out of the list's prefix is nobody's token, nor is one that takes a detour.
   if (key !== '' && key.split('/').some((segment) => detours.has(segment))) return bad(start);
-  return { revision: BigInt(rv), after: key.endsWith('\0') ? key.slice(0, -1) : key };
+  return { revision: BigInt(rv), after: justBefore(key) };
+}
+
+/** After what a list goes on that is to go on with a key. A text with NUL comes right after the text; no key has U+FFFF in it. */
+function justBefore(key: string): string {
+  const kept = key.slice(0, -1);
+  const last = key.charCodeAt(kept.length);
+  return last > 0 ? `${kept}${String.fromCharCode(last - 1)}\uffff` : kept;
 }
 
 /** 410 with a fresh token, with which the caller may go on inconsistently. */

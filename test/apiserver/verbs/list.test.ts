@@ -113,6 +113,23 @@ test.each<[string, Query, readonly string[] | string]>([
   expect(await answer).toEqual(wanted);
 });
 
+test.each([
+  ['n/b\0', ['c', 'd']],
+  ['/n/b', ['b', 'c', 'd']],
+  ['n/bb', ['c', 'd']],
+  ['n', ['a', 'b', 'c', 'd']],
+  ['/', ['a', 'b', 'c', 'd']],
+  ['n/z', []],
+])('a list goes on at the key it is told (%j)', async (start, names) => {
+  const clock = new FakeClock();
+  const store = new MemoryStore({ clock });
+  const api = collection(store, clock);
+  for (const name of ['a', 'b', 'c', 'd']) await api.put('n', name);
+  const token = Buffer.from(JSON.stringify({ v: 'meta.k8s.io/v1', rv: 4, start })).toString('base64url');
+  expect(labelOf(await api.list({ continue: token })).map((text) => text[0])).toEqual(names);
+  await store.close();
+});
+
 test.each<[string, Query, string, readonly string[]]>([
   ['one', { fieldSelector: 'metadata.name=a', limit: '1' }, 'n', ['a=x@1']],
   [
