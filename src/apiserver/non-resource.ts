@@ -227,6 +227,7 @@ async function openApi(
   const result = await openApiAnswer(catalogue.current(), {
     now: clock.now(),
     path,
+    method: request.method,
     accept: request.header('accept'),
     hash: request.query.get('hash'),
     ifNoneMatch: request.header('if-none-match'),

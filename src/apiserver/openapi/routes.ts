@@ -16,6 +16,7 @@ import { documentHash, documentPath, documentUrl, openApiV3, openApiV3Index } fr
 
 interface Asked {
   readonly path: string;
+  readonly method: string;
   readonly accept: string | undefined;
   readonly hash: string | undefined;
   readonly ifNoneMatch: string | undefined;
@@ -143,7 +144,7 @@ async function v2Answer(served: Served, asked: Asked): Promise<Bytes> {
     asked,
     v2Varies,
   );
-  return { ...found, compressible: true };
+  return { ...found, compressible: asked.method !== 'HEAD' };
 }
 
 const unacceptable = (headers: Headers): Bytes => ({ type: 'bytes', code: 406, bytes: Buffer.alloc(0), headers });
@@ -157,20 +158,17 @@ function formIn(accept: string | undefined): V2Form | undefined {
   return undefined;
 }
 
-/** The document, or 304 if the caller has it. */
+/** The document, or that the caller has it: 304, or 412 for who does more than read (RFC 9110 section 13.1.2). */
 function fresh(document: Made | Document, contentType: string, asked: Asked, headers: Headers): Bytes {
   const etag = 'hash' in document ? etagOf(document) : undefined;
   const told = { ...(etag === undefined ? {} : { ETag: etag }), ...headers };
-  const modified = { 'Last-Modified': new Date(document.at).toUTCString() };
-  const isKnown = !asked.ifNoneMatch ? isSince(asked.ifModifiedSince, document) : has(asked.ifNoneMatch, etag);
-  if (!isKnown)
-    return { type: 'bytes', code: 200, bytes: document.bytes, contentType, headers: { ...told, ...modified } };
-  return {
-    type: 'bytes',
-    code: 304,
-    bytes: Buffer.alloc(0),
-    headers: etag === undefined ? { ...told, ...modified } : told,
-  };
+  const dated = { ...told, 'Last-Modified': new Date(document.at).toUTCString() };
+  const reads = asked.method === 'GET' || asked.method === 'HEAD';
+  const isKnown = asked.ifNoneMatch ? has(asked.ifNoneMatch, etag) : reads && isSince(asked.ifModifiedSince, document);
+  if (!isKnown) return { type: 'bytes', code: 200, bytes: document.bytes, contentType, headers: dated };
+  const bytes = Buffer.alloc(0);
+  if (reads) return { type: 'bytes', code: 304, bytes, headers: etag === undefined ? dated : told };
+  return { type: 'bytes', code: 412, bytes, ...(etag === undefined ? {} : { contentType }), headers: dated };
 }
 
 /** If-None-Match may name several, or any (RFC 9110 section 13.1.2). */

@@ -32,12 +32,13 @@ function open() {
   catalogue.setCustom([...first, ...second]);
   const ask = async (
     path: string,
-    more: { hash?: string; accept?: string; ifNoneMatch?: string; ifModifiedSince?: string } = {},
+    more: { method?: string; hash?: string; accept?: string; ifNoneMatch?: string; ifModifiedSince?: string } = {},
   ) => {
-    const { hash, accept, ifNoneMatch, ifModifiedSince } = more;
+    const { method = 'GET', hash, accept, ifNoneMatch, ifModifiedSince } = more;
     const answer = await openApiAnswer(catalogue.current(), {
       path,
       now,
+      method,
       hash,
       accept,
       ifNoneMatch,
@@ -115,6 +116,28 @@ test.each([
   }
 });
 
+test.each([
+  ['any', { ifNoneMatch: '*' }, 412],
+  ['another', { ifNoneMatch: '"A"' }, 200],
+  ['a date', { ifModifiedSince: made }, 200],
+])('who does more than read is not told that they have the document: %s', async (_, more, code) => {
+  const { ask } = open();
+  for (const path of ['/openapi/v2', '/openapi/v3', '/openapi/v3/api/v1']) {
+    const plain = await ask(path);
+    const answer = await ask(path, { method: 'POST', ...more });
+    expect([answer?.code, answer?.bytes.length]).toEqual([code, code === 200 ? plain?.bytes.length : 0]);
+    expect(answer?.headers).toEqual(plain?.headers);
+    const isTyped = code === 200 || path !== '/openapi/v3';
+    expect(answer?.contentType).toBe(isTyped ? plain?.contentType : undefined);
+  }
+});
+
+test('whoever asks for the head of a document is told its length', async () => {
+  const { ask } = open();
+  expect((await ask('/openapi/v2'))?.compressible).toBe(true);
+  expect((await ask('/openapi/v2', { method: 'HEAD' }))?.compressible).toBe(false);
+});
+
 test('a change of one definition makes no other document anew', async () => {
   const { catalogue, ask, index } = open();
   const before = await index();
@@ -178,7 +201,15 @@ test.each([
       immediate = setImmediate(other);
     };
     let immediate = setImmediate(other);
-    const asked = { path, accept, now, hash: undefined, ifNoneMatch: undefined, ifModifiedSince: undefined };
+    const asked = {
+      path,
+      method: 'GET',
+      accept,
+      now,
+      hash: undefined,
+      ifNoneMatch: undefined,
+      ifModifiedSince: undefined,
+    };
     const [one, two] = await Promise.all([1, 2].map(() => openApiAnswer(catalogue.current(), asked)));
     clearImmediate(immediate);
     expect(turns).toBeGreaterThan(1);
