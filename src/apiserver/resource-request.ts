@@ -79,8 +79,8 @@ export async function runResourceRequest(
     caller: new WaitingCaller(request, parts.clock.monotonic()),
   };
   const result = await runVerb(parts, request, target, context);
-  if (result.type === 'watch') requireStream(representation);
   const includeObject = readIncludeObject(representation, request.query);
+  if (result.type === 'watch') requireStream(representation);
   return {
     result,
     representation: includeObject === 'Metadata' ? representation : { ...representation, includeObject },

@@ -34,7 +34,13 @@ beforeAll(async () => {
   it = await serve({ controllers: 'all' });
   const columns = [{ name: 'Size', type: 'integer', jsonPath: '.spec.size' }];
   await it.ask('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
-    body: widgets({ 'x-kubernetes-preserve-unknown-fields': true }, { additionalPrinterColumns: columns }),
+    body: widgets(
+      { 'x-kubernetes-preserve-unknown-fields': true },
+      {
+        additionalPrinterColumns: columns,
+        subresources: { scale: { specReplicasPath: '.spec.size', statusReplicasPath: '.status.size' } },
+      },
+    ),
   });
   await served(it, custom);
   for (const [, path] of either) for (const name of ['a', 'b']) await it.ask('POST', path, { body: body(path, name) });
@@ -133,6 +139,14 @@ describe('one object', () => {
         ? [406, 'you requested PartialObjectMetadataList, but the requested object is not a list (*core.ConfigMap)']
         : [500, 'content is not a list'],
     );
+  });
+
+  test('the scale of a custom resource is no list', async () => {
+    const wrong = await get(`${custom}/a/scale`, as('PartialObjectMetadataList'));
+    expect([wrong.code, wrong.json().message]).toEqual([
+      406,
+      'you requested PartialObjectMetadataList, but the requested object is not a list (*v1.Scale)',
+    ]);
   });
 
   test.each(either)('as a table, whatever was done to it: %s', async (_, path) => {
@@ -241,6 +255,8 @@ describe('a list', () => {
       const refused = await get(`${builtIn}?watch=1`, `${accept},application/json`);
       expect([refused.code, refused.text]).toEqual([406, expect.stringContaining(streams.split(' ')[1] ?? '')]);
     }
+    const wrong = await get(`${builtIn}?watch=1&includeObject=x`, as('Table', 'v1', 'application/yaml'));
+    expect([wrong.code, wrong.text]).toEqual([400, expect.stringContaining('includeObject: Invalid value')]);
   });
 });
 
