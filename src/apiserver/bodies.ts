@@ -62,10 +62,6 @@ export const checkMediaType = (contentType: string | undefined, definition: Reso
   void formatOf(contentType, messageOf(definition));
 
 async function parse(body: RequestBody, message: Schema | undefined, turns = new TurnTaking()): Promise<Parsed> {
-  if ('object' in body) {
-    const value = body.object as JsonObject;
-    return { text: { value, exact: value, duplicates: [] }, dump: '' };
-  }
   const { bytes } = body;
   const format = formatOf(body.contentType, message);
   if (format === protobuf) {
@@ -103,7 +99,6 @@ export async function readSent(
   const body = await request.body();
   const unrecognized = (why: string, dump: string): ApiError =>
     badRequest(`the object provided is unrecognized (must be of type ${definition.kind}): ${why} (${dump})`);
-  const bytes = 'bytes' in body ? body.bytes : undefined;
   const turns = new TurnTaking();
   let parsed: Parsed;
   try {
@@ -114,7 +109,7 @@ export async function readSent(
     const expected = { apiVersion: groupVersion(definition), kind: definition.kind };
     if (error instanceof DecodeError) throw cannotHandle(expected, definition.kind, message);
     const why = error instanceof JsonSyntaxError ? `couldn't get version/kind; json parse error: ${message}` : message;
-    throw unrecognized(why, dumpBody(bytes ?? Buffer.alloc(0)));
+    throw unrecognized(why, dumpBody(body.bytes));
   }
   if (turns.isDue) await turns.next();
   const { fieldValidation } = parameters;
@@ -311,7 +306,7 @@ const packageOf = (group: string): string => (group === '' ? 'core' : (group.spl
 /** DeleteOptions of a DELETE; undefined without a body. */
 export async function readDeleteBody(request: ApiRequest): Promise<DeleteBody | undefined> {
   const body = await request.body();
-  if ('object' in body ? body.object === undefined : body.bytes.length === 0) return undefined;
+  if (body.bytes.length === 0) return undefined;
   let parsed: Parsed;
   try {
     parsed = await parse(body, deleteOptions);

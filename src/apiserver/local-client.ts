@@ -39,7 +39,8 @@ import type { ApiRequest, ApiResponse, RequestInfo, Result, WatchItem } from './
 
 /**
  * The API for code in the server's own process: the same pipeline as over HTTP, with an identity this process
- * vouches for, and without bytes in between. Authorization and admission apply as to anybody.
+ * vouches for, and without a connection in between. Authorization and admission apply as to anybody. A body is the JSON
+ * of what was given, as it was when the call was made: code has values that JSON has not, and may go on changing them.
  */
 export function localClient(given: {
   readonly user: UserInfo;
@@ -124,6 +125,7 @@ function requestOf(
     all: (key) => (Object.hasOwn(query, key) && query[key] !== undefined ? [query[key]] : []),
   };
   const headers: Readonly<Record<string, string | undefined>> = { 'user-agent': agent, 'content-type': contentType };
+  const bytes = Buffer.from(body === undefined ? '' : goJson(body));
   return {
     info,
     method,
@@ -131,8 +133,7 @@ function requestOf(
     uri: path,
     header: (key) => headers[key],
     caller: { user },
-    body: async () =>
-      contentType === undefined ? { object: body } : { bytes: Buffer.from(goJson(body)), contentType },
+    body: async () => ({ bytes, contentType }),
     signal,
   };
 }

@@ -73,10 +73,11 @@ export interface RequestRecord {
   sentPatch(body: RequestBody): Promise<void>;
 }
 
-/** Bytes of a declared type, or an object handed over within the process. */
-export type RequestBody =
-  | { readonly bytes: Buffer; readonly contentType: string | undefined }
-  | { readonly object: unknown };
+/** Bytes of a declared type. */
+export interface RequestBody {
+  readonly bytes: Buffer;
+  readonly contentType: string | undefined;
+}
 
 /** What a verb answers, before it is put into the form the caller accepts. */
 export type Result =

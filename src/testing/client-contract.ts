@@ -134,6 +134,63 @@ const promises: readonly ClientPromise[] = [
     },
   },
   {
+    name: 'what is written is the JSON of what is given: members without a value are none',
+    hold: async ({ configMaps, configMap, create, key, namespace }) => {
+      const odd = (values: Readonly<Record<string, unknown>>) => values as Readonly<Record<string, string>>;
+      const given = configMap('a', {
+        metadata: {
+          name: 'a',
+          namespace,
+          labels: odd({ team: undefined, l: '1' }),
+          annotations: odd({ x: undefined }),
+        },
+        data: odd({ none: undefined, call: () => 'v', date: new Date(0), own: { toJSON: () => 'v' }, k: 'v' }),
+      });
+      const created = await configMaps.create(given);
+      assert.deepEqual(created.metadata.labels, { l: '1' });
+      assert.equal(created.metadata.annotations, undefined);
+      assert.deepEqual(created.data, { date: '1970-01-01T00:00:00.000Z', own: 'v', k: 'v' });
+      assert.doesNotMatch(JSON.stringify(created.metadata.managedFields), /team|none|call/);
+      const updated = await configMaps.update({ ...created, data: odd({ ...created.data, k: undefined }) });
+      assert.deepEqual(Object.keys(updated.data ?? {}), ['date', 'own']);
+      const body = { data: odd({ date: undefined, own: 'w' }) };
+      const patched = await configMaps.patch(key('a'), { type: 'merge', body });
+      assert.deepEqual(patched.data, { date: '1970-01-01T00:00:00.000Z', own: 'w' });
+      await create('b', { data: odd({ number: Number.NaN }) });
+      assert.deepEqual((await configMaps.get(key('b')))?.data, { number: '' });
+    },
+  },
+  {
+    name: 'a text that is not Unicode is made one',
+    hold: async ({ configMaps, create, key, configMap }) => {
+      const broken = { '\ud83d': '1' };
+      await fails(configMaps.create(configMap('a', { data: broken })), 'Invalid');
+      await create('a', { data: { k: 'half of \ud83d and \ude00', whole: '\ud83d\ude00' } });
+      assert.deepEqual((await configMaps.get(key('a')))?.data, {
+        k: 'half of \ufffd and \ufffd',
+        whole: '\ud83d\ude00',
+      });
+    },
+  },
+  {
+    name: 'what is given counts as it was when the call was made',
+    hold: async ({ configMaps, configMap, key }) => {
+      const data = { k: '1' };
+      const creating = configMaps.create(configMap('a', { data }));
+      data.k = 'changed';
+      const created = await creating;
+      assert.deepEqual(created.data, { k: '1' });
+      const next = { ...created, data: { k: '2' } };
+      const updating = configMaps.update(next);
+      next.data.k = 'changed';
+      assert.deepEqual((await updating).data, { k: '2' });
+      const body = { data: { k: '3' } };
+      const patching = configMaps.patch(key('a'), { type: 'merge', body });
+      body.data.k = 'changed';
+      assert.deepEqual((await patching).data, { k: '3' });
+    },
+  },
+  {
     name: 'a second object of a name is refused',
     hold: async ({ create }) => {
       await create('a');

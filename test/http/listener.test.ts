@@ -493,7 +493,7 @@ test.each([
 describe('HTTP/2', () => {
   test('who waits to be asked for the body is asked', async () => {
     const { http2 } = await listening({}, async (request) => {
-      const { bytes } = (await request.body()) as { readonly bytes: Buffer };
+      const { bytes } = await request.body();
       return { result: { type: 'text', code: 200, text: `read ${bytes.length}` } };
     });
     const session = http2();

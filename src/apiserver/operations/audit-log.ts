@@ -190,7 +190,6 @@ export class AuditRecord implements RequestRecord {
   async sentPatch(body: RequestBody): Promise<void> {
     if (!reaches(this.#parts.required.level, 'Request')) return;
     try {
-      if ('object' in body) return this.#keepRequest(goJson(body.object));
       if (body.bytes.length > largestBody) return this.#tooLarge();
       const text = body.bytes.toString('utf8');
       if (isJson(text)) return this.#keepRequest(htmlEscaped(compacted(text)));

@@ -32,7 +32,6 @@ export async function readConfiguration(body: RequestBody): Promise<Configuratio
 }
 
 async function readText(body: RequestBody): Promise<Pick<ReadText, 'value' | 'duplicates'>> {
-  if ('object' in body) return { value: body.object as JsonObject, duplicates: [] };
   const turns = new TurnTaking();
   try {
     return await readYaml(body.bytes, () => turns.next());

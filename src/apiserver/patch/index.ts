@@ -57,13 +57,8 @@ export function* readPatch(
 }
 
 /** Each type has its own words for a body that is not JSON. */
-function* textOf(body: RequestBody): Steps<ReadPatchText> {
-  if ('object' in body) {
-    const value = body.object as Json;
-    return () => ({ value, exact: value, duplicates: [] });
-  }
+function* textOf({ bytes }: RequestBody): Steps<ReadPatchText> {
   try {
-    const { bytes } = body;
     const read = yield* readJsonInSteps(bytes);
     return () => ({ ...read, bytes });
   } catch (error) {
