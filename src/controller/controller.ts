@@ -84,3 +84,12 @@ export interface Runnable {
 export class TerminalError extends Error {
   override readonly name = 'TerminalError';
 }
+
+/** Is that what was thrown? It may be anything, also what fails when it is looked at. */
+export function isTerminal(thrown: unknown): boolean {
+  try {
+    return thrown instanceof TerminalError;
+  } catch {
+    return false;
+  }
+}

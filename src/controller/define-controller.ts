@@ -5,10 +5,10 @@ import { type ObjectCache, openObjectCache } from '../client/object-cache.js';
 import { Ahead } from './ahead.js';
 import {
   type ControllerSpec,
+  isTerminal,
   type ReconcileContext,
   type ReconcileResult,
   type Runnable,
-  TerminalError,
   type Trigger,
 } from './controller.js';
 import { drain, runKeys } from './run-keys.js';
@@ -100,13 +100,29 @@ async function runController<T extends ApiObject>(
       if (!result) forget(keyText(key), last);
       return result;
     } catch (error) {
-      if (error instanceof TerminalError) {
+      if (isTerminal(error)) {
         forget(keyText(key), last);
         // What else there is under the name is not given up with it.
         wakeAgain(key, 'deleted');
       }
       throw error;
     }
+  };
+
+  /** What cannot be told yet keeps nothing else under the name waiting, and is told again. */
+  const tellAll = async (key: ObjectKey, object: T | undefined) => {
+    const results: ReconcileResult[] = [];
+    const untold: unknown[] = [];
+    for (const last of goneAt(keyText(key))) {
+      if (isSame(last, object)) continue;
+      try {
+        results.push(await tell(key, last));
+      } catch (error) {
+        if (isTerminal(error)) throw error;
+        untold.push(error);
+      }
+    }
+    return { results, untold };
   };
 
   /** Deals with the deletions that were noticed, then with the object that is there now. */
@@ -127,14 +143,21 @@ async function runController<T extends ApiObject>(
       if (ended !== undefined) hasGone(id, ended);
       if (object !== undefined) ahead.worksOn(object);
     }
-    const results: ReconcileResult[] = [];
-    for (const last of goneAt(id)) if (!isSame(last, object)) results.push(await tell(key, last));
-    if (object === undefined || (spec.when !== undefined && !spec.when(object))) return soonest(results);
-    results.push(await spec.reconcile(object, context));
+    const { results, untold } = await tellAll(key, object);
+    try {
+      if (object !== undefined && (spec.when === undefined || spec.when(object))) results.push(...(await work(object)));
+    } catch (error) {
+      if (untold.length === 0 || !isTerminal(error)) throw error;
+    }
+    if (untold.length > 0) throw untold[0];
+    return soonest(results);
+  };
+
+  const work = async (object: T): Promise<readonly ReconcileResult[]> => {
+    const result = await spec.reconcile(object, context);
     // What is due later than was thought has been woken by the alarm of before, which alone counted.
     const dueMs = spec.dueAt === undefined ? 0 : (delayOf(spec, object, context.clock.now()) ?? 0);
-    if (dueMs > 0 && Number.isFinite(dueMs)) results.push({ requeueAfterMs: dueMs });
-    return soonest(results);
+    return dueMs > 0 && Number.isFinite(dueMs) ? [result, { requeueAfterMs: dueMs }] : [result];
   };
 
   const { name, concurrency, backoff } = spec;
@@ -217,7 +240,7 @@ async function runTrigger<T extends ApiObject>(
       try {
         for (const key of await trigger.keys(state, client)) ours.wake(key, `${kind} ${id}`);
       } catch (error) {
-        if (error instanceof TerminalError) {
+        if (isTerminal(error)) {
           log.error({ object: id, kind, err: error }, 'gave up to tell whom a change concerns');
         } else {
           failed.push(state);

@@ -340,7 +340,8 @@ describe('a controller', () => {
     await remake();
     free();
     await clock.advance(100);
-    expect(seen).toEqual(['there uid-1', 'gone uid-1', 'gone uid-2', 'gone uid-3', 'there uid-4']);
+    const again = ['gone uid-2', 'there uid-4'];
+    expect(seen).toEqual(['there uid-1', 'gone uid-1', 'gone uid-3', 'there uid-4', ...again]);
   });
 
   test('one whose end is given up keeps no other of its name from being dealt with', async () => {
@@ -357,6 +358,31 @@ describe('a controller', () => {
     free();
     await clock.advance(1_000_000);
     expect(seen).toEqual(['there uid-1', 'gone uid-1', 'gone uid-2', 'there uid-3']);
+  });
+
+  test.each([
+    ['is done', undefined],
+    ['is given up', new TerminalError('never')],
+  ])('one whose end goes on to fail keeps no other of its name from being dealt with, which %s', async (_, outcome) => {
+    const seen: string[] = [];
+    let failures = 3;
+    const { clock, things } = await start({
+      reconcile: async ({ metadata }) => {
+        seen.push(`there ${metadata.uid}`);
+        if (metadata.uid === 'uid-2' && outcome !== undefined) throw outcome;
+      },
+      deleted: async ({ metadata }) => {
+        if (failures-- > 0) throw new Error('not yet');
+        seen.push(`gone ${metadata.uid}`);
+      },
+    });
+    await things.create(thing('a'));
+    await settled();
+    await things.delete({ namespace: 'n', name: 'a' });
+    await things.create(thing('a'));
+    await clock.advance(1_000_000);
+    const there = 'there uid-2';
+    expect(seen).toEqual(['there uid-1', there, there, 'gone uid-1', there]);
   });
 
   test('one that is given up while it goes is told of all the same', async () => {
