@@ -1,6 +1,6 @@
 import { isReason } from '../api/errors.js';
 import { defaultBackoff } from './backoff.js';
-import { type ReconcileContext, type ReconcileResult, TerminalError } from './controller.js';
+import { isTerminal, type ReconcileContext, type ReconcileResult } from './controller.js';
 import type { ReconcileOutcome } from './controller-metrics.js';
 import { createWorkQueue, type Lease, type WorkQueue } from './work-queue.js';
 
@@ -72,8 +72,13 @@ export async function runKeys<K>(work: KeyedWork<K>, context: ReconcileContext):
       report(result ? 'requeue' : 'done');
       lease.settle(outcome);
     } catch (error) {
-      const terminal = error instanceof TerminalError;
-      report(terminal ? 'terminal' : 'retry', error);
+      const terminal = isTerminal(error);
+      try {
+        report(terminal ? 'terminal' : 'retry', error);
+      } catch {
+        // Anything may be thrown, also what fails when it is looked at. That is the trouble of this key alone.
+        log.warn({ object, cause, attempt }, 'reconcile failed with what cannot be told');
+      }
       lease.settle(terminal ? 'done' : 'retry');
     }
   };

@@ -19,10 +19,23 @@ export const withoutTokens = (text: string): string =>
     new URLSearchParams(name.toLowerCase()).has('access_token') ? `${beginning}${censored}` : parameter,
   );
 
-/** A copy fit for a log line. Errors become their message, stack and own members; cycles and oddities become texts. */
+/**
+ * A copy fit for a log line. Errors become their message, stack and own members; cycles and oddities become texts, and so
+ * does what fails when it is looked at.
+ */
 export const redacted = (value: unknown): unknown => clean(value, 0, []);
 
+const unreadable = '[unreadable]';
+
 function clean(value: unknown, depth: number, above: readonly object[]): unknown {
+  try {
+    return copyOf(value, depth, above);
+  } catch {
+    return unreadable;
+  }
+}
+
+function copyOf(value: unknown, depth: number, above: readonly object[]): unknown {
   if (typeof value === 'string') return cleanText(value);
   if (typeof value === 'bigint') return String(value);
   if (typeof value === 'function' || typeof value === 'symbol') return undefined;
@@ -33,7 +46,7 @@ function clean(value: unknown, depth: number, above: readonly object[]): unknown
   if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
   const inside = [...above, value];
   if (Array.isArray(value)) return value.slice(0, limits.members).map((item) => clean(item, depth + 1, inside));
-  const members: [string, unknown][] = value instanceof Error ? errorMembers(value) : Object.entries(value);
+  const members = value instanceof Error ? errorMembers(value) : membersOf(value);
   return Object.fromEntries(
     members
       .slice(0, limits.members)
@@ -44,13 +57,26 @@ function clean(value: unknown, depth: number, above: readonly object[]): unknown
   );
 }
 
-function errorMembers(error: Error): [string, unknown][] {
-  const { name, message, stack, cause } = error;
+type Member = readonly [name: string, value: unknown];
+
+function member(of: object, name: string): unknown {
+  try {
+    return (of as Readonly<Record<string, unknown>>)[name];
+  } catch {
+    return unreadable;
+  }
+}
+
+const membersOf = (value: object): readonly Member[] => Object.keys(value).map((name) => [name, member(value, name)]);
+
+function errorMembers(error: Error): readonly Member[] {
+  const stack = member(error, 'stack');
+  const cause = member(error, 'cause');
   return [
-    ['type', name],
-    ['message', message],
-    ...Object.entries(error).filter(([member]) => member !== 'name' && member !== 'cause'),
-    ...(stack === undefined ? [] : [['stack', stack] as [string, unknown]]),
-    ...(cause === undefined ? [] : [['cause', cause] as [string, unknown]]),
+    ['type', member(error, 'name')],
+    ['message', member(error, 'message')],
+    ...membersOf(error).filter(([name]) => name !== 'name' && name !== 'cause'),
+    ...(stack === undefined ? [] : [['stack', stack] as const]),
+    ...(cause === undefined ? [] : [['cause', cause] as const]),
   ];
 }

@@ -146,6 +146,22 @@ describe('a controller', () => {
     ]);
   });
 
+  test('what was thrown is tried again, also if nobody can look at it', async () => {
+    const revoked = Proxy.revocable({}, {});
+    revoked.revoke();
+    const thrown = [revoked.proxy, undefined, null, Symbol('s'), Object.create(null)];
+    const { clock, things, lines } = await start({
+      reconcile: async () => {
+        if (thrown.length > 0) throw thrown.shift();
+      },
+    });
+    await things.create(thing('a'));
+    await clock.advance(1_000);
+    expect(thrown).toEqual([]);
+    expect(lines.filter(({ level }) => level === 'warn')).toHaveLength(5);
+    expect(lines.at(-1)).toMatchObject({ result: 'done', attempt: 6 });
+  });
+
   test('a lost race is no warning', async () => {
     let failures = 1;
     const { clock, things, lines } = await start({

@@ -96,6 +96,30 @@ describe('secrets', () => {
     expect(performance.now() - begun).toBeLessThan(5_000);
   });
 
+  test('what fails when it is looked at is left out, and nothing else', () => {
+    const { log, fields } = logging();
+    const trap = {
+      a: 1,
+      get b(): never {
+        throw new Error('not for you');
+      },
+    };
+    const revoked = Proxy.revocable({}, {});
+    revoked.revoke();
+    log.info({ trap, revoked: revoked.proxy, err: Object.assign(new Error('bad'), { stack: 's', trap }) }, 'x');
+    class Trapped extends Error {
+      override get message(): string {
+        throw trap;
+      }
+    }
+    log.error({ err: new Trapped() }, 'y');
+    const shown = { a: 1, b: '[unreadable]' };
+    expect(fields()).toMatchObject([
+      { trap: shown, revoked: '[unreadable]', err: { type: 'Error', message: 'bad', stack: 's', trap: shown } },
+      { err: { type: 'Error', message: '[unreadable]' }, msg: 'y' },
+    ]);
+  });
+
   test('what only looks alike stays', () => {
     const { log, fields } = logging();
     log.info({ tokenCount: 3, hasToken: true, key: 'n/a', token: true }, 'x');
