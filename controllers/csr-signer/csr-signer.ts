@@ -15,7 +15,7 @@ import { defineController } from '../../src/controller/define-controller.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
 import { ledgerRecord } from '../../src/pki/certificate-ledger.js';
 import { PkiError } from '../../src/pki/pki-error.js';
-import type { Signer, SigningRequest, SigningResult } from '../../src/pki/signer.js';
+import { type Signer, type SigningRequest, type SigningResult, signingResult } from '../../src/pki/signer.js';
 import { within } from '../../src/runtime/abort.js';
 import { problemWith } from './issued-check.js';
 import { type CertificateLedger, ledgerWriter } from './ledger-writer.js';
@@ -121,7 +121,9 @@ async function ask(
 ): Promise<SigningResult> {
   const { timeoutMs: milliseconds = usualTimeoutMs } = signer;
   const request = readRequest(csr);
-  const answer = await within({ clock, milliseconds, signals: [signal] }, (stop) => signer.sign(request, stop));
+  const answer = signingResult(
+    await within({ clock, milliseconds, signals: [signal] }, (stop) => signer.sign(request, stop)),
+  );
   const problem = 'issued' in answer ? problemWith(answer.issued, request) : undefined;
   if (problem !== undefined) throw new TerminalError(problem);
   return answer;

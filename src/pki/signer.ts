@@ -29,3 +29,13 @@ export type SigningResult =
   | { readonly issued: string }
   /** Becomes the condition Failed with this reason (CamelCase) and message. */
   | { readonly refused: string; readonly reason: string };
+
+/** What a signer answered, which may be written in anything. Throws an Error if that is no result. */
+export function signingResult(answer: unknown): SigningResult {
+  const { issued, refused, reason } = (answer ?? {}) as Readonly<Record<string, unknown>>;
+  if (typeof issued === 'string' && issued !== '') return { issued };
+  if (typeof refused === 'string' && typeof reason === 'string' && /^[A-Z][A-Za-z0-9]*$/.test(reason)) {
+    return { refused, reason };
+  }
+  throw new Error('the answer is neither "issued" nor "refused" with a "reason" in CamelCase');
+}

@@ -106,6 +106,25 @@ describe('csr-signer', () => {
     expect(one.asked.map(({ uid }) => uid)).toEqual(['uid-1', 'uid-1', 'uid-1']);
   });
 
+  test.each([
+    undefined,
+    null,
+    {},
+    'no',
+    { issued: '' },
+    { issued: 1 },
+    { refused: 'no' },
+    { refused: 'no', reason: 'has spaces' },
+    { reason: 'No' },
+  ])('what is no answer is trouble: %j', async (answer) => {
+    const one = signer(async () => answer as unknown as SigningResult);
+    const { create, now, clock } = await start(one);
+    await create();
+    await clock.advance(1_000);
+    expect(one.asked.length).toBeGreaterThan(1);
+    expect((await now())?.status?.conditions).toEqual(approved.conditions);
+  });
+
   test('a signer that does not answer is given up and asked again', async () => {
     let told = 0;
     const one = signer((_, signal) => {

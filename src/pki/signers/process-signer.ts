@@ -4,7 +4,7 @@ import { type Clock, systemClock } from '../../runtime/clock.js';
 import { type Logger, silentLogger } from '../../runtime/logger.js';
 import { readPemCertificates } from '../certificate.js';
 import { encodePem } from '../pem.js';
-import type { Signer, SigningRequest, SigningResult } from '../signer.js';
+import { type Signer, type SigningRequest, signingResult } from '../signer.js';
 
 /**
  * A signer in a process of its own, written in any language. Requests and answers are lines of JSON on its standard
@@ -89,14 +89,6 @@ const bodyOf = ({ signerName, request, usages, requester, expirationSeconds, uid
   ...(expirationSeconds === undefined ? {} : { expirationSeconds }),
   uid,
 });
-
-function signingResult({ issued, refused, reason }: Answer): SigningResult {
-  if (typeof issued === 'string' && issued !== '') return { issued };
-  if (typeof refused === 'string' && typeof reason === 'string' && /^[A-Z][A-Za-z0-9]*$/.test(reason)) {
-    return { refused, reason };
-  }
-  throw new SignerProcessError('the answer is neither "issued" nor "refused" with a "reason" in CamelCase');
-}
 
 type Answer = Readonly<Record<string, unknown>>;
 
