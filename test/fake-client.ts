@@ -376,11 +376,12 @@ function read(object: ApiObject, path: string): string | undefined {
 }
 
 function text(value: unknown): string {
-  return JSON.stringify(value, (_, inner: unknown) =>
-    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+  return JSON.stringify(value, (_, inner: unknown) => {
+    if (typeof inner === 'bigint') return `${inner}n`;
+    return typeof inner === 'object' && inner !== null && !Array.isArray(inner)
       ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
-  );
+      : inner;
+  });
 }
 
 function mergePatch(target: unknown, patch: unknown): JsonObject {

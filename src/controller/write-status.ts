@@ -1,4 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
+import { goJson } from '../api/go-text.js';
+import { parseJson } from '../api/json-text.js';
 import type { ApiObject } from '../api/object.js';
 import type { ResourceClient } from '../client/client.js';
 
@@ -12,6 +14,6 @@ export async function writeStatus<T extends ApiObject>(
   status: NonNullable<T['status']>,
 ): Promise<T> {
   // Members that are undefined are not sent.
-  if (isDeepStrictEqual(object['status'] ?? {}, JSON.parse(JSON.stringify(status)))) return object;
+  if (isDeepStrictEqual(object['status'] ?? {}, parseJson(goJson(status)))) return object;
   return resource.subresource('status').update({ ...object, status });
 }

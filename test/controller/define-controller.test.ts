@@ -1056,6 +1056,8 @@ test('a status is written only when it differs', async () => {
   const written = await writeStatus(things, created, { phase: 'Ready' });
   await writeStatus(things, written, { phase: 'Ready' });
   await writeStatus(things, written, { phase: 'Ready', message: undefined });
-  expect(client.writes).toEqual(['create things n/a', 'update things/status n/a']);
+  const counted = await writeStatus(things, written, { bytes: 2n ** 60n, small: 1 });
+  await writeStatus(things, counted, { bytes: 2n ** 60n, small: 1 });
+  expect(client.writes).toEqual(['create things n/a', ...Array(2).fill('update things/status n/a')]);
   await expect(writeStatus(things, created, { phase: 'Other' })).rejects.toMatchObject({ reason: 'Conflict' });
 });
