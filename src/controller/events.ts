@@ -106,6 +106,9 @@ function eventName({ metadata, kind }: ApiObject, now: number, serial: number): 
   return dnsSubdomain(name).length === 0 ? name : `${kind.toLowerCase()}.${suffix}`;
 }
 
+/** The beginning, of the length that a message may have; no character is cut in half. */
+const firstCharacters = (message: string): string => message.slice(0, 1_024).replace(/[\ud800-\udbff]$/, '');
+
 const newEvent = (given: {
   readonly object: ApiObject;
   readonly component: string;
@@ -132,7 +135,7 @@ const newEvent = (given: {
     },
     type,
     reason,
-    message: message.slice(0, 1_024),
+    message: firstCharacters(message),
     count: 1,
     firstTimestamp: now,
     lastTimestamp: now,

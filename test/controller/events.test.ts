@@ -39,6 +39,15 @@ describe('an event recorder', () => {
     ]);
   });
 
+  test('cuts a long message between characters', async () => {
+    const { recorder, events } = world();
+    for (const before of [1_022, 1_023]) {
+      recorder.record(object('a', 'n'), { ...event, message: `${'x'.repeat(before)}😀 and more` });
+    }
+    await recorder.flush();
+    expect((await events()).map(({ message }) => message)).toEqual([`${'x'.repeat(1_022)}😀`, 'x'.repeat(1_023)]);
+  });
+
   test('counts the same event instead of writing it again', async () => {
     const { clock, recorder, events } = world();
     for (let i = 0; i < 3; i++) {
