@@ -51,8 +51,13 @@ export class FakeClock implements Clock {
     });
   }
 
-  /** Moves time on, waking sleepers in their order; what they set off has run when it resolves. */
+  /**
+   * Moves time on, waking sleepers in their order; what they set off has run when it resolves. Fails where time would
+   * not go on; `set` is what puts a clock back.
+   */
   async advance(milliseconds: number): Promise<void> {
+    if (!(Number.isFinite(milliseconds) && milliseconds >= 0))
+      throw new Error(`a clock advances by a number of milliseconds from 0 on, not by ${milliseconds}`);
     const end = this.#now + milliseconds;
     await settled();
     while (true) {
