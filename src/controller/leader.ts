@@ -36,7 +36,8 @@ export class LeadershipLost extends Error {
 
 /**
  * Runs things only while holding a Lease, so that of several processes one works at a time. Rejects with LeadershipLost
- * when the lease could not be renewed, after stopping what ran; whether to start over is for the process to decide. The
+ * when the lease could not be renewed, after stopping what ran; whether to start over is for the process to decide. Its own
+ * client, the one of the runnable `leader`, is passed on to all of them; to give each its own, run a manager inside. The
  * client that things are given refuses calls from the moment they are to stop, as another may lead soon after. The lease
  * is given back when all have ended, and left to expire when some were left behind or one failed by itself. What has not
  * stopped when the grace period is over is left behind, by a manager or here: rejects with RunnablesLeftBehind, or with

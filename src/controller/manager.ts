@@ -30,8 +30,8 @@ export interface Manager {
 
 export interface ManagerOptions {
   /**
-   * One client for all, or one per runnable by its name, each with its own identity. What runnables get of it fails
-   * with the signal's reason once they are to stop.
+   * One client for all, or one per runnable by its name, each with its own identity; what runs inside `whileLeading` has
+   * that of the runnable `leader`. What runnables get of it fails with the signal's reason once they are to stop.
    */
   readonly client: Client | ((name: string) => Client);
   readonly log?: Logger | undefined;
