@@ -335,8 +335,8 @@ function watch<T extends ApiObject>(
     ...listQuery({ ...options }),
     watch: 'true',
     allowWatchBookmarks: options.allowBookmarks ? 'true' : undefined,
-    sendInitialEvents: options.sendInitialEvents ? 'true' : undefined,
-    resourceVersionMatch: options.sendInitialEvents ? 'NotOlderThan' : undefined,
+    sendInitialEvents: options.sendInitialEvents === undefined ? undefined : String(options.sendInitialEvents),
+    resourceVersionMatch: options.sendInitialEvents === undefined ? undefined : 'NotOlderThan',
     timeoutSeconds: options.timeoutSeconds === undefined ? undefined : String(options.timeoutSeconds),
   };
   return new Observable((subscriber) => {

@@ -81,7 +81,7 @@ export interface WatchOptions {
   readonly fieldSelector?: string;
   /** Events after this version. Absent: the present state first, as ADDED. */
   readonly resourceVersion?: string;
-  /** Present state first, then a bookmark annotated as its end. Needs `allowBookmarks`. */
+  /** Present state first, then a bookmark annotated as its end; needs `allowBookmarks`. `false`: only what happens from now on. */
   readonly sendInitialEvents?: boolean;
   /** Tell now and then how far it is. */
   readonly allowBookmarks?: boolean;

@@ -407,6 +407,18 @@ const promises: readonly ClientPromise[] = [
     },
   },
   {
+    name: 'a watch without a version can do without what there is',
+    hold: async ({ configMaps, create, namespace }) => {
+      await create('before');
+      let first: WatchEvent<ConfigMap> | undefined;
+      const seen = received(1, configMaps.watch({ namespace, sendInitialEvents: false })).then(([event]) => {
+        first = event;
+      });
+      for (let count = 0; first === undefined; count++) await Promise.race([seen, create(`after-${count}`)]);
+      assert.match(told(first), /^ADDED after-/);
+    },
+  },
+  {
     name: 'a watch ends when its time is over',
     hold: async ({ configMaps, namespace }) => {
       const { metadata } = await configMaps.list({ namespace });
