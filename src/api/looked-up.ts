@@ -4,13 +4,20 @@ import { pathSegment } from './names.js';
 import type { ObjectKey } from './object.js';
 
 /** An object is looked for only under a name that it can have: others, as none or `..`, lead elsewhere in a path. */
-export function checkName(name: string): void {
-  if (name === '') throw badRequest('Name parameter required.');
-  checkSegment('Name', name);
+export const checkName = (name: string): void => checkGiven('Name', name);
+
+/** The same of all that a client is given: only a collection is without a name, and no namespace stands for all of them. */
+export function checkPlace({ namespace, name, subresource }: Place): void {
+  if (name !== undefined) checkName(name);
+  if (namespace) checkSegment('Namespace', namespace);
+  if (subresource !== undefined) checkGiven('Subresource', subresource);
 }
 
-/** None stands for all of them. */
-export const checkNamespace = (namespace: string): void => checkSegment('Namespace', namespace);
+interface Place {
+  readonly namespace?: string | undefined;
+  readonly name?: string | undefined;
+  readonly subresource?: string | undefined;
+}
 
 /** No path is longer: servers and what stands before them refuse it unread. */
 const longestName = 8_192;
@@ -19,6 +26,11 @@ const longestName = 8_192;
 export const canBeLookedUp = ({ namespace, name }: Partial<ObjectKey>): boolean =>
   Boolean(name) &&
   [name ?? '', namespace ?? ''].every((text) => text.length <= longestName && pathSegment(text).length === 0);
+
+function checkGiven(what: string, text: string): void {
+  if (text === '') throw badRequest(`${what} parameter required.`);
+  checkSegment(what, text);
+}
 
 function checkSegment(what: string, text: string): void {
   const wrong = pathSegment(text);

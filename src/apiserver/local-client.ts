@@ -1,10 +1,12 @@
 import { ApiError, type Status } from '../api/errors.js';
 import { goJson } from '../api/go-text.js';
+import { checkPlace } from '../api/looked-up.js';
 import {
   type ApiObject,
   groupVersion,
   type Json,
   type JsonObject,
+  keyOf,
   type List,
   type ObjectKey,
   type ResourceType,
@@ -99,9 +101,12 @@ interface CallParts {
 type Call = (parts: CallParts) => Promise<Result>;
 
 function requestOf(
-  { verb, method, type, namespace = '', name = '', subresource = '', query = {}, body, contentType }: CallParts,
+  parts: CallParts,
   { user, agent, signal }: { readonly user: UserInfo; readonly agent: string; readonly signal: AbortSignal },
 ): ApiRequest {
+  checkPlace(parts);
+  const { verb, method, type, namespace = '', name = '', subresource = '', query = {}, body, contentType } = parts;
+  const isOfNamespaces = type.group === '' && type.plural === 'namespaces';
   const path = `/${type.group === '' ? 'api' : `apis/${type.group}`}/${type.version}/${namespace ? `namespaces/${namespace}/` : ''}${type.plural}${name && `/${name}`}${subresource && `/${subresource}`}`;
   const info: RequestInfo = {
     isResource: true,
@@ -111,10 +116,10 @@ function requestOf(
     version: type.version,
     resource: type.plural,
     subresource,
-    // As in a URL, a namespace is in itself.
-    namespace: type.group === '' && type.plural === 'namespaces' ? name : namespace,
+    // As in a URL, a namespace is in itself, and there is none in another.
+    namespace: namespace || (isOfNamespaces ? name : ''),
     name: name || (verb === 'list' || verb === 'watch' ? selectedName(query['fieldSelector']) : ''),
-    trailing: false,
+    trailing: isOfNamespaces && Boolean(namespace),
     namespaceIsEmpty: false,
     watchedByPath: false,
     ...(query['fieldSelector'] === undefined ? {} : { fieldSelector: query['fieldSelector'] }),
@@ -159,7 +164,7 @@ const listQuery = (options: ListOptions): Record<string, string | undefined> => 
 });
 
 function resourceClient<T extends ApiObject>(call: Call, type: ResourceType<T>): ResourceClient<T> {
-  const at = (key: ObjectKey) => ({ type, namespace: key.namespace, name: key.name });
+  const at = (key: ObjectKey) => ({ type, ...placeOf(key) });
   return {
     get: (key) => orUndefined(call({ verb: 'get', method: 'GET', ...at(key) }).then((result) => objectOf<T>(result))),
     list: async (options = {}) =>
@@ -181,7 +186,7 @@ function resourceClient<T extends ApiObject>(call: Call, type: ResourceType<T>):
       ),
     update: async (object, options) =>
       objectOf<T>(
-        await call({ verb: 'update', method: 'PUT', ...at(keyFrom(object)), query: writeQuery(options), body: object }),
+        await call({ verb: 'update', method: 'PUT', ...at(keyOf(object)), query: writeQuery(options), body: object }),
       ),
     patch: async (key, patch, options) => objectOf<T>(await call(patchCall(at(key), patch, options))),
     delete: async (key, options = {}) => {
@@ -206,20 +211,21 @@ function subresourceClient<S extends ApiObject>(
   type: ResourceType,
   subresource: string,
 ): SubresourceClient<S> {
-  const at = (key: ObjectKey) => ({ type, namespace: key.namespace, name: key.name, subresource });
+  const at = (key: ObjectKey) => ({ type, ...placeOf(key), subresource });
   return {
     get: (key) => orUndefined(call({ verb: 'get', method: 'GET', ...at(key) }).then((result) => objectOf<S>(result))),
     create: async (key, object, options) =>
       objectOf<S>(await call({ verb: 'create', method: 'POST', ...at(key), query: writeQuery(options), body: object })),
     update: async (object, options) =>
       objectOf<S>(
-        await call({ verb: 'update', method: 'PUT', ...at(keyFrom(object)), query: writeQuery(options), body: object }),
+        await call({ verb: 'update', method: 'PUT', ...at(keyOf(object)), query: writeQuery(options), body: object }),
       ),
     patch: async (key, patch, options) => objectOf<S>(await call(patchCall(at(key), patch, options))),
   };
 }
 
-const keyFrom = ({ metadata }: ApiObject): ObjectKey => ({ namespace: metadata.namespace, name: metadata.name ?? '' });
+/** Programs without types leave the name out. */
+const placeOf = ({ namespace, name }: ObjectKey) => ({ namespace, name: name ?? '' });
 
 const patchCall = (
   at: Pick<CallParts, 'type' | 'namespace' | 'name'>,

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { errorFromStatus } from '../api/errors.js';
 import { goJson } from '../api/go-text.js';
 import { parseJson } from '../api/json-text.js';
-import { checkName, checkNamespace } from '../api/looked-up.js';
+import { checkPlace } from '../api/looked-up.js';
 import { type ApiObject, groupVersion, keyOf, type List, type ObjectKey, type ResourceType } from '../api/object.js';
 import { type Clock, systemClock } from '../runtime/clock.js';
 import { Observable } from '../runtime/observable.js';
@@ -183,7 +183,7 @@ function parseOrUndefined(text: string): unknown {
 
 /** Path of a collection. Fails with BadRequest if the namespace can be none. */
 function collectionPath(type: ResourceType, namespace: string | undefined): string {
-  if (namespace) checkNamespace(namespace);
+  checkPlace({ namespace });
   return pathOf([
     ...(type.group === '' ? ['api', type.version] : ['apis', type.group, type.version]),
     ...(namespace ? ['namespaces', namespace] : []),
@@ -192,10 +192,10 @@ function collectionPath(type: ResourceType, namespace: string | undefined): stri
 }
 
 /** Path of an object or a subresource. Fails with BadRequest if nothing can be there: no server is to guess what was meant. */
-function objectPath(type: ResourceType, { namespace, name }: ObjectKey, ...subresource: readonly string[]): string {
-  // Programs without types leave it out.
-  checkName(name ?? '');
-  return collectionPath(type, namespace) + pathOf([name, ...subresource]);
+function objectPath(type: ResourceType, { namespace, name }: ObjectKey, subresource?: string): string {
+  // Programs without types leave the name out.
+  checkPlace({ namespace, name: name ?? '', subresource });
+  return collectionPath(type, namespace) + pathOf(subresource === undefined ? [name] : [name, subresource]);
 }
 
 const pathOf = (segments: readonly string[]): string => `/${segments.map(encodeURIComponent).join('/')}`;

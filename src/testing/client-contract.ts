@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { ApiError, type Reason } from '../api/errors.js';
 import { type ConfigMap, ConfigMaps } from '../api/kinds/config-map.js';
 import { type Namespace, Namespaces } from '../api/kinds/namespace.js';
-import { type ApiObject, resourceType } from '../api/object.js';
+import { ClusterRoles } from '../api/kinds/role.js';
+import { type ApiObject, type ObjectKey, resourceType } from '../api/object.js';
 import type { Client, WatchEvent } from '../client/client.js';
 import { type Observable, Subscription } from '../runtime/observable.js';
 import type { ContractCase } from './contract-case.js';
@@ -258,6 +259,59 @@ const promises: readonly ClientPromise[] = [
       await fails(configMaps.patch({ namespace, name: '..' }, { type: 'merge', body: {} }), 'BadRequest');
       assert.deepEqual(await names({}), ['a']);
       assert.equal((await client.resource(Namespaces).get({ name: namespace }))?.metadata.deletionTimestamp, undefined);
+    },
+  },
+  {
+    name: 'an object without a name reaches nothing',
+    hold: async ({ configMaps, configMap, create, namespace }) => {
+      const { metadata: _, ...nameless } = configMap('a');
+      const unnamed = { ...nameless, metadata: { namespace } };
+      const { message } = await fails(configMaps.update(unnamed), 'BadRequest');
+      assert.equal(message, 'Name parameter required.');
+      await fails(configMaps.subresource('status').update(unnamed), 'BadRequest');
+      await create('a');
+      await fails(configMaps.get(unnamed.metadata as ObjectKey), 'BadRequest');
+    },
+  },
+  {
+    name: 'a namespace that none can be reaches nothing',
+    hold: async ({ configMaps, configMap }) => {
+      for (const namespace of ['.', '..', 'a/b', 'a%2Fb']) {
+        const key = { namespace, name: 'a' };
+        const { message } = await fails(configMaps.get(key), 'BadRequest');
+        assert.match(message, /^Namespace parameter invalid: /);
+        await fails(configMaps.list({ namespace }), 'BadRequest');
+        await fails(received(1, configMaps.watch({ namespace })), 'BadRequest');
+        await fails(configMaps.create(configMap('a', { metadata: key })), 'BadRequest');
+        await fails(configMaps.update(configMap('a', { metadata: key })), 'BadRequest');
+        await fails(configMaps.patch(key, { type: 'merge', body: {} }), 'BadRequest');
+        await fails(configMaps.delete(key), 'BadRequest');
+        await fails(configMaps.deleteCollection({ namespace }), 'BadRequest');
+      }
+    },
+  },
+  {
+    name: 'a subresource that none can be reaches nothing',
+    hold: async ({ client, namespace }) => {
+      for (const name of ['', '.', '..', 'a/b']) {
+        const nothing = client.resource(Namespaces).subresource(name);
+        const { message } = await fails(nothing.get({ name: namespace }), 'BadRequest');
+        assert.match(message, /^Subresource parameter (required|invalid: )/);
+        await fails(nothing.patch({ name: namespace }, { type: 'merge', body: {} }), 'BadRequest');
+      }
+    },
+  },
+  {
+    name: 'what is in no namespace is not found in one',
+    hold: async ({ client, namespace }) => {
+      for (const resource of [client.resource(Namespaces), client.resource(ClusterRoles)]) {
+        await fails(resource.get({ namespace, name: namespace }), 'NotFound');
+        await fails(resource.list({ namespace }), 'NotFound');
+      }
+      const namespaces = client.resource(Namespaces);
+      const found = await namespaces.get({ name: namespace });
+      assert.ok(found);
+      await fails(namespaces.update({ ...found, metadata: { ...found.metadata, namespace } }), 'NotFound');
     },
   },
   {
