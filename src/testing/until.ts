@@ -1,4 +1,5 @@
 import { inspect } from 'node:util';
+import { ApiError } from '../api/errors.js';
 import { stringify } from '../api/go-text.js';
 import { type ApiObject, keyText, type ObjectKey } from '../api/object.js';
 import type { ResourceClient } from '../client/client.js';
@@ -19,7 +20,9 @@ export class NeverHeld extends Error {
 
 /**
  * Waits until something holds of an object, watching it; `undefined` stands for "there is none". Answers the object as
- * it was then, of the type that `holds` proves (`(object) => object !== undefined`). Fails with NeverHeld.
+ * it was then, of the type that `holds` proves (`(object) => object !== undefined`). An error that the server answers, as of a
+ * kind that it does not serve yet, counts as "not yet". Fails with NeverHeld, the last such error as its cause, and with what
+ * else goes wrong: what `holds` throws, or no answer.
  */
 export async function until<T extends ApiObject, F extends T | undefined = T | undefined>(
   resource: ResourceClient<T>,
@@ -28,8 +31,16 @@ export async function until<T extends ApiObject, F extends T | undefined = T | u
   { timeoutMs = 10_000, what = keyText(key) }: UntilOptions = {},
 ): Promise<F> {
   let last: T | undefined;
+  let refusal: ApiError | undefined;
   const look = async (): Promise<boolean> => {
-    last = await resource.get(key);
+    try {
+      last = await resource.get(key);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      refusal = error;
+      return false;
+    }
+    refusal = undefined;
     return holds(last);
   };
   if (await look()) return last as F;
@@ -57,10 +68,11 @@ export async function until<T extends ApiObject, F extends T | undefined = T | u
   } finally {
     subscription?.unsubscribe();
   }
-  throw new NeverHeld(`${what}: not within ${timeoutMs} ms; last seen: ${shown(last)}`);
+  const answer = refusal === undefined ? '' : `; last answer: ${refusal.message}`;
+  throw new NeverHeld(`${what}: not within ${timeoutMs} ms; last seen: ${shown(last)}${answer}`, { cause: refusal });
 }
 
-/** Asks again and again until the answer holds. Answers it. Fails with NeverHeld. */
+/** Asks again and again until the answer holds. Answers it. Fails with NeverHeld, and with what `ask` or `holds` throws. */
 export async function eventually<R>(
   ask: () => R | Promise<R>,
   holds: (answer: R) => boolean,

@@ -1,8 +1,18 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { serviceUnavailable } from '../../src/api/errors.js';
 import { type ConfigMap, ConfigMaps } from '../../src/api/kinds/config-map.js';
+import { type ApiObject, resourceType } from '../../src/api/object.js';
 import type { ResourceClient } from '../../src/client/client.js';
 import { type TestServer, testServer } from '../../src/testing/test-server.js';
 import { eventually, NeverHeld, until } from '../../src/testing/until.js';
+
+const Gadgets = resourceType<ApiObject>({
+  group: 'example.com',
+  version: 'v1',
+  plural: 'gadgets',
+  kind: 'Gadget',
+  namespaced: true,
+});
 
 let kit: TestServer;
 let configMaps: ResourceClient<ConfigMap>;
@@ -47,6 +57,36 @@ test('an object with a number that no double holds is told as well', async () =>
   const error = await failure(until(large, key, () => false, soon));
   expect(error).toBeInstanceOf(NeverHeld);
   expect(error).toHaveProperty('message', expect.stringContaining('"n":1152921504606846976'));
+});
+
+test('an error that the server answers is not yet, and told if it stays', async () => {
+  const gadgets = kit.client.resource(Gadgets);
+  const key = { namespace: 'default', name: 'g' };
+  const error = await failure(until(gadgets, key, () => true, soon));
+  expect(error).toBeInstanceOf(NeverHeld);
+  expect(error).toMatchObject({
+    message: 'default/g: not within 1 ms; last seen: none; last answer: 404 page not found',
+    cause: { reason: 'NotFound' },
+  });
+  let tries = 3;
+  const late: ResourceClient<ConfigMap> = {
+    ...configMaps,
+    get: async () => {
+      if (--tries > 0) throw serviceUnavailable('not yet');
+      return { apiVersion: 'v1', kind: 'ConfigMap', metadata: key };
+    },
+  };
+  expect(await until(late, key, (map) => map !== undefined)).toHaveProperty('metadata', key);
+});
+
+test('what is no answer, and what the condition throws, is told at once', async () => {
+  const trouble = new Error('no connection');
+  const gone: ResourceClient<ConfigMap> = { ...configMaps, get: () => Promise.reject(trouble) };
+  expect(await failure(until(gone, key, () => true))).toBe(trouble);
+  const conditions = until(configMaps, key, () => {
+    throw trouble;
+  });
+  expect(await failure(conditions)).toBe(trouble);
 });
 
 test('what was waited for is of the type that the condition proves', async () => {
