@@ -113,6 +113,9 @@ export const groupResource = (type: { readonly group: string; readonly plural: s
 export const groupKind = (type: { readonly group: string; readonly kind: string }): string =>
   type.group === '' ? type.kind : `${type.kind}.${type.group}`;
 
+/** Is it like an object, from whoever says so? */
+export const hasMetadata = (value: unknown): value is ApiObject => isObject(value) && isObject(value['metadata']);
+
 /** `namespace/name`, or the bare name; for logs and queue keys. */
 export const keyText = (key: ObjectKey): string =>
   key.namespace === undefined || key.namespace === '' ? key.name : `${key.namespace}/${key.name}`;

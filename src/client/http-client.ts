@@ -4,7 +4,17 @@ import { errorFromStatus } from '../api/errors.js';
 import { goJson } from '../api/go-text.js';
 import { parseJson } from '../api/json-text.js';
 import { checkPlace } from '../api/looked-up.js';
-import { type ApiObject, groupVersion, keyOf, type List, type ObjectKey, type ResourceType } from '../api/object.js';
+import {
+  type ApiObject,
+  groupVersion,
+  hasMetadata,
+  isList,
+  isObject,
+  keyOf,
+  type List,
+  type ObjectKey,
+  type ResourceType,
+} from '../api/object.js';
 import { type Clock, systemClock } from '../runtime/clock.js';
 import { Observable } from '../runtime/observable.js';
 import type {
@@ -267,7 +277,7 @@ function resourceClient<T extends ApiObject>(wire: Wire, type: ResourceType<T>):
     async list(options = {}) {
       const path = withQuery(collectionPath(type, options.namespace), listQuery(options));
       const accept = acceptOf(options, 'PartialObjectMetadataList');
-      const list = (await call({ method: 'GET', path, accept })) as Partial<List<T>>;
+      const list = listFrom<T>(await call({ method: 'GET', path, accept }));
       return {
         metadata: { ...list.metadata, resourceVersion: list.metadata?.resourceVersion ?? '' },
         // Items of built-in kinds come without kind and version.
@@ -293,6 +303,13 @@ function resourceClient<T extends ApiObject>(wire: Wire, type: ResourceType<T>):
     },
     subresource: <S extends ApiObject = T>(name: string) => subresourceClient<S>(wire, type, name),
   };
+}
+
+/** A list without items may have none or `null`. */
+function listFrom<T extends ApiObject>(answer: unknown): Partial<List<T>> {
+  const items = isObject(answer) ? (answer['items'] ?? []) : undefined;
+  if (isList(items) && items.every(hasMetadata)) return answer as Partial<List<T>>;
+  throw new Error('the server answered what is no list of objects');
 }
 
 function subresourceClient<S extends ApiObject>(

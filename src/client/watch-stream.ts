@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { errorFromStatus } from '../api/errors.js';
 import { parseJson } from '../api/json-text.js';
-import type { ApiObject } from '../api/object.js';
+import { type ApiObject, hasMetadata } from '../api/object.js';
 import type { WatchEvent } from './client.js';
 
 /** An event may be as large as an object can be, and then some. */
@@ -33,14 +33,17 @@ const initialEventsEnd = 'k8s.io/initial-events-end';
 /** One line of a watch. Throws what an ERROR event reports, and on what is no event. */
 export function watchEvent<T extends ApiObject>(line: string): WatchEvent<T> {
   const { type, object } = parse(line);
-  if (type === 'ADDED' || type === 'MODIFIED' || type === 'DELETED') return { type, object: object as T };
   if (type === 'ERROR') throw errorFromStatus(object, 500, 'the watch failed');
-  if (type !== 'BOOKMARK') throw new Error(`the watch sent an event of unknown type ${JSON.stringify(type)}`);
-  const { resourceVersion = '', annotations = {} } = object.metadata;
-  return { type, resourceVersion, initialEventsEnd: annotations[initialEventsEnd] === 'true' };
+  const isChange = type === 'ADDED' || type === 'MODIFIED' || type === 'DELETED';
+  if (!isChange && type !== 'BOOKMARK')
+    throw new Error(`the watch sent an event of unknown type ${JSON.stringify(type)}`);
+  if (!hasMetadata(object)) throw new Error('the watch sent an object without metadata');
+  if (isChange) return { type, object: object as T };
+  const { resourceVersion = '', annotations } = object.metadata;
+  return { type, resourceVersion, initialEventsEnd: annotations?.[initialEventsEnd] === 'true' };
 }
 
-function parse(line: string): { readonly type: string; readonly object: ApiObject } {
+function parse(line: string): { readonly type: string; readonly object: object } {
   let value: unknown;
   try {
     value = parseJson(line);
@@ -50,7 +53,7 @@ function parse(line: string): { readonly type: string; readonly object: ApiObjec
   if (typeof value === 'object' && value !== null && 'type' in value && 'object' in value) {
     const { type, object } = value;
     if (typeof type === 'string' && typeof object === 'object' && object !== null) {
-      return { type, object: object as ApiObject };
+      return { type, object };
     }
   }
   throw new Error('the watch sent a line that is not an event');

@@ -97,6 +97,19 @@ describe('requests', () => {
     expect(accepted).toEqual(['application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json']);
   });
 
+  test.each(['', 'null', '[]', '{"items":{}}', '{"items":[null]}', '{"items":[{}]}'])(
+    'fail where the server answers what is no list: %s',
+    async (body) => {
+      const { configMaps } = await serving((_, response) => void response.end(body));
+      await expect(configMaps.list()).rejects.toThrow('the server answered what is no list of objects');
+    },
+  );
+
+  test.each(['{}', '{"items":null}'])('take %s for an empty list', async (body) => {
+    const { configMaps } = await serving((_, response) => void response.end(body));
+    expect(await configMaps.list()).toEqual({ metadata: { resourceVersion: '' }, items: [] });
+  });
+
   test('have the path, query, headers and body that the server expects', async () => {
     const seen: string[] = [];
     const { configMaps } = await serving(
@@ -339,6 +352,8 @@ describe('watches', () => {
     ['[]\n', /not an event/],
     ['{"type":"ADDED","object":null}\n', /not an event/],
     ['{"type":"NEW","object":{}}\n', /unknown type "NEW"/],
+    ['{"type":"BOOKMARK","object":{}}\n', /without metadata/],
+    ['{"type":"ADDED","object":{"metadata":null}}\n', /without metadata/],
   ])('fail on %j', async (text, message) => {
     const stream = await watching((response) => response.end(text));
     await expect(firstValueFrom(stream)).rejects.toThrow(message);
