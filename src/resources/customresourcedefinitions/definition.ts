@@ -53,7 +53,8 @@ export function customResourceDefinitions({
         type: 'view',
         tables: false,
         resetFields: [['spec']],
-        prepare: (next, previous) => ({ ...next, spec: previous.spec }),
+        // Defaults have seen the spec as sent, which may lack the versions.
+        prepare: (next, previous) => withFirstStored({ ...next, spec: previous.spec }),
         validate: (next) => [
           ...validateCrdStatus(next),
           ...builtIn(next, 'status.acceptedNames.plural', next.status?.acceptedNames?.plural),
@@ -75,7 +76,7 @@ const emptyStatus: NonNullable<Crd['status']> = {
   storedVersions: [],
 };
 
-/** Names that follow from others, the usual conversion, and the storage version as the first one stored. */
+/** Names that follow from others, the usual conversion, and a version that is stored. */
 function defaults(crd: Crd): Crd {
   const { names, conversion } = crd.spec;
   const kind = names?.kind ?? '';
@@ -95,8 +96,12 @@ function defaults(crd: Crd): Crd {
       conversion: conversion === undefined ? { strategy: 'None' } : withoutEmptyWebhook(conversion),
     },
   };
-  return (named.status?.storedVersions ?? []).length > 0 ? named : withStorageVersion(named);
+  return withFirstStored(named);
 }
+
+/** Something is always stored: where no version is said to be, it is the one that objects are stored in. */
+const withFirstStored = (crd: Crd): Crd =>
+  (crd.status?.storedVersions ?? []).length > 0 ? crd : withStorageVersion(crd);
 
 function withoutEmptyWebhook({ webhook, ...conversion }: CustomResourceConversion): CustomResourceConversion {
   return webhook?.clientConfig || webhook?.conversionReviewVersions?.length ? { ...conversion, webhook } : conversion;

@@ -125,6 +125,21 @@ test('a new storage version is added to the stored ones, which must stay', () =>
   ]);
 });
 
+test.each([undefined, null, []])(
+  'a status that names no stored version is of the one that is: %j',
+  (storedVersions) => {
+    const { crd } = create(body());
+    const { status } = crds.subresources ?? {};
+    if (status?.type !== 'view') throw new Error('the status is a view');
+    const acceptedNames = { plural: 'widgets', kind: 'Widget' };
+    const sent = read(crds, { spec: undefined, status: { conditions: null, acceptedNames, storedVersions } });
+    expect(status.prepare(sent, crd, context)).toMatchObject({
+      spec: crd.spec,
+      status: { acceptedNames, storedVersions: ['v1'] },
+    });
+  },
+);
+
 test('of two versions with one name the second is not stored', () => {
   const versions = [version('v1'), version('v1', { storage: true })];
   expect(create(body(undefined, { versions })).causes).toContainEqual([
