@@ -19,8 +19,10 @@ const identityOf = (item: Json, key: string | undefined): Json | undefined =>
   key === undefined ? item : isObject(item) ? member(item, key) : undefined;
 
 /** What tells an item apart: the item itself, or the value of its merge key. */
-export function identity(item: Json, key: string): Json {
-  if (key === '') return item;
+export const identity = (item: Json, key: string): Json => (key === '' ? item : keyOf(item, key));
+
+/** The value of its merge key, which it must have. */
+function keyOf(item: Json, key: string): Json {
   if (!isObject(item)) throw wrongType('map[string]interface {}', item);
   const value = member(item, key);
   if (value !== undefined) return value;
@@ -36,7 +38,7 @@ export function sortInto(
   given: { readonly order: readonly Json[]; readonly live: readonly Json[]; readonly key: string | undefined },
 ): readonly Json[] {
   const { order, live, key } = given;
-  if (key !== undefined) for (const list of [items, order, live]) for (const item of list) identity(item, key);
+  if (key !== undefined) for (const list of [items, order, live]) for (const item of list) keyOf(item, key);
   const wanted = ordered(order, key);
   const before = ordered(live, key);
   const placeIn = (places: ReadonlyMap<Json | undefined, number>, item: Json): number =>

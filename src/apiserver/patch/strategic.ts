@@ -144,7 +144,7 @@ function retained(original: JsonObject, patch: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(original).filter(([name]) => kept.has(name)));
 }
 
-/** `$setElementOrder/<list>`: merges the list and puts it in order. Answers the list it dealt with. */
+/** `$setElementOrder/<list>`: merges or replaces the list and puts it in order. Answers the list it dealt with. */
 function orderList(out: Record<string, Json>, patch: JsonObject, name: string, schema: Schema): string | undefined {
   const order = patch[name] ?? null;
   if (!isList(order)) throw wrongType('[]interface {}', order);
@@ -162,12 +162,13 @@ function orderList(out: Record<string, Json>, patch: JsonObject, name: string, s
       ? (live ?? [])
       : live === undefined
         ? withoutDirectives(given, 'kept')
-        : mergeLists(live, given, how, false);
+        : changedList(live, given, how, false);
   checkAlike([live ?? [], given ?? []]);
   const isMap = isObject((live ?? [])[0] ?? (given ?? [])[0] ?? null);
-  const key = isMap && how.key !== '' ? how.key : undefined;
-  if (key !== undefined) checkPlaces(merged, order, key);
-  const isMerged = key !== undefined && live !== undefined && given !== undefined;
+  // Maps without a key have no order, and `sortInto` says so.
+  const key = isMap ? how.key : undefined;
+  if (key) checkPlaces(merged, order, key);
+  const isMerged = key && how.strategy === 'merge' && live !== undefined && given !== undefined;
   const places = isMerged ? placesAfter(live, given, key) : (live ?? []);
   setMember(out, target, sortInto(merged, { order, live: places, key }));
   return target;
@@ -229,7 +230,7 @@ function mergeMember(out: Record<string, Json>, given: string, value: Json, sche
     setMember(out, name, how.strategy === 'replace' ? value : mergeMaps(live, value, how.schema, later));
   } else if (isList(live) && isList(value)) {
     const how = strategyOf(schema, name);
-    setMember(out, name, how.strategy === 'merge' || isDeletion ? mergeLists(live, value, how, isDeletion) : value);
+    setMember(out, name, changedList(live, value, how, isDeletion));
   } else put(out, name, value);
 }
 
@@ -268,6 +269,14 @@ function cleaned(value: Json, later: Postponed, nulls: Nulls): Json {
 }
 const withoutDirectives = (items: readonly Json[], nulls: Nulls): readonly Json[] =>
   items.map((item) => fresh(item, nothingPostponed, nulls)).filter((item): item is Json => item !== undefined);
+
+/** What becomes of a list: it merges where the schema says so, or where items are to be deleted, and is replaced otherwise. */
+const changedList = (
+  live: readonly Json[],
+  given: readonly Json[],
+  how: Strategy,
+  isDeletion: boolean,
+): readonly Json[] => (how.strategy === 'merge' || isDeletion ? mergeLists(live, given, how, isDeletion) : given);
 
 function mergeLists(
   live: readonly Json[],

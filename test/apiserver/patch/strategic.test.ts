@@ -22,6 +22,7 @@ const schema: Schema = struct('v1.Thing', {
   tags: field(5, list(string(), { patchStrategy: 'merge' })),
   items: field(6, listMap(item, ['name'])),
   nested: field(7, list(list(string()), { patchStrategy: 'merge' })),
+  loose: field(8, list(item)),
 });
 
 function applyInSteps(current: JsonObject, patch: Json): { readonly result: JsonObject; readonly steps: number } {
@@ -237,6 +238,18 @@ describe('directives', () => {
       { '$setElementOrder/tags': ['b', 'a'], tags: [] },
       { tags: ['l1', 'l2', 'b', 'a'] },
     ],
+    [
+      'an order of a list that does not merge: it is replaced',
+      { plain: ['a', 'b'] },
+      { '$setElementOrder/plain': ['c', 'a'], plain: ['a'] },
+      { plain: ['a'] },
+    ],
+    [
+      'an order of a list that does not merge and is to be empty',
+      { plain: ['a', 'b'] },
+      { '$setElementOrder/plain': ['a'], plain: [] },
+      { plain: [] },
+    ],
   ])('%s', (_, current, patch, result) => {
     expect(apply(current, patch)).toEqual(result);
   });
@@ -296,6 +309,13 @@ test.each<[string, JsonObject, Json, number, string]>([
     { '$setElementOrder/items': [{ name: 'x' }] },
     500,
     'map: map[] does not contain declared merge key: name',
+  ],
+  [
+    'an order of items that have no key',
+    { loose: [{ name: 'x' }] },
+    { '$setElementOrder/loose': [], loose: [] },
+    500,
+    'map: map[name:x] does not contain declared merge key: ',
   ],
   [
     'retainKeys without the patched key',
