@@ -107,8 +107,8 @@ export function* compare(shape: Shape, before: Json, after: Json): Steps<Compari
       postponed.each(elements.length, compareItem, keepPlace);
     };
     const withOld = (old: Found): void =>
-      itemsByElement(list, r, postponed, (now) => compareItems(old, now), keepPlace);
-    itemsByElement(list, l, postponed, withOld, keepPlace);
+      itemsByElement(list, r, postponed, (now) => compareItems(old, now), { keepPlace });
+    itemsByElement(list, l, postponed, withOld, { keepPlace });
   }
 
   /** Repeated items count as one value; turning into one, or ceasing to be one, replaces what was there. */

@@ -1,15 +1,14 @@
 import { isList, isObject, type Json } from '../api/object.js';
 import { Postponed, type Steps } from '../api/steps.js';
 import { emptySet, type FieldNode, type FieldSet, leaf } from './field-set.js';
-import { itemsByElement } from './list-items.js';
+import { elementIfAny, itemsByElement } from './list-items.js';
 import { fieldElement, fieldNameOf, type PathElement } from './path-element.js';
 import { deepest, exactForm, formOf, type ListShape, type MapShape, type Shape, shapeOfMember } from './shape.js';
 
 /**
  * The fields a value declares: scalars and atomic values, items of lists, members of maps. Containers that the schema
- * names count only when empty or null.
- *
- * @throws UnidentifiedItem for a list item without identity.
+ * names count only when empty or null. List items without identity do not count: taking out what nobody owns can leave
+ * nothing of an item.
  */
 export function* fieldSetOf(shape: Shape, value: Json): Steps<FieldSet> {
   const later = new Postponed();
@@ -51,14 +50,15 @@ function declaredItems(list: ListShape, value: Json, { depth, later }: Place): F
   if (!isList(value) || value.length === 0) return nothing;
   const out = new Map<PathElement, FieldNode>();
   const place = { depth: depth + 1, later };
-  itemsByElement(list, value, later, (found) => {
+  const declareAll = (found: ReadonlyMap<PathElement, readonly Json[]>): void => {
     const items = [...found];
     later.each(items.length, (at) => {
       const [element, same] = items[at] as (typeof items)[number];
       if (same.length > 1) out.set(element, leaf);
       else put(out, element, declared(list.items, same[0] ?? null, place), true);
     });
-  });
+  };
+  itemsByElement(list, value, later, declareAll, { name: elementIfAny });
   return { owned: false, below: out };
 }
 

@@ -15,46 +15,55 @@ export class UnidentifiedItem extends Error {
  * @throws UnidentifiedItem when it has no keys, or is not of a kind that has an identity.
  */
 export function elementOf(list: ListShape, item: Json): PathElement {
-  return list.type === 'map' ? keyed(list, item) : valued(item);
+  const element = elementIfAny(list, item);
+  if (element !== undefined) return element;
+  throw new UnidentifiedItem(list.type === 'map' ? whyUnkeyed(list, item) : whyNoValue(item));
 }
 
-function keyed(list: ListShape, item: Json): PathElement {
-  if (item === null) throw new UnidentifiedItem('associative list with keys may not have a null element');
-  if (!isObject(item)) throw new UnidentifiedItem('associative list with keys may not have non-map elements');
+/** The same; undefined for an item without identity. */
+export const elementIfAny = (list: ListShape, item: Json): PathElement | undefined =>
+  list.type === 'map' ? keyed(list, item) : isScalar(item) ? valueElement(item) : undefined;
+
+function keyed(list: ListShape, item: Json): PathElement | undefined {
+  if (!isObject(item)) return undefined;
   const keys: (readonly [string, Json])[] = [];
   for (const key of list.keys) {
     const value = member(item, key) ?? (Object.hasOwn(item, key) ? null : list.keyDefaults.get(key));
     if (value !== undefined) keys.push([key, value]);
   }
-  if (keys.length > 0 || list.keys.length === 0) return keyElement(keys);
-  throw new UnidentifiedItem(
-    `associative list with keys has an element that omits all key fields ${quoteList(list.keys)} (and doesn't have default values for any key fields)`,
-  );
+  return keys.length > 0 || list.keys.length === 0 ? keyElement(keys) : undefined;
 }
 
-function valued(item: Json): PathElement {
-  if (item === null) {
-    throw new UnidentifiedItem("associative list without keys has an element that's an explicit null");
-  }
-  if (isList(item)) throw new UnidentifiedItem('not supported: associative list with lists as elements');
-  if (isObject(item)) {
-    throw new UnidentifiedItem("associative list without keys has an element that's a map type");
-  }
-  return valueElement(item);
+const isScalar = (item: Json): boolean => item !== null && !isList(item) && !isObject(item);
+
+function whyUnkeyed(list: ListShape, item: Json): string {
+  if (item === null) return 'associative list with keys may not have a null element';
+  if (!isObject(item)) return 'associative list with keys may not have non-map elements';
+  return `associative list with keys has an element that omits all key fields ${quoteList(list.keys)} (and doesn't have default values for any key fields)`;
 }
 
-/** Tells `then` the items by their element, in order of first appearance; repeated ones together. */
+function whyNoValue(item: Json): string {
+  if (item === null) return "associative list without keys has an element that's an explicit null";
+  if (isList(item)) return 'not supported: associative list with lists as elements';
+  return "associative list without keys has an element that's a map type";
+}
+
+/**
+ * Tells `then` the items by their element, in order of first appearance; repeated ones together. `name` says how an
+ * item is called; one that has no name is left out.
+ */
 export function itemsByElement(
   list: ListShape,
   items: readonly Json[],
   later: Postponed,
   then: (found: ReadonlyMap<PathElement, readonly Json[]>) => void,
-  keepPlace?: () => () => void,
+  { name = elementOf, keepPlace }: { readonly name?: typeof elementIfAny; readonly keepPlace?: () => () => void } = {},
 ): void {
   const found = new Map<PathElement, Json[]>();
   const add = (at: number): void => {
     const item = items[at] ?? null;
-    const element = elementOf(list, item);
+    const element = name(list, item);
+    if (element === undefined) return;
     const same = found.get(element);
     if (same === undefined) found.set(element, [item]);
     else same.push(item);

@@ -1,14 +1,12 @@
 import { isList, isObject, type Json, setMember } from '../api/object.js';
-import { below, type FieldSet } from './field-set.js';
-import { elementOf } from './list-items.js';
+import type { FieldSet } from './field-set.js';
+import { elementIfAny } from './list-items.js';
 import { fieldElement } from './path-element.js';
 import { deepest, formOf, type Shape, shapeOfMember } from './shape.js';
 
 /**
  * The value without the fields of a set. A container that loses its last part becomes null, and so does an atomic
- * value of which a part was to go.
- *
- * @throws UnidentifiedItem for a list item without identity.
+ * value of which a part was to go. List items without identity stay as they are.
  */
 export function remove(shape: Shape, value: Json, fields: FieldSet, depth = 0): Json {
   if (fields.size === 0 || depth >= deepest) return value;
@@ -19,9 +17,10 @@ export function remove(shape: Shape, value: Json, fields: FieldSet, depth = 0): 
     if (list === undefined || !isList(value) || list.type === 'atomic') return null;
     const left: Json[] = [];
     for (const item of value) {
-      const element = elementOf(list, item);
-      if (fields.get(element)?.owned) continue;
-      left.push(remove(list.items, item, below(fields, element), depth + 1));
+      const element = elementIfAny(list, item);
+      const node = element === undefined ? undefined : fields.get(element);
+      if (node?.owned) continue;
+      left.push(node === undefined ? item : remove(list.items, item, node.below, depth + 1));
     }
     return left.length === 0 ? null : left;
   }

@@ -274,6 +274,41 @@ test('an apply to an object with an item that has no key says what is wrong with
   );
 });
 
+test('an item of nothing but defaulted keys is in the way of nobody who applies something else', () => {
+  const port: Schema = {
+    type: 'object',
+    properties: new Map<string, Schema>([['proto', { type: 'string', default: 'TCP' }]]),
+  };
+  const spec: Schema = {
+    type: 'object',
+    properties: new Map<string, Schema>([
+      ['x', { type: 'string' }],
+      ['ports', { type: 'array', listType: 'map', listMapKeys: ['proto'], items: port }],
+    ]),
+  };
+  const keyed: Schema = { type: 'object', properties: new Map([['spec', spec]]) };
+  const owners = [
+    { manager: 'a', fieldsV1: { 'f:spec': { 'f:ports': { 'k:{"proto":"TCP"}': {} } } } },
+    { manager: 'b', fieldsV1: { 'f:spec': { 'f:x': {} } } },
+  ].map((owner) => ({
+    ...owner,
+    operation: 'Apply',
+    apiVersion: 'v1',
+    fieldsType: 'FieldsV1',
+  })) as ManagedFieldsEntry[];
+  const thing = { apiVersion: 'v1', kind: 'Thing', metadata: { name: 'a' } };
+  const live = {
+    ...thing,
+    metadata: { name: 'a', uid: 'u', managedFields: owners },
+    spec: { x: '1', ports: [{ proto: 'TCP' }] },
+  } as unknown as ApiObject;
+  const applying = { ...writing({ schema: keyed, manager: 'b' }), live, force: false } as const;
+  const config = { ...thing, spec: { x: '2' } };
+  const { object: applied } = appliedAtOnce({ ...applying, config, kind: { group: '', version: 'v1', kind: 'Thing' } });
+  expect(applied).toMatchObject({ spec: { x: '2', ports: [{ proto: 'TCP' }] } });
+  expect(fieldsOf(applied)['a']).toEqual({ 'f:spec': { 'f:ports': { 'k:{"proto":"TCP"}': {} } } });
+});
+
 describe('withoutIdleTimes', () => {
   const entry = { manager: 'a', operation: 'Apply', apiVersion: 'v1', fieldsType: 'FieldsV1' } as const;
   const at = (time: string, more: JsonObject = {}): ApiObject => object(more, [{ ...entry, time, fieldsV1: {} }]);
