@@ -317,10 +317,13 @@ function capped(owners: Owners): Owners {
     }
     const bare = { manager: ancientChanges, operation: 'Update', apiVersion, subresource: '' } as const;
     const bucket = identityOf(bare);
-    const joined = kept.get(bucket) ?? kept.get(first);
-    if (!kept.has(bucket)) kept.delete(first);
-    if (identity !== bucket) kept.delete(identity);
-    kept.set(bucket, { ...bare, time: owner.time, fields: union(owner.fields, joined?.fields ?? emptySet) });
+    // Where the bucket's own turn comes, there has been no other for the first.
+    const joins = identity === bucket ? first : identity;
+    const into = kept.has(bucket) ? bucket : first;
+    const fields = union(kept.get(joins)?.fields ?? emptySet, kept.get(into)?.fields ?? emptySet);
+    kept.delete(joins);
+    kept.delete(into);
+    kept.set(bucket, { ...bare, time: owner.time, fields });
     count--;
   }
   return kept;

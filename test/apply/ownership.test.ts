@@ -207,6 +207,26 @@ describe('recordUpdate', () => {
     });
   });
 
+  test('managers of one second become one as well, wherever the name of the one stands among theirs', () => {
+    const managers = [
+      ...Array.from({ length: 11 }, (_, at) => `Go-${at}`),
+      ...Array.from({ length: 9 }, (_, at) => `m${at}`),
+    ];
+    let live = created({ data: {} });
+    const data: Record<string, string> = {};
+    for (const manager of managers) {
+      data[`of-${manager}`] = '1';
+      live = recorded({ ...writing({ manager }), live, next: object({ data: { ...data } }) });
+      expect(entriesOf(live).length).toBeLessThanOrEqual(10);
+    }
+    const owned = entriesOf(live).flatMap(({ fieldsV1 }) => Object.keys((fieldsV1?.['f:data'] ?? {}) as JsonObject));
+    expect(owned.filter((name) => name !== '.').toSorted()).toEqual(
+      Object.keys(data)
+        .map((name) => `f:${name}`)
+        .toSorted(),
+    );
+  });
+
   test('fields named in another version are compared there; of an unknown version they are forgotten', () => {
     const older: Schema = { type: 'object', preserveUnknownFields: true };
     const newer: Schema = { type: 'object', preserveUnknownFields: true };
