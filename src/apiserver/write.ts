@@ -302,13 +302,13 @@ async function updateOnce(
   if (turns.isDue) await turns.next();
   const sent = next;
   if (request.judgedAs === undefined) next = await mutated(parts, attributesOf(request, 'UPDATE', sent, previous));
+  const isAdmitted = next !== sent;
+  next = dedupeOwners(next, context, 'admission');
 
   const version = readGivenVersion(next);
   if (version === 0n && !definition.unconditionalUpdate) throw versionMissing(definition, key);
   if (version !== 0n && version !== entry.revision) throw staleWrite(subject(definition, key.name));
-  const isAdmitted = next !== sent;
   if (isAdmitted) next = inNamespace(definition, context, next);
-  next = dedupeOwners(next, context, 'admission');
 
   // Generic rules see the object as sent; the kind's own see it with what this door may not change restored.
   next = keepSystemFields(next, previous, context);

@@ -1022,6 +1022,13 @@ test('what is seen or applied is placed by the URL before its name and its uid a
   }
 });
 
+test('owners that a patch repeats are told, also where its version is refused', async () => {
+  const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'o', uid: 'u' };
+  const body = { metadata: { resourceVersion: '1', ownerReferences: [owner, owner] } };
+  const { code, headers } = await it.ask('PATCH', `${configMaps}/a`, { headers: merge, body });
+  expect([code, headers['warning']]).toEqual([409, expect.stringContaining('after mutating admission happens')]);
+});
+
 test('nodes leave a Status behind', async () => {
   await it.ask('POST', '/api/v1/nodes', { body: { metadata: { name: 'n' } } });
   expect((await it.ask('DELETE', '/api/v1/nodes/n')).json()).toMatchObject({ kind: 'Status', status: 'Success' });
