@@ -3,6 +3,7 @@ import { type ApiObject, isObject, type JsonObject, type ObjectMeta } from '../a
 import { Postponed, type Steps } from '../api/steps.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
+import { withoutEmpty } from '../schema/empty-members.js';
 import { compileEncoder, type EncodedType } from '../schema/encode.js';
 import { withRevision } from '../store/document.js';
 import type { Document, Entry } from '../store/store.js';
@@ -185,16 +186,23 @@ function storageType(definition: ResourceDefinition): EncodedType {
   return known;
 }
 
+/** What the store keeps of an object. */
+const kept = ({ origin, storedAsJson, schema }: ResourceDefinition, object: ApiObject): ApiObject =>
+  origin === 'custom' || storedAsJson === true
+    ? object
+    : (withoutEmpty(schema, object as unknown as JsonObject) as unknown as ApiObject);
+
 /**
  * The bytes an object is stored as, its resourceVersion still to be written; others have turns on the way. Rejects with
  * what the caller is told.
  */
 export function encode(
   definition: ResourceDefinition,
-  object: ApiObject,
+  given: ApiObject,
   turns = new TurnTaking(),
 ): Document | Promise<Document> {
   const { codec } = definition;
+  const object = kept(definition, given);
   const { order, write, writeInSteps } = compileEncoder(storageType(definition));
   const written = (form: object): Document | Promise<Document> => {
     const later = new Postponed();
@@ -212,7 +220,9 @@ export function encode(
 }
 
 /** The object as it would be had it been stored and read again. Rejects with what the caller is told. */
-export function asIfStored({ codec }: ResourceDefinition, object: ApiObject): ApiObject | Promise<ApiObject> {
+export function asIfStored(definition: ResourceDefinition, given: ApiObject): ApiObject | Promise<ApiObject> {
+  const { codec } = definition;
+  const object = kept(definition, given);
   if (codec === undefined) return object;
   const { elsewhere } = codec;
   if (elsewhere === undefined || elsewhere.isStoredAs(object)) return codec.read(codec.store(object));

@@ -62,6 +62,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Res
    * schema gives the order of members, and is absent where that is alphabetical.
    */
   readonly storedAs?: Pick<ResourceDefinition, 'group' | 'version'> & Partial<Pick<ResourceDefinition, 'schema'>>;
+  /** The store tells an empty list from none, as it does for custom resources; what of other kinds is empty is null there. */
+  readonly storedAsJson?: true;
   /** The other versions of the kind, by which managedFields name fields; absent where there is but one. */
   readonly versions?: {
     /** The object in another version, with its schema there; undefined where there is no such version. Pure. */

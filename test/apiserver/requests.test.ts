@@ -1029,6 +1029,18 @@ test('owners that a patch repeats are told, also where its version is refused', 
   expect([code, headers['warning']]).toEqual([409, expect.stringContaining('after mutating admission happens')]);
 });
 
+test.each([
+  ['/apis/rbac.authorization.k8s.io/v1/clusterroles', { rules: [] }, { rules: null }],
+  ['/api/v1/nodes', { status: { images: [{ names: [] }] } }, { status: { images: [{ names: null }] } }],
+])('of an object of %s a list of nothing that is always told is null, as in a dry run', async (at, sent, expected) => {
+  const body = { metadata: { name: 'of-nothing' }, ...sent };
+  for (const query of ['?dryRun=All', '']) {
+    expect((await it.ask('POST', `${at}${query}`, { body })).json()).toMatchObject(expected);
+  }
+  expect((await it.ask('GET', `${at}/of-nothing`)).json()).toMatchObject(expected);
+  await it.ask('DELETE', `${at}/of-nothing`);
+});
+
 test('nodes leave a Status behind', async () => {
   await it.ask('POST', '/api/v1/nodes', { body: { metadata: { name: 'n' } } });
   expect((await it.ask('DELETE', '/api/v1/nodes/n')).json()).toMatchObject({ kind: 'Status', status: 'Success' });

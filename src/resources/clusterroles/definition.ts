@@ -7,7 +7,7 @@ import { defineResource } from '../../registry/resource-definition.js';
 import { field, list, optional, struct } from '../../schema/builder.js';
 import { labelSelector, objectMeta, typeMeta } from '../../schema/meta.js';
 import { createdAt } from '../columns.js';
-import { policyRules, validatePolicyRules, withoutEmptyRules } from '../roles/rules.js';
+import { policyRules, validatePolicyRules } from '../roles/rules.js';
 
 const component = (name: string): { readonly component: string } => ({ component: `io.k8s.api.rbac.v1.${name}` });
 
@@ -55,8 +55,6 @@ export const clusterRoles = defineResource<ClusterRole>({
   createOnUpdate: true,
   unconditionalUpdate: true,
   columns: [createdAt],
-  // After the owners are recorded: who sends no rules owns them all the same.
-  prepare: withoutEmptyRules,
   *validate({ rules, aggregationRule }) {
     return [...validatePolicyRules(rules, { namespaced: false }), ...(yield* validateAggregation(aggregationRule))];
   },

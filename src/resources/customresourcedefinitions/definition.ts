@@ -33,6 +33,7 @@ export function customResourceDefinitions({
   return defineResource<Crd>({
     ...customResourceDefinitionsIn(domains.api),
     origin: 'built-in',
+    storedAsJson: true,
     anyFinalizer: true,
     checksMetadata: 'on change',
     schema: customResourceDefinitionSchema(domains.extensions),

@@ -4,7 +4,7 @@ import { defineResource } from '../../registry/resource-definition.js';
 import { field, struct } from '../../schema/builder.js';
 import { objectMeta, typeMeta } from '../../schema/meta.js';
 import { createdAt } from '../columns.js';
-import { policyRules, validatePolicyRules, withoutEmptyRules } from './rules.js';
+import { policyRules, validatePolicyRules } from './rules.js';
 
 const roleSchema = struct(
   'v1.Role',
@@ -24,6 +24,5 @@ export const roles = defineResource<Role>({
   createOnUpdate: true,
   unconditionalUpdate: true,
   columns: [createdAt],
-  prepare: withoutEmptyRules,
   validate: ({ rules }) => validatePolicyRules(rules, { namespaced: true }),
 });

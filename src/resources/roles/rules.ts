@@ -58,10 +58,3 @@ function validateRule(
       : []),
   ];
 }
-
-/** No rules at all are kept as none: answers then show null. */
-export function withoutEmptyRules<T extends { readonly rules?: readonly PolicyRule[] | null }>(role: T): T {
-  if (role.rules === undefined || (role.rules !== null && role.rules.length > 0)) return role;
-  const { rules: _none, ...rest } = role;
-  return rest as T;
-}

@@ -1,0 +1,62 @@
+import { isList, isObject, type Json, type JsonObject } from '../api/object.js';
+import { itemsOf, valuesOf, wireShape } from './go-types.js';
+import { isEmpty, presenceOf } from './presence.js';
+import type { Schema } from './schema.js';
+
+/**
+ * The value as protocol buffers give it back: they do not tell an empty list or map from none, so that one which is
+ * always written becomes null. Others are left out when they are empty anyway.
+ */
+export function withoutEmpty(schema: Schema, value: JsonObject): JsonObject {
+  const forget = forgetterOf(schema);
+  return forget === undefined ? value : (forget(value) as JsonObject);
+}
+
+type Forget = (value: Json) => Json;
+
+/** undefined: nothing in such values can be empty and written. */
+const forgetters = new WeakMap<Schema, Forget | undefined>();
+
+function forgetterOf(schema: Schema): Forget | undefined {
+  if (forgetters.has(schema)) return forgetters.get(schema);
+  // No schema of what is kept as protocol buffers contains itself.
+  const compiled = compile(schema);
+  forgetters.set(schema, compiled);
+  return compiled;
+}
+
+function compile(schema: Schema): Forget | undefined {
+  const shape = wireShape(schema);
+  if (shape === 'struct') return inStruct(schema);
+  if (shape === 'list') {
+    const forget = forgetterOf(itemsOf(schema));
+    return forget && ((value) => (isList(value) ? value.map(forget) : value));
+  }
+  if (shape !== 'map') return undefined;
+  const forget = forgetterOf(valuesOf(schema));
+  return forget && ((value) => (isObject(value) ? mapped(value, forget) : value));
+}
+
+const mapped = (value: JsonObject, forget: Forget): JsonObject =>
+  Object.fromEntries(Object.entries(value).map(([name, member]) => [name, forget(member)]));
+
+function inStruct(schema: Schema): Forget | undefined {
+  const members = [...(schema.properties ?? [])].flatMap(([name, of]) => {
+    const shape = wireShape(of);
+    const forget = forgetterOf(of);
+    if (presenceOf(of) !== 'always' || (shape !== 'list' && shape !== 'map')) {
+      return forget === undefined ? [] : [{ name, forget }];
+    }
+    return [{ name, forget: (value: Json) => (isEmpty(value) ? null : (forget?.(value) ?? value)) }];
+  });
+  if (members.length === 0) return undefined;
+  return (value) => {
+    if (!isObject(value)) return value;
+    const out: Record<string, Json> = { ...value };
+    for (const { name, forget } of members) {
+      const member = value[name];
+      if (member !== undefined) out[name] = forget(member);
+    }
+    return out;
+  };
+}
