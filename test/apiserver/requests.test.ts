@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { type AskOptions, definitionOf, type Served, serve, served, versionOf, widgets } from './served.js';
+import { type AskOptions, definitionOf, type Served, serve, served, type Tree, versionOf, widgets } from './served.js';
 
 /** Parameters and bodies as kube-apiserver reads them, one request each. */
 
@@ -1039,6 +1039,23 @@ test.each([
   }
   expect((await it.ask('GET', `${at}/of-nothing`)).json()).toMatchObject(expected);
   await it.ask('DELETE', `${at}/of-nothing`);
+});
+
+test('who tells of a node that nothing of it can be had has not told what can', async () => {
+  const at = '/api/v1/nodes';
+  const capacity = { cpu: '1' };
+  await it.ask('POST', at, { body: { metadata: { name: 'm', labels: { a: 'b' } } } });
+  const writes = [
+    ['PUT', '?fieldManager=p', {}, { metadata: { name: 'm' }, status: { capacity, allocatable: {} } }],
+    ['PATCH', '?fieldManager=s', strategic, { status: { allocatable: { $patch: 'replace' } } }],
+  ] as const;
+  for (const [method, query, headers, body] of writes) {
+    const { metadata, status } = (await it.ask(method, `${at}/m/status${query}`, { headers, body })).json();
+    expect(status).toMatchObject({ capacity, allocatable: capacity });
+    const ofStatus = metadata.managedFields.filter(({ subresource }: Tree) => subresource === 'status');
+    const owned = { 'f:status': { 'f:capacity': { '.': {}, 'f:cpu': {} } } };
+    expect(ofStatus.map(({ manager, fieldsV1 }: Tree) => [manager, fieldsV1])).toEqual([['p', owned]]);
+  }
 });
 
 test('nodes leave a Status behind', async () => {

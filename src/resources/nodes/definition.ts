@@ -34,14 +34,15 @@ export const nodes = defineResource<Node>({
   defaults: withNodeDefaults,
 
   // A new node may tell its state along with its name: that is how agents register.
-  prepare: (next, previous) => (previous === undefined ? next : { ...next, status: previous.status ?? {} }),
+  prepare: (next, previous) =>
+    previous === undefined ? withNodeDefaults(next) : { ...next, status: previous.status ?? {} },
 
   subresources: {
     status: {
       type: 'view',
       checksMetadata: 'on change',
       resetFields: [['spec']],
-      prepare: (next, { spec = {} }) => ({ ...next, spec }),
+      prepare: (next, { spec = {} }) => withNodeDefaults({ ...next, spec }),
     },
   },
 });

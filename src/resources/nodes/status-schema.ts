@@ -147,7 +147,7 @@ export const nodeStatus = coreStruct(
   'NodeStatus',
   {
     capacity: field(1, resourceList, { description: 'Resources of the machine.' }),
-    allocatable: field(2, resourceList, { description: 'Resources that pods can have.' }),
+    allocatable: field(2, resourceList, { keepsEmpty: true, description: 'Resources that pods can have.' }),
     phase: field(3, string({ go: 'v1.NodePhase', enum: ['Pending', 'Running', 'Terminated'] }), {
       description: 'No longer used.',
     }),
