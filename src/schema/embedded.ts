@@ -141,11 +141,12 @@ function coerceMember(member: Json, name: string, path: string, { drop, unknownF
   }
   if (name !== 'metadata') return member;
   const at = child(path, 'metadata');
-  if (drop) return member === null || isObject(member) ? readableMetadata(member) : member;
+  // Go keeps what is embedded as maps, which it quotes in the order of names.
+  if (drop) return member === null || isObject(member) ? sortDeep(readableMetadata(member)) : member;
   try {
     const { metadata, unknownFields: unknown } = decodeMetadata(member, at);
     for (const field of unknown) unknownFields.add(() => field);
-    return metadata;
+    return sortDeep(metadata);
   } catch (error) {
     if (error instanceof DecodeError) throw new Refused(invalid(at, printable(member), error.message));
     throw error;
