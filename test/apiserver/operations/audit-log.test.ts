@@ -27,7 +27,7 @@ const requestOf = (method: string, path: string, query = ''): ApiRequest => ({
   uri: path,
   caller: { user: alice },
   header: () => undefined,
-  body: async () => ({ object: {} }),
+  body: async () => ({ bytes: Buffer.from('{}'), contentType: undefined }),
   signal: new AbortController().signal,
 });
 
