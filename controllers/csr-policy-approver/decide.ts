@@ -1,9 +1,10 @@
 import type { Domains } from '../../src/api/domains.js';
+import { firstWithin } from '../../src/api/first-within.js';
 import { signerSpellings } from '../../src/api/well-known-signers.js';
 import type { PublicKey } from '../../src/pki/public-key.js';
 import { inRange, parseRange } from './address-range.js';
 import { type RequestFacts, substitutesOf } from './facts.js';
-import { matcher, parsePattern } from './pattern.js';
+import { type Matching, matcher, parsePattern } from './pattern.js';
 import {
   type CertificatePolicy,
   type ExpressionCompiler,
@@ -91,7 +92,7 @@ function compileRule(rule: PolicyRule, compile: ExpressionCompiler | undefined):
 }
 
 /** What is wrong; undefined if nothing is. */
-type Test = (facts: RequestFacts) => Mismatch;
+type Test = (facts: RequestFacts) => string | undefined;
 
 /** Tells of values of a request whether they fit. */
 type Fits = (facts: RequestFacts) => (value: string) => boolean;
@@ -105,22 +106,17 @@ interface Listed {
   readonly fits: (entry: string) => Fits;
 }
 
-interface Patterned {
-  /** What has no case is made lower case here, in entries and in values. */
+interface Patterned extends Pick<Matching, 'wildcards' | 'caseless'> {
+  /** What is made lower case in entries and in values, though not in what the requester is called. */
   readonly fold?: (text: string) => string;
-  /** The same in what the requester is called. */
-  readonly foldUsers?: boolean;
-  readonly wildcards?: boolean;
 }
 
 const patterned =
-  (separators: string, { fold = (text) => text, foldUsers = false, wildcards = false }: Patterned = {}) =>
+  (separators: string, { fold = (text) => text, ...matching }: Patterned = {}) =>
   (entry: string): Fits => {
     const pattern = parsePattern(fold(entry));
     return (facts) => {
-      const { username, ...others } = substitutesOf(facts);
-      const user = username === undefined ? {} : { username: foldUsers ? lowerCase(username) : username };
-      const fits = matcher(pattern, { separators, wildcards, substitutes: { ...others, ...user } });
+      const fits = matcher(pattern, { separators, ...matching, substitutes: substitutesOf(facts) });
       return (value) => fits(fold(value));
     };
   };
@@ -128,22 +124,10 @@ const patterned =
 /** Of ASCII alone: elsewhere different letters have one lower case. */
 const lowerCase = (text: string): string => text.replace(/[A-Z]+/g, (upper) => upper.toLowerCase());
 /** The domain of a mail address has no case (RFC 5321 section 2.4). */
-const lowerDomain = (text: string): string => {
-  const end = text.lastIndexOf('@') + 1;
-  return text.slice(0, end) + lowerCase(text.slice(end));
-};
+const domainIn = (text: string): [number, number] => [text.lastIndexOf('@') + 1, text.length];
 /** Neither have the scheme and the host of a URI (RFC 3986 section 6.2.2.1). */
-const lowerHost = (text: string): string => text.replace(/^(?:[^/?#]*:\/\/)?[^/?#]*/, lowerCase);
-
-const anyOf =
-  (...tests: readonly ((entry: string) => Fits)[]) =>
-  (entry: string): Fits => {
-    const made = tests.map((test) => test(entry));
-    return (facts) => {
-      const fits = made.map((test) => test(facts));
-      return (value) => fits.some((test) => test(value));
-    };
-  };
+const hostIn = (text: string): [number, number] => [0, /^(?:[^/?#]*:)?(?:\/\/)?[^/?#]*/.exec(text)?.[0].length ?? 0];
+const anywhereIn = (text: string): [number, number] => [0, text.length];
 
 function ranged(entry: string): Fits {
   const range = parseRange(entry);
@@ -192,9 +176,9 @@ const approvedNames: Names = {
 
 /** No case, no query and no wildcard in a name leads past a rule that denies. */
 const deniedNames: Names = {
-  dns: patterned('.', { fold: lowerCase, foldUsers: true, wildcards: true }),
-  email: anyOf(patterned('@'), patterned('@', { fold: lowerDomain, foldUsers: true })),
-  uri: anyOf(patterned('/'), patterned('/', { fold: lowerHost, foldUsers: true })),
+  dns: patterned('.', { caseless: anywhereIn, wildcards: true }),
+  email: patterned('@', { caseless: domainIn }),
+  uri: patterned('/', { caseless: hostIn }),
 };
 
 /** More and longer names than anybody needs are for a person to look at. */
@@ -252,11 +236,11 @@ function* denying(rule: PolicyRule): Generator<Test> {
     const tests = allowed.map(fits);
     yield (facts) => {
       const given = values(facts);
-      // Nobody gets past it by asking for more than is looked at.
-      const mismatch = excess(what, given);
-      if (mismatch !== undefined) return { mismatch };
       const fitting = tests.map((test) => test(facts));
-      return given.some((value) => fitting.some((fits) => fits(value))) ? undefined : `no ${what} is named`;
+      const looked = firstWithin(given.slice(0, maxValues), maxCharacters, ({ length }) => length);
+      if (looked.some((value) => fitting.some((fits) => fits(value)))) return undefined;
+      // Nobody gets past it by asking for more than is looked at: no rule approves that.
+      return excess(what, given) ?? `no ${what} is named`;
     };
   }
   if (maxExpirationSeconds !== undefined) {

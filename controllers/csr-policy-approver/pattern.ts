@@ -44,8 +44,10 @@ export interface Matching {
   /** Each of these characters ends a part; without any, `*` is as good as `**`. */
   readonly separators?: string;
   readonly substitutes?: Substitutes;
-  /** Does a text that begins with a part `*` match as soon as one does that begins with some other part? */
+  /** Does each `*` in the first part of the text stand for any characters within the part? */
   readonly wildcards?: boolean;
+  /** Where in the text ASCII letters have no case: from the first of these on, up to before the second. */
+  readonly caseless?: (text: string) => readonly [start: number, end: number];
 }
 
 /**
@@ -53,30 +55,42 @@ export interface Matching {
  * character takes some operations on as many bits as the pattern has elements, whatever was before it.
  */
 export function matcher(pattern: Pattern, given: Matching = {}): (text: string) => boolean {
-  const { separators = '', substitutes = {}, wildcards = false } = given;
+  const { separators = '', substitutes = {}, wildcards = false, caseless } = given;
   const elements = substituted(pattern, substitutes);
   if (elements === undefined) return () => false;
   const { chars, runs, runsBeyondParts } = placesIn(elements);
   const end = 1n << BigInt(elements.length);
   // A run may be empty.
   const opened = (places: bigint): bigint => places | ((places & runs) << 1n);
-  const behind = (places: bigint, char: string): bigint => {
-    const staying = places & (separators.includes(char) ? runsBeyondParts : runs);
-    return opened((places & (chars.get(char) ?? 0n)) << 1n) | opened(staying);
+  const behind = (places: bigint, char: string, other: string): bigint => {
+    const wanted = (chars.get(char) ?? 0n) | (char === other ? 0n : (chars.get(other) ?? 0n));
+    return opened((places & wanted) << 1n) | opened(places & (separators.includes(char) ? runsBeyondParts : runs));
   };
-  const behindAnyPart = (places: bigint): bigint => {
-    const inParts = [...chars].reduce((all, [char, at]) => (separators.includes(char) ? all : all | at), 0n);
-    for (let reached = places; ; places = reached) {
-      reached = places | opened((places & inParts) << 1n);
-      if (reached === places) return places;
-    }
-  };
+  const inParts = [...chars].reduce((all, [char, at]) => (separators.includes(char) ? all : all | at), runs);
+  // Adding carries each place through the places that follow it without a gap, to the one behind them.
+  const behindAny = (places: bigint): bigint => places | (((places & inParts) + inParts) ^ inParts);
   return (text) => {
-    const isWild = wildcards && text.startsWith('*') && (text.length === 1 || separators.includes(text.charAt(1)));
-    let places = isWild ? behindAnyPart(opened(1n)) : opened(1n);
-    for (let at = isWild ? 1 : 0; at < text.length && places !== 0n; at++) places = behind(places, text.charAt(at));
+    const firstPart = wildcards ? lengthOfFirst(text, separators) : 0;
+    const [from, to] = caseless?.(text) ?? [0, 0];
+    let places = opened(1n);
+    for (let at = 0; at < text.length && places !== 0n; at++) {
+      const char = text.charAt(at);
+      const other = at >= from && at < to ? otherCase(char) : char;
+      places = char === '*' && at < firstPart ? behindAny(places) : behind(places, char, other);
+    }
     return (places & end) !== 0n;
   };
+}
+
+function lengthOfFirst(text: string, separators: string): number {
+  for (let at = 0; at < text.length; at++) if (separators.includes(text.charAt(at))) return at;
+  return text.length;
+}
+
+/** Of ASCII letters alone: elsewhere different letters have one lower case. */
+function otherCase(char: string): string {
+  if (char >= 'a' && char <= 'z') return char.toUpperCase();
+  return char >= 'A' && char <= 'Z' ? char.toLowerCase() : char;
 }
 
 interface Places {
@@ -100,6 +114,9 @@ function placesIn(elements: readonly Simple[]): Places {
   return { chars, runs, runsBeyondParts };
 }
 
+/** Nobody who is called more is called by a name that is looked at. */
+const longestSubstitute = 4_096;
+
 type Simple = Exclude<Element, { readonly placeholder: Placeholder }>;
 
 function substituted(pattern: Pattern, substitutes: Substitutes): readonly Simple[] | undefined {
@@ -110,7 +127,7 @@ function substituted(pattern: Pattern, substitutes: Substitutes): readonly Simpl
       continue;
     }
     const value = substitutes[element.placeholder];
-    if (value === undefined || value === '') return undefined;
+    if (value === undefined || value === '' || value.length > longestSubstitute) return undefined;
     for (let at = 0; at < value.length; at++) elements.push({ char: value.charAt(at) });
   }
   return elements;
