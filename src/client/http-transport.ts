@@ -3,7 +3,10 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { beforeAbort } from '../runtime/abort.js';
 import { AccessError, type ClusterAccess, type Credentials } from './cluster-access.js';
 
-/** Most bytes of an answer's headers, for whomever is asked: as many as Go's client reads. */
+/**
+ * Most bytes of an answer's headers, for whomever is asked: as many as Go's client reads. Their number is not limited besides
+ * (`maxHeadersCount`): Node passes over what is beyond its own limit without a word.
+ */
 export const maxAnswerHeaders = 10 * 1_048_576;
 
 /** One request over a kept connection. */
@@ -102,6 +105,7 @@ export function httpTransport(access: ClusterAccess, userAgent: string): HttpTra
           resolve({ answer: head, presented: credentials });
         };
         const request = secure ? httpsRequest(url, options, take) : httpRequest(url, options, take);
+        request.maxHeadersCount = 0;
         const end = (error: Error): void => void (answer ?? request).destroy(error);
         ending.add(end);
         count(through, 1);

@@ -50,8 +50,8 @@ export const unreadMegabytes = 1_024;
  */
 export const takenBack = { atOnce: 500, perSecond: 30 };
 
-/** Headers of an HTTP/2 request; each repetition counts. */
-export const headerPairs = 1_024;
+/** What an HTTP/2 header counts beyond its name and value (RFC 9113 section 6.5.2): only their size limits their number. */
+export const headerOverhead = 32;
 
 /** TCP asks after this many milliseconds whether a silent peer is still there. */
 export const keepAliveMs = 180_000;

@@ -149,11 +149,18 @@ export class Http1Exchange implements Exchange {
   send(code: number, headers: OutgoingHeaders, body: Body | StreamedBody, until?: number): Promise<void> | undefined {
     // What is still to come of a large body would have to be read to its end before the next request.
     if (!this.#request.complete && !hasSmallBody(this.#request)) this.last();
+    this.#keepOpen();
     this.#response.writeHead(code, headers as Record<string, string | number | string[]>);
     return write(body, this.#response, { clock: this.#clock, until, cut: () => this.#giveUp() });
   }
 
+  /** Node waits for a body wherever one is expected to be asked for, also where there is none. */
+  #keepOpen(): void {
+    if (!hasBody(this.#request)) this.#askForBody();
+  }
+
   stream(code: number, headers: OutgoingHeaders): Writable {
+    this.#keepOpen();
     this.#response.writeHead(code, headers as Record<string, string | number | string[]>);
     this.#response.flushHeaders();
     return this.#response;
@@ -305,6 +312,9 @@ function firstValue(
 }
 
 const brokenOff = new Error('the answer was broken off');
+
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
 const smallBody = 262_144;
 const hasSmallBody = ({ headers }: IncomingMessage): boolean =>

@@ -17,7 +17,7 @@ import {
   concurrentStreams,
   connectionsAtMost,
   defaultConnectionLimits,
-  headerPairs,
+  headerOverhead,
   keepAliveMs,
   takenBack,
   unreadMegabytes,
@@ -94,7 +94,7 @@ export class Listener {
       handshakeTimeout: limits.headersMs,
       keepAlive: true,
       keepAliveInitialDelay: keepAliveMs,
-      maxHeaderListPairs: headerPairs,
+      maxHeaderListPairs: Math.ceil((2 * limits.headerBytes) / headerOverhead),
       maxSessionMemory: unreadMegabytes,
       // Beyond this Node ends the stream without a word; what is larger than the limit is answered up to there.
       settings: { maxConcurrentStreams: concurrentStreams, maxHeaderListSize: 2 * limits.headerBytes },
@@ -103,6 +103,8 @@ export class Listener {
     Object.assign(this.#server, {
       maxConnections: connections,
       maxHeaderSize: limits.headerBytes,
+      // Node passes over what is beyond its own number without a word: whom somebody acts for, for one.
+      maxHeadersCount: 0,
       headersTimeout: limits.headersMs,
       requestTimeout: limits.requestMs,
       keepAliveTimeout: limits.idleMs,

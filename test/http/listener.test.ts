@@ -365,6 +365,24 @@ describe('HTTP/1.1', () => {
     expect((await all).toString()).toMatch(/^HTTP\/1\.1 200 OK\r\n.*connection: close.*\r\n\/a$/is);
   });
 
+  test('who waits to be asked for a body that there is not keeps the connection', async () => {
+    const { raw } = await listening();
+    const { send, all } = await raw('http/1.1');
+    const head = 'HTTP/1.1\r\nhost: a\r\n';
+    send(`GET /a ${head}expect: 100-continue\r\n\r\nGET /b ${head}connection: close\r\n\r\n`);
+    expect((await all).toString().match(/200 OK|\n\/[ab]/g)).toEqual(['200 OK', '\n/a', '200 OK', '\n/b']);
+  });
+
+  test('headers count however many come before them', async () => {
+    const { raw } = await listening({}, async (request) => ({
+      result: { type: 'text', code: 200, text: `acts for ${request.header('impersonate-user')}.` },
+    }));
+    const { send, all } = await raw('http/1.1');
+    const many = 'a: 1\r\n'.repeat(2_000);
+    send(`GET /a HTTP/1.1\r\nhost: a\r\n${many}impersonate-user: nobody\r\nconnection: close\r\n\r\n`);
+    expect((await all).toString()).toContain('acts for nobody.');
+  });
+
   test.each(['1.1', '1.0'])(
     'what is expected otherwise is not met, and nothing is read behind it (HTTP/%s)',
     async (version) => {
@@ -491,6 +509,18 @@ test.each([
 });
 
 describe('HTTP/2', () => {
+  test('headers count however many there are', async () => {
+    const { http2 } = await listening({}, async (request) => ({
+      result: { type: 'text', code: 200, text: `acts for ${request.header('impersonate-user')}.` },
+    }));
+    const session = http2();
+    const many = Object.fromEntries(Array.from({ length: 2_000 }, (_, at) => [`a${at}`, '1']));
+    const stream = session.request({ ':path': '/', ...many, 'impersonate-user': 'nobody' });
+    stream.setEncoding('utf8');
+    expect(await stream.reduce((text: string, chunk: string) => text + chunk, '')).toBe('acts for nobody.');
+    session.close();
+  });
+
   test('who waits to be asked for the body is asked', async () => {
     const { http2 } = await listening({}, async (request) => {
       const { bytes } = await request.body();

@@ -186,7 +186,7 @@ const tooLate = 'context deadline exceeded';
 const unreadable = (why: string): string =>
   `unexpected error when reading response body. Please retry. Original error: ${why}`;
 
-/** A kept connection that the other side had closed: nothing was written, so that nothing has been asked yet. */
+/** A kept connection that the other side had closed, or was about to: nothing was written, so that nothing has been asked yet. */
 class StaleConnection extends Error {
   override readonly name = 'StaleConnection';
 }
@@ -209,6 +209,7 @@ function once(
   if ('unreachable' in address) throw new CallFailed(address.unreachable);
   progress.answered = false;
   return new Promise((resolve, reject) => {
+    let isWritten = false;
     const request = httpsRequest(
       {
         agent,
@@ -228,6 +229,12 @@ function once(
         },
       },
       (response) => {
+        if (!isWritten) {
+          // Said before anything was asked, as by proxies that tire of waiting: it is no answer to this.
+          request.destroy();
+          reject(new StaleConnection('the connection was closed'));
+          return;
+        }
         progress.answered = true;
         read(response, maxBytes).then(
           (bytes) => {
@@ -241,7 +248,7 @@ function once(
         );
       },
     );
-    let isWritten = false;
+    request.maxHeadersCount = 0;
     const write = (): void => {
       if (request.destroyed) return;
       isWritten = true;

@@ -46,6 +46,7 @@ export const fetchText: FetchText = (url, { certificateAuthority }) =>
         );
       },
     );
+    asked.maxHeadersCount = 0;
     asked.on('error', reject);
     asked.end();
   });

@@ -242,6 +242,27 @@ test('several kept connections that were closed while nobody looked cost no requ
   expect(hook.connections()).toBe(6);
 });
 
+test('what a kept connection says before it is asked is no answer', async () => {
+  const sockets: Duplex[] = [];
+  const { hook, client } = await world((_, response, request) => {
+    sockets.push(request.socket);
+    response.end('{}');
+  });
+  await client.post(call(hook, '/a'));
+  sockets[0]?.write('HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');
+  expect((await client.post(call(hook, '/b'))).status).toBe(200);
+  expect(hook.asked.map(({ path }) => path)).toEqual(['/a?timeout=10s', '/b?timeout=10s']);
+});
+
+test('headers of an answer count however many come before them', async () => {
+  const { hook, client } = await world((_, response) => {
+    for (let i = 0; i < 2_000; i++) response.setHeader(`x-${i}`, '1');
+    response.setHeader('content-type', 'a/b');
+    response.end('{}');
+  });
+  expect(await client.post(call(hook, '/p'))).toMatchObject({ contentType: 'a/b' });
+});
+
 test('an answer may have as many headers as for Kubernetes', async () => {
   const { hook, client } = await world(({ path }, response) => {
     const count = path.startsWith('/many') ? 4 : 1_000;
