@@ -113,6 +113,7 @@ export function stringify(value: unknown, indent = 0): string | undefined {
 function writeJson(value: unknown, indent: number, lineBreak: string): string | undefined {
   if (typeof value === 'bigint') return String(value);
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if ('toJSON' in value && typeof value.toJSON === 'function') return writeJson(value.toJSON(), indent, lineBreak);
   const inner = `${lineBreak}${' '.repeat(indent)}`;
   const joined = (open: string, items: readonly string[], close: string): string => {
     if (items.length === 0) return open + close;

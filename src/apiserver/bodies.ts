@@ -75,7 +75,10 @@ async function parse(body: RequestBody, message: Schema | undefined, turns = new
     const text = await readYaml(bytes, () => turns.next());
     return { text: { ...text, format: 'yaml' }, dump: dumpBody(bytes), raw: bytes.toString('utf8') };
   }
-  const text = bytes.length < largeJson ? readJson(bytes) : await inTurns(readJsonInSteps(bytes), turns);
+  // What is stored has more values than what was sent: who owns each of them.
+  const limits = body.isOwn === true ? { maxValues: Number.POSITIVE_INFINITY } : {};
+  const text =
+    bytes.length < largeJson ? readJson(bytes, limits) : await inTurns(readJsonInSteps(bytes, limits), turns);
   return { text, dump: dumpBody(bytes), raw: bytes.toString('utf8') };
 }
 

@@ -138,7 +138,7 @@ function requestOf(
     uri: path,
     header: (key) => headers[key],
     caller: { user },
-    body: async () => ({ bytes, contentType }),
+    body: async () => ({ bytes, contentType, isOwn: true }),
     signal,
   };
 }

@@ -77,6 +77,8 @@ export interface RequestRecord {
 export interface RequestBody {
   readonly bytes: Buffer;
   readonly contentType: string | undefined;
+  /** Made in this process, which has no need to be protected from itself: it may have any number of values. */
+  readonly isOwn?: boolean;
 }
 
 /** What a verb answers, before it is put into the form the caller accepts. */

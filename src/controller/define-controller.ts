@@ -148,9 +148,13 @@ async function runController<T extends ApiObject>(
       if (object !== undefined && (spec.when === undefined || spec.when(object))) results.push(...(await work(object)));
     } catch (error) {
       if (untold.length === 0 || !isTerminal(error)) throw error;
+      context.log.error({ object: id, err: error }, 'reconcile failed for good');
     }
-    if (untold.length > 0) throw untold[0];
-    return soonest(results);
+    const next = soonest(results);
+    if (untold.length === 0) return next;
+    // It is looked at again when it asked to be, and not only when the end is tried again.
+    if (next) wakeAgain(key, 'requeue', next.requeueAfterMs);
+    throw untold[0];
   };
 
   const work = async (object: T): Promise<readonly ReconcileResult[]> => {

@@ -50,6 +50,8 @@ async function complete<T extends PolicyObject>(
     wanted.map(async (object) => {
       let existing = present.get(keyText(keyOf(object)));
       for (let tries = 1; ; tries++) {
+        // Somebody keeps it from going; the next start makes it anew.
+        if (existing?.metadata.deletionTimestamp !== undefined) return;
         try {
           await bringAbout(resource, existing, object, domains);
           return;

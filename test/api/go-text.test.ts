@@ -89,3 +89,12 @@ test('JSON is the same in steps', () => {
     expect(countSteps(goJsonInSteps(value)).pauses).toBeGreaterThan(2);
   }
 });
+
+test('values say what they are in JSON, also beside a number that no double holds', () => {
+  const given = {
+    when: new Date(0),
+    own: { toJSON: () => ({ n: 1n, none: undefined }) },
+    large: 9_007_199_254_740_993n,
+  };
+  expect(goJson(given)).toBe('{"when":"1970-01-01T00:00:00.000Z","own":{"n":1},"large":9007199254740993}');
+});

@@ -401,6 +401,26 @@ describe('a controller', () => {
     expect(seen).toEqual(['there uid-1', there, there, 'gone uid-1', there]);
   });
 
+  test('one whose end goes on to fail keeps no other of its name from what that asked for', async () => {
+    let looks = 0;
+    const { clock, things } = await start({
+      reconcile: async () => {
+        looks++;
+        return { requeueAfterMs: 1_000 };
+      },
+      deleted: async () => {
+        throw new Error('not yet');
+      },
+    });
+    await things.create(thing('a'));
+    await things.delete({ namespace: 'n', name: 'a' });
+    await things.create(thing('a'));
+    await clock.advance(100_000);
+    const before = looks;
+    await clock.advance(100_000);
+    expect(looks - before).toBeGreaterThanOrEqual(99);
+  });
+
   test('one that is given up while it goes is told of all the same', async () => {
     const gone: unknown[] = [];
     const { clock, things } = await start({

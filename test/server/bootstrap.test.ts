@@ -1,7 +1,13 @@
 import { expect, test } from 'vitest';
 import { defaultDomains } from '../../src/api/domains.js';
+import { ConfigMaps } from '../../src/api/kinds/config-map.js';
 import { type ClusterRole, ClusterRoles } from '../../src/api/kinds/role.js';
-import { type RoleBinding, RoleBindings } from '../../src/api/kinds/role-binding.js';
+import {
+  type ClusterRoleBinding,
+  ClusterRoleBindings,
+  type RoleBinding,
+  RoleBindings,
+} from '../../src/api/kinds/role-binding.js';
 import type { ApiObject, ResourceType } from '../../src/api/object.js';
 import type { Client, ResourceClient } from '../../src/client/client.js';
 import { bootstrap } from '../../src/server/bootstrap.js';
@@ -73,6 +79,41 @@ test('a role that somebody writes meanwhile is completed all the same', async ()
     const now = await roles.get(key);
     const resources = (role: ClusterRole | undefined) => (role?.rules ?? []).flatMap((rule) => rule.resources).sort();
     expect([resources(now), now?.metadata.labels?.['note'], writes]).toEqual([resources(found), '2', 3]);
+  } finally {
+    await stop();
+  }
+});
+
+test('a binding that somebody keeps from going keeps no server from starting', async () => {
+  const { client, stop } = await testServer({ controllers: [] });
+  try {
+    const bindings = client.resource<ClusterRoleBinding>(ClusterRoleBindings);
+    const key = { name: 'system:discovery' };
+    const found = await bindings.get(key);
+    if (found === undefined) throw new Error('there is no such binding');
+    await bindings.delete(key);
+    const metadata = { ...key, finalizers: ['x.example/y'] };
+    await bindings.create({ ...found, metadata, roleRef: { ...found.roleRef, name: 'view' } });
+    await bootstrap(client, defaultDomains, {});
+    expect((await bindings.get(key))?.metadata.deletionTimestamp).toBeDefined();
+    await bootstrap(client, defaultDomains, {});
+    await bindings.patch(key, { type: 'merge', body: { metadata: { finalizers: null } } });
+    await bootstrap(client, defaultDomains, {});
+    expect((await bindings.get(key))?.roleRef).toEqual(found.roleRef);
+  } finally {
+    await stop();
+  }
+});
+
+test('an object of very many values is written in process, which adds who owns each of them', async () => {
+  const { client, stop } = await testServer({ controllers: [] });
+  try {
+    const configMaps = client.resource(ConfigMaps);
+    const data = Object.fromEntries(Array.from({ length: 26_000 }, (_, at) => [`k${at}`, '']));
+    const metadata = { namespace: 'default', name: 'many' };
+    const made = await configMaps.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data });
+    const changed = await configMaps.update({ ...made, data: { ...data, k0: 'x' } });
+    expect(changed.data?.['k0']).toBe('x');
   } finally {
     await stop();
   }
