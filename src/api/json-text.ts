@@ -46,7 +46,7 @@ export function compacted(text: string): string {
     const character = text.charCodeAt(at);
     if (character === code.quote) at = endOfString(text, at);
     else if (isSpace(character)) {
-      kept.push(text.slice(begin, at));
+      if (at > begin) kept.push(text.slice(begin, at));
       begin = at + 1;
     }
   }

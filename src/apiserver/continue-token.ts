@@ -59,11 +59,12 @@ export function readContinue(text: string): ContinueToken {
   return { revision: BigInt(rv), after: justBefore(key) };
 }
 
-/** After what a list goes on that is to go on with a key. A text with NUL comes right after the text; no key has U+FFFF in it. */
+/** After what a list goes on that is to go on with a key. A text with NUL comes right after the text; no key has U+10FFFF in it. */
 function justBefore(key: string): string {
-  const kept = key.slice(0, -1);
-  const last = key.charCodeAt(kept.length);
-  return last > 0 ? `${kept}${String.fromCharCode(last - 1)}\uffff` : kept;
+  const points = [...key];
+  const last = points.pop()?.codePointAt(0) ?? 0;
+  const kept = points.join('');
+  return last > 0 ? `${kept}${String.fromCodePoint(last - 1)}\u{10ffff}` : kept;
 }
 
 /** 410 with a fresh token, with which the caller may go on inconsistently. */

@@ -181,7 +181,7 @@ function detailsOf(details: JsonObject): StatusDetails {
   const read = reader(details, 'StatusDetails', 'response.status.details');
   const causes = read.objects('causes').map((cause): StatusCause => {
     const { text } = reader(cause, 'StatusCause', 'response.status.details.causes');
-    return present({ reason: text('reason'), message: text('message'), field: text('field') });
+    return present({ reason: text('reason', 'v1.CauseType'), message: text('message'), field: text('field') });
   });
   return present({
     name: read.text('name'),
