@@ -1,7 +1,7 @@
 import { bytesOfList, canonicalBase64 } from '../../api/base64.js';
 import { ApiError, type Reason, type StatusCause, type StatusDetails } from '../../api/errors.js';
 import { goJson, quote } from '../../api/go-text.js';
-import { jsonKind } from '../../api/json-exact.js';
+import { jsonKind, literalOf } from '../../api/json-exact.js';
 import { isObject, type Json, type JsonObject } from '../../api/object.js';
 import { otherUid } from '../../api/review-uid.js';
 import { CallFailed } from './call.js';
@@ -199,13 +199,14 @@ function present<T extends object>(given: T): { [K in keyof T]?: NonNullable<T[K
   return Object.fromEntries(entries) as { [K in keyof T]?: NonNullable<T[K]> };
 }
 
-/** The largest number of a type. */
-const mostOf = { int32: 0x7fff_ffff, int64: 2 ** 63 } as const;
+const bitsOf = { int32: 32, int64: 64 } as const;
 
 const mismatch = (value: Json, struct: string, path: string, type: string): CallFailed => {
   // Only where a number is wanted is it said which one it was.
   const given =
-    Object.hasOwn(mostOf, type) && jsonKind(value) === 'number' ? `number ${goJson(value)}` : jsonKind(value);
+    Object.hasOwn(bitsOf, type) && jsonKind(value) === 'number'
+      ? `number ${literalOf(value) ?? goJson(value)}`
+      : jsonKind(value);
   return new CallFailed(mismatchText(given, struct, path, type));
 };
 const mismatchText = (given: string, struct: string, path: string, type: string): string =>
@@ -252,11 +253,13 @@ function reader(object: JsonObject, struct: string, path = '') {
       if (found === undefined || typeof found === 'boolean') return found ?? false;
       throw wrong(name, found, 'bool');
     },
-    integer(name: string, type: keyof typeof mostOf = 'int32'): number | undefined {
+    /** Written as a whole number, and without an exponent. */
+    integer(name: string, type: keyof typeof bitsOf = 'int32'): number | undefined {
       const found = value(name);
       if (found === undefined) return undefined;
-      if (typeof found === 'number' && Number.isInteger(found) && Math.abs(found) <= mostOf[type]) return found;
-      throw wrong(name, found, type);
+      const whole = typeof found === 'bigint' || Number.isInteger(found) ? BigInt(found as number | bigint) : undefined;
+      if (whole === undefined || BigInt.asIntN(bitsOf[type], whole) !== whole) throw wrong(name, found, type);
+      return Number(whole);
     },
     texts(name: string, type = '[]string'): readonly string[] {
       const found = value(name);
@@ -270,7 +273,7 @@ function reader(object: JsonObject, struct: string, path = '') {
     },
     object(name: string, type: string): JsonObject | undefined {
       const found = value(name);
-      if (found === undefined || isObject(found)) return found;
+      if (found === undefined || (isObject(found) && jsonKind(found) === 'object')) return found;
       throw wrong(name, found, type);
     },
     objects(name: string): readonly JsonObject[] {
@@ -279,7 +282,7 @@ function reader(object: JsonObject, struct: string, path = '') {
       if (!Array.isArray(found)) throw wrong(name, found, '[]v1.StatusCause');
       return found.map((item: Json) => {
         if (item === null) return {};
-        if (isObject(item)) return item;
+        if (isObject(item) && jsonKind(item) === 'object') return item;
         throw wrong(name, item, 'v1.StatusCause');
       });
     },

@@ -91,7 +91,8 @@ export async function ask(
       signal: attributes.caller?.signal ?? never,
       maxBytes: maxAnswerBytes,
     });
-    const answer = await readReply(reply, { group, version, kind: 'AdmissionReview', maxValues: maxAnswerValues });
+    const expected = { group, version, kind: 'AdmissionReview', maxValues: maxAnswerValues, exact: true };
+    const answer = await readReply(reply, expected);
     const verdict = verdictOf(answer, { uid, group, version, mutating });
     passOn(webhook.name, verdict, attributes);
     if (!verdict.allowed) throw new HookDenied(denial(webhook.name, verdict.status));

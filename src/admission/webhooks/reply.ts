@@ -14,9 +14,11 @@ export interface ExpectedReview {
   readonly kind: string;
   /** Most values (members, items) of an answer. */
   readonly maxValues: number;
+  /** Are numbers wanted as they are written (`ExactJson`), where no member is repeated? */
+  readonly exact?: boolean;
 }
 
-type Limits = Partial<Pick<ExpectedReview, 'maxValues'>>;
+type Reading = Partial<Pick<ExpectedReview, 'maxValues' | 'exact'>>;
 
 /** Versions of reviews that were ever known. */
 const versions: readonly string[] = ['v1', 'v1beta1'];
@@ -47,8 +49,8 @@ export async function readReply(reply: HookReply, expected: ExpectedReview): Pro
 }
 
 /** What begins like an object is JSON, and anything else is YAML, whatever the media type says. */
-async function parsed(body: Buffer, limits: Limits = {}): Promise<Json> {
-  if (/^\s*\{/.test(body.toString('latin1', 0, maxShown))) return parsedJson(body, limits);
+async function parsed(body: Buffer, reading: Reading = {}): Promise<Json> {
+  if (/^\s*\{/.test(body.toString('latin1', 0, maxShown))) return parsedJson(body, reading);
   const { readYaml, YamlError } = await import('../../api/yaml.js');
   try {
     return (await readYaml(body)).value;
@@ -57,9 +59,10 @@ async function parsed(body: Buffer, limits: Limits = {}): Promise<Json> {
   }
 }
 
-function parsedJson(body: Buffer, limits: Limits): Json {
+function parsedJson(body: Buffer, { exact = false, ...limits }: Reading): Json {
   try {
-    return readJson(body, limits).value;
+    const read = readJson(body, limits);
+    return exact && read.duplicates.length === 0 ? (read.exact as Json) : read.value;
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
     throw new CallFailed(`couldn't get version/kind; json parse error: ${error.message}`, { cause: error });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { denial, InvalidAnswer, verdictOf } from '../../../src/admission/webhooks/answer.js';
-import { CallFailed } from '../../../src/admission/webhooks/call.js';
+import { CallFailed, type HookReply } from '../../../src/admission/webhooks/call.js';
+import { readReply } from '../../../src/admission/webhooks/reply.js';
 import { parseJson } from '../../../src/api/json-text.js';
 import type { JsonObject } from '../../../src/api/object.js';
 
@@ -283,4 +284,26 @@ describe('a denial', () => {
       details: { name: 'n', causes: [{ field: 'f', message: 'm' }], retryAfterSeconds: 7 },
     });
   });
+});
+
+test.each([
+  ['"code": 200.0', 'number 200.0 into Go struct field Status.response.status.code of type int32'],
+  ['"code": 1e2', 'number 1e2 into Go struct field Status.response.status.code of type int32'],
+  ['"code": -2147483648', undefined],
+  ['"code": 2147483648', 'number 2147483648 into'],
+  ['"metadata": {"remainingItemCount": 9223372036854775807}', undefined],
+  ['"metadata": {"remainingItemCount": 9223372036854775808}', 'number 9223372036854775808 into'],
+  ['"metadata": {"remainingItemCount": 1E400}', 'number 1E400 into'],
+  ['"metadata": 7.0', 'number into Go struct field Status.response.status.metadata of type v1.ListMeta'],
+  ['"details": {"causes": [{"reason": 1}]}', 'causes.reason of type v1.CauseType'],
+  ['"details": {"causes": [7.0]}', 'number into Go struct field StatusDetails.response.status.details.causes of type'],
+])('numbers count as they are written: %s', async (member, why) => {
+  const text = `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":"u","allowed":true,"status":{${member}}}}`;
+  const reply = { status: 200, contentType: 'application/json', body: Buffer.from(text) } as HookReply;
+  const review = { group: 'admission.k8s.io', version: 'v1' };
+  const expected = { ...review, kind: 'AdmissionReview', maxValues: 1_000, exact: true };
+  const read = readReply(reply, expected).then((answer) => verdictOf(answer, { uid: 'u', ...review, mutating: false }));
+  await (why === undefined
+    ? expect(read).resolves.toMatchObject({ allowed: true })
+    : expect(read).rejects.toThrow(why));
 });
