@@ -187,7 +187,7 @@ function storageType(definition: ResourceDefinition): EncodedType {
 }
 
 /** What the store keeps of an object. */
-const kept = ({ origin, storedAsJson, schema }: ResourceDefinition, object: ApiObject): ApiObject =>
+export const kept = ({ origin, storedAsJson, schema }: ResourceDefinition, object: ApiObject): ApiObject =>
   origin === 'custom' || storedAsJson === true
     ? object
     : (withoutEmpty(schema, object as unknown as JsonObject) as unknown as ApiObject);

@@ -20,7 +20,7 @@ import type { Emptied } from '../schema/decode.js';
 import type { Document } from '../store/store.js';
 import { type Entry, WriteConflict } from '../store/store.js';
 import { withVersions } from './conversions.js';
-import { asIfStored, encode, readInTurns, ready, sameDocument } from './forms.js';
+import { asIfStored, encode, kept, readInTurns, ready, sameDocument } from './forms.js';
 import {
   checkNoVersion,
   dedupeOwners,
@@ -316,6 +316,9 @@ async function updateOnce(
     view === undefined
       ? (definition.prepare?.(next, previous, context) ?? next)
       : view.prepare(next, previous, context);
+  // What would be stored is compared with what is; only those who admit it see lists of nothing as they were sent.
+  const whole = next;
+  next = kept(definition, next);
   // Whoever admits it sees, and gives back, an object without what is empty.
   const emptied = isAdmitted ? undefined : changed.emptied;
   if (view === undefined) next = withGeneration(definition, next, previous, emptied);
@@ -330,7 +333,8 @@ async function updateOnce(
   if (view === undefined) for (const text of definition.warnings?.(next, previous) ?? []) context.warn(text);
   const { judgedAs = asIs } = request;
   // Who names no version means the present one, and that is what is judged.
-  const judged = judgedAs.next(version === 0n ? withVersion(next, entry) : next);
+  const admitted = next === whole ? next : { ...whole, metadata: next.metadata };
+  const judged = judgedAs.next(version === 0n ? withVersion(admitted, entry) : admitted);
   await parts.admission.judge(attributesOf(request, 'UPDATE', judged, judgedAs.previous(previous)));
 
   if (isReleased(definition, next, previous)) {
