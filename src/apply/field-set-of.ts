@@ -7,8 +7,8 @@ import { deepest, exactForm, formOf, type ListShape, type MapShape, type Shape, 
 
 /**
  * The fields a value declares: scalars and atomic values, items of lists, members of maps. Containers that the schema
- * names count only when empty or null. List items without identity do not count: taking out what nobody owns can leave
- * nothing of an item.
+ * names count only when empty or null. Of list items without identity it counts that there are any: taking out what nobody
+ * owns can leave nothing of an item, and the list is there all the same.
  */
 export function* fieldSetOf(shape: Shape, value: Json): Steps<FieldSet> {
   const later = new Postponed();
@@ -58,9 +58,12 @@ function declaredItems(list: ListShape, value: Json, { depth, later }: Place): F
       else put(out, element, declared(list.items, same[0] ?? null, place), true);
     });
   };
-  itemsByElement(list, value, later, declareAll, { name: elementIfAny });
+  itemsByElement(list, value, later, declareAll, { name: (of, item) => elementIfAny(of, item) ?? nameless });
   return { owned: false, below: out };
 }
+
+/** Stands for items that cannot be told apart; nobody owns it. */
+const nameless: PathElement = '';
 
 /** Of so many members that they come later, some count. */
 const whatIsIn = (below: FieldSet, isPostponed: boolean): FieldNode =>

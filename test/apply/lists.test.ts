@@ -188,15 +188,16 @@ describe('fields of a value', () => {
       { open: { a: { b: [] } } },
       ['.open.a', '.open.a.b'],
     ],
-    [
-      'no items that have no identity',
-      { set: [null, 'a'], map: [null, { v: 1 }, { name: 'x' }] },
-      ['.map[name="x",port=80]', '.map[port=80]', '.map[name="x",port=80].name', '.map[port=80].v', '.set[="a"]'],
-    ],
     ['repeated items as a whole', { map: [{ name: 'x' }, { name: 'x', v: 1 }] }, ['.map[name="x",port=80]']],
   ])('%s', (_, value, expected) => {
     expect(printed(atOnce(fieldSetOf(shape, value)))).toEqual(expected);
   });
+});
+
+test('items without identity count as some that are there', () => {
+  const fields = atOnce(fieldSetOf(shape, { set: [null, 'a'], map: [null] }));
+  const below = (name: string): readonly string[] => [...(fields.get(`f:${name}`)?.below.keys() ?? [])];
+  expect([below('set'), below('map')]).toEqual([['', 'v:"a"'], ['']]);
 });
 
 test('fields of large values are found in steps', () => {
