@@ -136,6 +136,9 @@ function writeJson(value: unknown, indent: number, lineBreak: string): string | 
   return joined('{', members, '}');
 }
 
+/** In lower case as Go has it, which makes one letter of each: JavaScript makes two of the capital I with a dot. */
+export const goLowerCase = (text: string): string => text.replaceAll('\u0130', 'i').toLowerCase();
+
 /** A float as Go's `%v` prints it. */
 export function goFloatText(value: number): string {
   const size = Math.abs(value);

@@ -31,12 +31,13 @@ export function withKnownClasses(pattern: string): ReadPattern {
 }
 
 /** A class with a name; quoted texts and all other escapes, also one that is none (`\x\p`), are kept as they are. */
-const classOrKept = /\\Q.*?(?:\\E|$)|\\([pP])(?:\{([^}]{0,60})\}|([A-Za-z]))|\\(?:x\\)?./gs;
+const classOrKept = /\\Q.*?(?:\\E|$)|\\([pP])(?:\{([^}]{0,250})\}|([A-Za-z]))|\\(?:x\\)?./gs;
 const classWithSign = /\\[pP]\{\^[^}]{0,60}\}/g;
 
 function nameOf(name: string): string {
-  const letters = name.replace(/[-_ ]/g, '').toLowerCase();
-  const canonical = letters.charAt(0).toUpperCase() + letters.slice(1);
+  // Of ASCII alone: no other letter is one of a name.
+  const letters = name.replace(/[-_ ]/g, '').replace(/[A-Z]+/g, (capitals) => capitals.toLowerCase());
+  const canonical = letters.replace(/^[a-z]/, (first) => first.toUpperCase());
   if (ofPackage.has(canonical)) return `${canonical}?`;
   return longCategories.get(canonical) ?? canonical;
 }

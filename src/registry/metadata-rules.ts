@@ -1,5 +1,5 @@
 import { annotationsLimit, sizeOfAnnotations } from '../api/annotations.js';
-import { quote } from '../api/go-text.js';
+import { goLowerCase, quote } from '../api/go-text.js';
 import { nameRules, pathSegment, qualifiedName } from '../api/names.js';
 import type { ApiObject, ObjectMeta, OwnerReference } from '../api/object.js';
 import { managerViolations } from '../api/options.js';
@@ -180,7 +180,7 @@ function* validateAnnotations(annotations: Meta['annotations']): Steps<readonly 
   const size = sizeOfAnnotations(annotations);
   yield;
   return [
-    ...(yield* ofEachInSteps(keys, (key) => eachInvalid(path, key, qualifiedName(key.toLowerCase())))),
+    ...(yield* ofEachInSteps(keys, (key) => eachInvalid(path, key, qualifiedName(goLowerCase(key))))),
     ...(size >= annotationsLimit ? [tooLong(path, annotationsLimit)] : []),
   ];
 }

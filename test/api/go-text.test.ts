@@ -1,6 +1,15 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { goDuration, goInt64, goJson, goJsonInSteps, goNumber, quote, quoteBytes } from '../../src/api/go-text.js';
+import {
+  goDuration,
+  goInt64,
+  goJson,
+  goJsonInSteps,
+  goLowerCase,
+  goNumber,
+  quote,
+  quoteBytes,
+} from '../../src/api/go-text.js';
 import type { Json } from '../../src/api/object.js';
 import { atOnce } from '../../src/api/steps.js';
 import { countSteps } from '../count-steps.js';
@@ -97,4 +106,8 @@ test('values say what they are in JSON, also beside a number that no double hold
     large: 9_007_199_254_740_993n,
   };
   expect(goJson(given)).toBe('{"when":"1970-01-01T00:00:00.000Z","own":{"n":1},"large":9007199254740993}');
+});
+
+test('letters in lower case are as many as in Go', () => {
+  expect(['A\u0130/X', '\u212a', 'Ä'].map(goLowerCase)).toEqual(['ai/x', 'k', 'ä']);
 });

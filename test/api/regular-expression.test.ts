@@ -94,6 +94,7 @@ test.each([
 
 test.each([
   'Ol_Chiki',
+  '\u017f',
   'OlChiki',
   'Garay',
   'SignWriting',

@@ -1,5 +1,6 @@
 import { annotationsLimit, sizeOfAnnotations } from '../../api/annotations.js';
 import { defaultDomains } from '../../api/domains.js';
+import { goLowerCase } from '../../api/go-text.js';
 import { qualifiedName } from '../../api/names.js';
 import type { JsonObject } from '../../api/object.js';
 import { type LabelSelectorSpec, validateLabelSelector } from '../../api/selectors.js';
@@ -250,7 +251,7 @@ function isOwnSigner(signerName: string): boolean {
 /** Of annotations for the signer, each of which is somebody's. */
 function noteViolations(path: string, notes: JsonObject): readonly Violation[] {
   const keys = ofEach(Object.keys(notes), (note) => {
-    const key = note.toLowerCase();
+    const key = goLowerCase(note);
     if (key === '') return [required(path)];
     const wrong = qualifiedName(key);
     const text = 'must be a domain-prefixed key (such as "acme.io/foo")';

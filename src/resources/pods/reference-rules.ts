@@ -1,3 +1,4 @@
+import { goLowerCase } from '../../api/go-text.js';
 import { qualifiedName } from '../../api/names.js';
 import type { JsonObject } from '../../api/object.js';
 import { compareQuantities, parseQuantity, quantityText, wholeQuantity } from '../../api/quantity.js';
@@ -30,7 +31,8 @@ export function fieldReferenceViolations(path: string, reference: JsonObject, wh
   if (field === '') return [required(at)];
   if (version !== 'v1') return unknown(`unsupported pod version: ${version}`);
   const { map, key } = partsOf(field);
-  if (map === 'metadata.annotations') return eachInvalid(path, key.toLowerCase(), qualifiedName(key.toLowerCase()));
+  const lower = goLowerCase(key);
+  if (map === 'metadata.annotations') return eachInvalid(path, lower, qualifiedName(lower));
   if (map === 'metadata.labels') return eachInvalid(path, key, qualifiedName(key));
   if (map !== undefined) return unknown(`field label does not support subscript: ${field}`);
   const name = field === 'spec.host' ? 'spec.nodeName' : field;

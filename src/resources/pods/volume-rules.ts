@@ -54,6 +54,9 @@ const sources = [
   ...['storageos', 'projected', 'scaleIO', 'csi', 'ephemeral', 'image'],
 ];
 
+/** As Kubernetes spells it there. */
+const spelt: Readonly<Record<string, string>> = { downwardAPI: 'downwarAPI' };
+
 function* sourceViolations(path: string, volume: Volume): Steps<readonly Violation[]> {
   const [first, ...more] = sources.flatMap((sort) => {
     const source = structOf(volume[sort]);
@@ -64,6 +67,8 @@ function* sourceViolations(path: string, volume: Volume): Steps<readonly Violati
   const found = rules[first.sort]?.(at, first.source) ?? [];
   return [
     ...('next' in found ? yield* found : found),
-    ...more.map(({ sort }) => forbiddenField(child(path, sort), 'may not specify more than 1 volume type')),
+    ...more.map(({ sort }) =>
+      forbiddenField(child(path, spelt[sort] ?? sort), 'may not specify more than 1 volume type'),
+    ),
   ];
 }

@@ -200,6 +200,11 @@ describe('a volume made of', () => {
         'projected.sources[4]: Forbidden: may not specify more than 1 volume type per source',
       ],
     ],
+    [
+      'two sorts',
+      { secret: { secretName: 's' }, downwardAPI: {} },
+      ['downwarAPI: Forbidden: may not specify more than 1 volume type'],
+    ],
     ['no source', { projected: { defaultMode: 0o1000 } }, [`projected.defaultMode: Invalid value: 512: ${mode}`]],
     ['a token of an hour', token({}), []],
     [
@@ -308,5 +313,15 @@ test('a pod without an account has no token of one', () => {
 test('a pod that is not ready to be scheduled is on no node', () => {
   expect(violationsOf({ containers: [fine], nodeName: 'n', schedulingGates: [{ name: 'a' }] })).toEqual([
     'spec.nodeName: Forbidden: cannot be set until all schedulingGates have been cleared',
+  ]);
+});
+
+test('a pod that was stored when rules were others can be labelled and let go as it is', () => {
+  const spec = { containers: [fine], volumes: [{ name: 'v', secret: {} }] };
+  const labelled = { metadata: { name: 'p', labels: { a: 'b' } }, spec };
+  expect(write(pods, labelled, { metadata: { name: 'p' }, spec }).violations).toEqual([]);
+  const other = { ...spec, activeDeadlineSeconds: 5 };
+  expect(write(pods, { ...labelled, spec: other }, { metadata: { name: 'p' }, spec }).violations).toEqual([
+    'spec.volumes[0].secret.secretName: Required value',
   ]);
 });
