@@ -5,6 +5,7 @@ import {
 } from '../../src/api/kinds/custom-resource-definition.js';
 import { type ApiObject, type ResourceType, resourceType } from '../../src/api/object.js';
 import type { Client } from '../../src/client/client.js';
+import { eachListed } from '../../src/client/each-listed.js';
 
 /** How the instances of a definition are reached. The server has a way past admission and serving; others use a client. */
 export interface Instances {
@@ -30,13 +31,8 @@ export const instancesThrough = (client: Client): Instances => ({
 
 async function namespacesOf(client: Client, type: ResourceType): Promise<ReadonlySet<string>> {
   const namespaces = new Set<string>();
-  let next: string | undefined;
-  do {
-    const place = next === undefined ? {} : { continue: next };
-    const page = await client.resource(type).list({ limit: 500, metadataOnly: true, ...place });
-    for (const { metadata } of page.items) if (metadata.namespace !== undefined) namespaces.add(metadata.namespace);
-    next = page.metadata.continue;
-  } while (next);
+  for await (const { metadata } of eachListed(client.resource(type), { metadataOnly: true }))
+    if (metadata.namespace !== undefined) namespaces.add(metadata.namespace);
   return namespaces;
 }
 

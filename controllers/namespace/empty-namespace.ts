@@ -1,6 +1,7 @@
 import { isReason } from '../../src/api/errors.js';
 import { type ApiObject, groupResource, groupVersion, keyOf } from '../../src/api/object.js';
 import type { Client, DiscoveredResource, DiscoveryFailure } from '../../src/client/client.js';
+import { eachListed } from '../../src/client/each-listed.js';
 import type { Emptying } from './conditions.js';
 
 /**
@@ -85,18 +86,9 @@ async function emptyType(client: Client, namespace: string, type: DiscoveredReso
   return found;
 }
 
-const pageSize = 500;
-
 /** What there is of a type, metadata alone and a page at a time: of large objects a namespace holds more than memory does. */
-async function* contents(client: Client, namespace: string, type: DiscoveredResource): AsyncGenerator<ApiObject> {
-  let next: string | undefined;
-  do {
-    const place = next === undefined ? {} : { continue: next };
-    const page = await client.resource(type).list({ namespace, metadataOnly: true, limit: pageSize, ...place });
-    yield* page.items;
-    next = page.metadata.continue;
-  } while (next);
-}
+const contents = (client: Client, namespace: string, type: DiscoveredResource): AsyncGenerator<ApiObject> =>
+  eachListed(client.resource(type), { namespace, metadataOnly: true });
 
 async function deleteOne(client: Client, type: DiscoveredResource, item: ApiObject): Promise<void> {
   try {

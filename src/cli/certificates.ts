@@ -1,5 +1,6 @@
 import { CertificateLedgerEntries, type CertificateLedgerEntry } from '../api/kinds/certificate-ledger-entry.js';
 import type { Client } from '../client/client.js';
+import { eachListed } from '../client/each-listed.js';
 import { connect } from '../client/remote-client.js';
 import { type LedgerHead, verifyLedger } from '../pki/certificate-ledger.js';
 import { type CertificateQuery, recordTable, selectRecords } from './issued-certificates.js';
@@ -30,18 +31,9 @@ export async function certificates(flags: CertificatesFlags): Promise<void> {
   }
 }
 
-const pageSize = 500;
-
 async function wholeLedger(client: Client): Promise<readonly CertificateLedgerEntry[]> {
   const entries: CertificateLedgerEntry[] = [];
-  let next: string | undefined;
-  do {
-    const page = await client
-      .resource(CertificateLedgerEntries)
-      .list(next === undefined ? { limit: pageSize } : { limit: pageSize, continue: next });
-    entries.push(...page.items);
-    next = page.metadata.continue;
-  } while (next !== undefined && next !== '');
+  for await (const entry of eachListed(client.resource(CertificateLedgerEntries))) entries.push(entry);
   return entries;
 }
 

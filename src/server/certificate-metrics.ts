@@ -3,6 +3,7 @@ import type { Domains } from '../api/domains.js';
 import { CertificateLedgerEntries } from '../api/kinds/certificate-ledger-entry.js';
 import type { CertificateSigningRequest } from '../api/kinds/certificate-signing-request.js';
 import type { Client } from '../client/client.js';
+import { eachListed } from '../client/each-listed.js';
 import { readCertificates, readPemCertificates } from '../pki/certificate.js';
 import { pemBlocks } from '../pki/pem.js';
 import type { Signer } from '../pki/signer.js';
@@ -102,13 +103,8 @@ export function requestedDurations(
 const isAbout = (seconds: number, wanted: number): boolean => Math.abs(seconds - wanted) < 300 + wanted / 20;
 
 async function readLedger(client: Client, take: (record: LedgerRecord) => void): Promise<void> {
-  let next: string | undefined;
-  do {
-    const options = next === undefined ? { limit: pageSize } : { limit: pageSize, continue: next };
-    const page = await client.resource(CertificateLedgerEntries).list(options);
-    for (const { spec } of page.items) for (const record of spec.records) take(record);
-    next = page.metadata.continue;
-  } while (next);
+  for await (const { spec } of eachListed(client.resource(CertificateLedgerEntries), { limit: pageSize }))
+    for (const record of spec.records) take(record);
 }
 
 /** A signer that does not answer has no value. */
