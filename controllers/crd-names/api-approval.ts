@@ -1,4 +1,5 @@
 import { setCondition } from '../../src/api/conditions.js';
+import { isWithinDomain } from '../../src/api/domains.js';
 import { quote } from '../../src/api/go-text.js';
 import type {
   CustomResourceDefinition,
@@ -11,7 +12,7 @@ const type = 'KubernetesAPIApprovalPolicyConformant';
 
 /** Groups that belong to the Kubernetes community. */
 const isProtected = (group: string): boolean =>
-  ['k8s.io', 'kubernetes.io'].some((domain) => group === domain || group.endsWith(`.${domain}`));
+  ['k8s.io', 'kubernetes.io'].some((domain) => isWithinDomain(group, domain));
 
 /** The status with what the approval annotation says; other groups have no such condition. */
 export function withApiApproval(

@@ -17,6 +17,9 @@ export const defaultDomains: Domains = {
   extensions: ['x-kubernetes-', 'x-api-'],
 };
 
+/** Is it this domain, or below it? */
+export const isWithinDomain = (domain: string, of: string): boolean => domain === of || domain.endsWith(`.${of}`);
+
 /** A group of the default API domain under another one: `rbac.authorization.<api>`. Other groups stay as they are. */
 export const groupIn = ({ api }: Pick<Domains, 'api'>, group: string): string =>
   group.endsWith(`.${defaultDomains.api}`) ? `${group.slice(0, -defaultDomains.api.length)}${api}` : group;

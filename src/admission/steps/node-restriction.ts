@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Domains, defaultDomains, signerKeyIn } from '../../api/domains.js';
+import { type Domains, defaultDomains, isWithinDomain, signerKeyIn } from '../../api/domains.js';
 import { type ApiError, forbidden, notFound } from '../../api/errors.js';
 import { quote } from '../../api/go-text.js';
 import { CertificateSigningRequests } from '../../api/kinds/certificate-signing-request.js';
@@ -230,15 +230,14 @@ function forbiddenLabels(next: Node | undefined, last: Node | undefined, domains
   const [after, before] = [next?.metadata.labels ?? {}, last?.metadata.labels ?? {}];
   const under = (name: string): string =>
     name.replace(new RegExp(`${defaultDomains.signer.replaceAll('.', '\\.')}(?=/|$)`), () => domains.signer);
-  const within = (domain: string, of: string): boolean => domain === of || domain.endsWith(`.${of}`);
   const own = new Set(ownLabels.map(under));
   const ownDomains = ownLabelDomains.map(under);
   const restricted = under(restrictedDomain);
   const isForbidden = (label: string): boolean => {
     const domain = label.includes('/') ? label.slice(0, label.indexOf('/')) : '';
-    if (within(domain, restricted)) return true;
-    const isOurs = within(domain, domains.signer) || within(domain, domains.api);
-    return isOurs && !own.has(label) && !ownDomains.some((one) => within(domain, one));
+    if (isWithinDomain(domain, restricted)) return true;
+    const isOurs = isWithinDomain(domain, domains.signer) || isWithinDomain(domain, domains.api);
+    return isOurs && !own.has(label) && !ownDomains.some((one) => isWithinDomain(domain, one));
   };
   const read = (labels: Readonly<Record<string, string>>, key: string): string | undefined =>
     Object.hasOwn(labels, key) ? labels[key] : undefined;

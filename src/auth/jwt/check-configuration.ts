@@ -1,4 +1,4 @@
-import type { Domains } from '../../api/domains.js';
+import { type Domains, isWithinDomain } from '../../api/domains.js';
 import { parseGoUrl } from '../../api/go-url.js';
 import {
   child,
@@ -230,7 +230,7 @@ function checkExtra(
   const { api, signer } = given.domains;
   const isReserved = (key: string): boolean => {
     const domain = key.includes('/') ? key.slice(0, key.indexOf('/')) : '';
-    return [api, signer].some((ours) => domain === ours || domain.endsWith(`.${ours}`));
+    return [api, signer].some((ours) => isWithinDomain(domain, ours));
   };
   const keys = extra.map(({ key = '' }) => key);
   return extra.flatMap(({ key = '', valueExpression: text = '' }, at) => {

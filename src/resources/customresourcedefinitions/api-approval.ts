@@ -1,3 +1,4 @@
+import { isWithinDomain } from '../../api/domains.js';
 import { quote } from '../../api/go-text.js';
 import { parseGoUrl } from '../../api/go-url.js';
 
@@ -8,7 +9,7 @@ const protectedDomains = ['k8s.io', 'kubernetes.io'];
 const more = 'see https://github.com/kubernetes/enhancements/pull/1111';
 
 export const isProtectedGroup = (group: string): boolean =>
-  protectedDomains.some((domain) => group === domain || group.endsWith(`.${domain}`));
+  protectedDomains.some((domain) => isWithinDomain(group, domain));
 
 export interface Approval {
   readonly state: 'missing' | 'bypassed' | 'approved' | 'invalid';

@@ -30,6 +30,8 @@ const podSchema = coreStruct(
 /** Also under the name that the field had in the first versions. */
 const nodeName = ({ spec }: Pod): string => spec?.nodeName ?? '';
 
+const isSameSpec = (next: Pod, previous: Pod): boolean => isDeepStrictEqual(next.spec ?? {}, previous.spec ?? {});
+
 export function podDefinition(domains: Domains): ResourceDefinition<Pod> {
   const mirror = signerKeyIn(domains, mirrorAnnotation);
   return defineResource<Pod>({
@@ -39,7 +41,7 @@ export function podDefinition(domains: Domains): ResourceDefinition<Pod> {
     nameRule: nameRules.dnsSubdomain,
     unconditionalUpdate: true,
     answersDeleted: true,
-    newGeneration: (next, previous) => !isDeepStrictEqual(next.spec ?? {}, previous.spec ?? {}),
+    newGeneration: (next, previous) => !isSameSpec(next, previous),
     selectableFields: {
       'spec.nodeName': nodeName,
       'spec.host': nodeName,
@@ -68,7 +70,7 @@ export function podDefinition(domains: Domains): ResourceDefinition<Pod> {
       return [
         ...mirrorViolations(next, mirror),
         // What is there was judged when it came, and must be able to go, whatever the rules are now.
-        ...(isDeepStrictEqual(next.spec, previous?.spec) && previous !== undefined ? [] : yield* podViolations(next)),
+        ...(previous !== undefined && isSameSpec(next, previous) ? [] : yield* podViolations(next, domains)),
         ...(previous === undefined
           ? createViolations(next)
           : [...mirrorChangeViolations(next, previous, mirror), ...updateViolations(next, previous)]),

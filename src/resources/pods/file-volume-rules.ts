@@ -1,5 +1,5 @@
 import { annotationsLimit, sizeOfAnnotations } from '../../api/annotations.js';
-import { defaultDomains } from '../../api/domains.js';
+import { type Domains, isWithinDomain } from '../../api/domains.js';
 import { goLowerCase } from '../../api/go-text.js';
 import { qualifiedName } from '../../api/names.js';
 import type { JsonObject } from '../../api/object.js';
@@ -42,7 +42,7 @@ const localPath = (path: string): readonly string[] => [
 const filePath = (path: string, file: string): readonly Violation[] => given(path, file, localPath);
 
 const itemViolations = (path: string, item: JsonObject): readonly Violation[] => [
-  ...given(child(path, 'key'), wordOf(item['key']), () => []),
+  ...given(child(path, 'key'), wordOf(item['key'])),
   ...filePath(child(path, 'path'), wordOf(item['path'])),
   ...modeViolations(child(path, 'mode'), item['mode']),
 ];
@@ -56,7 +56,7 @@ export const objectVolumeViolations = (
   source: JsonObject,
   name: 'name' | 'secretName',
 ): readonly Violation[] => [
-  ...given(child(path, name), wordOf(source[name]), () => []),
+  ...given(child(path, name), wordOf(source[name])),
   ...modeViolations(child(path, 'defaultMode'), source['defaultMode']),
   ...itemsViolations(path, source),
 ];
@@ -86,7 +86,11 @@ function factViolations(path: string, file: JsonObject): readonly Violation[] {
 }
 
 /** Of several sources in one directory, as `validateProjectionSources` of Kubernetes' core/validation. */
-export function* projectedVolumeViolations(path: string, volume: JsonObject): Steps<readonly Violation[]> {
+export function* projectedVolumeViolations(
+  path: string,
+  volume: JsonObject,
+  domains: Domains,
+): Steps<readonly Violation[]> {
   const taken = new Set<string>();
   const conflict: Conflict = (file, shown = file) => {
     const isTaken = taken.has(file);
@@ -103,7 +107,7 @@ export function* projectedVolumeViolations(path: string, volume: JsonObject): St
       const given = structOf(source[sort]);
       if (given === undefined) continue;
       count += 1;
-      found.push(...(yield* rule({ at: child(sourcePath, sort), volume: path, source: given, conflict })));
+      found.push(...(yield* rule({ at: child(sourcePath, sort), volume: path, source: given, conflict, domains })));
     }
     if (count > 1) found.push(forbiddenField(sourcePath, 'may not specify more than 1 volume type per source'));
     return found;
@@ -120,12 +124,13 @@ interface Projection {
   readonly volume: string;
   readonly source: JsonObject;
   readonly conflict: Conflict;
+  readonly domains: Domains;
 }
 
 function* objectProjection({ at, source, conflict }: Projection): Steps<readonly Violation[]> {
   const name = wordOf(source['name']);
   return [
-    ...given(child(at, 'name'), name, () => []),
+    ...given(child(at, 'name'), name),
     ...(yield* ofEachInSteps(membersOf(source['items']), (item, position) => {
       const file = wordOf(item['path']);
       return [
@@ -159,11 +164,11 @@ const projections: Readonly<Record<string, (projection: Projection) => Steps<rea
     const path = wordOf(source['path']);
     return [...(yield* bundleViolations(at, source)), ...filePath(child(at, 'path'), path), ...conflict(path)];
   },
-  *podCertificate({ at, source, conflict }) {
+  *podCertificate({ at, source, conflict, domains }) {
     const files = ['credentialBundlePath', 'keyPath', 'certificateChainPath'] as const;
     const named = files.filter((member) => wordOf(source[member]) !== '');
     return [
-      ...certificateViolations(at, source),
+      ...certificateViolations(at, source, domains),
       ...named.flatMap((member) => {
         const path = wordOf(source[member]);
         return [...filePath(child(at, member), path), ...conflict(path)];
@@ -227,10 +232,11 @@ const day = 24 * 60 * 60;
 /** Seconds that a certificate for a pod may be asked for. */
 const [shortest, longest, longestOfOwnSigners] = [60 * 60, 91 * day, day];
 
-function certificateViolations(at: string, source: JsonObject): readonly Violation[] {
+function certificateViolations(at: string, source: JsonObject, { signer }: Domains): readonly Violation[] {
   const [signerName, keyType] = [wordOf(source['signerName']), wordOf(source['keyType'])];
   const { maxExpirationSeconds: seconds } = source;
-  const most = isOwnSigner(signerName) ? longestOfOwnSigners : longest;
+  const [domain = ''] = signerName.split('/', 1);
+  const most = isWithinDomain(domain, signer) ? longestOfOwnSigners : longest;
   const beyond = (bound: string): readonly Violation[] => [
     invalid(child(at, 'maxExpirationSeconds'), seconds, `if provided, maxExpirationSeconds must be ${bound}`),
   ];
@@ -241,11 +247,6 @@ function certificateViolations(at: string, source: JsonObject): readonly Violati
     ...(typeof seconds === 'number' && seconds < shortest ? beyond(`>= ${shortest}`) : []),
     ...(typeof seconds === 'number' && seconds > most ? beyond(`<= ${most}`) : []),
   ];
-}
-
-function isOwnSigner(signerName: string): boolean {
-  const [domain = ''] = signerName.split('/', 1);
-  return domain === defaultDomains.signer || domain.endsWith(`.${defaultDomains.signer}`);
 }
 
 /** Of annotations for the signer, each of which is somebody's. */

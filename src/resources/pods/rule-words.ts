@@ -16,9 +16,12 @@ import {
 export const oneOf = (path: string, word: string, known: readonly string[]): readonly Violation[] =>
   word === '' ? [required(path)] : known.includes(word) ? [] : [notSupportedWord(path, word, known)];
 
-/** Something that must be there, and keep a rule. */
-export const given = (path: string, text: string, rule: (text: string) => readonly string[]): readonly Violation[] =>
-  text === '' ? [required(path)] : eachInvalid(path, text, rule(text));
+/** Something that must be there, and keep a rule if there is one. */
+export const given = (
+  path: string,
+  text: string,
+  rule: (text: string) => readonly string[] = () => [],
+): readonly Violation[] => (text === '' ? [required(path)] : eachInvalid(path, text, rule(text)));
 
 /** What is wrong with the path of a file that must not lead out of where it is. */
 export const stepsBack = (path: string): readonly string[] =>

@@ -1,3 +1,4 @@
+import type { Domains } from '../../api/domains.js';
 import type { Container, Pod, PodSpec } from '../../api/kinds/pod.js';
 import { dnsLabel, dnsSubdomain } from '../../api/names.js';
 import { validateLabels } from '../../api/selectors.js';
@@ -24,8 +25,8 @@ import { volumeViolations } from './volume-rules.js';
  * known. The same rules, texts and order as `ValidatePodSpec` of Kubernetes' core/validation, of which probes, hooks,
  * security contexts, affinities, tolerations, claims and volumes that are not made of objects are left out.
  */
-export function* podViolations({ spec = {} }: Pod): Steps<readonly Violation[]> {
-  const volumes = yield* volumeViolations(spec.volumes ?? []);
+export function* podViolations({ spec = {} }: Pod, domains: Domains): Steps<readonly Violation[]> {
+  const volumes = yield* volumeViolations(spec.volumes ?? [], domains);
   const containers = placed('spec.containers', spec.containers);
   const initContainers = placed('spec.initContainers', spec.initContainers);
   const ports = portsOf(containers);

@@ -1,3 +1,4 @@
+import type { Domains } from '../../api/domains.js';
 import type { Volume } from '../../api/kinds/pod.js';
 import { dnsLabel } from '../../api/names.js';
 import type { JsonObject } from '../../api/object.js';
@@ -18,6 +19,7 @@ import { given, structOf, wordOf } from './rule-words.js';
 /** What is wrong with volumes, and the names of those with which nothing is. */
 export function* volumeViolations(
   volumes: readonly Volume[],
+  domains: Domains,
 ): Steps<{ readonly found: readonly Violation[]; readonly mountable: ReadonlySet<string> }> {
   const mountable = new Set<string>();
   const found = yield* ofEachInSteps(volumes, function* (volume, at): Steps<readonly Violation[]> {
@@ -25,7 +27,7 @@ export function* volumeViolations(
     const namePath = child(path, 'name');
     const { name = '' } = volume;
     const wrong = [
-      ...(yield* sourceViolations(path, volume)),
+      ...(yield* sourceViolations(path, volume, domains)),
       ...given(namePath, name, dnsLabel),
       ...(mountable.has(name) ? [duplicate(namePath, name)] : []),
     ];
@@ -35,13 +37,13 @@ export function* volumeViolations(
   return { found, mountable };
 }
 
-type SourceRule = (path: string, source: JsonObject) => Findings;
+type SourceRule = (path: string, source: JsonObject, domains: Domains) => Findings;
 
 /** What is looked at in a volume, by its sort. */
 const rules: Readonly<Record<string, SourceRule>> = {
-  hostPath: (path, source) => given(child(path, 'path'), wordOf(source['path']), () => []),
+  hostPath: (path, source) => given(child(path, 'path'), wordOf(source['path'])),
   secret: (path, source) => objectVolumeViolations(path, source, 'secretName'),
-  persistentVolumeClaim: (path, source) => given(child(path, 'claimName'), wordOf(source['claimName']), () => []),
+  persistentVolumeClaim: (path, source) => given(child(path, 'claimName'), wordOf(source['claimName'])),
   downwardAPI: factsVolumeViolations,
   configMap: (path, source) => objectVolumeViolations(path, source, 'name'),
   projected: projectedVolumeViolations,
@@ -57,14 +59,14 @@ const sources = [
 /** As Kubernetes spells it there. */
 const spelt: Readonly<Record<string, string>> = { downwardAPI: 'downwarAPI' };
 
-function* sourceViolations(path: string, volume: Volume): Steps<readonly Violation[]> {
+function* sourceViolations(path: string, volume: Volume, domains: Domains): Steps<readonly Violation[]> {
   const [first, ...more] = sources.flatMap((sort) => {
     const source = structOf(volume[sort]);
     return source === undefined ? [] : [{ sort, source }];
   });
   if (first === undefined) return [required(path, 'must specify a volume type')];
   const at = child(path, first.sort);
-  const found = rules[first.sort]?.(at, first.source) ?? [];
+  const found = rules[first.sort]?.(at, first.source, domains) ?? [];
   return [
     ...('next' in found ? yield* found : found),
     ...more.map(({ sort }) =>

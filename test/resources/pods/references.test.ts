@@ -325,3 +325,15 @@ test('a pod that was stored when rules were others can be labelled and let go as
     'spec.volumes[0].secret.secretName: Required value',
   ]);
 });
+
+test('signers of the configured domain give certificates for a day', () => {
+  const podCertificate = { signerName: 'pki.test/c', keyType: 'ED25519', keyPath: 'k', maxExpirationSeconds: 86_401 };
+  const spec = { containers: [fine], volumes: [{ name: 'v', projected: { sources: [{ podCertificate }] } }] };
+  const ours = podDefinition({ ...defaultDomains, signer: 'pki.test' });
+  expect([write(ours, { spec }).violations, violationsOf(spec)]).toEqual([
+    [
+      'spec.volumes[0].projected.sources[0].podCertificate.maxExpirationSeconds: Invalid value: 86401: if provided, maxExpirationSeconds must be <= 86400',
+    ],
+    [],
+  ]);
+});
