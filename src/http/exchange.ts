@@ -148,7 +148,7 @@ export class Http1Exchange implements Exchange {
 
   send(code: number, headers: OutgoingHeaders, body: Body | StreamedBody, until?: number): Promise<void> | undefined {
     // What is still to come of a large body would have to be read to its end before the next request.
-    if (!this.#request.complete && !hasSmallBody(this.#request)) this.last();
+    if (!this.#request.complete && bodyLength(this.#request) > smallBody) this.last();
     this.#keepOpen();
     this.#response.writeHead(code, headers as Record<string, string | number | string[]>);
     return write(body, this.#response, { clock: this.#clock, until, cut: () => this.#giveUp() });
@@ -156,7 +156,7 @@ export class Http1Exchange implements Exchange {
 
   /** Node waits for a body wherever one is expected to be asked for, also where there is none. */
   #keepOpen(): void {
-    if (!hasBody(this.#request)) this.#askForBody();
+    if (bodyLength(this.#request) === 0) this.#askForBody();
   }
 
   stream(code: number, headers: OutgoingHeaders): Writable {
@@ -313,12 +313,11 @@ function firstValue(
 
 const brokenOff = new Error('the answer was broken off');
 
-const hasBody = ({ headers }: IncomingMessage): boolean =>
-  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+/** Bytes of its body, as far as the head tells. */
+const bodyLength = ({ headers }: IncomingMessage): number =>
+  headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : Number.POSITIVE_INFINITY;
 
 const smallBody = 262_144;
-const hasSmallBody = ({ headers }: IncomingMessage): boolean =>
-  headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= smallBody;
 
 /** Smaller answers fit into the buffers of the system, and nobody waits for their reader. */
 const longAnswer = 65_536;
