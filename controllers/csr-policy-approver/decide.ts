@@ -1,5 +1,6 @@
 import type { Domains } from '../../src/api/domains.js';
 import { firstWithin } from '../../src/api/first-within.js';
+import { asciiLowerCase } from '../../src/api/go-text.js';
 import { signerSpellings } from '../../src/api/well-known-signers.js';
 import type { PublicKey } from '../../src/pki/public-key.js';
 import { inRange, parseRange } from './address-range.js';
@@ -121,8 +122,6 @@ const patterned =
     };
   };
 
-/** Of ASCII alone: elsewhere different letters have one lower case. */
-const lowerCase = (text: string): string => text.replace(/[A-Z]+/g, (upper) => upper.toLowerCase());
 /** The domain of a mail address has no case (RFC 5321 section 2.4). */
 const domainIn = (text: string): [number, number] => [text.lastIndexOf('@') + 1, text.length];
 /** Neither have the scheme and the host of a URI (RFC 3986 section 6.2.2.1). */
@@ -164,7 +163,7 @@ type Names = Readonly<Record<'dns' | 'email' | 'uri', (entry: string) => Fits>>;
 /** Nobody is approved the name of another who differs in case alone, nor a host by what stands behind it. */
 const approvedNames: Names = {
   dns: (entry) => {
-    const fits = patterned('.', { fold: lowerCase })(entry);
+    const fits = patterned('.', { fold: asciiLowerCase })(entry);
     return (facts) => {
       const test = fits(facts);
       return (name) => !name.split('.').includes('') && test(name);

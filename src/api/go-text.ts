@@ -136,6 +136,9 @@ function writeJson(value: unknown, indent: number, lineBreak: string): string | 
   return joined('{', members, '}');
 }
 
+/** Of ASCII letters alone: elsewhere different letters have one lower case. */
+export const asciiLowerCase = (text: string): string => text.replace(/[A-Z]+/g, (capitals) => capitals.toLowerCase());
+
 /** In lower case as Go has it, which makes one letter of each: JavaScript makes two of the capital I with a dot. */
 export const goLowerCase = (text: string): string => text.replaceAll('\u0130', 'i').toLowerCase();
 

@@ -1,3 +1,5 @@
+import { asciiLowerCase } from './go-text.js';
+
 /**
  * Classes of Unicode characters in patterns (`\p{Greek}`), read by Go's rules: capitals, spaces, `_` and `-` in a name do
  * not count, categories have long names too, and scripts whose own name has `_` or a second capital cannot be named.
@@ -35,8 +37,8 @@ const classOrKept = /\\Q.*?(?:\\E|$)|\\([pP])(?:\{([^}]{0,250})\}|([A-Za-z]))|\\
 const classWithSign = /\\[pP]\{\^[^}]{0,60}\}/g;
 
 function nameOf(name: string): string {
-  // Of ASCII alone: no other letter is one of a name.
-  const letters = name.replace(/[-_ ]/g, '').replace(/[A-Z]+/g, (capitals) => capitals.toLowerCase());
+  // No other letter is one of a name.
+  const letters = asciiLowerCase(name.replace(/[-_ ]/g, ''));
   const canonical = letters.replace(/^[a-z]/, (first) => first.toUpperCase());
   if (ofPackage.has(canonical)) return `${canonical}?`;
   return longCategories.get(canonical) ?? canonical;

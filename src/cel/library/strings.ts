@@ -1,4 +1,4 @@
-import { trimSpace } from '../../api/go-text.js';
+import { asciiLowerCase, trimSpace } from '../../api/go-text.js';
 import { codePoints } from '../code-points.js';
 import { listFrom } from '../collections.js';
 import { type EstimateCall, maxCost, perByte, type Range } from '../cost.js';
@@ -63,7 +63,7 @@ const placeOf = (text: string, units: number): bigint =>
 
 function lowerAscii(text: string): string {
   spendOnText(text.length);
-  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+  return asciiLowerCase(text);
 }
 
 function upperAscii(text: string): string {
