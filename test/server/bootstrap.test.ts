@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { defaultDomains } from '../../src/api/domains.js';
-import { ConfigMaps } from '../../src/api/kinds/config-map.js';
 import { type ClusterRole, ClusterRoles } from '../../src/api/kinds/role.js';
 import {
   type ClusterRoleBinding,
@@ -38,83 +37,60 @@ test.each([
   ['has deleted it', false],
   ['has made it anew', true],
 ])('a binding that leads elsewhere is made anew, also where another server that starts %s', async (_, made) => {
-  const { client, stop } = await testServer({ controllers: [] });
-  try {
-    const bindings = client.resource<RoleBinding>(RoleBindings);
-    const key = { namespace: 'kube-system', name: 'system:controller:token-cleaner' };
-    const found = await bindings.get(key);
-    if (found === undefined) throw new Error('there is no such binding');
-    const { namespace = '', name = '', labels = {}, annotations = {} } = found.metadata;
-    const right = { ...found, metadata: { namespace, name, labels, annotations } };
+  await using server = await testServer({ controllers: [] });
+  const { client } = server;
+  const bindings = client.resource<RoleBinding>(RoleBindings);
+  const key = { namespace: 'kube-system', name: 'system:controller:token-cleaner' };
+  const found = await bindings.get(key);
+  if (found === undefined) throw new Error('there is no such binding');
+  const { namespace = '', name = '', labels = {}, annotations = {} } = found.metadata;
+  const right = { ...found, metadata: { namespace, name, labels, annotations } };
+  await bindings.delete(key);
+  await bindings.create({ ...right, roleRef: { ...right.roleRef, name: 'elsewhere' } });
+  let others: RoleBinding | undefined;
+  const another = afterAnother(client, 'delete', async () => {
     await bindings.delete(key);
-    await bindings.create({ ...right, roleRef: { ...right.roleRef, name: 'elsewhere' } });
-    let others: RoleBinding | undefined;
-    const another = afterAnother(client, 'delete', async () => {
-      await bindings.delete(key);
-      if (made) others = await bindings.create(right);
-    });
-    await bootstrap(another, defaultDomains, {});
-    const now = await bindings.get(key);
-    expect(now?.roleRef).toEqual(right.roleRef);
-    if (made) expect(now?.metadata.uid).toBe(others?.metadata.uid);
-  } finally {
-    await stop();
-  }
+    if (made) others = await bindings.create(right);
+  });
+  await bootstrap(another, defaultDomains, {});
+  const now = await bindings.get(key);
+  expect(now?.roleRef).toEqual(right.roleRef);
+  if (made) expect(now?.metadata.uid).toBe(others?.metadata.uid);
 });
 
 test('a role that somebody writes meanwhile is completed all the same', async () => {
-  const { client, stop } = await testServer({ controllers: [] });
-  try {
-    const roles = client.resource<ClusterRole>(ClusterRoles);
-    const key = { name: 'system:basic-user' };
-    const found = await roles.get(key);
-    if (found === undefined) throw new Error('there is no such role');
-    await roles.update({ ...found, rules: [] });
-    let writes = 0;
-    const another = afterAnother(client, 'update', async (type) => {
-      if (type.plural !== ClusterRoles.plural || ++writes > 2) return;
-      await roles.patch(key, { type: 'merge', body: { metadata: { labels: { note: String(writes) } } } });
-    });
-    await bootstrap(another, defaultDomains, {});
-    const now = await roles.get(key);
-    const resources = (role: ClusterRole | undefined) => (role?.rules ?? []).flatMap((rule) => rule.resources).sort();
-    expect([resources(now), now?.metadata.labels?.['note'], writes]).toEqual([resources(found), '2', 3]);
-  } finally {
-    await stop();
-  }
+  await using server = await testServer({ controllers: [] });
+  const { client } = server;
+  const roles = client.resource<ClusterRole>(ClusterRoles);
+  const key = { name: 'system:basic-user' };
+  const found = await roles.get(key);
+  if (found === undefined) throw new Error('there is no such role');
+  await roles.update({ ...found, rules: [] });
+  let writes = 0;
+  const another = afterAnother(client, 'update', async (type) => {
+    if (type.plural !== ClusterRoles.plural || ++writes > 2) return;
+    await roles.patch(key, { type: 'merge', body: { metadata: { labels: { note: String(writes) } } } });
+  });
+  await bootstrap(another, defaultDomains, {});
+  const now = await roles.get(key);
+  const resources = (role: ClusterRole | undefined) => (role?.rules ?? []).flatMap((rule) => rule.resources).sort();
+  expect([resources(now), now?.metadata.labels?.['note'], writes]).toEqual([resources(found), '2', 3]);
 });
 
 test('a binding that somebody keeps from going keeps no server from starting', async () => {
-  const { client, stop } = await testServer({ controllers: [] });
-  try {
-    const bindings = client.resource<ClusterRoleBinding>(ClusterRoleBindings);
-    const key = { name: 'system:discovery' };
-    const found = await bindings.get(key);
-    if (found === undefined) throw new Error('there is no such binding');
-    await bindings.delete(key);
-    const metadata = { ...key, finalizers: ['x.example/y'] };
-    await bindings.create({ ...found, metadata, roleRef: { ...found.roleRef, name: 'view' } });
-    await bootstrap(client, defaultDomains, {});
-    expect((await bindings.get(key))?.metadata.deletionTimestamp).toBeDefined();
-    await bootstrap(client, defaultDomains, {});
-    await bindings.patch(key, { type: 'merge', body: { metadata: { finalizers: null } } });
-    await bootstrap(client, defaultDomains, {});
-    expect((await bindings.get(key))?.roleRef).toEqual(found.roleRef);
-  } finally {
-    await stop();
-  }
-});
-
-test('an object of very many values is written in process, which adds who owns each of them', async () => {
-  const { client, stop } = await testServer({ controllers: [] });
-  try {
-    const configMaps = client.resource(ConfigMaps);
-    const data = Object.fromEntries(Array.from({ length: 26_000 }, (_, at) => [`k${at}`, '']));
-    const metadata = { namespace: 'default', name: 'many' };
-    const made = await configMaps.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data });
-    const changed = await configMaps.update({ ...made, data: { ...data, k0: 'x' } });
-    expect(changed.data?.['k0']).toBe('x');
-  } finally {
-    await stop();
-  }
+  await using server = await testServer({ controllers: [] });
+  const { client } = server;
+  const bindings = client.resource<ClusterRoleBinding>(ClusterRoleBindings);
+  const key = { name: 'system:discovery' };
+  const found = await bindings.get(key);
+  if (found === undefined) throw new Error('there is no such binding');
+  await bindings.delete(key);
+  const metadata = { ...key, finalizers: ['x.example/y'] };
+  await bindings.create({ ...found, metadata, roleRef: { ...found.roleRef, name: 'view' } });
+  await bootstrap(client, defaultDomains, {});
+  expect((await bindings.get(key))?.metadata.deletionTimestamp).toBeDefined();
+  await bootstrap(client, defaultDomains, {});
+  await bindings.patch(key, { type: 'merge', body: { metadata: { finalizers: null } } });
+  await bootstrap(client, defaultDomains, {});
+  expect((await bindings.get(key))?.roleRef).toEqual(found.roleRef);
 });

@@ -7,42 +7,39 @@ import { testServer } from '../../src/testing/test-server.js';
 /** What is stored tells a list of nothing from none as little as protocol buffers do. */
 test('who sends lists of nothing again changes nothing', async () => {
   const clock = new FakeClock();
-  const { client, stop } = await testServer({ clock });
-  try {
-    const roles = client.resource<Role>(Roles);
-    const key = { namespace: 'default', name: 'empty' };
-    const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role', metadata: key, rules: [] };
-    const applied = await roles.patch(key, { type: 'apply', body: role, fieldManager: 'm' });
-    await clock.advance(2_000);
-    const again = await roles.patch(key, { type: 'apply', body: role, fieldManager: 'm' });
-    expect(again.metadata.resourceVersion).toBe(applied.metadata.resourceVersion);
-    const updated = await roles.update({ ...again, rules: [] });
-    await clock.advance(2_000);
-    expect((await roles.update({ ...updated, rules: [] })).metadata.resourceVersion).toBe(
-      updated.metadata.resourceVersion,
-    );
+  await using server = await testServer({ clock });
+  const { client } = server;
+  const roles = client.resource<Role>(Roles);
+  const key = { namespace: 'default', name: 'empty' };
+  const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role', metadata: key, rules: [] };
+  const applied = await roles.patch(key, { type: 'apply', body: role, fieldManager: 'm' });
+  await clock.advance(2_000);
+  const again = await roles.patch(key, { type: 'apply', body: role, fieldManager: 'm' });
+  expect(again.metadata.resourceVersion).toBe(applied.metadata.resourceVersion);
+  const updated = await roles.update({ ...again, rules: [] });
+  await clock.advance(2_000);
+  expect((await roles.update({ ...updated, rules: [] })).metadata.resourceVersion).toBe(
+    updated.metadata.resourceVersion,
+  );
 
-    const pods = client.resource(Pods);
-    const spec = {
-      serviceAccountName: 'default',
-      containers: [{ name: 'c', image: 'i' }],
-      volumes: [{ name: 'v', projected: { sources: [] } }],
-    };
-    const pod = await pods.create({
-      apiVersion: 'v1',
-      kind: 'Pod',
-      metadata: { namespace: 'default', name: 'p' },
-      spec,
-    });
-    const volumes = (pod.spec?.volumes ?? []).map((volume) =>
-      volume.name === 'v' ? { ...volume, projected: { defaultMode: 420, sources: [] } } : volume,
-    );
-    const same = await pods.update({ ...pod, spec: { ...pod.spec, volumes } });
-    expect([same.metadata.resourceVersion, same.metadata.generation]).toEqual([
-      pod.metadata.resourceVersion,
-      pod.metadata.generation,
-    ]);
-  } finally {
-    await stop();
-  }
+  const pods = client.resource(Pods);
+  const spec = {
+    serviceAccountName: 'default',
+    containers: [{ name: 'c', image: 'i' }],
+    volumes: [{ name: 'v', projected: { sources: [] } }],
+  };
+  const pod = await pods.create({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { namespace: 'default', name: 'p' },
+    spec,
+  });
+  const volumes = (pod.spec?.volumes ?? []).map((volume) =>
+    volume.name === 'v' ? { ...volume, projected: { defaultMode: 420, sources: [] } } : volume,
+  );
+  const same = await pods.update({ ...pod, spec: { ...pod.spec, volumes } });
+  expect([same.metadata.resourceVersion, same.metadata.generation]).toEqual([
+    pod.metadata.resourceVersion,
+    pod.metadata.generation,
+  ]);
 });
