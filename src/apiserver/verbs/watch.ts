@@ -161,6 +161,7 @@ class Watch {
       if (!this.#selects(entry)) continue;
       const conversion = ready(definition, [entry]);
       if (conversion !== undefined) await conversion;
+      if (this.#out.closed) return revision;
       this.#out.next({ type: 'ADDED', entry, initial: true });
       const wait = this.#pace.wait();
       if (wait !== undefined) await wait;
@@ -209,6 +210,8 @@ class Watch {
         // Nothing may overtake it.
         this.#restUntil(
           reading.then(() => {
+            // The caller may have gone meanwhile.
+            if (this.#out.closed) return undefined;
             this.#tell(change);
             return this.#pace.wait();
           }),

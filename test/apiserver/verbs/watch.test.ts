@@ -423,6 +423,33 @@ describe('a watch', () => {
     await store.close();
   });
 
+  test.each<[string, Query]>([
+    ['of the state', { labelSelector: 'l=x' }],
+    ['of a change', { labelSelector: 'l=x', resourceVersion: '1' }],
+  ])('a caller that goes while an object %s is read is asked nothing more', async (_, query) => {
+    const { store, api } = open();
+    await api.put('n', 'other');
+    await api.put('n', 'a', { l: 'x' }, large);
+    // Whenever it goes.
+    const left: number[] = [];
+    for (let turns = 0; left.at(-1) !== 1; turns++) {
+      const watch = api.watch(query);
+      let asked = 0;
+      watch.pace.limit(() => {
+        asked++;
+        return undefined;
+      });
+      const { items, subscription } = follow(watch);
+      for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+      left.push(items.length);
+      subscription.unsubscribe();
+      await settled();
+      expect([items.length, asked]).toEqual([left.at(-1), left.at(-1)]);
+    }
+    expect(left.length).toBeGreaterThan(2);
+    await store.close();
+  });
+
   test('no bookmark tells of what is yet to come', async () => {
     const { clock, store, api } = open();
     await api.put('n', 'a');
