@@ -185,6 +185,8 @@ function styleOf(text: string): Style {
 }
 
 function nameStyle(name: string): FlowStyle {
+  // Plain, readers take it for members to merge.
+  if (name === '<<') return 'double';
   const style = styleOf(name);
   return style === 'literal' ? 'double' : style;
 }

@@ -376,6 +376,14 @@ describe('writing', () => {
     expect(writeYaml(value)).toBe(text);
   });
 
+  test.each<[string, Json]>([
+    ['a name that would merge', { '<<': false, a: [{ '<<': { b: '<<' } }] }],
+    ['an empty name', { '': { '': 1 } }],
+    ['__proto__', parseJson('{"__proto__":{"__proto__":[]}}')],
+  ])('%s reads back', async (_, value) => {
+    expect((await readYaml(writeYaml(value))).value).toEqual(value);
+  });
+
   test('what was written reads back', async () => {
     const json = fc.jsonValue({ maxDepth: 3 }).map((value) => parseJson(JSON.stringify(value)));
     await fc.assert(
