@@ -36,7 +36,7 @@ try {
   );
   const tarball = join(project, filename);
   writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }');
-  run('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error', tarball], project);
+  run('npm', ['install', '--engine-strict', '--no-audit', '--no-fund', '--loglevel=error', tarball], project);
   await serves();
   const program = "await Promise.all(['kedge', 'kedge/testing', 'kedge/controllers'].map((name) => import(name)))";
   run(process.execPath, ['--input-type=module', '--eval', program], project);

@@ -320,7 +320,7 @@ async function fromOfficialClient(
 ): Promise<CredentialSource> {
   const { KubeConfig } = await import('@kubernetes/client-node').catch((cause: unknown) => {
     throw new AccessError(
-      `auth-provider ${provider} needs the package @kubernetes/client-node, which cannot be loaded here; use an exec plugin`,
+      `auth-provider ${provider} needs the package @kubernetes/client-node, which cannot be loaded here; install it, or use an exec plugin`,
       { cause },
     );
   });
