@@ -28,8 +28,8 @@ export function* createViolations({ definition, context }: Judged, next: ApiObje
     ...metadata,
     ...(yield* resultOf(definition.validate?.(next, undefined, context, { inMetadata: metadata }) ?? [])),
   ];
-  const checksName = definition.checksMetadata !== 'never' && definition.nameRule !== nameRules.any;
-  return checksName || own.length > 0 ? own : yield* validateMetadata(next, genericRules(definition));
+  const isChecked = definition.checksMetadata !== 'never' && impliesGeneric(definition);
+  return isChecked || own.length > 0 ? own : yield* validateMetadata(next, genericRules(definition));
 }
 
 /** What keeps an object from being changed so. */
@@ -46,8 +46,8 @@ export function* updateViolations(
   const finalizers = rules.strictFinalizers ? validateFinalizerNames(next.metadata) : [];
   const asNew = yield* validateMetadata(next, rules);
   yield;
-  // What passes these passes the general ones: the name is that of the URL, which has been looked at.
-  const generic = asNew.length === 0 ? asNew : yield* validateMetadata(next, genericRules(definition));
+  const isChecked = asNew.length === 0 && impliesGeneric(definition);
+  const generic = isChecked ? asNew : yield* validateMetadata(next, genericRules(definition));
   const door = view ?? definition;
   const type = definition.typeViolations?.(next) ?? [];
   const checks = view?.checksMetadata ?? definition.checksMetadata ?? 'always';
@@ -66,6 +66,10 @@ const genericRules = ({ namespaced }: ResourceDefinition) => ({
   nameRule: anyName,
   strictFinalizers: false,
 });
+
+/** Does what passes the kind's own rule pass the general one? Some say nothing of prefixes. */
+const impliesGeneric = ({ nameRule }: ResourceDefinition): boolean =>
+  nameRule !== nameRules.any && nameRule !== nameRules.longName;
 
 const metadataRules = (definition: ResourceDefinition) => ({
   namespaced: definition.namespaced,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { testSigningRequest } from '../../src/testing/certificates.js';
 import { type Served, serve } from './served.js';
 
 /** How often kube-apiserver 1.36.3 names a field of metadata: once or twice for every kind, and as often as the kind's own rules look. */
@@ -39,4 +40,29 @@ test.each<[string, string, object]>([
   expect(code).toBe(422);
   const causes: readonly { readonly field: string }[] = json().details.causes;
   expect(causes.map(({ field }) => field)).toEqual([labels, labels, labels]);
+});
+
+test.each<[string, string, () => Promise<object>]>([
+  ['of prefixes', '/apis/resource.k8s.io/v1/deviceclasses', async () => ({ spec: {} })],
+  [
+    'of names',
+    '/apis/certificates.k8s.io/v1/certificatesigningrequests',
+    async () => ({ spec: (await testSigningRequest({ name: 'prefix' })).spec }),
+  ],
+])('what no URL could name is no prefix, where the kind says nothing %s', async (_, at, rest) => {
+  const object = { metadata: { name: 'prefix' }, ...(await rest()) };
+  const metadata = { name: 'prefix', generateName: 'a/%' };
+  const patch = { body: { metadata }, headers: { 'content-type': 'application/merge-patch+json' } };
+  const refused = [await it.ask('POST', at, { body: { ...object, metadata } })];
+  expect((await it.ask('POST', at, { body: object })).code).toBe(201);
+  refused.push(await it.ask('PATCH', `${at}/prefix`, patch));
+  for (const { code, json } of refused) {
+    expect(code).toBe(422);
+    expect(json().details.causes).toMatchObject(
+      ["may not contain '/'", "may not contain '%'"].map((why) => ({
+        field: prefix,
+        message: `Invalid value: "a/%": ${why}`,
+      })),
+    );
+  }
 });
