@@ -8,6 +8,7 @@ import type { ConfiguredSigner } from '../server/signing-options.js';
 export interface Configuration {
   host: string;
   port: number;
+  http2: boolean;
   dataDir: string;
   store?: string | undefined;
   controllers: 'all' | string[];
@@ -70,6 +71,7 @@ export interface Configuration {
 export const defaults: Configuration = {
   host: '127.0.0.1',
   port: 6_443,
+  http2: true,
   dataDir: './.kedge',
   controllers: 'all',
   logLevel: 'info',

@@ -20,6 +20,7 @@ const period = z.number().int().min(100).max(86_400_000);
 export const configuration = z.strictObject({
   host: z.string().min(1).default(defaults.host),
   port: z.number().int().min(0).max(65_535).default(defaults.port),
+  http2: z.boolean().default(defaults.http2),
   dataDir: z.string().min(1).default(defaults.dataDir),
   store: z.string().min(1).optional(),
   controllers: z

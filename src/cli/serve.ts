@@ -45,7 +45,12 @@ export async function serve(file: string | undefined, flags: Flags): Promise<voi
   const server = await createServer({
     store: configuration.store ?? `level:${join(dataDir, 'store')}`,
     dataDir: join(dataDir, 'pki'),
-    listen: { host: configuration.host, port: configuration.port, limits: connectionLimits(configuration) },
+    listen: {
+      host: configuration.host,
+      port: configuration.port,
+      http2: configuration.http2,
+      limits: connectionLimits(configuration),
+    },
     controllers: configuration.controllers,
     log,
     clock: systemClock,

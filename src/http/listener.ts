@@ -37,6 +37,8 @@ export interface ListenerOptions {
   readonly key: string;
   /** PEM of CAs of client certificates, asked for with every connection. Clients may choose theirs by these names. */
   readonly clientCas?: (() => string | undefined) | undefined;
+  /** Default true; false: HTTP/1.1 alone. */
+  readonly http2?: boolean | undefined;
   readonly limits?: Partial<ConnectionLimits> | undefined;
   /** Told of every TLS handshake that failed. */
   readonly onHandshakeFailed?: (() => void) | undefined;
@@ -63,6 +65,12 @@ const secureContext = {
   secureOptions: tls.SSL_OP_NO_TICKET,
 } as const;
 
+/**
+ * Values with blanks at their ends count, as in Kubernetes: Node leaves out the whole header otherwise, and nobody is told
+ * that somebody acts for another. Unknown to the types, and to Node 20.
+ */
+const asSent: object = { strictFieldWhitespaceValidation: false };
+
 export class Listener {
   readonly #server: Http2SecureServer;
   readonly #parts: FacadeParts;
@@ -88,6 +96,7 @@ export class Listener {
     setMaxListeners(0, this.#stopping.signal);
     this.#server = createSecureServer({
       allowHTTP1: true,
+      ...(options.http2 === false ? { ALPNCallback: onlyHttp1 } : {}),
       requestCert: true,
       rejectUnauthorized: false,
       ...this.#secureContext(),
@@ -96,6 +105,7 @@ export class Listener {
       keepAliveInitialDelay: keepAliveMs,
       maxHeaderListPairs: Math.ceil((2 * limits.headerBytes) / headerOverhead),
       maxSessionMemory: unreadMegabytes,
+      ...asSent,
       // Beyond this Node ends the stream without a word; what is larger than the limit is answered up to there.
       settings: { maxConcurrentStreams: concurrentStreams, maxHeaderListSize: 2 * limits.headerBytes },
     });
@@ -303,6 +313,10 @@ export class Listener {
     while (this.#running.size > 0) await Promise.allSettled([...this.#running]);
   }
 }
+
+/** Who knows nothing else is refused in the handshake. A list of protocols of ours Node would replace by its own. */
+const onlyHttp1 = ({ protocols }: { readonly protocols: readonly string[] }): string | undefined =>
+  protocols.find((protocol) => protocol === 'http/1.1');
 
 /** Those with `Expect` Node itself would answer, or ask for their body before anybody knows whether it is wanted. */
 const requestEvents = ['request', 'checkContinue', 'checkExpectation'];

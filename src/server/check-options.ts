@@ -110,6 +110,7 @@ const checks: Checks<ServerOptions> = {
   listen: fields<NonNullable<ServerOptions['listen']>>({
     host: text,
     port,
+    http2: flag,
     limits: fields<ConnectionLimits>({
       connections: amount,
       headerBytes: amount,

@@ -15,7 +15,7 @@ export interface Listening {
   stop(graceMs: number): Promise<void>;
 }
 
-export interface ListeningOptions extends Pick<ListenerOptions, 'limits' | 'onHandshakeFailed'> {
+export interface ListeningOptions extends Pick<ListenerOptions, 'http2' | 'limits' | 'onHandshakeFailed'> {
   /** Default 127.0.0.1. */
   readonly host?: string;
   /** Default: a free one. */

@@ -23,6 +23,8 @@ export interface ServerOptions {
     readonly host?: string;
     /** Default: a free one, as with 0. */
     readonly port?: number;
+    /** Speak HTTP/2 with callers who offer it; false: HTTP/1.1 alone. Default true. */
+    readonly http2?: boolean;
     /** What callers may ask of connections. */
     readonly limits?: Partial<ConnectionLimits>;
   };

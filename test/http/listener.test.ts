@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Pace } from '../../src/apiserver/pace.js';
 import type { ApiRequest, ApiResponse, WatchItem } from '../../src/apiserver/request.js';
 import type { ConnectionLimits } from '../../src/http/connection-limits.js';
-import { Listener } from '../../src/http/listener.js';
+import { Listener, type ListenerOptions } from '../../src/http/listener.js';
 import { configMaps } from '../../src/resources/configmaps/definition.js';
 import { type Clock, systemClock } from '../../src/runtime/clock.js';
 import { silentLogger } from '../../src/runtime/logger.js';
@@ -34,6 +34,7 @@ async function listening(
   limits: Partial<ConnectionLimits> = {},
   answer: Partial<ApiResponse> | ((request: ApiRequest) => Partial<ApiResponse> | Promise<Partial<ApiResponse>>) = {},
   clock: Clock = systemClock,
+  options: Pick<ListenerOptions, 'http2'> = {},
 ) {
   let failedHandshakes = 0;
   const warnings: string[] = [];
@@ -52,7 +53,7 @@ async function listening(
       clock,
       log: { ...silentLogger, warn: (_, message) => void warnings.push(message) },
     },
-    { ...serving, limits, onHandshakeFailed: () => failedHandshakes++ },
+    { ...serving, ...options, limits, onHandshakeFailed: () => failedHandshakes++ },
   );
   const port = await listener.listen({ host: '127.0.0.1', port: 0 });
   open.push({ stop: () => listener.stop(0) });
@@ -61,7 +62,8 @@ async function listening(
     stop: (graceMs: number) => listener.stop(graceMs),
     failedHandshakes: () => failedHandshakes,
     warnings,
-    raw: (protocol: 'h2' | 'http/1.1', allowHalfOpen = false) => rawConnection(port, protocol, allowHalfOpen),
+    raw: (protocol: Protocol | readonly Protocol[], allowHalfOpen = false) =>
+      rawConnection(port, [protocol].flat(), allowHalfOpen),
     http2: (settings: Settings = {}) => {
       const session = connectHttp2(`https://127.0.0.1:${port}`, { rejectUnauthorized: false, settings });
       session.on('error', () => {});
@@ -70,6 +72,8 @@ async function listening(
   };
 }
 
+type Protocol = 'h2' | 'http/1.1';
+
 interface Raw {
   readonly socket: TLSSocket;
   send(bytes: string | Buffer): void;
@@ -77,12 +81,12 @@ interface Raw {
   readonly all: Promise<Buffer>;
 }
 
-async function rawConnection(port: number, protocol: string, allowHalfOpen: boolean): Promise<Raw> {
+async function rawConnection(port: number, protocols: readonly Protocol[], allowHalfOpen: boolean): Promise<Raw> {
   const socket = connect({
     host: '127.0.0.1',
     port,
     rejectUnauthorized: false,
-    ALPNProtocols: [protocol],
+    ALPNProtocols: [...protocols],
     // Unknown to the types.
     ...{ allowHalfOpen },
   });
@@ -696,6 +700,37 @@ describe('HTTP/2', () => {
     };
     flood();
     await closed;
+  });
+});
+
+describe('without HTTP/2', () => {
+  const named = (request: ApiRequest) => ({
+    result: { type: 'text', code: 200, text: `[${request.header('impersonate-user')}]` } as const,
+  });
+  const plain = () => listening({}, named, systemClock, { http2: false });
+
+  test('whoever would rather speak it gets HTTP/1.1, and no header is left out', async () => {
+    const { raw, stop } = await plain();
+    const { socket, send, all } = await raw(['h2', 'http/1.1']);
+    expect(socket.alpnProtocol).toBe('http/1.1');
+    send('GET / HTTP/1.1\r\nhost: a\r\nimpersonate-user: eve \r\n\r\n');
+    await new Promise((resolve) => socket.once('data', resolve));
+    await stop(20_000);
+    expect((await all).toString()).toMatch(/^HTTP\/1\.1 200 .*\[eve\]$/s);
+  });
+
+  test('what cannot be a header is no request', async () => {
+    const { raw } = await plain();
+    const { send, all } = await raw(['h2', 'http/1.1']);
+    send('GET / HTTP/1.1\r\nhost: a\r\nimpersonate-user: eve\u0001\r\n\r\n');
+    expect((await all).toString()).toMatch(/^HTTP\/1\.1 400 /);
+  });
+
+  test('whoever speaks nothing else is refused in the handshake', async () => {
+    const { http2, failedHandshakes } = await plain();
+    const code = new Promise((resolve) => http2().once('error', (error) => resolve('code' in error && error.code)));
+    expect(await code).toMatch(/NO_APPLICATION_PROTOCOL$/);
+    expect(failedHandshakes()).toBe(1);
   });
 });
 

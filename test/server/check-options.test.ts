@@ -36,6 +36,7 @@ describe('options of a server', () => {
     ],
     [{ listen: { port: 'x' } }, 'option listen.port must be a whole number from 0 to 65535, not "x"'],
     [{ listen: { port: 70_000 } }, 'option listen.port must be a whole number from 0 to 65535, not 70000'],
+    [{ listen: { http2: 'no' } }, 'option listen.http2 must be true or false, not "no"'],
     [{ listen: { prot: 1 } }, 'there is no option listen.prot'],
     [{ listen: true }, 'option listen must be an object, not true'],
     [
