@@ -12,9 +12,11 @@ import {
   type RotationPolicy,
   type RotationStep,
   retired,
+  rotationProblem,
   seenSince,
   switched,
   withLifetime,
+  withoutShortNext,
 } from '../../src/pki/ca-rotation.js';
 import { anchorOf, type CaState, certificateOf, readCaState, writeCaState } from '../../src/pki/ca-state.js';
 import { createAuthorityKeyPair, type KeyPair } from '../../src/pki/certificate-authority.js';
@@ -49,14 +51,20 @@ export interface CaRotationOptions {
 const name = 'ca-rotation';
 const options = { fieldManager: fieldManagers.controllers };
 
-/** Makes CAs that are missing, and replaces those that come to their end or that somebody asks to be replaced. */
+/**
+ * Makes CAs that are missing, and replaces those that come to their end or that somebody asks to be replaced. Throws an
+ * Error for a CA that cannot be replaced in time: it would be all the time.
+ */
 export function caRotation({
   cas,
   inSecrets = false,
   owner = 'kedge',
   refreshMs = 60_000,
 }: CaRotationOptions): Runnable {
-  const textOf = ({ secret }: RotatedCa): string => `${secret.namespace}/${secret.name}`;
+  for (const { secret, policy, seconds } of cas) {
+    const problem = rotationProblem(policy, seconds);
+    if (problem !== undefined) throw new Error(`the CA in ${textOf(secret)} cannot be rotated like that: ${problem}`);
+  }
   const run = async (given: ReconcileContext): Promise<void> => {
     const context = { ...given, log: given.log.child({ controller: name }) };
     const { client, signal, clock, log } = context;
@@ -64,7 +72,7 @@ export function caRotation({
     await runKeys<RotatedCa>(
       {
         name,
-        identity: textOf,
+        identity: ({ secret }) => textOf(secret),
         backoff: { baseMs: 200, capMs: refreshMs },
         start(wake) {
           for (const ca of cas) {
@@ -144,7 +152,7 @@ async function stepped(
   const { ca, context, now } = given;
   switch (step.action) {
     case 'announce':
-      return announced(state, await newPair(ca, state.generation + 1, context));
+      return announced(withoutShortNext(state, now, ca.policy), await newPair(ca, state.generation + 1, context));
     case 'note-seen':
       return seenSince(state, now);
     case 'forget-seen':

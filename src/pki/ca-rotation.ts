@@ -1,11 +1,12 @@
-import { anchorOf, type CaState, certificateOf, issuerOf } from './ca-state.js';
+import { anchorOf, type CaState, certificateOf, issuerOf, type NextCa } from './ca-state.js';
 import { defaultAuthoritySeconds, type KeyPair } from './certificate-authority.js';
 
 /**
  * How a CA is replaced without anybody noticing, as a state machine. The next anchor is published; once every bundle
- * has had it for long enough, its key signs; the old anchor stays published until nothing it signed is valid. Each
- * step is one write of the state, so a crash between two steps loses nothing. Steps out of order are refused here,
- * whoever asks for them.
+ * has had it for long enough, its key signs; the old anchor stays published until nothing it signed is valid. What
+ * waits too long gets out by itself: a next CA that would end before what it signs makes room for another, and once the
+ * signing CA has ended the next one signs at once. Each step is one write of the state, so a crash between two steps
+ * loses nothing. Steps out of order are refused here, whoever asks for them.
  */
 export interface RotationPolicy {
   /** Longest lifetime that is granted. */
@@ -83,17 +84,37 @@ export function nextStep(state: CaState, { now, seen, requested }: Observation, 
   if (due.length > 0) return { action: 'retire', why: 'nothing that the old key signed is valid any more' };
   const { next } = state;
   if (next === undefined) return whenToBegin(state, { now, requested }, policy);
-  if (next.seenSince === undefined) {
+  if (endsTooSoon(next, now, policy)) return { action: 'announce', why: tooSoon };
+  const isOver = hasEnded(state, now);
+  const spreading = isOver ? undefined : whileSpreading(next, { now, seen });
+  if (spreading !== undefined) return spreading;
+  const problem = switchProblem(state, now, policy);
+  if (problem !== undefined) return { action: 'wait', ...problem };
+  const why = isOver ? 'the signing CA has ended' : 'every bundle has had the next anchor for long enough';
+  return { action: 'switch', why };
+}
+
+/** What follows from whether bundles have the anchor, and had it; undefined: they do, and did. */
+function whileSpreading(
+  { seenSince: since }: NextCa,
+  { now, seen }: Pick<Observation, 'now' | 'seen'>,
+): RotationStep | undefined {
+  if (since === undefined) {
     return seen
       ? { action: 'note-seen', why: 'every bundle has the next anchor' }
       : { action: 'wait', why: 'a bundle lacks the next anchor' };
   }
   if (!seen) return { action: 'forget-seen', why: 'a bundle lacks the next anchor again' };
-  if (next.seenSince > now) return { action: 'forget-seen', why: 'the clock went back' };
-  const problem = switchProblem(state, now, policy);
-  if (problem === undefined) return { action: 'switch', why: 'every bundle has had the next anchor for long enough' };
-  return { action: 'wait', ...problem };
+  return since > now ? { action: 'forget-seen', why: 'the clock went back' } : undefined;
 }
+
+const tooSoon = 'the next CA ends before what it would sign';
+
+const endsTooSoon = ({ pair }: NextCa, now: number, { maxSeconds }: RotationPolicy): boolean =>
+  certificateOf(pair).notAfter - now < maxSeconds * 1_000;
+
+/** From then on nothing that the signing CA has signed is valid, and it signs nothing. */
+const hasEnded = ({ signing }: CaState, now: number): boolean => certificateOf(signing).notAfter <= now;
 
 function whenToBegin(
   state: CaState,
@@ -109,18 +130,25 @@ function whenToBegin(
 
 /** Why the next key must not sign yet, and until when if that is known; undefined if it may. */
 function switchProblem(
-  { next }: CaState,
+  state: CaState,
   now: number,
-  { propagationMs, maxSeconds }: RotationPolicy,
+  policy: RotationPolicy,
 ): Pick<Extract<RotationStep, { readonly action: 'wait' }>, 'why' | 'until'> | undefined {
+  const { next } = state;
   if (next === undefined) return { why: 'no next CA is announced' };
-  if (next.seenSince === undefined) return { why: 'a bundle lacks the next anchor' };
-  const until = next.seenSince + propagationMs;
-  if (now < until) return { why: 'the next anchor has not been in every bundle for long enough', until };
-  const { notBefore, notAfter } = certificateOf(next.pair);
+  if (endsTooSoon(next, now, policy)) return { why: tooSoon };
+  const { notBefore } = certificateOf(next.pair);
   if (notBefore > now) return { why: 'the next CA is not valid yet', until: notBefore };
-  return notAfter - now < maxSeconds * 1_000 ? { why: 'the next CA ends before what it would sign' } : undefined;
+  // Who lacks the next anchor then has nothing to lose: the old one verifies nothing any more.
+  if (hasEnded(state, now)) return undefined;
+  if (next.seenSince === undefined) return { why: 'a bundle lacks the next anchor' };
+  const until = next.seenSince + policy.propagationMs;
+  return now < until ? { why: 'the next anchor has not been in every bundle for long enough', until } : undefined;
 }
+
+/** The state without a next CA that ends before what it would sign; the same one if there is none. */
+export const withoutShortNext = (state: CaState, now: number, policy: RotationPolicy): CaState =>
+  state.next !== undefined && endsTooSoon(state.next, now, policy) ? { ...state, next: undefined } : state;
 
 /** The state with a next CA announced. Throws UnsafeStep if one is announced already. */
 export function announced(state: CaState, pair: KeyPair): CaState {

@@ -5,7 +5,7 @@ import { namespacedName, signersIn } from '../../controllers/trust-distributor/t
 import type { Domains } from '../api/domains.js';
 import { signerSpellings, type WellKnownSigner, wellKnownSigner, wellKnownSigners } from '../api/well-known-signers.js';
 import type { Client } from '../client/client.js';
-import { rotationPolicy, rotationProblem } from '../pki/ca-rotation.js';
+import { rotationPolicy } from '../pki/ca-rotation.js';
 import { type CertificateAuthority, loadCertificateAuthority } from '../pki/certificate-authority.js';
 import type { Signer } from '../pki/signer.js';
 import { openCaFiles } from '../pki/signers/ca-files.js';
@@ -263,8 +263,6 @@ function rotatedCas({
       propagationMs: inMs(propagationSeconds),
       renewBeforeMs: inMs(renewBeforeSeconds),
     });
-    const problem = rotationProblem(policy, caSeconds);
-    if (problem !== undefined) throw new Error(`signing: the CA in ${secret} cannot be rotated like that: ${problem}`);
     const names = sharing.flatMap((signer) => signerSpellings(signer.name, domains));
     return [
       {

@@ -173,6 +173,21 @@ describe('ca-rotation', () => {
     await world.stop();
   });
 
+  test('signs again by itself however long bundles lacked the anchor', async () => {
+    const world = await start({}, { publish: false });
+    await world.request();
+    await until(async () => (await world.state()).next !== undefined);
+    const [first, next] = [(await world.state()).signing, (await world.state()).next?.pair];
+    await pass(world, 47.5 * hour);
+    expect((await world.state()).signing).toEqual(first);
+    const other = (await world.state()).next?.pair;
+    expect(other).not.toEqual(next);
+    await pass(world, 3 * hour);
+    expect((await world.state()).signing).toEqual(other);
+    expect(world.signs()?.certificate.notAfter).toBeGreaterThan(world.clock.now());
+    await world.stop();
+  });
+
   test.each([
     ['waits while a ConfigMap that was distributed lacks the anchor', 'kedge', false, 'announced'],
     ['does not wait for what somebody else labelled like a bundle', 'somebody', false, 'steady'],
@@ -205,6 +220,13 @@ describe('ca-rotation', () => {
     expect((await world.secrets.get(secret))?.metadata.annotations).not.toHaveProperty('kedge.internal/rotate');
     expect(world.complaints.join()).toContain('a rotation is under way');
     await world.stop();
+  });
+
+  test('is made for no CA that cannot be replaced in time', () => {
+    const policy = { ...ca.policy, maxSeconds: (47 * hour) / 1_000 };
+    expect(() => rotation({ policy })).toThrow(
+      'the CA in pki/clients-ca cannot be rotated like that: the next one would end before what it is to sign',
+    );
   });
 
   test('leaves a CA alone that somebody replaced by hand; the signer keeps the old one', async () => {

@@ -328,3 +328,11 @@ test('a server does not start with two signers for one name', async () => {
   const starting = createServer({ certificates: { signers: names.map((name) => ({ name, ...source })) } });
   await expect(starting).rejects.toThrow('two signers serve kubernetes.io/kubelet-serving');
 });
+
+test('a server does not start with a CA that cannot be replaced in time', async () => {
+  const rotation = { caSeconds: 10 * 86_400 };
+  const signers = [{ name: 'example.test/short', secret: 'pki/short', rotation }];
+  await expect(createServer({ controllers: [], certificates: { signers } })).rejects.toThrow(
+    'the CA in pki/short cannot be rotated like that: it would be replaced all the time',
+  );
+});
