@@ -1,8 +1,9 @@
 import { timestamp } from '../api/time.js';
 import type { Certificate } from '../pki/certificate.js';
-import { PkiError } from '../pki/pki-error.js';
-import { verifySignature } from '../pki/signature.js';
+import { isSignedBy } from '../pki/signature.js';
 import { type CertificatePurpose, purposeOf } from './certificate-purpose.js';
+
+export { isSignedBy } from '../pki/signature.js';
 
 /** Does a certificate lead to somebody trusted? The texts are those of Go's crypto/x509. */
 export type ChainVerdict =
@@ -114,17 +115,6 @@ function issuerProblem(
     return 'x509: issuer has name constraints but leaf contains unknown or unconstrained name: ';
   }
   return problemOf(issuer, purpose, now);
-}
-
-/** Did the key of `issuer` sign the certificate? */
-export function isSignedBy({ signatureAlgorithm, toBeSigned, signature }: Certificate, issuer: Certificate): boolean {
-  try {
-    verifySignature({ algorithm: signatureAlgorithm, data: toBeSigned, signature }, issuer.publicKey);
-    return true;
-  } catch (error) {
-    if (error instanceof PkiError) return false;
-    throw error;
-  }
 }
 
 /** Every certificate of the chain must admit client authentication; one without usages admits everything. */

@@ -23,7 +23,7 @@ import {
 } from './key-pair.js';
 import { encodePem } from './pem.js';
 import { PkiError } from './pki-error.js';
-import { verifySignature } from './signature.js';
+import { isSignedBy, verifySignature } from './signature.js';
 import { type Validity, validity } from './validity.js';
 
 /** Issues certificates. Fails with PkiError for what it is given; with other errors if signing itself fails. */
@@ -121,7 +121,7 @@ export const createCertificateAuthority = async (
 
 /**
  * A CA from PEM. Of several certificates the first is the CA's and each next one issued the one before; all but a
- * self-issued one are handed out with what is issued. Throws PkiError: `authority` unless the first is a CA certificate
+ * self-signed one are handed out with what is issued. Throws PkiError: `authority` unless the first is a CA certificate
  * of this key and the others are its chain, `parse` for what is no certificate.
  */
 export function loadCertificateAuthority(given: {
@@ -159,7 +159,10 @@ function checkChain(chain: readonly Certificate[]): void {
   }
 }
 
-const isSelfIssued = (certificate: Certificate): boolean => certificate.subjectDer.equals(certificate.issuerDer);
+/** One that only bears its issuer's name, as that of a new key signed with the old one does, is no root. */
+const isSelfSigned = (certificate: Certificate): boolean =>
+  certificate.subjectDer.equals(certificate.issuerDer) && isSignedBy(certificate, certificate);
+
 const pemOf = (certificates: readonly Certificate[]): string =>
   certificates.map(({ der }) => encodePem('CERTIFICATE', der)).join('');
 
@@ -178,15 +181,11 @@ interface Authority {
 }
 
 function authority({ certificate, chain, key, clock }: Authority): CertificateAuthority {
-  const intermediates = pemOf(chain.filter((link) => !isSelfIssued(link)));
+  const intermediates = pemOf(chain.filter((link) => !isSelfSigned(link)));
   const above = pemOf(chain);
 
   const datesFor = (seconds: number, now = clock.now()): Validity =>
     validity({ now, seconds, issuerNotAfter: certificate.notAfter });
-
-  /** A self-issued certificate needs no pointer to its issuer's key. */
-  const issuerKeyId = (subjectDer: Buffer): Buffer | undefined =>
-    subjectDer.equals(certificate.subjectDer) ? undefined : certificate.subjectKeyId;
 
   const issueDer = (given: {
     readonly subjectDer: Buffer;
@@ -215,7 +214,8 @@ function authority({ certificate, chain, key, clock }: Authority): CertificateAu
       usages: options.usages,
       names,
       subjectDer,
-      issuerKeyId: issuerKeyId(subjectDer),
+      // As Kubernetes has it: who is called like the CA gets no pointer to its key.
+      issuerKeyId: subjectDer.equals(certificate.subjectDer) ? undefined : certificate.subjectKeyId,
     });
     return encodePem('CERTIFICATE', await issueDer({ subjectDer, spki, extensions, dates })) + intermediates;
   };
@@ -266,7 +266,7 @@ function authority({ certificate, chain, key, clock }: Authority): CertificateAu
       const subjectDer = writeName({ commonName });
       const extensions = authorityExtensions({
         keyId: keyIdentifier(rawKeyOf(spki)),
-        issuerKeyId: issuerKeyId(subjectDer),
+        issuerKeyId: certificate.subjectKeyId,
       });
       const der = await issueDer({ subjectDer, spki, extensions, dates: datesFor(seconds) });
       return { certificate: encodePem('CERTIFICATE', der) + above, key: privateKeyPem(subjectKey) };

@@ -1,4 +1,5 @@
 import { constants, verify } from 'node:crypto';
+import type { Certificate } from './certificate.js';
 import { DerCursor, nothing, tags } from './der.js';
 import { type MlDsa, mlDsaSets } from './ml-dsa.js';
 import { PkiError } from './pki-error.js';
@@ -129,6 +130,17 @@ export function verifySignature({ algorithm, data, signature }: Signed, key: Pub
   const unfit = key.kind === 'RSA' ? rsaProblem(key) : undefined;
   if (unfit) throw failed(unfit);
   if (!verifies({ data, signature }, key, wanted)) throw failed(failures[key.kind]);
+}
+
+/** Did the key of `issuer` sign the certificate? */
+export function isSignedBy({ signatureAlgorithm, toBeSigned, signature }: Certificate, issuer: Certificate): boolean {
+  try {
+    verifySignature({ algorithm: signatureAlgorithm, data: toBeSigned, signature }, issuer.publicKey);
+    return true;
+  } catch (error) {
+    if (error instanceof PkiError) return false;
+    throw error;
+  }
 }
 
 function verifies({ data, signature }: Omit<Signed, 'algorithm'>, key: PublicKey, algorithm: Algorithm): boolean {

@@ -259,6 +259,17 @@ describe('loading', () => {
     expect(low.anchors).toBe(root.anchors);
   });
 
+  test('a CA hands out the certificate that one of the same name gave its new key', async () => {
+    const old = await testAuthority({ commonName: 'root' });
+    const renewed = loadCertificateAuthority(await old.issueAuthority({ commonName: 'root' }));
+    const { certificate } = await renewed.issueClient({ commonName: 'x', seconds: hour });
+    const [, link, ...others] = readPemCertificates(certificate);
+    expect(link).toEqual(renewed.certificate);
+    expect(others).toEqual([]);
+    expect(link?.authorityKeyId?.toString('hex')).toBe(old.keyId);
+    expect(renewed.anchors).toBe(old.anchors);
+  });
+
   test('another key has another identifier', async () => {
     expect((await testAuthority()).keyId).not.toBe((await testAuthority()).keyId);
   });
@@ -314,33 +325,36 @@ describe('every kind of key', () => {
     expect(text).toContain('IP Address:10.0.0.1');
   });
 
-  testWithOpenssl('openssl verifies a chain over an intermediate CA', async () => {
-    const root = await testAuthority({ commonName: 'root' });
-    const middle = loadCertificateAuthority(await root.issueAuthority({ commonName: 'middle' }));
-    const { certificate } = await middle.issueServing({
-      commonName: 'x',
-      seconds: hour,
-      dnsNames: ['localhost'],
-      ipAddresses: ['::1'],
-    });
-    const files = { 'ca.pem': root.anchors, 'leaf.pem': certificate };
-    expect(
-      openssl(
-        files,
-        'verify',
-        '-x509_strict',
-        '-CAfile',
-        'ca.pem',
-        '-untrusted',
-        'leaf.pem',
-        '-purpose',
-        'sslserver',
-        '-verify_hostname',
-        'localhost',
-        'leaf.pem',
-      ),
-    ).toContain('OK');
-  });
+  testWithOpenssl.each(['middle', 'root'])(
+    'openssl verifies a chain over an intermediate CA called %s',
+    async (commonName) => {
+      const root = await testAuthority({ commonName: 'root' });
+      const middle = loadCertificateAuthority(await root.issueAuthority({ commonName }));
+      const { certificate } = await middle.issueServing({
+        commonName: 'x',
+        seconds: hour,
+        dnsNames: ['localhost'],
+        ipAddresses: ['::1'],
+      });
+      const files = { 'ca.pem': root.anchors, 'leaf.pem': certificate };
+      expect(
+        openssl(
+          files,
+          'verify',
+          '-x509_strict',
+          '-CAfile',
+          'ca.pem',
+          '-untrusted',
+          'leaf.pem',
+          '-purpose',
+          'sslserver',
+          '-verify_hostname',
+          'localhost',
+          'leaf.pem',
+        ),
+      ).toContain('OK');
+    },
+  );
 });
 
 test('another X.509 library writes the same certificates, to the byte', async () => {
