@@ -36,6 +36,8 @@ export interface CertificateAuthority {
   readonly keyId: string;
   /** The CA's own certificate. */
   readonly certificate: Certificate;
+  /** Of the CA's own certificate and those above it the one that ends first: then nothing verifies any more. */
+  readonly firstToEnd: Certificate;
   /**
    * A certificate for a request: PEM, the certificate first, then intermediates, no root. Subject, alternative names
    * and key are the request's, written anew; usages and lifetime are those given; nothing else of the request is
@@ -245,6 +247,7 @@ function authority({ certificate, chain, key, clock }: Authority): CertificateAu
     issuer: pemOf(chain.slice(0, 1)),
     keyId: (certificate.subjectKeyId ?? keyIdentifier(certificate.publicKey.raw)).toString('hex'),
     certificate,
+    firstToEnd: chain.reduce((first, link) => (link.notAfter < first.notAfter ? link : first), certificate),
 
     async issue(request, options) {
       const read = isRead(request) ? request : readCertificateRequest(request);

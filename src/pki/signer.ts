@@ -10,6 +10,11 @@ export interface Signer {
   sign(request: SigningRequest, signal: AbortSignal): Promise<SigningResult>;
   /** PEM anchors that verify what it issues; published as a ClusterTrustBundle, unless it serves a whole domain. */
   trustAnchors?(): Promise<string>;
+  /**
+   * When the CA that signs now ends, or one above it, in milliseconds since the epoch; told as a metric. Default: the end
+   * of the first anchor.
+   */
+  caNotAfter?(): Promise<number>;
 }
 
 export interface SigningRequest {

@@ -55,11 +55,11 @@ export function certificateMetrics(
   metrics.measured(
     {
       name: 'kedge_ca_expiration_timestamp_seconds',
-      help: 'When the anchor of the CA that signs now expires.',
+      help: 'When the CA that signs now expires, or one above it.',
       labels: ['signer'],
     },
     async () => {
-      const found = await Promise.all(signers.map(anchorEnd));
+      const found = await Promise.all(signers.map(caEnd));
       return found.flatMap((one) => (one === undefined ? [] : [one]));
     },
   );
@@ -108,14 +108,17 @@ async function readLedger(client: Client, take: (record: LedgerRecord) => void):
 }
 
 /** A signer that does not answer has no value. */
-async function anchorEnd(signer: Signer) {
+async function caEnd(signer: Signer) {
   try {
-    const [anchor] = readPemCertificates((await signer.trustAnchors?.()) ?? '');
-    return anchor && { labels: { signer: signer.serves }, value: anchor.notAfter / 1_000 };
+    const notAfter = await (signer.caNotAfter?.() ?? firstAnchorEnd(signer));
+    return notAfter === undefined ? undefined : { labels: { signer: signer.serves }, value: notAfter / 1_000 };
   } catch {
     return undefined;
   }
 }
+
+const firstAnchorEnd = async (signer: Signer): Promise<number | undefined> =>
+  readPemCertificates((await signer.trustAnchors?.()) ?? '')[0]?.notAfter;
 
 interface SignerEnds {
   readonly signer: string;

@@ -13,7 +13,7 @@ import { pemBlocks } from '../../src/pki/pem.js';
 import { PkiError } from '../../src/pki/pki-error.js';
 import { createCertificateRequest } from '../../src/pki/request-writer.js';
 import { testAuthority, testKey, testRequest } from '../../src/testing/certificates.js';
-import { attributes, extensions, forge } from '../auth/forge.js';
+import { attributes, extensions, type Forged, forge } from '../auth/forge.js';
 import { testWithOpenssl } from './openssl.js';
 import { openssl } from './openssl-command.js';
 
@@ -268,6 +268,24 @@ describe('loading', () => {
     expect(others).toEqual([]);
     expect(link?.authorityKeyId?.toString('hex')).toBe(old.keyId);
     expect(renewed.anchors).toBe(old.anchors);
+  });
+
+  test.each([
+    [1, 2, 'root'],
+    [2, 1, 'middle'],
+    [1, 1, 'middle'],
+  ])('of a root with %i days and a CA below it with %i the %s ends first', (ofRoot, ofMiddle, first) => {
+    const made = (commonName: string, days: number, issuer?: Forged) =>
+      forge({
+        subject: [[attributes.commonName, commonName]],
+        notAfter: now + days * 24 * hour * 1_000,
+        extensions: [extensions.authority()],
+        ...(issuer === undefined ? {} : { issuer }),
+      });
+    const root = made('root', ofRoot);
+    const middle = made('middle', ofMiddle, root);
+    const ca = loadCertificateAuthority({ certificate: middle.pem + root.pem, key: privateKeyPem(middle.key) });
+    expect(ca.firstToEnd.subject.commonName).toBe(first);
   });
 
   test('another key has another identifier', async () => {

@@ -3,6 +3,7 @@ import { type LedgerRecord, ledgerEntryName } from '../../src/api/certificate-le
 import { serviceUnavailable } from '../../src/api/errors.js';
 import { CertificateLedgerEntries } from '../../src/api/kinds/certificate-ledger-entry.js';
 import { groupVersion } from '../../src/api/object.js';
+import { loadCertificateAuthority } from '../../src/pki/certificate-authority.js';
 import { emptyLedger, nextLedgerEntry } from '../../src/pki/certificate-ledger.js';
 import { caSigner } from '../../src/pki/signers/ca-signer.js';
 import { openMetrics } from '../../src/runtime/metrics.js';
@@ -36,6 +37,10 @@ test('certificates and CAs are told of by the time they end', async () => {
     spec,
   });
   const ca = await testAuthority({ clock, seconds: 86_400 });
+  const below = loadCertificateAuthority({
+    ...(await ca.issueAuthority({ commonName: 'below', seconds: 600 })),
+    clock,
+  });
   const broken = {
     serves: 'example.test/broken',
     sign: async () => ({ issued: '' }),
@@ -48,22 +53,36 @@ test('certificates and CAs are told of by the time they end', async () => {
   };
   const metrics = openMetrics();
   const issued = certificateMetrics(metrics, {
-    signers: [caSigner({ serves: 'example.test/a', authority: () => ca }), broken, unreadable],
+    signers: [
+      caSigner({ serves: 'example.test/a', authority: () => ca }),
+      caSigner({ serves: 'example.test/below', authority: () => below }),
+      { serves: 'example.test/told', sign: broken.sign, trustAnchors: async () => ca.anchors + below.issuer },
+      broken,
+      unreadable,
+    ],
     clock,
     client: () => client,
   });
   const lines = async () => (await metrics.expose()).text.split('\n').filter((line) => line.startsWith('kedge_'));
   const seconds = (hours: number): number => (Date.UTC(2026, 0, 1) + hours * hour) / 1_000;
 
+  const ofCas = [
+    ['a', ca],
+    ['below', below],
+    ['told', ca],
+  ] as const;
+  const caLines = ofCas.map(
+    ([name, { certificate }]) =>
+      `kedge_ca_expiration_timestamp_seconds{signer="example.test/${name}"} ${certificate.notAfter / 1_000}`,
+  );
+
   client.fail = () => serviceUnavailable('down');
-  expect(await lines()).toEqual([
-    `kedge_ca_expiration_timestamp_seconds{signer="example.test/a"} ${ca.certificate.notAfter / 1_000}`,
-  ]);
+  expect(await lines()).toEqual(caLines);
   client.fail = () => undefined;
   issued(record('a', 2));
   issued(record('d', 1));
   expect(await lines()).toEqual([
-    `kedge_ca_expiration_timestamp_seconds{signer="example.test/a"} ${ca.certificate.notAfter / 1_000}`,
+    ...caLines,
     `kedge_certificate_expiration_timestamp_seconds{signer="example.test/a"} ${seconds(1)}`,
     'kedge_certificates_issued_total{signer="example.test/a"} 2',
     'kedge_certificates_valid{signer="example.test/a"} 3',

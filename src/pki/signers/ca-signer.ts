@@ -42,5 +42,6 @@ export function caSigner(options: CaSignerOptions): Signer {
     },
 
     trustAnchors: async () => (anchors === undefined ? (await authority()).anchors : anchors()),
+    caNotAfter: async () => (await authority()).firstToEnd.notAfter,
   });
 }

@@ -22,6 +22,8 @@ export interface SignerSpec {
   ): Promise<string | Refusal>;
   /** PEM anchors that verify what it issues. */
   trustAnchors?(): Promise<string>;
+  /** When the CA that signs now ends, or one above it, in milliseconds since the epoch. */
+  caNotAfter?(): Promise<number>;
 }
 
 /** A refusal: becomes the condition Failed, with a reason in CamelCase. */
@@ -62,5 +64,6 @@ export function defineSigner(spec: SignerSpec): Signer {
     },
 
     ...(spec.trustAnchors === undefined ? {} : { trustAnchors: () => spec.trustAnchors?.() ?? Promise.resolve('') }),
+    ...(spec.caNotAfter === undefined ? {} : { caNotAfter: spec.caNotAfter.bind(spec) }),
   };
 }
