@@ -58,6 +58,8 @@ export async function openCredentials(options: CredentialOptions): Promise<Crede
     const [certificate] = readPemCertificates(pair.certificate);
     return (
       certificate !== undefined &&
+      // The clock may have been ahead when it was made.
+      certificate.notBefore <= clock.now() &&
       certificate.notAfter - clock.now() > renewBefore &&
       // By the key and not by the name alone: every CA made here has the same.
       certificate.issuerDer.equals(ca.certificate.subjectDer) &&

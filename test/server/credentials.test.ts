@@ -13,8 +13,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-const open = async (hosts: readonly string[] = []) => {
-  const credentials = await openCredentials({ directory, hosts, clock: new FakeClock() });
+const open = async (hosts: readonly string[] = [], clock = new FakeClock()) => {
+  const credentials = await openCredentials({ directory, hosts, clock });
   return { ca: credentials.ca.certificate, ...(await credentials.forListening()) };
 };
 const leafOf = ({ certificate }: { readonly certificate: string }): Certificate => {
@@ -54,6 +54,19 @@ test('are made anew under another CA, though it has the same name', async () => 
   expect(after.ca.subjectDer).toEqual(before.ca.subjectDer);
   expect(isSignedBy(leafOf(after.serving), after.ca)).toBe(true);
   expect(isSignedBy(leafOf(after.admin), after.ca)).toBe(true);
+});
+
+test('are made anew if they are not valid yet, since the clock was ahead when they were made', async () => {
+  const clock = new FakeClock();
+  await open([], clock);
+  rmSync(join(directory, 'apiserver.pem'));
+  rmSync(join(directory, 'admin.pem'));
+  await clock.advance(200 * 86_400_000);
+  const { serving: early } = await open([], clock);
+  const { serving, admin } = await open();
+  expect(leafOf(early).notBefore).toBeGreaterThan(new FakeClock().now());
+  for (const made of [serving, admin]) expect(leafOf(made).notBefore).toBeLessThan(new FakeClock().now());
+  expect(await open()).toMatchObject({ serving, admin });
 });
 
 test.each(['apiserver', 'admin'])('of %s are made anew if the key is not that of the certificate', async (name) => {
