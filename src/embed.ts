@@ -119,7 +119,9 @@ async function start(options: ServerOptions, given: Start): Promise<OpenedServer
   const credentials = await openCredentials({
     directory: options.dataDir,
     hosts: options.listen?.host === undefined ? [] : [options.listen.host],
+    isNew,
     clock,
+    log,
   });
 
   const objects = new StoredObjects(store, { clock, log });

@@ -14,6 +14,7 @@ import {
 } from '../pki/certificate-authority.js';
 import { keyPairProblem } from '../resources/secrets/key-pair.js';
 import type { Clock } from '../runtime/clock.js';
+import type { Logger } from '../runtime/logger.js';
 import { makeDirectory } from '../runtime/make-directory.js';
 
 /** Keys and certificates the server itself needs: made at the first start, found again at every later one. */
@@ -42,12 +43,24 @@ export interface CredentialOptions {
   readonly directory?: string | undefined;
   /** Host names and addresses clients may use, beyond the local ones. */
   readonly hosts: readonly string[];
+  /** Has the store been empty until now? Otherwise somebody may rely on what is missing. */
+  readonly isNew: boolean;
   readonly clock: Clock;
+  readonly log: Logger;
 }
 
+/** What others rely on, and what comes of it where another one takes its place. */
+const relied = {
+  ca: 'made another CA, for there was none beside this store: whoever trusts the one before refuses this server, and its certificates are refused here',
+  'sa.key':
+    'made another key for service account tokens, for there was none beside this store: what the one before has signed is refused',
+} as const;
+
 export async function openCredentials(options: CredentialOptions): Promise<Credentials> {
-  const { clock } = options;
-  const files = options.directory === undefined ? inMemory() : inDirectory(options.directory);
+  const { clock, log } = options;
+  const warn = (name: keyof typeof relied, file: string): void => log.warn({ file }, relied[name]);
+  const files =
+    options.directory === undefined ? inMemory() : inDirectory(options.directory, options.isNew ? () => {} : warn);
   const ca = await files.keep(
     'ca',
     () => createAuthorityKeyPair({ commonName: 'kedge-ca' }, clock),
@@ -127,9 +140,9 @@ interface Files {
   /** Made anew if it is no good, or cannot be read. */
   pair(name: string, make: () => Promise<KeyPair>, good: (pair: KeyPair) => boolean): Promise<KeyPair>;
   /** Never made anew: fails with one sentence if what is there cannot be read. */
-  keep<T>(name: string, make: () => Promise<KeyPair>, read: (pair: KeyPair) => T): Promise<T>;
+  keep<T>(name: 'ca', make: () => Promise<KeyPair>, read: (pair: KeyPair) => T): Promise<T>;
   /** As `keep`, for a text; answers the text. */
-  text(name: string, make: () => Promise<string>, good: (text: string) => boolean): Promise<string>;
+  text(name: 'sa.key', make: () => Promise<string>, good: (text: string) => boolean): Promise<string>;
 }
 
 function inMemory(): Files {
@@ -148,7 +161,7 @@ function inMemory(): Files {
 }
 
 /** `<name>.crt` and `<name>.key`; keys are readable by their owner only. */
-function inDirectory(directory: string): Files {
+function inDirectory(directory: string, onMade: (name: keyof typeof relied, file: string) => void): Files {
   // Both in one file, so that a crash never leaves halves that do not match; the readable copies are written after.
   const fileOf = (name: string): string => join(directory, `${name}.pem`);
   const write = async (name: string, made: KeyPair): Promise<KeyPair> => {
@@ -168,7 +181,11 @@ function inDirectory(directory: string): Files {
     },
     async keep(name, make, read) {
       const found = await readIfThere(fileOf(name));
-      if (found === undefined) return read(await write(name, await make()));
+      if (found === undefined) {
+        const made = await write(name, await make());
+        onMade(name, fileOf(name));
+        return read(made);
+      }
       const pair = split(found);
       const kept = undamaged(fileOf(name), () => read(pair));
       await copied(name, pair);
@@ -183,6 +200,7 @@ function inDirectory(directory: string): Files {
       }
       const made = await make();
       await writeWhole(path, made, 0o600);
+      onMade(name, path);
       return made;
     },
   };

@@ -20,7 +20,13 @@ import { frame, framesIn, preface } from './frames.js';
 
 let serving: { readonly certificate: string; readonly key: string };
 beforeAll(async () => {
-  const credentials = await openCredentials({ directory: undefined, hosts: [], clock: systemClock });
+  const credentials = await openCredentials({
+    directory: undefined,
+    hosts: [],
+    isNew: true,
+    clock: systemClock,
+    log: silentLogger,
+  });
   serving = (await credentials.forListening()).serving;
 });
 

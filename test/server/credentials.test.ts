@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { isSignedBy } from '../../src/auth/certificate-chain.js';
+import { createServer } from '../../src/embed.js';
 import { type Certificate, readPemCertificates } from '../../src/pki/certificate.js';
+import { silentLogger } from '../../src/runtime/logger.js';
 import { openCredentials, writeWhole } from '../../src/server/credentials.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
 
@@ -14,7 +16,7 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 const open = async (hosts: readonly string[] = [], clock = new FakeClock()) => {
-  const credentials = await openCredentials({ directory, hosts, clock });
+  const credentials = await openCredentials({ directory, hosts, isNew: true, clock, log: silentLogger });
   return { ca: credentials.ca.certificate, ...(await credentials.forListening()) };
 };
 const leafOf = ({ certificate }: { readonly certificate: string }): Certificate => {
@@ -67,6 +69,24 @@ test('are made anew if they are not valid yet, since the clock was ahead when th
   expect(leafOf(early).notBefore).toBeGreaterThan(new FakeClock().now());
   for (const made of [serving, admin]) expect(leafOf(made).notBefore).toBeLessThan(new FakeClock().now());
   expect(await open()).toMatchObject({ serving, admin });
+});
+
+test('what is missing beside a store with objects is made with a warning, and at a first start without', async () => {
+  const file = (name: string): string => join(directory, 'pki', name);
+  const missed = async (): Promise<readonly string[]> => {
+    const files: string[] = [];
+    const warn = (fields: { readonly file?: string }): void => void files.push(fields.file ?? '');
+    const log = { ...silentLogger, warn, child: () => log };
+    const store = `level:${join(directory, 'store')}`;
+    await (await createServer({ store, dataDir: join(directory, 'pki'), controllers: [], log })).stop();
+    return files;
+  };
+  expect(await missed()).toEqual([]);
+  rmSync(file('sa.key'));
+  expect(await missed()).toEqual([file('sa.key')]);
+  rmSync(file(''), { recursive: true });
+  expect(await missed()).toEqual([file('ca.pem'), file('sa.key')]);
+  expect(await missed()).toEqual([]);
 });
 
 test.each(['apiserver', 'admin'])('of %s are made anew if the key is not that of the certificate', async (name) => {

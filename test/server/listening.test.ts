@@ -51,7 +51,7 @@ const connected = (
 
 test('certificates are made anew before they end, while the server runs', async () => {
   const clock = new FakeClock();
-  const credentials = await openCredentials({ directory: undefined, hosts: [], clock });
+  const credentials = await openCredentials({ directory: undefined, hosts: [], isNew: true, clock, log: silentLogger });
   const told: string[] = [];
   const listening = await openListener(
     {
