@@ -12,6 +12,7 @@ import {
   type KeyPair,
   loadCertificateAuthority,
 } from '../pki/certificate-authority.js';
+import { encodePem, pemBlocks } from '../pki/pem.js';
 import { keyPairProblem } from '../resources/secrets/key-pair.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
@@ -225,9 +226,15 @@ function undamaged<T>(path: string, read: () => T): T {
   }
 }
 
+const privateKey = /-----BEGIN ((?:[A-Z]+ )?PRIVATE KEY)-----[\s\S]*?-----END \1-----\n?/;
+
+/** The key may stand anywhere among the certificates. Written anew, these have nothing of it, whatever is damaged. */
 function split(pem: string): KeyPair {
-  const at = pem.search(/-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----/);
-  return at < 0 ? { certificate: pem, key: '' } : { certificate: pem.slice(0, at), key: pem.slice(at) };
+  const certificates = [...pemBlocks(pem)].filter(({ type }) => type === 'CERTIFICATE');
+  return {
+    certificate: certificates.map(({ type, bytes }) => encodePem(type, bytes)).join(''),
+    key: privateKey.exec(pem)?.[0] ?? '',
+  };
 }
 
 async function readIfThere(path: string): Promise<string | undefined> {

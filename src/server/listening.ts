@@ -1,6 +1,6 @@
 import type { FacadeParts } from '../http/facade.js';
 import type { ListenerOptions } from '../http/listener.js';
-import type { KeyPair } from '../pki/certificate-authority.js';
+import type { CertificateAuthority, KeyPair } from '../pki/certificate-authority.js';
 import type { Credentials, ListeningCredentials } from './credentials.js';
 import { kubeconfigText } from './kubeconfig-text.js';
 import { toldCas } from './told-cas.js';
@@ -39,9 +39,8 @@ export async function openListener(
 ): Promise<Listening> {
   const { Listener } = await import('../http/listener.js');
   let used = await credentials.forListening();
-  // To its end, as kube-apiserver sends it: OpenSSL would look for the rest in each handshake, and verify it.
   const shown = ({ serving }: ListeningCredentials): KeyPair => ({
-    certificate: serving.certificate + credentials.ca.anchors,
+    certificate: shownChain(serving, credentials.ca),
     key: serving.key,
   });
   const listener = new Listener(parts, {
@@ -72,6 +71,15 @@ export async function openListener(
     stop: (graceMs) => listener.stop(graceMs),
   };
 }
+
+/**
+ * The chain of a serving certificate to its end, as kube-apiserver sends it: OpenSSL would look for the rest in each
+ * handshake, and verify it. An intermediate CA with nothing above it is in the chain already.
+ */
+export const shownChain = (
+  { certificate }: Pick<KeyPair, 'certificate'>,
+  { anchors }: Pick<CertificateAuthority, 'anchors'>,
+): string => (certificate.endsWith(anchors) ? certificate : certificate + anchors);
 
 /** Hands over what is made anew, again and again until it was taken; ends with the signal. */
 async function renewing(

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { isSignedBy } from '../../src/auth/certificate-chain.js';
 import { createServer } from '../../src/embed.js';
 import { type Certificate, readPemCertificates } from '../../src/pki/certificate.js';
+import { createCertificateAuthority } from '../../src/pki/certificate-authority.js';
 import { silentLogger } from '../../src/runtime/logger.js';
 import { openCredentials, writeWhole } from '../../src/server/credentials.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
@@ -98,6 +99,34 @@ test.each(['apiserver', 'admin'])('of %s are made anew if the key is not that of
   const made = name === 'admin' ? admin : serving;
   expect(made.key).toContain('PRIVATE KEY');
   expect(made).not.toEqual(name === 'admin' ? first.admin : first.serving);
+});
+
+test.each<[string, (own: string, root: string, key: string) => string]>([
+  ['the key first', (own, root, key) => key + own + root],
+  ['the key between the certificates', (own, root, key) => own + key + root],
+  ['the key last, and words between', (own, root, key) => `ours\n${own}\ntheirs\r\n${root}\nits key\n${key}`],
+])('a CA of another: %s', async (_, written) => {
+  const clock = new FakeClock();
+  const root = await createCertificateAuthority({ commonName: 'root', clock });
+  const { certificate, key } = await root.issueAuthority({ commonName: 'own' });
+  const own = certificate.slice(0, -root.anchors.length);
+  writeFileSync(join(directory, 'ca.pem'), written(own, root.anchors, key));
+  const { ca } = await openCredentials({ directory, hosts: [], isNew: true, clock, log: silentLogger });
+  expect([ca.issuer, ca.anchors]).toEqual([own, root.anchors]);
+  expect(readFileSync(join(directory, 'ca.crt'), 'utf8')).toBe(certificate);
+});
+
+test('no part of a key is copied where it can be read, not of a damaged one either', async () => {
+  const { ca } = await openCredentials({
+    directory,
+    hosts: [],
+    isNew: true,
+    clock: new FakeClock(),
+    log: silentLogger,
+  });
+  writeFileSync(join(directory, 'ca.pem'), readFileSync(join(directory, 'ca.pem'), 'utf8').slice(0, -40));
+  await expect(open()).rejects.toThrow('ca.pem is damaged: the private key cannot be read');
+  expect(readFileSync(join(directory, 'ca.crt'), 'utf8')).toBe(ca.issuer);
 });
 
 test('the readable copy of a certificate says what the server uses, whoever put that there', async () => {

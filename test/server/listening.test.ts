@@ -1,8 +1,14 @@
 import { connect } from 'node:tls';
 import { afterEach, expect, test } from 'vitest';
+import { readPemCertificates } from '../../src/pki/certificate.js';
+import {
+  type CertificateAuthority,
+  createCertificateAuthority,
+  loadCertificateAuthority,
+} from '../../src/pki/certificate-authority.js';
 import { silentLogger } from '../../src/runtime/logger.js';
 import { openCredentials } from '../../src/server/credentials.js';
-import { openListener } from '../../src/server/listening.js';
+import { openListener, shownChain } from '../../src/server/listening.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
 
 const day = 86_400_000;
@@ -94,4 +100,18 @@ test('certificates are made anew before they end, while the server runs', async 
   expect(listening.adminKubeconfig).not.toBe(first);
   await clock.advance(10 * day);
   expect(told).toEqual([listening.adminKubeconfig, listening.adminKubeconfig]);
+});
+
+test('a server shows its chain to the end, and nothing twice', async () => {
+  const clock = new FakeClock();
+  const root = await createCertificateAuthority({ commonName: 'root', clock });
+  const pair = await root.issueAuthority({ commonName: 'own' });
+  const alone = { ...pair, certificate: pair.certificate.slice(0, -root.anchors.length) };
+  const shown = async (ca: CertificateAuthority): Promise<readonly string[]> => {
+    const serving = await ca.issueServing({ commonName: 'server', seconds: 3_600 });
+    return readPemCertificates(shownChain(serving, ca)).map(({ subject }) => subject.commonName);
+  };
+  expect(await shown(root)).toEqual(['server', 'root']);
+  expect(await shown(loadCertificateAuthority({ ...pair, clock }))).toEqual(['server', 'own', 'root']);
+  expect(await shown(loadCertificateAuthority({ ...alone, clock }))).toEqual(['server', 'own']);
 });
