@@ -139,7 +139,7 @@ export interface Codec<T extends ApiObject> {
   read(stored: JsonObject): T;
   /** The metadata of the object that `read` makes, from that of what is stored; absent where more decides about it. */
   readonly readMetadata?: (stored: JsonObject) => JsonObject;
-  /** The object in the version it is stored in. */
+  /** The object in the version it is stored in. Throws ApiError (500) for what cannot be read there. */
   store(object: T): JsonObject;
   /**
    * Present where somebody elsewhere converts versions: `read` and `store` do then for objects that need no conversion,

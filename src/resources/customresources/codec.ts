@@ -1,4 +1,4 @@
-import { badRequest } from '../../api/errors.js';
+import { badRequest, untyped } from '../../api/errors.js';
 import { type ApiObject, isObject, type Json, type JsonObject } from '../../api/object.js';
 import type { Steps } from '../../api/steps.js';
 import type { BodyReader, Codec } from '../../registry/resource-definition.js';
@@ -58,11 +58,14 @@ export function codecOf(parts: CodecParts): Codec<ApiObject> {
     (converted['apiVersion'] === object['apiVersion']
       ? converted
       : reshape(converted, ofVersion(served), parts)) as unknown as ApiObject;
-  const storable = (converted: JsonObject): JsonObject => reshape(converted, ofVersion(stored), parts);
+  // What comes in another version has not been looked at by this schema yet.
+  const storable = (converted: JsonObject, { drop }: { readonly drop: boolean }): JsonObject =>
+    reshape(converted, ofVersion(stored), parts, { drop });
   const convert = elsewhere === undefined ? convertNone : unchanged;
   return {
     read: (object) => readable(object, convert(shaped(object), served)),
-    store: (object) => storable(convert(object as unknown as JsonObject, stored)),
+    store: (object) =>
+      storable(convert(object as unknown as JsonObject, stored), { drop: object.apiVersion === stored }),
     ...(elsewhere === undefined ? { readMetadata: generated } : { elsewhere: convertedElsewhere(elsewhere) }),
   };
 
@@ -77,7 +80,7 @@ export function codecOf(parts: CodecParts): Codec<ApiObject> {
       },
       async store(object) {
         const [converted] = await ask([object as unknown as JsonObject], stored);
-        return storable(converted ?? (object as unknown as JsonObject));
+        return storable(converted ?? (object as unknown as JsonObject), { drop: false });
       },
     };
   }
@@ -149,10 +152,19 @@ function withDefaults(
   return filled as unknown as ApiObject;
 }
 
-/** Drops what the schema of its version does not name or cannot hold. */
-function reshape(object: JsonObject, schema: Schema, { preserveUnknownFields }: CodecParts): JsonObject {
+/**
+ * Drops what the schema of its version does not name. What cannot be read of embedded resources is dropped as well, or
+ * without `drop` refused: throws ApiError (500).
+ */
+function reshape(
+  object: JsonObject,
+  schema: Schema,
+  { preserveUnknownFields }: CodecParts,
+  { drop }: { readonly drop: boolean } = { drop: true },
+): JsonObject {
   const pruned = preserveUnknownFields ? object : dropNulls(prune(object, schema, { resource: true }).value, schema);
-  const { value } = coerceEmbedded(pruned, schema, { drop: true });
+  const { value, refused } = coerceEmbedded(pruned, schema, { drop });
+  if (refused !== undefined) throw untyped(`${refused.field}: ${refused.body}`);
   const shaped = isObject(value) ? value : pruned;
   const { apiVersion, kind, metadata } = object;
   if (shaped['apiVersion'] === apiVersion && shaped['kind'] === kind && shaped['metadata'] === metadata) return shaped;

@@ -264,6 +264,46 @@ describe('between versions', () => {
     expect(stored?.['spec']).not.toHaveProperty('two');
   });
 
+  describe('an embedded resource of the stored version only', () => {
+    const embedded = { type: 'object', 'x-kubernetes-embedded-resource': true };
+    const any = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+    const versions = [
+      version('v1', { e: embedded, list: { type: 'array', items: embedded } }, true),
+      version('v2', { e: any, list: { type: 'array', items: any } }, false),
+    ];
+    const definitions = customResourcesOf(namesAccepted(widgets({}, {}, { versions })));
+    const [inStored, inOther] = definitions.map(codecOf);
+    const e = { apiVersion: 'v1', kind: 'X' };
+
+    test.each<[string, JsonObject, string]>([
+      [
+        'no text for an apiVersion',
+        { e: { ...e, apiVersion: 1 } },
+        'spec.e.apiVersion: Invalid value: 1: must be a string',
+      ],
+      ['nor for a kind', { list: [e, { ...e, kind: [] }] }, 'spec.list[1].kind: Invalid value: []: must be a string'],
+      [
+        'metadata that cannot be read',
+        { e: { ...e, metadata: { name: 5, labels: { a: 7 } } } },
+        'spec.e.metadata: Invalid value: {"labels":{"a":7},"name":5}: json: cannot unmarshal number into Go struct field ObjectMeta.labels of type string',
+      ],
+      [
+        'metadata that are none',
+        { e: { ...e, metadata: 'x' } },
+        'spec.e.metadata: Invalid value: "x": json: cannot unmarshal string into Go value of type v1.ObjectMeta',
+      ],
+    ])('is refused with %s rather than stored without it', (_, spec, message) => {
+      const object = asObject({ ...widget({ spec }), apiVersion: 'example.com/v2' });
+      expect(() => inOther?.store(object)).toThrow(expect.objectContaining({ code: 500, message }));
+    });
+
+    test('is read whatever is stored, without what cannot be read', () => {
+      const stored = widget({ spec: { e: { ...e, apiVersion: 1, metadata: { name: 5, labels: { a: 'b' } } } } });
+      const left = { e: { kind: 'X', metadata: { labels: { a: 'b' } } } };
+      for (const codec of [inStored, inOther]) expect(codec?.read(stored)['spec']).toEqual(left);
+    });
+  });
+
   test('objects from before generations were counted are of the first', () => {
     expect(v1?.codec?.read(widget({})).metadata.generation).toBe(1);
     expect(v1?.codec?.read(widget({ metadata: { name: 'x', generation: 5 } })).metadata.generation).toBe(5);
