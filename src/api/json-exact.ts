@@ -73,6 +73,11 @@ export class RepeatedMembers {
   }
 }
 
+export type Members = RepeatedMembers | { readonly [member: string]: ExactJson };
+/** In document order, each as often as it was given. */
+export const membersOf = (value: Members): readonly (readonly [string, ExactJson])[] =>
+  value instanceof RepeatedMembers ? value.members : Object.entries(value);
+
 /** Reads a text known to be JSON, keeping what `JSON.parse` loses; what is long in it in steps. */
 export function readExactly(text: string): Steps<ReadText> {
   return new ExactReader(text).read();

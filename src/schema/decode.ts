@@ -6,6 +6,8 @@ import {
   type ExactJson,
   jsonKind,
   literalOf,
+  type Members,
+  membersOf,
   NumberText,
   plainJson,
   type ReadText,
@@ -133,10 +135,6 @@ const typeMetaNames = new Map<string, 'apiVersion' | 'kind'>([
   ['apiversion', 'apiVersion'],
   ['kind', 'kind'],
 ]);
-
-type Members = RepeatedMembers | { readonly [member: string]: ExactJson };
-const membersOf = (value: Members): readonly (readonly [string, ExactJson])[] =>
-  value instanceof RepeatedMembers ? value.members : Object.entries(value);
 
 /** The same, by index, without a list of pairs, which takes long to make of many. */
 function namesAndValues(value: Members): {

@@ -1,6 +1,6 @@
 import { badRequest, entityTooLarge, unprocessable } from '../../api/errors.js';
 import { goJson, quote } from '../../api/go-text.js';
-import { type ExactJson, jsonKind } from '../../api/json-exact.js';
+import { type ExactJson, jsonKind, type Members, membersOf } from '../../api/json-exact.js';
 import { JsonSyntaxError, maxDepth, parseJson } from '../../api/json-text.js';
 import { isList, isObject, type Json, type JsonObject, setMember } from '../../api/object.js';
 import { nothingPostponed, type Postponed, type Steps } from '../../api/steps.js';
@@ -89,7 +89,8 @@ interface Operation {
   readonly value: Json | undefined;
 }
 
-const members: ReadonlySet<string> = new Set(['op', 'path', 'from', 'value']);
+const texts: ReadonlySet<string> = new Set(['op', 'path', 'from']);
+const members: ReadonlySet<string> = new Set([...texts, 'value']);
 
 function readOperations(
   read: ReadPatchText,
@@ -102,7 +103,7 @@ function readOperations(
   readonly numberError?: string | undefined;
 } {
   const refuse = (why: string): Error => badRequest(isStrict ? `error decoding patch: ${why}` : why);
-  const { value, duplicates, numberError, bytes } = parsed(read, refuse);
+  const { value, exact, duplicates, numberError, bytes } = parsed(read, refuse);
   if (value === null) return { operations: [], strict: [], isOdd: false };
   const [listType, itemType] = isStrict
     ? ['[]handlers.jsonPatchOp', 'handlers.jsonPatchOp']
@@ -118,7 +119,7 @@ function readOperations(
       throw refuse(`json: cannot unmarshal ${jsonKind(item)} into Go value of type ${itemType}`);
     }
     if (isStrict && item !== null) {
-      checkTypes(item, refuse);
+      checkTypes((exact as readonly Members[])[index] ?? item, refuse);
       for (const name of Object.keys(item)) {
         if (!members.has(name) && strict.length < 100) strict.push(`json patch unknown field "[${index}].${name}"`);
       }
@@ -143,10 +144,10 @@ function parsed(read: ReadPatchText, refuse: (why: string) => Error): ReturnType
   }
 }
 
-function checkTypes(item: JsonObject, refuse: (why: string) => Error): void {
-  for (const name of ['op', 'path', 'from']) {
-    const value = item[name];
-    if (value === undefined || value === null || typeof value === 'string') continue;
+/** The first member that is of another type is told, also where it comes once more. */
+function checkTypes(item: Members, refuse: (why: string) => Error): void {
+  for (const [name, value] of membersOf(item)) {
+    if (!texts.has(name) || value === null || typeof value === 'string') continue;
     throw refuse(`json: cannot unmarshal ${jsonKind(value)} into Go struct field jsonPatchOp.${name} of type string`);
   }
 }

@@ -237,6 +237,16 @@ describe('bodies', () => {
       'Warn',
       'error decoding patch: json: cannot unmarshal number into Go struct field jsonPatchOp.op of type string',
     ],
+    [
+      '[{"op":"add","path":[],"path":"/a","value":1}]',
+      'Warn',
+      'error decoding patch: json: cannot unmarshal array into Go struct field jsonPatchOp.path of type string',
+    ],
+    [
+      '[{"from":{},"op":1}]',
+      'Strict',
+      'error decoding patch: json: cannot unmarshal object into Go struct field jsonPatchOp.from of type string',
+    ],
     ['', 'Warn', 'error decoding patch: unexpected end of JSON input'],
     ['x', 'Warn', "error decoding patch: invalid character 'x' looking for beginning of value"],
   ])('%s (%s)', (body, validation, message) => {
