@@ -162,7 +162,8 @@ export class Http1Exchange implements Exchange {
   stream(code: number, headers: OutgoingHeaders): Writable {
     this.#keepOpen();
     this.#response.writeHead(code, headers as Record<string, string | number | string[]>);
-    this.#response.flushHeaders();
+    // `flushHeaders` writes them as UTF-8, and what they hold is UTF-8 already, byte by byte.
+    this.#response.write('', 'latin1');
     return this.#response;
   }
 

@@ -178,6 +178,22 @@ test.each(['goes on', 'has ended'])('an answer that %s can be broken off althoug
   expect(outgoing?.destroyed).toBe(true);
 });
 
+test('headers over HTTP/1.1 are bytes, also before an answer that goes on', async () => {
+  const server = createPlainServer((request, response) => {
+    const exchange = new Http1Exchange(request, response, new FakeClock());
+    const headers = { Warning: Buffer.from('299 - "für"').toString('latin1') };
+    if (request.url === '/watch') exchange.stream(200, headers).end();
+    else void exchange.send(200, headers, { length: 0, chunks: [] });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const socket = connectPlain((server.address() as AddressInfo).port, '127.0.0.1');
+  socket.write('GET / HTTP/1.1\r\nhost: a\r\n\r\nGET /watch HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n');
+  let text = '';
+  for await (const chunk of socket) text += (chunk as Buffer).toString('utf8');
+  expect(text.match(/299 - .*/g)).toEqual(['299 - "für"', '299 - "für"']);
+  server.close();
+});
+
 test('a header is read as UTF-8', async () => {
   let read: string | undefined;
   const parts = {
