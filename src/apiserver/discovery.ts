@@ -52,15 +52,15 @@ function factsOf(door: Subresource<ApiObject>): Omit<SubresourceFacts, 'name'> {
   }
 }
 
-/** Stands for the storage of a kind: changes when the stored version does. */
-const storageVersionHash = ({ group, version, kind, storedAs = { group, version } }: ResourceDefinition): string =>
-  createHash('sha256')
-    .update(`${storedAs.group}/${storedAs.version}/${kind}`)
-    .digest()
-    .subarray(0, 8)
-    .toString('base64');
+/** Stands for the storage of a kind: changes when the stored version does. Absent where that one is not served. */
+function storageVersionHash(definition: ResourceDefinition, served: Served): { readonly storageVersionHash?: string } {
+  const { group, version } = definition.storedAs ?? definition;
+  if (definition.answer !== undefined || served.find(group, version, definition.plural) === undefined) return {};
+  const hash = createHash('sha256').update(`${group}/${version}/${definition.kind}`).digest();
+  return { storageVersionHash: hash.subarray(0, 8).toString('base64') };
+}
 
-function apiResources({ definitions }: ServedVersion): readonly object[] {
+function apiResources({ definitions }: ServedVersion, served: Served): readonly object[] {
   return definitions.flatMap((definition) => [
     {
       name: definition.plural,
@@ -70,7 +70,7 @@ function apiResources({ definitions }: ServedVersion): readonly object[] {
       verbs: verbsOf(definition),
       ...(definition.shortNames?.length ? { shortNames: definition.shortNames } : {}),
       ...(definition.categories?.length ? { categories: definition.categories } : {}),
-      ...(definition.answer === undefined ? { storageVersionHash: storageVersionHash(definition) } : {}),
+      ...storageVersionHash(definition, served),
     },
     ...subresourcesOf(definition).map(({ name, kind, verbs }) => ({
       name: `${definition.plural}/${name}`,
@@ -84,11 +84,11 @@ function apiResources({ definitions }: ServedVersion): readonly object[] {
 }
 
 /** `/api/v1`, `/apis/<group>/<version>` */
-export const apiResourceList = (served: ServedVersion): object => ({
+export const apiResourceList = (version: ServedVersion, served: Served): object => ({
   kind: 'APIResourceList',
-  ...(served.group === '' ? {} : { apiVersion: 'v1' }),
-  groupVersion: groupVersion(served),
-  resources: apiResources(served),
+  ...(version.group === '' ? {} : { apiVersion: 'v1' }),
+  groupVersion: groupVersion(version),
+  resources: apiResources(version, served),
 });
 
 /** `/api` */

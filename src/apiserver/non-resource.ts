@@ -127,7 +127,7 @@ function documentAt(parts: NonResourceParts, served: Served, path: string): Foun
   if (group === undefined || (root === 'apis' && first === '')) return undefined;
   if (root === 'apis' && second === undefined) return { document: apiGroup(group), routed: false };
   const version = served.version(group.name, root === 'api' ? first : (second ?? ''));
-  if (version !== undefined) return { document: apiResourceList(version), routed: group.origin === 'built-in' };
+  if (version !== undefined) return { document: apiResourceList(version, served), routed: group.origin === 'built-in' };
   return group.origin === 'built-in' ? 'unknown-version' : undefined;
 }
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { atOnce } from '../../src/api/steps.js';
 import { discoverySchemas } from '../../src/resources/discovery-schemas.js';
 import { decodeProtobuf, readEnvelope } from '../../src/schema/protobuf.js';
-import { type Served, serve, served, type Tree, widgets } from './served.js';
+import { definitionOf, type Served, serve, served, type Tree, versionOf, widgets } from './served.js';
 
 const v2 = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 let it: Served;
@@ -113,6 +113,21 @@ test('a custom resource changes the tag, and what was known of others stays', as
       },
     ],
   });
+});
+
+test('what stands for the storage of a kind is told in each of its versions, where the stored one is served', async () => {
+  const hashes: unknown[] = [];
+  for (const [group, isServed] of [
+    ['served.example.com', true],
+    ['kept.example.com', false],
+  ] as const) {
+    const versions = [versionOf('v1', {}, { served: isServed }), versionOf('v2')];
+    const body = definitionOf({ group, plural: 'gadgets', kind: 'Gadget' }, versions);
+    await it.ask('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', { body });
+    await served(it, `/apis/${group}/v2`);
+    hashes.push((await get(`/apis/${group}/v2`)).json().resources[0].storageVersionHash);
+  }
+  expect(hashes).toEqual([expect.stringMatching(/^.{12}$/), undefined]);
 });
 
 test.each(['/api', '/api/v1', '/apis', '/apis/certificates.k8s.io', '/apis/certificates.k8s.io/v1'])(
