@@ -16,7 +16,7 @@ import { leftBehind, RunnablesLeftBehind } from './manager.js';
 export interface LeaderOptions {
   /** The Lease that says who leads. */
   readonly lease: { readonly namespace: string; readonly name: string };
-  /** Who we are; unique among all candidates. Default: host name and a random part. */
+  /** Who we are; unique among all candidates, and not empty. Default: host name and a random part. */
   readonly identity?: string;
   /** How long others wait after they last saw the leader renew; the Lease says it in whole seconds, rounded up. Default 15 s. */
   readonly leaseMs?: number;
@@ -51,6 +51,8 @@ export function whileLeading(options: LeaderOptions, ...runnables: readonly Runn
   if (!(leaseMs > renewDeadlineMs)) throw new Error('leaseMs must be more than renewDeadlineMs');
   if (!(renewDeadlineMs > 1.2 * retryMs)) throw new Error('renewDeadlineMs must be more than 1.2 times retryMs');
   if (!(retryMs > 0)) throw new Error('retryMs must be more than 0');
+  // A Lease without a holder is free to all.
+  if (options.identity === '') throw new Error('identity must not be empty');
   return {
     name: 'leader',
     run: (context) => new Candidate({ ...options, leaseMs, renewDeadlineMs, retryMs }, context).run(runnables),

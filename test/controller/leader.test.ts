@@ -493,6 +493,7 @@ describe('leader election', () => {
     ['renewDeadlineMs', { renewDeadlineMs: 2_000 }],
     ['renewDeadlineMs', { retryMs: Number.NaN }],
     ['retryMs', { retryMs: 0 }],
+    ['identity', { identity: '' }],
   ])('settings that could let two lead, or try without a pause, are refused: %s of %o', (setting, options) => {
     expect(() => whileLeading({ lease: key, ...options })).toThrow(setting);
   });
