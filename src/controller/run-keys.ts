@@ -63,7 +63,7 @@ export async function runKeys<K>(work: KeyedWork<K>, context: ReconcileContext):
       };
       if (result === 'terminal') log.error(fields, 'reconcile failed for good');
       else if (result !== 'retry') log.info(fields, 'reconciled');
-      else if (signal.aborted || isReason(err, 'Conflict')) log.debug(fields, 'reconcile failed');
+      else if (signal.aborted || (attempt <= racesLost && isLostRace(err))) log.debug(fields, 'reconcile failed');
       else log.warn(fields, 'reconcile failed');
     };
     try {
@@ -95,6 +95,13 @@ export async function runKeys<K>(work: KeyedWork<K>, context: ReconcileContext):
   });
   await Promise.all(Array.from({ length: work.concurrency ?? 1 }, () => drain(queue, signal, doOne)));
 }
+
+/** So often in a row a race may be lost without a warning: who reads the object fresh wins before long. */
+const racesLost = 3;
+
+/** Did somebody else write first? That another manager owns what is applied is no race: it stays so. */
+const isLostRace = (error: unknown): boolean =>
+  isReason(error, 'Conflict') && !error.details?.causes?.some(({ reason }) => reason === 'FieldManagerConflict');
 
 /** A time that is none would be due at once, again and again. */
 function finite(requeueAfterMs: number): number {

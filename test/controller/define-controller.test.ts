@@ -1,6 +1,6 @@
 import { firstValueFrom } from 'rxjs';
 import { describe, expect, test } from 'vitest';
-import { noSuchResource, staleWrite } from '../../src/api/errors.js';
+import { ApiError, noSuchResource, staleWrite } from '../../src/api/errors.js';
 import { type ConfigMap, ConfigMaps } from '../../src/api/kinds/config-map.js';
 import { type Namespace, Namespaces } from '../../src/api/kinds/namespace.js';
 import { type RoleBinding, RoleBindings } from '../../src/api/kinds/role-binding.js';
@@ -162,16 +162,25 @@ describe('a controller', () => {
     expect(lines.at(-1)).toMatchObject({ result: 'done', attempt: 6 });
   });
 
-  test('a lost race is no warning', async () => {
-    let failures = 1;
-    const { clock, things, lines } = await start({
+  const stale = staleWrite({ group: '', plural: 'things', name: 'a' });
+  const owned = new ApiError({
+    reason: 'Conflict',
+    message: 'Apply failed with 1 conflict: conflict with "other": .spec',
+    details: { causes: [{ reason: 'FieldManagerConflict', message: 'conflict with "other"', field: '.spec' }] },
+  });
+  test.each([
+    ['a lost race is no warning until it was lost again and again', stale, ['debug', 'debug', 'debug', 'warn', 'info']],
+    ['an apply of what another manager owns is a warning', owned, ['warn', 'warn', 'warn', 'warn', 'info']],
+  ])('%s', async (_, error, levels) => {
+    let failures = 4;
+    const { clock, things, reconciles } = await start({
       reconcile: async () => {
-        if (failures-- > 0) throw staleWrite({ group: '', plural: 'things', name: 'a' });
+        if (failures-- > 0) throw error;
       },
     });
     await things.create(thing('a'));
-    await clock.advance(10);
-    expect(lines.filter(({ level }) => level !== 'debug' && level !== 'info')).toEqual([]);
+    await clock.advance(100);
+    expect(reconciles().map(({ level }) => level)).toEqual(levels);
   });
 
   test('a terminal error is not tried again until the object changes', async () => {
