@@ -1,6 +1,6 @@
 import { isReason } from '../api/errors.js';
 import { canBeLookedUp } from '../api/looked-up.js';
-import { type ApiObject, keyOf, keyText, type ObjectKey } from '../api/object.js';
+import { type ApiObject, keyOf, keyText, type ObjectKey, type ResourceType } from '../api/object.js';
 import { type ObjectCache, openObjectCache } from '../client/object-cache.js';
 import { Ahead } from './ahead.js';
 import {
@@ -242,7 +242,7 @@ async function runTrigger<T extends ApiObject>(
     let trouble: unknown;
     for (const state of states) {
       try {
-        for (const key of await trigger.keys(state, client)) ours.wake(key, `${kind} ${id}`);
+        for (const key of await trigger.keys(state, client)) ours.wake(placed(ours.spec.for, key), `${kind} ${id}`);
       } catch (error) {
         if (isTerminal(error)) {
           log.error({ object: id, kind, err: error }, 'gave up to tell whom a change concerns');
@@ -265,6 +265,13 @@ async function runTrigger<T extends ApiObject>(
     }
     lease.settle(waiting.has(id) ? 'retry' : 'done');
   });
+}
+
+/** A key under which there can be an object of the type, or of none: a lookup elsewhere would find nothing and look well. */
+function placed({ kind, namespaced }: ResourceType, key: ObjectKey): ObjectKey {
+  if (!canBeLookedUp(key) || Boolean(key.namespace) === namespaced) return key;
+  const wrong = namespaced ? 'lacks the namespace that every' : 'has a namespace, which no';
+  throw new Error(`the key ${keyText(key)} ${wrong} ${kind} has`);
 }
 
 const isSameWatch = <T extends ApiObject>(trigger: Trigger<ApiObject>, spec: ControllerSpec<T>): boolean =>

@@ -4,7 +4,7 @@ import { ApiError, noSuchResource, staleWrite } from '../../src/api/errors.js';
 import { type ConfigMap, ConfigMaps } from '../../src/api/kinds/config-map.js';
 import { type Namespace, Namespaces } from '../../src/api/kinds/namespace.js';
 import { type RoleBinding, RoleBindings } from '../../src/api/kinds/role-binding.js';
-import { type ApiObject, groupVersion, resourceType } from '../../src/api/object.js';
+import { type ApiObject, groupVersion, keyText, resourceType } from '../../src/api/object.js';
 import type { Client, ResourceClient } from '../../src/client/client.js';
 import { type ControllerSpec, type Runnable, TerminalError } from '../../src/controller/controller.js';
 import { defineController } from '../../src/controller/define-controller.js';
@@ -55,7 +55,7 @@ function recorder(lines: Line[], bound: object = {}): Logger {
   };
 }
 
-async function start(spec: Omit<ControllerSpec<ApiObject>, 'name' | 'for'>) {
+async function start(spec: Omit<ControllerSpec<ApiObject>, 'name' | 'for'> & { readonly for?: typeof Things }) {
   const clock = new FakeClock();
   const client = new FakeClient(clock);
   const stop = new AbortController();
@@ -830,6 +830,32 @@ describe('a controller', () => {
       expect(reconciles().map(({ message }) => message)).toEqual(['reconciled', 'reconciled']);
     },
   );
+
+  test.each([
+    [Things, { name: 'a' }, 'the key a lacks the namespace that every Thing has'],
+    [
+      { ...Things, namespaced: false },
+      { namespace: 'n', name: 'a' },
+      'the key n/a has a namespace, which no Thing has',
+    ],
+  ])('a key in the wrong place is told as a failure', async (type, wrong, message) => {
+    const right = { ...wrong, namespace: type.namespaced ? 'n' : undefined, name: 'b' };
+    let isWrong = true;
+    const { clock, client, lines, reconciles } = await start({
+      for: type,
+      alsoOn: [{ on: Parts, keys: async () => (isWrong ? [right, wrong] : [right]) }],
+      reconcile: async () => {},
+    });
+    await client.resource(Parts).create(part('p', 'a'));
+    await settled();
+    expect(lines.filter(({ level }) => level === 'warn')).toMatchObject([
+      { message: 'could not tell whom a change concerns', object: 'n/p', err: { message } },
+    ]);
+    expect(reconciles()).toMatchObject([{ object: keyText(right), result: 'done' }]);
+    isWrong = false;
+    await clock.advance(1_000);
+    expect(lines.filter(({ level }) => level === 'warn')).toHaveLength(1);
+  });
 
   test('works in its namespace alone', async () => {
     const seen: string[] = [];
