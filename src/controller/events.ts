@@ -1,4 +1,5 @@
-import { isReason } from '../api/errors.js';
+import { randomBytes } from 'node:crypto';
+import { ApiError, isReason } from '../api/errors.js';
 import { type Event, Events } from '../api/kinds/event.js';
 import { dnsSubdomain } from '../api/names.js';
 import { type ApiObject, groupVersion } from '../api/object.js';
@@ -6,6 +7,7 @@ import { timestamp } from '../api/time.js';
 import type { WriteOptions } from '../client/client.js';
 import { tokenBucket } from './backoff.js';
 import type { ReconcileContext } from './controller.js';
+import { isNamespaceGoing } from './namespace-going.js';
 
 /**
  * Tells people what a controller did to an object, as Events beside it. Never fails and never waits. Once the signal
@@ -30,7 +32,8 @@ interface Known {
 
 /**
  * Records events of one component. The same event again counts up instead of being written anew; of one object at
- * most 25 come at once and one in five minutes after that; when the server cannot keep up, events are dropped.
+ * most 25 come at once and one in five minutes after that; when the server cannot keep up, events are dropped. What cannot
+ * be written is lost; a warning in the log says so, once for each reason of events and of failures.
  */
 export function eventRecorder(
   component: string,
@@ -45,6 +48,9 @@ export function eventRecorder(
   const resource = client.resource(Events);
   const known = new Map<string, Known>();
   const buckets = new Map<string, () => number>();
+  const warned = new Map<string, true>();
+  /** Others may record about the same object at the same time. */
+  const own = randomBytes(4).toString('hex');
   let waiting = 0;
   let serial = 0;
   let last: Promise<void> = Promise.resolve();
@@ -67,9 +73,17 @@ export function eventRecorder(
       }
     }
     const namespace = object.metadata.namespace ?? 'default';
-    const name = eventName(object, clock.now(), serial++);
+    const suffix = `${Math.trunc(clock.now()).toString(16)}${own}${(serial++).toString(16)}`;
+    const name = eventName(object, suffix);
     await resource.create(newEvent({ object, component, namespace, name, type, reason, message, now }), options);
     remember(known, id, { name, namespace, count: 1 });
+  };
+
+  const tell = (error: unknown, reason: string): void => {
+    const id = JSON.stringify([reason, error instanceof ApiError ? error.reason : undefined]);
+    const isNews = !signal?.aborted && !isNamespaceGoing(error) && !warned.has(id);
+    if (isNews) remember(warned, id, true);
+    log[isNews ? 'warn' : 'debug']({ err: error, reason }, 'event not written');
   };
 
   return {
@@ -81,7 +95,7 @@ export function eventRecorder(
       waiting++;
       last = last
         .then(() => (signal?.aborted ? undefined : write(object, event)))
-        .catch((error: unknown) => log.debug({ err: error, reason: event.reason }, 'event not written'))
+        .catch((error: unknown) => tell(error, event.reason))
         .finally(() => {
           waiting--;
         });
@@ -99,9 +113,8 @@ function remember<V>(map: Map<string, V>, id: string, value: V): void {
   if (oldest !== undefined) map.delete(oldest);
 }
 
-/** `<object>.<hex>`; the object's name may be none for an Event, as that of a CertificateSigningRequest may. */
-function eventName({ metadata, kind }: ApiObject, now: number, serial: number): string {
-  const suffix = (BigInt(now) * 1_000_000n + BigInt(serial % 1_000_000)).toString(16);
+/** `<object>.<suffix>`; the object's name may be none for an Event, as that of a CertificateSigningRequest may. */
+function eventName({ metadata, kind }: ApiObject, suffix: string): string {
   const name = `${metadata.name ?? ''}.${suffix}`;
   return dnsSubdomain(name).length === 0 ? name : `${kind.toLowerCase()}.${suffix}`;
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { forbidden, serviceUnavailable } from '../../src/api/errors.js';
 import { type Event, Events } from '../../src/api/kinds/event.js';
 import { type ApiObject, keyOf } from '../../src/api/object.js';
 import { eventRecorder } from '../../src/controller/events.js';
@@ -122,6 +123,42 @@ describe('an event recorder', () => {
     recorder.record(object('a', 'n'), event);
     await recorder.flush();
     expect(client.writes.map((write) => write.split(' ')[0])).toEqual(['create', 'deletecollection', 'patch']);
+  });
+
+  test('several may tell of one object at one time, which need not be whole milliseconds', async () => {
+    const clock = new FakeClock(Date.UTC(2026, 0, 1) + 0.5);
+    const client = new FakeClient(clock);
+    for (const component of ['one', 'other']) {
+      const recorder = eventRecorder(component, { client, clock, log: silentLogger });
+      recorder.record(object('a', 'n'), event);
+      await recorder.flush();
+    }
+    const { items } = await client.resource(Events).list();
+    expect(items.map(({ source }) => source?.component).sort()).toEqual(['one', 'other']);
+  });
+
+  test('warns of what it cannot write, once for each reason of events and of failures', async () => {
+    const { clock, client } = world();
+    const lines: string[] = [];
+    const at = (level: string) => (fields: object) =>
+      void lines.push(`${level} ${'reason' in fields ? fields.reason : ''}`);
+    const log = { ...silentLogger, debug: at('debug'), warn: at('warn') };
+    const stop = new AbortController();
+    const recorder = eventRecorder('tester', { client, clock, log, signal: stop.signal });
+    const record = async (reason: string): Promise<void> => {
+      recorder.record(object('a', 'n'), { ...event, reason });
+      await recorder.flush();
+    };
+    client.fail = () => forbidden({ group: '', plural: 'events' }, 'it goes', [{ reason: 'NamespaceTerminating' }]);
+    await record('Done');
+    client.fail = () => forbidden({ group: '', plural: 'events' }, 'no');
+    for (const reason of ['Done', 'Done', 'Undone']) await record(reason);
+    client.fail = () => {
+      stop.abort();
+      return serviceUnavailable('gone');
+    };
+    await record('Done');
+    expect(lines).toEqual(['debug Done', 'warn Done', 'debug Done', 'warn Undone', 'debug Done']);
   });
 
   test('never fails', async () => {
