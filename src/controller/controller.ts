@@ -67,8 +67,9 @@ export interface Trigger<S extends ApiObject> {
   readonly labelSelector?: string;
   /**
    * Whom an object in this state concerns. Asked about the state before a change and about the one after it, in the order
-   * of changes; about the last known one if it was deleted. Asked again if it fails, unless with TerminalError; where that
-   * has gone on for hundreds of states, all objects of the controller are looked at instead. A key under which there can be
+   * of changes; about the last known one if it was deleted. Asked again if it fails, unless with TerminalError. Where
+   * hundreds of states wait, because it goes on to fail or is slow to answer, all objects of the controller are looked at
+   * instead. A key under which there can be
    * no object (`a/b`) is one of none; one without the namespace that the controller's kind has, or with one that it has not,
    * is a failure.
    */

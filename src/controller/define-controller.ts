@@ -198,7 +198,10 @@ function delayOf<T extends ApiObject>(spec: ControllerSpec<T>, object: T, now: n
   }
 }
 
-/** So many states may wait to be asked about again after `keys` failed for them: trouble may last, memory may not grow. */
+/**
+ * So many states may wait to be asked about again after `keys` failed for them, and so many beyond the last two of each
+ * object while it is slow to answer: trouble may last, memory may not grow.
+ */
 const statesKept = 500;
 
 /**
@@ -213,7 +216,10 @@ async function runTrigger<T extends ApiObject>(
   const { client, clock, log, signal } = context;
   const { kind } = trigger.on;
   /** States that are still to be asked about, oldest first. */
-  const waiting = new Map<string, readonly ApiObject[]>();
+  const waiting = new Map<string, ApiObject[]>();
+  let waits = 0;
+  /** Objects of the other type that there are. */
+  let present = 0;
   /** How many of those `keys` failed for, by object and together. */
   const failing = new Map<string, number>();
   let count = 0;
@@ -222,22 +228,38 @@ async function runTrigger<T extends ApiObject>(
     if (states > 0) failing.set(id, states);
     else failing.delete(id);
   };
+  /** Whomever the states concern that waited is among all. */
+  const lookAtAll = (): void => {
+    waiting.clear();
+    waits = 0;
+    failing.clear();
+    count = 0;
+    log.warn({ kind }, 'could not tell whom so many changes concern: all are looked at');
+    for (const object of ours.cache.list()) ours.wake(keyOf(object), kind);
+  };
   const queue = createWorkQueue<ObjectKey>({ clock, identity: keyText });
   const cache: ObjectCache<ApiObject> = isSameWatch(trigger, ours.spec)
     ? ours.cache
     : openObjectCache(client, trigger.on, { ...watching(context), ...selectorsOf(trigger) });
-  cache.changes.subscribe(({ object, previous }) => {
+  cache.changes.subscribe(({ type, object, previous }) => {
+    if (type === 'added') present++;
+    if (type === 'deleted') present--;
     const id = keyText(keyOf(object));
     const states = waiting.get(id) ?? [];
+    waiting.set(id, states);
     const isNew = previous !== undefined && previous !== object && previous !== states.at(-1);
-    waiting.set(id, [...states, ...(isNew ? [previous] : []), object]);
+    const news = isNew ? [previous, object] : [object];
+    states.push(...news);
+    waits += news.length;
     queue.add(keyOf(object));
+    if (waits > 2 * present + statesKept) lookAtAll();
   });
   signal.addEventListener('abort', () => queue.shutDown(), { once: true });
   await drain(queue, signal, async (lease) => {
     const id = keyText(lease.key);
     const states = waiting.get(id) ?? [];
     waiting.delete(id);
+    waits -= states.length;
     const failed: ApiObject[] = [];
     let trouble: unknown;
     for (const state of states) {
@@ -256,13 +278,8 @@ async function runTrigger<T extends ApiObject>(
     if (failed.length === 0) return lease.settle('done');
     log[signal.aborted ? 'debug' : 'warn']({ object: id, kind, err: trouble }, 'could not tell whom a change concerns');
     waiting.set(id, [...failed, ...(waiting.get(id) ?? [])]);
-    if (count > statesKept) {
-      waiting.clear();
-      failing.clear();
-      count = 0;
-      log.warn({ kind }, 'could not tell whom so many changes concern: all are looked at');
-      for (const object of ours.cache.list()) ours.wake(keyOf(object), kind);
-    }
+    waits += failed.length;
+    if (count > statesKept) lookAtAll();
     lease.settle(waiting.has(id) ? 'retry' : 'done');
   });
 }

@@ -786,6 +786,45 @@ describe('a controller', () => {
     expect(asked).toBe(0);
   });
 
+  test('where asking takes longer than changes, all are looked at, and no more than so much waits', async () => {
+    const asked: unknown[] = [];
+    const seen: string[] = [];
+    let answer = (): void => {};
+    const answers = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const { client, things, lines } = await start({
+      reconcile: async ({ metadata }) => void seen.push(metadata.name ?? ''),
+      alsoOn: [
+        {
+          on: Parts,
+          keys: async (changed) => {
+            asked.push(changed['at']);
+            await answers;
+            return [ownerOf(changed)];
+          },
+        },
+      ],
+    });
+    for (const name of ['a', 'b']) await things.create(thing(name));
+    const parts = client.resource(Parts);
+    for (let at = 0; at < 20; at++) await parts.create(part(`p${at}`, 'b'));
+    await parts.create(part('p', 'a'));
+    await settled();
+    seen.length = 0;
+    for (let at = 0; at < 400; at++) await parts.update({ ...part('p', at === 200 ? 'a' : 'b'), at });
+    expect(seen).toEqual([]);
+    for (let at = 400; at < 600; at++) await parts.update({ ...part('p', 'b'), at });
+    await settled();
+    expect(seen).toEqual(['a', 'b']);
+    answer();
+    await settled();
+    expect(asked.at(-1)).toBe(599);
+    expect(asked.length).toBeLessThan(200);
+    const told = lines.filter(({ level }) => level === 'warn').map(({ message }) => message);
+    expect(told).toEqual(['could not tell whom so many changes concern: all are looked at']);
+  });
+
   test('a passing failure keeps no state from being asked about, however many wait', async () => {
     const asked = new Set<string>();
     let fails = 1;
