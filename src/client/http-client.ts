@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { IncomingMessage } from 'node:http';
-import { errorFromStatus } from '../api/errors.js';
+import { ApiError, errorFromStatus, type Reason } from '../api/errors.js';
 import { goJson } from '../api/go-text.js';
 import { parseJson } from '../api/json-text.js';
 import { checkPlace } from '../api/looked-up.js';
@@ -28,7 +28,7 @@ import type {
   WatchOptions,
   WriteOptions,
 } from './client.js';
-import type { ClusterAccess } from './cluster-access.js';
+import { AccessError, type ClusterAccess } from './cluster-access.js';
 import { discover } from './discover.js';
 import { endingBy, endingWith } from './ending.js';
 import { type HttpRequest, type HttpTransport, httpTransport } from './http-transport.js';
@@ -50,7 +50,10 @@ export interface HttpClientOptions {
   readonly userAgent?: string;
 }
 
-/** A client over HTTP/1.1 with kept connections. Failures of the server are ApiErrors, others come as they are. */
+/**
+ * A client over HTTP/1.1 with kept connections. Failures of the server are ApiErrors. Others, as of the connection, are Errors
+ * that say what was asked of whom, with the code of their cause; those of finding credentials come as they are.
+ */
 export function httpClient(access: ClusterAccess, options: HttpClientOptions = {}): RemoteClient {
   const { clock = systemClock, userAgent = 'kedge' } = options;
   const transport = httpTransport(access, userAgent);
@@ -86,32 +89,36 @@ export function httpClient(access: ClusterAccess, options: HttpClientOptions = {
     }
   };
 
+  /** Without the query, which is another each time: a log tells a trouble once. */
+  const asked = ({ method, path }: Asked): string => `${method} ${transport.urlOf(path.replace(/\?.*/s, ''))}`;
+
   const callUntil =
-    (signal?: AbortSignal) =>
-    async (request: Call): Promise<unknown> => {
+    (signal?: AbortSignal): Wire['call'] =>
+    async (request, read) => {
+      const body = request.body === undefined ? undefined : goJson(request.body);
       try {
         const answer = await send({
           method: request.method,
           path: request.path,
           headers: {
             accept: request.accept ?? json,
-            ...(request.body === undefined ? {} : { 'content-type': request.contentType ?? json }),
+            ...(body === undefined ? {} : { 'content-type': request.contentType ?? json }),
           },
-          ...(request.body === undefined ? {} : { body: goJson(request.body) }),
+          ...(body === undefined ? {} : { body }),
           signal,
         });
-        return await readAnswer(answer);
+        return read(await readAnswer(answer, asked(request)));
       } catch (error) {
         signal?.throwIfAborted();
-        throw error;
+        throw ofCall(asked(request), error);
       }
     };
 
   const clientUntil = (signal?: AbortSignal): Client => {
     const call = callUntil(signal);
     const client: Client = {
-      resource: <T extends ApiObject>(type: ResourceType<T>) => resourceClient<T>({ call, send }, type),
-      discover: (options) => discover((path, accept) => call({ method: 'GET', path, accept }), options),
+      resource: <T extends ApiObject>(type: ResourceType<T>) => resourceClient<T>({ call, send, asked }, type),
+      discover: (options) => discover((path, accept) => call({ method: 'GET', path, accept }, asItIs), options),
     };
     return endingBy(client, (other) => {
       const either = AbortSignal.any(signal === undefined ? [other] : [signal, other]);
@@ -123,7 +130,8 @@ export function httpClient(access: ClusterAccess, options: HttpClientOptions = {
 
   const client = clientUntil();
   const serverVersion = async (): Promise<string> => {
-    const answer = (await callUntil()({ method: 'GET', path: '/version' })) as { readonly gitVersion?: unknown } | null;
+    const read = (answer: unknown) => answer as { readonly gitVersion?: unknown } | null | undefined;
+    const answer = await callUntil()({ method: 'GET', path: '/version' }, read);
     return typeof answer?.gitVersion === 'string' ? answer.gitVersion : '';
   };
   const close = (): void => {
@@ -133,17 +141,20 @@ export function httpClient(access: ClusterAccess, options: HttpClientOptions = {
   return endingBy({ ...client, ca: access.ca ?? '', serverVersion, close }, (signal) => endingWith(signal, client));
 }
 
-interface Call {
-  readonly method: string;
-  readonly path: string;
+type Asked = Pick<HttpRequest, 'method' | 'path'>;
+interface Call extends Asked {
   readonly body?: unknown;
   readonly contentType?: string;
   readonly accept?: string;
 }
 interface Wire {
-  call(request: Call): Promise<unknown>;
+  /** `read` throws on what is no answer to the request. */
+  call<R>(request: Call, read: (answer: unknown) => R): Promise<R>;
   send(request: HttpRequest): Promise<IncomingMessage>;
+  /** What a failure says was asked. */
+  asked(request: Asked): string;
 }
+const asItIs = (answer: unknown): unknown => answer;
 
 const maxTries = 6;
 const maxWaitMs = 30_000;
@@ -160,7 +171,16 @@ function askedToWait({ statusCode = 0, headers }: IncomingMessage): number | und
 const isDeadConnection = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
 
-async function readAnswer(answer: IncomingMessage): Promise<unknown> {
+/** What failed on the way, or was no answer, with what was asked; by its code others know what may be tried again. */
+function ofCall(asked: string, error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof ApiError || error instanceof AccessError) return error;
+  const { message, code } = error as NodeJS.ErrnoException;
+  // Without a message are those of a name with several addresses.
+  const told = new Error(`${asked}: ${message || code}`, { cause: error });
+  return code === undefined ? told : Object.assign(told, { code });
+}
+
+async function readAnswer(answer: IncomingMessage, asked: string): Promise<unknown> {
   const parts: Buffer[] = [];
   let length = 0;
   for await (const part of answer as AsyncIterable<Buffer>) {
@@ -170,18 +190,27 @@ async function readAnswer(answer: IncomingMessage): Promise<unknown> {
   }
   const text = Buffer.concat(parts).toString('utf8');
   const code = answer.statusCode ?? 0;
-  if (code >= 200 && code < 300) return text === '' ? undefined : parseJson(text);
-  throw failure(text, code);
+  if (code < 200 || code >= 300) throw failure(text, code, asked);
+  if (text === '') return undefined;
+  try {
+    return parseJson(text);
+  } catch (cause) {
+    throw new Error(`the server answered with code ${code} what is no JSON: ${beginningOf(text)}`, { cause });
+  }
 }
 
-/** Answers of proxies and of the server's outermost layer are plain text. */
-function failure(text: string, code: number): Error {
+const beginningOf = (text: string): string => text.trim().slice(0, 1_024);
+
+/** Answers of proxies and of the server's outermost layer are no Status, and mostly plain text. */
+function failure(text: string, code: number, asked: string): ApiError {
   const body = parseOrUndefined(text);
-  const plain = text.trim().slice(0, 1_024) || `the server answered with code ${code}`;
-  const reason = code === 404 ? ('NotFound' as const) : code === 401 ? ('Unauthorized' as const) : undefined;
-  if (body !== undefined) return errorFromStatus(body, code, plain);
-  return errorFromStatus({ kind: 'Status', message: plain, code, ...(reason === undefined ? {} : { reason }) }, code);
+  const answered = `${asked}: the server answered with code ${code}`;
+  if (isObject(body) && body['kind'] === 'Status') return errorFromStatus(body, code, answered);
+  const said = beginningOf(text);
+  const message = said === '' ? answered : `${answered}: ${said}`;
+  return new ApiError({ message, code, reason: body === undefined ? plainReasons[code] : undefined });
 }
+const plainReasons: Readonly<Record<number, Reason>> = { 401: 'Unauthorized', 404: 'NotFound' };
 
 function parseOrUndefined(text: string): unknown {
   try {
@@ -271,13 +300,14 @@ const patchCall = (path: string, patch: Patch, options: WriteOptions | undefined
 function resourceClient<T extends ApiObject>(wire: Wire, type: ResourceType<T>): ResourceClient<T> {
   const { call } = wire;
   const identity = { apiVersion: groupVersion(type), kind: type.kind };
-  const object = (request: Call): Promise<T> => call(request) as Promise<T>;
+  const object = (request: Call): Promise<T> =>
+    call(request, (answer) => objectFrom<T>(answer, { orStatus: type.kind === 'Status' }));
   return {
     get: async (key) => orUndefined(object({ method: 'GET', path: objectPath(type, key) })),
     async list(options = {}) {
       const path = withQuery(collectionPath(type, options.namespace), listQuery(options));
       const accept = acceptOf(options, 'PartialObjectMetadataList');
-      const list = listFrom<T>(await call({ method: 'GET', path, accept }));
+      const list = await call({ method: 'GET', path, accept }, listFrom<T>);
       return {
         metadata: { ...list.metadata, resourceVersion: list.metadata?.resourceVersion ?? '' },
         // Items of built-in kinds come without kind and version.
@@ -295,11 +325,11 @@ function resourceClient<T extends ApiObject>(wire: Wire, type: ResourceType<T>):
       object({ method: 'PUT', path: withQuery(objectPath(type, keyOf(given)), writeQuery(options)), body: given }),
     patch: async (key, patch, options) => object(patchCall(objectPath(type, key), patch, options)),
     async delete(key, options = {}) {
-      await call({ method: 'DELETE', path: objectPath(type, key), body: deleteBody(options) });
+      await call({ method: 'DELETE', path: objectPath(type, key), body: deleteBody(options) }, asItIs);
     },
     async deleteCollection(options = {}) {
       const path = withQuery(collectionPath(type, options.namespace), listQuery(options));
-      await call({ method: 'DELETE', path, body: deleteBody(options) });
+      await call({ method: 'DELETE', path, body: deleteBody(options) }, asItIs);
     },
     subresource: <S extends ApiObject = T>(name: string) => subresourceClient<S>(wire, type, name),
   };
@@ -312,13 +342,19 @@ function listFrom<T extends ApiObject>(answer: unknown): Partial<List<T>> {
   throw new Error('the server answered what is no list of objects');
 }
 
+/** A Status says how a call went, and is no object of a type; some subresources answer one, as that of an eviction. */
+function objectFrom<T extends ApiObject>(answer: unknown, { orStatus }: { readonly orStatus: boolean }): T {
+  if (hasMetadata(answer) && (orStatus || answer.kind !== 'Status')) return answer as T;
+  throw new Error('the server answered what is no object');
+}
+
 function subresourceClient<S extends ApiObject>(
   { call }: Wire,
   type: ResourceType,
   subresource: string,
 ): SubresourceClient<S> {
   const path = (key: ObjectKey): string => objectPath(type, key, subresource);
-  const object = (request: Call): Promise<S> => call(request) as Promise<S>;
+  const object = (request: Call): Promise<S> => call(request, (answer) => objectFrom<S>(answer, { orStatus: true }));
   return {
     get: async (key) => orUndefined(object({ method: 'GET', path: path(key) })),
     create: async (key, body, options) =>
@@ -330,7 +366,7 @@ function subresourceClient<S extends ApiObject>(
 }
 
 function watch<T extends ApiObject>(
-  { send }: Wire,
+  { send, asked }: Wire,
   type: ResourceType<T>,
   options: WatchOptions,
 ): Observable<WatchEvent<T>> {
@@ -344,19 +380,22 @@ function watch<T extends ApiObject>(
     resourceVersionMatch: options.sendInitialEvents === undefined ? undefined : 'NotOlderThan',
     timeoutSeconds: options.timeoutSeconds,
   };
-  const asked = (event: WatchEvent<T>): WatchEvent<T> =>
+  const only = (event: WatchEvent<T>): WatchEvent<T> =>
     options.metadataOnly && 'object' in event ? { ...event, object: bare(type, event.object) } : event;
   return new Observable((subscriber) => {
     const stop = new AbortController();
     const run = async (): Promise<void> => {
-      const path = withQuery(collectionPath(type, options.namespace), query);
+      const request = { method: 'GET', path: withQuery(collectionPath(type, options.namespace), query) };
       const headers = { accept: acceptOf(options, 'PartialObjectMetadata') };
-      const silenceMs = Number.POSITIVE_INFINITY;
-      const answer = await send({ method: 'GET', path, headers, signal: stop.signal, silenceMs });
-      if (answer.statusCode !== 200) await readAnswer(answer);
-      for await (const line of linesOf(answer)) {
-        if (line !== '') subscriber.next(asked(watchEvent<T>(line)));
-        if (subscriber.closed) return;
+      try {
+        const answer = await send({ ...request, headers, signal: stop.signal, silenceMs: Number.POSITIVE_INFINITY });
+        if (answer.statusCode !== 200) await readAnswer(answer, asked(request));
+        for await (const line of linesOf(answer)) {
+          if (line !== '') subscriber.next(only(watchEvent<T>(line)));
+          if (subscriber.closed) return;
+        }
+      } catch (error) {
+        throw ofCall(asked(request), error);
       }
     };
     run().then(

@@ -22,6 +22,8 @@ export interface HttpRequest {
 }
 
 export interface HttpTransport {
+  /** Where a path below the server's own leads. */
+  urlOf(path: string): string;
   /** Resolves with the head, whose body is still to be read or destroyed, and with what was presented. */
   send(request: HttpRequest): Promise<{ readonly answer: IncomingMessage; readonly presented: Credentials }>;
   /** Ends all connections: what is under way fails, and so does what is sent after that. */
@@ -74,7 +76,9 @@ export function httpTransport(access: ClusterAccess, userAgent: string): HttpTra
     return agent;
   };
 
+  const urlOf = (path: string): string => `${base.origin}${prefix}${path}`;
   return {
+    urlOf,
     async send(given) {
       given.signal?.throwIfAborted();
       if (closed !== undefined) throw closed;
@@ -98,7 +102,7 @@ export function httpTransport(access: ClusterAccess, userAgent: string): HttpTra
           maxHeaderSize: maxAnswerHeaders,
           ...(given.signal === undefined ? {} : { signal: given.signal }),
         };
-        const url = new URL(`${base.origin}${prefix}${given.path}`);
+        const url = new URL(urlOf(given.path));
         let answer: IncomingMessage | undefined;
         const take = (head: IncomingMessage): void => {
           answer = head;

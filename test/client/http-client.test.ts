@@ -50,7 +50,7 @@ async function serving(handler: Handler, access: Partial<ClusterAccess> = {}) {
     { clock, userAgent: 'test/1' },
   );
   open.push(() => client.close());
-  return { client, configMaps: client.resource(ConfigMaps), waits };
+  return { client, configMaps: client.resource(ConfigMaps), waits, server: `http://127.0.0.1:${port}/base` };
 }
 const json = (response: ServerResponse, body: unknown, code = 200, headers: Record<string, string> = {}): void => {
   response.writeHead(code, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
@@ -185,17 +185,58 @@ describe('requests', () => {
       [502, '<html>bad gateway</html>'],
       [500, '{"kind":"Other"}'],
       [418, ''],
+      [404, '404 page not found\n'],
+      [404, JSON.stringify({ kind: 'Status' })],
+      [200, '<html>log in</html>'],
     ];
-    const { configMaps } = await serving((_, response) => {
+    const { configMaps, server } = await serving((_, response) => {
       const [code, text] = answers.shift() ?? [200, '{}'];
       response.writeHead(code).end(text);
     });
-    const error = () => configMaps.list().catch((failure: unknown) => failure);
+    const error = () => configMaps.list({ limit: 1 }).catch((failure: unknown) => failure);
+    const answered = `GET ${server}/api/v1/configmaps: the server answered with code`;
     expect(await error()).toMatchObject({ reason: 'Conflict', code: 409, message: 'why', details: { name: 'a' } });
     expect(await error()).toMatchObject({ reason: undefined, code: 500, message: 'why' });
-    expect(await error()).toMatchObject({ code: 502, message: '<html>bad gateway</html>' });
-    expect(await error()).toMatchObject({ code: 500 });
-    expect(await error()).toMatchObject({ code: 418, message: 'the server answered with code 418' });
+    expect(await error()).toMatchObject({ code: 502, message: `${answered} 502: <html>bad gateway</html>` });
+    expect(await error()).toMatchObject({ code: 500, message: `${answered} 500: {"kind":"Other"}` });
+    expect(await error()).toMatchObject({ code: 418, message: `${answered} 418` });
+    expect(await error()).toMatchObject({ reason: 'NotFound', message: `${answered} 404: 404 page not found` });
+    expect(await error()).toMatchObject({ reason: undefined, code: 404, message: `${answered} 404` });
+    expect(await error()).toMatchObject({ message: `${answered} 200 what is no JSON: <html>log in</html>` });
+  });
+
+  test.each(['', 'null', '[]', '{}', '{"kind":"Status","code":200,"metadata":{}}'])(
+    'fail where the server answers what is no object: %s',
+    async (body) => {
+      const { configMaps, server } = await serving((_, response) => void response.end(body));
+      const key = { namespace: 'n', name: 'a' };
+      const url = `${server}/api/v1/namespaces/n/configmaps/a`;
+      const message = (method: string) => `${method} ${url}: the server answered what is no object`;
+      await expect(configMaps.get(key)).rejects.toThrow(message('GET'));
+      await expect(configMaps.patch(key, { type: 'merge', body: {} })).rejects.toThrow(message('PATCH'));
+    },
+  );
+
+  test('of subresources may be answered with a Status', async () => {
+    const { client } = await serving((_, response) => json(response, { ...status(200), metadata: {} }));
+    const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'a' } };
+    const answer = client.resource(ConfigMaps).subresource('eviction').create({ namespace: 'n', name: 'a' }, eviction);
+    expect(await answer).toMatchObject({ kind: 'Status' });
+  });
+
+  test('say what was asked of whom where the connection fails, with the code of the failure', async () => {
+    const { configMaps, server } = await serving(({ url = '', socket }, response) => {
+      if (url.includes('watch')) response.writeHead(200).write('{"ty');
+      setImmediate(() => socket.destroy());
+    });
+    const asked = `${server}/api/v1/configmaps: `;
+    const failure = { message: `GET ${asked}socket hang up`, code: 'ECONNRESET', cause: { message: 'socket hang up' } };
+    await expect(configMaps.list({ limit: 1 })).rejects.toMatchObject(failure);
+    await expect(lastValueFrom(configMaps.watch())).rejects.toMatchObject({ message: `GET ${asked}aborted` });
+    const credentials = fixedCredentials({});
+    const nowhere = httpClient({ server: 'http://localhost:1', credentials }).resource(ConfigMaps);
+    const refused = { message: expect.stringMatching('^GET http://localhost:1/api/v1/configmaps: .*ECONNREFUSED') };
+    await expect(nowhere.list()).rejects.toMatchObject({ ...refused, code: 'ECONNREFUSED' });
   });
 
   test('are sent again when the server asks for time, but not for ever', async () => {

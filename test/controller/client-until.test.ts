@@ -69,6 +69,6 @@ test('what lasts is not ended', async () => {
   const call = lastingClient(clientUntil(stop.signal, client)).resource(Leases).get({ namespace: 'n', name: 'a' });
   const response = await answer;
   stop.abort();
-  response.writeHead(200, { 'content-type': 'application/json' }).end('{"kind":"Lease"}');
-  expect(await call).toEqual({ kind: 'Lease' });
+  response.writeHead(200, { 'content-type': 'application/json' }).end('{"kind":"Lease","metadata":{}}');
+  expect(await call).toEqual({ kind: 'Lease', metadata: {} });
 });
