@@ -6,15 +6,18 @@ import type { ObjectKey } from './object.js';
 /** An object is looked for only under a name that it can have: others, as none or `..`, lead elsewhere in a path. */
 export const checkName = (name: string): void => checkGiven('Name', name);
 
-/** The same of all that a client is given: only a collection is without a name, and no namespace stands for all of them. */
-export function checkPlace({ namespace, name, subresource }: Place): void {
+/** The same of all that a client is given: only a collection is without a name, and only what is read may be of all namespaces. */
+export function checkPlace({ namespace, isInOne, name, subresource }: Place): void {
   if (name !== undefined) checkName(name);
-  if (namespace) checkSegment('Namespace', namespace);
+  if (isInOne) checkGiven('Namespace', namespace ?? '');
+  else if (namespace) checkSegment('Namespace', namespace);
   if (subresource !== undefined) checkGiven('Subresource', subresource);
 }
 
 interface Place {
   readonly namespace?: string | undefined;
+  /** It has to be in a namespace. */
+  readonly isInOne: boolean;
   readonly name?: string | undefined;
   readonly subresource?: string | undefined;
 }

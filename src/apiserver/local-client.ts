@@ -104,7 +104,8 @@ function requestOf(
   parts: CallParts,
   { user, agent, signal }: { readonly user: UserInfo; readonly agent: string; readonly signal: AbortSignal },
 ): ApiRequest {
-  checkPlace(parts);
+  const isRead = parts.verb === 'list' || parts.verb === 'watch';
+  checkPlace({ ...parts, isInOne: parts.type.namespaced && !isRead });
   const { verb, method, type, namespace = '', name = '', subresource = '', query = {}, body, contentType } = parts;
   const isOfNamespaces = type.group === '' && type.plural === 'namespaces';
   const path = `/${type.group === '' ? 'api' : `apis/${type.group}`}/${type.version}/${namespace ? `namespaces/${namespace}/` : ''}${type.plural}${name && `/${name}`}${subresource && `/${subresource}`}`;
@@ -118,7 +119,7 @@ function requestOf(
     subresource,
     // As in a URL, a namespace is in itself, and there is none in another.
     namespace: namespace || (isOfNamespaces ? name : ''),
-    name: name || (verb === 'list' || verb === 'watch' ? selectedName(query['fieldSelector']) : ''),
+    name: name || (isRead ? selectedName(query['fieldSelector']) : ''),
     trailing: isOfNamespaces && Boolean(namespace),
     namespaceIsEmpty: false,
     watchedByPath: false,

@@ -25,7 +25,10 @@ export interface DiscoveredResource extends ResourceType {
   readonly preferred: boolean;
 }
 
-/** What can be done with objects of a type. Unless something else is said, the answer is the object as it is now. */
+/**
+ * What can be done with objects of a type. Unless something else is said, the answer is the object as it is now. Fails with
+ * BadRequest, and sends nothing, where a name can be none or the namespace is missing that the type has.
+ */
 export interface ResourceClient<T extends ApiObject> {
   /** undefined if there is none; NotFound if the server does not serve the type. */
   get(key: ObjectKey): Promise<T | undefined>;
@@ -44,7 +47,7 @@ export interface ResourceClient<T extends ApiObject> {
   patch(key: ObjectKey, patch: Patch, options?: WriteOptions): Promise<T>;
   /** Resolves when the deletion is accepted; NotFound if there is none. */
   delete(key: ObjectKey, options?: DeleteOptions): Promise<void>;
-  /** Deletes all that is selected; types with namespaces need one. Without a selector that is everything there. */
+  /** Deletes all that is selected, in one namespace where the type has them. Without a selector that is everything there. */
   deleteCollection(options?: ListOptions & DeleteOptions): Promise<void>;
   /** Another door to the same objects, such as `status`, or to what they can do, such as `token` of service accounts. */
   subresource<S extends ApiObject = T>(name: string): SubresourceClient<S>;

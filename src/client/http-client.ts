@@ -220,9 +220,19 @@ function parseOrUndefined(text: string): unknown {
   }
 }
 
-/** Path of a collection. Fails with BadRequest if the namespace can be none. */
+/** Path of a collection that is read, of all namespaces if none is given. Fails with BadRequest if the namespace can be none. */
+function readPath(type: ResourceType, namespace: string | undefined): string {
+  checkPlace({ namespace, isInOne: false });
+  return collectionPath(type, namespace);
+}
+
+/** Path of a collection that is written to. Fails with BadRequest also if it has to be in a namespace and none is given. */
+function writtenPath(type: ResourceType, namespace: string | undefined): string {
+  checkPlace({ namespace, isInOne: type.namespaced });
+  return collectionPath(type, namespace);
+}
+
 function collectionPath(type: ResourceType, namespace: string | undefined): string {
-  checkPlace({ namespace });
   return pathOf([
     ...(type.group === '' ? ['api', type.version] : ['apis', type.group, type.version]),
     ...(namespace ? ['namespaces', namespace] : []),
@@ -233,7 +243,7 @@ function collectionPath(type: ResourceType, namespace: string | undefined): stri
 /** Path of an object or a subresource. Fails with BadRequest if nothing can be there: no server is to guess what was meant. */
 function objectPath(type: ResourceType, { namespace, name }: ObjectKey, subresource?: string): string {
   // Programs without types leave the name out.
-  checkPlace({ namespace, name: name ?? '', subresource });
+  checkPlace({ namespace, isInOne: type.namespaced, name: name ?? '', subresource });
   return collectionPath(type, namespace) + pathOf(subresource === undefined ? [name] : [name, subresource]);
 }
 
@@ -305,7 +315,7 @@ function resourceClient<T extends ApiObject>(wire: Wire, type: ResourceType<T>):
   return {
     get: async (key) => orUndefined(object({ method: 'GET', path: objectPath(type, key) })),
     async list(options = {}) {
-      const path = withQuery(collectionPath(type, options.namespace), listQuery(options));
+      const path = withQuery(readPath(type, options.namespace), listQuery(options));
       const accept = acceptOf(options, 'PartialObjectMetadataList');
       const list = await call({ method: 'GET', path, accept }, listFrom<T>);
       return {
@@ -318,7 +328,7 @@ function resourceClient<T extends ApiObject>(wire: Wire, type: ResourceType<T>):
     create: async (given, options) =>
       object({
         method: 'POST',
-        path: withQuery(collectionPath(type, given.metadata.namespace), writeQuery(options)),
+        path: withQuery(writtenPath(type, given.metadata.namespace), writeQuery(options)),
         body: given,
       }),
     update: async (given, options) =>
@@ -328,7 +338,7 @@ function resourceClient<T extends ApiObject>(wire: Wire, type: ResourceType<T>):
       await call({ method: 'DELETE', path: objectPath(type, key), body: deleteBody(options) }, asItIs);
     },
     async deleteCollection(options = {}) {
-      const path = withQuery(collectionPath(type, options.namespace), listQuery(options));
+      const path = withQuery(writtenPath(type, options.namespace), listQuery(options));
       await call({ method: 'DELETE', path, body: deleteBody(options) }, asItIs);
     },
     subresource: <S extends ApiObject = T>(name: string) => subresourceClient<S>(wire, type, name),
@@ -385,7 +395,7 @@ function watch<T extends ApiObject>(
   return new Observable((subscriber) => {
     const stop = new AbortController();
     const run = async (): Promise<void> => {
-      const request = { method: 'GET', path: withQuery(collectionPath(type, options.namespace), query) };
+      const request = { method: 'GET', path: withQuery(readPath(type, options.namespace), query) };
       const headers = { accept: acceptOf(options, 'PartialObjectMetadata') };
       try {
         const answer = await send({ ...request, headers, signal: stop.signal, silenceMs: Number.POSITIVE_INFINITY });

@@ -291,6 +291,26 @@ const promises: readonly ClientPromise[] = [
     },
   },
   {
+    name: 'without the namespace that a type has nothing is reached but a list or watch of all',
+    hold: async ({ configMaps, configMap, create, names }) => {
+      await create('a');
+      for (const namespace of [undefined, '']) {
+        const key = { namespace, name: 'a' };
+        const metadata = { name: 'a', ...(namespace === undefined ? {} : { namespace }) };
+        const placeless = { ...configMap('a'), metadata };
+        const { message } = await fails(configMaps.get(key), 'BadRequest');
+        assert.equal(message, 'Namespace parameter required.');
+        await fails(configMaps.create(placeless), 'BadRequest');
+        await fails(configMaps.update(placeless), 'BadRequest');
+        await fails(configMaps.patch(key, { type: 'merge', body: {} }), 'BadRequest');
+        await fails(configMaps.delete(key), 'BadRequest');
+        await fails(configMaps.deleteCollection({ namespace }), 'BadRequest');
+        await fails(configMaps.subresource('status').get(key), 'BadRequest');
+        assert.ok((await names({ namespace })).includes('a'));
+      }
+    },
+  },
+  {
     name: 'a subresource that none can be reaches nothing',
     hold: async ({ client, namespace }) => {
       for (const name of ['', '.', '..', 'a/b']) {

@@ -282,7 +282,7 @@ describe('requests', () => {
     await configMaps.list();
     expect(count).toBe(3);
     await expect(
-      configMaps.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } }),
+      configMaps.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', namespace: 'n' } }),
     ).rejects.toMatchObject({ code: 'ECONNRESET' });
     expect(count).toBe(4);
   });
