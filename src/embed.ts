@@ -17,7 +17,7 @@ import { Impersonation } from './auth/impersonation.js';
 import type { Client } from './client/client.js';
 import { clientIn } from './client/in-domain.js';
 import { fieldManagers } from './controller/field-manager.js';
-import { type Clock, systemClock } from './runtime/clock.js';
+import { type Clock, endingClock, systemClock } from './runtime/clock.js';
 import { type Logger, silentLogger } from './runtime/logger.js';
 import { takingTurns } from './runtime/turn-taking.js';
 import { openAccess } from './server/access.js';
@@ -290,7 +290,7 @@ async function start(options: ServerOptions, given: Start): Promise<OpenedServer
   let stopped: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
     goes = true;
-    if (listening !== undefined && options.shutdownDelayMs) await clock.sleep(options.shutdownDelayMs);
+    if (listening !== undefined && options.shutdownDelayMs) await endingClock(clock).sleep(options.shutdownDelayMs);
     stopping.abort();
     await listening?.stop(graceMs);
     drained.abort();

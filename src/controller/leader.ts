@@ -8,7 +8,7 @@ import { microTimestamp } from '../api/time.js';
 import type { Client, ResourceClient } from '../client/client.js';
 import { endingWith } from '../client/ending.js';
 import { within } from '../runtime/abort.js';
-import type { Clock } from '../runtime/clock.js';
+import { type Clock, endingClock } from '../runtime/clock.js';
 import { clientUntil, lastingClient } from './client-until.js';
 import type { ReconcileContext, Runnable } from './controller.js';
 import { leftBehind, RunnablesLeftBehind } from './manager.js';
@@ -121,7 +121,7 @@ class Candidate {
     abort();
     const { clock } = this.#context;
     const { graceMs = 20_000 } = this.#options;
-    const worked = await orFalseAfter(clock, graceMs, Promise.allSettled(work));
+    const worked = await orFalseAfter(endingClock(clock), graceMs, Promise.allSettled(work));
     signal.removeEventListener('abort', abort);
     await renewal;
     if (worked === false) throw leftBehind(running, graceMs);
@@ -236,7 +236,7 @@ class Candidate {
     const { clock, log, client } = this.#context;
     try {
       // When everything else has ended.
-      await within({ clock, milliseconds: releaseMs, signals: [] }, (signal) =>
+      await within({ clock: endingClock(clock), milliseconds: releaseMs, signals: [] }, (signal) =>
         this.#giveBack(endingWith(signal, lastingClient(client)).resource(Leases)),
       );
     } catch (error) {

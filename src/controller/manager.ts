@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { Client } from '../client/client.js';
-import { type Clock, systemClock } from '../runtime/clock.js';
+import { type Clock, endingClock, systemClock } from '../runtime/clock.js';
 import { type Logger, silentLogger } from '../runtime/logger.js';
 import { clientUntil } from './client-until.js';
 import type { Runnable } from './controller.js';
@@ -37,7 +37,7 @@ export interface ManagerOptions {
   readonly log?: Logger | undefined;
   readonly clock?: Clock | undefined;
   readonly metrics?: ControllerMetrics | undefined;
-  /** How long to wait for runnables to stop, in milliseconds. Default 30,000. */
+  /** How long to wait for runnables to stop, in milliseconds, by the clock or by that of the system. Default 30,000. */
   readonly graceMs?: number;
 }
 
@@ -89,7 +89,7 @@ export function createManager(options: ManagerOptions): Manager {
       );
       const graceOver = new AbortController();
       const stopped = new Promise<void>((resolve) => {
-        const onAbort = (): void => void clock.sleep(graceMs, graceOver.signal).then(resolve);
+        const onAbort = (): void => void endingClock(clock).sleep(graceMs, graceOver.signal).then(resolve);
         if (stop.signal.aborted) onAbort();
         else stop.signal.addEventListener('abort', onAbort, { once: true });
       });

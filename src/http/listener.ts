@@ -11,6 +11,7 @@ import {
 } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
+import { endingClock } from '../runtime/clock.js';
 import { openFileLimit } from '../runtime/open-files.js';
 import {
   type ConnectionLimits,
@@ -283,7 +284,7 @@ export class Listener {
    * (milliseconds), then closes whatever is left and gives what was at work for it a moment to end. Idempotent.
    */
   async stop(graceMs: number): Promise<void> {
-    const { clock } = this.#parts;
+    const clock = endingClock(this.#parts.clock);
     this.#stopping.abort();
     const closed = new Promise<void>((resolve) => {
       if (this.#server.listening) this.#server.close(() => resolve());
@@ -304,7 +305,7 @@ export class Listener {
   /** Whoever was cut off is at work until they notice, and what became of them is told then; but not for ever. */
   async #givenUp(): Promise<void> {
     const over = new AbortController();
-    await Promise.race([this.#answered(), this.#parts.clock.sleep(farewellMs, over.signal)]);
+    await Promise.race([this.#answered(), endingClock(this.#parts.clock).sleep(farewellMs, over.signal)]);
     over.abort();
   }
 

@@ -24,3 +24,16 @@ export const systemClock: Clock = {
       signal?.addEventListener('abort', done, { once: true });
     }),
 };
+
+/**
+ * The clock by which an end is waited for: who sleeps by it wakes also when the time has passed by that of the system. A
+ * clock that nobody moves would keep its program from ever stopping.
+ */
+export function endingClock(clock: Clock): Clock {
+  if (clock === systemClock) return clock;
+  return {
+    now: () => clock.now(),
+    monotonic: () => clock.monotonic(),
+    sleep: (...given) => Promise.race([clock.sleep(...given), systemClock.sleep(...given)]),
+  };
+}

@@ -11,7 +11,7 @@ import { testAuthority, testKey, testRequest, testSigningRequest } from './certi
 export interface TestServerOptions extends Omit<ServerOptions, 'store' | 'dataDir'> {
   /** Who `client` is. Default: `test-admin`, who may do everything. */
   readonly user?: UserInfo;
-  /** Further controllers to run, as `user`, until the server stops. */
+  /** Further controllers to run, as `user`, until the server stops; `graceMs` (default 30 s) is for them as for requests. */
   readonly runnables?: readonly Runnable[];
 }
 
@@ -30,7 +30,7 @@ export interface TestServer {
   readonly client: Client;
   readonly user: UserInfo;
   readonly certificates: TestCertificates;
-  /** Ends watches and controllers; fails with the error of a controller that failed. Idempotent. */
+  /** Ends watches and controllers; fails with the error of one that failed, or did not end in `graceMs`. Idempotent. */
   stop(): Promise<void>;
   /** For `await using`, where the language has it. */
   [Symbol.asyncDispose](): Promise<void>;
@@ -53,11 +53,11 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
   const server = await createServer({ ...rest, store: 'memory:' });
   const client = server.client(user);
   const stopping = new AbortController();
-  const { clock, log = silentLogger } = options;
+  const { clock, log = silentLogger, graceMs } = options;
   const running =
     runnables.length === 0
       ? Promise.resolve()
-      : createManager({ client, clock, log })
+      : createManager({ client, clock, log, ...(graceMs === undefined ? {} : { graceMs }) })
           .add(...runnables)
           .run(stopping.signal);
   // Its failure is told by stop.

@@ -448,15 +448,16 @@ describe('HTTP/1.1', () => {
 
 describe('work on a request ends', () => {
   /** Requests that are at work until their signal aborts. */
-  async function working() {
+  async function working(clock?: Clock) {
     let begun = 0;
     let ended = 0;
-    const listener = await listening({}, async ({ signal }) => {
+    const work = async ({ signal }: ApiRequest) => {
       begun++;
       await new Promise((resolve) => signal.addEventListener('abort', resolve));
       ended++;
       return {};
-    });
+    };
+    const listener = await listening({}, work, clock);
     const isAtWork = (): Promise<number> =>
       eventually(
         () => begun,
@@ -493,8 +494,12 @@ describe('work on a request ends', () => {
     session.close();
   });
 
-  test.each(['h2', 'http/1.1'] as const)('before a stop that cuts it off does (%s)', async (protocol) => {
-    const { http2, raw, stop, isAtWork, ended } = await working();
+  test.each([
+    ['h2', undefined],
+    ['http/1.1', undefined],
+    ['http/1.1', new FakeClock()],
+  ] as const)('before a stop that cuts it off does, also if nobody moves the clock (%s)', async (protocol, clock) => {
+    const { http2, raw, stop, isAtWork, ended } = await working(clock);
     if (protocol === 'h2')
       http2()
         .request({ ':path': '/a' })

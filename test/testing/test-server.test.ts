@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import type { Runnable } from '../../src/controller/controller.js';
+import { whileLeading } from '../../src/controller/leader.js';
+import { FakeClock } from '../../src/testing/fake-clock.js';
+import { testServer } from '../../src/testing/test-server.js';
+
+const lease = { namespace: 'default', name: 'lock' };
+
+test.each<[string, (busy: Runnable) => Runnable]>([
+  ['a controller', (busy) => busy],
+  ['a leader', (busy) => whileLeading({ lease, graceMs: 10 }, busy)],
+])('%s that waits by a clock that nobody moves keeps no server from stopping', async (_, wrapped) => {
+  let isAtWork = false;
+  const busy: Runnable = {
+    name: 'busy',
+    run: ({ clock }) => {
+      isAtWork = true;
+      return clock.sleep(60_000);
+    },
+  };
+  const { stop } = await testServer({
+    clock: new FakeClock(),
+    controllers: [],
+    runnables: [wrapped(busy)],
+    graceMs: 100,
+  });
+  await expect.poll(() => isAtWork).toBe(true);
+  await expect(stop()).rejects.toThrow(/busy did not stop within 10+ ms/);
+});
