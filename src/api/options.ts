@@ -1,5 +1,6 @@
 import { badRequest, invalidObject } from './errors.js';
 import { quote } from './go-text.js';
+import { pathSegment } from './names.js';
 import { type FieldSelector, type LabelSelector, parseFieldSelector, parseLabelSelector } from './selectors.js';
 import {
   forbiddenField,
@@ -78,6 +79,21 @@ export function readListParameters(query: Query): ListParameters {
     continue: query.get('continue') || undefined,
     sendInitialEvents: sendInitialEvents === undefined ? undefined : readBoolean(sendInitialEvents),
   };
+}
+
+/**
+ * The name that a list or watch is about by its field selector, so that rights to that object suffice; or ''. If one of its
+ * options cannot be read, none names anything.
+ */
+export function selectedName(query: Query): string {
+  if (!query.get('fieldSelector')) return '';
+  try {
+    const name = readListParameters(query).fields?.exactly('metadata.name') ?? '';
+    return pathSegment(name).length === 0 ? name : '';
+  } catch {
+    // The list itself says what is wrong with it.
+    return '';
+  }
 }
 
 const match = 'resourceVersionMatch';

@@ -1,7 +1,7 @@
 import { firstNotBefore } from './binary-search.js';
 import { badRequest } from './errors.js';
 import { quote } from './go-text.js';
-import { labelValue, pathSegment, qualifiedName } from './names.js';
+import { labelValue, qualifiedName } from './names.js';
 import { atOnce, type Steps } from './steps.js';
 import {
   child,
@@ -439,18 +439,6 @@ const fieldSelectorFrom = (requirements: readonly FieldRequirement[]): FieldSele
     requirements.every(({ field, operator, value }) => ((read(field) ?? '') === value) === (operator === '=')),
   exactly: (field) => requirements.find((one) => one.field === field && one.operator === '=')?.value,
 });
-
-/** The name that a list or watch with this field selector is about, so that rights to that object suffice; or ''. */
-export function selectedName(text: string | undefined): string {
-  if (!text) return '';
-  try {
-    const name = parseFieldSelector(text).exactly('metadata.name') ?? '';
-    return pathSegment(name).length === 0 ? name : '';
-  } catch {
-    // The list itself says what is wrong with it.
-    return '';
-  }
-}
 
 /** A literal made fit to stand as a value in a field selector. */
 export const escapeFieldValue = (value: string): string => value.replace(/[\\,=]/g, (character) => `\\${character}`);

@@ -11,9 +11,8 @@ import {
   type ObjectKey,
   type ResourceType,
 } from '../api/object.js';
-import type { Query } from '../api/options.js';
+import { type Query, selectedName } from '../api/options.js';
 import { ownCopy, ownCopyInSteps } from '../api/own-copy.js';
-import { selectedName } from '../api/selectors.js';
 import { atOnce, type Steps } from '../api/steps.js';
 import type { UserInfo } from '../api/user.js';
 import type {
@@ -109,6 +108,10 @@ function requestOf(
   const { verb, method, type, namespace = '', name = '', subresource = '', query = {}, body, contentType } = parts;
   const isOfNamespaces = type.group === '' && type.plural === 'namespaces';
   const path = `/${type.group === '' ? 'api' : `apis/${type.group}`}/${type.version}/${namespace ? `namespaces/${namespace}/` : ''}${type.plural}${name && `/${name}`}${subresource && `/${subresource}`}`;
+  const asQuery: Query = {
+    get: (key) => (Object.hasOwn(query, key) ? query[key] : undefined),
+    all: (key) => (Object.hasOwn(query, key) && query[key] !== undefined ? [query[key]] : []),
+  };
   const info: RequestInfo = {
     isResource: true,
     path,
@@ -119,16 +122,12 @@ function requestOf(
     subresource,
     // As in a URL, a namespace is in itself, and there is none in another.
     namespace: namespace || (isOfNamespaces ? name : ''),
-    name: name || (isRead ? selectedName(query['fieldSelector']) : ''),
+    name: name || (isRead ? selectedName(asQuery) : ''),
     trailing: isOfNamespaces && Boolean(namespace),
     namespaceIsEmpty: false,
     watchedByPath: false,
     ...(query['fieldSelector'] === undefined ? {} : { fieldSelector: query['fieldSelector'] }),
     ...(query['labelSelector'] === undefined ? {} : { labelSelector: query['labelSelector'] }),
-  };
-  const asQuery: Query = {
-    get: (key) => (Object.hasOwn(query, key) ? query[key] : undefined),
-    all: (key) => (Object.hasOwn(query, key) && query[key] !== undefined ? [query[key]] : []),
   };
   const headers: Readonly<Record<string, string | undefined>> = { 'user-agent': agent, 'content-type': contentType };
   const bytes = Buffer.from(body === undefined ? '' : goJson(body));

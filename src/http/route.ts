@@ -1,6 +1,5 @@
 import querystring from 'node:querystring';
-import { type Query, readBoolean } from '../api/options.js';
-import { selectedName } from '../api/selectors.js';
+import { type Query, readBoolean, selectedName } from '../api/options.js';
 import type { RequestInfo } from '../apiserver/request.js';
 
 /** Method and URL of a request as authorization and routing see them. */
@@ -77,8 +76,7 @@ function collection(info: RequestInfo, query: Query): RequestInfo {
   // A path that says watch is granted whatever its selectors.
   if (info.verb !== 'get') return info;
   const verb = readBoolean(query.get('watch')) ? 'watch' : 'list';
-  const selectors = selectorsIn(query);
-  return { ...info, ...selectors, verb, name: selectedName(selectors.fieldSelector) };
+  return { ...info, ...selectorsIn(query), verb, name: selectedName(query) };
 }
 
 const selectorsIn = (query: Query): Pick<RequestInfo, 'fieldSelector' | 'labelSelector'> => ({
