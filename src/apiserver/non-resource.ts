@@ -66,7 +66,8 @@ export function nonResourceRoutes(parts: NonResourceParts): NonResourceRoutes {
       const keys = openIdAnswer(parts, request, path);
       if (keys !== undefined) return keys;
       const served = parts.catalogue.current();
-      if (path === '/api' || path === '/apis') {
+      // There are no groups below `/apis/` in one document.
+      if (path === '/api' || request.info.path === '/apis') {
         if (path === '/api') requireGet(request);
         const answer = aggregated.answer(served, request, path === '/api');
         if (answer !== undefined) return answer;

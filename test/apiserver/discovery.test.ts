@@ -68,6 +68,12 @@ test.each([
   },
 );
 
+test('one document there is at /apis, and with or without a slash at /api', async () => {
+  expect((await get('/apis/', v2)).code).toBe(406);
+  expect((await get('/apis/', `${v2},application/json`)).json().kind).toBe('APIGroupList');
+  expect((await get('/api/', v2)).json().kind).toBe('APIGroupDiscoveryList');
+});
+
 test('a form nobody serves any more is refused if it is all that is asked for', async () => {
   const answer = await get('/apis', v2.replace('v=v2', 'v=v2beta1'));
   expect([answer.code, answer.json().reason]).toEqual([406, 'NotAcceptable']);

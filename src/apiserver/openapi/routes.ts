@@ -56,7 +56,7 @@ export async function openApiAnswer(served: Served, asked: Asked): Promise<Resul
   const document = documents.byPath.get(path);
   if (document === undefined) return { type: 'bytes', code: 404, bytes: Buffer.alloc(0) };
   if (formIn(asked.accept) !== 'json') return unacceptable(v3Varies);
-  if (asked.hash === undefined) return fresh(document, json, asked, v3Varies);
+  if (!asked.hash) return fresh(document, json, asked, v3Varies);
   if (asked.hash !== document.hash) {
     return {
       type: 'bytes',

@@ -78,6 +78,7 @@ test('the index leads to documents that may be kept for a year; an old hash lead
     Vary: 'Accept',
     'Last-Modified': made,
   });
+  expect((await ask('/openapi/v3/api/v1', { hash: '' }))?.code).toBe(200);
   expect((await ask('/openapi/v3/apis/none/v1'))?.code).toBe(404);
   expect(await ask('/openapi/v3/')).toMatchObject({ code: 404, bytes: Buffer.alloc(0) });
 });
