@@ -1,8 +1,10 @@
 import { badRequest, expired } from '../api/errors.js';
+import { asciiLowerCase } from '../api/go-text.js';
+import { type ExactJson, membersOf, RepeatedMembers } from '../api/json-exact.js';
 import { JsonSyntaxError, readJson } from '../api/json-text.js';
 import type { Json } from '../api/object.js';
 import { field, integer64, string, struct } from '../schema/builder.js';
-import { compileDecoder, DecodeError } from '../schema/decode.js';
+import { compileDecoder, DecodeError, isMembers } from '../schema/decode.js';
 import type { Revision } from '../store/store.js';
 
 /** Where a list goes on: the snapshot it reads, and the last key it has seen. Kubernetes' format, so that either can read it. */
@@ -29,6 +31,12 @@ const tokenSchema = struct('storage.continueToken', {
   start: field(3, string()),
 });
 
+/** Names count whatever the case of their letters, as Go's decoder has it. */
+const inLowerCase = (token: ExactJson): ExactJson =>
+  isMembers(token)
+    ? new RepeatedMembers(membersOf(token).map(([name, member]) => [asciiLowerCase(name), member]))
+    : token;
+
 const detours: ReadonlySet<string> = new Set(['', '.', '..']);
 
 /** Where Go's decoder of unpadded base64url stops; undefined if it does not. */
@@ -44,7 +52,7 @@ export function readContinue(text: string): ContinueToken {
   if (illegal !== undefined) return bad(`illegal base64 data at input byte ${illegal}`);
   let decoded: Json;
   try {
-    decoded = compileDecoder(tokenSchema)(readJson(Buffer.from(text, 'base64url')).exact);
+    decoded = compileDecoder(tokenSchema)(inLowerCase(readJson(Buffer.from(text, 'base64url')).exact));
   } catch (error) {
     if (error instanceof JsonSyntaxError || error instanceof DecodeError) return bad(error.message);
     throw error;

@@ -270,7 +270,8 @@ function nodeOf(schema: Schema): Node {
 /** Objects made by code may have members that are undefined. */
 const isAbsent = (value: ExactJson | undefined): value is null | undefined => value === null || value === undefined;
 const isList = (value: ExactJson): value is readonly ExactJson[] => Array.isArray(value);
-const isMembers = (value: ExactJson): value is Members =>
+/** Is it an object? */
+export const isMembers = (value: ExactJson): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof NumberText);
 
 type MakeNode = (schema: Schema) => Node;

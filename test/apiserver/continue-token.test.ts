@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest';
+import { readContinue } from '../../src/apiserver/continue-token.js';
+
+const tokenOf = (json: string): string => Buffer.from(json).toString('base64url');
+
+test.each([
+  ['{"V":"meta.k8s.io/v1","RV":7,"Start":"b\\u0000"}'],
+  ['{"v":"x","V":"meta.k8s.io/v1","Rv":7,"RV":null,"start":"b\\u0000"}'],
+])('names in a token count whatever their case, the last of them: %s', (json) => {
+  expect(readContinue(tokenOf(json))).toEqual({ revision: 7n, after: 'b' });
+});
+
+test('what is wrong with a member is told by the name it should have', () => {
+  expect(() => readContinue(tokenOf('{"V":5}'))).toThrow(
+    'json: cannot unmarshal number into Go struct field continueToken.v of type string',
+  );
+});
