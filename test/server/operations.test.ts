@@ -519,6 +519,23 @@ describe('too much', () => {
     );
   });
 
+  test('so does one whose caller was not known in time, with the place it gets later', async () => {
+    await using server = await runningServer({ operations: { readOnlyRequests: 1 } });
+    const { ask, store } = server;
+    const accounts = '/api/v1/namespaces/default/serviceaccounts';
+    await ask('alice', `POST ${accounts}`, { metadata: { name: 'a' } });
+    const { status } = JSON.parse((await ask('alice', `POST ${accounts}/a/token`, { spec: {} })).text);
+    const headers = { authorization: `Bearer ${status.token}` };
+    store.hold('core/serviceaccounts/default/a');
+    expect((await ask('nobody', `GET ${configMaps}?timeout=20ms`, undefined, { headers })).code).toBe(504);
+    expect(store.waiting).toBe(1);
+    store.release();
+    await eventually(
+      () => ask('alice', `GET ${configMaps}`),
+      ({ code }) => code === 200,
+    );
+  });
+
   test('a body that does not come is not waited for', async () => {
     await using server = await runningServer({ operations: { requestTimeoutMs: 50 } });
     const session = server.http2();

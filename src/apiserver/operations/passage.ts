@@ -101,13 +101,12 @@ export class Passage {
     this.#until = this.#operations.clock.monotonic() + milliseconds;
   }
 
-  /** The answer took too long; the work on it goes on, and keeps its place until it ends. */
+  /** The answer took too long; the work on it goes on, and keeps its place, or that which it gets now, until it ends. */
   expired(work: Promise<unknown>): void {
     this.#isLate = true;
     this.#operations.metrics?.of(this.#request).terminated(504);
-    const leave = this.#leave;
-    this.#leave = undefined;
-    if (leave !== undefined) void work.then(leave, leave);
+    const leave = (): void => this.#leave?.();
+    void work.then(leave, leave);
   }
 
   /** The response with what is to be told of its end. A watch tells that by itself. */
@@ -149,7 +148,7 @@ export class Passage {
   #settle({ code, bytes, isAborted }: Outcome): void {
     if (this.#over) return;
     this.#over = true;
-    this.#leave?.();
+    if (!this.#isLate) this.#leave?.();
     const series = this.#operations.metrics?.of(this.#request);
     series?.answered(code, this.#seconds(), bytes, this.#latencies.webhooks / 1_000);
     if (isAborted) series?.aborted();
