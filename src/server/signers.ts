@@ -8,6 +8,7 @@ import type { Client } from '../client/client.js';
 import { rotationPolicy } from '../pki/ca-rotation.js';
 import { type CertificateAuthority, loadCertificateAuthority } from '../pki/certificate-authority.js';
 import type { Signer } from '../pki/signer.js';
+import { tellCaEnd } from '../pki/signers/ca-end.js';
 import { openCaFiles } from '../pki/signers/ca-files.js';
 import { caSigner } from '../pki/signers/ca-signer.js';
 import { defineSigner } from '../pki/signers/define-signer.js';
@@ -137,6 +138,7 @@ async function openAuthority(
     const key = await openPkcs11Key({ ...token, pin: pin.split('\n')[0]?.trim() ?? '', certificate });
     signal.addEventListener('abort', () => key.close(), { once: true });
     const ca = loadCertificateAuthority({ certificate, key, clock });
+    tellCaEnd(ca, { clock, log, about: { file: signer.certificateFile } });
     return authorityOf(() => ca);
   }
   const files = await openCaFiles({ ...signer, clock, log, signal });

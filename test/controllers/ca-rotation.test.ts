@@ -10,10 +10,11 @@ import { Secrets } from '../../src/api/kinds/secret.js';
 import { groupVersion } from '../../src/api/object.js';
 import type { Runnable } from '../../src/controller/controller.js';
 import { phaseOf, rotationPolicy } from '../../src/pki/ca-rotation.js';
-import { anchorOf, type CaState, readCaState } from '../../src/pki/ca-state.js';
+import { anchorOf, type CaState, readCaState, writeCaState } from '../../src/pki/ca-state.js';
+import { createAuthorityKeyPair } from '../../src/pki/certificate-authority.js';
 import { silentLogger } from '../../src/runtime/logger.js';
 import { testAuthority } from '../../src/testing/certificates.js';
-import { settled } from '../../src/testing/fake-clock.js';
+import { FakeClock, settled } from '../../src/testing/fake-clock.js';
 import { runControllers, type World } from './run-controllers.js';
 
 const signerName = 'example.test/clients';
@@ -270,6 +271,36 @@ test('a CA in a Secret needs no state', async () => {
   await world.client.resource(Secrets).delete(secret);
   await settled();
   expect(follow.current().certificate.subject.commonName).toBe('plain');
+  stop.abort();
+  await world.stop();
+});
+
+test.each<[string, number, number, string[]]>([
+  ['less than a tenth of its life', 0, 90, ['a CA comes to its end']],
+  ['half of its life', 0, 50, []],
+  ['more than it grants, and is rotated,', 9, 90, []],
+  ['less than it grants, and is rotated,', 10, 90, ['a CA comes to its end']],
+])('a CA in a Secret that has %s left is told of, or not', async (_, longestDays, passedDays, expected) => {
+  const day = 24 * hour;
+  const signing = await createAuthorityKeyPair(
+    { commonName: 'ca', seconds: (100 * day) / 1_000 + 300 },
+    new FakeClock(),
+  );
+  const longestSeconds = (longestDays * day) / 1_000;
+  const world = await runControllers([], async (client, clock) => {
+    await client.resource(Secrets).create({
+      apiVersion: groupVersion(Secrets),
+      kind: 'Secret',
+      metadata: secret,
+      data: writeCaState({ generation: 1, signing, retiring: [], longestSeconds }),
+    });
+    clock.set(clock.now() + passedDays * day + 1);
+  });
+  const warned: string[] = [];
+  const log = { ...silentLogger, warn: (_fields: object, message: string) => void warned.push(message) };
+  const stop = new AbortController();
+  await followCaSecret(world.client, secret, { clock: world.clock, signal: stop.signal, log }).ready;
+  expect(warned).toEqual(expected);
   stop.abort();
   await world.stop();
 });

@@ -2,6 +2,7 @@ import { type Clock, systemClock } from '../../runtime/clock.js';
 import { type Logger, silentLogger } from '../../runtime/logger.js';
 import { followFiles } from '../../runtime/text-source.js';
 import { type CertificateAuthority, loadCertificateAuthority } from '../certificate-authority.js';
+import { tellCaEnd } from './ca-end.js';
 
 export interface CaFilesOptions {
   readonly certificateFile: string;
@@ -27,6 +28,7 @@ export async function openCaFiles(options: CaFilesOptions): Promise<CaFiles> {
   let current: CertificateAuthority | undefined;
   const take = ([certificate = '', key = '']: readonly string[]): void => {
     current = loadCertificateAuthority({ certificate, key, clock });
+    tellCaEnd(current, { clock, log, about: { file: certificateFile } });
   };
   await followFiles([certificateFile, keyFile], take, { clock, log, signal });
   return {

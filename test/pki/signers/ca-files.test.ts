@@ -100,3 +100,19 @@ test('what is issued while files are replaced is whole', async () => {
   }
   await replaced;
 });
+
+test('a CA that has ended is told of whenever it is read', async () => {
+  const hourAgo = { now: () => Date.now() - 3_600_000 };
+  const [one, other] = await Promise.all(
+    ['one', 'other'].map((commonName) => createAuthorityKeyPair({ commonName, seconds: 600 }, hourAgo)),
+  );
+  if (one === undefined || other === undefined) throw new Error('no keys');
+  await putPair(one);
+  const { warned, anchorsAre } = await follow();
+  expect(warned).toEqual([expect.stringContaining('ca.crt,one,')]);
+  await putPair(old);
+  await anchorsAre(old.certificate);
+  await putPair(other);
+  await anchorsAre(other.certificate);
+  expect(warned.at(-1)).toContain('ca.crt,other,');
+});

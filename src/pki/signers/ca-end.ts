@@ -1,0 +1,23 @@
+import { timestamp } from '../../api/time.js';
+import type { Clock } from '../../runtime/clock.js';
+import type { Logger } from '../../runtime/logger.js';
+import type { CertificateAuthority } from '../certificate-authority.js';
+
+/** Tells in the log of a CA that is taken with little or nothing left, or of one above it. */
+export function tellCaEnd(
+  { firstToEnd: { subject, notBefore, notAfter } }: CertificateAuthority,
+  given: {
+    readonly clock: Pick<Clock, 'now'>;
+    readonly log: Logger;
+    /** Where the CA is kept, as fields of the log. */
+    readonly about: object;
+    /** Milliseconds. Default: a tenth of the life of what ends first. */
+    readonly littleMs?: number | undefined;
+  },
+): void {
+  const { clock, log, about, littleMs = (notAfter - notBefore) / 10 } = given;
+  const leftMs = notAfter - clock.now();
+  if (leftMs >= littleMs) return;
+  const fields = { ...about, ends: subject.commonName, notAfter: timestamp(notAfter) };
+  log.warn(fields, leftMs > 0 ? 'a CA comes to its end' : 'a CA has ended: nothing that it signs is valid');
+}
