@@ -6,7 +6,7 @@ import { phaseOf, type RotationPhase } from '../pki/ca-rotation.js';
 import { type CaState, certificateOf, readCaState } from '../pki/ca-state.js';
 import { readPemCertificates } from '../pki/certificate.js';
 import { PkiError } from '../pki/pki-error.js';
-import { table } from './issued-certificates.js';
+import { shownEnd, table } from './issued-certificates.js';
 
 interface Flags {
   readonly kubeconfig?: string;
@@ -57,7 +57,7 @@ const next: Readonly<Record<RotationPhase, (state: CaState, now: number) => stri
   spreading: ({ next: ca }, now) =>
     `every bundle has had the next anchor for ${humanDuration(now - (ca?.seenSince ?? now))}`,
   retiring: ({ retiring }, now) =>
-    `the old anchor goes in ${humanDuration(Math.min(...retiring.map(({ until }) => until)) - now)}`,
+    `the old anchor goes in ${humanDuration(Math.max(0, Math.min(...retiring.map(({ until }) => until)) - now))}`,
 };
 
 /** A line for each CA. */
@@ -82,7 +82,7 @@ function stateCells({ data = {}, metadata }: Secret, now: number): readonly stri
     return [
       phase,
       subject.commonName,
-      `in ${humanDuration(notAfter - now)}`,
+      shownEnd(timestamp(notAfter), now),
       String(1 + anchors.flatMap((pem) => readPemCertificates(pem)).length),
       asked ? 'a rotation was asked for' : next[phase](state, now),
     ];

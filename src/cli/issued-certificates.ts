@@ -50,7 +50,7 @@ export function recordTable(records: readonly LedgerRecord[], now: number): stri
     ['EXPIRES', 'SIGNER', 'SUBJECT', 'NAMES', 'REQUESTER', 'APPROVAL', 'SERIAL'],
     ...records.map(
       ({ notAfter, signerName, subject = '', names = [], omittedNames = 0, requester, approval, serial }) => [
-        Date.parse(notAfter) > now ? `in ${humanDuration(Date.parse(notAfter) - now)}` : notAfter,
+        shownEnd(notAfter, now),
         signerName,
         shortened(subject, 60),
         shortened([...names, ...(omittedNames > 0 ? [`and ${omittedNames} more`] : [])].join(' '), 60),
@@ -60,6 +60,12 @@ export function recordTable(records: readonly LedgerRecord[], now: number): stri
       ],
     ),
   ]);
+}
+
+/** How long it is until a time in RFC 3339; the time itself once it has come. */
+export function shownEnd(end: string, now: number): string {
+  const leftMs = Date.parse(end) - now;
+  return leftMs > 0 ? `in ${humanDuration(leftMs)}` : end;
 }
 
 /** The rule of a policy that a condition names. */

@@ -94,7 +94,7 @@ describe('CAs', async () => {
   const steady: CaState = { generation: 1, signing: first, retiring: [], longestSeconds: 0 };
   const next = announced(steady, second);
   const spreading = seenSince(next, now - day);
-  const row = (state: CaState, more: object = {}): string | undefined =>
+  const row = (state: CaState, more: object = {}, at = now): string | undefined =>
     caTable(
       [
         {
@@ -104,7 +104,7 @@ describe('CAs', async () => {
           data: { ...writeCaState(state), ...more },
         },
       ],
-      now,
+      at,
     )
       .split('\n')[1]
       ?.replace(/ {2,}/g, ' | ');
@@ -128,6 +128,14 @@ describe('CAs', async () => {
     ],
   ])('that are %s are shown so', (_, state, expected) => {
     expect(row(state)).toBe(expected);
+  });
+  test('that have ended are shown with the time, as certificates are, and nothing is left for what is due', () => {
+    const [ended, end] = [now + 100 * day, '2026-04-10T23:55:00Z'];
+    expect(row(steady, {}, ended)).toBe(`pki/ca | a.test/x | steady | first | ${end} | 1 | -`);
+    expect(row(switched(spreading, now, policy), {}, ended)).toBe(
+      `pki/ca | a.test/x | retiring | second | ${end} | 2 | the old anchor goes in 0s`,
+    );
+    expect(recordTable([record('a', -1)], now)).toContain('\n2025-12-31T00:00:00Z   ');
   });
   test('that are broken are shown so', () => {
     expect(row(steady, { 'rotation.json': 'e30=' })).toContain('unusable');
