@@ -3,6 +3,7 @@ import { chmod, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { ipBytes, ipText } from '../api/ip-address.js';
+import { timestamp } from '../api/time.js';
 import { isSignedBy } from '../auth/certificate-chain.js';
 import { generateServiceAccountKey, readSigningKey } from '../auth/service-account-keys.js';
 import { readPemCertificates } from '../pki/certificate.js';
@@ -17,6 +18,7 @@ import { keyPairProblem } from '../resources/secrets/key-pair.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
 import { makeDirectory } from '../runtime/make-directory.js';
+import { caDatesProblem } from './ca-dates.js';
 
 /** Keys and certificates the server itself needs: made at the first start, found again at every later one. */
 export interface Credentials {
@@ -24,8 +26,13 @@ export interface Credentials {
   readonly ca: CertificateAuthority;
   /** PEM private key of service account tokens. */
   readonly serviceAccountKey: string;
-  /** What a server that accepts connections needs besides: what there is, and anew what has not long to go. */
+  /**
+   * What a server that accepts connections needs besides: what there is, and anew what has not long to go. Fails with one
+   * sentence if the CA has come to its end.
+   */
   forListening(): Promise<ListeningCredentials>;
+  /** Warns of a CA that is not valid, or not for long: done once when they are opened. */
+  warnOfCa(): void;
 }
 
 export interface ListeningCredentials {
@@ -67,6 +74,12 @@ export async function openCredentials(options: CredentialOptions): Promise<Crede
     () => createAuthorityKeyPair({ commonName: 'kedge-ca' }, clock),
     (pair) => loadCertificateAuthority({ ...pair, clock }),
   );
+  const warnOfCa = (): void => {
+    const { notAfter } = ca.certificate;
+    const problem = caDatesProblem(ca.certificate, clock.now());
+    if (problem !== undefined) log.warn({ file: files.fileOf('ca'), notAfter: timestamp(notAfter) }, problem);
+  };
+  warnOfCa();
   const names = servingNames(options.hosts);
   const stillGood = (pair: KeyPair): boolean => {
     const [certificate] = readPemCertificates(pair.certificate);
@@ -84,7 +97,13 @@ export async function openCredentials(options: CredentialOptions): Promise<Crede
   return {
     ca,
     serviceAccountKey: await files.text('sa.key', () => generateServiceAccountKey(), isSigningKey),
+    warnOfCa,
     async forListening() {
+      const { notAfter } = ca.certificate;
+      if (clock.now() >= notAfter) {
+        const where = files.fileOf('ca') ?? 'memory';
+        throw new Error(`the CA in ${where} came to its end at ${timestamp(notAfter)}: put another one in its place`);
+      }
       const pairs = [
         files.pair(
           'apiserver',
@@ -138,6 +157,8 @@ const namesOf = ({ certificate }: KeyPair): readonly string[] => {
 };
 
 interface Files {
+  /** Where a pair is kept; undefined: in memory. */
+  fileOf(name: string): string | undefined;
   /** Made anew if it is no good, or cannot be read. */
   pair(name: string, make: () => Promise<KeyPair>, good: (pair: KeyPair) => boolean): Promise<KeyPair>;
   /** Never made anew: fails with one sentence if what is there cannot be read. */
@@ -149,6 +170,7 @@ interface Files {
 function inMemory(): Files {
   const pairs = new Map<string, KeyPair>();
   return {
+    fileOf: () => undefined,
     async pair(name, make, good) {
       const known = pairs.get(name);
       if (known !== undefined && good(known)) return known;
@@ -175,6 +197,7 @@ function inDirectory(directory: string, onMade: (name: keyof typeof relied, file
     return pair;
   };
   return {
+    fileOf,
     async pair(name, make, good) {
       const found = await readIfThere(fileOf(name));
       const known = found === undefined ? undefined : split(found);

@@ -99,6 +99,7 @@ async function renewing(
   while (true) {
     await clock.sleep(lookEveryMs, signal);
     if (signal.aborted) return;
+    credentials.warnOfCa();
     try {
       const found = await credentials.forListening();
       if (isSame(found.serving, taken.serving) && isSame(found.admin, taken.admin)) continue;

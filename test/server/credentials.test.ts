@@ -90,6 +90,24 @@ test('what is missing beside a store with objects is made with a warning, and at
   expect(await missed()).toEqual([]);
 });
 
+test('a CA that comes to its end is warned of by its file, and then nothing is made with it', async () => {
+  const year = 365 * 86_400_000;
+  const file = join(directory, 'ca.pem');
+  const warned: object[] = [];
+  const log = { ...silentLogger, warn: (fields: object, message: string) => void warned.push({ ...fields, message }) };
+  const openedAt = (now: number) =>
+    openCredentials({ directory, hosts: [], isNew: true, clock: new FakeClock(now), log });
+  const { notAfter } = (await openedAt(0)).ca.certificate;
+  expect(warned).toEqual([]);
+  const { warnOfCa } = await openedAt(notAfter - year + 1);
+  expect(warned).toEqual([{ file, notAfter: '1979-12-29T23:55:00Z', message: expect.stringMatching('within a year') }]);
+  warnOfCa();
+  expect(warned[1]).toEqual(warned[0]);
+  await expect((await openedAt(notAfter)).forListening()).rejects.toThrow(
+    `the CA in ${file} came to its end at 1979-12-29T23:55:00Z: put another one in its place`,
+  );
+});
+
 test.each(['apiserver', 'admin'])('of %s are made anew if the key is not that of the certificate', async (name) => {
   const first = await open();
   const path = join(directory, `${name}.pem`);
