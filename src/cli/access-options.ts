@@ -1,3 +1,4 @@
+import type { TextSource } from '../runtime/text-source.js';
 import type { ServerOptions } from '../server/options.js';
 import type { Configuration } from './configuration-options.js';
 
@@ -12,24 +13,27 @@ export function accessOptions(configuration: Configuration): Partial<ServerOptio
     authorization,
     ...(nodeRestriction === undefined ? {} : { nodeRestriction }),
     anonymous,
-    ...inFile('clientCa', clientCaFile),
-    ...inFile('staticTokens', tokenFile),
-    ...inFile('authenticationConfiguration', authenticationConfigFile),
-    ...(caFile === undefined ? {} : { frontProxy: { ...proxy, ca: { file: caFile } } }),
+    ...inFile('clientCa', 'clientCaFile', clientCaFile),
+    ...inFile('staticTokens', 'tokenFile', tokenFile),
+    ...inFile('authenticationConfiguration', 'authenticationConfigFile', authenticationConfigFile),
+    ...(caFile === undefined ? {} : { frontProxy: { ...proxy, ca: { file: caFile, option: 'frontProxy.caFile' } } }),
     ...withKubeconfig('authenticationWebhook', authenticationWebhook),
     ...withKubeconfig('authorizationWebhook', authorizationWebhook),
     serviceAccountIssuers: issuers,
     apiAudiences,
-    ...inFile('serviceAccountSigningKey', signingKeyFile),
-    serviceAccountVerificationKeys: serviceAccounts.verificationKeyFiles.map((file) => ({ file })),
+    ...inFile('serviceAccountSigningKey', 'serviceAccounts.signingKeyFile', signingKeyFile),
+    serviceAccountVerificationKeys: serviceAccounts.verificationKeyFiles.map((file, at) => ({
+      file,
+      option: `serviceAccounts.verificationKeyFiles.${at}`,
+    })),
     ...(keySetUri === undefined ? {} : { serviceAccountKeySetUri: keySetUri }),
     ...(maxTokenSeconds === 0 ? {} : { serviceAccountMaxTokenSeconds: maxTokenSeconds }),
     extendServiceAccountTokens: extendTokens,
   };
 }
 
-const inFile = <N extends string>(name: N, file: string | undefined) =>
-  file === undefined ? {} : ({ [name]: { file } } as { readonly [K in N]: { readonly file: string } });
+const inFile = <N extends string>(name: N, option: string, file: string | undefined) =>
+  file === undefined ? {} : ({ [name]: { file, option } } as { readonly [K in N]: Exclude<TextSource, string> });
 
 const withKubeconfig = <N extends string, S extends { readonly kubeconfig?: string | undefined }>(
   name: N,

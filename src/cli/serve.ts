@@ -97,7 +97,9 @@ const operationsOf = ({ metrics, audit: { policyFile, ...audit }, limits, shutdo
   shutdownDelayMs,
   operations: {
     metrics,
-    ...(policyFile === undefined ? {} : { audit: { ...audit, policy: { file: policyFile } } }),
+    ...(policyFile === undefined
+      ? {}
+      : { audit: { ...audit, policy: { file: policyFile, option: 'audit.policyFile' } } }),
     readOnlyRequests: limits.readOnlyRequests,
     mutatingRequests: limits.mutatingRequests,
     requestTimeoutMs: limits.requestTimeoutMs,

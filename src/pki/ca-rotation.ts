@@ -67,11 +67,19 @@ export function rotationPolicy(
 const spreadingMs = day / 12;
 
 /** Why CAs of this lifetime cannot be replaced in time by this policy, as a sentence; undefined if they can. */
-export function rotationProblem(
-  { maxSeconds, propagationMs, renewBeforeMs }: RotationPolicy,
-  caSeconds = defaultAuthoritySeconds,
-): string | undefined {
-  const caMs = caSeconds * 1_000;
+export function rotationProblem(policy: RotationPolicy, caSeconds = defaultAuthoritySeconds): string | undefined {
+  const { maxSeconds, propagationMs, renewBeforeMs } = policy;
+  const figures = Object.entries({
+    caSeconds,
+    renewBeforeSeconds: renewBeforeMs / 1_000,
+    propagationSeconds: propagationMs / 1_000,
+    maxSeconds,
+  }).map(([option, seconds]) => `${option} ${seconds}`);
+  const problem = unrotatable(policy, caSeconds * 1_000);
+  return problem && `${problem} (with ${figures.join(', ')})`;
+}
+
+function unrotatable({ maxSeconds, propagationMs, renewBeforeMs }: RotationPolicy, caMs: number): string | undefined {
   if (caMs <= renewBeforeMs + propagationMs) return 'it would be replaced all the time';
   if (renewBeforeMs < propagationMs + spreadingMs) return 'it would end before the next one may sign';
   const leftMs = caMs - propagationMs - spreadingMs;

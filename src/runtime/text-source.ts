@@ -4,8 +4,8 @@ import { dirname } from 'node:path';
 import type { Clock } from './clock.js';
 import type { Logger } from './logger.js';
 
-/** A text: itself, or a file that is followed as it changes. */
-export type TextSource = string | { readonly file: string };
+/** A text: itself, or a file that is followed as it changes, with the path of the option that names it. */
+export type TextSource = string | { readonly file: string; readonly option?: string };
 
 export interface Following {
   readonly clock: Clock;
@@ -20,15 +20,29 @@ export class NotYet extends Error {
 }
 
 /**
- * Hands the text to `take`: now, and after every change of the file until the signal aborts. Fails if the file cannot be
- * read now or `take` throws now. Later a text that cannot be read or taken is logged, and what was taken before stays.
+ * Hands the text to `take`: now, and after every change of the file until the signal aborts. Fails, naming the option, if
+ * the file cannot be read now or `take` throws now. Later a text that cannot be read or taken is logged, and what was taken
+ * before stays.
  */
-export const followText = async (
+export async function followText(
   source: TextSource,
   take: (text: string) => void | Promise<void>,
   following: Following,
-): Promise<void> =>
-  typeof source === 'string' ? take(source) : followFiles([source.file], ([text = '']) => take(text), following);
+): Promise<void> {
+  if (typeof source === 'string') return take(source);
+  const { file, option } = source;
+  const opened = (): Promise<void> => followFiles([file], ([text = '']) => take(text), following);
+  await (option === undefined ? opened() : naming(option, opened));
+}
+
+/** Where it fails, the error begins with the name of what could not be opened. */
+export async function naming<T>(name: string, open: () => T | Promise<T>): Promise<T> {
+  try {
+    return await open();
+  } catch (error) {
+    throw new Error(`${name}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
+}
 
 /** Like `followText`, for files that belong together: all texts are handed over whenever one of them changes. */
 export async function followFiles(
@@ -37,18 +51,8 @@ export async function followFiles(
   { clock, log, signal }: Following,
 ): Promise<void> {
   const file = files.join(', ');
-  let texts = await Promise.all(
-    files.map((path) =>
-      readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-        throw new Error(`cannot read ${path}: ${error.code ?? error.message}`, { cause: error });
-      }),
-    ),
-  );
-  try {
-    await take(texts);
-  } catch (error) {
-    throw new Error(`${file}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
-  }
+  let texts = await Promise.all(files.map(readText));
+  await naming(file, () => take(texts));
 
   const warn = (error: unknown): void => {
     if (!signal.aborted) log.warn({ file, err: error }, kept);
@@ -90,6 +94,12 @@ export async function followFiles(
     }
   })();
 }
+
+/** The text of a file. Fails with one sentence that names the file. */
+export const readText = (file: string): Promise<string> =>
+  readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new Error(`cannot read ${file}: ${error.code ?? error.message}`, { cause: error });
+  });
 
 const kept = 'kept what was read before';
 

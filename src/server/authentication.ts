@@ -1,4 +1,5 @@
 import type { Domains } from '../api/domains.js';
+import { parseGoUrl } from '../api/go-url.js';
 import type { Secret } from '../api/kinds/secret.js';
 import type { AnonymousPolicy } from '../auth/anonymous.js';
 import type { AuthenticationMetrics } from '../auth/authentication-metrics.js';
@@ -87,8 +88,11 @@ interface Surroundings {
 
 /** Reads keys and files, which are followed from then on. Fails if one of them cannot be used. */
 export async function openAuthentication(options: AuthenticationOptions, given: Surroundings): Promise<Authentication> {
-  const { objects, domains, clock } = given;
+  const { objects, domains, clock, log } = given;
   const [issuer = ''] = options.issuers;
+  checkIssuers(options.issuers);
+  if (issuer.startsWith('https:') && !isDiscoverable(issuer))
+    log.warn({ issuer }, 'relying parties find no keys of this issuer: only a URL without ? and # has documents');
   const apiAudiences = options.apiAudiences.length ? options.apiAudiences : [issuer];
   const keys = await openKeys(options, given);
   const clientCa = await openClientCas(options, given);
@@ -131,6 +135,16 @@ export async function openAuthentication(options: AuthenticationOptions, given: 
     }),
     clientCas: () => (proxy === undefined ? clientCa() : `${clientCa()}\n${proxy.bundle()}`),
   };
+}
+
+/** Throws Error for what kube-apiserver refuses among issuers of service account tokens. */
+function checkIssuers(issuers: readonly string[]): void {
+  for (const [at, issuer] of issuers.entries()) {
+    const what = `the issuer ${JSON.stringify(issuer)} of service account tokens`;
+    if (issuers.indexOf(issuer) !== at) throw new Error(`${what} is given twice`);
+    const url = issuer.includes(':') ? parseGoUrl(issuer) : undefined;
+    if (url !== undefined && 'wrong' in url) throw new Error(`${what} has a ":" and is no URL: ${url.wrong}`);
+  }
 }
 
 /** The keys of service account tokens, as their files say now. */

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import type { RotatedCa } from '../../controllers/ca-rotation/ca-rotation.js';
 import { followCaSecret, type SecretCa } from '../../controllers/csr-signer/secret-ca.js';
 import { namespacedName, signersIn } from '../../controllers/trust-distributor/trust-bundle.js';
@@ -16,6 +15,7 @@ import { brokenSignerRule } from '../pki/signers/well-known-rules.js';
 import { hiddenPart } from '../pki/unusual-request.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
+import { naming, readText } from '../runtime/text-source.js';
 import type {
   CommandSource,
   ConfiguredSigner,
@@ -59,9 +59,11 @@ const year = 365 * 86_400;
 /** The well-known signers under all their names, those of the configuration, and those of the user. */
 export async function openSigners(given: SignersToOpen): Promise<OpenedSigners> {
   const { configured = [], domains, maxSeconds } = given;
-  const opened = await Promise.all(configured.map((signer) => openConfigured(signer, given)));
+  const opened = await Promise.all(
+    configured.map((signer) => naming(`signing: ${signer.name}`, () => openConfigured(signer, given))),
+  );
   const taken = new Set(configured.flatMap(({ name }) => signerSpellings(name, domains)));
-  const authority = await sharedAuthority(given);
+  const authority = await naming('signing: the CA for the well-known signers', () => sharedAuthority(given));
   const shared = Object.values(wellKnownSigners(domains))
     .flat()
     .filter((name) => !taken.has(name));
@@ -151,11 +153,6 @@ const authorityOf = (current: () => CertificateAuthority): Authority => ({
   issuers: () => current().issuer,
 });
 
-const readText = (file: string): Promise<string> =>
-  readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new Error(`cannot read ${file}: ${error.code ?? error.message}`, { cause: error });
-  });
-
 const followed = new WeakMap<AbortSignal, Map<string, SecretCa>>();
 
 /** Several signers may share a Secret. */
@@ -164,8 +161,8 @@ function openSecret(
   { client, clock, log, signal }: Pick<SignersToOpen, 'client' | 'clock' | 'log' | 'signal'>,
 ): Authority {
   const name = namespacedName(secret);
-  if (name === undefined) throw new Error(`signing: ${JSON.stringify(secret)} is no namespace/name`);
-  if (client === undefined) throw new Error('signing: a CA in a Secret needs a client');
+  if (name === undefined) throw new Error(`${JSON.stringify(secret)} is no namespace/name`);
+  if (client === undefined) throw new Error('a CA in a Secret needs a client');
   const all = followed.get(signal) ?? new Map<string, SecretCa>();
   followed.set(signal, all);
   const ca = all.get(secret) ?? followCaSecret(client(), name, { clock, log, signal });
@@ -183,7 +180,7 @@ async function openCommand(
   const { domains, clock, log, signal } = given;
   const { processSigner } = await import('../pki/signers/process-signer.js');
   const [program, ...args] = command;
-  if (program === undefined) throw new Error(`signing: the command of ${name} is empty`);
+  if (program === undefined) throw new Error('the command is empty');
   const external = processSigner({
     serves: name,
     command: [program, ...args],

@@ -99,6 +99,22 @@ describe('a bad configuration ends with 1', () => {
       () => ['--config', file('half.yaml', 'signing: {certificateFile: ca.crt}')],
       /^kedge: .*half\.yaml: signing: certificateFile and keyFile go together$/m,
     ],
+    ...[
+      'clientCaFile',
+      'tokenFile',
+      'authenticationConfigFile',
+      'frontProxy.caFile',
+      'serviceAccounts.signingKeyFile',
+      'audit.policyFile',
+    ].map((option): [string, () => readonly string[], RegExp] => [
+      `a file that is not there: ${option}`,
+      () => {
+        const [name = '', inner] = option.split('.');
+        const given = inner === undefined ? '/nowhere' : { [inner]: '/nowhere' };
+        return ['--store', 'memory:', '--config', file(`${option}.yaml`, JSON.stringify({ [name]: given }))];
+      },
+      new RegExp(`^kedge: .*${option}: cannot read /nowhere: ENOENT$`, 'm'),
+    ]),
     ['no such store', () => ['--store', 'tape:'], /^kedge: the store address "tape:" is not valid/],
     [
       'no such controller',

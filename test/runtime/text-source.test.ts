@@ -147,3 +147,10 @@ test('at the beginning it must be there, and good', async () => {
   writeFileSync(file, 'bad');
   await expect(follow({ file })).rejects.toThrow(`${file}: bad text`);
 });
+
+test('what is not there or not good is told of with the option that names it', async () => {
+  const source = { file, option: 'part.textFile' };
+  await expect(follow(source)).rejects.toThrow(`part.textFile: cannot read ${file}: ENOENT`);
+  writeFileSync(file, 'bad');
+  await expect(follow(source)).rejects.toThrow(`part.textFile: ${file}: bad text`);
+});

@@ -8,7 +8,7 @@ import { ServiceAccounts } from '../../src/api/kinds/service-account.js';
 import { authenticationMetrics } from '../../src/auth/authentication-metrics.js';
 import { generateServiceAccountKey } from '../../src/auth/service-account-keys.js';
 import { type Clock, systemClock } from '../../src/runtime/clock.js';
-import { silentLogger } from '../../src/runtime/logger.js';
+import { type Logger, silentLogger } from '../../src/runtime/logger.js';
 import { openMetrics } from '../../src/runtime/metrics.js';
 import { type AuthenticationOptions, openAuthentication } from '../../src/server/authentication.js';
 import { testAuthority } from '../../src/testing/certificates.js';
@@ -39,7 +39,7 @@ const file = (name: string, text: string): { readonly file: string } => {
 
 const [first, second] = [await generateServiceAccountKey('ES256'), await generateServiceAccountKey('ES384')];
 const objects = new FixedObjects().put(ServiceAccounts, { metadata: { namespace: 'ns', name: 'sa', uid: 'u' } });
-const open = (more: Partial<AuthenticationOptions> = {}, clock: Clock = systemClock) =>
+const open = (more: Partial<AuthenticationOptions> = {}, clock: Clock = systemClock, log: Logger = silentLogger) =>
   openAuthentication(
     {
       signingKey: first,
@@ -51,7 +51,7 @@ const open = (more: Partial<AuthenticationOptions> = {}, clock: Clock = systemCl
       anonymous: true,
       ...more,
     },
-    { objects, domains: defaultDomains, clock, log: silentLogger, signal: stopping.signal },
+    { objects, domains: defaultDomains, clock, log, signal: stopping.signal },
   );
 type Opened = Awaited<ReturnType<typeof open>>;
 const ask = async ({ authenticator }: Opened, ...given: Parameters<typeof credentials>) => {
@@ -183,6 +183,30 @@ describe('anonymous requests', () => {
       (user) => user === undefined,
     );
   });
+});
+
+test.each<[readonly string[], string | undefined]>([
+  [['kedge', 'a b', 'https://own.example.org', 'urn:own'], undefined],
+  [
+    ['a b:c'],
+    'the issuer "a b:c" of service account tokens has a ":" and is no URL: parse "a b:c": first path segment',
+  ],
+  [['kedge', 'https://[', 'x'], 'the issuer "https://[" of service account tokens has a ":" and is no URL'],
+  [['kedge', 'x', 'kedge'], 'the issuer "kedge" of service account tokens is given twice'],
+])('issuers of its own tokens: %j', async (issuers, problem) => {
+  if (problem === undefined) await open({ issuers });
+  else await expect(open({ issuers })).rejects.toThrow(problem);
+});
+
+test.each<[string, boolean]>([
+  ['https://own.example.org/path', false],
+  ['https://own.example.org/?tenant=1', true],
+  ['https://own.example.org/#', true],
+  ['kedge', false],
+])('an https issuer without documents is warned of: %s', async (issuer, isWarned) => {
+  const warned: object[] = [];
+  await open({ issuers: [issuer] }, systemClock, { ...silentLogger, warn: (fields) => void warned.push(fields) });
+  expect(warned).toEqual(isWarned ? [{ issuer }] : []);
 });
 
 describe('issuers of JWTs', () => {
