@@ -118,7 +118,7 @@ async function start(options: ServerOptions, given: Start): Promise<OpenedServer
   let firstRevision = 0n;
   const credentials = await openCredentials({
     directory: options.dataDir,
-    hosts: options.listen?.host === undefined ? [] : [options.listen.host],
+    hosts: [options.listen?.host ?? [], options.listen?.servingNames ?? []].flat(),
     isNew,
     clock,
     log,

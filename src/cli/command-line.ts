@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { isServingName } from '../server/serving-names.js';
 import { ConfigurationError, type Flags } from './configuration.js';
 
 /** The command line. Answers the exit status: 0, 1 for failure (one sentence on standard error), 2 for wrong usage. */
@@ -17,6 +18,11 @@ export async function runCommandLine(argv: readonly string[]): Promise<number> {
     .description('run the API server with its store and controllers')
     .option('--port <port>', 'port to accept connections on; 0 picks a free one', readPort)
     .option('--host <host>', 'address to accept connections on', readText)
+    .option(
+      '--serving-names <list>',
+      'DNS names and addresses by which others reach it, the first one first',
+      readNames,
+    )
     .option('--data-dir <directory>', 'where keys, certificates, admin.kubeconfig and the store are kept', readText)
     .option('--store <address>', 'memory: | level:DIR | etcd:HOST:PORT,...', readText)
     .option('--config <file>', 'options file; see config/server.yaml')
@@ -120,6 +126,12 @@ function readPort(text: string): number {
 function readText(text: string): string {
   if (text === '') throw new InvalidArgumentError('it must not be empty.');
   return text;
+}
+
+function readNames(text: string): string[] {
+  const names = text.split(',');
+  if (!names.every(isServingName)) throw new InvalidArgumentError('names are DNS names and IP addresses, a,b,c.');
+  return names;
 }
 
 /** Milliseconds. */

@@ -9,6 +9,7 @@ export interface Configuration {
   host: string;
   port: number;
   http2: boolean;
+  servingNames: string[];
   dataDir: string;
   store?: string | undefined;
   controllers: 'all' | string[];
@@ -72,6 +73,7 @@ export const defaults: Configuration = {
   host: '127.0.0.1',
   port: 6_443,
   http2: true,
+  servingNames: [],
   dataDir: './.kedge',
   controllers: 'all',
   logLevel: 'info',

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { authorizationModes } from '../server/options.js';
+import { isServingName } from '../server/serving-names.js';
 import { certificatePolicy, signers, trust } from './certificates-schema.js';
 import { type Configuration, defaults } from './configuration-options.js';
 
@@ -21,6 +22,9 @@ export const configuration = z.strictObject({
   host: z.string().min(1).default(defaults.host),
   port: z.number().int().min(0).max(65_535).default(defaults.port),
   http2: z.boolean().default(defaults.http2),
+  servingNames: z
+    .array(z.string().refine(isServingName, 'must be a DNS name or an IP address'))
+    .default(defaults.servingNames),
   dataDir: z.string().min(1).default(defaults.dataDir),
   store: z.string().min(1).optional(),
   controllers: z

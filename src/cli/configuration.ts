@@ -10,6 +10,7 @@ export class ConfigurationError extends Error {
 export interface Flags {
   readonly host?: string;
   readonly port?: number;
+  readonly servingNames?: string[];
   readonly dataDir?: string;
   readonly store?: string;
   readonly controllers?: 'all' | string[];

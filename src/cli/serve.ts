@@ -49,6 +49,7 @@ export async function serve(file: string | undefined, flags: Flags): Promise<voi
       host: configuration.host,
       port: configuration.port,
       http2: configuration.http2,
+      servingNames: configuration.servingNames,
       limits: connectionLimits(configuration),
     },
     controllers: configuration.controllers,

@@ -6,6 +6,7 @@ import type { Signer } from '../pki/signer.js';
 import type { FrontProxySettings } from './authentication.js';
 import type { AuditOptions, OperationsOptions } from './operations.js';
 import { authorizationModes, type ServerOptions } from './options.js';
+import { isServingName } from './serving-names.js';
 import type { CertificateOptions, TrustOptions } from './signing-options.js';
 
 /**
@@ -111,6 +112,7 @@ const checks: Checks<ServerOptions> = {
     host: text,
     port,
     http2: flag,
+    servingNames: listOf(is('a DNS name or an IP address', (value) => isText(value) && isServingName(value))),
     limits: fields<ConnectionLimits>({
       connections: amount,
       headerBytes: amount,

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { hostname } from 'node:os';
+import { hostname, networkInterfaces } from 'node:os';
 import { dirname, join } from 'node:path';
-import { ipBytes, ipText } from '../api/ip-address.js';
 import { timestamp } from '../api/time.js';
 import { isSignedBy } from '../auth/certificate-chain.js';
 import { generateServiceAccountKey, readSigningKey } from '../auth/service-account-keys.js';
@@ -19,6 +18,7 @@ import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
 import { makeDirectory } from '../runtime/make-directory.js';
 import { caDatesProblem } from './ca-dates.js';
+import { servingNames } from './serving-names.js';
 
 /** Keys and certificates the server itself needs: made at the first start, found again at every later one. */
 export interface Credentials {
@@ -49,7 +49,7 @@ const renewBefore = 30 * day * 1_000;
 export interface CredentialOptions {
   /** Where they are kept; absent: in memory only. */
   readonly directory?: string | undefined;
-  /** Host names and addresses clients may use, beyond the local ones. */
+  /** Names and addresses clients may use, beyond the local ones; `0.0.0.0` and `::` for those of the machine. */
   readonly hosts: readonly string[];
   /** Has the store been empty until now? Otherwise somebody may rely on what is missing. */
   readonly isNew: boolean;
@@ -80,7 +80,6 @@ export async function openCredentials(options: CredentialOptions): Promise<Crede
     if (problem !== undefined) log.warn({ file: files.fileOf('ca'), notAfter: timestamp(notAfter) }, problem);
   };
   warnOfCa();
-  const names = servingNames(options.hosts);
   const stillGood = (pair: KeyPair): boolean => {
     const [certificate] = readPemCertificates(pair.certificate);
     return (
@@ -104,6 +103,7 @@ export async function openCredentials(options: CredentialOptions): Promise<Crede
         const where = files.fileOf('ca') ?? 'memory';
         throw new Error(`the CA in ${where} came to its end at ${timestamp(notAfter)}: put another one in its place`);
       }
+      const names = servingNames(options.hosts, { hostname: hostname(), interfaces: networkInterfaces() });
       const pairs = [
         files.pair(
           'apiserver',
@@ -123,32 +123,6 @@ export async function openCredentials(options: CredentialOptions): Promise<Crede
       return { serving, admin };
     },
   };
-}
-
-/** An address as it is read back: `::1` however that is written. */
-function asInCertificates(address: string): string {
-  const bytes = ipBytes(address);
-  return bytes === undefined ? address : ipText(bytes);
-}
-
-/** What the serving certificate is good for. */
-function servingNames(hosts: readonly string[]): {
-  readonly dnsNames: readonly string[];
-  readonly ipAddresses: readonly string[];
-} {
-  const isIp = (host: string): boolean => /^[\d.]+$|:/.test(host);
-  const unspecified = new Set(['0.0.0.0', '::']);
-  const named = [...hosts.filter((host) => !unspecified.has(host))];
-  const dns = [
-    'localhost',
-    hostname(),
-    'kubernetes',
-    'kubernetes.default',
-    'kubernetes.default.svc',
-    ...named.filter((host) => !isIp(host)),
-  ];
-  const ip = ['127.0.0.1', '::1', ...named.filter(isIp).map(asInCertificates)];
-  return { dnsNames: [...new Set(dns)], ipAddresses: [...new Set(ip)] };
 }
 
 const namesOf = ({ certificate }: KeyPair): readonly string[] => {

@@ -8,7 +8,7 @@ import { toldCas } from './told-cas.js';
 /** An open port. */
 export interface Listening {
   readonly url: string;
-  /** host:port */
+  /** host:port by which others reach it. */
   readonly address: string;
   /** A kubeconfig with administrator's rights, as YAML; another one once its certificate was made anew. */
   readonly adminKubeconfig: string;
@@ -20,6 +20,8 @@ export interface ListeningOptions extends Pick<ListenerOptions, 'http2' | 'limit
   readonly host?: string;
   /** Default: a free one. */
   readonly port?: number;
+  /** How others reach it, the first one before all. Default: by its host, or from this machine. */
+  readonly servingNames?: readonly string[];
   /** PEM of the CAs whose client certificates count. */
   clientCas(): string;
   /** Ends the renewal of certificates. */
@@ -35,7 +37,7 @@ const lookEveryMs = 86_400_000;
 export async function openListener(
   parts: Omit<FacadeParts, 'stopping'>,
   credentials: Credentials,
-  { host = '127.0.0.1', port = 0, clientCas, signal, onRenewed, ...options }: ListeningOptions,
+  { host = '127.0.0.1', port = 0, servingNames = [], clientCas, signal, onRenewed, ...options }: ListeningOptions,
 ): Promise<Listening> {
   const { Listener } = await import('../http/listener.js');
   let used = await credentials.forListening();
@@ -52,25 +54,31 @@ export async function openListener(
     await listener.stop(0);
     throw new Error(listenFailure(error, host, port), { cause: error });
   });
-  const reachable =
-    host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host;
-  const url = `https://${reachable}:${bound}`;
+  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  const address = withPort(servingNames[0] ?? reachable, bound);
   const adminKubeconfig = (): string =>
-    kubeconfigText({ url, ca: credentials.ca.anchors, user: 'kubernetes-admin', credentials: used.admin });
+    kubeconfigText({
+      url: `https://${address}`,
+      ca: credentials.ca.anchors,
+      user: 'kubernetes-admin',
+      credentials: used.admin,
+    });
   void renewing(credentials, { ...parts, signal, first: used }, async (renewed) => {
     listener.setCertificate(shown(renewed));
     used = renewed;
     await onRenewed?.({ adminKubeconfig: adminKubeconfig() });
   });
   return {
-    url,
-    address: `${reachable}:${bound}`,
+    url: `https://${withPort(reachable, bound)}`,
+    address,
     get adminKubeconfig() {
       return adminKubeconfig();
     },
     stop: (graceMs) => listener.stop(graceMs),
   };
 }
+
+const withPort = (host: string, port: number): string => `${host.includes(':') ? `[${host}]` : host}:${port}`;
 
 /**
  * The chain of a serving certificate to its end, as kube-apiserver sends it: OpenSSL would look for the rest in each

@@ -25,6 +25,11 @@ export interface ServerOptions {
     readonly port?: number;
     /** Speak HTTP/2 with callers who offer it; false: HTTP/1.1 alone. Default true. */
     readonly http2?: boolean;
+    /**
+     * DNS names and addresses by which others reach the server, for its certificate. The first one is also where the
+     * kubeconfig and the documents about tokens say it is. Default: the host, or with `0.0.0.0` and `::` this machine.
+     */
+    readonly servingNames?: readonly string[];
     /** What callers may ask of connections. */
     readonly limits?: Partial<ConnectionLimits>;
   };

@@ -26,6 +26,7 @@ describe('wrong usage ends with 2', () => {
     [['serve', '--port', 'x'], /a port is a number from 0 to 65535/],
     [['serve', '--port', '65536'], /a port is a number from 0 to 65535/],
     [['serve', '--host', ''], /must not be empty/],
+    [['serve', '--serving-names', 'a.test,*.b.test'], /names are DNS names and IP addresses/],
     [['serve', '--log-level', 'loud'], /Allowed choices are debug, info, warn, error/],
     [['serve', '--log-format', 'xml'], /Allowed choices are pretty, json/],
     [['controllers'], /required option '--kubeconfig <file>'/],
@@ -93,6 +94,11 @@ describe('a bad configuration ends with 1', () => {
       'a word that is no list of controllers',
       () => ['--config', file('some.yaml', 'controllers: some')],
       /^kedge: .*some\.yaml: controllers: must be all or a list of names$/m,
+    ],
+    [
+      'a name that is none',
+      () => ['--config', file('names.yaml', 'servingNames: [a.test, "0.0.0.0"]')],
+      /^kedge: .*names\.yaml: servingNames\.1: must be a DNS name or an IP address$/m,
     ],
     [
       'half a pair',

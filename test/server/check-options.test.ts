@@ -38,6 +38,10 @@ describe('options of a server', () => {
     [{ listen: { port: 70_000 } }, 'option listen.port must be a whole number from 0 to 65535, not 70000'],
     [{ listen: { http2: 'no' } }, 'option listen.http2 must be true or false, not "no"'],
     [{ listen: { prot: 1 } }, 'there is no option listen.prot'],
+    [
+      { listen: { servingNames: ['a.test', 'a.test:6443'] } },
+      'option listen.servingNames[1] must be a DNS name or an IP address, not "a.test:6443"',
+    ],
     [{ listen: true }, 'option listen must be an object, not true'],
     [
       { listen: { limits: { idleMs: Number.NaN } } },

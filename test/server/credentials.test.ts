@@ -38,6 +38,14 @@ test('are found again for an address that can be written otherwise', async () =>
   expect(await open(hosts)).toEqual(first);
 });
 
+test('of the server is made anew where it lacks a name', async () => {
+  const first = await open();
+  const { serving, admin } = await open(['kedge.acme.test']);
+  expect(leafOf(serving).alternativeNames.dnsNames).toContain('kedge.acme.test');
+  expect(admin).toEqual(first.admin);
+  expect((await open()).serving).toEqual(serving);
+});
+
 test.each(['ca.pem', 'sa.key', 'apiserver.pem', 'ca.crt'])('%s that cannot be read is named', async (name) => {
   mkdirSync(join(directory, name));
   await expect(open()).rejects.toThrow(`cannot read ${join(directory, name)}: EISDIR`);

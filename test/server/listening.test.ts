@@ -1,5 +1,8 @@
-import { connect } from 'node:tls';
+import { get } from 'node:https';
+import { networkInterfaces } from 'node:os';
+import { checkServerIdentity as checkIdentity, connect, type PeerCertificate } from 'node:tls';
 import { afterEach, expect, test } from 'vitest';
+import { createServer } from '../../src/embed.js';
 import { readPemCertificates } from '../../src/pki/certificate.js';
 import {
   type CertificateAuthority,
@@ -115,3 +118,35 @@ test('a server shows its chain to the end, and nothing twice', async () => {
   expect(await shown(loadCertificateAuthority({ ...pair, clock }))).toEqual(['server', 'own', 'root']);
   expect(await shown(loadCertificateAuthority({ ...alone, clock }))).toEqual(['server', 'own']);
 });
+
+test('others are told the first of its names, and its certificate has all of them', async () => {
+  const names = ['kedge.acme.test', '2001:db8::7'];
+  await using server = await createServer({ controllers: [], listen: { host: '0.0.0.0', servingNames: names } });
+  const { hostname, port } = new URL(server.url ?? '');
+  const shown = (name: string): string => Buffer.from(memberOf(server.adminKubeconfig, name), 'base64').toString();
+  const documentsAs = (host: string): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const cert = shown('client-certificate-data');
+      const checkServerIdentity = (_: string, peer: PeerCertificate) => checkIdentity(host, peer);
+      const tls = { ca: server.ca, cert, key: shown('client-key-data'), agent: false, checkServerIdentity };
+      get({ ...tls, hostname, port, path: '/.well-known/openid-configuration' }, async (response) => {
+        resolve((await response.toArray()).join(''));
+      }).on('error', reject);
+    });
+  expect(hostname).toBe('127.0.0.1');
+  expect(memberOf(server.adminKubeconfig, 'server')).toBe(`https://kedge.acme.test:${port}`);
+  for (const name of [...names, hostname, ...ownAddresses()]) {
+    expect(JSON.parse(await documentsAs(name))).toMatchObject({
+      jwks_uri: `https://kedge.acme.test:${port}/openid/v1/jwks`,
+    });
+  }
+  await expect(documentsAs('other.acme.test')).rejects.toThrow("does not match certificate's altnames");
+});
+
+const memberOf = (yaml: string, name: string): string =>
+  new RegExp(`^ *"?${name}"?: "?([^"\\n]+)"?$`, 'm').exec(yaml)?.[1] ?? '';
+
+const ownAddresses = (): readonly string[] =>
+  Object.values(networkInterfaces()).flatMap((all) =>
+    (all ?? []).filter(({ family }) => family === 'IPv4').map(({ address }) => address),
+  );

@@ -1,0 +1,54 @@
+import type { networkInterfaces } from 'node:os';
+import { ipBytes, ipText } from '../api/ip-address.js';
+import { dnsSubdomain } from '../api/names.js';
+import type { AlternativeNames } from '../pki/alternative-names.js';
+
+/** Names and addresses by which clients reach a server, as its certificate has them. */
+
+const unspecified: readonly string[] = ['0.0.0.0', '::'];
+
+/** An address as it is read back: `::1` however that is written. Of a zone others know nothing. */
+function asInCertificates(host: string): string {
+  const [name = ''] = host.split('%');
+  const bytes = ipBytes(name);
+  return bytes === undefined ? name : ipText(bytes);
+}
+
+const isAddress = (host: string): boolean => ipBytes(host) !== undefined;
+
+/** Can others reach a server by it: a DNS name, or an address of one machine? */
+export const isServingName = (text: string): boolean =>
+  isAddress(text)
+    ? !unspecified.includes(asInCertificates(text))
+    : dnsSubdomain(text).length === 0 && !/(^|\.)\d+$/.test(text);
+
+/** What a server is asked for by name, from those it is given and what is true of the machine. */
+export function servingNames(
+  hosts: readonly string[],
+  machine: { readonly hostname: string; readonly interfaces: ReturnType<typeof networkInterfaces> },
+): Pick<AlternativeNames, 'dnsNames' | 'ipAddresses'> {
+  const written = hosts.map(asInCertificates);
+  const named = written.filter((host) => !unspecified.includes(host));
+  const dns = [
+    'localhost',
+    machine.hostname,
+    'kubernetes',
+    'kubernetes.default',
+    'kubernetes.default.svc',
+    ...named.filter((host) => !isAddress(host)),
+  ];
+  const ip = ['127.0.0.1', '::1', ...named.filter(isAddress), ...addressesBehind(written, machine.interfaces)];
+  return { dnsNames: [...new Set(dns)], ipAddresses: [...new Set(ip)] };
+}
+
+/** Where a server is reached that accepts connections on all addresses of its machine, or on those of IPv4. */
+function addressesBehind(
+  hosts: readonly string[],
+  interfaces: ReturnType<typeof networkInterfaces>,
+): readonly string[] {
+  const families = hosts.includes('::') ? ['IPv4', 'IPv6'] : hosts.includes('0.0.0.0') ? ['IPv4'] : [];
+  return Object.values(interfaces)
+    .flatMap((addresses) => addresses ?? [])
+    .filter((one) => families.includes(one.family) && !(one.family === 'IPv6' && one.scopeid !== 0))
+    .map(({ address }) => asInCertificates(address));
+}
