@@ -78,6 +78,7 @@ export function createEtcdClient({ endpoints, tls, timeoutMs = 10_000 }: EtcdCli
   let current = 0;
   const member = (): Client => members[current % members.length] ?? first;
   const where = endpoints.join(',');
+  const failure = failureOf(where, tls === undefined ? ' (it was asked without TLS)' : '');
 
   const once = <T>(method: string, request: Uint8Array, decode: (bytes: Uint8Array) => T): Promise<T> =>
     new Promise((resolve, reject) => {
@@ -86,7 +87,7 @@ export function createEtcdClient({ endpoints, tls, timeoutMs = 10_000 }: EtcdCli
       member().makeUnaryRequest(`/etcdserverpb.KV/${method}`, asBuffer, decode, request, options, (error, value) => {
         if (error === null && value !== undefined) return resolve(value);
         if (used === current && isTransport(error)) current++;
-        reject(failure(error, where));
+        reject(failure(error));
       });
     });
 
@@ -117,7 +118,7 @@ export function createEtcdClient({ endpoints, tls, timeoutMs = 10_000 }: EtcdCli
         if (over) return;
         over = true;
         if (used === current) current++;
-        const reason = failure(error, where);
+        const reason = failure(error);
         ended(reason instanceof StoreUnavailable ? reason : new StoreUnavailable(reason.message, { cause: reason }));
       };
       stream.on('data', (message: WatchResponse) => over || response(message));
@@ -142,12 +143,23 @@ const isTransport = (error: ServiceError | null): boolean =>
 
 const refusals: ReadonlySet<status> = new Set([status.INVALID_ARGUMENT, status.RESOURCE_EXHAUSTED]);
 
-function failure(error: ServiceError | null, where: string): Error {
-  if (error === null) return new StoreUnavailable(`etcd at ${where} ended the answer early`);
-  if (error.code === status.OUT_OF_RANGE) {
-    return new RevisionOutOfRange(error.details.includes('compacted') ? 'compacted' : 'future');
-  }
-  // A document that is too large, say, or an etcd that has no room left: it does answer.
-  if (refusals.has(error.code)) return new Error(error.details, { cause: error });
-  return new StoreUnavailable(`etcd at ${where} does not answer: ${error.details}`, { cause: error });
-}
+/** What its authentication answers to who names no user. */
+const userMissing = 'etcdserver: user name is empty';
+
+/** What is told of a failure of the etcd there, and `how` it was asked if it does not answer. */
+const failureOf =
+  (where: string, how: string) =>
+  (error: ServiceError | null): Error => {
+    if (error === null) return new StoreUnavailable(`etcd at ${where} ended the answer early`);
+    if (error.code === status.OUT_OF_RANGE) {
+      return new RevisionOutOfRange(error.details.includes('compacted') ? 'compacted' : 'future');
+    }
+    const { details } = error;
+    if (details === userMissing)
+      return new Error(`etcd at ${where} authenticates who asks, which cannot be done here: ${details}`, {
+        cause: error,
+      });
+    // A document that is too large, say, or an etcd that has no room left: it does answer.
+    if (refusals.has(error.code)) return new Error(details, { cause: error });
+    return new StoreUnavailable(`etcd at ${where} does not answer${how}: ${details}`, { cause: error });
+  };

@@ -378,7 +378,21 @@ test('a watch wants a member that has not lost the others', async () => {
 test('an etcd that is not there is refused with one sentence', async () => {
   const opening = openEtcdStore({ endpoints: ['127.0.0.1:1'], timeoutMs: 1_000 });
   await expect(opening).rejects.toThrow(StoreUnavailable);
-  await expect(opening).rejects.toThrow(/^etcd at 127\.0\.0\.1:1 does not answer: /);
+  await expect(opening).rejects.toThrow(/^etcd at 127\.0\.0\.1:1 does not answer \(it was asked without TLS\): /);
+});
+
+test.skipIf(!etcdInstalled)('an etcd that authenticates who asks is told of as that', async () => {
+  const guarded = await startEtcd();
+  const asked = (path: string, body: object): Promise<Response> =>
+    fetch(`http://${guarded.endpoint}/v3/auth/${path}`, { method: 'POST', body: JSON.stringify(body) });
+  await asked('user/add', { name: 'root', password: 'root' });
+  await asked('role/add', { name: 'root' });
+  await asked('user/grant', { user: 'root', role: 'root' });
+  await asked('enable', {});
+  await expect(openEtcdStore({ endpoints: [guarded.endpoint] })).rejects.toThrow(
+    `etcd at ${guarded.endpoint} authenticates who asks, which cannot be done here: etcdserver: user name is empty`,
+  );
+  await guarded.stop();
 });
 
 test.skipIf(!etcdInstalled)('another member is asked when the first does not answer', async () => {
