@@ -16,8 +16,11 @@ export interface ReadText {
   /** `duplicate field "spec.x"` per repeated member, in document order, each once, at most 100. */
   readonly duplicates: readonly string[];
   /** Go's complaint about a number that no double can hold, where the value has no schema to complain. */
-  readonly numberError?: string;
+  readonly numberError?: string | undefined;
 }
+
+/** What a text reads as that has nothing JavaScript would lose. */
+export const plainText = (value: Json): ReadText => ({ value, exact: value, duplicates: [] });
 
 /** JSON with number literals and repeated members kept. */
 export type ExactJson =

@@ -1,5 +1,5 @@
 import { quote } from './go-text.js';
-import { type ReadText, readExactly } from './json-exact.js';
+import { plainText, type ReadText, readExactly } from './json-exact.js';
 import { largeJson, parseInPieces } from './json-pieces.js';
 import { code, endOfNumber, endOfString, isDigit } from './json-scan.js';
 import { type Json, setMember } from './object.js';
@@ -53,7 +53,8 @@ export function compacted(text: string): string {
   return `${kept.join('')}${text.slice(begin)}`;
 }
 
-const unlimited = { maxDepth: Number.POSITIVE_INFINITY, maxValues: Number.POSITIVE_INFINITY };
+/** For texts of our own. */
+export const unlimited = { maxDepth: Number.POSITIVE_INFINITY, maxValues: Number.POSITIVE_INFINITY };
 
 /** Are there so many digits in a row that a double might not keep them? Looks at every sixteenth character. */
 function hasLongNumber(text: string): boolean {
@@ -110,8 +111,7 @@ export function* readJsonInSteps(source: string | Uint8Array, options: Limits = 
     throw syntaxErrorOf(source, options.maxDepth);
   }
   yield;
-  if (!found.inexact && (found.members <= 1 || found.members === countMembers(value)))
-    return { value, exact: value, duplicates: [] };
+  if (!found.inexact && (found.members <= 1 || found.members === countMembers(value))) return plainText(value);
   yield;
   return yield* readExactly(text);
 }

@@ -1,6 +1,6 @@
 import { ApiError, badRequest, unsupportedMediaType } from '../api/errors.js';
 import { goJson, quote } from '../api/go-text.js';
-import type { ReadText } from '../api/json-exact.js';
+import { plainText, type ReadText } from '../api/json-exact.js';
 import { largeJson } from '../api/json-pieces.js';
 import { dumpBody, JsonSyntaxError, readJson, readJsonInSteps } from '../api/json-text.js';
 import { readMediaType } from '../api/media-type.js';
@@ -68,7 +68,7 @@ async function parse(body: RequestBody, message: Schema | undefined, turns = new
     const { decodeEnvelope } = await import('../schema/protobuf.js');
     const steps = decodeEnvelope(message as Schema, bytes);
     const value = bytes.length < largeJson ? atOnce(steps) : await inTurns(steps, turns);
-    return { text: { value, exact: value, duplicates: [] }, dump: dumpBody(bytes) };
+    return { text: plainText(value), dump: dumpBody(bytes) };
   }
   if (format === yaml) {
     const { readYaml } = await import('../api/yaml.js');

@@ -1,5 +1,6 @@
 import type { HookedKinds, SeenAs } from '../admission/webhooks/seen.js';
 import { internalError, untyped } from '../api/errors.js';
+import type { ReadText } from '../api/json-exact.js';
 import { readJson } from '../api/json-text.js';
 import { type ApiObject, groupVersion, type JsonObject, type ResourceType } from '../api/object.js';
 import { storagePrefix } from '../registry/keys.js';
@@ -11,7 +12,7 @@ import { same } from '../schema/same.js';
 import { checkedVersion } from './bodies.js';
 import type { Catalogue, Served } from './catalogue.js';
 import { DoesNotApply, readReceivedPatch } from './patch/json.js';
-import { checkKind, decodeResult, type WrittenNumbers } from './verbs/patch.js';
+import { checkKind, decodeResult } from './verbs/patch.js';
 
 /** What admission webhooks are told of kinds and their objects, from what the server serves. */
 export function hookedKinds(catalogue: () => Catalogue): HookedKinds {
@@ -75,8 +76,8 @@ export function hookedKinds(catalogue: () => Catalogue): HookedKinds {
         : inOrder(definition, object as unknown as JsonObject);
     },
 
-    readPatch(text) {
-      const { numberError, ...patch } = readReceivedPatch(() => ({ ...readJson(text), bytes: text }));
+    readPatch(bytes) {
+      const patch = readReceivedPatch(() => ({ ...readJson(bytes), bytes }));
       return {
         isEmpty: patch.isEmpty,
         async apply(object, as) {
@@ -84,8 +85,8 @@ export function hookedKinds(catalogue: () => Catalogue): HookedKinds {
           if (definition === undefined) throw internalError('the kind is no longer served');
           try {
             const given = inOrder(definition, object as unknown as JsonObject);
-            const { result, exact } = await inTurns(patch.apply(given));
-            const made = await inTurns(readAs(catalogue().current(), definition, result, { exact, numberError }));
+            const { result, text } = await inTurns(patch.apply(given));
+            const made = await inTurns(readAs(catalogue().current(), definition, result, text));
             return { object: made.object, isChanged: !same(made.read, given) };
           } catch (error) {
             if (!(error instanceof DoesNotApply || error instanceof DecodeError)) throw error;
@@ -105,11 +106,11 @@ function* readAs(
   served: Served,
   definition: ResourceDefinition,
   result: JsonObject,
-  numbers: WrittenNumbers,
+  text: ReadText,
 ): ReturnType<typeof decodeResult> {
   yield* checkKind(served, definition, result);
   if (definition.reader !== undefined) checkGroup(definition, result);
-  return yield* decodeResult(definition, result, { made: true, ...numbers });
+  return yield* decodeResult(definition, result, { made: true, text });
 }
 
 /** A custom resource that has become one of another group cannot be made one of its own again. */

@@ -84,6 +84,18 @@ test('a null is dropped where an object is written, and refused where it is appl
   });
 });
 
+test('a member that comes twice in what a patch puts is told of the patch and of the object', async () => {
+  const headers = { 'content-type': 'application/json-patch+json' };
+  const body = '[{"op":"add","path":"/spec","value":{"r":1,"n":3,"r":2}}]';
+  const { code, json } = await it.ask('PATCH', `${at}/w?fieldValidation=Strict`, { headers, body });
+  expect([code, json().message]).toEqual([
+    422,
+    expect.stringContaining(
+      'strict decoding error: json patch duplicate field "[0].value.r", duplicate field "spec.r"',
+    ),
+  ]);
+});
+
 test('a large number of replicas is told as Go prints it', async () => {
   const { json } = await it.ask('POST', at, {
     body: '{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"x"},"spec":{"r":12345678901234567890}}',

@@ -1,5 +1,5 @@
 import { type ApiError, invalidObject, unsupportedMediaType } from '../../api/errors.js';
-import type { ExactJson } from '../../api/json-exact.js';
+import { plainText, type ReadText } from '../../api/json-exact.js';
 import { readJsonInSteps } from '../../api/json-text.js';
 import { type ApiObject, isObject, type Json, type JsonObject } from '../../api/object.js';
 import type { FieldValidation } from '../../api/options.js';
@@ -95,8 +95,7 @@ export function* patched(
     readonly fieldValidation: FieldValidation;
     /** Strategic merge patch converts its result instead of decoding it, with complaints of its own. */
     readonly converts: boolean;
-    /** `exact` has numbers as they were written; `numberError` is about one that nothing can hold. */
-    readonly decode: (result: JsonObject, exact: ExactJson, numberError: string | undefined) => Steps<Decoded>;
+    readonly decode: (result: JsonObject, text: ReadText) => Steps<Decoded>;
   },
 ): Steps<Patched> {
   const patch = yield* reading;
@@ -112,7 +111,8 @@ export function* patched(
   yield;
   let decoded: Decoded;
   try {
-    decoded = yield* given.decode(fitting.value, patch.exact?.() ?? fitting.value, patch.numberError);
+    const text = yield* resultOf(patch.text?.(fitting.value) ?? plainText(fitting.value));
+    decoded = yield* given.decode(fitting.value, text);
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     throw refuse(given.converts ? inConverter(error) : error.message);

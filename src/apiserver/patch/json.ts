@@ -1,13 +1,13 @@
 import { badRequest, entityTooLarge, unprocessable } from '../../api/errors.js';
 import { goJson, quote } from '../../api/go-text.js';
-import { type ExactJson, jsonKind, type Members, membersOf } from '../../api/json-exact.js';
+import { jsonKind, type Members, membersOf, plainText, type ReadText } from '../../api/json-exact.js';
 import { JsonSyntaxError, maxDepth, parseJson } from '../../api/json-text.js';
 import { isList, isObject, type Json, type JsonObject, setMember } from '../../api/object.js';
 import { nothingPostponed, type Postponed, type Steps } from '../../api/steps.js';
 import { sortTexts } from '../../api/text-order.js';
 import { same } from '../../schema/same.js';
 import type { PatchType, ReadPatchText } from './patch-type.js';
-import { copyOf, exactOf, plainOf, readSpelt } from './spelling.js';
+import { copyOf, readBack, readSpelt, written } from './spelling.js';
 
 /**
  * JSON Patch (RFC 6902), with the leniencies of the library Kubernetes uses: `replace` adds a missing member, `test`
@@ -16,26 +16,28 @@ import { copyOf, exactOf, plainOf, readSpelt } from './spelling.js';
  */
 export const jsonPatch: PatchType = {
   for: 'all',
-  read(text, { fieldValidation }) {
-    const { operations, strict, isOdd, numberError } = readOperations(text, fieldValidation !== 'Ignore');
+  read(body, { fieldValidation }) {
+    const { operations, strict, isOdd, numberError } = readOperations(body, fieldValidation !== 'Ignore');
     const canNest = operations.some(nests);
     let result: Json = {};
+    let text: ReadText | undefined;
     return {
       strict,
-      numberError,
       *apply(current, _, later) {
         const patching = new Patching(current, isOdd);
         try {
           const done = bounded(yield* patching.run(operations), canNest);
           // Whoever asks for what is spelt oddly wants the whole at once.
           result = patching.ordered(done, isOdd ? nothingPostponed : later);
-          return isOdd ? plainOf(result) : result;
+          if (!isOdd) return result;
+          text = yield* readBack(result);
+          return text.value;
         } catch (error) {
           throw error instanceof DoesNotApply ? unprocessable() : error;
         }
       },
-      exact: () => (isOdd ? exactOf(result) : undefined),
-      shown: () => goJson(plainOf(result)),
+      text: (plain) => text ?? { ...plainText(plain), numberError },
+      shown: () => written(result),
     };
   },
 };
@@ -48,10 +50,8 @@ export class DoesNotApply extends Error {
 /** A JSON Patch that the server got from elsewhere than a caller: what is wrong is told in full. */
 export interface ReceivedPatch {
   readonly isEmpty: boolean;
-  /** What is wrong with a number of the patch, which only a result without a schema has to say. */
-  readonly numberError?: string | undefined;
-  /** Throws DoesNotApply. The object given is left as it is; `exact` has numbers as they were written. */
-  apply(current: JsonObject): Steps<{ readonly result: JsonObject; readonly exact: ExactJson }>;
+  /** Throws DoesNotApply. The object given is left as it is; `text` is the result, read as the patch spells it. */
+  apply(current: JsonObject): Steps<{ readonly result: JsonObject; readonly text: ReadText }>;
 }
 
 /** Reads such a patch; unknown members do not matter. Throws ApiError (400, 413) whose message tells what is wrong. */
@@ -60,11 +60,12 @@ export function readReceivedPatch(read: ReadPatchText): ReceivedPatch {
   const canNest = operations.some(nests);
   return {
     isEmpty: operations.length === 0,
-    numberError,
     *apply(current) {
       const result = bounded(yield* new Patching(current, isOdd).run(operations), canNest);
       if (!isObject(result)) throw new DoesNotApply('the result is no object');
-      return isOdd ? { result: plainOf(result) as JsonObject, exact: exactOf(result) } : { result, exact: result };
+      if (!isOdd) return { result, text: { ...plainText(result), numberError } };
+      const text = yield* readBack(result);
+      return { result: text.value as JsonObject, text };
     },
   };
 }
@@ -112,7 +113,7 @@ function readOperations(
   if (isStrict && numberError !== undefined)
     throw refuse(numberError.replace('value', 'struct field jsonPatchOp.value'));
   const strict = isStrict ? duplicates.map((text) => `json patch ${text}`) : [];
-  const spelt = bytes && (readSpelt(bytes) as typeof value | undefined);
+  const spelt = bytes && (readSpelt(bytes, duplicates.length > 0) as typeof value | undefined);
   const operations: Operation[] = [];
   for (const [index, item] of value.entries()) {
     if (item !== null && !isObject(item)) {
@@ -231,7 +232,8 @@ class Patching {
 
   /** A copy that shares nothing with the value. */
   copy(value: Json): Json {
-    const text = jsonText(this.#isOdd ? plainOf(value) : value);
+    if (isDeeperThan(maxDepth, value)) throw new DoesNotApply('what is to be copied is nested too deeply');
+    const text = this.#isOdd ? written(value) : jsonText(value);
     this.#copied += Buffer.byteLength(text);
     if (this.#copied > maxCopied) {
       throw new DoesNotApply(

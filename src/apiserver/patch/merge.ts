@@ -1,12 +1,12 @@
 import { badRequest } from '../../api/errors.js';
 import { goJson } from '../../api/go-text.js';
-import { jsonKind } from '../../api/json-exact.js';
+import { jsonKind, plainText } from '../../api/json-exact.js';
 import { JsonSyntaxError } from '../../api/json-text.js';
 import { isList, isObject, type Json, type JsonObject, member, setMember } from '../../api/object.js';
 import { nothingPostponed, type Postponed } from '../../api/steps.js';
 import { sortTexts } from '../../api/text-order.js';
 import type { PatchType, ReadPatchText } from './patch-type.js';
-import { exactOf, readSpelt } from './spelling.js';
+import { readBack, readSpelt } from './spelling.js';
 
 /**
  * Merge patch (RFC 7386): members are merged, null removes one, anything else replaces. Inside lists and below members
@@ -19,12 +19,12 @@ export const mergePatch: PatchType = {
     let last: JsonObject = {};
     return {
       strict,
-      numberError,
       apply(current, _, later) {
         last = current;
         return merged(current, patch, later);
       },
-      exact: () => spelt && exactOf(merged(last, spelt, nothingPostponed)),
+      text: (result) =>
+        spelt === undefined ? { ...plainText(result), numberError } : readBack(merged(last, spelt, nothingPostponed)),
       shown: goJson,
     };
   },

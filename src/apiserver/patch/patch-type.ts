@@ -1,4 +1,4 @@
-import type { ExactJson, ReadText } from '../../api/json-exact.js';
+import type { ReadText } from '../../api/json-exact.js';
 import type { Json, JsonObject } from '../../api/object.js';
 import type { FieldValidation } from '../../api/options.js';
 import type { Postponed, Steps } from '../../api/steps.js';
@@ -29,10 +29,8 @@ export interface ReadPatch {
    * @throws ApiError when the patch does not fit the object.
    */
   apply(current: JsonObject, schema: Schema, later: Postponed): Json | Steps<Json>;
-  /** The last result with numbers as the patch spells them, for what decodes it; absent if that makes no difference. */
-  exact?(): ExactJson | undefined;
-  /** What is wrong with a number of the patch, which only a result without a schema has to say. */
-  readonly numberError?: string | undefined;
+  /** The last result, read as the patch spells it; absent if that makes no difference. */
+  text?(result: JsonObject): ReadText | Steps<ReadText>;
   /** What error replies show as the value that does not decode. */
   shown(result: Json): string;
 }

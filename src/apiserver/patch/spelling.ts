@@ -1,12 +1,14 @@
 import { goJson, htmlEscaped } from '../../api/go-text.js';
-import { type ExactJson, NumberText, wholeNumber } from '../../api/json-exact.js';
+import { type ReadText, wholeNumber } from '../../api/json-exact.js';
 import { code, endOfNumber, endOfString } from '../../api/json-scan.js';
-import { isList, isObject, type Json, setMember } from '../../api/object.js';
+import { readJsonInSteps, unlimited } from '../../api/json-text.js';
+import { isList, isObject, type Json, type JsonObject, setMember } from '../../api/object.js';
+import type { Steps } from '../../api/steps.js';
 
 /**
  * Patches as texts: Kubernetes' library moves pieces of text around. A JSON patch that tests a value compares how it is
  * spelt (`1.0` is not `1`, and `"<"` is not `"\u003c"`, which is how Go writes it), and what reads the result reads the
- * numbers as they were written.
+ * numbers as they were written, and every member that comes twice.
  *
  * A text or number that Go would write otherwise is a symbol here, with its spelling: to whatever moves values around,
  * it is a value without parts that is the same as itself only.
@@ -19,42 +21,57 @@ const longest = 65_536;
 const odd = /[\\<>&\u2028\u2029]|\d[.eE]|\d{19}|-0/;
 
 /**
- * Reads bytes known to be JSON and not too deep; of repeated members the last counts. undefined where nothing has to be
- * known of how it is spelt.
+ * Reads bytes known to be JSON and not too deep. undefined where nothing has to be known of how it is spelt;
+ * `hasRepeats`: a member comes twice somewhere.
  */
-export function readSpelt(bytes: Uint8Array): Json | undefined {
+export function readSpelt(bytes: Uint8Array, hasRepeats = false): Json | undefined {
   if (bytes.length > longest) return undefined;
   const text = Buffer.from(bytes).toString('utf8');
-  return odd.test(text) ? read(text) : undefined;
+  return hasRepeats || odd.test(text) ? read(text) : undefined;
 }
 
 const read = (text: string): Json => new Reader(text).read();
 
-/** The value, with every symbol as what it spells. Shares nothing with it that has symbols. */
-export const plainOf = (value: Json): Json =>
-  replaced(value, (spelling) => (isText(spelling) ? textOf(spelling) : Number(spelling))) as Json;
+/** As it was spelt, except for the signs of HTML, which Go escapes. */
+export const written = (value: Json): string => htmlEscaped(joined(value));
+
+function joined(value: Json): string {
+  if (isSymbol(value)) return value.description ?? '';
+  if (isList(value)) return `[${value.map(joined).join()}]`;
+  if (!isObject(value)) return goJson(value);
+  // Objects made by code may have members that are undefined.
+  const given = membersOf(value).filter(([, member]) => member !== undefined);
+  return `{${given.map(([name, member]) => `${goJson(name)}:${joined(member)}`).join()}}`;
+}
+
+/** What is read of it, once it is written. */
+export const readBack = (value: Json): Steps<ReadText> => readJsonInSteps(written(value), unlimited);
 
 /** A copy, which Go writes on the way: of what is spelt otherwise it escapes the signs of HTML, and nothing else. */
-export const copyOf = (value: Json): Json =>
-  replaced(value, (spelling, symbol) => {
-    const escaped = htmlEscaped(spelling);
-    return escaped === spelling ? (symbol as unknown as Json) : read(escaped);
-  }) as Json;
-
-/** The same with the numbers that decoding must see as they were written. */
-export const exactOf = (value: Json): ExactJson =>
-  replaced(value, (spelling) => (isText(spelling) ? textOf(spelling) : new NumberText(spelling)));
+export function copyOf(value: Json): Json {
+  if (isSymbol(value)) {
+    const spelling = written(value);
+    return spelling === value.description ? value : read(spelling);
+  }
+  if (isList(value)) return value.map(copyOf);
+  return isObject(value) ? objectOf(membersOf(value).map(([name, member]) => [name, copyOf(member)])) : value;
+}
 
 const isText = (spelling: string): boolean => spelling.startsWith('"');
 const textOf = (spelling: string): string => (JSON.parse(spelling) as string).replace(/\p{Surrogate}/gu, '\ufffd');
 
-function replaced(value: Json, by: (spelling: string, symbol: symbol) => ExactJson): ExactJson {
-  if (isSymbol(value)) return by(value.description ?? '', value);
-  if (isList(value)) return value.map((item) => replaced(item, by));
-  if (!isObject(value)) return value;
-  const out: Record<string, ExactJson> = {};
-  for (const [name, item] of Object.entries(value)) setMember(out, name, replaced(item, by));
-  return out;
+type Members = readonly (readonly [string, Json])[];
+
+/** All members of an object in which one comes twice. Whoever changes or orders an object makes another, which has each once. */
+const repeated = new WeakMap<JsonObject, Members>();
+
+const membersOf = (object: JsonObject): Members => repeated.get(object) ?? Object.entries(object);
+
+function objectOf(members: Members): JsonObject {
+  const object: Record<string, Json> = {};
+  for (const [name, member] of members) setMember(object, name, member);
+  if (Object.keys(object).length < members.length) repeated.set(object, members);
+  return object;
 }
 
 const isSymbol = (value: unknown): value is symbol => typeof value === 'symbol';
@@ -97,17 +114,17 @@ class Reader {
   }
 
   #readObject(): Json {
-    const object: Record<string, Json> = {};
+    const members: [string, Json][] = [];
     for (this.#at++; this.#next() !== code.closeBrace; this.#pastComma()) {
       const start = this.#at;
       this.#at = endOfString(this.#text, start) + 1;
       const name = JSON.parse(this.#text.slice(start, this.#at)) as string;
       this.#next();
       this.#at++;
-      setMember(object, name, this.read());
+      members.push([name, this.read()]);
     }
     this.#at++;
-    return object;
+    return objectOf(members);
   }
 
   #pastComma(): void {

@@ -1,7 +1,7 @@
 import { Complaints } from '../../api/complaints.js';
 import { internalError } from '../../api/errors.js';
 import { goJson } from '../../api/go-text.js';
-import type { ExactJson } from '../../api/json-exact.js';
+import { plainText, type ReadText } from '../../api/json-exact.js';
 import { type ApiObject, groupVersion, type JsonObject } from '../../api/object.js';
 import { readWriteParameters, type WriteParameters } from '../../api/options.js';
 import type { Steps } from '../../api/steps.js';
@@ -99,14 +99,14 @@ async function patchChange(
         schema: definition.schema,
         fieldValidation,
         converts,
-        decode: function* (result, exact, numberError) {
+        decode: function* (result, text) {
           if (type.for === 'all') {
             // A scale has one version, and no other form.
             const unversioned = isProjected ? undefined : withoutVersion(definition, result);
             if (unversioned !== undefined) return unversioned;
             yield* checkKind(catalogue.current(), definition, result);
           }
-          return yield* decodeResult(definition, result, { exact, numberError, converts });
+          return yield* decodeResult(definition, result, { text, converts });
         },
       }),
     );
@@ -147,19 +147,14 @@ export function* checkKind(served: Served, definition: ResourceDefinition, resul
   };
   const complaint = kindComplaint(definition, given, 'pkg/runtime/scheme.go:111');
   if (complaint === undefined) return;
-  yield* decodedAs(served, given, { value: result, exact: result, duplicates: [] });
+  yield* decodedAs(served, given, plainText(result));
   throw new DecodeError(complaint);
-}
-
-/** What a patch's text tells of numbers: all of the result as they were written, and what is wrong with one. */
-export interface WrittenNumbers {
-  readonly exact?: ExactJson;
-  readonly numberError?: string | undefined;
 }
 
 /**
  * The result of a patch as an object of the kind, and what of it nobody knows; `read` is the object before its defaults.
- * A custom resource that apply or a webhook `made` is not decoded. `converts`: see `decodeText`.
+ * A custom resource that apply or a webhook `made` is not decoded. `converts`: see `decodeText`. `text` is the result as
+ * a patch spells it.
  */
 export function* decodeResult(
   definition: ResourceDefinition,
@@ -167,20 +162,18 @@ export function* decodeResult(
   {
     made = false,
     converts = false,
-    exact = result,
-    numberError,
-  }: WrittenNumbers & { readonly made?: boolean; readonly converts?: boolean } = {},
+    text = plainText(result),
+  }: { readonly made?: boolean; readonly converts?: boolean; readonly text?: ReadText } = {},
 ): Steps<Decoded & { readonly read: object }> {
   if (definition.reader !== undefined) {
-    if (numberError !== undefined) throw new DecodeError(numberError);
+    if (text.numberError !== undefined) throw new DecodeError(text.numberError);
     if (result['apiVersion'] === null) throw new DecodeError(versionNull);
     const { apiVersion, kind } = checkedVersion(typeMetaOf(result));
     if (kind === '') throw new DecodeError(`Object 'Kind' is missing in '${goJson(result)}'`);
     const { object, strict } = yield* decodeWithReader(definition, result, { made });
     if (made) checkVersioned({ apiVersion });
-    return { object: { ...object, apiVersion }, strict, read: result };
+    return { object: { ...object, apiVersion }, strict: [...text.duplicates, ...strict], read: result };
   }
-  const text = { value: result, exact, duplicates: [] };
   const { value, strict, emptied } = yield* decodeText(definition.schema, text, { converts });
   const object = { ...(value as unknown as ApiObject), kind: definition.kind, apiVersion: groupVersion(definition) };
   return { object: yield* withDefaults(definition, object), strict, emptied, read: object };

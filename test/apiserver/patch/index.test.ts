@@ -60,7 +60,7 @@ describe('patched', () => {
       schema: configMapSchema,
       fieldValidation,
       converts: name === 'strategic-merge',
-      *decode(_, exact) {
+      *decode(_, { exact }) {
         yield;
         const strict = new Complaints();
         const object = compileDecoder(configMapSchema)(exact, { strict }) as unknown as ApiObject;
@@ -86,6 +86,12 @@ describe('patched', () => {
     ],
     [
       'json',
+      '[{"op":"add","path":"/data","value":{"a":1.0,"a":"<"}}]',
+      '{"apiVersion":"v1","data":{"a":1.0,"a":"\\u003c"},"kind":"ConfigMap","metadata":{"name":"a"}}',
+      'json: cannot unmarshal number into Go struct field ConfigMap.data of type string',
+    ],
+    [
+      'json',
       '[{"op":"add","path":"/zzz","value":1},{"op":"add","path":"/metadata/uid","value":1},{"op":"add","path":"/data","value":1}]',
       '{"apiVersion":"v1","data":1,"kind":"ConfigMap","metadata":{"name":"a","uid":1},"zzz":1}',
       'json: cannot unmarshal number into Go struct field ConfigMap.data of type map[string]string',
@@ -105,7 +111,7 @@ describe('patched', () => {
     [
       'json',
       '[{"op":"add","path":"/metadata/generation","value":1e3},{"op":"add","path":"/metadata/uid","value":"a<b"}]',
-      '{"apiVersion":"v1","data":{"k":"v"},"kind":"ConfigMap","metadata":{"generation":1000,"name":"a","uid":"a\\u003cb"}}',
+      '{"apiVersion":"v1","data":{"k":"v"},"kind":"ConfigMap","metadata":{"generation":1e3,"name":"a","uid":"a\\u003cb"}}',
       'json: cannot unmarshal number 1e3 into Go struct field ObjectMeta.metadata.generation of type int64',
     ],
     [
@@ -160,6 +166,21 @@ describe('patched', () => {
       'json',
       '[{"op":"add","path":"/z","value":1},{"op":"add","path":"/metadata/b","value":1},{"op":"add","path":"/metadata/a","value":1},{"op":"add","path":"/k","value":1}]',
       ['unknown field "k"', 'unknown field "metadata.a"', 'unknown field "metadata.b"', 'unknown field "z"'],
+    ],
+    [
+      'json',
+      '[{"op":"add","path":"/data","value":{"k":"1","k":"2"}}]',
+      ['json patch duplicate field "[0].value.k"', 'duplicate field "data.k"'],
+    ],
+    [
+      'json',
+      '[{"op":"add","path":"/data","value":{"k":"1","k":"2"}},{"op":"copy","from":"/data","path":"/metadata/labels"}]',
+      ['json patch duplicate field "[0].value.k"', 'duplicate field "data.k"', 'duplicate field "metadata.labels.k"'],
+    ],
+    [
+      'json',
+      '[{"op":"add","path":"/data","value":{"k":"1","k":"2"}},{"op":"add","path":"/data/l","value":"3"}]',
+      ['json patch duplicate field "[0].value.k"'],
     ],
     ['strategic-merge', '{"unknown":1}', ['unknown field "unknown"']],
   ] as const)('%s %s is warned about, ignored, or refused', async (name, body, warnings) => {

@@ -146,6 +146,20 @@ describe('hostile patches', () => {
     expect(patch({}, operations.slice(0, 1))).toEqual({ a: deep(600) });
   });
 
+  test('nesting by copies is stopped, however values are spelt', () => {
+    const put = '{"op":"add","path":"/a","value":{"x":1.0}}';
+    const copies = Array.from({ length: 14 }, (_, at) => ({
+      op: 'copy',
+      from: '/a',
+      path: `/a${'/x'.repeat(2 ** at)}`,
+    }));
+    const body = `[${put},${copies.map((copy) => JSON.stringify(copy)).join()}]`;
+    const reading = jsonPatch.read(() => ({ ...readJson(body), bytes: Buffer.from(body) }), {
+      fieldValidation: 'Warn',
+    });
+    expect(failure(() => atOnce(resultOf(reading.apply({}, schema, new Postponed())))).code).toBe(422);
+  });
+
   test('too many operations', () => {
     const operations = Array.from({ length: maxOperations + 1 }, () => ({ op: 'test', path: '', value: 0 }));
     expect(failure(() => patch({}, operations))).toMatchObject({

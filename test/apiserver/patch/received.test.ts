@@ -100,7 +100,12 @@ test('nothing to do is known before', () => {
 test('numbers are what they mean, and are known as they were written', () => {
   const applied = atOnce(read('[{"op":"add","path":"/x","value":[1.0,1e400]}]').apply({ a: 1 }));
   expect(applied.result).toEqual({ a: 1, x: [1, Number.POSITIVE_INFINITY] });
-  expect(applied.exact).toEqual({ a: 1, x: [new NumberText('1.0'), new NumberText('1e400')] });
+  expect(applied.text.exact).toEqual({ a: 1, x: [new NumberText('1.0'), new NumberText('1e400')] });
+});
+
+test('what is undefined in an object made by code is not there', () => {
+  const made = { a: 1, b: undefined } as unknown as JsonObject;
+  expect(atOnce(read('[{"op":"add","path":"/x","value":1.0}]').apply(made)).result).toStrictEqual({ a: 1, x: 1 });
 });
 
 test('a number that is written otherwise is another one', () => {
