@@ -312,6 +312,7 @@ async function updateOnce(
 
   // Generic rules see the object as sent; the kind's own see it with what this door may not change restored.
   next = keepSystemFields(next, previous, context);
+  const { apiVersion, kind } = next;
   next =
     view === undefined
       ? (definition.prepare?.(next, previous, context) ?? next)
@@ -326,9 +327,9 @@ async function updateOnce(
   const violations = await inTurns(updateViolations(request, next, previous, emptied), turns);
   if (turns.isDue) await turns.next();
   if (violations.length) {
-    // A patched object may say that it is of another group or kind.
-    const group = groupInErrors(definition, next.apiVersion.replace(/\/?[^/]*$/, ''));
-    throw invalidObject({ group, kind: next.kind, name: next.metadata.name }, violations);
+    // An object may say that it is of another group or kind, also at a door that restores both.
+    const group = groupInErrors(definition, apiVersion.replace(/\/?[^/]*$/, ''));
+    throw invalidObject({ group, kind, name: next.metadata.name }, violations);
   }
   if (view === undefined) for (const text of definition.warnings?.(next, previous) ?? []) context.warn(text);
   const { judgedAs = asIs } = request;

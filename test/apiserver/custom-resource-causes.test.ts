@@ -84,6 +84,13 @@ test('a null is dropped where an object is written, and refused where it is appl
   });
 });
 
+test('what is wrong with a status is told of the kind that was sent', async () => {
+  const { resourceVersion } = (await it.ask('GET', `${at}/w`)).json().metadata;
+  const body = { apiVersion, kind: 'Other', metadata: { name: 'w', resourceVersion }, status: { r: 'x' } };
+  const { message, details } = (await it.ask('PUT', `${at}/w/status`, { body })).json();
+  expect([message, details.kind]).toEqual([expect.stringContaining('Other.example.com "w" is invalid: '), 'Other']);
+});
+
 test('a member that comes twice in what a patch puts is told of the patch and of the object', async () => {
   const headers = { 'content-type': 'application/json-patch+json' };
   const body = '[{"op":"add","path":"/spec","value":{"r":1,"n":3,"r":2}}]';
