@@ -15,9 +15,9 @@ export function wholeNumber(value: bigint): ExactJson {
   return BigInt.asIntN(64, value) === value ? value : new NumberText(value.toString());
 }
 
-/** JSON does not show that a number was a float if it is whole. */
+/** JSON does not show that a number was a float if it is whole: its shortest digits are read as a whole number. */
 export const floatNumber = (value: number): ExactJson =>
-  Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 63 ? wholeNumber(BigInt(value)) : value;
+  Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 63 ? wholeNumber(BigInt(String(value))) : value;
 
 /** A value as Go holds it before the conversion to JSON. */
 interface GoValue {

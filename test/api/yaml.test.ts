@@ -91,6 +91,17 @@ describe('scalars mean what they mean to Kubernetes', () => {
     expect((await readYaml('{"a": 1e16, "b": -1e16, "c": 9007199254740993.0, "d": 1e19}')).exact).toEqual(floats);
     expect((await readYaml('a: 1e16\nb: -1e16\nc: 09007199254740992\nd: 1e19')).exact).toEqual(floats);
   });
+
+  test.each<[string, bigint | number]>([
+    ['1.2345678901234567e18', 1_234_567_890_123_456_800n],
+    ['9223372036854774784.0', 9_223_372_036_854_775_000n],
+    // The shortest digits of -2^63 are beyond 64 bits.
+    ['-9223372036854775809', -(2 ** 63)],
+    ['-9223372036854775808.0', -(2 ** 63)],
+    ['-9223372036854775808', -(2n ** 63n)],
+  ])('a float is as whole as its shortest digits: %s', async (text, value) => {
+    expect((await readYaml(`a: ${text}`)).exact).toEqual({ a: value });
+  });
 });
 
 test('names become text, and members come out sorted', async () => {
