@@ -1,5 +1,6 @@
 import { type ApiError, badRequest, untyped } from '../api/errors.js';
 import { canonicalTime } from '../api/go-time.js';
+import { jsonKind } from '../api/json-exact.js';
 import { type ApiObject, groupVersion, isList, isObject, type Json, type JsonObject } from '../api/object.js';
 import { atOnce, type Steps } from '../api/steps.js';
 import { timestamp } from '../api/time.js';
@@ -68,12 +69,7 @@ export function* applyConfiguration(applying: Applying): Steps<Applied> {
   yield* checkConfiguration(applying);
   yield;
   try {
-    const applied = yield* appliedAs(applying);
-    const wrong = entriesOf(applying.config)
-      ?.map(wrongTime)
-      .find((why) => why !== undefined);
-    if (wrong !== undefined) throw unconvertible(applying.config, wrong);
-    return applied;
+    return yield* appliedAs({ ...applying, config: withoutOwners(applying.config) });
   } catch (error) {
     if (error instanceof UnidentifiedItem) throw unidentified(applying, error);
     if (error instanceof FieldConflicts) throw conflictError(error);
@@ -130,12 +126,21 @@ function isReadable(entry: Json): boolean {
   return entryTexts.every((name) => typeof (entry[name] ?? '') === 'string');
 }
 
-/** What is wrong with the time of an entry. */
+/** What is wrong with the time of an entry, in the words of Go's converter. */
 function wrongTime(entry: Json): string | undefined {
-  const time = isObject(entry) ? entry['time'] : undefined;
-  const read = typeof time === 'string' ? canonicalTime(time) : null;
+  const time = (isObject(entry) ? entry['time'] : undefined) ?? null;
+  if (time === null) return undefined;
+  if (typeof time !== 'string') return `json: cannot unmarshal ${jsonKind(time)} into Go value of type string`;
+  const read = canonicalTime(time);
   return typeof read === 'object' ? read?.wrong : undefined;
 }
+
+/** What is wrong with the owners that an applied configuration names. Custom resources are not converted, and bear it. */
+export const wrongOwners = (config: JsonObject): string | undefined =>
+  entriesOf(config)
+    ?.map(wrongTime)
+    .find((why) => why !== undefined);
+
 const entryTexts = ['manager', 'operation', 'apiVersion', 'fieldsType', 'subresource'];
 
 const kindText = ({ group, version, kind }: Applying['kind']): string => `${group}/${version}, Kind=${kind}`;

@@ -140,6 +140,19 @@ test('an apply that names a uid creates nothing', async () => {
   ]);
 });
 
+test.each(['z', 1])('owners that cannot be read count as none in an apply of a custom resource: %j', async (time) => {
+  const metadata = { managedFields: [{ time }] };
+  const nameless = { ...part('v1', '', { size: 1 }), metadata };
+  const name = `owned-at-${time}`;
+  const refused = await apply(`v1/parts/${name}`, 'applier', nameless);
+  const why = `the name of the object (${name} based on URL) was undeterminable: name must be provided`;
+  expect([refused.code, refused.json().message]).toEqual([400, why]);
+  await send('POST', 'v1/parts', 'creator', part('v1', name, {}));
+  const applied = await apply(`v1/parts/${name}`, 'applier', nameless);
+  expect([applied.code, applied.json().spec]).toEqual([200, { size: 1 }]);
+  expect(await owners(name)).toContain('applier Apply v1 .,f:size');
+});
+
 test('a write that changes nothing takes no list from its owner, whatever its items leave out', async () => {
   const account = {
     apiVersion: 'v1',

@@ -4,7 +4,13 @@ import { isObject, type JsonObject } from '../../api/object.js';
 import type { FieldValidation } from '../../api/options.js';
 import type { Steps } from '../../api/steps.js';
 import { readYaml, YamlError } from '../../api/yaml.js';
-import { type Applied, type Applying, applyConfiguration, unconvertible } from '../../apply/apply-configuration.js';
+import {
+  type Applied,
+  type Applying,
+  applyConfiguration,
+  unconvertible,
+  wrongOwners,
+} from '../../apply/apply-configuration.js';
 import { asJson } from '../../apply/json-value.js';
 import { inTurns, TurnTaking } from '../../runtime/turn-taking.js';
 import { DecodeError, type Emptied } from '../../schema/decode.js';
@@ -53,6 +59,8 @@ export async function applied(
 ): Promise<Applied & Emptied> {
   const turns = new TurnTaking();
   const made = await inTurns(applyConfiguration(applying), turns);
+  const wrong = isBuiltIn ? wrongOwners(applying.config) : undefined;
+  if (wrong !== undefined) throw unconvertible(applying.config, wrong);
   if (!made.changed) return made;
   const object = asJson(made.object);
   if (turns.isDue) await turns.next();
