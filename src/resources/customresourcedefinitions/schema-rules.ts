@@ -136,7 +136,7 @@ function visitInner(schema: SchemaProps, path: string, place: Place, walk: Walk)
         root: false,
         insideMeta: insideMeta || isMeta,
         noDefaults: isMeta && place.root ? `in top-level ${name}` : noDefaults,
-        uncorrelatable,
+        uncorrelatable: hasKnownMapType(schema) ? uncorrelatable : (uncorrelatable ?? path),
         above: below('property', name),
       },
       walk,
@@ -218,15 +218,16 @@ function wrongType(schema: SchemaProps, path: string, expected: string, extensio
   return [schema.type === undefined ? required(at, why) : invalid(at, schema.type, why)];
 }
 
+const mapTypes = ['atomic', 'granular'];
+const hasKnownMapType = ({ mapType }: SchemaProps): boolean => mapType === undefined || mapTypes.includes(mapType);
+
 function mapTypeViolations(schema: SchemaProps, path: string, { prefix }: SchemaRuleOptions): readonly Violation[] {
   const { mapType } = schema;
   const name = `${prefix}map-type`;
   if (mapType === undefined) return [];
   return [
     ...wrongType(schema, path, 'object', name),
-    ...(mapType === 'atomic' || mapType === 'granular'
-      ? []
-      : [notSupported(child(path, name), mapType, ['atomic', 'granular'])]),
+    ...(hasKnownMapType(schema) ? [] : [notSupported(child(path, name), mapType, mapTypes)]),
   ];
 }
 

@@ -125,6 +125,18 @@ test.each<[string, JsonObject, readonly string[]]>([
       'S.properties[spec].properties[l].items.properties[a].x-kubernetes-validations[1].optionalOldSelf: Invalid value: true: may not be set if oldSelf is not used in rule',
     ],
   ],
+  ...['', 'other'].map((mapType): [string, JsonObject, readonly string[]] => [
+    `within an object whose map type is "${mapType}" nothing is compared with what is stored`,
+    {
+      type: 'object',
+      'x-kubernetes-map-type': mapType,
+      properties: { a: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self == oldSelf' }] } },
+    },
+    [
+      `S.properties[spec].x-kubernetes-map-type: Unsupported value: "${mapType}": supported values: "atomic", "granular"`,
+      'S.properties[spec].properties[a].x-kubernetes-validations[0].rule: Invalid value: "self == oldSelf": oldSelf cannot be used on the uncorrelatable portion of the schema within spec.validation.openAPIV3Schema.properties[spec]',
+    ],
+  ]),
   [
     'optionalOldSelf makes an optional of it',
     {
