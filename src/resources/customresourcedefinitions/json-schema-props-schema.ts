@@ -76,8 +76,16 @@ const rule = struct(
   { required: ['rule'], description: 'A rule in CEL.', ...component('ValidationRule') },
 );
 
-function ofKeyword({ number, shape, description }: Keyword, self: Schema): Schema {
-  const more = { description };
+/** Where a type has a name in Go that its shape does not tell. */
+const goTypes: Readonly<Partial<Record<Keyword['member'], string>>> = {
+  schema: 'v1.JSONSchemaURL',
+  definitions: 'v1.JSONSchemaDefinitions',
+  dependencies: 'v1.JSONSchemaDependencies',
+};
+
+function ofKeyword({ member, number, shape, description }: Keyword, self: Schema): Schema {
+  const go = goTypes[member];
+  const more = { description, ...(go === undefined ? {} : { go }) };
   switch (shape) {
     case 'text':
       return field(number, string(), more);

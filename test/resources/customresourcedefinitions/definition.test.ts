@@ -140,6 +140,16 @@ test.each([undefined, null, []])(
   },
 );
 
+test.each<[string, Json, string, string]>([
+  ['$schema', 1, 'number', 'v1.JSONSchemaURL'],
+  ['definitions', [], 'array', 'v1.JSONSchemaDefinitions'],
+  ['dependencies', [], 'array', 'v1.JSONSchemaDependencies'],
+])('a keyword of another type is refused with the one it has in Go: %s', (keyword, value, given, type) => {
+  const field = `JSONSchemaProps.spec.versions.schema.openAPIV3Schema.${keyword}`;
+  const why = `json: cannot unmarshal ${given} into Go struct field ${field} of type ${type}`;
+  expect(() => create(body({ [keyword]: value }))).toThrow(why);
+});
+
 test('of two versions with one name the second is not stored', () => {
   const versions = [version('v1'), version('v1', { storage: true })];
   expect(create(body(undefined, { versions })).causes).toContainEqual([
