@@ -42,7 +42,7 @@ export interface SchemaProps {
   readonly dependencies?: ReadonlyMap<string, SchemaOrNames>;
   readonly additionalItems?: SchemaOrBool;
   readonly definitions?: ReadonlyMap<string, SchemaProps>;
-  readonly externalDocs?: { readonly description: string; readonly url: string };
+  readonly externalDocs?: { readonly description?: string; readonly url?: string };
   readonly example?: Json;
   /** `false` is read, because it is an error of its own. */
   readonly preserveUnknownFields?: boolean;
@@ -250,7 +250,9 @@ const schemaOrNames = (value: Json, read: (value: Json) => SchemaProps | undefin
   isObject(value) ? { schema: read(value) } : { property: texts(value, read) ?? [] };
 const text = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
 const docs: Read = (value) =>
-  isObject(value) ? { description: text(value['description']), url: text(value['url']) } : undefined;
+  isObject(value)
+    ? Object.fromEntries(['description', 'url'].flatMap((name) => (text(value[name]) ? [[name, value[name]]] : [])))
+    : undefined;
 const rules: Read = (value) =>
   isList(value) && value.length > 0 ? value.map((item) => rule(isObject(item) ? item : {})) : undefined;
 
@@ -392,7 +394,7 @@ function internalValue(shape: Shape, value: unknown): Json {
     );
   }
   if (shape === 'docs') {
-    const { description, url } = value as NonNullable<SchemaProps['externalDocs']>;
+    const { description = '', url = '' } = value as NonNullable<SchemaProps['externalDocs']>;
     return { Description: description, URL: url };
   }
   if (shape === 'rules') return (value as readonly ValidationRule[]).map(internalRule);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/api/object.js';
-import { maxSchemaDepth, readSchemaProps, SchemaTooDeep } from '../../src/schema/json-schema-props.js';
+import { internalForm, maxSchemaDepth, readSchemaProps, SchemaTooDeep } from '../../src/schema/json-schema-props.js';
 import { notStructural, structuralViolations, toSchema } from '../../src/schema/structural.js';
 
 const prefixes = ['x-kubernetes-', 'x-api-'];
@@ -21,6 +21,17 @@ describe('a schema as it is written', () => {
     const schema = JSON.parse('{"properties":{"__proto__":{"type":"string"}}}') as JsonObject;
     expect(toSchema(read(schema)).properties?.get('__proto__')).toEqual({ type: 'string' });
   });
+
+  test.each([{}, { description: 'd' }, { url: 'u' }, { description: 'd', url: 'u' }])(
+    'of where to read more it has what was given: %j',
+    (externalDocs) => {
+      const given = { description: '', url: '', ...externalDocs };
+      expect(toSchema(read({ externalDocs: given })).externalDocs).toEqual(externalDocs);
+      expect(internalForm(read({ externalDocs }))).toMatchObject({
+        ExternalDocs: { Description: given.description, URL: given.url },
+      });
+    },
+  );
 
   test.each([
     ['properties', (inner: JsonObject): JsonObject => ({ properties: { a: inner } })],
