@@ -10,6 +10,7 @@ import { runKeys } from '../../src/controller/run-keys.js';
 import { withApiApproval } from './api-approval.js';
 import { decideNames } from './names.js';
 import { RecentWrites } from './recent-writes.js';
+import { withoutOldComplaint } from './structural.js';
 
 const name = 'crd-names';
 
@@ -49,7 +50,8 @@ async function run(given: ReconcileContext): Promise<void> {
         // Of one that the cache does not have yet it will tell. Until then its names would be held by nobody known.
         if (crd === undefined || cache.get({ name: key })?.metadata.uid !== crd.metadata.uid) return;
         const now = timestamp(clock.now());
-        const status = withApiApproval(crd, decideNames(crd, siblings(crd), now), now);
+        const named = decideNames(crd, siblings(crd), now);
+        const status = withoutOldComplaint(crd, withApiApproval(crd, named, now));
         if (status === crd.status) return;
         const options = { fieldManager: fieldManagers.customResourceDefinitions };
         known.add(await resource.subresource('status').update({ ...crd, status }, options));

@@ -175,6 +175,23 @@ describe('the controllers', () => {
     expect(complaints).toEqual([]);
   });
 
+  test.each([
+    [false, []],
+    [true, ['NonStructuralSchema']],
+  ])(
+    'that a schema is not structural stays said of an old definition only where it can be so: %s',
+    async (preserveUnknownFields, kept) => {
+      const { client, clock } = await runControllers([crdNames(), crdEstablished()]);
+      const crds = client.resource(CustomResourceDefinitions);
+      const conditions = [{ type: 'NonStructuralSchema', status: 'True' as const }];
+      const { spec, ...old } = crd('widgets', {}, { status: { conditions } });
+      await crds.create({ ...old, spec: { ...spec, preserveUnknownFields } });
+      await clock.advance(100);
+      const status = (await crds.get({ name: 'widgets.example.com' }))?.status;
+      expect(status?.conditions?.map(({ type }) => type)).toEqual([...kept, 'NamesAccepted', 'Established']);
+    },
+  );
+
   test('of many that want one kind exactly one gets it', async () => {
     const { client, clock } = await runControllers([crdNames()]);
     const crds = client.resource(CustomResourceDefinitions);
