@@ -1,8 +1,9 @@
 import { goInt64, goJson, goNumber } from '../../api/go-text.js';
 import type { CustomResourceColumnDefinition } from '../../api/kinds/custom-resource-definition.js';
-import type { ApiObject } from '../../api/object.js';
+import type { ApiObject, Json } from '../../api/object.js';
 import { humanDuration } from '../../api/time.js';
 import type { Column } from '../../registry/resource-definition.js';
+import { sortDeep } from '../../schema/sorted.js';
 import { age } from '../columns.js';
 import { type JsonPath, mostValues, parseJsonPath, TextByte } from './json-path.js';
 
@@ -79,7 +80,7 @@ function cellOf(type: string, value: unknown, now: number): unknown {
 function printed(value: unknown): string {
   if (value === null || value === undefined) return '<no value>';
   if (typeof value === 'number') return goNumber(value);
-  return typeof value === 'object' && !(value instanceof TextByte) ? goJson(value) : String(value);
+  return typeof value === 'object' && !(value instanceof TextByte) ? goJson(sortDeep(value as Json)) : String(value);
 }
 
 const rfc3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:[.,]\d+)?(?:Z|[+-]\d{2}:\d{2})$/;

@@ -356,8 +356,8 @@ test('tables show what the definition says, and end where a path cannot be read'
     ['When', 'Custom resource definition column (in JSONPath format): .spec.when', undefined],
     ['Number', 'a float', undefined],
   ]);
-  expect(cells({ any: { b: [1, '<'] }, number: 1.9, when: '2024-05-06T07:07:09Z' })).toEqual([
-    '{"b":[1,"\\u003c"]}',
+  expect(cells({ any: { b: [1, '<'], a: [{ y: 1, x: 2 }] }, number: 1.9, when: '2024-05-06T07:07:09Z' })).toEqual([
+    '{"a":[{"x":2,"y":1}],"b":[1,"\\u003c"]}',
     1n,
     null,
     '60s',
