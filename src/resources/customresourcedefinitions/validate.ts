@@ -12,6 +12,7 @@ import {
   index,
   invalid,
   invalidOnce,
+  invalidWord,
   mapKey,
   maxViolations,
   notSupported,
@@ -165,7 +166,7 @@ function* specViolations(
     ...topSelectableFieldViolations(spec, rules),
     ...(raw.conversion && raw.conversion.strategy !== 'None' && preserves
       ? [
-          invalid(
+          invalidWord(
             'spec.conversion.strategy',
             raw.conversion.strategy,
             'must be None if spec.preserveUnknownFields is true',

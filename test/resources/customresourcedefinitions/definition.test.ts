@@ -140,6 +140,15 @@ test.each([undefined, null, []])(
   },
 );
 
+test('a conversion strategy is quoted as Go quotes a text of a type of its own', () => {
+  const conversion = { strategy: 'a&<b' };
+  expect(create(body(undefined, { conversion, preserveUnknownFields: true })).causes).toContainEqual([
+    'FieldValueInvalid',
+    'spec.conversion.strategy',
+    'Invalid value: "a\\u0026\\u003cb": must be None if spec.preserveUnknownFields is true',
+  ]);
+});
+
 test.each<[string, Json, string, string]>([
   ['$schema', 1, 'number', 'v1.JSONSchemaURL'],
   ['definitions', [], 'array', 'v1.JSONSchemaDefinitions'],
