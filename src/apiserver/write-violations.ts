@@ -22,7 +22,7 @@ interface Judged {
 export function* createViolations({ definition, context }: Judged, next: ApiObject): Steps<readonly Violation[]> {
   const type = definition.typeViolations?.(next) ?? [];
   const isUnchecked = type.length > 0 || definition.checksMetadata === 'never';
-  const metadata = isUnchecked ? type : yield* validateMetadata(next, metadataRules(definition));
+  const metadata = isUnchecked ? type : yield* validateMetadata(next, metadataRules(definition, next));
   yield;
   const own = [
     ...metadata,
@@ -40,7 +40,7 @@ export function* updateViolations(
   emptied?: ReadonlySet<string>,
 ): Steps<readonly Violation[]> {
   // Kubernetes checks metadata once for all kinds and once more in the kind's own rules; causes keep every copy.
-  const rules = metadataRules(definition);
+  const rules = metadataRules(definition, next);
   const updated = yield* validateMetadataUpdate(next, previous);
   yield;
   const finalizers = rules.strictFinalizers ? validateFinalizerNames(next.metadata) : [];
@@ -71,8 +71,8 @@ const genericRules = ({ namespaced }: ResourceDefinition) => ({
 const impliesGeneric = ({ nameRule }: ResourceDefinition): boolean =>
   nameRule !== nameRules.any && nameRule !== nameRules.longName;
 
-const metadataRules = (definition: ResourceDefinition) => ({
+const metadataRules = (definition: ResourceDefinition, object: ApiObject) => ({
   namespaced: definition.namespaced,
-  nameRule: definition.nameRule ?? nameRules.dnsSubdomain,
+  nameRule: definition.nameRuleOf?.(object) ?? definition.nameRule ?? nameRules.dnsSubdomain,
   strictFinalizers: definition.origin === 'built-in' && !definition.anyFinalizer,
 });

@@ -21,6 +21,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Res
   readonly verbs?: readonly Verb[];
   /** Rule for `metadata.name`; also for `generateName`, then with `prefix`. Answers what is wrong with it. Default: DNS subdomain. */
   readonly nameRule?: NameRule;
+  /** The rule in the place of `nameRule` where the name must fit the rest of the object. Pure. */
+  nameRuleOf?(object: T): NameRule;
   /**
    * When the kind's own rules look at metadata, which the generic ones do for every kind: what is wrong on an update
    * then stands twice among the causes. `on change`: of an updated object only against what it was before. `as if new`:

@@ -1,6 +1,5 @@
 import { type Domains, defaultDomains } from '../../api/domains.js';
 import { type ClusterTrustBundle, ClusterTrustBundles } from '../../api/kinds/cluster-trust-bundle.js';
-import { nameRules } from '../../api/names.js';
 import { signerNameViolations } from '../../api/signer-name.js';
 import type { Steps } from '../../api/steps.js';
 import { invalid, type Violation } from '../../api/violations.js';
@@ -10,7 +9,7 @@ import { objectMeta, typeMeta } from '../../schema/meta.js';
 import type { Schema } from '../../schema/schema.js';
 import { column } from '../columns.js';
 import { anchorViolations } from './anchors.js';
-import { nameViolations } from './bundle-name.js';
+import { wrongBundleName } from './bundle-name.js';
 
 /** All versions are alike but for their name. */
 const schemaOf = (version: string): Schema => {
@@ -58,7 +57,6 @@ function* violations(next: ClusterTrustBundle, previous: ClusterTrustBundle | un
   const signerBefore = previous?.spec?.signerName ?? '';
   const unchanged = previous !== undefined && trustBundle === (previous.spec?.trustBundle ?? '');
   return [
-    ...nameViolations(next),
     ...(signerName === '' ? [] : signerNameViolations('spec.signerName', signerName)),
     ...(unchanged ? [] : yield* anchorViolations(trustBundle)),
     ...(previous !== undefined && signerName !== signerBefore
@@ -81,8 +79,10 @@ export const clusterTrustBundleDefinition = ({
     version,
     origin: 'built-in',
     schema: schemaOf(version),
-    // What is wrong with a name depends on the signer: see `nameViolations`.
-    nameRule: nameRules.any,
+    nameRuleOf:
+      ({ spec }) =>
+      (name, options) =>
+        wrongBundleName(name, spec?.signerName ?? '', options),
     selectableFields: { 'spec.signerName': ({ spec }) => spec?.signerName ?? '' },
     columns: [
       column(

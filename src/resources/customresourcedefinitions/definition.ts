@@ -13,7 +13,7 @@ import { same } from '../../schema/same.js';
 import { createdAt } from '../columns.js';
 import { checkEmbeddedMetadata } from '../customresources/embedded-metadata.js';
 import { customResourceDefinitionSchema } from './crd-schema.js';
-import { validateCrd, validateCrdStatus } from './validate.js';
+import { validateCrd, validateCrdStatus, wrongDefinitionName } from './validate.js';
 import { crdWarnings } from './warnings.js';
 
 type Crd = CustomResourceDefinition;
@@ -36,6 +36,10 @@ export function customResourceDefinitions({
     storedAsJson: true,
     anyFinalizer: true,
     checksMetadata: 'on change',
+    nameRuleOf:
+      ({ spec }) =>
+      (name, options) =>
+        wrongDefinitionName(name, spec, options),
     schema: customResourceDefinitionSchema(domains.extensions),
     newGeneration: (next, previous) => !same(next.spec, previous.spec),
     columns: [createdAt],

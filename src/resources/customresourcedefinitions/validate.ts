@@ -4,7 +4,7 @@ import type {
   CustomResourceDefinitionNames,
   CustomResourceDefinitionSpec,
 } from '../../api/kinds/custom-resource-definition.js';
-import { dns1035Label, dnsSubdomain } from '../../api/names.js';
+import { dns1035Label, dnsSubdomain, nameRules } from '../../api/names.js';
 import type { Steps } from '../../api/steps.js';
 import {
   child,
@@ -100,7 +100,6 @@ export function* validateCrd(
   const waivers = previous === undefined ? nothingWaived : waiversOf(next, previous, context);
   const rules: Rules = { ...context, prefix: context.prefixes[0] ?? '', waivers };
   return [
-    ...(previous === undefined ? nameViolations(next) : []),
     ...(yield* specViolations(next.spec, spec, rules)),
     ...(previous === undefined ? [] : immutableViolations(next, previous)),
     ...validateCrdStatus(next),
@@ -114,14 +113,14 @@ export function* validateCrd(
 export const validateCrdStatus = (crd: CustomResourceDefinition): readonly Violation[] =>
   crd.status?.acceptedNames ? nameFormViolations(crd.status.acceptedNames, 'status.acceptedNames') : [];
 
-function nameViolations({ metadata, spec }: CustomResourceDefinition): readonly Violation[] {
-  const { name, generateName } = metadata;
-  const expected = `${spec.names?.plural ?? ''}.${spec.group ?? ''}`;
-  const wrong = (field: 'name' | 'generateName', value: string | undefined): readonly Violation[] =>
-    value && value !== expected
-      ? [invalid(child('metadata', field), value, 'must be spec.names.plural+"."+spec.group')]
-      : [];
-  return [...wrong('generateName', generateName), ...wrong('name', name)];
+/** What is wrong with a definition's name: it is made of those of the plural and the group. */
+export function wrongDefinitionName(
+  name: string,
+  { names, group = '' }: CustomResourceDefinitionSpec,
+  options: { readonly prefix: boolean },
+): readonly string[] {
+  const fits = name === `${names?.plural ?? ''}.${group}`;
+  return [...nameRules.dnsSubdomain(name, options), ...(fits ? [] : ['must be spec.names.plural+"."+spec.group'])];
 }
 
 function* specViolations(

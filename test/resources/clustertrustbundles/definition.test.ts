@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { ClusterTrustBundle } from '../../../src/api/kinds/cluster-trust-bundle.js';
-import type { RequestContext } from '../../../src/registry/resource-definition.js';
+import { createViolations, updateViolations } from '../../../src/apiserver/write-violations.js';
+import type { RequestContext, ResourceDefinition } from '../../../src/registry/resource-definition.js';
 import { anchorViolations } from '../../../src/resources/clustertrustbundles/anchors.js';
 import { clusterTrustBundleDefinition } from '../../../src/resources/clustertrustbundles/definition.js';
 import { testAuthority } from '../../../src/testing/certificates.js';
@@ -34,8 +35,11 @@ const bundle = (given: Pick<ClusterTrustBundle, 'metadata' | 'spec'>): ClusterTr
   kind: 'ClusterTrustBundle',
   ...given,
 });
+const judged = { definition: clusterTrustBundles as unknown as ResourceDefinition, context };
 const causes = (next: ClusterTrustBundle, previous?: ClusterTrustBundle) =>
-  found(clusterTrustBundles.validate?.(next, previous, context)).map(({ field, body }) => [field, body]);
+  found(previous === undefined ? createViolations(judged, next) : updateViolations(judged, next, previous)).map(
+    ({ field, body }) => [field, body],
+  );
 
 describe('bundles that Kubernetes answered', () => {
   test.each(recorded.map((one) => [one.name, one] as const))('%s', (_, one) => {
@@ -89,6 +93,12 @@ test.each([
 ])('generateName %s', (generateName, name, fields) => {
   const made = bundle({ metadata: { generateName, name }, spec: { signerName: 'a.b/c', trustBundle } });
   expect(causes(made).map(([field]) => field)).toEqual(fields);
+});
+
+test('what is wrong with the name is told before the rest of the metadata', () => {
+  const metadata = { name: 'x', labels: { ',': 'b' } };
+  const made = bundle({ metadata, spec: { signerName: 'a.b/c', trustBundle } });
+  expect(causes(made).map(([field]) => field)).toEqual(['metadata.name', 'metadata.labels']);
 });
 
 test('another version differs in its name only', () => {

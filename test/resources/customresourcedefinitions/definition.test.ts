@@ -2,11 +2,10 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { CustomResourceDefinition } from '../../../src/api/kinds/custom-resource-definition.js';
-import { nameRules } from '../../../src/api/names.js';
 import type { Json, JsonObject } from '../../../src/api/object.js';
 import { atOnce, resultOf } from '../../../src/api/steps.js';
-import { validateMetadata } from '../../../src/registry/metadata-rules.js';
-import type { RequestContext } from '../../../src/registry/resource-definition.js';
+import { createViolations } from '../../../src/apiserver/write-violations.js';
+import type { RequestContext, ResourceDefinition } from '../../../src/registry/resource-definition.js';
 import { customResourceDefinitions } from '../../../src/resources/customresourcedefinitions/definition.js';
 import { compileDecoder, DecodeError } from '../../../src/schema/decode.js';
 import { decodeProtobuf, encodeProtobuf } from '../../../src/schema/protobuf.js';
@@ -25,18 +24,13 @@ const recorded = JSON.parse(
   readFileSync(new URL('./recorded.json.txt', import.meta.url), 'utf8'),
 ) as readonly Recorded[];
 
-const metadataRules = { namespaced: false, nameRule: nameRules.dnsSubdomain, strictFinalizers: true };
-
 /** What a create comes to: causes as Kubernetes lists them, and the object. */
 function create(body: object): {
   readonly crd: CustomResourceDefinition;
   readonly causes: readonly (readonly string[])[];
 } {
   const crd = crds.prepare?.(read(crds, body), undefined, context) as CustomResourceDefinition;
-  const violations = [
-    ...found(validateMetadata(crd, metadataRules)),
-    ...found(crds.validate?.(crd, undefined, context)),
-  ];
+  const violations = found(createViolations({ definition: crds as unknown as ResourceDefinition, context }, crd));
   return { crd, causes: violations.map(({ reason, field, body: text }) => [reason, field, text]) };
 }
 
@@ -139,6 +133,14 @@ test.each([undefined, null, []])(
     });
   },
 );
+
+test('what is wrong with the name is told before the rest of the metadata', () => {
+  const metadata = { name: 'x', labels: { ',': 'b' } };
+  expect(create({ ...body(), metadata }).causes.map(([, field]) => field)).toEqual([
+    'metadata.name',
+    'metadata.labels',
+  ]);
+});
 
 test('a conversion strategy is quoted as Go quotes a text of a type of its own', () => {
   const conversion = { strategy: 'a&<b' };
