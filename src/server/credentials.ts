@@ -9,12 +9,13 @@ import { readPemCertificates } from '../pki/certificate.js';
 import {
   type CertificateAuthority,
   createAuthorityKeyPair,
+  defaultAuthoritySeconds,
   type KeyPair,
   loadCertificateAuthority,
 } from '../pki/certificate-authority.js';
 import { encodePem, pemBlocks } from '../pki/pem.js';
 import { keyPairProblem } from '../resources/secrets/key-pair.js';
-import type { Clock } from '../runtime/clock.js';
+import { type Clock, systemClock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
 import { makeDirectory } from '../runtime/make-directory.js';
 import { caDatesProblem } from './ca-dates.js';
@@ -71,7 +72,10 @@ export async function openCredentials(options: CredentialOptions): Promise<Crede
     options.directory === undefined ? inMemory() : inDirectory(options.directory, options.isNew ? () => {} : warn);
   const ca = await files.keep(
     'ca',
-    () => createAuthorityKeyPair({ commonName: 'kedge-ca' }, clock),
+    () => {
+      const { now, seconds } = lifetime(clock, defaultAuthoritySeconds);
+      return createAuthorityKeyPair({ commonName: 'kedge-ca', seconds }, { now: () => now });
+    },
     (pair) => loadCertificateAuthority({ ...pair, clock }),
   );
   const warnOfCa = (): void => {
@@ -107,13 +111,18 @@ export async function openCredentials(options: CredentialOptions): Promise<Crede
       const pairs = [
         files.pair(
           'apiserver',
-          () => ca.issueServing({ commonName: 'kube-apiserver', seconds: year, ...names }),
+          () => ca.issueServing({ commonName: 'kube-apiserver', ...lifetime(clock, year), ...names }),
           (pair) =>
             stillGood(pair) && [...names.dnsNames, ...names.ipAddresses].every((name) => namesOf(pair).includes(name)),
         ),
         files.pair(
           'admin',
-          () => ca.issueClient({ commonName: 'kubernetes-admin', organizations: ['system:masters'], seconds: year }),
+          () =>
+            ca.issueClient({
+              commonName: 'kubernetes-admin',
+              organizations: ['system:masters'],
+              ...lifetime(clock, year),
+            }),
           stillGood,
         ),
       ] as const;
@@ -123,6 +132,13 @@ export async function openCredentials(options: CredentialOptions): Promise<Crede
       return { serving, admin };
     },
   };
+}
+
+/** So long by the server's clock and by that of the system, too, by which clients judge: a test's clock tells another time. */
+function lifetime(clock: Clock, seconds: number): { readonly now: number; readonly seconds: number } {
+  const times = [clock.now(), systemClock.now()];
+  const now = Math.min(...times);
+  return { now, seconds: seconds + (Math.max(...times) - now) / 1_000 };
 }
 
 const namesOf = ({ certificate }: KeyPair): readonly string[] => {

@@ -2,14 +2,17 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { timestamp } from '../../src/api/time.js';
 import { isSignedBy } from '../../src/auth/certificate-chain.js';
 import { createServer } from '../../src/embed.js';
 import { type Certificate, readPemCertificates } from '../../src/pki/certificate.js';
 import { createCertificateAuthority } from '../../src/pki/certificate-authority.js';
+import { systemClock } from '../../src/runtime/clock.js';
 import { silentLogger } from '../../src/runtime/logger.js';
 import { openCredentials, writeWhole } from '../../src/server/credentials.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
 
+const day = 86_400_000;
 let directory: string;
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'kedge-credentials-'));
@@ -29,6 +32,17 @@ const leafOf = ({ certificate }: { readonly certificate: string }): Certificate 
 test('are found again at the next start', async () => {
   const first = await open();
   expect(await open()).toEqual(first);
+});
+
+test.each([2001, 2100])('are good by the clock of the server and by that of their users, also in %i', async (year) => {
+  const clock = new FakeClock(Date.UTC(year, 0, 1));
+  const { ca, serving, admin } = await open([], clock);
+  const eleven = 11 * 30 * day;
+  for (const { notBefore, notAfter } of [ca, leafOf(serving), leafOf(admin)])
+    for (const now of [clock.now(), Date.now()]) {
+      expect(notBefore).toBeLessThanOrEqual(now);
+      expect(notAfter).toBeGreaterThan(now + eleven);
+    }
 });
 
 test('are found again for an address that can be written otherwise', async () => {
@@ -68,16 +82,16 @@ test('are made anew under another CA, though it has the same name', async () => 
 });
 
 test('are made anew if they are not valid yet, since the clock was ahead when they were made', async () => {
-  const clock = new FakeClock();
-  await open([], clock);
+  // Also ahead it is behind that of the system, which would count otherwise.
+  const start = systemClock.now() - 400 * day;
+  await open([], new FakeClock(start));
   rmSync(join(directory, 'apiserver.pem'));
   rmSync(join(directory, 'admin.pem'));
-  await clock.advance(200 * 86_400_000);
-  const { serving: early } = await open([], clock);
-  const { serving, admin } = await open();
-  expect(leafOf(early).notBefore).toBeGreaterThan(new FakeClock().now());
-  for (const made of [serving, admin]) expect(leafOf(made).notBefore).toBeLessThan(new FakeClock().now());
-  expect(await open()).toMatchObject({ serving, admin });
+  const { serving: early } = await open([], new FakeClock(start + 200 * day));
+  const { serving, admin } = await open([], new FakeClock(start));
+  expect(leafOf(early).notBefore).toBeGreaterThan(start);
+  for (const made of [serving, admin]) expect(leafOf(made).notBefore).toBeLessThan(start);
+  expect(await open([], new FakeClock(start))).toMatchObject({ serving, admin });
 });
 
 test('what is missing beside a store with objects is made with a warning, and at a first start without', async () => {
@@ -99,20 +113,19 @@ test('what is missing beside a store with objects is made with a warning, and at
 });
 
 test('a CA that comes to its end is warned of by its file, and then nothing is made with it', async () => {
-  const year = 365 * 86_400_000;
   const file = join(directory, 'ca.pem');
   const warned: object[] = [];
   const log = { ...silentLogger, warn: (fields: object, message: string) => void warned.push({ ...fields, message }) };
   const openedAt = (now: number) =>
     openCredentials({ directory, hosts: [], isNew: true, clock: new FakeClock(now), log });
-  const { notAfter } = (await openedAt(0)).ca.certificate;
+  const { notAfter } = (await openedAt(Date.UTC(2100, 0, 1))).ca.certificate;
   expect(warned).toEqual([]);
-  const { warnOfCa } = await openedAt(notAfter - year + 1);
-  expect(warned).toEqual([{ file, notAfter: '1979-12-29T23:55:00Z', message: expect.stringMatching('within a year') }]);
+  const { warnOfCa } = await openedAt(notAfter - 365 * day + 1);
+  expect(warned).toEqual([{ file, notAfter: timestamp(notAfter), message: expect.stringMatching('within a year') }]);
   warnOfCa();
   expect(warned[1]).toEqual(warned[0]);
   await expect((await openedAt(notAfter)).forListening()).rejects.toThrow(
-    `the CA in ${file} came to its end at 1979-12-29T23:55:00Z: put another one in its place`,
+    `the CA in ${file} came to its end at ${timestamp(notAfter)}: put another one in its place`,
   );
 });
 
