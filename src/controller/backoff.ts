@@ -20,13 +20,14 @@ export function exponentialBackoff(options: ExponentialOptions): Backoff {
   return (attempt) => Math.min(capMs, baseMs * factor ** Math.max(0, attempt - 1)) * (1 + jitter * random());
 }
 
-/** At most `burst` at once and `perSecond` in the long run, over all keys together: answers how long to wait for a place. */
-export function tokenBucket(options: {
-  readonly clock: Clock;
+/** At most `burst` at once and `perSecond` in the long run. */
+export interface RateLimit {
   readonly perSecond: number;
   readonly burst: number;
-}): () => number {
-  const { clock, perSecond, burst } = options;
+}
+
+/** Keeps a rate over all keys together: answers how long to wait for a place. */
+export function tokenBucket({ clock, perSecond, burst }: RateLimit & { readonly clock: Clock }): () => number {
   let tokens = burst;
   let filledAt = clock.monotonic();
   return () => {
@@ -38,12 +39,16 @@ export function tokenBucket(options: {
   };
 }
 
-/** The limits of Kubernetes' controllers: 5 ms doubling to 1,000 s per key, and 10 retries a second (100 at once) over all. */
+/**
+ * Waits as long as its key's turn and the rate over all keys ask for, whichever is longer. Default: the limits of Kubernetes'
+ * controllers, 5 ms doubling to 1,000 s per key, and 10 retries a second (100 at once) over all.
+ */
 export function defaultBackoff(
   clock: Clock,
   perKey: { readonly baseMs: number; readonly capMs: number } = { baseMs: 5, capMs: 1_000_000 },
+  rateLimit: RateLimit = { perSecond: 10, burst: 100 },
 ): Backoff {
   const exponential = exponentialBackoff(perKey);
-  const bucket = tokenBucket({ clock, perSecond: 10, burst: 100 });
+  const bucket = tokenBucket({ clock, ...rateLimit });
   return (attempt) => Math.max(exponential(attempt), bucket());
 }

@@ -2,6 +2,7 @@ import type { ApiObject, ObjectKey, ResourceType } from '../api/object.js';
 import type { Client } from '../client/client.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
+import type { RateLimit } from './backoff.js';
 import type { ControllerMetrics } from './controller-metrics.js';
 
 /** What a controller works with. Everything arrives through here; nothing is global. */
@@ -42,6 +43,11 @@ export interface ControllerSpec<T extends ApiObject, S extends readonly ApiObjec
   readonly concurrency?: number;
   /** Wait after the first failure of a key, doubled by every further one up to `capMs`. Default 5 ms to 1,000 s. */
   readonly backoff?: { readonly baseMs: number; readonly capMs: number };
+  /**
+   * Retries after failures over all keys together: while more have failed than it lets through, they wait longer than
+   * `backoff` says. Default 10 a second, 100 at once.
+   */
+  readonly rateLimit?: RateLimit;
   /** Checked on the event and again on the fresh object. */
   when?(object: T): boolean;
   /**

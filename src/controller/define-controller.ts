@@ -36,13 +36,14 @@ export function defineController<T extends ApiObject, const S extends readonly A
 function checkNumbers({
   name,
   concurrency = 1,
-  backoff,
-}: Pick<ControllerSpec<ApiObject>, 'name' | 'concurrency' | 'backoff'>): void {
+  ...limits
+}: Pick<ControllerSpec<ApiObject>, 'name' | 'concurrency' | 'backoff' | 'rateLimit'>): void {
   if (!(Number.isSafeInteger(concurrency) && concurrency >= 1))
     throw new Error(`controller ${name}: concurrency must be a whole number from 1 on, not ${concurrency}`);
-  for (const [what, value] of Object.entries(backoff ?? {}))
-    if (!(Number.isFinite(value) && value > 0))
-      throw new Error(`controller ${name}: backoff.${what} must be a number above 0, not ${value}`);
+  for (const limit of ['backoff', 'rateLimit'] as const)
+    for (const [what, value] of Object.entries(limits[limit] ?? {}))
+      if (!(Number.isFinite(value) && value > 0))
+        throw new Error(`controller ${name}: ${limit}.${what} must be a number above 0, not ${value}`);
 }
 
 type Wake = (key: ObjectKey, cause: string, delayMs?: number) => void;
@@ -164,8 +165,8 @@ async function runController<T extends ApiObject>(
     return dueMs > 0 && Number.isFinite(dueMs) ? [result, { requeueAfterMs: dueMs }] : [result];
   };
 
-  const { name, concurrency, backoff } = spec;
-  await runKeys({ name, identity: keyText, concurrency, backoff, start, reconcile }, context);
+  const { name, concurrency, backoff, rateLimit } = spec;
+  await runKeys({ name, identity: keyText, concurrency, backoff, rateLimit, start, reconcile }, context);
   await Promise.all(triggers);
 }
 

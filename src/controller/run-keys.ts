@@ -1,5 +1,5 @@
 import { isReason } from '../api/errors.js';
-import { defaultBackoff } from './backoff.js';
+import { defaultBackoff, type RateLimit } from './backoff.js';
 import { isTerminal, type ReconcileContext, type ReconcileResult } from './controller.js';
 import type { ReconcileOutcome } from './controller-metrics.js';
 import { createWorkQueue, type Lease, type WorkQueue } from './work-queue.js';
@@ -13,6 +13,7 @@ export interface KeyedWork<K> {
   /** Keys worked on at a time. Default 1. */
   readonly concurrency?: number | undefined;
   readonly backoff?: { readonly baseMs: number; readonly capMs: number } | undefined;
+  readonly rateLimit?: RateLimit | undefined;
   /** Called once, before any work; what it starts ends with the context's signal. */
   start(wake: (key: K, cause: string, delayMs?: number) => void): void;
   reconcile(key: K): Promise<ReconcileResult>;
@@ -26,7 +27,7 @@ export async function runKeys<K>(work: KeyedWork<K>, context: ReconcileContext):
   const queue = createWorkQueue<K>({
     clock,
     identity,
-    backoff: defaultBackoff(clock, work.backoff),
+    backoff: defaultBackoff(clock, work.backoff, work.rateLimit),
     events: metrics && {
       added(wanted) {
         metrics.added?.(name);

@@ -146,6 +146,22 @@ describe('a controller', () => {
     ]);
   });
 
+  test.each([
+    ['ten a second after the first hundred', undefined, 100 + 10],
+    ['as many as it says', { perSecond: 1_000, burst: 1_000 }, 200],
+  ])('of many that failed so many are tried again: %s', async (_, rateLimit, tried) => {
+    const { clock, things, reconciles } = await start({
+      ...(rateLimit === undefined ? {} : { rateLimit }),
+      backoff: { baseMs: 100, capMs: 100 },
+      reconcile: async ({ metadata }, context) => {
+        if (context.clock.monotonic() === 0) throw new Error(`not yet ${metadata.name}`);
+      },
+    });
+    for (let at = 0; at < 200; at++) await things.create(thing(`a${at}`));
+    await clock.advance(1_000);
+    expect(reconciles().filter(({ result }) => result === 'done').length).toBe(tried);
+  });
+
   test('what was thrown is tried again, also if nobody can look at it', async () => {
     const revoked = Proxy.revocable({}, {});
     revoked.revoke();
@@ -925,6 +941,7 @@ describe('a controller', () => {
       { backoff: { baseMs: 1, capMs: Number.POSITIVE_INFINITY } },
       'backoff.capMs must be a number above 0, not Infinity',
     ],
+    [{ rateLimit: { perSecond: 0, burst: 1 } }, 'rateLimit.perSecond must be a number above 0, not 0'],
   ])('numbers that are none are refused at once: %j', (more, message) => {
     const spec = { name: 'c', for: Things, reconcile: async () => {}, ...more };
     expect(() => defineController<ApiObject>(spec)).toThrow(`controller c: ${message}`);
