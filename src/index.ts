@@ -163,6 +163,7 @@ export type {
   DiscoverOptions,
   DiscoveryFailure,
   ListOptions,
+  MetadataOnly,
   Patch,
   ResourceClient,
   SubresourceClient,

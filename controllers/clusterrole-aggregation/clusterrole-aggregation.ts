@@ -1,5 +1,5 @@
 import { type ClusterRole, ClusterRoles } from '../../src/api/kinds/role.js';
-import { groupVersion, type Json } from '../../src/api/object.js';
+import { groupVersion } from '../../src/api/object.js';
 import { openObjectCache } from '../../src/client/object-cache.js';
 import type { ReconcileContext, Runnable } from '../../src/controller/controller.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
@@ -41,7 +41,7 @@ async function run(given: ReconcileContext): Promise<void> {
           kind: ClusterRoles.kind,
           metadata: { name: key },
           // Where nothing is selected the controller lets go of the rules, and what others wrote stays.
-          ...(rules.length === 0 ? {} : { rules: rules as unknown as Json }),
+          ...(rules.length === 0 ? {} : { rules }),
         };
         await resource.patch(
           { name: key },

@@ -7,7 +7,6 @@ import {
   groupOf,
   groupResource,
   groupVersion,
-  type Json,
   type ObjectKey,
   type OwnerReference,
 } from '../../src/api/object.js';
@@ -335,7 +334,7 @@ class Collector {
 
   /** Replaces the owner references of an object as it was read. */
   #writeOwners(node: Node, { metadata }: ApiObject, owners: readonly OwnerReference[]): Promise<ApiObject> {
-    const ownerReferences = owners.length > 0 ? (owners as unknown as Json) : null;
+    const ownerReferences = owners.length > 0 ? owners : null;
     const { resourceVersion = '' } = metadata;
     const body = { metadata: { uid: node.uid, resourceVersion, ownerReferences } };
     return this.#context.client.resource<ApiObject>(node.type).patch(node.key, { type: 'merge', body }, options);

@@ -2,7 +2,6 @@ import {
   type ApiObject,
   type Client,
   defineController,
-  type Json,
   keyOf,
   Namespaces,
   type ResourceType,
@@ -33,9 +32,7 @@ export const teamController = () =>
   });
 
 const apply = <T extends ApiObject>(client: Client, type: ResourceType<T>, object: T): Promise<T> =>
-  client
-    .resource(type)
-    .patch(keyOf(object), { type: 'apply', body: object as unknown as Json, fieldManager: 'teams', force: true });
+  client.resource(type).patch(keyOf(object), { type: 'apply', body: object, fieldManager: 'teams', force: true });
 
 const ownersOf = ({ metadata }: ApiObject) =>
   (metadata.ownerReferences ?? []).filter(({ kind }) => kind === Teams.kind).map(({ name }) => ({ name }));

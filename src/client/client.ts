@@ -33,6 +33,7 @@ export interface ResourceClient<T extends ApiObject> {
   /** undefined if there is none; NotFound if the server does not serve the type. */
   get(key: ObjectKey): Promise<T | undefined>;
   /** Everything that is selected; with `limit` a page of it, and `metadata.continue` for the next. */
+  list(options: ListOptions & MetadataOnly): Promise<List<ApiObject>>;
   list(options?: ListOptions): Promise<List<T>>;
   /** Completes when the server ends the watch; fails with an ApiError (Expired: list again) or a transport error. */
   watch(options?: WatchOptions): Observable<WatchEvent<T>>;
@@ -59,6 +60,11 @@ export interface SubresourceClient<S extends ApiObject> {
   create(key: ObjectKey, object: S, options?: WriteOptions): Promise<S>;
   update(object: S, options?: WriteOptions): Promise<S>;
   patch(key: ObjectKey, patch: Patch, options?: WriteOptions): Promise<S>;
+}
+
+/** Asks for nothing of objects but what all have. */
+export interface MetadataOnly {
+  readonly metadataOnly: true;
 }
 
 export interface ListOptions {
@@ -106,10 +112,13 @@ export interface WriteOptions {
   readonly fieldManager?: string;
 }
 
-/** `json` is a list of operations (RFC 6902), `merge` is RFC 7396, `strategic` knows lists by key, `apply` is server-side apply. */
+/**
+ * `json` is a list of operations (RFC 6902), `merge` is RFC 7396, `strategic` knows lists by key, `apply` is server-side apply.
+ * The JSON of a body is sent.
+ */
 export type Patch =
   | { readonly type: 'json'; readonly body: readonly Json[] }
-  | { readonly type: 'merge' | 'strategic'; readonly body: Json }
+  | { readonly type: 'merge' | 'strategic'; readonly body: Json | object }
   | {
       readonly type: 'apply';
       readonly body: Json | ApiObject;

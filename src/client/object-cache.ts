@@ -4,7 +4,7 @@ import { type ApiObject, keyOf, keyText, type ObjectKey, type ResourceType } fro
 import { type Clock, systemClock } from '../runtime/clock.js';
 import { type Logger, silentLogger } from '../runtime/logger.js';
 import { Observable, type Subscriber, type Subscription } from '../runtime/observable.js';
-import type { Client, ListOptions, ResourceClient, WatchEvent, WatchOptions } from './client.js';
+import type { Client, ListOptions, MetadataOnly, ResourceClient, WatchEvent, WatchOptions } from './client.js';
 
 /**
  * A copy of one type's objects that is always one consistent view. It lists once, then follows a watch; a watch that
@@ -49,6 +49,16 @@ export interface ObjectCacheOptions<T extends ApiObject = ApiObject> {
 }
 
 /** Starts a cache of one type. */
+export function openObjectCache(
+  client: Client,
+  type: ResourceType,
+  options: ObjectCacheOptions & MetadataOnly,
+): ObjectCache<ApiObject>;
+export function openObjectCache<T extends ApiObject>(
+  client: Client,
+  type: ResourceType<T>,
+  options: ObjectCacheOptions<T>,
+): ObjectCache<T>;
 export function openObjectCache<T extends ApiObject>(
   client: Client,
   type: ResourceType<T>,

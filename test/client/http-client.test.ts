@@ -2,10 +2,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { firstValueFrom, lastValueFrom, toArray } from 'rxjs';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, expectTypeOf, test, vi } from 'vitest';
+import type { Condition } from '../../src/api/conditions.js';
 import { defaultDomains } from '../../src/api/domains.js';
 import { ConfigMaps } from '../../src/api/kinds/config-map.js';
-import type { ObjectKey } from '../../src/api/object.js';
+import type { ApiObject, ObjectKey } from '../../src/api/object.js';
 import type { DiscoveryFailure } from '../../src/client/client.js';
 import { AccessError, type ClusterAccess, fixedCredentials } from '../../src/client/cluster-access.js';
 import { endingWith } from '../../src/client/ending.js';
@@ -93,6 +94,7 @@ describe('requests', () => {
       json(response, { metadata: { resourceVersion: '1' }, items: [{ metadata: { name: 'a' }, data: { k: 'v' } }] });
     });
     const { items } = await configMaps.list({ metadataOnly: true });
+    expectTypeOf(items).toEqualTypeOf<readonly ApiObject[]>();
     expect(items).toEqual([{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } }]);
     expect(accepted).toEqual(['application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json']);
   });
@@ -132,6 +134,8 @@ describe('requests', () => {
     await configMaps.delete(key, { propagationPolicy: 'Orphan', preconditions: { uid: 'u' } });
     await configMaps.list({ labelSelector: 'a in (b)', limit: 5, continue: 'x', resourceVersion: '0' });
     await configMaps.subresource('scale').update(object);
+    const conditions: readonly Condition[] = [{ type: 'Ready', status: 'True' }];
+    await configMaps.subresource('status').patch(key, { type: 'merge', body: { status: { conditions } } });
     const common = 'test/1 Bearer x a, b';
     expect(seen).toEqual([
       `POST /base/api/v1/namespaces/n/configmaps?dryRun=All&fieldManager=me ${common} application/json ${JSON.stringify(object)}`,
@@ -140,6 +144,7 @@ describe('requests', () => {
       `DELETE /base/api/v1/namespaces/n/configmaps/a ${common} application/json {"apiVersion":"v1","kind":"DeleteOptions","propagationPolicy":"Orphan","preconditions":{"uid":"u"}}`,
       `GET /base/api/v1/configmaps?labelSelector=a+in+%28b%29&limit=5&continue=x&resourceVersion=0 ${common}  `,
       `PUT /base/api/v1/namespaces/n/configmaps/%C3%A4%20b%20c/scale ${common} application/json ${JSON.stringify(object)}`,
+      `PATCH /base/api/v1/namespaces/n/configmaps/a/status ${common} application/merge-patch+json ${JSON.stringify({ status: { conditions } })}`,
     ]);
   });
 

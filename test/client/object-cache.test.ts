@@ -1,6 +1,7 @@
 import { Observable } from 'rxjs';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, expectTypeOf, test } from 'vitest';
 import { ApiError, expired, internalError, serviceUnavailable, tooManyRequests } from '../../src/api/errors.js';
+import { ConfigMaps } from '../../src/api/kinds/config-map.js';
 import { type ApiObject, resourceType } from '../../src/api/object.js';
 import {
   type CacheChange,
@@ -130,6 +131,12 @@ describe('object cache', () => {
       expect(objects.map(({ metadata }) => metadata.name)).toEqual(['a', 'b']);
       expect(objects.some((object) => 'spec' in object)).toBe(false);
     }
+  });
+
+  test('of metadata alone is of no type that has more', () => {
+    const client = new FakeClient(new FakeClock());
+    const cache = openObjectCache(client, ConfigMaps, { signal: AbortSignal.abort(), metadataOnly: true });
+    expectTypeOf(cache).toEqualTypeOf<ObjectCache<ApiObject>>();
   });
 
   test('takes up a dropped watch where it ended, without listing again', async () => {
