@@ -48,8 +48,11 @@ export interface ControllerSpec<T extends ApiObject, S extends readonly ApiObjec
    * `backoff` says. Default 10 a second, 100 at once.
    */
   readonly rateLimit?: RateLimit;
-  /** Checked on the event and again on the fresh object. */
-  when?(object: T): boolean;
+  /**
+   * Checked on the event, with the state before the change where one was seen (undefined for an object that is new), and again
+   * on the fresh object, without one.
+   */
+  when?(object: T, previous?: T): boolean;
   /**
    * For work that is a matter of time: when an object that changed is to be looked at, in milliseconds since the epoch.
    * undefined: not before it changes again. Default: at once. It may be looked at before that as well, as when its time

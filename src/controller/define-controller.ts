@@ -89,7 +89,7 @@ async function runController<T extends ApiObject>(
         wake(key, change.type);
         return;
       }
-      const delayMs = delayOf(spec, change.object, context.clock.now());
+      const delayMs = delayOf(spec, change, context.clock.now());
       if (delayMs !== undefined) wake(key, change.type, delayMs);
     });
     triggers.push(...(spec.alsoOn ?? []).map((trigger) => runTrigger(trigger, context, { cache, spec, wake })));
@@ -161,7 +161,7 @@ async function runController<T extends ApiObject>(
   const work = async (object: T): Promise<readonly ReconcileResult[]> => {
     const result = await spec.reconcile(object, context);
     // What is due later than was thought has been woken by the alarm of before, which alone counted.
-    const dueMs = spec.dueAt === undefined ? 0 : (delayOf(spec, object, context.clock.now()) ?? 0);
+    const dueMs = spec.dueAt === undefined ? 0 : (delayOf(spec, { object }, context.clock.now()) ?? 0);
     return dueMs > 0 && Number.isFinite(dueMs) ? [result, { requeueAfterMs: dueMs }] : [result];
   };
 
@@ -189,9 +189,13 @@ const watching = ({ signal, clock, log }: ReconcileContext) => ({ signal, clock,
  * How soon an object is worth a look; undefined: not at all. One whose guard throws is let in: its reconcile then fails, is
  * reported and tried again.
  */
-function delayOf<T extends ApiObject>(spec: ControllerSpec<T>, object: T, now: number): number | undefined {
+function delayOf<T extends ApiObject>(
+  spec: ControllerSpec<T>,
+  { object, previous }: { readonly object: T; readonly previous?: T | undefined },
+  now: number,
+): number | undefined {
   try {
-    if (spec.when?.(object) === false) return undefined;
+    if (spec.when?.(object, previous) === false) return undefined;
     const at = spec.dueAt === undefined ? now : spec.dueAt(object);
     return at === undefined ? undefined : Math.max(0, at - now);
   } catch {

@@ -264,6 +264,34 @@ describe('a controller', () => {
     expect(seen).toEqual(['wanted']);
   });
 
+  test('the guard sees what changed, and a controller is not woken by what it writes itself', async () => {
+    const asked: unknown[] = [];
+    const { things, client, reconciles } = await start({
+      when: ({ spec }, previous) => {
+        asked.push([previous?.['spec'], spec]);
+        return spec !== previous?.['spec'];
+      },
+      reconcile: async (object, context) => {
+        await writeStatus(context.client.resource(Things), object, { seen: object['spec'] });
+      },
+    });
+    await things.create(thing('a', { spec: 1 }));
+    await settled();
+    await things.update(thing('a', { spec: 2 }));
+    await settled();
+    expect(reconciles().map(({ cause }) => cause)).toEqual(['added', 'modified']);
+    expect(client.writes.filter((write) => write.includes('status')).length).toBe(2);
+    const fresh = undefined;
+    expect(asked).toEqual([
+      [undefined, 1],
+      [fresh, 1],
+      [1, 1],
+      [1, 2],
+      [fresh, 2],
+      [2, 2],
+    ]);
+  });
+
   test('a guard that throws is reported and does not end the controller', async () => {
     const { things, lines, clock } = await start({
       when: (object) => (object['spec'] as { deep: { er: boolean } }).deep.er,
