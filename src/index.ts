@@ -11,6 +11,8 @@ export {
   removeCondition,
   setCondition,
 } from './api/conditions.js';
+// The vocabulary of the API.
+export { controllerReference } from './api/controller-reference.js';
 export { type Domains, defaultDomains } from './api/domains.js';
 export {
   ApiError,
@@ -128,7 +130,6 @@ export {
   ValidatingWebhookConfigurations,
   type WebhookClientConfig,
 } from './api/kinds/webhook-configuration.js';
-// The vocabulary of the API.
 export {
   type ApiObject,
   groupKind,

@@ -1,19 +1,21 @@
-import { groupVersion, type Namespace, type OwnerReference, type RoleBinding, RoleBindings } from 'kedge';
-import { type Team, Teams } from './team.ts';
+import { controllerReference, groupVersion, type Namespace, type RoleBinding, RoleBindings } from 'kedge';
+import type { Team } from './team.ts';
 
 /** What a team is to have. Pure, so that it is tested without a server. */
 export function wanted(team: Team): { readonly namespace: Namespace; readonly binding: RoleBinding } {
   const name = `team-${team.metadata.name}`;
+  // With it the garbage collector deletes what a team had when the team is gone.
+  const ownerReferences = [controllerReference(team)];
   return {
     namespace: {
       apiVersion: 'v1',
       kind: 'Namespace',
-      metadata: { name, ownerReferences: [ownerReference(team)] },
+      metadata: { name, ownerReferences },
     },
     binding: {
       apiVersion: groupVersion(RoleBindings),
       kind: 'RoleBinding',
-      metadata: { name: 'members', namespace: name, ownerReferences: [ownerReference(team)] },
+      metadata: { name: 'members', namespace: name, ownerReferences },
       roleRef: { apiGroup: RoleBindings.group, kind: 'ClusterRole', name: 'edit' },
       subjects: (team.spec.members ?? []).map((member) => ({
         apiGroup: RoleBindings.group,
@@ -23,12 +25,3 @@ export function wanted(team: Team): { readonly namespace: Namespace; readonly bi
     },
   };
 }
-
-/** With it the garbage collector deletes what a team had when the team is gone. */
-const ownerReference = ({ metadata }: Team): OwnerReference => ({
-  apiVersion: groupVersion(Teams),
-  kind: Teams.kind,
-  name: metadata.name ?? '',
-  uid: metadata.uid ?? '',
-  controller: true,
-});
