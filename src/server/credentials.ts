@@ -18,6 +18,7 @@ import { keyPairProblem } from '../resources/secrets/key-pair.js';
 import { type Clock, systemClock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
 import { makeDirectory } from '../runtime/make-directory.js';
+import { syncDirectory } from '../runtime/sync-directory.js';
 import { caDatesProblem } from './ca-dates.js';
 import { servingNames } from './serving-names.js';
 
@@ -271,6 +272,18 @@ export async function writeWhole(path: string, text: string, mode: number): Prom
     // It may hold a key. Where it cannot be removed either, the first failure is the one to tell.
     await rm(temporary, { force: true }).catch(() => {});
     throw cannot('write', path, error);
+  }
+  syncIfPossible(dirname(path));
+  // It may be new itself.
+  syncIfPossible(dirname(dirname(path)));
+}
+
+/** There are file systems without, and directories that may be written to and not read. */
+function syncIfPossible(directory: string): void {
+  try {
+    syncDirectory(directory);
+  } catch {
+    // What was written is there all the same, until the power fails.
   }
 }
 

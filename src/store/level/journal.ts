@@ -3,7 +3,6 @@ import {
   constants,
   existsSync,
   fdatasync,
-  fsyncSync,
   openSync,
   readFileSync,
   statSync,
@@ -12,6 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { syncDirectory } from '../../runtime/sync-directory.js';
 import type { Revision } from '../store.js';
 import { decodeRecord } from './record.js';
 
@@ -143,15 +143,4 @@ async function writeSynced(file: number, bytes: Buffer, position: number): Promi
     written += bytesWritten;
   }
   if (!writesAreSynced) await sync(file);
-}
-
-/** So that a file made in it is there after a crash; systems that cannot do this do not need it. */
-function syncDirectory(directory: string): void {
-  if (process.platform === 'win32') return;
-  const opened = openSync(directory, 'r');
-  try {
-    fsyncSync(opened);
-  } finally {
-    closeSync(opened);
-  }
 }
