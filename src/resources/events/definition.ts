@@ -1,6 +1,10 @@
 import { type Domains, groupIn } from '../../api/domains.js';
 import { type Event, Events, type EventsV1Event, EventsV1Events } from '../../api/kinds/event.js';
+import { nameRules } from '../../api/names.js';
 import { type ApiObject, groupVersion, type JsonObject } from '../../api/object.js';
+import type { Steps } from '../../api/steps.js';
+import type { Violation } from '../../api/violations.js';
+import { validateFinalizerNames, validateMetadata, validateMetadataUpdate } from '../../registry/metadata-rules.js';
 import { type Column, defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
 import { eventColumns } from './columns.js';
 import { coreEvent, eventsV1Event } from './forms.js';
@@ -36,6 +40,12 @@ const involved = (member: string): Readonly<Record<string, Reader>> =>
 const reason: Reader = (event) => event.reason ?? '';
 const reporter: Reader = ({ reportingComponent }) => reportingComponent ?? '';
 const type: Reader = (event) => event.type ?? '';
+
+function* metadataViolations(next: ApiObject, previous: ApiObject | undefined): Steps<readonly Violation[]> {
+  const rules = { namespaced: true, nameRule: nameRules.dnsSubdomain, strictFinalizers: true };
+  if (previous === undefined) return yield* validateMetadata(next, rules);
+  return [...(yield* validateMetadataUpdate(next, previous)), ...validateFinalizerNames(next.metadata)];
+}
 
 export const coreEvents = defineResource<Event>({
   ...Events,
@@ -76,12 +86,17 @@ export function newerEvents(domains: Domains): ResourceDefinition<EventsV1Event>
       readMetadata: (stored) => stored,
       store: (event) => coreEvent(event) as ApiObject as JsonObject,
     },
-    checksMetadata: 'on change',
+    // The rules of this group look at it themselves, after those of the core group.
+    checksMetadata: 'never',
     selectableFields: Object.fromEntries(Object.entries(selectable).map(([name, read]) => [name, onCore(read)])),
     columns: eventColumns.map(column),
-    validate(event, previous) {
+    *validate(event, previous) {
       const [next, before] = [coreEvent(event), previous && coreEvent(previous)];
-      return [...validateEvent(next, { reporter: 'reportingController' }), ...validateStrictly(next, before)];
+      return [
+        ...validateEvent(next, { reporter: 'reportingController' }),
+        ...(yield* metadataViolations(event, previous)),
+        ...validateStrictly(next, before),
+      ];
     },
   });
 }

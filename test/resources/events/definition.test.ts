@@ -243,3 +243,18 @@ describe('events.k8s.io', () => {
     expect(cells(newer, newerEvent)).toMatchObject({ Object: 'configmap/x', Message: 'n', Source: 'example.com/c, i' });
   });
 });
+
+test('in the newer group the rules of the core group come first, then those of metadata', () => {
+  const body = {
+    metadata: { ...metadata, labels: { ',': '' } },
+    eventTime,
+    regarding: involvedObject,
+    type: 'Strange',
+  };
+  const fieldsOf = (previous?: object): readonly string[] => [
+    ...new Set(write(newer, body, previous).violations.map((text) => text.split(': ')[0] ?? '')),
+  ];
+  const ofCore = ['reportingController', 'reportingInstance', 'action', 'reason'];
+  expect(fieldsOf()).toEqual([...ofCore, 'metadata.labels', 'type']);
+  expect(fieldsOf({ ...body, metadata, type: 'Other' })).toEqual([...ofCore, 'metadata.labels', 'type']);
+});
