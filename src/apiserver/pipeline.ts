@@ -1,4 +1,4 @@
-import { ApiError, isReason, timeout, unauthorized, untyped } from '../api/errors.js';
+import { ApiError, deadlineExceeded, isReason, timeout, unauthorized, untyped } from '../api/errors.js';
 import { type UserInfo, wellKnown } from '../api/user.js';
 import { type Authenticated, AuthenticationError } from '../auth/authenticator.js';
 import type { AccessAttributes } from '../auth/authorizer.js';
@@ -30,6 +30,9 @@ export async function handle(parts: Parts, routes: NonResourceRoutes, request: A
   return passage.followed(await runInTime(parts, routes, request, passage));
 }
 
+/** Milliseconds. A shorter time is over before anything could be done in it, so that nothing is: no timer counts less. */
+const leastMs = 1;
+
 /** Requests from elsewhere have their time; those of this process mind it themselves. */
 function runInTime(
   parts: Parts,
@@ -47,6 +50,10 @@ function runInTime(
   } catch (error) {
     if (error instanceof ApiError) passage.refusedUnseen(error);
     return failure(parts, request, error, { warnings: [], filtered: false });
+  }
+  if (milliseconds < leastMs) {
+    passage.refusedUnseen(deadlineExceeded({}));
+    return plainly(tooLate);
   }
   passage.mayLast(milliseconds);
   const work = run(parts, routes, request, passage);

@@ -536,6 +536,14 @@ describe('too much', () => {
     );
   });
 
+  test.each(['1ns', '0.5ms', '999us'])('what is to be done within %s is not begun', async (time) => {
+    await using server = await runningServer();
+    const { ask } = server;
+    const created = await ask('alice', `POST ${configMaps}?timeout=${time}`, configMap('a'));
+    expect([created.code, created.text]).toEqual([504, expect.stringContaining('within the allotted timeout')]);
+    expect((await ask('alice', `GET ${configMaps}/a`)).code).toBe(404);
+  });
+
   test('a body that does not come is not waited for', async () => {
     await using server = await runningServer({ operations: { requestTimeoutMs: 50 } });
     const session = server.http2();
