@@ -3,8 +3,6 @@ import type { Certificate } from '../pki/certificate.js';
 import { isSignedBy } from '../pki/signature.js';
 import { type CertificatePurpose, purposeOf } from './certificate-purpose.js';
 
-export { isSignedBy } from '../pki/signature.js';
-
 /** Does a certificate lead to somebody trusted? The texts are those of Go's crypto/x509. */
 export type ChainVerdict =
   /** The chain holds until then, in milliseconds since the epoch. */

@@ -3,7 +3,6 @@ import { chmod, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { hostname, networkInterfaces } from 'node:os';
 import { dirname, join } from 'node:path';
 import { timestamp } from '../api/time.js';
-import { isSignedBy } from '../auth/certificate-chain.js';
 import { generateServiceAccountKey, readSigningKey } from '../auth/service-account-keys.js';
 import { readPemCertificates } from '../pki/certificate.js';
 import {
@@ -14,6 +13,7 @@ import {
   loadCertificateAuthority,
 } from '../pki/certificate-authority.js';
 import { encodePem, pemBlocks } from '../pki/pem.js';
+import { isSignedBy } from '../pki/signature.js';
 import { keyPairProblem } from '../resources/secrets/key-pair.js';
 import { type Clock, systemClock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
