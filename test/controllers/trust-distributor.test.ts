@@ -11,7 +11,7 @@ import { Namespaces } from '../../src/api/kinds/namespace.js';
 import { Secrets } from '../../src/api/kinds/secret.js';
 import { groupVersion, type ResourceType } from '../../src/api/object.js';
 import { testAuthority } from '../../src/testing/certificates.js';
-import { settled } from '../../src/testing/fake-clock.js';
+import { type FakeClock, settled } from '../../src/testing/fake-clock.js';
 import type { FakeClient } from '../fake-client.js';
 import { runControllers } from './run-controllers.js';
 
@@ -125,6 +125,13 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
   expect(await holds()).toBe(true);
 }
 
+/** Files are read in real time, so that a minute may pass before anybody waits for it. */
+const later = (clock: FakeClock, holds: () => Promise<boolean>): Promise<void> =>
+  until(async () => {
+    await clock.advance(60_000);
+    return holds();
+  });
+
 const corp: TrustBundle = {
   name: 'corp',
   sources: [{ file }, { configMap: 'c/roots', key: 'x' }],
@@ -175,16 +182,12 @@ describe('trust-distributor', () => {
         type === Secrets ? base64(short + two) : JSON.stringify(short + two),
       );
     await make(client, Namespaces, 'new', undefined, { metadata: { labels: { team: 'b' } } });
-    await clock.advance(60_000);
-    await until(async () => (await has(ConfigMaps, 'b')) && (await has(ConfigMaps, 'new')));
-    await until(async () => has(Secrets, 'new', 'trust'));
+    await later(clock, async () => (await has(ConfigMaps, 'b')) && (await has(ConfigMaps, 'new')));
+    await later(clock, async () => has(Secrets, 'new', 'trust'));
     expect(await has(ConfigMaps, 'a')).toBe(false);
     expect(complaints.join('\n')).toContain('bundle corp: 1 of 6 targets could not be written: ConfigMap a/corp: no');
     refuses = false;
-    await until(async () => {
-      await clock.advance(60_000);
-      return has(ConfigMaps, 'a');
-    });
+    await later(clock, () => has(ConfigMaps, 'a'));
     expect((await configMaps.list({ namespace: 'a' })).items.length).toBe(1);
     await stop();
   });
@@ -208,8 +211,8 @@ describe('trust-distributor', () => {
     if (found === undefined) throw new Error('not distributed');
     const { metadata } = await configMaps.update({ ...found, immutable: true });
     writeFileSync(file, short);
-    await clock.advance(60_000);
-    await until(
+    await later(
+      clock,
       async () => JSON.stringify((await read(ConfigMaps, 'a'))?.['data']) === JSON.stringify({ 'ca.crt': short + two }),
     );
     const made = await read(ConfigMaps, 'a');
@@ -222,14 +225,13 @@ describe('trust-distributor', () => {
     const { read, clock, complaints, stop } = await start([corp]);
     await until(async () => (await read(ConfigMaps, 'b')) !== undefined);
     rmSync(file);
-    await clock.advance(60_000);
-    await until(async () => complaints.some((line) => line.includes('ENOENT')));
+    await later(clock, async () => complaints.some((line) => line.includes('ENOENT')));
     expect((await read(ConfigMaps, 'a'))?.['data']).toEqual({ 'ca.crt': one + two });
     writeFileSync(file, two);
-    await until(async () => {
-      await clock.advance(60_000);
-      return JSON.stringify((await read(ConfigMaps, 'a'))?.['data']) === JSON.stringify({ 'ca.crt': two });
-    });
+    await later(
+      clock,
+      async () => JSON.stringify((await read(ConfigMaps, 'a'))?.['data']) === JSON.stringify({ 'ca.crt': two }),
+    );
     await stop();
   });
 
