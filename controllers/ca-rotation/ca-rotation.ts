@@ -16,7 +16,7 @@ import {
   seenSince,
   switched,
   withLifetime,
-  withoutShortNext,
+  withoutFlawedNext,
 } from '../../src/pki/ca-rotation.js';
 import { anchorOf, type CaState, certificateOf, readCaState, writeCaState } from '../../src/pki/ca-state.js';
 import { createAuthorityKeyPair, type KeyPair } from '../../src/pki/certificate-authority.js';
@@ -152,7 +152,7 @@ async function stepped(
   const { ca, context, now } = given;
   switch (step.action) {
     case 'announce':
-      return announced(withoutShortNext(state, now, ca.policy), await newPair(ca, state.generation + 1, context));
+      return announced(withoutFlawedNext(state, now, ca.policy), await newPair(ca, state.generation + 1, context));
     case 'note-seen':
       return seenSince(state, now);
     case 'forget-seen':

@@ -5,7 +5,7 @@ import { defaultAuthoritySeconds, type KeyPair } from './certificate-authority.j
  * How a CA is replaced without anybody noticing, as a state machine. The next anchor is published; once every bundle
  * has had it for long enough, its key signs; the old anchor stays published until nothing it signed is valid. What
  * waits too long gets out by itself: a next CA that would end before what it signs makes room for another, and once the
- * signing CA has ended the next one signs at once. Each step is one write of the state, so a crash between two steps
+ * signing CA has ended the next one waits for no bundle. Each step is one write of the state, so a crash between two steps
  * loses nothing. Steps out of order are refused here, whoever asks for them.
  */
 export interface RotationPolicy {
@@ -92,8 +92,9 @@ export function nextStep(state: CaState, { now, seen, requested }: Observation, 
   if (due.length > 0) return { action: 'retire', why: 'nothing that the old key signed is valid any more' };
   const { next } = state;
   if (next === undefined) return whenToBegin(state, { now, requested }, policy);
-  if (endsTooSoon(next, now, policy)) return { action: 'announce', why: tooSoon };
-  const isOver = hasEnded(state, now);
+  const flaw = flawOf(next, now, policy);
+  if (flaw !== undefined) return { action: 'announce', why: flaw };
+  const isOver = isOverdue(state, now, policy);
   const spreading = isOver ? undefined : whileSpreading(next, { now, seen });
   if (spreading !== undefined) return spreading;
   const problem = switchProblem(state, now, policy);
@@ -116,13 +117,21 @@ function whileSpreading(
   return since > now ? { action: 'forget-seen', why: 'the clock went back' } : undefined;
 }
 
-const tooSoon = 'the next CA ends before what it would sign';
+/** Why a next CA can never take over as it is. One that is not valid yet was made by a clock that was ahead. */
+function flawOf({ pair }: NextCa, now: number, { maxSeconds }: RotationPolicy): string | undefined {
+  const { notBefore, notAfter } = certificateOf(pair);
+  if (notBefore > now) return 'the next CA is not valid yet';
+  return notAfter - now < maxSeconds * 1_000 ? 'the next CA ends before what it would sign' : undefined;
+}
 
-const endsTooSoon = ({ pair }: NextCa, now: number, { maxSeconds }: RotationPolicy): boolean =>
-  certificateOf(pair).notAfter - now < maxSeconds * 1_000;
-
-/** From then on nothing that the signing CA has signed is valid, and it signs nothing. */
-const hasEnded = ({ signing }: CaState, now: number): boolean => certificateOf(signing).notAfter <= now;
+/**
+ * Has the signing CA ended, and the next one been there for so long that no clock which was ahead for a while made us think
+ * so? Nothing that the old one has signed is valid any more then, and it signs nothing.
+ */
+function isOverdue({ signing, next }: CaState, now: number, { propagationMs }: RotationPolicy): boolean {
+  if (next === undefined || certificateOf(signing).notAfter > now) return false;
+  return certificateOf(next.pair).notBefore + propagationMs <= now;
+}
 
 function whenToBegin(
   state: CaState,
@@ -144,19 +153,18 @@ function switchProblem(
 ): Pick<Extract<RotationStep, { readonly action: 'wait' }>, 'why' | 'until'> | undefined {
   const { next } = state;
   if (next === undefined) return { why: 'no next CA is announced' };
-  if (endsTooSoon(next, now, policy)) return { why: tooSoon };
-  const { notBefore } = certificateOf(next.pair);
-  if (notBefore > now) return { why: 'the next CA is not valid yet', until: notBefore };
+  const flaw = flawOf(next, now, policy);
+  if (flaw !== undefined) return { why: flaw };
   // Who lacks the next anchor then has nothing to lose: the old one verifies nothing any more.
-  if (hasEnded(state, now)) return undefined;
+  if (isOverdue(state, now, policy)) return undefined;
   if (next.seenSince === undefined) return { why: 'a bundle lacks the next anchor' };
   const until = next.seenSince + policy.propagationMs;
   return now < until ? { why: 'the next anchor has not been in every bundle for long enough', until } : undefined;
 }
 
-/** The state without a next CA that ends before what it would sign; the same one if there is none. */
-export const withoutShortNext = (state: CaState, now: number, policy: RotationPolicy): CaState =>
-  state.next !== undefined && endsTooSoon(state.next, now, policy) ? { ...state, next: undefined } : state;
+/** The state without a next CA that can never take over; the same one if there is none. */
+export const withoutFlawedNext = (state: CaState, now: number, policy: RotationPolicy): CaState =>
+  state.next !== undefined && flawOf(state.next, now, policy) !== undefined ? { ...state, next: undefined } : state;
 
 /** The state with a next CA announced. Throws UnsafeStep if one is announced already. */
 export function announced(state: CaState, pair: KeyPair): CaState {

@@ -10,7 +10,7 @@ import { Secrets } from '../../src/api/kinds/secret.js';
 import { groupVersion } from '../../src/api/object.js';
 import type { Runnable } from '../../src/controller/controller.js';
 import { phaseOf, rotationPolicy } from '../../src/pki/ca-rotation.js';
-import { anchorOf, type CaState, readCaState, writeCaState } from '../../src/pki/ca-state.js';
+import { anchorOf, type CaState, certificateOf, readCaState, writeCaState } from '../../src/pki/ca-state.js';
 import { createAuthorityKeyPair } from '../../src/pki/certificate-authority.js';
 import { silentLogger } from '../../src/runtime/logger.js';
 import { testAuthority } from '../../src/testing/certificates.js';
@@ -183,9 +183,26 @@ describe('ca-rotation', () => {
     await until(async () => (await world.state()).next?.pair.key !== next?.key);
     expect((await world.state()).signing).toEqual(first);
     const other = (await world.state()).next?.pair;
-    await pass(world, hour);
+    await pass(world, 4 * hour);
     await until(async () => (await world.state()).signing.key === other?.key);
     await until(async () => world.signs()?.issuer === other?.certificate);
+    await world.stop();
+  });
+
+  test('keeps its key though the clock was ahead for a while', async () => {
+    const world = await start();
+    const { signing } = await world.state();
+    const now = world.clock.now();
+    world.clock.set(now + 365 * 24 * hour);
+    await pass(world, hour / 3);
+    await until(async () => (await world.state()).next !== undefined);
+    world.clock.set(now + hour / 3);
+    await pass(world, hour);
+    await until(async () => {
+      const { next } = await world.state();
+      return next !== undefined && certificateOf(next.pair).notBefore <= world.clock.now();
+    });
+    expect((await world.state()).signing).toEqual(signing);
     await world.stop();
   });
 
