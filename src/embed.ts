@@ -119,7 +119,7 @@ async function start(options: ServerOptions, given: Start): Promise<OpenedServer
   const credentials = await openCredentials({
     directory: options.dataDir,
     hosts: [options.listen?.host ?? [], options.listen?.servingNames ?? []].flat(),
-    isNew,
+    used: isNew ? [] : options.serviceAccountSigningKey === undefined ? ['ca', 'sa.key'] : ['ca'],
     clock,
     log,
   });

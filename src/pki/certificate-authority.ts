@@ -161,9 +161,16 @@ function checkChain(chain: readonly Certificate[]): void {
   }
 }
 
-/** One that only bears its issuer's name, as that of a new key signed with the old one does, is no root. */
-const isSelfSigned = (certificate: Certificate): boolean =>
-  certificate.subjectDer.equals(certificate.issuerDer) && isSignedBy(certificate, certificate);
+/**
+ * One that only bears its issuer's name, as that of a new key signed with the old one does, is no root. What it says of its
+ * keys counts before the signature, which may be of a kind that is not verified here.
+ */
+function isSelfSigned(certificate: Certificate): boolean {
+  const { subjectDer, issuerDer, subjectKeyId, authorityKeyId } = certificate;
+  if (!subjectDer.equals(issuerDer)) return false;
+  if (subjectKeyId !== undefined && authorityKeyId !== undefined) return authorityKeyId.equals(subjectKeyId);
+  return isSignedBy(certificate, certificate);
+}
 
 const pemOf = (certificates: readonly Certificate[]): string =>
   certificates.map(({ der }) => encodePem('CERTIFICATE', der)).join('');

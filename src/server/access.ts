@@ -15,6 +15,7 @@ import type { CallReview } from '../auth/webhook/call-review.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
 import type { Metrics } from '../runtime/metrics.js';
+import { naming } from '../runtime/text-source.js';
 import { type Authentication, openAuthentication } from './authentication.js';
 import type { Credentials } from './credentials.js';
 import type { AuthorizationMode, ServerOptions } from './options.js';
@@ -112,6 +113,7 @@ interface Surroundings {
 
 /** Connections to the server of a kubeconfig, loaded only where one is named. */
 async function openCall(
+  option: 'authenticationWebhook' | 'authorizationWebhook',
   kubeconfig: string,
   clock: Clock,
   called?: AuthorizationWebhookMetrics['called'],
@@ -121,7 +123,8 @@ async function openCall(
     import('../client/http-transport.js'),
     import('../auth/webhook/call-review.js'),
   ]);
-  return callReview({ transport: httpTransport(await findAccess({ kubeconfig }), 'kedge'), clock, called });
+  const access = await naming(`${option}.kubeconfig`, () => findAccess({ kubeconfig }));
+  return callReview({ transport: httpTransport(access, 'kedge'), clock, called });
 }
 
 async function openTokenWebhook(
@@ -132,7 +135,14 @@ async function openTokenWebhook(
   if (webhook === undefined) return undefined;
   const { webhookTokens } = await import('../auth/webhook/webhook-tokens.js');
   const keepMs = webhook.cacheSeconds === undefined ? undefined : webhook.cacheSeconds * 1_000;
-  return webhookTokens({ call: await openCall(webhook.kubeconfig, clock), apiAudiences, domains, clock, log, keepMs });
+  return webhookTokens({
+    call: await openCall('authenticationWebhook', webhook.kubeconfig, clock),
+    apiAudiences,
+    domains,
+    clock,
+    log,
+    keepMs,
+  });
 }
 
 async function openAuthorizationWebhook(
@@ -145,7 +155,7 @@ async function openAuthorizationWebhook(
   const inMs = (seconds: number | undefined): number | undefined =>
     seconds === undefined ? undefined : seconds * 1_000;
   return webhookAuthorizer({
-    call: await openCall(webhook.kubeconfig, clock, metrics?.called),
+    call: await openCall('authorizationWebhook', webhook.kubeconfig, clock, metrics?.called),
     domains,
     clock,
     log,

@@ -91,9 +91,10 @@ const signerName = is('a signer name, or domain/*', (value) => {
 /** Made by a class, as often as not, and with members of their own. */
 const signer: Check = (value, path) => {
   is('a signer with the method sign', (given) => hasMethods(given, ['sign']))(value, path);
-  const { serves, trustAnchors } = value as Partial<Signer>;
+  const { serves, trustAnchors, caNotAfter } = value as Partial<Signer>;
   signerName(serves, `${path}.serves`);
   if (trustAnchors !== undefined) callback(trustAnchors, `${path}.trustAnchors`);
+  if (caNotAfter !== undefined) callback(caNotAfter, `${path}.caNotAfter`);
 };
 
 const configuredSigner: Check = (value, path) => {

@@ -53,24 +53,26 @@ export interface CredentialOptions {
   readonly directory?: string | undefined;
   /** Names and addresses clients may use, beyond the local ones; `0.0.0.0` and `::` for those of the machine. */
   readonly hosts: readonly string[];
-  /** Has the store been empty until now? Otherwise somebody may rely on what is missing. */
-  readonly isNew: boolean;
+  /** What has been used with this store: somebody misses it where it is made anew. */
+  readonly used: readonly Used[];
   readonly clock: Clock;
   readonly log: Logger;
 }
 
 /** What others rely on, and what comes of it where another one takes its place. */
-const relied = {
+type Used = 'ca' | 'sa.key';
+const missed: Readonly<Record<Used, string>> = {
   ca: 'made another CA, for there was none beside this store: whoever trusts the one before refuses this server, and its certificates are refused here',
   'sa.key':
     'made another key for service account tokens, for there was none beside this store: what the one before has signed is refused',
-} as const;
+};
 
 export async function openCredentials(options: CredentialOptions): Promise<Credentials> {
   const { clock, log } = options;
-  const warn = (name: keyof typeof relied, file: string): void => log.warn({ file }, relied[name]);
-  const files =
-    options.directory === undefined ? inMemory() : inDirectory(options.directory, options.isNew ? () => {} : warn);
+  const onMade = (name: Used, file: string): void => {
+    if (options.used.includes(name)) log.warn({ file }, missed[name]);
+  };
+  const files = options.directory === undefined ? inMemory() : inDirectory(options.directory, onMade);
   const ca = await files.keep(
     'ca',
     () => {
@@ -80,17 +82,18 @@ export async function openCredentials(options: CredentialOptions): Promise<Crede
     (pair) => loadCertificateAuthority({ ...pair, clock }),
   );
   const warnOfCa = (): void => {
-    const { notAfter } = ca.certificate;
-    const problem = caDatesProblem(ca.certificate, clock.now());
-    if (problem !== undefined) log.warn({ file: files.fileOf('ca'), notAfter: timestamp(notAfter) }, problem);
+    const { subject, notAfter } = ca.firstToEnd;
+    const problem = caDatesProblem({ notBefore: ca.certificate.notBefore, notAfter }, clock.now());
+    if (problem === undefined) return;
+    log.warn({ file: files.fileOf('ca'), certificate: subject.commonName, notAfter: timestamp(notAfter) }, problem);
   };
   warnOfCa();
   const stillGood = (pair: KeyPair): boolean => {
     const [certificate] = readPemCertificates(pair.certificate);
     return (
       certificate !== undefined &&
-      // The clock may have been ahead when it was made.
-      certificate.notBefore <= clock.now() &&
+      // The clock may have been ahead when it was made. Where it is behind now, as the CA shows, another would be no better.
+      (certificate.notBefore <= clock.now() || clock.now() < ca.certificate.notBefore) &&
       certificate.notAfter - clock.now() > renewBefore &&
       // By the key and not by the name alone: every CA made here has the same.
       certificate.issuerDer.equals(ca.certificate.subjectDer) &&
@@ -108,7 +111,7 @@ export async function openCredentials(options: CredentialOptions): Promise<Crede
         const where = files.fileOf('ca') ?? 'memory';
         throw new Error(`the CA in ${where} came to its end at ${timestamp(notAfter)}: put another one in its place`);
       }
-      const names = servingNames(options.hosts, { hostname: hostname(), interfaces: networkInterfaces() });
+      const names = servingNames(options.hosts, { hostname: hostname(), interfaces: () => interfaces(log) });
       const pairs = [
         files.pair(
           'apiserver',
@@ -133,6 +136,19 @@ export async function openCredentials(options: CredentialOptions): Promise<Crede
       return { serving, admin };
     },
   };
+}
+
+/** None where the system does not tell. */
+function interfaces(log: Logger): ReturnType<typeof networkInterfaces> {
+  try {
+    return networkInterfaces();
+  } catch (error) {
+    log.warn(
+      { err: error },
+      'the addresses of this machine cannot be found: its certificate has those of servingNames',
+    );
+    return {};
+  }
 }
 
 /** So long by the server's clock and by that of the system, too, by which clients judge: a test's clock tells another time. */
@@ -175,7 +191,7 @@ function inMemory(): Files {
 }
 
 /** `<name>.crt` and `<name>.key`; keys are readable by their owner only. */
-function inDirectory(directory: string, onMade: (name: keyof typeof relied, file: string) => void): Files {
+function inDirectory(directory: string, onMade: (name: Used, file: string) => void): Files {
   // Both in one file, so that a crash never leaves halves that do not match; the readable copies are written after.
   const fileOf = (name: string): string => join(directory, `${name}.pem`);
   const write = async (name: string, made: KeyPair): Promise<KeyPair> => {

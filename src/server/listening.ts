@@ -3,6 +3,7 @@ import type { ListenerOptions } from '../http/listener.js';
 import type { CertificateAuthority, KeyPair } from '../pki/certificate-authority.js';
 import type { Credentials, ListeningCredentials } from './credentials.js';
 import { kubeconfigText } from './kubeconfig-text.js';
+import { reachableHost } from './serving-names.js';
 import { toldCas } from './told-cas.js';
 
 /** An open port. */
@@ -54,7 +55,7 @@ export async function openListener(
     await listener.stop(0);
     throw new Error(listenFailure(error, host, port), { cause: error });
   });
-  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  const reachable = reachableHost(host);
   const address = withPort(servingNames[0] ?? reachable, bound);
   const adminKubeconfig = (): string =>
     kubeconfigText({

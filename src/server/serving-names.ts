@@ -22,10 +22,16 @@ export const isServingName = (text: string): boolean =>
     ? !unspecified.includes(asInCertificates(text))
     : dnsSubdomain(text).length === 0 && !/(^|\.)\d+$/.test(text);
 
+/** Where a server that listens on `host` is reached from its own machine. */
+export function reachableHost(host: string): string {
+  const written = asInCertificates(host);
+  return written === '0.0.0.0' ? '127.0.0.1' : written === '::' ? '::1' : host;
+}
+
 /** What a server is asked for by name, from those it is given and what is true of the machine. */
 export function servingNames(
   hosts: readonly string[],
-  machine: { readonly hostname: string; readonly interfaces: ReturnType<typeof networkInterfaces> },
+  machine: { readonly hostname: string; readonly interfaces: typeof networkInterfaces },
 ): Pick<AlternativeNames, 'dnsNames' | 'ipAddresses'> {
   const written = hosts.map(asInCertificates);
   const named = written.filter((host) => !unspecified.includes(host));
@@ -42,12 +48,10 @@ export function servingNames(
 }
 
 /** Where a server is reached that accepts connections on all addresses of its machine, or on those of IPv4. */
-function addressesBehind(
-  hosts: readonly string[],
-  interfaces: ReturnType<typeof networkInterfaces>,
-): readonly string[] {
+function addressesBehind(hosts: readonly string[], interfaces: typeof networkInterfaces): readonly string[] {
   const families = hosts.includes('::') ? ['IPv4', 'IPv6'] : hosts.includes('0.0.0.0') ? ['IPv4'] : [];
-  return Object.values(interfaces)
+  if (families.length === 0) return [];
+  return Object.values(interfaces())
     .flatMap((addresses) => addresses ?? [])
     .filter((one) => families.includes(one.family) && !(one.family === 'IPv6' && one.scopeid !== 0))
     .map(({ address }) => asInCertificates(address));

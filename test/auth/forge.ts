@@ -78,6 +78,11 @@ export const extensions = {
     ),
   extendedKeyUsage: (...usages: readonly string[]): Buffer =>
     extension('2.5.29.37', false, sequence(...usages.map(oid))),
+  /** Which key it has, and which one signed it. */
+  keyIds: (own: string, issuers: string): readonly Buffer[] => [
+    extension('2.5.29.14', false, octetString(Buffer.from(own))),
+    extension('2.5.29.35', false, sequence(encode(context(0), Buffer.from(issuers)))),
+  ],
   /** digitalSignature alone: not for signing certificates. */
   signatureOnly: (): Buffer => extension('2.5.29.15', true, encode(tags.bitString, Buffer.from([7, 0x80]))),
   /** Permits names of directories alone: O=dev. */

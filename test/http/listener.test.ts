@@ -23,7 +23,7 @@ beforeAll(async () => {
   const credentials = await openCredentials({
     directory: undefined,
     hosts: [],
-    isNew: true,
+    used: [],
     clock: systemClock,
     log: silentLogger,
   });

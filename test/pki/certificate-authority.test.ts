@@ -1,4 +1,4 @@
-import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { createPrivateKey, generateKeyPairSync, X509Certificate } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readCertificate, readPemCertificates } from '../../src/pki/certificate.js';
@@ -268,6 +268,25 @@ describe('loading', () => {
     expect(others).toEqual([]);
     expect(link?.authorityKeyId?.toString('hex')).toBe(old.keyId);
     expect(renewed.anchors).toBe(old.anchors);
+  });
+
+  test.each([
+    ['a root', 'own', 1],
+    ['an intermediate', 'other', 2],
+  ])('%s is known by what it says of its keys, whoever can verify its signature', async (_, issuers, count) => {
+    const { pem, key } = forge({
+      subject: [[attributes.commonName, 'ca']],
+      extensions: [extensions.authority(), ...extensions.keyIds('own', issuers)],
+      notAfter: Date.UTC(2050, 0, 1),
+      // As far as is known here nobody's.
+      signedBy: generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey,
+    });
+    const ca = loadCertificateAuthority({
+      certificate: pem,
+      key: key.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    });
+    const { certificate } = await ca.issueClient({ commonName: 'x', seconds: hour });
+    expect(readPemCertificates(certificate)).toHaveLength(count);
   });
 
   test.each([

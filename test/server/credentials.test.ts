@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { timestamp } from '../../src/api/time.js';
+import { generateServiceAccountKey } from '../../src/auth/service-account-keys.js';
 import { createServer } from '../../src/embed.js';
 import { type Certificate, readPemCertificates } from '../../src/pki/certificate.js';
 import { createCertificateAuthority } from '../../src/pki/certificate-authority.js';
@@ -10,7 +11,9 @@ import { isSignedBy } from '../../src/pki/signature.js';
 import { systemClock } from '../../src/runtime/clock.js';
 import { silentLogger } from '../../src/runtime/logger.js';
 import { openCredentials, writeWhole } from '../../src/server/credentials.js';
+import type { ServerOptions } from '../../src/server/options.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
+import { attributes, extensions, type Forged, forge } from '../auth/forge.js';
 
 const day = 86_400_000;
 let directory: string;
@@ -20,7 +23,7 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 const open = async (hosts: readonly string[] = [], clock = new FakeClock()) => {
-  const credentials = await openCredentials({ directory, hosts, isNew: true, clock, log: silentLogger });
+  const credentials = await openCredentials({ directory, hosts, used: [], clock, log: silentLogger });
   return { ca: credentials.ca.certificate, ...(await credentials.forListening()) };
 };
 const leafOf = ({ certificate }: { readonly certificate: string }): Certificate => {
@@ -94,14 +97,20 @@ test('are made anew if they are not valid yet, since the clock was ahead when th
   expect(await open([], new FakeClock(start))).toMatchObject({ serving, admin });
 });
 
+test('are kept by a clock that is behind, as the CA shows: others would be no better', async () => {
+  const now = systemClock.now();
+  const { serving, admin } = await open([], new FakeClock(now));
+  expect(await open([], new FakeClock(0))).toMatchObject({ serving, admin });
+});
+
 test('what is missing beside a store with objects is made with a warning, and at a first start without', async () => {
   const file = (name: string): string => join(directory, 'pki', name);
-  const missed = async (): Promise<readonly string[]> => {
+  const missed = async (more: ServerOptions = {}): Promise<readonly string[]> => {
     const files: string[] = [];
     const warn = (fields: { readonly file?: string }): void => void files.push(fields.file ?? '');
     const log = { ...silentLogger, warn, child: () => log };
     const store = `level:${join(directory, 'store')}`;
-    await (await createServer({ store, dataDir: join(directory, 'pki'), controllers: [], log })).stop();
+    await (await createServer({ store, dataDir: join(directory, 'pki'), controllers: [], log, ...more })).stop();
     return files;
   };
   expect(await missed()).toEqual([]);
@@ -110,23 +119,44 @@ test('what is missing beside a store with objects is made with a warning, and at
   rmSync(file(''), { recursive: true });
   expect(await missed()).toEqual([file('ca.pem'), file('sa.key')]);
   expect(await missed()).toEqual([]);
+  rmSync(file('sa.key'));
+  expect(await missed({ serviceAccountSigningKey: await generateServiceAccountKey() })).toEqual([]);
 });
 
 test('a CA that comes to its end is warned of by its file, and then nothing is made with it', async () => {
   const file = join(directory, 'ca.pem');
   const warned: object[] = [];
   const log = { ...silentLogger, warn: (fields: object, message: string) => void warned.push({ ...fields, message }) };
-  const openedAt = (now: number) =>
-    openCredentials({ directory, hosts: [], isNew: true, clock: new FakeClock(now), log });
+  const openedAt = (now: number) => openCredentials({ directory, hosts: [], used: [], clock: new FakeClock(now), log });
   const { notAfter } = (await openedAt(Date.UTC(2100, 0, 1))).ca.certificate;
   expect(warned).toEqual([]);
   const { warnOfCa } = await openedAt(notAfter - 365 * day + 1);
-  expect(warned).toEqual([{ file, notAfter: timestamp(notAfter), message: expect.stringMatching('within a year') }]);
+  const message = expect.stringMatching('within a year');
+  expect(warned).toEqual([{ file, certificate: 'kedge-ca', notAfter: timestamp(notAfter), message }]);
   warnOfCa();
   expect(warned[1]).toEqual(warned[0]);
   await expect((await openedAt(notAfter)).forListening()).rejects.toThrow(
     `the CA in ${file} came to its end at ${timestamp(notAfter)}: put another one in its place`,
   );
+});
+
+test('of a CA and those above it the first to end is warned of', async () => {
+  const warned: object[] = [];
+  const log = { ...silentLogger, warn: (fields: object) => void warned.push(fields) };
+  const clock = new FakeClock();
+  const made = (commonName: string, days: number, issuer?: Forged): Forged =>
+    forge({
+      subject: [[attributes.commonName, commonName]],
+      extensions: [extensions.authority()],
+      notAfter: clock.now() + days * day,
+      ...(issuer === undefined ? {} : { issuer }),
+    });
+  const root = made('root', 100);
+  const { pem, key } = made('own', 4_000, root);
+  const keyText = key.export({ type: 'pkcs8', format: 'pem' }).toString();
+  writeFileSync(join(directory, 'ca.pem'), pem + root.pem + keyText);
+  await openCredentials({ directory, hosts: [], used: [], clock, log });
+  expect(warned).toMatchObject([{ certificate: 'root' }]);
 });
 
 test.each(['apiserver', 'admin'])('of %s are made anew if the key is not that of the certificate', async (name) => {
@@ -150,7 +180,7 @@ test.each<[string, (own: string, root: string, key: string) => string]>([
   const { certificate, key } = await root.issueAuthority({ commonName: 'own' });
   const own = certificate.slice(0, -root.anchors.length);
   writeFileSync(join(directory, 'ca.pem'), written(own, root.anchors, key));
-  const { ca } = await openCredentials({ directory, hosts: [], isNew: true, clock, log: silentLogger });
+  const { ca } = await openCredentials({ directory, hosts: [], used: [], clock, log: silentLogger });
   expect([ca.issuer, ca.anchors]).toEqual([own, root.anchors]);
   expect(readFileSync(join(directory, 'ca.crt'), 'utf8')).toBe(certificate);
 });
@@ -159,7 +189,7 @@ test('no part of a key is copied where it can be read, not of a damaged one eith
   const { ca } = await openCredentials({
     directory,
     hosts: [],
-    isNew: true,
+    used: [],
     clock: new FakeClock(),
     log: silentLogger,
   });

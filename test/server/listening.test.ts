@@ -62,8 +62,10 @@ const connected = (
 test('certificates are made anew before they end, while the server runs', async () => {
   // What others judge, too, is good by their clock as well.
   const clock = new FakeClock(systemClock.now());
-  const credentials = await openCredentials({ directory: undefined, hosts: [], isNew: true, clock, log: silentLogger });
+  const credentials = await openCredentials({ directory: undefined, hosts: [], used: [], clock, log: silentLogger });
   const told: string[] = [];
+  let looks = 0;
+  const warnOfCa = (): void => void looks++;
   const listening = await openListener(
     {
       handle: async () => ({
@@ -74,7 +76,7 @@ test('certificates are made anew before they end, while the server runs', async 
       clock,
       log: silentLogger,
     },
-    credentials,
+    { ...credentials, warnOfCa },
     {
       limits: { idleMs: 1_000 * day },
       clientCas: () => '',
@@ -105,6 +107,8 @@ test('certificates are made anew before they end, while the server runs', async 
   expect(listening.adminKubeconfig).not.toBe(first);
   await clock.advance(10 * day);
   expect(told).toEqual([listening.adminKubeconfig, listening.adminKubeconfig]);
+  // Time that passes at once is a day to whoever looks once a day.
+  expect(looks).toBeGreaterThan(2);
 });
 
 test('a server shows its chain to the end, and nothing twice', async () => {

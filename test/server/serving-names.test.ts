@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isServingName, servingNames } from '../../src/server/serving-names.js';
+import { isServingName, reachableHost, servingNames } from '../../src/server/serving-names.js';
 
 const rest = { netmask: '', mac: '', internal: false, cidr: null };
 const interfaces = {
@@ -19,10 +19,28 @@ test.each<[readonly string[], readonly string[], readonly string[]]>([
   [['0.0.0.0', 'kedge.acme.test'], ['kedge.acme.test'], ['10.0.0.7']],
   [['0:0::0'], [], ['10.0.0.7', '2001:db8::7']],
 ])('of %j', (hosts, dnsNames, ipAddresses) => {
-  expect(servingNames(hosts, { hostname: 'box', interfaces })).toEqual({
+  expect(servingNames(hosts, { hostname: 'box', interfaces: () => interfaces })).toEqual({
     dnsNames: [...local, ...dnsNames],
     ipAddresses: ['127.0.0.1', '::1', ...ipAddresses],
   });
+});
+
+test('the machine is asked for its addresses only where they count', () => {
+  const asked = (): never => {
+    throw new Error('asked');
+  };
+  expect(servingNames(['192.0.2.1'], { hostname: 'box', interfaces: asked }).ipAddresses).toContain('192.0.2.1');
+  expect(() => servingNames(['::'], { hostname: 'box', interfaces: asked })).toThrow('asked');
+});
+
+test.each([
+  ['0.0.0.0', '127.0.0.1'],
+  ['::', '::1'],
+  ['0:0::0', '::1'],
+  ['192.0.2.1', '192.0.2.1'],
+  ['kedge.acme.test', 'kedge.acme.test'],
+])('on %s a server is reached by %s', (host, reached) => {
+  expect(reachableHost(host)).toBe(reached);
 });
 
 test.each([
