@@ -1,3 +1,4 @@
+/// <reference types="node" preserve="true" />
 import type { LedgerRecord } from '../src/api/certificate-ledger.js';
 import { type Domains, defaultDomains } from '../src/api/domains.js';
 import type { Runnable } from '../src/controller/controller.js';

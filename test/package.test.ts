@@ -122,7 +122,7 @@ test.each([
   writeFileSync(
     join(folder, 'tsconfig.json'),
     JSON.stringify({
-      compilerOptions: { ...options, target: 'es2023', lib: ['es2023'], types: ['node'], strict: true, noEmit: true },
+      compilerOptions: { ...options, target: 'es2023', lib: ['es2023'], strict: true, noEmit: true },
     }),
   );
   const compiled = await run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', folder]);

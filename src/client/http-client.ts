@@ -52,7 +52,7 @@ export interface HttpClientOptions {
 
 /**
  * A client over HTTP/1.1 with kept connections. Failures of the server are ApiErrors. Others, as of the connection, are Errors
- * that say what was asked of whom, with the code of their cause; those of finding credentials come as they are.
+ * that say what was asked of whom, with the code of their cause; AccessErrors, as of finding credentials, come as they are.
  */
 export function httpClient(access: ClusterAccess, options: HttpClientOptions = {}): RemoteClient {
   const { clock = systemClock, userAgent = 'kedge' } = options;
@@ -118,7 +118,7 @@ export function httpClient(access: ClusterAccess, options: HttpClientOptions = {
     const call = callUntil(signal);
     const client: Client = {
       resource: <T extends ApiObject>(type: ResourceType<T>) => resourceClient<T>({ call, send, asked }, type),
-      discover: (options) => discover((path, accept) => call({ method: 'GET', path, accept }, asItIs), options),
+      discover: (options) => discover((path, accept) => call({ method: 'GET', path, accept }, documentFrom), options),
     };
     return endingBy(client, (other) => {
       const either = AbortSignal.any(signal === undefined ? [other] : [signal, other]);
@@ -325,12 +325,11 @@ function resourceClient<T extends ApiObject>(wire: Wire, type: ResourceType<T>):
       };
     },
     watch: (options = {}) => watch<T>(wire, type, options),
-    create: async (given, options) =>
-      object({
-        method: 'POST',
-        path: withQuery(writtenPath(type, given.metadata.namespace), writeQuery(options)),
-        body: given,
-      }),
+    create: async (given, options) => {
+      const path = withQuery(writtenPath(type, given.metadata.namespace), writeQuery(options));
+      // What is done rather than kept, as a binding, is answered by a Status.
+      return call({ method: 'POST', path, body: given }, (answer) => objectFrom<T>(answer, { orStatus: true }));
+    },
     update: async (given, options) =>
       object({ method: 'PUT', path: withQuery(objectPath(type, keyOf(given)), writeQuery(options)), body: given }),
     patch: async (key, patch, options) => object(patchCall(objectPath(type, key), patch, options)),
@@ -345,6 +344,16 @@ function resourceClient<T extends ApiObject>(wire: Wire, type: ResourceType<T>):
   };
 }
 
+/** A document of discovery: lists are what is in them that is plural. */
+function documentFrom(answer: unknown): unknown {
+  const lists = isObject(answer)
+    ? ['items', 'versions', 'groups', 'resources'].map((name) => answer[name] ?? [])
+    : [undefined];
+  if (lists.every((list) => isList(list) && list.every((one) => typeof one === 'string' || isObject(one))))
+    return answer;
+  throw new Error('the server answered what is no document of discovery');
+}
+
 /** A list without items may have none or `null`. */
 function listFrom<T extends ApiObject>(answer: unknown): Partial<List<T>> {
   const items = isObject(answer) ? (answer['items'] ?? []) : undefined;
@@ -352,7 +361,7 @@ function listFrom<T extends ApiObject>(answer: unknown): Partial<List<T>> {
   throw new Error('the server answered what is no list of objects');
 }
 
-/** A Status says how a call went, and is no object of a type; some subresources answer one, as that of an eviction. */
+/** A Status says how a call went, and is no object of a type; some creations answer one, as that of an eviction. */
 function objectFrom<T extends ApiObject>(answer: unknown, { orStatus }: { readonly orStatus: boolean }): T {
   if (hasMetadata(answer) && (orStatus || answer.kind !== 'Status')) return answer as T;
   throw new Error('the server answered what is no object');

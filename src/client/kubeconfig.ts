@@ -319,8 +319,10 @@ async function fromOfficialClient(
   { context }: KubeconfigOptions,
 ): Promise<CredentialSource> {
   const { KubeConfig } = await import('@kubernetes/client-node').catch((cause: unknown) => {
+    const isMissing = cause instanceof Error && 'code' in cause && cause.code === 'ERR_MODULE_NOT_FOUND';
+    const why = isMissing ? 'which is not installed' : `which cannot be loaded: ${String(cause)}`;
     throw new AccessError(
-      `auth-provider ${provider} needs the package @kubernetes/client-node, which cannot be loaded here; install it, or use an exec plugin`,
+      `auth-provider ${provider} needs the package @kubernetes/client-node, ${why}; install one that runs here, or use an exec plugin`,
       { cause },
     );
   });

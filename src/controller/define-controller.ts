@@ -36,14 +36,18 @@ export function defineController<T extends ApiObject, const S extends readonly A
 function checkNumbers({
   name,
   concurrency = 1,
-  ...limits
+  backoff,
+  rateLimit,
 }: Pick<ControllerSpec<ApiObject>, 'name' | 'concurrency' | 'backoff' | 'rateLimit'>): void {
   if (!(Number.isSafeInteger(concurrency) && concurrency >= 1))
     throw new Error(`controller ${name}: concurrency must be a whole number from 1 on, not ${concurrency}`);
-  for (const limit of ['backoff', 'rateLimit'] as const)
-    for (const [what, value] of Object.entries(limits[limit] ?? {}))
-      if (!(Number.isFinite(value) && value > 0))
-        throw new Error(`controller ${name}: ${limit}.${what} must be a number above 0, not ${value}`);
+  const numbers = {
+    ...(backoff && { 'backoff.baseMs': backoff.baseMs, 'backoff.capMs': backoff.capMs }),
+    ...(rateLimit && { 'rateLimit.perSecond': rateLimit.perSecond, 'rateLimit.burst': rateLimit.burst }),
+  };
+  for (const [what, value] of Object.entries(numbers))
+    if (!(Number.isFinite(value) && value > 0))
+      throw new Error(`controller ${name}: ${what} must be a number above 0, not ${value}`);
 }
 
 type Wake = (key: ObjectKey, cause: string, delayMs?: number) => void;
@@ -223,8 +227,9 @@ async function runTrigger<T extends ApiObject>(
   /** States that are still to be asked about, oldest first. */
   const waiting = new Map<string, ApiObject[]>();
   let waits = 0;
-  /** Objects of the other type that there are. */
+  /** Objects of the other type that there are, and the most that there were while states waited: all may go at once. */
   let present = 0;
+  let most = 0;
   /** How many of those `keys` failed for, by object and together. */
   const failing = new Map<string, number>();
   let count = 0;
@@ -249,6 +254,7 @@ async function runTrigger<T extends ApiObject>(
   cache.changes.subscribe(({ type, object, previous }) => {
     if (type === 'added') present++;
     if (type === 'deleted') present--;
+    most = Math.max(most, present);
     const id = keyText(keyOf(object));
     const states = waiting.get(id) ?? [];
     waiting.set(id, states);
@@ -257,7 +263,7 @@ async function runTrigger<T extends ApiObject>(
     states.push(...news);
     waits += news.length;
     queue.add(keyOf(object));
-    if (waits > 2 * present + statesKept) lookAtAll();
+    if (waits > 2 * most + statesKept) lookAtAll();
   });
   signal.addEventListener('abort', () => queue.shutDown(), { once: true });
   await drain(queue, signal, async (lease) => {
@@ -265,11 +271,16 @@ async function runTrigger<T extends ApiObject>(
     const states = waiting.get(id) ?? [];
     waiting.delete(id);
     waits -= states.length;
+    if (waits === 0) most = present;
     const failed: ApiObject[] = [];
     let trouble: unknown;
     for (const state of states) {
       try {
-        for (const key of await trigger.keys(state, client)) ours.wake(placed(ours.spec.for, key), `${kind} ${id}`);
+        const keys = await trigger.keys(state, client);
+        const misplaced = keys.map((key) => misplacement(ours.spec.for, key));
+        for (const [at, key] of keys.entries()) if (misplaced[at] === undefined) ours.wake(key, `${kind} ${id}`);
+        const wrong = misplaced.find((one) => one !== undefined);
+        if (wrong !== undefined) throw new Error(wrong);
       } catch (error) {
         if (isTerminal(error)) {
           log.error({ object: id, kind, err: error }, 'gave up to tell whom a change concerns');
@@ -289,11 +300,11 @@ async function runTrigger<T extends ApiObject>(
   });
 }
 
-/** A key under which there can be an object of the type, or of none: a lookup elsewhere would find nothing and look well. */
-function placed({ kind, namespaced }: ResourceType, key: ObjectKey): ObjectKey {
-  if (!canBeLookedUp(key) || Boolean(key.namespace) === namespaced) return key;
+/** What is wrong with a key's namespace: under it there can be no object of the type, and a lookup would look well. */
+function misplacement({ kind, namespaced }: ResourceType, key: ObjectKey): string | undefined {
+  if (!canBeLookedUp(key) || Boolean(key.namespace) === namespaced) return undefined;
   const wrong = namespaced ? 'lacks the namespace that every' : 'has a namespace, which no';
-  throw new Error(`the key ${keyText(key)} ${wrong} ${kind} has`);
+  return `the key ${keyText(key)} ${wrong} ${kind} has`;
 }
 
 const isSameWatch = <T extends ApiObject>(trigger: Trigger<ApiObject>, spec: ControllerSpec<T>): boolean =>

@@ -34,6 +34,11 @@ export function endingClock(clock: Clock): Clock {
   return {
     now: () => clock.now(),
     monotonic: () => clock.monotonic(),
-    sleep: (...given) => Promise.race([clock.sleep(...given), systemClock.sleep(...given)]),
+    async sleep(milliseconds, signal) {
+      const over = new AbortController();
+      const either = signal === undefined ? over.signal : AbortSignal.any([signal, over.signal]);
+      await Promise.race([clock.sleep(milliseconds, either), systemClock.sleep(milliseconds, either)]);
+      over.abort();
+    },
   };
 }

@@ -1,3 +1,4 @@
+/// <reference types="node" preserve="true" />
 /** Everything a program may import from `kedge/testing`. */
 
 export {

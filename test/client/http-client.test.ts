@@ -222,11 +222,24 @@ describe('requests', () => {
     },
   );
 
-  test('of subresources may be answered with a Status', async () => {
+  test.each(['', 'null', '[]', '5', '{"kind":"APIGroupDiscoveryList","items":5}', '{"groups":[null]}'])(
+    'fail where the server answers what is no document of discovery: %s',
+    async (body) => {
+      const { client, server } = await serving((_, response) => void response.end(body));
+      const told = new RegExp(`^GET ${server}/apis?: the server answered what is no document of discovery$`);
+      await expect(client.discover()).rejects.toThrow(told);
+    },
+  );
+
+  test('that create something may be answered with a Status, of subresources above all', async () => {
     const { client } = await serving((_, response) => json(response, { ...status(200), metadata: {} }));
     const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'a' } };
     const answer = client.resource(ConfigMaps).subresource('eviction').create({ namespace: 'n', name: 'a' }, eviction);
     expect(await answer).toMatchObject({ kind: 'Status' });
+    const created = client
+      .resource(ConfigMaps)
+      .create({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: 'n', name: 'a' } });
+    expect(await created).toMatchObject({ kind: 'Status' });
   });
 
   test('say what was asked of whom where the connection fails, with the code of the failure', async () => {

@@ -4,8 +4,9 @@ import { ApiError, noSuchResource, staleWrite } from '../../src/api/errors.js';
 import { type ConfigMap, ConfigMaps } from '../../src/api/kinds/config-map.js';
 import { type Namespace, Namespaces } from '../../src/api/kinds/namespace.js';
 import { type RoleBinding, RoleBindings } from '../../src/api/kinds/role-binding.js';
-import { type ApiObject, groupVersion, keyText, resourceType } from '../../src/api/object.js';
+import { type ApiObject, groupVersion, keyText, type ObjectKey, resourceType } from '../../src/api/object.js';
 import type { Client, ResourceClient } from '../../src/client/client.js';
+import type { RateLimit } from '../../src/controller/backoff.js';
 import { type ControllerSpec, type Runnable, TerminalError } from '../../src/controller/controller.js';
 import { defineController } from '../../src/controller/define-controller.js';
 import { withFinalizer } from '../../src/controller/finalizer.js';
@@ -926,7 +927,7 @@ describe('a controller', () => {
     let isWrong = true;
     const { clock, client, lines, reconciles } = await start({
       for: type,
-      alsoOn: [{ on: Parts, keys: async () => (isWrong ? [right, wrong] : [right]) }],
+      alsoOn: [{ on: Parts, keys: async () => (isWrong ? [wrong, right] : [right]) }],
       reconcile: async () => {},
     });
     await client.resource(Parts).create(part('p', 'a'));
@@ -960,6 +961,26 @@ describe('a controller', () => {
     expect(seen).toEqual(['n/a', 'n/a']);
   });
 
+  test('who is quick to tell whom changes concern is asked about all of them, though all objects go at once', async () => {
+    const asked: string[] = [];
+    const keys = async ({ metadata }: ApiObject): Promise<readonly ObjectKey[]> => {
+      asked.push(metadata.name ?? '');
+      return [];
+    };
+    const { client, lines } = await start({
+      reconcile: async () => {},
+      alsoOn: [{ on: Parts, keys }],
+    });
+    const parts = client.resource(Parts);
+    for (let at = 0; at < 1_200; at++) await parts.create(part(`p${at}`, 'a'));
+    await settled();
+    asked.length = 0;
+    await Promise.all(Array.from({ length: 1_200 }, (_, at) => parts.delete({ namespace: 'n', name: `p${at}` })));
+    await settled();
+    expect(new Set(asked).size).toBe(1_200);
+    expect(lines.filter(({ level }) => level === 'warn')).toEqual([]);
+  });
+
   test.each([
     [{ concurrency: Number.NaN }, 'concurrency must be a whole number from 1 on, not NaN'],
     [{ concurrency: 0 }, 'concurrency must be a whole number from 1 on, not 0'],
@@ -970,6 +991,8 @@ describe('a controller', () => {
       'backoff.capMs must be a number above 0, not Infinity',
     ],
     [{ rateLimit: { perSecond: 0, burst: 1 } }, 'rateLimit.perSecond must be a number above 0, not 0'],
+    // Of programs without types.
+    [{ rateLimit: { perSecond: 5 } as RateLimit }, 'rateLimit.burst must be a number above 0, not undefined'],
   ])('numbers that are none are refused at once: %j', (more, message) => {
     const spec = { name: 'c', for: Things, reconcile: async () => {}, ...more };
     expect(() => defineController<ApiObject>(spec)).toThrow(`controller c: ${message}`);

@@ -1,0 +1,25 @@
+import { expect, test, vi } from 'vitest';
+import { endingClock, systemClock } from '../../src/runtime/clock.js';
+import { FakeClock, settled } from '../../src/testing/fake-clock.js';
+
+test('who waits for an end wakes by either clock, and neither goes on to wait', async () => {
+  const clock = new FakeClock();
+  await endingClock(clock).sleep(5);
+  expect(clock.sleeping).toBe(0);
+  const system = vi.spyOn(systemClock, 'sleep');
+  let isOver = false;
+  void endingClock(clock)
+    .sleep(3_600_000)
+    .then(() => {
+      isOver = true;
+    });
+  await clock.advance(3_600_000);
+  await settled();
+  expect(isOver).toBe(true);
+  await system.mock.results[0]?.value;
+  system.mockRestore();
+});
+
+test('the clock of the system ends by itself', () => {
+  expect(endingClock(systemClock)).toBe(systemClock);
+});
