@@ -61,10 +61,11 @@ export function readReceivedPatch(read: ReadPatchText): ReceivedPatch {
   return {
     isEmpty: operations.length === 0,
     *apply(current) {
-      const result = bounded(yield* new Patching(current, isOdd).run(operations), canNest);
+      const patching = new Patching(current, isOdd);
+      const result = bounded(yield* patching.run(operations), canNest);
       if (!isObject(result)) throw new DoesNotApply('the result is no object');
       if (!isOdd) return { result, text: { ...plainText(result), numberError } };
-      const text = yield* readBack(result);
+      const text = yield* readBack(patching.ordered(result, nothingPostponed));
       return { result: text.value as JsonObject, text };
     },
   };
@@ -196,6 +197,13 @@ class Patching {
 
   set root(value: Json) {
     this.#root = value;
+    this.#walk(value);
+  }
+
+  /** Whatever compares a value goes through all of it. */
+  compare(value: Json, other: Json): boolean {
+    this.#walkAll(value);
+    return same(value, other);
   }
 
   /** The container a path leads into, for reading, and the key there; undefined if there is none. */
@@ -256,13 +264,20 @@ class Patching {
     const names = sortTexts(Object.keys(value));
     later.each(names.length, (at) => {
       const name = names[at] ?? '';
-      setMember(out, name, this.ordered(value[name] ?? null, later));
+      const member = value[name];
+      if (member !== undefined) setMember(out, name, this.ordered(member, later));
     });
     return out;
   }
 
   #walk(value: Json): void {
     if (typeof value === 'object' && value !== null) this.#walked.add(value);
+  }
+
+  #walkAll(value: Json): void {
+    if (typeof value !== 'object' || value === null) return;
+    this.#walked.add(value);
+    for (const part of isList(value) ? value : Object.values(value)) this.#walkAll(part);
   }
 
   #owned(value: Json): Container {
@@ -367,7 +382,7 @@ const actions: Readonly<Record<string, (patching: Patching, operation: Operation
       const place = there(patching.find(path), `test operation does not apply: is missing path: ${path}`);
       actual = within(`error in test for path: '${path}'`, () => valueAt(place.container, place.key)) ?? null;
     }
-    if (!same(actual, value ?? null)) throw new DoesNotApply(`testing value ${path} failed: test failed`);
+    if (!patching.compare(actual, value ?? null)) throw new DoesNotApply(`testing value ${path} failed: test failed`);
   },
 };
 

@@ -33,15 +33,34 @@ export function readSpelt(bytes: Uint8Array, hasRepeats = false): Json | undefin
 const read = (text: string): Json => new Reader(text).read();
 
 /** As it was spelt, except for the signs of HTML, which Go escapes. */
-export const written = (value: Json): string => htmlEscaped(joined(value));
+export function written(value: Json): string {
+  const parts: string[] = [];
+  writeTo(parts, value);
+  return htmlEscaped(parts.join(''));
+}
 
-function joined(value: Json): string {
-  if (isSymbol(value)) return value.description ?? '';
-  if (isList(value)) return `[${value.map(joined).join()}]`;
-  if (!isObject(value)) return goJson(value);
-  // Objects made by code may have members that are undefined.
-  const given = membersOf(value).filter(([, member]) => member !== undefined);
-  return `{${given.map(([name, member]) => `${goJson(name)}:${joined(member)}`).join()}}`;
+/** In pieces that are joined once: whoever joins them level by level writes what is nested deeply again for each. */
+function writeTo(parts: string[], value: Json): void {
+  if (isSymbol(value)) parts.push(value.description ?? '');
+  else if (isList(value)) {
+    let before = '[';
+    for (const item of value) {
+      parts.push(before);
+      writeTo(parts, item);
+      before = ',';
+    }
+    parts.push(value.length === 0 ? '[]' : ']');
+  } else if (isObject(value)) {
+    let before = '{';
+    for (const [name, member] of pairsOf(value)) {
+      // Objects made by code may have members that are undefined.
+      if (member === undefined) continue;
+      parts.push(before, goJson(name), ':');
+      writeTo(parts, member);
+      before = ',';
+    }
+    parts.push(before === '{' ? '{}' : '}');
+  } else parts.push(goJson(value));
 }
 
 /** What is read of it, once it is written. */
@@ -54,20 +73,20 @@ export function copyOf(value: Json): Json {
     return spelling === value.description ? value : read(spelling);
   }
   if (isList(value)) return value.map(copyOf);
-  return isObject(value) ? objectOf(membersOf(value).map(([name, member]) => [name, copyOf(member)])) : value;
+  return isObject(value) ? objectOf(pairsOf(value).map(([name, member]) => [name, copyOf(member)])) : value;
 }
 
 const isText = (spelling: string): boolean => spelling.startsWith('"');
 const textOf = (spelling: string): string => (JSON.parse(spelling) as string).replace(/\p{Surrogate}/gu, '\ufffd');
 
-type Members = readonly (readonly [string, Json])[];
+type Pairs = readonly (readonly [string, Json])[];
 
 /** All members of an object in which one comes twice. Whoever changes or orders an object makes another, which has each once. */
-const repeated = new WeakMap<JsonObject, Members>();
+const repeated = new WeakMap<JsonObject, Pairs>();
 
-const membersOf = (object: JsonObject): Members => repeated.get(object) ?? Object.entries(object);
+const pairsOf = (object: JsonObject): Pairs => repeated.get(object) ?? Object.entries(object);
 
-function objectOf(members: Members): JsonObject {
+function objectOf(members: Pairs): JsonObject {
   const object: Record<string, Json> = {};
   for (const [name, member] of members) setMember(object, name, member);
   if (Object.keys(object).length < members.length) repeated.set(object, members);

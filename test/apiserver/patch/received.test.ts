@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { NumberText } from '../../../src/api/json-exact.js';
 import { readJson } from '../../../src/api/json-text.js';
-import type { JsonObject } from '../../../src/api/object.js';
+import type { Json, JsonObject } from '../../../src/api/object.js';
 import { atOnce } from '../../../src/api/steps.js';
 import { DoesNotApply, readReceivedPatch } from '../../../src/apiserver/patch/json.js';
 
@@ -106,6 +106,32 @@ test('numbers are what they mean, and are known as they were written', () => {
 test('what is undefined in an object made by code is not there', () => {
   const made = { a: 1, b: undefined } as unknown as JsonObject;
   expect(atOnce(read('[{"op":"add","path":"/x","value":1.0}]').apply(made)).result).toStrictEqual({ a: 1, x: 1 });
+});
+
+test.each([
+  ['what is put in the place of all', '[{"op":"replace","path":"","value":{"a":1,"b":2,"b":3}}]', '{"a":1,"b":3}'],
+  [
+    'what is compared',
+    '[{"op":"add","path":"/b","value":{"c":1,"c":{"d":1,"d":2}}},{"op":"test","path":"/b","value":{"c":{"d":2}}}]',
+    '{"a":1,"b":{"c":{"d":2}}}',
+  ],
+  [
+    'what is gone through',
+    '[{"op":"add","path":"/b","value":{"c":1,"c":2}},{"op":"test","path":"/b/c","value":2}]',
+    '{"a":1,"b":{"c":2}}',
+  ],
+  ['what nobody looks at', '[{"op":"add","path":"/b","value":{"c":1,"c":2}}]', '{"a":1,"b":{"c":1,"c":2}}'],
+])('of members that come twice the last counts in %s', (_, patch, result) => {
+  expect(atOnce(read(patch).apply({ a: 1 })).text).toEqual(readJson(result));
+});
+
+test('what is nested deeply is written in a time that grows with its length', () => {
+  let deep: Json = 'x'.repeat(2_000_000);
+  for (let at = 0; at < 900; at++) deep = [deep];
+  const patch = read('[{"op":"add","path":"/b","value":1.0}]');
+  const start = performance.now();
+  atOnce(patch.apply({ a: deep }));
+  expect(performance.now() - start).toBeLessThan(2_000);
 });
 
 test('a number that is written otherwise is another one', () => {
