@@ -31,7 +31,7 @@ const tokenSchema = struct('storage.continueToken', {
   start: field(3, string()),
 });
 
-/** Names count whatever the case of their letters, as Go's decoder has it. */
+/** Names count whatever the case of their letters, as Go's decoder has it of ASCII. */
 const inLowerCase = (token: ExactJson): ExactJson =>
   isMembers(token)
     ? new RepeatedMembers(membersOf(token).map(([name, member]) => [asciiLowerCase(name), member]))

@@ -1,4 +1,4 @@
-import { ApiError, deadlineExceeded, isReason, timeout, unauthorized, untyped } from '../api/errors.js';
+import { ApiError, isReason, timeout, unauthorized, untyped } from '../api/errors.js';
 import { type UserInfo, wellKnown } from '../api/user.js';
 import { type Authenticated, AuthenticationError } from '../auth/authenticator.js';
 import type { AccessAttributes } from '../auth/authorizer.js';
@@ -52,7 +52,7 @@ function runInTime(
     return failure(parts, request, error, { warnings: [], filtered: false });
   }
   if (milliseconds < leastMs) {
-    passage.refusedUnseen(deadlineExceeded({}));
+    passage.neverBegun();
     return plainly(tooLate);
   }
   passage.mayLast(milliseconds);

@@ -542,6 +542,8 @@ describe('too much', () => {
     const created = await ask('alice', `POST ${configMaps}?timeout=${time}`, configMap('a'));
     expect([created.code, created.text]).toEqual([504, expect.stringContaining('within the allotted timeout')]);
     expect((await ask('alice', `GET ${configMaps}/a`)).code).toBe(404);
+    const counted = /^apiserver_request_terminations_total\{.*verb="POST".*code="504"\} 1$/m;
+    expect((await ask('alice', 'GET /metrics')).text).toMatch(counted);
   });
 
   test('a body that does not come is not waited for', async () => {

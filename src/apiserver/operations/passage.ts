@@ -66,6 +66,12 @@ export class Passage {
     this.#unidentified(error);
   }
 
+  /** Its time was over before anybody asked who it is: nothing of it was begun. */
+  neverBegun(): void {
+    this.#operations.metrics?.of(this.#request).terminated(504);
+    this.#unidentified(deadlineExceeded({}));
+  }
+
   /** Somebody may be somebody else, or not (undefined). To find out took so long (milliseconds). */
   impersonating(impersonated: Impersonated | undefined, milliseconds: number): void {
     this.#operations.impersonations?.attempted(impersonated, milliseconds);
