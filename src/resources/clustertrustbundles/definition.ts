@@ -3,6 +3,7 @@ import { type ClusterTrustBundle, ClusterTrustBundles } from '../../api/kinds/cl
 import { signerNameViolations } from '../../api/signer-name.js';
 import type { Steps } from '../../api/steps.js';
 import { invalid, type Violation } from '../../api/violations.js';
+import { validateFinalizerNames, validateMetadataUpdate } from '../../registry/metadata-rules.js';
 import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
 import { field, string, struct } from '../../schema/builder.js';
 import { objectMeta, typeMeta } from '../../schema/meta.js';
@@ -59,6 +60,9 @@ function* violations(next: ClusterTrustBundle, previous: ClusterTrustBundle | un
   return [
     ...(signerName === '' ? [] : signerNameViolations('spec.signerName', signerName)),
     ...(unchanged ? [] : yield* anchorViolations(trustBundle)),
+    ...(previous === undefined
+      ? []
+      : [...(yield* validateMetadataUpdate(next, previous)), ...validateFinalizerNames(next.metadata)]),
     ...(previous !== undefined && signerName !== signerBefore
       ? [invalid('spec.signerName', signerName, 'field is immutable')]
       : []),
@@ -79,6 +83,8 @@ export const clusterTrustBundleDefinition = ({
     version,
     origin: 'built-in',
     schema: schemaOf(version),
+    // Against the old metadata the rules of this kind look themselves, after the anchors.
+    checksMetadata: 'as if new',
     nameRuleOf:
       ({ spec }) =>
       (name, options) =>

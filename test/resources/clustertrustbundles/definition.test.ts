@@ -101,6 +101,16 @@ test('what is wrong with the name is told before the rest of the metadata', () =
   expect(causes(made).map(([field]) => field)).toEqual(['metadata.name', 'metadata.labels']);
 });
 
+test('of an update the old metadata are looked at after the anchors', () => {
+  const stored = bundle({ metadata: { name: 'a.b:c:d' }, spec: { signerName: 'a.b/c', trustBundle } });
+  const metadata = { name: 'a.b:c:d', labels: { 'a b': 'c' } };
+  const changed = bundle({ metadata, spec: { signerName: 'a.b/e', trustBundle: 'x' } });
+  // For all kinds, as a new one of this, and against the old one.
+  const all = ['metadata.labels', 'metadata.labels'];
+  const own = ['metadata.name', 'metadata.labels', 'spec.trustBundle', 'metadata.labels', 'spec.signerName'];
+  expect(causes(changed, stored).map(([field]) => field)).toEqual([...all, ...own]);
+});
+
 test('another version differs in its name only', () => {
   const v1 = clusterTrustBundleDefinition({ version: 'v1' });
   expect(v1.version).toBe('v1');
