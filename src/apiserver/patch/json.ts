@@ -200,10 +200,11 @@ class Patching {
     this.#walk(value);
   }
 
-  /** Whatever compares a value goes through all of it. */
+  /** Whatever compares a value goes through all of it. What is the same as a value that was read is no deeper than that. */
   compare(value: Json, other: Json): boolean {
-    this.#walkAll(value);
-    return same(value, other);
+    const isSame = same(value, other);
+    if (isSame) this.#walkAll(value);
+    return isSame;
   }
 
   /** The container a path leads into, for reading, and the key there; undefined if there is none. */

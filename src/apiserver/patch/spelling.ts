@@ -3,7 +3,7 @@ import { type ReadText, wholeNumber } from '../../api/json-exact.js';
 import { code, endOfNumber, endOfString } from '../../api/json-scan.js';
 import { readJsonInSteps, unlimited } from '../../api/json-text.js';
 import { isList, isObject, type Json, type JsonObject, setMember } from '../../api/object.js';
-import type { Steps } from '../../api/steps.js';
+import { atOnce, itemsInStep, type Steps } from '../../api/steps.js';
 
 /**
  * Patches as texts: Kubernetes' library moves pieces of text around. A JSON patch that tests a value compares how it is
@@ -27,44 +27,67 @@ const odd = /[\\<>&\u2028\u2029]|\d[.eE]|\d{19}|-0/;
 export function readSpelt(bytes: Uint8Array, hasRepeats = false): Json | undefined {
   if (bytes.length > longest) return undefined;
   const text = Buffer.from(bytes).toString('utf8');
-  return hasRepeats || odd.test(text) ? read(text) : undefined;
+  if (!hasRepeats && !odd.test(text)) return undefined;
+  const reader = new Reader(text);
+  const value = reader.read();
+  return reader.isOdd ? value : undefined;
 }
 
 const read = (text: string): Json => new Reader(text).read();
 
 /** As it was spelt, except for the signs of HTML, which Go escapes. */
-export function written(value: Json): string {
-  const parts: string[] = [];
-  writeTo(parts, value);
-  return htmlEscaped(parts.join(''));
+export const written = (value: Json): string => atOnce(writtenInSteps(value));
+
+/** What is read of it, once it is written. */
+export function* readBack(value: Json): Steps<ReadText> {
+  const text = yield* writtenInSteps(value);
+  return yield* readJsonInSteps(text, unlimited);
+}
+
+/** What is left to write of a list or an object. */
+interface Unwritten {
+  readonly values: readonly Json[];
+  /** Of an object. */
+  readonly names: readonly string[] | undefined;
+  at: number;
 }
 
 /** In pieces that are joined once: whoever joins them level by level writes what is nested deeply again for each. */
-function writeTo(parts: string[], value: Json): void {
-  if (isSymbol(value)) parts.push(value.description ?? '');
-  else if (isList(value)) {
-    let before = '[';
-    for (const item of value) {
-      parts.push(before);
-      writeTo(parts, item);
-      before = ',';
-    }
-    parts.push(value.length === 0 ? '[]' : ']');
-  } else if (isObject(value)) {
-    let before = '{';
-    for (const [name, member] of pairsOf(value)) {
+function* writtenInSteps(whole: Json): Steps<string> {
+  const parts: string[] = [];
+  const open: Unwritten[] = [];
+  let count = 0;
+  const begin = (value: Json): void => {
+    if (isSymbol(value)) parts.push(value.description ?? '');
+    else if (isList(value)) {
+      parts.push('[');
+      open.push({ values: value, names: undefined, at: 0 });
+    } else if (isObject(value)) {
       // Objects made by code may have members that are undefined.
-      if (member === undefined) continue;
-      parts.push(before, goJson(name), ':');
-      writeTo(parts, member);
-      before = ',';
+      const given = pairsOf(value).filter(([, member]) => member !== undefined);
+      parts.push('{');
+      open.push({ values: given.map(([, member]) => member), names: given.map(([name]) => name), at: 0 });
+    } else parts.push(goJson(value));
+  };
+  begin(whole);
+  for (let last = open.at(-1); last !== undefined; last = open.at(-1)) {
+    if (++count % itemsInStep === 0) yield;
+    const { values, names, at } = last;
+    if (at === values.length) {
+      parts.push(names === undefined ? ']' : '}');
+      open.pop();
+      continue;
     }
-    parts.push(before === '{' ? '{}' : '}');
-  } else parts.push(goJson(value));
+    last.at++;
+    if (at > 0) parts.push(',');
+    if (names !== undefined) parts.push(goJson(names[at] ?? ''), ':');
+    begin(values[at] ?? null);
+  }
+  yield;
+  const text = parts.join('');
+  yield;
+  return htmlEscaped(text);
 }
-
-/** What is read of it, once it is written. */
-export const readBack = (value: Json): Steps<ReadText> => readJsonInSteps(written(value), unlimited);
 
 /** A copy, which Go writes on the way: of what is spelt otherwise it escapes the signs of HTML, and nothing else. */
 export function copyOf(value: Json): Json {
@@ -98,6 +121,8 @@ const isSymbol = (value: unknown): value is symbol => typeof value === 'symbol';
 const words = { t: true, f: false, n: null } as const;
 
 class Reader {
+  /** Something was spelt otherwise than Go spells it, or came twice. */
+  isOdd = false;
   readonly #text: string;
   readonly #symbols = new Map<string, symbol>();
   #at = 0;
@@ -120,6 +145,7 @@ class Reader {
   #scalar(spelling: string): Json {
     const value = isText(spelling) ? textOf(spelling) : (wholeNumber(spelling) ?? Number(spelling));
     if (goJson(value) === spelling) return value;
+    this.isOdd = true;
     const symbol = this.#symbols.get(spelling) ?? Symbol(spelling);
     this.#symbols.set(spelling, symbol);
     return symbol as unknown as Json;
@@ -143,7 +169,9 @@ class Reader {
       members.push([name, this.read()]);
     }
     this.#at++;
-    return objectOf(members);
+    const object = objectOf(members);
+    this.isOdd ||= repeated.has(object);
+    return object;
   }
 
   #pastComma(): void {

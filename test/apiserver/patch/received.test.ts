@@ -125,6 +125,14 @@ test.each([
   expect(atOnce(read(patch).apply({ a: 1 })).text).toEqual(readJson(result));
 });
 
+test('what operations have nested beyond all measure is compared, and refused', () => {
+  const [begin, end] = ['['.repeat(990), ']'.repeat(990)];
+  const into = `/b${'/0'.repeat(989)}/-`;
+  const round = `{"op":"add","path":"/b","value":${begin}${end}},{"op":"move","from":"/a","path":"${into}"},{"op":"move","from":"/b","path":"/a"}`;
+  const patch = read(`[${Array(20).fill(round).join()},{"op":"test","path":"/a","value":1}]`);
+  expect(() => atOnce(patch.apply({ a: 1 }))).toThrow(new DoesNotApply('testing value /a failed: test failed'));
+});
+
 test('what is nested deeply is written in a time that grows with its length', () => {
   let deep: Json = 'x'.repeat(2_000_000);
   for (let at = 0; at < 900; at++) deep = [deep];
