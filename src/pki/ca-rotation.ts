@@ -3,9 +3,8 @@ import { defaultAuthoritySeconds, type KeyPair } from './certificate-authority.j
 
 /**
  * How a CA is replaced without anybody noticing, as a state machine. The next anchor is published; once every bundle
- * has had it for long enough, its key signs; the old anchor stays published until nothing it signed is valid. What
- * waits too long gets out by itself: a next CA that would end before what it signs makes room for another, and once the
- * signing CA has ended the next one waits for no bundle. Each step is one write of the state, so a crash between two steps
+ * has had it for long enough, its key signs; the old anchor stays published until nothing it signed is valid. A
+ * next CA that would end before what it signs, because a bundle lacked it for long, makes room for another. Each step is one write of the state, so a crash between two steps
  * loses nothing. Steps out of order are refused here, whoever asks for them.
  */
 export interface RotationPolicy {
@@ -94,13 +93,11 @@ export function nextStep(state: CaState, { now, seen, requested }: Observation, 
   if (next === undefined) return whenToBegin(state, { now, requested }, policy);
   const flaw = flawOf(next, now, policy);
   if (flaw !== undefined) return { action: 'announce', why: flaw };
-  const isOver = isOverdue(state, now, policy);
-  const spreading = isOver ? undefined : whileSpreading(next, { now, seen });
+  const spreading = whileSpreading(next, { now, seen });
   if (spreading !== undefined) return spreading;
   const problem = switchProblem(state, now, policy);
   if (problem !== undefined) return { action: 'wait', ...problem };
-  const why = isOver ? 'the signing CA has ended' : 'every bundle has had the next anchor for long enough';
-  return { action: 'switch', why };
+  return { action: 'switch', why: 'every bundle has had the next anchor for long enough' };
 }
 
 /** What follows from whether bundles have the anchor, and had it; undefined: they do, and did. */
@@ -122,15 +119,6 @@ function flawOf({ pair }: NextCa, now: number, { maxSeconds }: RotationPolicy): 
   const { notBefore, notAfter } = certificateOf(pair);
   if (notBefore > now) return 'the next CA is not valid yet';
   return notAfter - now < maxSeconds * 1_000 ? 'the next CA ends before what it would sign' : undefined;
-}
-
-/**
- * Has the signing CA ended, and the next one been there for so long that no clock which was ahead for a while made us think
- * so? Nothing that the old one has signed is valid any more then, and it signs nothing.
- */
-function isOverdue({ signing, next }: CaState, now: number, { propagationMs }: RotationPolicy): boolean {
-  if (next === undefined || certificateOf(signing).notAfter > now) return false;
-  return certificateOf(next.pair).notBefore + propagationMs <= now;
 }
 
 function whenToBegin(
@@ -155,8 +143,6 @@ function switchProblem(
   if (next === undefined) return { why: 'no next CA is announced' };
   const flaw = flawOf(next, now, policy);
   if (flaw !== undefined) return { why: flaw };
-  // Who lacks the next anchor then has nothing to lose: the old one verifies nothing any more.
-  if (isOverdue(state, now, policy)) return undefined;
   if (next.seenSince === undefined) return { why: 'a bundle lacks the next anchor' };
   const until = next.seenSince + policy.propagationMs;
   return now < until ? { why: 'the next anchor has not been in every bundle for long enough', until } : undefined;
