@@ -20,6 +20,7 @@ export async function discover(
   return oneByOne(read, ofCore, ofGroups, onFailure);
 }
 
+/** Lists that are empty may be `null`. */
 interface Answer {
   readonly kind?: string;
   /** APIGroupDiscoveryList */
@@ -29,19 +30,21 @@ interface Answer {
   /** APIGroupList */
   readonly groups?: readonly {
     readonly name: string;
-    readonly versions: readonly { readonly version: string }[];
+    readonly versions: readonly { readonly version: string }[] | null;
     readonly preferredVersion?: { readonly version: string };
   }[];
   /** APIResourceList */
-  readonly resources?: readonly {
-    readonly name: string;
-    readonly singularName?: string;
-    readonly namespaced: boolean;
-    readonly kind: string;
-    readonly verbs?: readonly string[];
-    readonly shortNames?: readonly string[];
-    readonly categories?: readonly string[];
-  }[];
+  readonly resources?:
+    | readonly {
+        readonly name: string;
+        readonly singularName?: string;
+        readonly namespaced: boolean;
+        readonly kind: string;
+        readonly verbs?: readonly string[];
+        readonly shortNames?: readonly string[];
+        readonly categories?: readonly string[];
+      }[]
+    | null;
 }
 
 interface GroupDiscovery {
@@ -62,15 +65,16 @@ interface GroupDiscovery {
 }
 
 /** What is stale may have been there once; the server behind it could not be asked. */
-function fromGroup({ metadata, versions = [] }: GroupDiscovery, onFailure: OnFailure): readonly DiscoveredResource[] {
+function fromGroup({ metadata, versions: all }: GroupDiscovery, onFailure: OnFailure): readonly DiscoveredResource[] {
+  const versions = all ?? [];
   const group = metadata?.name ?? '';
   for (const { version } of versions.filter(isStale)) {
     const message = `stale GroupVersion discovery: ${groupVersion({ group, version })}`;
     onFailure({ group, version, message });
   }
   const current = versions.filter((one) => !isStale(one));
-  return current.flatMap(({ version, resources = [] }, at) =>
-    resources.map((found) =>
+  return current.flatMap(({ version, resources }, at) =>
+    (resources ?? []).map((found) =>
       resource({
         group,
         version,
@@ -124,7 +128,7 @@ async function oneByOne(
   const versions = [
     ...(core.versions ?? []).map((version, at) => ({ group: '', version, preferred: at === 0 })),
     ...(named.groups ?? []).flatMap(({ name, versions: all, preferredVersion }) =>
-      all
+      (all ?? [])
         .map(({ version }) => ({ group: name, version, preferred: version === preferredVersion?.version }))
         .sort((a, b) => Number(b.preferred) - Number(a.preferred)),
     ),
@@ -133,8 +137,8 @@ async function oneByOne(
     versions.map(async ({ group, version, preferred }) => {
       const path = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
       try {
-        const { resources = [] } = (await read(path, 'application/json')) as Answer;
-        return resources
+        const { resources } = (await read(path, 'application/json')) as Answer;
+        return (resources ?? [])
           .filter(({ name }) => !name.includes('/'))
           .map(({ name, singularName, ...found }) =>
             resource({

@@ -80,7 +80,7 @@ export interface Trigger<S extends ApiObject> {
    * hundreds of states wait, because it goes on to fail or is slow to answer, all objects of the controller are looked at
    * instead. A key under which there can be
    * no object (`a/b`) is one of none; one without the namespace that the controller's kind has, or with one that it has not,
-   * is a failure.
+   * is told as an error in the log.
    */
   keys(changed: S, client: Client): Promise<readonly ObjectKey[]>;
 }

@@ -9,6 +9,7 @@ import {
   type ReconcileContext,
   type ReconcileResult,
   type Runnable,
+  TerminalError,
   type Trigger,
 } from './controller.js';
 import { drain, runKeys } from './run-keys.js';
@@ -280,7 +281,8 @@ async function runTrigger<T extends ApiObject>(
         const misplaced = keys.map((key) => misplacement(ours.spec.for, key));
         for (const [at, key] of keys.entries()) if (misplaced[at] === undefined) ours.wake(key, `${kind} ${id}`);
         const wrong = misplaced.find((one) => one !== undefined);
-        if (wrong !== undefined) throw new Error(wrong);
+        // It would be as wrong the next time.
+        if (wrong !== undefined) throw new TerminalError(wrong);
       } catch (error) {
         if (isTerminal(error)) {
           log.error({ object: id, kind, err: error }, 'gave up to tell whom a change concerns');

@@ -231,6 +231,16 @@ describe('requests', () => {
     },
   );
 
+  test('of discovery may have null for lists that are empty', async () => {
+    const { client } = await serving(({ url }, response) =>
+      json(
+        response,
+        url === '/apis' ? { groups: [{ name: 'a', versions: null }] } : { versions: ['v1'], resources: null },
+      ),
+    );
+    expect(await client.discover()).toEqual([]);
+  });
+
   test('that create something may be answered with a Status, of subresources above all', async () => {
     const { client } = await serving((_, response) => json(response, { ...status(200), metadata: {} }));
     const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'a' } };
