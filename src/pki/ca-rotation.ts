@@ -3,9 +3,10 @@ import { defaultAuthoritySeconds, type KeyPair } from './certificate-authority.j
 
 /**
  * How a CA is replaced without anybody noticing, as a state machine. The next anchor is published; once every bundle
- * has had it for long enough, its key signs; the old anchor stays published until nothing it signed is valid. A
- * next CA that would end before what it signs, because a bundle lacked it for long, makes room for another. Each step is one write of the state, so a crash between two steps
- * loses nothing. Steps out of order are refused here, whoever asks for them.
+ * has had it for long enough, its key signs; the old anchor stays published until nothing it signed is valid. A next CA
+ * that would end before what it signs, because a bundle lacked it for long, makes room for another. Each step is one
+ * write of the state, so a crash between two steps loses nothing. Steps out of order are refused here, whoever asks for
+ * them.
  */
 export interface RotationPolicy {
   /** Longest lifetime that is granted. */

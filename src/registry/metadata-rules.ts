@@ -260,5 +260,10 @@ function validateManagedFields({ managedFields }: Meta): readonly Violation[] {
   });
 }
 
+/** What a kind whose own rules look at metadata has to say of an update: against what they were, and of finalizers by name. */
+export function* validateMetadataChange(next: ApiObject, previous: ApiObject): Steps<readonly Violation[]> {
+  return [...(yield* validateMetadataUpdate(next, previous)), ...validateFinalizerNames(next.metadata)];
+}
+
 /** Names of any text that can stand in a URL: what the generic part checks on updates. */
 export const anyName: NameRule = (name, options) => pathSegment(name, options);

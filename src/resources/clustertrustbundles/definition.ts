@@ -3,7 +3,7 @@ import { type ClusterTrustBundle, ClusterTrustBundles } from '../../api/kinds/cl
 import { signerNameViolations } from '../../api/signer-name.js';
 import type { Steps } from '../../api/steps.js';
 import { invalid, type Violation } from '../../api/violations.js';
-import { validateFinalizerNames, validateMetadataUpdate } from '../../registry/metadata-rules.js';
+import { validateMetadataChange } from '../../registry/metadata-rules.js';
 import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
 import { field, string, struct } from '../../schema/builder.js';
 import { objectMeta, typeMeta } from '../../schema/meta.js';
@@ -60,9 +60,7 @@ function* violations(next: ClusterTrustBundle, previous: ClusterTrustBundle | un
   return [
     ...(signerName === '' ? [] : signerNameViolations('spec.signerName', signerName)),
     ...(unchanged ? [] : yield* anchorViolations(trustBundle)),
-    ...(previous === undefined
-      ? []
-      : [...(yield* validateMetadataUpdate(next, previous)), ...validateFinalizerNames(next.metadata)]),
+    ...(previous === undefined ? [] : yield* validateMetadataChange(next, previous)),
     ...(previous !== undefined && signerName !== signerBefore
       ? [invalid('spec.signerName', signerName, 'field is immutable')]
       : []),

@@ -4,7 +4,7 @@ import { nameRules } from '../../api/names.js';
 import { type ApiObject, groupVersion, type JsonObject } from '../../api/object.js';
 import type { Steps } from '../../api/steps.js';
 import type { Violation } from '../../api/violations.js';
-import { validateFinalizerNames, validateMetadata, validateMetadataUpdate } from '../../registry/metadata-rules.js';
+import { validateMetadata, validateMetadataChange } from '../../registry/metadata-rules.js';
 import { type Column, defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
 import { eventColumns } from './columns.js';
 import { coreEvent, eventsV1Event } from './forms.js';
@@ -41,11 +41,9 @@ const reason: Reader = (event) => event.reason ?? '';
 const reporter: Reader = ({ reportingComponent }) => reportingComponent ?? '';
 const type: Reader = (event) => event.type ?? '';
 
-function* metadataViolations(next: ApiObject, previous: ApiObject | undefined): Steps<readonly Violation[]> {
-  const rules = { namespaced: true, nameRule: nameRules.dnsSubdomain, strictFinalizers: true };
-  if (previous === undefined) return yield* validateMetadata(next, rules);
-  return [...(yield* validateMetadataUpdate(next, previous)), ...validateFinalizerNames(next.metadata)];
-}
+const rules = { namespaced: true, nameRule: nameRules.dnsSubdomain, strictFinalizers: true };
+const metadataViolations = (next: ApiObject, previous: ApiObject | undefined): Steps<readonly Violation[]> =>
+  previous === undefined ? validateMetadata(next, rules) : validateMetadataChange(next, previous);
 
 export const coreEvents = defineResource<Event>({
   ...Events,
