@@ -14,12 +14,12 @@ import {
 } from '../pki/certificate-authority.js';
 import { encodePem, pemBlocks } from '../pki/pem.js';
 import { isSignedBy } from '../pki/signature.js';
+import { tellCaEnd } from '../pki/signers/ca-end.js';
 import { keyPairProblem } from '../resources/secrets/key-pair.js';
 import { type Clock, systemClock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
 import { makeDirectory } from '../runtime/make-directory.js';
 import { syncDirectory } from '../runtime/sync-directory.js';
-import { caDatesProblem } from './ca-dates.js';
 import { servingNames } from './serving-names.js';
 
 /** Keys and certificates the server itself needs: made at the first start, found again at every later one. */
@@ -81,12 +81,8 @@ export async function openCredentials(options: CredentialOptions): Promise<Crede
     },
     (pair) => loadCertificateAuthority({ ...pair, clock }),
   );
-  const warnOfCa = (): void => {
-    const { subject, notAfter } = ca.firstToEnd;
-    const problem = caDatesProblem({ notBefore: ca.certificate.notBefore, notAfter }, clock.now());
-    if (problem === undefined) return;
-    log.warn({ file: files.fileOf('ca'), certificate: subject.commonName, notAfter: timestamp(notAfter) }, problem);
-  };
+  const warnOfCa = (): void =>
+    tellCaEnd(ca, { clock, log, about: { file: files.fileOf('ca') }, littleMs: year * 1_000 });
   warnOfCa();
   const stillGood = (pair: KeyPair): boolean => {
     const [certificate] = readPemCertificates(pair.certificate);

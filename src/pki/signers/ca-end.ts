@@ -3,9 +3,9 @@ import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../runtime/logger.js';
 import type { CertificateAuthority } from '../certificate-authority.js';
 
-/** Tells in the log of a CA that is taken with little or nothing left, or of one above it. */
+/** Tells in the log of a CA that is taken before it is valid, or with little or nothing left of it or of one above it. */
 export function tellCaEnd(
-  { firstToEnd: { subject, notBefore, notAfter } }: CertificateAuthority,
+  { certificate, firstToEnd: { subject, notBefore, notAfter } }: CertificateAuthority,
   given: {
     readonly clock: Pick<Clock, 'now'>;
     readonly log: Logger;
@@ -17,7 +17,9 @@ export function tellCaEnd(
 ): void {
   const { clock, log, about, littleMs = (notAfter - notBefore) / 10 } = given;
   const leftMs = notAfter - clock.now();
-  if (leftMs >= littleMs) return;
+  const isEarly = clock.now() < certificate.notBefore;
+  if (leftMs >= littleMs && !isEarly) return;
   const fields = { ...about, ends: subject.commonName, notAfter: timestamp(notAfter) };
-  log.warn(fields, leftMs > 0 ? 'a CA comes to its end' : 'a CA has ended: nothing that it signs is valid');
+  const soon = leftMs > 0 ? 'a CA comes to its end' : 'a CA has ended: nothing that it signs is valid';
+  log.warn(fields, isEarly ? 'a CA is not valid yet, and neither is what it signs' : soon);
 }

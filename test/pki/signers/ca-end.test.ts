@@ -14,6 +14,7 @@ const below = loadCertificateAuthority({
   clock,
 });
 const soon = 'a CA comes to its end';
+const early = 'a CA is not valid yet, and neither is what it signs';
 const ended = 'a CA has ended: nothing that it signs is valid';
 
 test.each([
@@ -22,6 +23,8 @@ test.each([
   ['with as much as is asked for', below, below.certificate.notAfter - day, day, undefined],
   ['with less than that', below, below.certificate.notAfter - day + 1, day, soon],
   ['at its end', below, below.certificate.notAfter, undefined, ended],
+  ['before it is valid', below, below.certificate.notBefore - 1, undefined, early],
+  ['from when it is', below, below.certificate.notBefore, undefined, undefined],
   ['above it, at the same time', root, below.certificate.notAfter, undefined, undefined],
 ] as const)('of a CA %s it is told or not', (_, ca, now, littleMs, expected) => {
   const told: unknown[] = [];
