@@ -77,8 +77,8 @@ export async function openServer(options: ServerOptions = {}): Promise<OpenedSer
   checkOptions(options);
   const { clock = systemClock, log = silentLogger, domains = defaultDomains, graceMs = 10_000 } = options;
   checkControllerNames(options.controllers ?? 'all');
-  const store =
-    typeof options.store === 'object' ? options.store : await openStore(options.store ?? 'memory:', { clock, log });
+  const { store: given = 'memory:', etcd } = options;
+  const store = typeof given === 'object' ? given : await openStore(given, { clock, log, etcd });
   const stopping = new AbortController();
   // Every watch of a controller listens.
   setMaxListeners(0, stopping.signal);

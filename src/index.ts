@@ -248,6 +248,7 @@ export type { AuditOptions, OperationsOptions } from './server/operations.js';
 export type { AuthorizationMode, ServerOptions } from './server/options.js';
 export type { CertificateOptions, ConfiguredSigner, TrustOptions } from './server/signing-options.js';
 export { document, StoredEntry, withRevision } from './store/document.js';
+export type { EtcdOptions } from './store/etcd/etcd-options.js';
 export { MemoryStore, type MemoryStoreOptions } from './store/memory/memory-store.js';
 export { type OpenStoreOptions, openStore } from './store/open.js';
 // Stores.

@@ -12,6 +12,15 @@ export interface Configuration {
   servingNames: string[];
   dataDir: string;
   store?: string | undefined;
+  etcd: {
+    caFile?: string | undefined;
+    certificateFile?: string | undefined;
+    keyFile?: string | undefined;
+    user?: string | undefined;
+    passwordFile?: string | undefined;
+    prefix: string;
+    compactionSeconds: number;
+  };
   controllers: 'all' | string[];
   logLevel: 'debug' | 'info' | 'warn' | 'error';
   logFormat: 'auto' | 'pretty' | 'json';
@@ -75,6 +84,7 @@ export const defaults: Configuration = {
   http2: true,
   servingNames: [],
   dataDir: './.kedge',
+  etcd: { prefix: '/kedge', compactionSeconds: 300 },
   controllers: 'all',
   logLevel: 'info',
   logFormat: 'auto',

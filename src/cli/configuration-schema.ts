@@ -27,6 +27,17 @@ export const configuration = z.strictObject({
     .default(defaults.servingNames),
   dataDir: z.string().min(1).default(defaults.dataDir),
   store: z.string().min(1).optional(),
+  etcd: z
+    .strictObject({
+      caFile: path.optional(),
+      certificateFile: path.optional(),
+      keyFile: path.optional(),
+      user: z.string().min(1).optional(),
+      passwordFile: path.optional(),
+      prefix: z.string().min(1).default(defaults.etcd.prefix),
+      compactionSeconds: seconds.default(defaults.etcd.compactionSeconds),
+    })
+    .prefault({}),
   controllers: z
     .union([z.literal('all'), z.array(z.string())], 'must be all or a list of names')
     .default(defaults.controllers),

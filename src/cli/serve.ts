@@ -44,6 +44,7 @@ export async function serve(file: string | undefined, flags: Flags): Promise<voi
   const { signing } = configuration;
   const server = await createServer({
     store: configuration.store ?? `level:${join(dataDir, 'store')}`,
+    etcd: configuration.etcd,
     dataDir: join(dataDir, 'pki'),
     listen: {
       host: configuration.host,

@@ -3,6 +3,7 @@ import { signerNameViolations } from '../api/signer-name.js';
 import { defaultFeatureGates, type FeatureGates } from '../apiserver/feature-gates.js';
 import type { ConnectionLimits } from '../http/connection-limits.js';
 import type { Signer } from '../pki/signer.js';
+import type { EtcdOptions } from '../store/etcd/etcd-options.js';
 import type { FrontProxySettings } from './authentication.js';
 import type { AuditOptions, OperationsOptions } from './operations.js';
 import { authorizationModes, type ServerOptions } from './options.js';
@@ -108,6 +109,15 @@ const checks: Checks<ServerOptions> = {
     const what = `an address, or a store with the methods ${methods.join(', ')}`;
     is(what, (given) => typeof given === 'string' || hasMethods(given, methods))(value, path);
   },
+  etcd: fields<EtcdOptions>({
+    caFile: text,
+    certificateFile: text,
+    keyFile: text,
+    user: text,
+    passwordFile: text,
+    prefix: text,
+    compactionSeconds: amount,
+  }),
   dataDir: text,
   listen: fields<NonNullable<ServerOptions['listen']>>({
     host: text,

@@ -6,6 +6,7 @@ import type { Signer } from '../pki/signer.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
 import type { TextSource } from '../runtime/text-source.js';
+import type { EtcdOptions } from '../store/etcd/etcd-options.js';
 import type { Store } from '../store/store.js';
 import type { FrontProxySettings } from './authentication.js';
 import type { OperationsOptions } from './operations.js';
@@ -13,8 +14,10 @@ import type { CertificateOptions } from './signing-options.js';
 
 /** What a server can be told. Everything has a default that suits a server embedded in a program. */
 export interface ServerOptions {
-  /** A store, or its address: `memory:` (default), `level:DIR`, `etcd:HOST:PORT,...`. */
+  /** A store, or its address: `memory:` (default), `level:DIR`, `etcd:[https://]HOST:PORT,...`. */
   readonly store?: string | Store;
+  /** How the etcd of such an address is used. */
+  readonly etcd?: EtcdOptions;
   /** Where keys and certificates are kept. Default: nowhere; they are made anew each time. */
   readonly dataDir?: string;
   /** Accept connections. Default: none; the server is reached in process only. */

@@ -1,12 +1,15 @@
 import { resolve } from 'node:path';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
+import type { EtcdOptions } from './etcd/etcd-options.js';
 import type { Store } from './store.js';
 import { StoreUnavailable } from './store-unavailable.js';
 
 export interface OpenStoreOptions {
   readonly clock: Clock;
   readonly log: Logger;
+  /** For `etcd:`. */
+  readonly etcd?: EtcdOptions | undefined;
 }
 
 /** What can stand before the first colon of an address, and what it means; the code is loaded when it is used. */
@@ -21,17 +24,20 @@ const schemes: Readonly<Record<string, (rest: string, options: OpenStoreOptions)
     const { openLevelStore } = await import('./level/level-store.js');
     return openLevelStore(resolve(rest), options);
   },
-  async etcd(rest, options) {
-    const endpoints = rest.split(',');
+  async etcd(rest, { clock, log, etcd = {} }) {
+    const endpoints = rest.split(',').map((endpoint) => endpoint.replace(/^http:\/\//, ''));
     if (!endpoints.every(isEndpoint))
-      throw bad(`etcd:${rest}`, 'etcd: is followed by HOST:PORT, or several with commas');
-    const { openEtcdStore } = await import('./etcd/etcd-store.js');
-    return openEtcdStore({ ...options, endpoints });
+      throw bad(`etcd:${rest}`, 'etcd: is followed by [https://]HOST:PORT, or several with commas');
+    const [{ etcdStoreOptions }, { openEtcdStore }] = await Promise.all([
+      import('./etcd/etcd-options.js'),
+      import('./etcd/etcd-store.js'),
+    ]);
+    return openEtcdStore({ clock, log, ...etcdStoreOptions(endpoints, etcd) });
   },
 };
 
 /**
- * Opens the store at an address: `memory:`, `level:DIRECTORY` or `etcd:HOST:PORT,...`.
+ * Opens the store at an address: `memory:`, `level:DIRECTORY` or `etcd:[https://]HOST:PORT,...`.
  * @throws StoreUnavailable if there is no such address or the store there cannot be opened
  */
 export async function openStore(address: string, options: OpenStoreOptions): Promise<Store> {
@@ -46,14 +52,17 @@ export async function openStore(address: string, options: OpenStoreOptions): Pro
         .join(', ')}`,
     );
   }
+  const { prefix: _, compactionSeconds: __, ...secrets } = options.etcd ?? {};
+  if (scheme !== 'etcd' && Object.values(secrets).some((value) => value !== undefined))
+    throw bad(address, `the options etcd.${Object.keys(secrets).join(', etcd.')} are for an etcd`);
   return open(address.slice(colon + 1), options);
 }
 
 const bad = (address: string, why: string): StoreUnavailable =>
   new StoreUnavailable(`the store address ${JSON.stringify(address)} is not valid: ${why}`);
 
-/** A host name, IPv4 address or bracketed IPv6 address, and a port. */
+/** A host name, IPv4 address or bracketed IPv6 address, and a port, after `https://` or not. */
 function isEndpoint(text: string): boolean {
-  const [, port] = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):(\d{1,5})$/.exec(text) ?? [];
+  const [, port] = /^(?:https:\/\/)?(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):(\d{1,5})$/.exec(text) ?? [];
   return port !== undefined && Number(port) >= 1 && Number(port) <= 65_535;
 }

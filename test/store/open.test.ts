@@ -25,7 +25,7 @@ test.each([
 });
 
 const schemes = 'an address is one of memory:, level:, etcd:';
-const endpoints = 'etcd: is followed by HOST:PORT, or several with commas';
+const endpoints = 'etcd: is followed by [https://]HOST:PORT, or several with commas';
 test.each([
   ['', schemes],
   ['memory', schemes],
@@ -37,7 +37,9 @@ test.each([
   ['etcd:localhost', endpoints],
   ['etcd:localhost:0', endpoints],
   ['etcd:localhost:65536', endpoints],
-  ['etcd:http://localhost:2379', endpoints],
+  ['etcd:ftp://localhost:2379', endpoints],
+  ['etcd:https://localhost', endpoints],
+  ['etcd:https://localhost:2379/', endpoints],
   ['etcd:a:1,', endpoints],
 ])('%j is refused', async (address, why) => {
   const opening = openStore(address, options);

@@ -1,9 +1,21 @@
-import { Client, type ClientDuplexStream, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js';
-import { StoreUnavailable } from '../store-unavailable.js';
 import {
+  type ChannelCredentials,
+  Client,
+  type ClientDuplexStream,
+  credentials,
+  Metadata,
+  type ServiceError,
+  status,
+} from '@grpc/grpc-js';
+import { StoreUnavailable } from '../store-unavailable.js';
+import type { EtcdLogin, EtcdSecrets, EtcdTls } from './etcd-secrets.js';
+import { Session } from './etcd-session.js';
+import {
+  decodeAuthentication,
   decodeRange,
   decodeTxn,
   decodeWatch,
+  encodeAuthentication,
   encodeCompaction,
   encodeRange,
   encodeTxn,
@@ -16,19 +28,9 @@ import {
   type WatchResponse,
 } from './messages.js';
 
-export interface EtcdTls {
-  /** PEM; the certificate authorities of the servers. The system's if absent. */
-  readonly ca?: Buffer;
-  /** PEM; what the client identifies itself with. */
-  readonly key?: Buffer;
-  readonly certificate?: Buffer;
-}
-
 export interface EtcdClientOptions {
-  /** `HOST:PORT` of each member; one is used until it fails. */
+  /** `HOST:PORT` of each member, after `https://` where TLS is spoken; one is used until it fails. */
   readonly endpoints: readonly string[];
-  /** Plain text if absent. */
-  readonly tls?: EtcdTls;
   /** How long one request may take, in milliseconds; 10 seconds unless said otherwise. */
   readonly timeoutMs?: number;
 }
@@ -41,6 +43,11 @@ export class RevisionOutOfRange extends Error {
     super(`the revision is ${why === 'compacted' ? 'compacted' : 'in the future'}`);
     this.why = why;
   }
+}
+
+/** etcd did nothing, because it does not know, or no longer, who asks. */
+class Unauthenticated extends Error {
+  override readonly name = 'Unauthenticated';
 }
 
 export interface WatchHandlers {
@@ -57,78 +64,121 @@ export interface EtcdClient {
   compact(revision: bigint): Promise<void>;
   /** Answers how to stop it. */
   watch(request: WatchRequest, handlers: WatchHandlers): () => void;
+  /** Uses these secrets from the next request on; what is under way goes on. Throws if they cannot be used. */
+  use(secrets: EtcdSecrets): void;
   close(): void;
 }
 
 const keepAlive = { 'grpc.keepalive_time_ms': 10_000, 'grpc.keepalive_timeout_ms': 5_000 };
 const channelOptions = { ...keepAlive, 'grpc.max_receive_message_length': -1, 'grpc.max_send_message_length': -1 };
 
-/** A member that has lost the others ends the watch, instead of saying nothing for as long as that lasts. */
-const needsLeader = new Metadata();
-needsLeader.set('hasleader', 'true');
+type Decode<T> = (bytes: Uint8Array) => T;
 
-export function createEtcdClient({ endpoints, tls, timeoutMs = 10_000 }: EtcdClientOptions): EtcdClient {
-  const secrets =
-    tls === undefined
-      ? credentials.createInsecure()
-      : credentials.createSsl(tls.ca ?? null, tls.key ?? null, tls.certificate ?? null);
-  const members = endpoints.map((endpoint) => new Client(endpoint, secrets, channelOptions));
-  const [first] = members;
-  if (first === undefined) throw new TypeError('an etcd client needs at least one endpoint');
+export function createEtcdClient({ endpoints, timeoutMs = 10_000 }: EtcdClientOptions): EtcdClient {
+  if (endpoints.length === 0) throw new TypeError('an etcd client needs at least one endpoint');
   let current = 0;
-  const member = (): Client => members[current % members.length] ?? first;
+  let members = membersOf(endpoints);
+  let session = new Session(undefined, authenticate);
   const where = endpoints.join(',');
-  const failure = failureOf(where, tls === undefined ? ' (it was asked without TLS)' : '');
+  const failure = failureOf(where, endpoints.every(isSecure) ? '' : ' (it was asked without TLS)');
 
-  const once = <T>(method: string, request: Uint8Array, decode: (bytes: Uint8Array) => T): Promise<T> =>
+  const once = <T>(path: string, request: Uint8Array, decode: Decode<T>, metadata = new Metadata()): Promise<T> =>
     new Promise((resolve, reject) => {
       const used = current;
       const options = { deadline: Date.now() + timeoutMs };
-      member().makeUnaryRequest(`/etcdserverpb.KV/${method}`, asBuffer, decode, request, options, (error, value) => {
+      const member = memberAt(members, used);
+      member.makeUnaryRequest(`/etcdserverpb.${path}`, asBuffer, decode, request, metadata, options, (error, value) => {
         if (error === null && value !== undefined) return resolve(value);
         if (used === current && isTransport(error)) current++;
         reject(failure(error));
       });
     });
 
-  const retried = async <T>(method: string, request: Uint8Array, decode: (bytes: Uint8Array) => T): Promise<T> => {
+  const retried = async <T>(call: () => Promise<T>): Promise<T> => {
     for (let attempt = 0; ; attempt++) {
       try {
-        return await once(method, request, decode);
+        return await call();
       } catch (error) {
-        if (!(error instanceof StoreUnavailable) || attempt >= members.length) throw error;
+        if (!(error instanceof StoreUnavailable) || attempt >= endpoints.length) throw error;
       }
     }
   };
 
+  async function authenticate(login: EtcdLogin): Promise<string | undefined> {
+    try {
+      return await retried(() => once('Auth/Authenticate', encodeAuthentication(login), decodeAuthentication));
+    } catch (error) {
+      if (!(error instanceof Error) || error instanceof StoreUnavailable) throw error;
+      if (error.message === notEnabled) return undefined;
+      throw new Error(`etcd at ${where} refuses the user ${login.user}: ${error.message}`, { cause: error });
+    }
+  }
+
+  const call = async <T>(method: string, request: Uint8Array, decode: Decode<T>): Promise<T> => {
+    const used = session;
+    const token = used.token();
+    try {
+      return await once(`KV/${method}`, request, decode, metadataOf(await token));
+    } catch (error) {
+      if (!(error instanceof Unauthenticated)) throw error;
+      used.forget(token);
+      return once(`KV/${method}`, request, decode, metadataOf(await session.token()));
+    }
+  };
+
   return {
-    range: (request) => retried('Range', encodeRange(request), decodeRange),
-    txn: (request) => once('Txn', encodeTxn(request), decodeTxn),
-    compact: (revision) => retried('Compact', encodeCompaction(revision), () => undefined as void),
+    range: (request) => retried(() => call('Range', encodeRange(request), decodeRange)),
+    txn: (request) => call('Txn', encodeTxn(request), decodeTxn),
+    compact: (revision) => retried(() => call('Compact', encodeCompaction(revision), () => undefined as void)),
     watch(request, { response, ended }) {
-      const used = current;
-      const stream: ClientDuplexStream<Uint8Array, WatchResponse> = member().makeBidiStreamRequest(
-        '/etcdserverpb.Watch/Watch',
-        asBuffer,
-        decodeWatch,
-        needsLeader,
-      );
+      let stream: ClientDuplexStream<Uint8Array, WatchResponse> | undefined;
       let over = false;
-      const end = (error: ServiceError | null): void => {
+      const end = (error: Error): void => {
         if (over) return;
         over = true;
-        if (used === current) current++;
-        const reason = failure(error);
-        ended(reason instanceof StoreUnavailable ? reason : new StoreUnavailable(reason.message, { cause: reason }));
+        ended(error instanceof StoreUnavailable ? error : new StoreUnavailable(error.message, { cause: error }));
       };
-      stream.on('data', (message: WatchResponse) => over || response(message));
-      stream.on('error', end);
-      stream.on('end', () => end(null));
-      stream.write(encodeWatch(request));
+      const begin = async (): Promise<void> => {
+        const usedSession = session;
+        const token = usedSession.token();
+        // A member that has lost the others ends the watch, instead of saying nothing for as long as that lasts.
+        const metadata = metadataOf(await token);
+        metadata.set('hasleader', 'true');
+        if (over) return;
+        const used = current;
+        const failed = (error: ServiceError | null): void => {
+          if (over) return;
+          if (used === current) current++;
+          usedSession.forget(token);
+          end(failure(error));
+        };
+        stream = memberAt(members, used).makeBidiStreamRequest(
+          '/etcdserverpb.Watch/Watch',
+          asBuffer,
+          decodeWatch,
+          metadata,
+        );
+        stream.on('data', (message: WatchResponse) => {
+          if (over) return;
+          // Of a token that counts no more it is said that the right is missing.
+          if (message.canceled) usedSession.forget(token);
+          response(message);
+        });
+        stream.on('error', failed);
+        stream.on('end', () => failed(null));
+        stream.write(encodeWatch(request));
+      };
+      begin().catch(end);
       return () => {
         over = true;
-        stream.cancel();
+        stream?.cancel();
       };
+    },
+    use({ tls, login }) {
+      const before = members;
+      members = membersOf(endpoints, tls);
+      session = new Session(login, authenticate);
+      for (const each of before) each.close();
     },
     close() {
       for (const each of members) each.close();
@@ -136,30 +186,64 @@ export function createEtcdClient({ endpoints, tls, timeoutMs = 10_000 }: EtcdCli
   };
 }
 
+const secureScheme = 'https://';
+
+/** Whether TLS is spoken with a member. */
+export const isSecure = (endpoint: string): boolean => endpoint.startsWith(secureScheme);
+
+function membersOf(endpoints: readonly string[], tls: EtcdTls = {}): readonly Client[] {
+  const pem = (text: string | undefined): Buffer | null => (text === undefined ? null : Buffer.from(text));
+  let secure: ChannelCredentials | undefined;
+  return endpoints.map((endpoint) => {
+    if (!isSecure(endpoint)) return new Client(endpoint, credentials.createInsecure(), channelOptions);
+    secure ??= credentials.createSsl(pem(tls.ca), pem(tls.key), pem(tls.certificate));
+    return new Client(endpoint.slice(secureScheme.length), secure, channelOptions);
+  });
+}
+
+function memberAt(members: readonly Client[], turn: number): Client {
+  const member = members[turn % members.length];
+  if (member === undefined) throw new TypeError('there is no member');
+  return member;
+}
+
+function metadataOf(token: string | undefined): Metadata {
+  const metadata = new Metadata();
+  if (token !== undefined) metadata.set('token', token);
+  return metadata;
+}
+
 const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 
 const isTransport = (error: ServiceError | null): boolean =>
   error === null || error.code === status.UNAVAILABLE || error.code === status.DEADLINE_EXCEEDED;
 
-const refusals: ReadonlySet<status> = new Set([status.INVALID_ARGUMENT, status.RESOURCE_EXHAUSTED]);
+/** What etcd answers who asks without a token that counts, after which it is certain that nothing happened. */
+const unauthenticated: ReadonlySet<string> = new Set([
+  'etcdserver: user name is empty',
+  'etcdserver: invalid auth token',
+  'etcdserver: revision of auth store is old',
+]);
+const notEnabled = 'etcdserver: authentication is not enabled';
 
-/** What its authentication answers to who names no user. */
-const userMissing = 'etcdserver: user name is empty';
+const refusals: ReadonlySet<status> = new Set([
+  status.INVALID_ARGUMENT,
+  status.RESOURCE_EXHAUSTED,
+  status.FAILED_PRECONDITION,
+]);
 
 /** What is told of a failure of the etcd there, and `how` it was asked if it does not answer. */
 const failureOf =
   (where: string, how: string) =>
   (error: ServiceError | null): Error => {
     if (error === null) return new StoreUnavailable(`etcd at ${where} ended the answer early`);
-    if (error.code === status.OUT_OF_RANGE) {
-      return new RevisionOutOfRange(error.details.includes('compacted') ? 'compacted' : 'future');
-    }
-    const { details } = error;
-    if (details === userMissing)
-      return new Error(`etcd at ${where} authenticates who asks, which cannot be done here: ${details}`, {
-        cause: error,
-      });
+    const { code, details } = error;
+    if (code === status.OUT_OF_RANGE)
+      return new RevisionOutOfRange(details.includes('compacted') ? 'compacted' : 'future');
+    if (unauthenticated.has(details))
+      return new Unauthenticated(`etcd at ${where} wants a user (etcd.user): ${details}`);
+    if (code === status.PERMISSION_DENIED) return new Error(`etcd at ${where} does not allow it: ${details}`);
     // A document that is too large, say, or an etcd that has no room left: it does answer.
-    if (refusals.has(error.code)) return new Error(details, { cause: error });
+    if (refusals.has(code)) return new Error(details, { cause: error });
     return new StoreUnavailable(`etcd at ${where} does not answer${how}: ${details}`, { cause: error });
   };

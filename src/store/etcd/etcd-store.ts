@@ -24,10 +24,13 @@ import { StoreUnavailable } from '../store-unavailable.js';
 import { changeOf, checkWrite } from '../write.js';
 import { EntryCache } from './entry-cache.js';
 import { createEtcdClient, type EtcdClient, type EtcdClientOptions, RevisionOutOfRange } from './etcd-client.js';
+import { type EtcdFiles, followSecrets } from './etcd-secrets.js';
 import type { KeyValue, RangeRequest, RangeResponse, TxnResponse, WatchEvent, WatchResponse } from './messages.js';
 import { decodeEntry, encodeValue, ForeignEntry, hasNonce } from './stored-value.js';
 
 export interface EtcdStoreOptions extends EtcdClientOptions, HistoryLimits {
+  /** Where what members are verified by and shown is read from, again whenever it changes. */
+  readonly secrets?: EtcdFiles;
   /** Everything of this store is under this in etcd; `/kedge` unless said otherwise. */
   readonly prefix?: string;
   readonly clock?: Clock;
@@ -500,7 +503,7 @@ export class EtcdStore implements Store {
  * @throws StoreUnavailable if no member answers
  */
 export async function openEtcdStore(options: EtcdStoreOptions): Promise<EtcdStore> {
-  const connected = createEtcdClient(options);
+  const connected = await openClient(options);
   const client = options.wrapClient?.(connected) ?? connected;
   const space = options.prefix ?? defaultPrefix;
   try {
@@ -515,6 +518,24 @@ export async function openEtcdStore(options: EtcdStoreOptions): Promise<EtcdStor
     client.close();
     throw error;
   }
+}
+
+/** A client that uses what is in the files at the time. */
+async function openClient({ secrets = {}, ...options }: EtcdStoreOptions): Promise<EtcdClient> {
+  const { clock = systemClock, log = silentLogger } = options;
+  const client = createEtcdClient(options);
+  const closing = new AbortController();
+  const close = (): void => {
+    closing.abort();
+    client.close();
+  };
+  try {
+    await followSecrets(secrets, (found) => client.use(found), { clock, log, signal: closing.signal });
+  } catch (error) {
+    close();
+    throw error;
+  }
+  return { ...client, close };
 }
 
 /** The revision etcd's history is compacted to, if that is after the one asked for; otherwise one before it. */

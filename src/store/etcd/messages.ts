@@ -106,6 +106,25 @@ export function encodeWatch({ key, rangeEnd, startRevision }: WatchRequest): Uin
   return writer.join().finish();
 }
 
+export const encodeAuthentication = ({
+  user,
+  password,
+}: {
+  readonly user: string;
+  readonly password: string;
+}): Uint8Array => new BinaryWriter().tag(1, delimited).string(user).tag(2, delimited).string(password).finish();
+
+/** The token of who authenticated. */
+export function decodeAuthentication(bytes: Uint8Array): string {
+  let token = '';
+  readFields(bytes, {
+    2: (reader) => {
+      token = reader.string();
+    },
+  });
+  return token;
+}
+
 export function decodeRange(bytes: Uint8Array): RangeResponse {
   let revision = 0n;
   let count = 0;

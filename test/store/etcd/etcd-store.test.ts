@@ -383,14 +383,9 @@ test('an etcd that is not there is refused with one sentence', async () => {
 
 test.skipIf(!etcdInstalled)('an etcd that authenticates who asks is told of as that', async () => {
   const guarded = await startEtcd();
-  const asked = (path: string, body: object): Promise<Response> =>
-    fetch(`http://${guarded.endpoint}/v3/auth/${path}`, { method: 'POST', body: JSON.stringify(body) });
-  await asked('user/add', { name: 'root', password: 'root' });
-  await asked('role/add', { name: 'root' });
-  await asked('user/grant', { user: 'root', role: 'root' });
-  await asked('enable', {});
+  await guarded.authenticate({});
   await expect(openEtcdStore({ endpoints: [guarded.endpoint] })).rejects.toThrow(
-    `etcd at ${guarded.endpoint} authenticates who asks, which cannot be done here: etcdserver: user name is empty`,
+    `etcd at ${guarded.endpoint} wants a user (etcd.user): etcdserver: user name is empty`,
   );
   await guarded.stop();
 });

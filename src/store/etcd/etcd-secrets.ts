@@ -1,0 +1,62 @@
+import { X509Certificate } from 'node:crypto';
+import { type Following, followFiles, naming } from '../../runtime/text-source.js';
+
+/** What the members of an etcd with `https://` are verified by, and who asks them. PEM. */
+export interface EtcdTls {
+  /** The certificate authorities of the members. Default: those that Node.js trusts. */
+  readonly ca?: string | undefined;
+  /** The certificate, and what is between it and its CA, that the client shows. */
+  readonly certificate?: string | undefined;
+  readonly key?: string | undefined;
+}
+
+/** A user of etcd's own authentication. */
+export interface EtcdLogin {
+  readonly user: string;
+  readonly password: string;
+}
+
+export interface EtcdSecrets {
+  readonly tls?: EtcdTls | undefined;
+  readonly login?: EtcdLogin | undefined;
+}
+
+/** Where the secrets are; every file is read again when it changes. */
+export interface EtcdFiles {
+  /** PEM of the CAs of members with `https://`. Default: those that Node.js trusts. */
+  readonly caFile?: string | undefined;
+  /** PEM of the certificate shown to members with `https://`. Goes with `keyFile`. */
+  readonly certificateFile?: string | undefined;
+  readonly keyFile?: string | undefined;
+  /** A user of etcd's own authentication. Goes with `passwordFile`. */
+  readonly user?: string | undefined;
+  /** Its password, with or without an end of line. */
+  readonly passwordFile?: string | undefined;
+}
+
+/**
+ * Hands over the secrets of the files, now and whenever one of them has changed. Fails, naming the options, if a file
+ * cannot be read now, or has not what it should.
+ */
+export async function followSecrets(
+  { caFile, certificateFile, keyFile, user, passwordFile }: EtcdFiles,
+  take: (secrets: EtcdSecrets) => void,
+  following: Following,
+): Promise<void> {
+  const named = [caFile, certificateFile, keyFile, passwordFile];
+  const files = named.filter((file) => file !== undefined);
+  if (files.length === 0) return take({});
+  const takeTexts = (texts: readonly string[]): void => {
+    const text = (file: string | undefined): string | undefined =>
+      file === undefined ? undefined : texts[files.indexOf(file)];
+    const ca = text(caFile);
+    // What has no certificate in it would be taken for no CA at all.
+    if (ca !== undefined) new X509Certificate(ca);
+    const password = text(passwordFile)?.replace(/\r?\n$/, '');
+    take({
+      tls: { ca, certificate: text(certificateFile), key: text(keyFile) },
+      login: user === undefined || password === undefined ? undefined : { user, password },
+    });
+  };
+  await naming('etcd', () => followFiles(files, takeTexts, following));
+}

@@ -1,0 +1,26 @@
+import type { EtcdLogin } from './etcd-secrets.js';
+
+/** Who a client is to etcd's own authentication: a token, asked for when it is needed and kept until it counts no more. */
+export class Session {
+  readonly #login: EtcdLogin | undefined;
+  readonly #authenticate: (login: EtcdLogin) => Promise<string | undefined>;
+  #token: Promise<string | undefined> | undefined;
+
+  constructor(login: EtcdLogin | undefined, authenticate: (login: EtcdLogin) => Promise<string | undefined>) {
+    this.#login = login;
+    this.#authenticate = authenticate;
+  }
+
+  /** Undefined where no user was named, and where etcd asks for none. */
+  token(): Promise<string | undefined> {
+    if (this.#token !== undefined) return this.#token;
+    const token = this.#login === undefined ? Promise.resolve(undefined) : this.#authenticate(this.#login);
+    this.#token = token;
+    token.catch(() => this.forget(token));
+    return token;
+  }
+
+  forget(token: Promise<string | undefined>): void {
+    if (this.#token === token) this.#token = undefined;
+  }
+}
