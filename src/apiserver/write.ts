@@ -35,9 +35,10 @@ import type { Parts } from './parts.js';
 import { createViolations, updateViolations } from './write-violations.js';
 
 /**
- * The write path. Every create, update, patch, apply, status and approval of every kind runs through the two
- * functions below, whether it came over HTTP or from a controller in this process: change, own, admit, prepare,
- * check, admit again, commit; a lost race begins again with the fresh object.
+ * The write path. Every create, update, patch, apply, status and approval of every kind runs through `createObject` or
+ * `updateObject`, whether it came over HTTP or from a controller in this process: change, own, admit, prepare, check,
+ * admit again, commit; a lost race begins again with the fresh object. `admitAction` is the same for what is answered
+ * and not stored.
  */
 export interface WriteRequest {
   readonly definition: ResourceDefinition;
@@ -70,96 +71,132 @@ export interface Written {
 const deadlineMs = 34_000;
 const nameAttempts = 8;
 
-/**
- * Creates an object. `managed`: its managedFields were computed already (apply). `byUpdate`: a PUT or an apply found
- * nothing to change there, and the version it names means nothing. The object is stored there, whatever it is called in
- * the end; if there is something by now, it fails with WriteConflict.
- * `mayCreate`: its caller is asked for the right to create once the object is known to be one.
- */
+/** How an object comes to be created. */
+export interface Creation {
+  /** Its managedFields were computed already (apply). */
+  readonly managed?: boolean;
+  /**
+   * A PUT or an apply found nothing to change there, and the version it names means nothing. The object is stored there,
+   * whatever it is called in the end.
+   */
+  readonly byUpdate?: ObjectKey;
+  /** Asked once the object is known to be one; throws if the caller may not. */
+  readonly mayCreate?: Update['mayCreate'] | undefined;
+}
+
+/** Creates an object. By an update it fails with WriteConflict if there is something by now. */
 export async function createObject(
   parts: Parts,
   request: WriteRequest,
   given: ApiObject,
-  {
-    managed = false,
-    byUpdate,
-    mayCreate,
-  }: {
-    readonly managed?: boolean;
-    readonly byUpdate?: ObjectKey;
-    readonly mayCreate?: Update['mayCreate'] | undefined;
-  } = {},
+  creation: Creation = {},
 ): Promise<Written> {
-  const { definition, context } = request;
   const turns = new TurnTaking();
+  const candidate = await admitted(parts, request, given, creation, turns);
+  const { name, generateName } = candidate.object.metadata;
+  const generates = !name && Boolean(generateName);
+  for (let attempt = 1; ; attempt++) {
+    const named = generates ? withName(candidate.object, generatedName(generateName ?? '')) : candidate.object;
+    try {
+      return await createOnce(parts, request, { ...candidate, object: named }, creation, turns);
+    } catch (error) {
+      if (creation.byUpdate || !(error instanceof WriteConflict)) throw error;
+      if (generates && attempt < nameAttempts) continue;
+      const { definition } = request;
+      const existing = subject(definition, named.metadata.name);
+      const options = { terminating: isTerminating(error.actual) };
+      if (!generateName) throw alreadyExists(existing, options);
+      throw nameNotGenerated({ ...existing, group: groupInErrors(definition, definition.group) }, options);
+    }
+  }
+}
+
+/** An object that is to be created. */
+interface Candidate {
+  /** Owned and changed by admission; without a name if one is generated. */
+  readonly object: ApiObject;
+  /** How admission saw it. */
+  readonly attributes: AdmissionAttributes;
+  answered(object: ApiObject): ApiObject;
+  /** Fails if the caller, or admission, gave it a version that it may not have. */
+  checkVersions(): void;
+}
+
+async function admitted(
+  parts: Parts,
+  request: WriteRequest,
+  given: ApiObject,
+  { managed = false, byUpdate }: Creation,
+  turns: TurnTaking,
+): Promise<Candidate> {
+  const { definition, context } = request;
   const placed = inNamespace(definition, context, given);
   // Only what a POST says of itself is wiped, neither what others make of it nor what a PUT or an apply says.
   const wiped = byUpdate === undefined ? wipeSystemFields(placed) : placed;
   // In a dry run nothing gives the object a version, and what was sent comes back.
-  const kept = context.dryRun ? (all: ApiObject): ApiObject => all : withoutUnstored;
-  let object = dedupeOwners(kept(wiped), context, 'request');
-  if (!managed) object = await own(request, undefined, object, turns);
+  const storable = context.dryRun ? (all: ApiObject): ApiObject => all : withoutUnstored;
+  let sent = dedupeOwners(storable(wiped), context, 'request');
+  if (!managed) sent = await own(request, undefined, sent, turns);
   if (turns.isDue) await turns.next();
 
-  const attributes = attributesOf(request, 'CREATE', object, undefined);
-  const admitted = await mutated(parts, attributes);
-  const answered = answerOf(definition, managed || admitted !== object);
-  if (admitted !== object) {
-    object = dedupeOwners(kept(inNamespace(definition, context, admitted)), context, 'admission');
-  }
+  const attributes = attributesOf(request, 'CREATE', sent, undefined);
+  const made = await mutated(parts, attributes);
+  return {
+    object: made === sent ? sent : dedupeOwners(storable(inNamespace(definition, context, made)), context, 'admission'),
+    attributes,
+    answered: answerOf(definition, managed || made !== sent),
+    checkVersions() {
+      const mayNameVersion = context.dryRun || byUpdate !== undefined;
+      checkNoVersion(given, mayNameVersion);
+      if (made.metadata.resourceVersion !== undefined) checkNoVersion(made, mayNameVersion);
+    },
+  };
+}
 
-  const generates = !object.metadata.name && Boolean(object.metadata.generateName);
-  for (let attempt = 1; ; attempt++) {
-    const named = generates
-      ? { ...object, metadata: { ...object.metadata, name: generatedName(object.metadata.generateName ?? '') } }
-      : object;
-    const filled = fillSystemFields(named, {
-      uid: parts.uuid(),
-      now: context.now,
-      countsGenerations: definition.newGeneration !== undefined,
-    });
-    const next = definition.prepare?.(filled, undefined, context) ?? filled;
-    if (turns.isDue) await turns.next();
-    const violations = await inTurns(createViolations(request, next), turns);
-    if (turns.isDue) await turns.next();
-    if (violations.length) {
-      const group = groupInErrors(definition, definition.group);
-      throw invalidObject({ group, kind: next.kind, name: next.metadata.name }, violations);
-    }
-    for (const text of definition.warnings?.(next, undefined) ?? []) context.warn(text);
-    if (turns.isDue) await turns.next();
-    await mayCreate?.();
-    const final = finalCreate(attributes, next);
-    await parts.admission.judge(final);
-
-    const mayNameVersion = context.dryRun || byUpdate !== undefined;
-    checkNoVersion(given, mayNameVersion);
-    if (admitted.metadata.resourceVersion !== undefined) checkNoVersion(admitted, mayNameVersion);
-    const key = storageKey(definition, byUpdate ?? keyFor(definition, next));
-    // In a dry run nothing is stored, in whatever version.
-    const document = context.dryRun ? undefined : await encode(definition, next, turns);
-    if (turns.isDue) await turns.next();
-    const isConverted = definition.codec?.elsewhere?.isStoredAs(next) === false;
-    await parts.admission.beforeCreation({ ...final, isConverted });
-    checkStillDefined(parts, request, filled);
-    try {
-      if (document === undefined) {
-        const present = await parts.store.get(key);
-        if (present !== undefined) throw new WriteConflict(key, present);
-        return { created: true, entry: undefined, object: await asIfStored(definition, next) };
-      }
-      const entry = await parts.store.commit({ key, document, expect: 'absent' });
-      await ready(definition, [entry]);
-      return { created: true, entry, object: answered(next) };
-    } catch (error) {
-      if (byUpdate || !(error instanceof WriteConflict)) throw error;
-      if (generates && attempt < nameAttempts) continue;
-      const existing = subject(definition, next.metadata.name);
-      const options = { terminating: isTerminating(error.actual) };
-      if (!object.metadata.generateName) throw alreadyExists(existing, options);
-      throw nameNotGenerated({ ...existing, group: groupInErrors(definition, definition.group) }, options);
-    }
+/** Creates it under its name. Fails with WriteConflict if there is something of that name. */
+async function createOnce(
+  parts: Parts,
+  request: WriteRequest,
+  { object, attributes, answered, checkVersions }: Candidate,
+  { byUpdate, mayCreate }: Creation,
+  turns: TurnTaking,
+): Promise<Written> {
+  const { definition, context } = request;
+  const filled = fillSystemFields(object, {
+    uid: parts.uuid(),
+    now: context.now,
+    countsGenerations: definition.newGeneration !== undefined,
+  });
+  const next = definition.prepare?.(filled, undefined, context) ?? filled;
+  if (turns.isDue) await turns.next();
+  const violations = await inTurns(createViolations(request, next), turns);
+  if (turns.isDue) await turns.next();
+  if (violations.length) {
+    const group = groupInErrors(definition, definition.group);
+    throw invalidObject({ group, kind: next.kind, name: next.metadata.name }, violations);
   }
+  for (const text of definition.warnings?.(next, undefined) ?? []) context.warn(text);
+  if (turns.isDue) await turns.next();
+  await mayCreate?.();
+  const final = finalCreate(attributes, next);
+  await parts.admission.judge(final);
+
+  checkVersions();
+  const key = storageKey(definition, byUpdate ?? keyFor(definition, next));
+  // In a dry run nothing is stored, in whatever version.
+  const document = context.dryRun ? undefined : await encode(definition, next, turns);
+  if (turns.isDue) await turns.next();
+  const isConverted = definition.codec?.elsewhere?.isStoredAs(next) === false;
+  await parts.admission.beforeCreation({ ...final, isConverted });
+  checkStillDefined(parts, request, filled);
+  if (document === undefined) {
+    const present = await parts.store.get(key);
+    if (present !== undefined) throw new WriteConflict(key, present);
+    return { created: true, entry: undefined, object: await asIfStored(definition, next) };
+  }
+  const entry = await parts.store.commit({ key, document, expect: 'absent' });
+  await ready(definition, [entry]);
+  return { created: true, entry, object: answered(next) };
 }
 
 /**
@@ -262,6 +299,11 @@ async function updateAt(
     }
   }
 }
+
+const withName = (object: ApiObject, name: string): ApiObject => ({
+  ...object,
+  metadata: { ...object.metadata, name },
+});
 
 /** The store gives versions, and keeps no links. */
 function withoutUnstored(object: ApiObject): ApiObject {
