@@ -26,16 +26,34 @@ export interface RateLimit {
   readonly burst: number;
 }
 
-/** Keeps a rate over all keys together: answers how long to wait for a place. */
-export function tokenBucket({ clock, perSecond, burst }: RateLimit & { readonly clock: Clock }): () => number {
+/** Keeps a rate over all keys together. */
+export interface TokenBucket {
+  /** Takes a place, now or in the future; answers how many milliseconds off it is. */
+  reserve(): number;
+  /** Takes a place if there is one now. */
+  tryTake(): boolean;
+}
+
+export function tokenBucket({ clock, perSecond, burst }: RateLimit & { readonly clock: Clock }): TokenBucket {
   let tokens = burst;
   let filledAt = clock.monotonic();
-  return () => {
+  const fill = (): void => {
     const now = clock.monotonic();
     tokens = Math.min(burst, tokens + ((now - filledAt) * perSecond) / 1_000);
     filledAt = now;
-    tokens -= 1;
-    return tokens >= 0 ? 0 : (-tokens * 1_000) / perSecond;
+  };
+  return {
+    reserve() {
+      fill();
+      tokens -= 1;
+      return tokens >= 0 ? 0 : (-tokens * 1_000) / perSecond;
+    },
+    tryTake() {
+      fill();
+      if (tokens < 1) return false;
+      tokens -= 1;
+      return true;
+    },
   };
 }
 
@@ -50,5 +68,5 @@ export function defaultBackoff(
 ): Backoff {
   const exponential = exponentialBackoff(perKey);
   const bucket = tokenBucket({ clock, ...rateLimit });
-  return (attempt) => Math.max(exponential(attempt), bucket());
+  return (attempt) => Math.max(exponential(attempt), bucket.reserve());
 }

@@ -5,7 +5,7 @@ import { dnsSubdomain } from '../api/names.js';
 import { type ApiObject, groupVersion } from '../api/object.js';
 import { timestamp } from '../api/time.js';
 import type { WriteOptions } from '../client/client.js';
-import { tokenBucket } from './backoff.js';
+import { type TokenBucket, tokenBucket } from './backoff.js';
 import type { ReconcileContext } from './controller.js';
 import { isNamespaceGoing } from './namespace-going.js';
 
@@ -47,7 +47,7 @@ export function eventRecorder(
 ): EventRecorder {
   const resource = client.resource(Events);
   const known = new Map<string, Known>();
-  const buckets = new Map<string, () => number>();
+  const buckets = new Map<string, TokenBucket>();
   const warned = new Map<string, true>();
   /** Others may record about the same object at the same time. */
   const own = randomBytes(4).toString('hex');
@@ -91,7 +91,7 @@ export function eventRecorder(
       const id = JSON.stringify([object.kind, object.metadata.uid, object.metadata.name, event.type]);
       const bucket = buckets.get(id) ?? tokenBucket({ clock, perSecond: limits.perSecond, burst: limits.burst });
       remember(buckets, id, bucket);
-      if (waiting >= limits.waiting || bucket() > 0) return;
+      if (waiting >= limits.waiting || !bucket.tryTake()) return;
       waiting++;
       last = last
         .then(() => (signal?.aborted ? undefined : write(object, event)))

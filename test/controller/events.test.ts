@@ -89,6 +89,17 @@ describe('an event recorder', () => {
     expect((await events()).length).toBe(26);
   });
 
+  test('records one in five minutes of an object that keeps being noisy', async () => {
+    const { clock, recorder, events } = world();
+    for (let minute = 0; minute < 240; minute++) {
+      recorder.record(object('a', 'n'), event);
+      await recorder.flush();
+      await clock.advance(60_000);
+    }
+    // 25 at once, and one for each full five minutes after the first.
+    expect(await events()).toMatchObject([{ count: 25 + 47 }]);
+  });
+
   test('writes nothing more once it is to stop, but what is being written', async () => {
     const { clock, client, stop } = world();
     const resource = client.resource(Events);

@@ -218,10 +218,18 @@ describe('backoff', () => {
 
   test('a bucket lets a burst through and then so many a second', async () => {
     const clock = new FakeClock(0);
-    const wait = tokenBucket({ clock, perSecond: 10, burst: 2 });
-    expect([wait(), wait(), wait(), wait()]).toEqual([0, 0, 100, 200]);
+    const bucket = tokenBucket({ clock, perSecond: 10, burst: 2 });
+    expect(Array.from({ length: 4 }, () => bucket.reserve())).toEqual([0, 0, 100, 200]);
     await clock.advance(1_000);
-    expect(wait()).toBe(0);
+    expect(bucket.reserve()).toBe(0);
+  });
+
+  test('a bucket that has no place now takes none in the future either, unless asked to', async () => {
+    const clock = new FakeClock(0);
+    const bucket = tokenBucket({ clock, perSecond: 10, burst: 2 });
+    expect(Array.from({ length: 100 }, () => bucket.tryTake()).filter(Boolean).length).toBe(2);
+    await clock.advance(100);
+    expect([bucket.tryTake(), bucket.tryTake()]).toEqual([true, false]);
   });
 
   test('the default is the longer of both', () => {
