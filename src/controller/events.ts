@@ -57,7 +57,7 @@ export function eventRecorder(
 
   const write = async (object: ApiObject, { type, reason, message }: Parameters<EventRecorder['record']>[1]) => {
     const now = timestamp(clock.now());
-    const id = JSON.stringify([object.metadata.uid, object.metadata.name, type, reason, message]);
+    const id = JSON.stringify([subjectOf(object), type, reason, message]);
     const before = known.get(id);
     if (before !== undefined) {
       const again = { ...before, count: before.count + 1 };
@@ -88,7 +88,7 @@ export function eventRecorder(
 
   return {
     record(object, event) {
-      const id = JSON.stringify([object.kind, object.metadata.uid, object.metadata.name, event.type]);
+      const id = JSON.stringify([subjectOf(object), event.type]);
       const bucket = buckets.get(id) ?? tokenBucket({ clock, perSecond: limits.perSecond, burst: limits.burst });
       remember(buckets, id, bucket);
       if (waiting >= limits.waiting || !bucket.tryTake()) return;
@@ -103,6 +103,10 @@ export function eventRecorder(
     flush: () => last,
   };
 }
+
+/** Which object is meant; one that could not be created has no uid. */
+const subjectOf = ({ apiVersion, kind, metadata: { namespace, name, uid } }: ApiObject) =>
+  [apiVersion, kind, namespace, name, uid] as const;
 
 /** Keeps the latest so many. */
 function remember<V>(map: Map<string, V>, id: string, value: V): void {

@@ -61,6 +61,22 @@ describe('an event recorder', () => {
     ]);
   });
 
+  test('tells objects apart that have a name in common and no uid', async () => {
+    const { recorder, events } = world();
+    const failed = [
+      { kind: 'ConfigMap', namespace: 'one' },
+      { kind: 'ConfigMap', namespace: 'two' },
+      { kind: 'Secret', namespace: 'two' },
+    ];
+    for (const { kind, namespace } of failed) {
+      // Together more than come at once of one object.
+      for (let i = 0; i < 20; i++)
+        recorder.record({ apiVersion: 'v1', kind, metadata: { name: 'a', namespace } }, event);
+    }
+    await recorder.flush();
+    expect(await events()).toMatchObject(failed.map((involvedObject) => ({ involvedObject, count: 20 })));
+  });
+
   test('writes an event anew that was deleted', async () => {
     const { client, recorder, events } = world();
     for (let i = 0; i < 2; i++) {
