@@ -7,8 +7,8 @@ export type ReconcileOutcome = 'done' | 'requeue' | 'retry' | 'terminal';
 export interface ControllerMetrics {
   /** `error`: why it ended badly. */
   reconciled(controller: string, outcome: ReconcileOutcome, seconds: number, error?: unknown): void;
-  /** So many keys wait for a worker. */
-  queueDepth(controller: string, depth: number): void;
+  /** So many keys more wait for a worker, or fewer: several controllers may have one name. */
+  queued(controller: string, change: number): void;
   /** A key waits for a worker that did not. */
   added?(controller: string): void;
   /** A key is to wait for a worker later: after a failure, or when its time has come. */
@@ -101,7 +101,7 @@ export function controllerMetrics(metrics: Metrics): ControllerMetrics {
       time.observe({ controller }, seconds);
       works.observe({ controller, name: controller }, seconds);
     },
-    queueDepth: (controller, value) => depth.set({ controller, name: controller }, value),
+    queued: (controller, change) => depth.of({ controller, name: controller }).add(change),
     added: (controller) => adds.add({ controller, name: controller }),
     delayed: (controller) => retries.add({ controller, name: controller }),
     waited: (controller, seconds) => waits.observe({ controller, name: controller }, seconds),

@@ -24,17 +24,23 @@ export async function runKeys<K>(work: KeyedWork<K>, context: ReconcileContext):
   const { clock, log, signal, metrics } = context;
   if (signal.aborted) return;
   const { identity, name } = work;
+  /** Keys that wait for a worker. */
+  let waiting = 0;
+  const waits = (change: number): void => {
+    waiting += change;
+    metrics?.queued(name, change);
+  };
   const queue = createWorkQueue<K>({
     clock,
     identity,
     backoff: defaultBackoff(clock, work.backoff, work.rateLimit),
     events: metrics && {
-      added(wanted) {
+      added() {
         metrics.added?.(name);
-        metrics.queueDepth(name, wanted);
+        waits(1);
       },
-      taken(wanted, waitedMs) {
-        metrics.queueDepth(name, wanted);
+      taken(waitedMs) {
+        waits(-1);
         metrics.waited?.(name, waitedMs / 1_000);
       },
       delayed: () => metrics.delayed?.(name),
@@ -85,16 +91,21 @@ export async function runKeys<K>(work: KeyedWork<K>, context: ReconcileContext):
   };
 
   signal.addEventListener('abort', () => queue.shutDown(), { once: true });
-  work.start((key, cause, delayMs = 0) => {
-    if (delayMs > 0) {
-      queue.add(key, delayMs);
-      return;
-    }
-    const object = identity(key);
-    if (!causes.has(object)) causes.set(object, cause);
-    queue.add(key);
-  });
-  await Promise.all(Array.from({ length: work.concurrency ?? 1 }, () => drain(queue, signal, doOne)));
+  try {
+    work.start((key, cause, delayMs = 0) => {
+      if (delayMs > 0) {
+        queue.add(key, delayMs);
+        return;
+      }
+      const object = identity(key);
+      if (!causes.has(object)) causes.set(object, cause);
+      queue.add(key);
+    });
+    await Promise.all(Array.from({ length: work.concurrency ?? 1 }, () => drain(queue, signal, doOne)));
+  } finally {
+    // What still waits is taken by nobody.
+    waits(-waiting);
+  }
 }
 
 /** So often in a row a race may be lost without a warning: who reads the object fresh wins before long. */

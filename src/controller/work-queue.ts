@@ -35,10 +35,10 @@ export interface WorkQueueOptions<K> {
 
 /** What a queue tells of itself, for metrics. */
 export interface QueueEvents {
-  /** A key is wanted that was not; so many are now. */
-  added(wanted: number): void;
-  /** A worker took a key after so many milliseconds; so many are wanted still. */
-  taken(wanted: number, waitedMs: number): void;
+  /** A key is wanted that was not. */
+  added(): void;
+  /** A worker took a key that was wanted, after so many milliseconds. */
+  taken(waitedMs: number): void;
   /** A key is to be added later. */
   delayed(): void;
 }
@@ -84,7 +84,7 @@ class KeyedQueue<K> implements WorkQueue<K> {
     }
     if (this.#wanted.has(id)) return;
     this.#wanted.set(id, { key, since: this.#clock.monotonic() });
-    this.#events?.added(this.#wanted.size);
+    this.#events?.added();
     if (!this.#working.has(id)) this.#push(id);
   }
 
@@ -118,7 +118,7 @@ class KeyedQueue<K> implements WorkQueue<K> {
     }
     const { key, since } = this.#wanted.get(id) as { readonly key: K; readonly since: number };
     this.#wanted.delete(id);
-    this.#events?.taken(this.#wanted.size, this.#clock.monotonic() - since);
+    this.#events?.taken(this.#clock.monotonic() - since);
     this.#working.add(id);
     const failures = this.#failures.get(id) ?? 0;
     let settled = false;

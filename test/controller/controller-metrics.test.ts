@@ -12,7 +12,8 @@ test('controllers count under the usual names', async () => {
   counting.reconciled('c', 'done', 0.01);
   counting.reconciled('c', 'retry', 0.5);
   counting.reconciled('c', 'terminal', 0.5);
-  counting.queueDepth('c', 7);
+  counting.queued('c', 8);
+  counting.queued('c', -1);
   counting.added?.('c');
   counting.delayed?.('c');
   counting.waited?.('c', 0.2);
@@ -125,6 +126,43 @@ test('each time that a key waits for a worker is counted, once', async () => {
   stop.abort();
   finish();
   await running;
+});
+
+test('keys that wait are counted over all controllers of a name, and no more once one has ended', async () => {
+  const clock = new FakeClock();
+  const metrics = openMetrics();
+  const counting = controllerMetrics(metrics);
+  const depth = async () => (await metrics.expose()).text.match(/(?<=^workqueue_depth{.*} ).*$/m)?.[0];
+  const run = (keys: number, reconcile: () => Promise<void>) => {
+    const stop = new AbortController();
+    const running = runKeys<number>(
+      {
+        name: 'c',
+        identity: String,
+        start: (wake) => {
+          for (let key = 0; key < keys; key++) wake(key, 'start');
+        },
+        reconcile,
+      },
+      { client: new FakeClient(clock), log: silentLogger, clock, signal: stop.signal, metrics: counting },
+    );
+    return async (): Promise<void> => {
+      stop.abort();
+      await running;
+    };
+  };
+  let finish = (): void => {};
+  const stuck = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  const stopBusy = run(50, () => stuck);
+  const stopIdle = run(3, async () => {});
+  await settled();
+  expect(await depth()).toBe('49');
+  finish();
+  await stopBusy();
+  expect(await depth()).toBe('0');
+  await stopIdle();
 });
 
 test('every set of metrics is its own', async () => {
