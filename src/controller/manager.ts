@@ -21,7 +21,8 @@ export function leftBehind(running: Iterable<Runnable>, graceMs: number, cause?:
 export interface Manager {
   add(...runnables: readonly Runnable[]): this;
   /**
-   * Resolves once all stopped after the signal; rejects if one fails, after stopping the rest. Runnables that have not
+   * Resolves once all stopped after the signal, for which it waits also with nothing to run; rejects if one fails, after
+   * stopping the rest. Runnables that have not
    * stopped when the grace period is over are left behind, and so is what one of them says that it left: rejects with
    * RunnablesLeftBehind. May be called once.
    */
@@ -64,10 +65,13 @@ export function createManager(options: ManagerOptions): Manager {
       if (signal.aborted) abort();
       signal.addEventListener('abort', abort, { once: true });
 
+      if (runnables.length === 0) log.warn({}, 'there is nothing to run');
       const running = new Set<Runnable>();
       const failures: unknown[] = [];
-      const all = Promise.all(
-        runnables.map(async (runnable) => {
+      const all = Promise.all([
+        // One that ended at once would look as if all were well.
+        runnables.length === 0 ? untilAborted(stop.signal, clock) : undefined,
+        ...runnables.map(async (runnable) => {
           running.add(runnable);
           try {
             const client = clientUntil(stop.signal, clientOf(runnable.name));
@@ -86,7 +90,7 @@ export function createManager(options: ManagerOptions): Manager {
             running.delete(runnable);
           }
         }),
-      );
+      ]);
       const graceOver = new AbortController();
       const stopped = new Promise<void>((resolve) => {
         const onAbort = (): void => void endingClock(clock).sleep(graceMs, graceOver.signal).then(resolve);
@@ -104,4 +108,11 @@ export function createManager(options: ManagerOptions): Manager {
     },
   };
   return manager;
+}
+
+const dayMs = 86_400_000;
+
+/** By the clock, whose timers keep a program from ending meanwhile. */
+async function untilAborted(signal: AbortSignal, clock: Clock): Promise<void> {
+  while (!signal.aborted) await clock.sleep(dayMs, signal);
 }

@@ -1157,6 +1157,22 @@ describe('a manager', () => {
     expect(client.calls.length).toBe(before);
   });
 
+  test('waits for the signal with nothing to run, and says so', async () => {
+    const stop = new AbortController();
+    const lines: Line[] = [];
+    let ended = false;
+    const running = createManager({ ...context(), log: recorder(lines) })
+      .run(stop.signal)
+      .then(() => {
+        ended = true;
+      });
+    await settled();
+    expect(ended).toBe(false);
+    expect(lines).toMatchObject([{ message: 'there is nothing to run' }]);
+    stop.abort();
+    await running;
+  });
+
   test('a signal that was given before the start is heeded', async () => {
     await createManager(context())
       .add({ name: 'a', run: async ({ signal }) => expect(signal.aborted).toBe(true) })
