@@ -1,6 +1,7 @@
 /// <reference types="node" preserve="true" />
 import type { LedgerRecord } from '../src/api/certificate-ledger.js';
 import { type Domains, defaultDomains } from '../src/api/domains.js';
+import { isSignerDomain } from '../src/api/signer-name.js';
 import type { Runnable } from '../src/controller/controller.js';
 import type { Signer } from '../src/pki/signer.js';
 import { caRotation, type RotatedCa } from './ca-rotation/ca-rotation.js';
@@ -90,7 +91,7 @@ function trustSources(
 ): readonly TrustSource[] {
   const ofSigners = signers.flatMap((signer): readonly TrustSource[] => {
     const anchors = signer.trustAnchors?.bind(signer);
-    if (anchors === undefined || signer.serves.endsWith('/*')) return [];
+    if (anchors === undefined || isSignerDomain(signer.serves)) return [];
     return [{ signerName: signer.serves, anchors, ...(trustGraceMs === undefined ? {} : { graceMs: trustGraceMs }) }];
   });
   if (rootCa === undefined) return ofSigners;

@@ -1,6 +1,7 @@
 import type { Domains } from '../../src/api/domains.js';
 import { firstWithin } from '../../src/api/first-within.js';
 import { asciiLowerCase } from '../../src/api/go-text.js';
+import { coversSigner } from '../../src/api/signer-name.js';
 import { signerSpellings } from '../../src/api/well-known-signers.js';
 import type { PublicKey } from '../../src/pki/public-key.js';
 import { inRange, parseRange } from './address-range.js';
@@ -50,7 +51,7 @@ export function compilePolicy(policy: CertificatePolicy, { expressions, domains 
   return (facts) => {
     const because: { readonly rule: string; readonly mismatch: string }[] = [];
     for (const { rule, signers, mismatchOf } of rules) {
-      if (!signers.some((signer) => covers(signer, facts.signerName))) continue;
+      if (!signers.some((signer) => coversSigner(signer, facts.signerName))) continue;
       const mismatch = mismatchOf(facts);
       if (typeof mismatch === 'object')
         return { verdict: 'leave', because: [...because, { rule: rule.name, ...mismatch }] };
@@ -68,9 +69,6 @@ export function compilePolicy(policy: CertificatePolicy, { expressions, domains 
     return { verdict: 'leave', because };
   };
 }
-
-const covers = (signer: string, name: string): boolean =>
-  signer.endsWith('/*') ? name.startsWith(signer.slice(0, -1)) : signer === name;
 
 /** Why a rule does not match: undefined if it does; an object if it cannot be told, which ends the search. */
 type Mismatch = string | { readonly mismatch: string } | undefined;

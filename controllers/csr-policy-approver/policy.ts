@@ -1,5 +1,5 @@
 import { keyUsages } from '../../src/api/kinds/certificate-signing-request.js';
-import { signerNameViolations } from '../../src/api/signer-name.js';
+import { signerPatternViolations } from '../../src/api/signer-name.js';
 import { parseRange } from './address-range.js';
 import type { RequestFacts } from './facts.js';
 import { parsePattern } from './pattern.js';
@@ -116,12 +116,8 @@ function ruleProblems(rule: PolicyRule, compile: ExpressionCompiler | undefined)
   ];
 }
 
-const signerProblem = (signer: string): readonly string[] => {
-  const name = signer.endsWith('/*') ? `${signer.slice(0, -1)}any` : signer;
-  return signerNameViolations('', name).length > 0
-    ? [`${JSON.stringify(signer)} is no signer name and no domain/*`]
-    : [];
-};
+const signerProblem = (signer: string): readonly string[] =>
+  signerPatternViolations('', signer).length > 0 ? [`${JSON.stringify(signer)} is no signer name and no domain/*`] : [];
 
 function thrownBy(field: string, run: () => unknown): readonly string[] {
   try {

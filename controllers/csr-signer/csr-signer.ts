@@ -7,6 +7,7 @@ import {
   CertificateSigningRequests,
 } from '../../src/api/kinds/certificate-signing-request.js';
 import { keyOf } from '../../src/api/object.js';
+import { isSignerDomain } from '../../src/api/signer-name.js';
 import { timestamp } from '../../src/api/time.js';
 import type { Client } from '../../src/client/client.js';
 import { manyAtATime } from '../../src/controller/concurrency.js';
@@ -73,7 +74,7 @@ function csrSigner(signer: Signer, { signers, ledgerOf, onIssued }: Surroundings
   const controller = defineController<CertificateSigningRequest>({
     name: 'csr-signer',
     for: CertificateSigningRequests,
-    ...(signer.serves.endsWith('/*') ? {} : { fieldSelector: `spec.signerName=${signer.serves}` }),
+    ...(isSignerDomain(signer.serves) ? {} : { fieldSelector: `spec.signerName=${signer.serves}` }),
     concurrency: manyAtATime,
     backoff: { baseMs: 200, capMs: 1_000_000 },
     when: (csr) => isOurs(csr) && isDue(csr),

@@ -5,6 +5,7 @@ import {
   isIssued,
   requestPem,
 } from '../../src/api/kinds/certificate-signing-request.js';
+import { coversSigner } from '../../src/api/signer-name.js';
 import { readCertificateRequest } from '../../src/pki/certificate-request.js';
 import { encodePem, firstPemBlock } from '../../src/pki/pem.js';
 import type { Signer, SigningRequest } from '../../src/pki/signer.js';
@@ -35,12 +36,7 @@ export function signingRequest(csr: CertificateSigningRequest): SigningRequest {
   };
 }
 
-/** Does a signer serve a name? `domain/*` serves every path of the domain, a bare name only itself. */
-const serves = (signer: Signer, signerName: string): boolean =>
-  signer.serves.endsWith('/*') && signer.serves.length > 2
-    ? signerName.startsWith(signer.serves.slice(0, -1))
-    : signer.serves === signerName;
-
 /** The signer for a name: one that serves exactly it before one that serves its domain. */
 export const signerFor = (signers: readonly Signer[], signerName: string): Signer | undefined =>
-  signers.find((signer) => signer.serves === signerName) ?? signers.find((signer) => serves(signer, signerName));
+  signers.find((signer) => signer.serves === signerName) ??
+  signers.find(({ serves }) => coversSigner(serves, signerName));

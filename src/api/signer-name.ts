@@ -28,6 +28,17 @@ export function signerNameViolations(field: string, signerName: string): readonl
   ];
 }
 
+/** Does it stand for every signer of a domain, as `domain/*` does? */
+export const isSignerDomain = (pattern: string): boolean => pattern.endsWith('/*') && pattern.length > 2;
+
+/** Everything that is wrong with what may be a signer name or `domain/*`. */
+export const signerPatternViolations = (field: string, pattern: string): readonly Violation[] =>
+  signerNameViolations(field, isSignerDomain(pattern) ? `${pattern.slice(0, -1)}any` : pattern);
+
+/** Is it this signer, or one of this domain? `domain/*` covers every path, a bare name only itself. */
+export const coversSigner = (pattern: string, signerName: string): boolean =>
+  isSignerDomain(pattern) ? signerName.startsWith(pattern.slice(0, -1)) : pattern === signerName;
+
 /** What is wrong with the first bad part; the value told is the whole. */
 function firstWrong(
   field: string,

@@ -11,7 +11,7 @@ import {
   type TrustBundle,
   trustBundleProblems,
 } from '../../controllers/trust-distributor/trust-bundle.js';
-import { signerNameViolations } from '../api/signer-name.js';
+import { signerPatternViolations } from '../api/signer-name.js';
 import { keyTypes } from '../pki/key-pair.js';
 import type { ConfiguredSigner } from '../server/signing-options.js';
 import { defaults } from './configuration-options.js';
@@ -22,10 +22,9 @@ const path = z.string().min(1);
 const seconds = z.number().int().positive();
 const patterns = z.array(z.string());
 const objectName = z.string().refine((text) => namespacedName(text) !== undefined, 'must be namespace/name');
-const signerName = z.string().refine((name) => {
-  const whole = name.endsWith('/*') ? `${name.slice(0, -1)}any` : name;
-  return signerNameViolations('', whole).length === 0;
-}, 'must be a signer name or domain/*');
+const signerName = z
+  .string()
+  .refine((name) => signerPatternViolations('', name).length === 0, 'must be a signer name or domain/*');
 
 const named = { name: signerName, maxSeconds: z.number().int().min(600).optional() };
 const keyType = z.enum(keyTypes);

@@ -1,5 +1,5 @@
 import { dnsSubdomain } from '../api/names.js';
-import { signerNameViolations } from '../api/signer-name.js';
+import { signerPatternViolations } from '../api/signer-name.js';
 import { defaultFeatureGates, type FeatureGates } from '../apiserver/feature-gates.js';
 import type { ConnectionLimits } from '../http/connection-limits.js';
 import type { Signer } from '../pki/signer.js';
@@ -83,11 +83,10 @@ const fields =
 
 const mode = is(`one of ${authorizationModes.join(', ')}`, (value) => authorizationModes.some((one) => one === value));
 
-const signerName = is('a signer name, or domain/*', (value) => {
-  if (typeof value !== 'string') return false;
-  const whole = value.endsWith('/*') ? `${value.slice(0, -1)}any` : value;
-  return signerNameViolations('', whole).length === 0;
-});
+const signerName = is(
+  'a signer name, or domain/*',
+  (value) => typeof value === 'string' && signerPatternViolations('', value).length === 0,
+);
 
 /** Made by a class, as often as not, and with members of their own. */
 const signer: Check = (value, path) => {

@@ -2,6 +2,7 @@ import type { RotatedCa } from '../../controllers/ca-rotation/ca-rotation.js';
 import { followCaSecret, type SecretCa } from '../../controllers/csr-signer/secret-ca.js';
 import { namespacedName, signersIn } from '../../controllers/trust-distributor/trust-bundle.js';
 import type { Domains } from '../api/domains.js';
+import { isSignerDomain } from '../api/signer-name.js';
 import { signerSpellings, type WellKnownSigner, wellKnownSigner, wellKnownSigners } from '../api/well-known-signers.js';
 import type { Client } from '../client/client.js';
 import { rotationPolicy } from '../pki/ca-rotation.js';
@@ -251,7 +252,7 @@ function rotatedCas({
     );
     if (other !== undefined)
       throw new Error(`signing: ${other.name} wants the CA in ${secret} to be rotated differently`);
-    const domain = sharing.find((signer) => signer.name.endsWith('/*'));
+    const domain = sharing.find((signer) => isSignerDomain(signer.name));
     if (domain !== undefined) {
       throw new Error(`signing: the CA of ${domain.name} cannot be rotated, since its anchors are not published`);
     }

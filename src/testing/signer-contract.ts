@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto';
+import { coversSigner } from '../api/signer-name.js';
 import { encode, tags, truth } from '../pki/der.js';
 import { spkiOf } from '../pki/key-pair.js';
 import { pemBlocks } from '../pki/pem.js';
@@ -47,10 +48,7 @@ const extendedKeyUsages: ReadonlyMap<string, string> = new Map([
 
 const promises: Readonly<Record<string, (under: SignerUnderTest) => Promise<void>>> = {
   async 'the served name is a signer name or everything under a domain'({ signer, signerName }) {
-    const covered = signer.serves.endsWith('/*')
-      ? signerName.startsWith(signer.serves.slice(0, -1))
-      : signerName === signer.serves;
-    assert.ok(covered, `${signer.serves} does not serve ${signerName}`);
+    assert.ok(coversSigner(signer.serves, signerName), `${signer.serves} does not serve ${signerName}`);
   },
 
   async 'what it issues is for the key and the subject that asked'(under) {

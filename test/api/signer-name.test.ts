@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest';
-import { signerNameViolations } from '../../src/api/signer-name.js';
+import {
+  coversSigner,
+  isSignerDomain,
+  signerNameViolations,
+  signerPatternViolations,
+} from '../../src/api/signer-name.js';
 
 const bodies = (name: string): readonly string[] =>
   signerNameViolations('spec.signerName', name).map(({ field, body }) => {
@@ -41,4 +46,32 @@ test.each([
   [`${domain253}/${'c'.repeat(64)}.${'d'.repeat(253)}`, ['Too long: may not be more than 571 bytes']],
 ])('%s', (name, expected) => {
   expect(bodies(name)).toEqual(expected);
+});
+
+test.each([
+  ['a.b/*', true],
+  ['a.b/c', true],
+  ['/*', false],
+  ['*', false],
+  ['a.b/c/*', false],
+  ['a.b/c*', false],
+])('%j may be served or allowed: %s', (pattern, expected) => {
+  expect(signerPatternViolations('serves', pattern).length === 0).toBe(expected);
+});
+
+test.each([
+  ['a.b/*', 'a.b/c', true],
+  ['a.b/*', 'a.b/*', true],
+  ['a.b/*', 'x.a.b/c', false],
+  ['a.b/*', 'a.b.c/d', false],
+  ['a.b/c', 'a.b/c', true],
+  ['a.b/c', 'a.b/cd', false],
+  ['/*', '/c', false],
+  ['/*', '/*', true],
+])('%j covers %j: %s', (pattern, name, expected) => {
+  expect(coversSigner(pattern, name)).toBe(expected);
+});
+
+test('a domain is one with a path of a star', () => {
+  expect(['a.b/*', '/*', 'a.b/c', ''].filter(isSignerDomain)).toEqual(['a.b/*']);
 });

@@ -1,4 +1,4 @@
-import { signerNameViolations } from '../../api/signer-name.js';
+import { signerPatternViolations } from '../../api/signer-name.js';
 import { type CertificateRequest, readCertificateRequest } from '../certificate-request.js';
 import type { Signer, SigningRequest, SigningResult } from '../signer.js';
 
@@ -44,8 +44,7 @@ export function grantedSeconds(wanted: number | undefined, maxSeconds: number): 
  */
 export function defineSigner(spec: SignerSpec): Signer {
   const { serves, maxSeconds = year } = spec;
-  const name = serves.endsWith('/*') ? `${serves.slice(0, -1)}any` : serves;
-  const [problem] = signerNameViolations('serves', name);
+  const [problem] = signerPatternViolations('serves', serves);
   if (problem !== undefined) throw new Error(`signer ${JSON.stringify(serves)}: ${problem.body}`);
   const refusal = (refused: string | Refusal): Refusal =>
     typeof refused === 'string' ? { refused, reason: 'SignerValidationFailure' } : refused;
@@ -63,7 +62,7 @@ export function defineSigner(spec: SignerSpec): Signer {
       return typeof issued === 'string' ? { issued } : issued;
     },
 
-    ...(spec.trustAnchors === undefined ? {} : { trustAnchors: () => spec.trustAnchors?.() ?? Promise.resolve('') }),
+    ...(spec.trustAnchors === undefined ? {} : { trustAnchors: spec.trustAnchors.bind(spec) }),
     ...(spec.caNotAfter === undefined ? {} : { caNotAfter: spec.caNotAfter.bind(spec) }),
   };
 }
