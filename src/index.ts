@@ -220,9 +220,9 @@ export {
   type KeyPairOptions,
   loadCertificateAuthority,
 } from './pki/certificate-authority.js';
+export type { CertificateExtension } from './pki/certificate-extensions.js';
 export {
   type CertificateRequest,
-  type RequestedExtension,
   readCertificateRequest,
 } from './pki/certificate-request.js';
 export type { DistinguishedName, NameAttribute } from './pki/distinguished-name.js';

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { type Certificate, readCertificate, readPemCertificates } from '../pki/certificate.js';
+import { type ChainVerdict, verifyClientChain } from '../pki/certificate-chain.js';
 import { PkiError } from '../pki/pki-error.js';
 import type { Clock } from '../runtime/clock.js';
 import { AuthenticationError } from './authenticator.js';
-import { type ChainVerdict, verifyClientChain } from './certificate-chain.js';
 
 /** A peer's leaf certificate that leads to a trusted CA. */
 export interface PeerCertificate {

@@ -1,11 +1,18 @@
 import { isIP } from 'node:net';
 import { quote, quoteBytes } from '../api/go-text.js';
-import { type AlternativeNames, hasAlternativeNames, nameTags, readAlternativeNames } from './alternative-names.js';
+import {
+  type AlternativeNames,
+  hasAlternativeNames,
+  nameKinds,
+  nameTags,
+  readAlternativeNames,
+} from './alternative-names.js';
 import { constructed, context, DerCursor, smallInteger, tags } from './der.js';
 import { isAscii } from './directory-string.js';
 import { PkiError } from './pki-error.js';
 import { isDomainName } from './uri.js';
 
+/** An extension of a certificate, or one that a request asks for. */
 export interface CertificateExtension {
   /** Dotted object identifier. */
   readonly oid: string;
@@ -20,21 +27,31 @@ export interface CertificateExtension {
 export interface ExtensionValues {
   readonly basicConstraints?: { readonly isCA: boolean; readonly pathLength: number | undefined };
   readonly signsCertificates?: boolean;
+  /** There where the extension is, though it may hold no name of a kind that is read. */
   readonly alternativeNames?: AlternativeNames;
   readonly subjectKeyId?: Buffer;
   readonly authorityKeyId?: Buffer;
+  /** Dotted object identifiers. */
+  readonly extendedKeyUsages?: readonly string[];
+  readonly hasNameConstraints?: true;
 }
 
 const malformed = (what: string): PkiError => new PkiError('parse', `x509: ${what}`);
 
-type Reader = (value: DerCursor, extension: CertificateExtension) => ExtensionValues;
+/** What one extension says. */
+interface Read extends ExtensionValues {
+  /** Is there something in it that nobody here looks at, and that somebody must where it is critical? */
+  readonly isPartlyUnderstood?: boolean;
+}
 
-const nothingTaken: ExtensionValues = {};
+type Reader = (value: DerCursor, extension: CertificateExtension) => Read;
+
+const nothingTaken: Read = {};
 
 const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['2.5.29.14', readSubjectKeyId],
   ['2.5.29.15', readKeyUsage],
-  ['2.5.29.17', (_, { value }) => ({ alternativeNames: readAlternativeNames(value) })],
+  ['2.5.29.17', readNames],
   ['2.5.29.19', readBasicConstraints],
   ['2.5.29.30', readNameConstraints],
   ['2.5.29.31', readDistributionPoints],
@@ -48,26 +65,38 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
 ]);
 
 /** Reads every known extension in order. Throws PkiError (`parse`) for the first malformed one. */
-export function readExtensionValues(extensions: readonly CertificateExtension[]): ExtensionValues {
+export function readExtensionValues(extensions: readonly CertificateExtension[]): {
+  readonly values: ExtensionValues;
+  /** Is there a critical one that is not known, or not all of which is understood? */
+  readonly hasUnhandledCritical: boolean;
+} {
   let values: ExtensionValues = {};
+  let hasUnhandledCritical = false;
   for (const extension of extensions) {
     const read = readers.get(extension.oid)?.(new DerCursor(extension.value), extension);
-    if (read?.alternativeNames && !hasAlternativeNames(read.alternativeNames)) continue;
-    if (read) values = { ...values, ...read };
+    const { isPartlyUnderstood = false, ...taken } = read ?? { isPartlyUnderstood: true };
+    values = { ...values, ...taken };
+    hasUnhandledCritical ||= extension.critical && isPartlyUnderstood;
   }
-  return values;
+  return { values, hasUnhandledCritical };
+}
+
+/** Names of other kinds are looked at by nobody. */
+function readNames(_: DerCursor, { value }: CertificateExtension): Read {
+  const alternativeNames = readAlternativeNames(value);
+  return { alternativeNames, isPartlyUnderstood: !hasAlternativeNames(alternativeNames) };
 }
 
 /** Bit of keyUsage for signing certificates, counted from the most significant one. */
 const certificateSigningBit = 0x80 >> 5;
 
-function readKeyUsage(value: DerCursor): ExtensionValues {
+function readKeyUsage(value: DerCursor): Read {
   const usage = value.bitString();
   if (usage === undefined) throw malformed('invalid key usage');
   return { signsCertificates: ((usage.bytes[0] ?? 0) & certificateSigningBit) !== 0 };
 }
 
-function readBasicConstraints(value: DerCursor): ExtensionValues {
+function readBasicConstraints(value: DerCursor): Read {
   const failure = (): PkiError => malformed('invalid basic constraints');
   const members = value.enter(tags.sequence);
   if (members === undefined) throw failure();
@@ -80,14 +109,14 @@ function readBasicConstraints(value: DerCursor): ExtensionValues {
   return { basicConstraints: { isCA, pathLength: Number(length) } };
 }
 
-function readSubjectKeyId(value: DerCursor, { critical }: CertificateExtension): ExtensionValues {
+function readSubjectKeyId(value: DerCursor, { critical }: CertificateExtension): Read {
   if (critical) throw malformed('subject key identifier incorrectly marked critical');
   const subjectKeyId = value.read(tags.octetString);
   if (subjectKeyId === undefined) throw malformed('invalid subject key identifier');
   return { subjectKeyId };
 }
 
-function readAuthorityKeyId(value: DerCursor, { critical }: CertificateExtension): ExtensionValues {
+function readAuthorityKeyId(value: DerCursor, { critical }: CertificateExtension): Read {
   if (critical) throw malformed('authority key identifier incorrectly marked critical');
   const members = value.enter(tags.sequence);
   if (members === undefined) throw malformed('invalid authority key identifier');
@@ -97,14 +126,19 @@ function readAuthorityKeyId(value: DerCursor, { critical }: CertificateExtension
   return { authorityKeyId };
 }
 
-function readExtendedKeyUsage(value: DerCursor): ExtensionValues {
+function readExtendedKeyUsage(value: DerCursor): Read {
   const members = value.enter(tags.sequence);
   if (members === undefined) throw malformed('invalid extended key usages');
-  while (!members.empty) if (members.oid() === undefined) throw malformed('invalid extended key usages');
-  return nothingTaken;
+  const extendedKeyUsages: string[] = [];
+  while (!members.empty) {
+    const usage = members.oid();
+    if (usage === undefined) throw malformed('invalid extended key usages');
+    extendedKeyUsages.push(usage);
+  }
+  return { extendedKeyUsages };
 }
 
-function readPolicies(value: DerCursor): ExtensionValues {
+function readPolicies(value: DerCursor): Read {
   const failure = (): PkiError => malformed('invalid certificate policies');
   const policies = value.enter(tags.sequence);
   if (policies === undefined) throw failure();
@@ -123,7 +157,7 @@ const isWellFormedOid = (oid: Buffer): boolean =>
   (oid.at(-1) ?? 0) < 0x80 &&
   oid.every((byte, at) => byte !== 0x80 || (at > 0 && (oid[at - 1] ?? 0) >= 0x80));
 
-function readPolicyMappings(value: DerCursor): ExtensionValues {
+function readPolicyMappings(value: DerCursor): Read {
   const mappings = value.enter(tags.sequence);
   if (mappings === undefined) throw malformed('invalid policy mappings extension');
   while (!mappings.empty) {
@@ -135,9 +169,11 @@ function readPolicyMappings(value: DerCursor): ExtensionValues {
   return nothingTaken;
 }
 
-function readPolicyConstraints(value: DerCursor): ExtensionValues {
+/** Policies matter only to those who demand one (requireExplicitPolicy), and a certificate that does is not understood. */
+function readPolicyConstraints(value: DerCursor): Read {
   const members = value.enter(tags.sequence);
   if (members === undefined) throw malformed('invalid policy constraints extension');
+  const isPartlyUnderstood = members.nextIs(context(0));
   for (const tag of [context(0), context(1)]) {
     if (!members.nextIs(tag)) continue;
     const bytes = members.integer(tag);
@@ -145,10 +181,10 @@ function readPolicyConstraints(value: DerCursor): ExtensionValues {
       throw malformed('invalid policy constraints extension');
     }
   }
-  return nothingTaken;
+  return { isPartlyUnderstood };
 }
 
-function readInhibitAnyPolicy(value: DerCursor): ExtensionValues {
+function readInhibitAnyPolicy(value: DerCursor): Read {
   const bytes = value.integer();
   if (bytes === undefined || smallInteger(bytes) === undefined) {
     throw malformed('invalid inhibit any policy extension');
@@ -156,7 +192,7 @@ function readInhibitAnyPolicy(value: DerCursor): ExtensionValues {
   return nothingTaken;
 }
 
-function readDistributionPoints(value: DerCursor): ExtensionValues {
+function readDistributionPoints(value: DerCursor): Read {
   const points = value.enter(tags.sequence);
   if (points === undefined) throw malformed('invalid CRL distribution points');
   const failure = (): PkiError => malformed('invalid CRL distribution point');
@@ -171,7 +207,7 @@ function readDistributionPoints(value: DerCursor): ExtensionValues {
   return nothingTaken;
 }
 
-function readAuthorityInfoAccess(value: DerCursor, { critical }: CertificateExtension): ExtensionValues {
+function readAuthorityInfoAccess(value: DerCursor, { critical }: CertificateExtension): Read {
   if (critical) throw malformed('authority info access incorrectly marked critical');
   const failure = (): PkiError => malformed('invalid authority info access');
   const descriptions = value.enter(tags.sequence);
@@ -184,7 +220,8 @@ function readAuthorityInfoAccess(value: DerCursor, { critical }: CertificateExte
   return nothingTaken;
 }
 
-function readNameConstraints(outer: DerCursor): ExtensionValues {
+/** Understood where all names that it speaks of are of kinds that certificates are read for; directories are not. */
+function readNameConstraints(outer: DerCursor): Read {
   const failure = (): PkiError => malformed('invalid NameConstraints extension');
   const top = outer.enter(tags.sequence);
   if (top === undefined || !outer.empty) throw failure();
@@ -198,15 +235,17 @@ function readNameConstraints(outer: DerCursor): ExtensionValues {
   if (subtrees.every((subtree) => subtree === undefined || subtree.empty)) {
     throw malformed('empty name constraints extension');
   }
+  let isPartlyUnderstood = false;
   for (const subtree of subtrees) {
     while (subtree && !subtree.empty) {
       const base = subtree.enter(tags.sequence)?.any();
       if (base === undefined) throw failure();
       const problem = constraintProblem(base.tag, base.value);
       if (problem !== undefined) throw malformed(problem);
+      isPartlyUnderstood ||= !nameKinds.has(base.tag);
     }
   }
-  return nothingTaken;
+  return { hasNameConstraints: true, isPartlyUnderstood };
 }
 
 /** What is wrong with the base of a subtree; kinds that are not understood pass. */

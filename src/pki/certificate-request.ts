@@ -1,4 +1,5 @@
 import { type AlternativeNames, noAlternativeNames, readAlternativeNames } from './alternative-names.js';
+import type { CertificateExtension } from './certificate-extensions.js';
 import { maxElements, oid, rightAligned } from './der.js';
 import { asn1TimeProblem } from './der-time.js';
 import { decodeString } from './directory-string.js';
@@ -24,18 +25,11 @@ export interface CertificateRequest extends AlternativeNames {
   readonly subject: DistinguishedName;
   readonly publicKey: PublicKey;
   /** Extensions asked for, other than subjectAltName too; nobody grants them. */
-  readonly extensions: readonly RequestedExtension[];
+  readonly extensions: readonly CertificateExtension[];
   /** Types of the values of the subject that are no text, and stand in no field. */
   readonly textless: readonly string[];
   /** Attributes as they stand, also those that are not read; each whole. */
   readonly attributes: readonly Buffer[];
-}
-
-export interface RequestedExtension {
-  /** Dotted object identifier. */
-  readonly oid: string;
-  readonly critical: boolean;
-  readonly value: Buffer;
 }
 
 export const oidExtensionRequest = '1.2.840.113549.1.9.14';
@@ -194,7 +188,7 @@ function checkOtherValue(tag: number, contents: Buffer): void {
   }
 }
 
-function readExtensions(attributes: readonly Buffer[]): readonly RequestedExtension[] {
+function readExtensions(attributes: readonly Buffer[]): readonly CertificateExtension[] {
   const seen = new Set<string>();
   // Most of those that are none are told without reading them, which is slow where they cannot be read.
   const candidates = attributes.filter((attribute) => attribute.includes(writtenExtensionRequest));
@@ -231,7 +225,7 @@ function extensionRequest(attribute: Buffer): Buffer | undefined {
   }
 }
 
-function readExtension(contents: Buffer): RequestedExtension {
+function readExtension(contents: Buffer): CertificateExtension {
   const members = new RequestReader(contents);
   const oid = readOid(members.field(shapes.oid).contents);
   const critical = members.optional(shapes.critical);

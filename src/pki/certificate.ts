@@ -24,8 +24,6 @@ export interface Certificate {
   /** Milliseconds since the epoch. */
   readonly notBefore: number;
   readonly notAfter: number;
-  /** SubjectPublicKeyInfo as it stands in the certificate. */
-  readonly spki: Buffer;
   readonly publicKey: PublicKey;
   /** From basicConstraints; a certificate without them is none. */
   readonly isCA: boolean;
@@ -36,6 +34,13 @@ export interface Certificate {
   readonly subjectKeyId: Buffer | undefined;
   readonly authorityKeyId: Buffer | undefined;
   readonly alternativeNames: AlternativeNames;
+  /** Is there a subjectAltName? It may hold no name of a kind that is read. */
+  readonly hasAlternativeNames: boolean;
+  /** Dotted object identifiers; undefined: for any purpose. */
+  readonly extendedKeyUsages: readonly string[] | undefined;
+  readonly hasNameConstraints: boolean;
+  /** Is there a critical extension that nobody here understands, or not all of it? Who relies on it must refuse it. */
+  readonly hasUnhandledCritical: boolean;
   readonly toBeSigned: Buffer;
   readonly signatureAlgorithm: AlgorithmIdentifier;
   readonly signature: Buffer;
@@ -101,9 +106,10 @@ function read(der: Buffer): Read {
   const notAfter = readTime(validity);
   const subjectDer = need(tbs.element(tags.sequence), 'malformed issuer').whole;
   const subject = readName(subjectDer);
-  const spki = need(tbs.element(tags.sequence), 'malformed spki');
-  const publicKey = readKey(spki.value);
-  const extensions = readExtensionValues(version > 1 ? extensionsOf(tbs, version) : []);
+  const publicKey = readKey(need(tbs.read(tags.sequence), 'malformed spki'));
+  const { values: extensions, hasUnhandledCritical } = readExtensionValues(
+    version > 1 ? extensionsOf(tbs, version) : [],
+  );
   const signature = rightAligned(need(input.bitString(), 'malformed signature'));
   return {
     length: outer.whole.length,
@@ -117,7 +123,6 @@ function read(der: Buffer): Read {
       subjectDer,
       notBefore,
       notAfter,
-      spki: spki.whole,
       publicKey,
       isCA: extensions.basicConstraints?.isCA ?? false,
       signsCertificates: extensions.signsCertificates ?? true,
@@ -125,6 +130,10 @@ function read(der: Buffer): Read {
       subjectKeyId: extensions.subjectKeyId,
       authorityKeyId: extensions.authorityKeyId,
       alternativeNames: extensions.alternativeNames ?? noAlternativeNames,
+      hasAlternativeNames: extensions.alternativeNames !== undefined,
+      extendedKeyUsages: extensions.extendedKeyUsages,
+      hasNameConstraints: extensions.hasNameConstraints ?? false,
+      hasUnhandledCritical,
       toBeSigned: toBeSigned.whole,
       signatureAlgorithm,
       signature,
@@ -152,7 +161,7 @@ function readAlgorithm(contents: Buffer): AlgorithmIdentifier {
 
 /** A SubjectPublicKeyInfo. Throws PkiError (`parse`). */
 export const readPublicKeyInfo = (spki: Buffer): PublicKey =>
-  readKey(need(new DerCursor(spki).element(tags.sequence), 'malformed spki').value);
+  readKey(need(new DerCursor(spki).read(tags.sequence), 'malformed spki'));
 
 function readKey(contents: Buffer): PublicKey {
   const members = new DerCursor(contents);

@@ -5,7 +5,7 @@ import {
   noAlternativeNames,
   writeAlternativeNames,
 } from './alternative-names.js';
-import type { RequestedExtension } from './certificate-request.js';
+import type { CertificateExtension } from './certificate-extensions.js';
 import { bits, constructed, encode, octetString, oid, sequence, setOf, truth, unsignedInteger } from './der.js';
 import { type WritableName, writeName } from './distinguished-name.js';
 import { signingAlgorithm, signWith, spkiOf } from './key-pair.js';
@@ -15,14 +15,14 @@ export interface RequestContents extends Partial<AlternativeNames> {
   readonly subject: WritableName;
   readonly key: KeyObject;
   /** Beside subjectAltName. */
-  readonly extensions?: readonly RequestedExtension[];
+  readonly extensions?: readonly CertificateExtension[];
 }
 
 const version1 = unsignedInteger(Buffer.from([0]));
 const extensionRequest = oid('1.2.840.113549.1.9.14');
 const subjectAltName = '2.5.29.17';
 
-const encodeExtension = ({ oid: id, critical, value }: RequestedExtension): Buffer =>
+const encodeExtension = ({ oid: id, critical, value }: CertificateExtension): Buffer =>
   sequence(oid(id), ...(critical ? [truth] : []), octetString(value));
 
 /** A PKCS#10 request (RFC 2986) in PEM, signed by its key. */

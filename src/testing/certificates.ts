@@ -10,7 +10,7 @@ import {
   type CertificateAuthority,
   createCertificateAuthority,
 } from '../pki/certificate-authority.js';
-import type { RequestedExtension } from '../pki/certificate-request.js';
+import type { CertificateExtension } from '../pki/certificate-extensions.js';
 import { generateKey, type KeyType, privateKeyPem } from '../pki/key-pair.js';
 import { createCertificateRequest } from '../pki/request-writer.js';
 import type { Clock } from '../runtime/clock.js';
@@ -36,7 +36,7 @@ export interface TestRequestOptions extends Partial<AlternativeNames> {
   readonly keyType?: KeyType;
   /** Default: the process's key of `keyType`. */
   readonly key?: KeyObject;
-  readonly extensions?: readonly RequestedExtension[];
+  readonly extensions?: readonly CertificateExtension[];
 }
 
 export interface TestRequest {

@@ -239,6 +239,18 @@ test.each([
   expect(await authenticate([client({ extensions: given })])).toBeDefined();
 });
 
+test.each([1, 2] as const)('what stands for extensions in a certificate of version %i is none', async (version) => {
+  const given = [extensions.extendedKeyUsage(usages.server), extensions.unknown({ critical: true })];
+  expect(await authenticate([client({ version, extensions: given })])).toBeDefined();
+});
+
+test('a CA that is limited in the names it gives is no obstacle to who has none, whatever they may be', async () => {
+  const ca = issuingCa({ extensions: [extensions.authority(), extensions.dnsConstraints()] });
+  expect(await authenticate([client({ issuer: ca }), ca])).toBeDefined();
+  const named = client({ issuer: ca, extensions: [extensions.otherNames({ critical: false })] });
+  await expect(authenticate([named, ca])).rejects.toThrow('issuer has name constraints');
+});
+
 test('a CA of policies is no obstacle, unless it demands one', async () => {
   const under = (constraint: Parameters<typeof extensions.policyConstraints>[0]) => {
     const limits = [extensions.authority(), extensions.policies(), extensions.policyConstraints(constraint)];

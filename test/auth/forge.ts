@@ -92,6 +92,13 @@ export const extensions = {
       critical,
       sequence(encode(constructed(0), sequence(encode(constructed(4), writeName({ organizations: ['dev'] }))))),
     ),
+  /** Permits DNS names alone that end in example.com. */
+  dnsConstraints: (): Buffer =>
+    extension(
+      '2.5.29.30',
+      true,
+      sequence(encode(constructed(0), sequence(encode(context(2), Buffer.from('example.com'))))),
+    ),
   /** A name of a kind that nobody reads (otherName), as smart cards have. */
   otherNames: ({ critical }: { readonly critical: boolean }): Buffer =>
     extension(

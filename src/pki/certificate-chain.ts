@@ -1,7 +1,6 @@
 import { timestamp } from '../api/time.js';
-import type { Certificate } from '../pki/certificate.js';
-import { isSignedBy } from '../pki/signature.js';
-import { type CertificatePurpose, purposeOf } from './certificate-purpose.js';
+import type { Certificate } from './certificate.js';
+import { isSignedBy } from './signature.js';
 
 /** Does a certificate lead to somebody trusted? The texts are those of Go's crypto/x509. */
 export type ChainVerdict =
@@ -23,20 +22,23 @@ const insecure: ReadonlySet<string> = new Set([
   '1.2.840.10045.4.1',
 ]);
 
+interface Issuers {
+  readonly intermediates: readonly Certificate[];
+  readonly anchors: readonly Certificate[];
+}
+
 /**
  * Builds a chain from the leaf over the intermediates presented to one of the anchors, in which every certificate is
  * valid now, every issuer is a CA with enough path length, and every extended key usage admits client authentication.
  */
 export function verifyClientChain(
   leaf: Certificate,
-  given: {
-    readonly intermediates: readonly Certificate[];
-    readonly anchors: readonly Certificate[];
+  given: Issuers & {
     /** Milliseconds since the epoch. */
     readonly now: number;
   },
 ): ChainVerdict {
-  const problem = problemOf(leaf, purposeOf(leaf), given.now);
+  const problem = problemOf(leaf, given.now);
   if (problem !== undefined) return { refused: problem };
   if (given.anchors.some(({ der }) => der.equals(leaf.der))) {
     const usage = usageProblem([leaf]);
@@ -47,28 +49,18 @@ export function verifyClientChain(
   let nearest = 'x509: certificate signed by unknown authority';
   const search = (chain: readonly Certificate[]): ChainVerdict | undefined => {
     const last = chain.at(-1) ?? leaf;
-    for (const [pool, trusted] of [
-      [given.anchors, true],
-      [given.intermediates, false],
-    ] as const) {
-      for (const issuer of pool) {
-        if (!issuer.subjectDer.equals(last.issuerDer) || chain.includes(issuer)) continue;
-        if (++signatures > maxSignatures)
-          return { refused: 'x509: signature check attempts limit reached while verifying certificate chain' };
-        const wrong = issuerProblem(issuer, { last, chain, trusted, now: given.now });
-        if (wrong !== undefined) {
-          nearest = wrong;
-          continue;
-        }
-        const longer = [...chain, issuer];
-        if (trusted) {
-          const usage = usageProblem(longer);
-          if (usage === undefined) return { validUntil: Math.min(...longer.map(({ notAfter }) => notAfter)) };
-          nearest = usage;
-        } else if (longer.length < maxDepth) {
-          const found = search(longer);
-          if (found !== undefined) return found;
-        }
+    for (const { issuer, trusted } of issuersOf(last, given)) {
+      if (chain.includes(issuer)) continue;
+      if (++signatures > maxSignatures)
+        return { refused: 'x509: signature check attempts limit reached while verifying certificate chain' };
+      const longer = [...chain, issuer];
+      const wrong =
+        issuerProblem(issuer, { last, chain, trusted, now: given.now }) ?? (trusted ? usageProblem(longer) : undefined);
+      if (wrong !== undefined) nearest = wrong;
+      else if (trusted) return { validUntil: Math.min(...longer.map(({ notAfter }) => notAfter)) };
+      else if (longer.length < maxDepth) {
+        const found = search(longer);
+        if (found !== undefined) return found;
       }
     }
     return undefined;
@@ -76,8 +68,17 @@ export function verifyClientChain(
   return search([leaf]) ?? { refused: nearest };
 }
 
-function problemOf(certificate: Certificate, purpose: CertificatePurpose, now: number): string | undefined {
-  if (purpose.hasUnhandledCritical) return 'x509: unhandled critical extension';
+/** Who bears the name of the issuer of a certificate, those that are trusted first. */
+function* issuersOf(
+  { issuerDer }: Certificate,
+  { anchors, intermediates }: Issuers,
+): Generator<{ readonly issuer: Certificate; readonly trusted: boolean }> {
+  for (const issuer of anchors) if (issuer.subjectDer.equals(issuerDer)) yield { issuer, trusted: true };
+  for (const issuer of intermediates) if (issuer.subjectDer.equals(issuerDer)) yield { issuer, trusted: false };
+}
+
+function problemOf(certificate: Certificate, now: number): string | undefined {
+  if (certificate.hasUnhandledCritical) return 'x509: unhandled critical extension';
   const dates = 'x509: certificate has expired or is not yet valid: current time';
   if (now < certificate.notBefore) return `${dates} ${timestamp(now)} is before ${timestamp(certificate.notBefore)}`;
   if (now > certificate.notAfter) return `${dates} ${timestamp(now)} is after ${timestamp(certificate.notAfter)}`;
@@ -96,7 +97,6 @@ function issuerProblem(
   },
 ): string | undefined {
   const { last, chain, trusted, now } = given;
-  const purpose = purposeOf(issuer);
   if ((issuer.version === 3 && !issuer.isCA) || !issuer.signsCertificates) {
     return 'x509: certificate signed by unknown authority';
   }
@@ -109,17 +109,16 @@ function issuerProblem(
     return 'x509: too many intermediates for path length constraint';
   }
   // Names of clients are not constrained by anybody we issue from: whoever sets constraints is not one of ours.
-  if (purpose.hasNameConstraints && chain.some((certificate) => purposeOf(certificate).hasAlternativeNames)) {
+  if (issuer.hasNameConstraints && chain.some(({ hasAlternativeNames }) => hasAlternativeNames)) {
     return 'x509: issuer has name constraints but leaf contains unknown or unconstrained name: ';
   }
-  return problemOf(issuer, purpose, now);
+  return problemOf(issuer, now);
 }
 
 /** Every certificate of the chain must admit client authentication; one without usages admits everything. */
 const usageProblem = (chain: readonly Certificate[]): string | undefined =>
-  chain.every((certificate) => {
-    const usages = purposeOf(certificate).extendedKeyUsages;
-    return !usages?.length || usages.includes(clientAuth) || usages.includes(anyUsage);
-  })
+  chain.every(
+    ({ extendedKeyUsages: usages }) => !usages?.length || usages.includes(clientAuth) || usages.includes(anyUsage),
+  )
     ? undefined
     : 'x509: certificate specifies an incompatible key usage';
