@@ -1,6 +1,7 @@
 import { quote } from '../api/go-text.js';
 import { ipBytes, ipText } from '../api/ip-address.js';
-import { context, DerCursor, encode, tags } from './der.js';
+import { context, DerCursor, tags } from './der.js';
+import { encode } from './der-writer.js';
 import { isAscii } from './directory-string.js';
 import { PkiError } from './pki-error.js';
 import { uriProblem } from './uri.js';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Clock, systemClock } from '../runtime/clock.js';
 import { type AlternativeNames, noAlternativeNames } from './alternative-names.js';
-import { type Certificate, readPemCertificates } from './certificate.js';
+import { type Certificate, readPemCertificates, readPublicKeyInfo } from './certificate.js';
 import {
   authorityExtensions,
   keyIdentifier,
@@ -10,7 +10,6 @@ import {
   toBeSigned,
 } from './certificate-profile.js';
 import { type CertificateRequest, readCertificateRequest } from './certificate-request.js';
-import { DerCursor, tags } from './der.js';
 import { writeName } from './distinguished-name.js';
 import {
   generateKey,
@@ -101,7 +100,7 @@ export async function createAuthorityKeyPair(
   const spki = spkiOf(key);
   const now = clock.now();
   const dates = validity({ now, seconds: options.seconds ?? defaultAuthoritySeconds, issuerNotAfter: endOfTime });
-  const extensions = authorityExtensions({ keyId: keyIdentifier(rawKeyOf(spki)), issuerKeyId: undefined });
+  const extensions = authorityExtensions({ keyId: keyIdentifier(readPublicKeyInfo(spki).raw), issuerKeyId: undefined });
   const der = await signed(keyInMemory(key), {
     subjectDer,
     issuerDer: subjectDer,
@@ -174,13 +173,6 @@ function isSelfSigned(certificate: Certificate): boolean {
 
 const pemOf = (certificates: readonly Certificate[]): string =>
   certificates.map(({ der }) => encodePem('CERTIFICATE', der)).join('');
-
-/** The key as the BIT STRING of its SubjectPublicKeyInfo holds it. */
-function rawKeyOf(spki: Buffer): Buffer {
-  const members = new DerCursor(spki).enter(tags.sequence);
-  members?.any();
-  return members?.bitString()?.bytes ?? spki;
-}
 
 interface Authority {
   readonly certificate: Certificate;
@@ -275,7 +267,7 @@ function authority({ certificate, chain, key, clock }: Authority): CertificateAu
       const spki = spkiOf(subjectKey);
       const subjectDer = writeName({ commonName });
       const extensions = authorityExtensions({
-        keyId: keyIdentifier(rawKeyOf(spki)),
+        keyId: keyIdentifier(readPublicKeyInfo(spki).raw),
         issuerKeyId: certificate.subjectKeyId,
       });
       const der = await issueDer({ subjectDer, spki, extensions, dates: datesFor(seconds) });

@@ -1,5 +1,6 @@
 import { timestamp } from '../api/time.js';
 import type { Certificate } from './certificate.js';
+import { oids } from './oids.js';
 import { isSignedBy } from './signature.js';
 
 /** Does a certificate lead to somebody trusted? The texts are those of Go's crypto/x509. */
@@ -10,16 +11,14 @@ export type ChainVerdict =
 /** Signatures looked at before giving up; whoever presents certificates chooses how many there are. */
 const maxSignatures = 20;
 const maxDepth = 10;
-const clientAuth = '1.3.6.1.5.5.7.3.2';
-const anyUsage = '2.5.29.37.0';
 
 /** Signature algorithms no chain may be built on: MD5 and SHA-1. */
 const insecure: ReadonlySet<string> = new Set([
-  '1.2.840.113549.1.1.4',
-  '1.2.840.113549.1.1.5',
-  '1.3.14.3.2.29',
-  '1.2.840.10040.4.3',
-  '1.2.840.10045.4.1',
+  oids.md5WithRsa,
+  oids.sha1WithRsa,
+  oids.sha1WithRsaIso,
+  oids.dsaWithSha1,
+  oids.ecdsaWithSha1,
 ]);
 
 interface Issuers {
@@ -118,7 +117,8 @@ function issuerProblem(
 /** Every certificate of the chain must admit client authentication; one without usages admits everything. */
 const usageProblem = (chain: readonly Certificate[]): string | undefined =>
   chain.every(
-    ({ extendedKeyUsages: usages }) => !usages?.length || usages.includes(clientAuth) || usages.includes(anyUsage),
+    ({ extendedKeyUsages: usages }) =>
+      !usages?.length || usages.includes(oids.clientAuth) || usages.includes(oids.anyUsage),
   )
     ? undefined
     : 'x509: certificate specifies an incompatible key usage';

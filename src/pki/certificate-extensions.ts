@@ -9,6 +9,7 @@ import {
 } from './alternative-names.js';
 import { constructed, context, DerCursor, smallInteger, tags } from './der.js';
 import { isAscii } from './directory-string.js';
+import { oids } from './oids.js';
 import { PkiError } from './pki-error.js';
 import { isDomainName } from './uri.js';
 
@@ -49,17 +50,17 @@ type Reader = (value: DerCursor, extension: CertificateExtension) => Read;
 const nothingTaken: Read = {};
 
 const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
-  ['2.5.29.14', readSubjectKeyId],
-  ['2.5.29.15', readKeyUsage],
-  ['2.5.29.17', readNames],
-  ['2.5.29.19', readBasicConstraints],
+  [oids.subjectKeyId, readSubjectKeyId],
+  [oids.keyUsage, readKeyUsage],
+  [oids.alternativeNames, readNames],
+  [oids.basicConstraints, readBasicConstraints],
   ['2.5.29.30', readNameConstraints],
   ['2.5.29.31', readDistributionPoints],
   ['2.5.29.32', readPolicies],
   ['2.5.29.33', readPolicyMappings],
-  ['2.5.29.35', readAuthorityKeyId],
+  [oids.authorityKeyId, readAuthorityKeyId],
   ['2.5.29.36', readPolicyConstraints],
-  ['2.5.29.37', readExtendedKeyUsage],
+  [oids.extendedKeyUsage, readExtendedKeyUsage],
   ['2.5.29.54', readInhibitAnyPolicy],
   ['1.3.6.1.5.5.7.1.1', readAuthorityInfoAccess],
 ]);

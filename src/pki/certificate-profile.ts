@@ -1,20 +1,19 @@
 import { createHash } from 'node:crypto';
 import { type AlternativeNames, hasAlternativeNames, writeAlternativeNames } from './alternative-names.js';
+import { constructed, context, tags } from './der.js';
 import {
-  bits,
-  constructed,
-  context,
+  derTrue,
   encode,
-  flags,
+  encodeBits,
+  encodeFlags,
+  encodeOid,
+  encodeTime,
   octetString,
-  oid,
   sequence,
-  tags,
-  time,
-  truth,
   unsignedInteger,
-} from './der.js';
+} from './der-writer.js';
 import { emptyName } from './distinguished-name.js';
+import { oids } from './oids.js';
 import { certificateUsages } from './usages.js';
 
 /** What certificates made here look like (RFC 5280), to the byte: version 3, this order of extensions, nothing else. */
@@ -42,7 +41,7 @@ export const toBeSigned = (given: CertificateContents): Buffer =>
     unsignedInteger(given.serial),
     given.algorithm,
     given.issuerDer,
-    sequence(time(given.notBefore), time(given.notAfter)),
+    sequence(encodeTime(given.notBefore), encodeTime(given.notAfter)),
     given.subjectDer,
     given.spki,
     encode(constructed(3), sequence(...given.extensions)),
@@ -50,19 +49,19 @@ export const toBeSigned = (given: CertificateContents): Buffer =>
 
 /** The certificate in DER. */
 export const signedCertificate = (signed: Buffer, algorithm: Buffer, signature: Buffer): Buffer =>
-  sequence(signed, algorithm, bits(signature));
+  sequence(signed, algorithm, encodeBits(signature));
 
 const ids = {
-  subjectKeyId: oid('2.5.29.14'),
-  keyUsage: oid('2.5.29.15'),
-  alternativeNames: oid('2.5.29.17'),
-  basicConstraints: oid('2.5.29.19'),
-  authorityKeyId: oid('2.5.29.35'),
-  extendedKeyUsage: oid('2.5.29.37'),
+  subjectKeyId: encodeOid(oids.subjectKeyId),
+  keyUsage: encodeOid(oids.keyUsage),
+  alternativeNames: encodeOid(oids.alternativeNames),
+  basicConstraints: encodeOid(oids.basicConstraints),
+  authorityKeyId: encodeOid(oids.authorityKeyId),
+  extendedKeyUsage: encodeOid(oids.extendedKeyUsage),
 } as const;
 
 const extension = (id: Buffer, value: Buffer): Buffer => sequence(id, octetString(value));
-const critical = (id: Buffer, value: Buffer): Buffer => sequence(id, truth, octetString(value));
+const critical = (id: Buffer, value: Buffer): Buffer => sequence(id, derTrue, octetString(value));
 
 const authorityKeyId = (keyId: Buffer | undefined): readonly Buffer[] =>
   keyId === undefined || keyId.length === 0 ? [] : [extension(ids.authorityKeyId, sequence(encode(context(0), keyId)))];
@@ -82,7 +81,7 @@ export function leafExtensions({ usages, names, subjectDer, issuerKeyId }: LeafE
   const { keyUsage, extendedKeyUsage } = certificateUsages(usages);
   const alternative = subjectDer.equals(emptyName) ? critical : extension;
   return [
-    ...(keyUsage.size === 0 ? [] : [critical(ids.keyUsage, flags(keyUsage))]),
+    ...(keyUsage.size === 0 ? [] : [critical(ids.keyUsage, encodeFlags(keyUsage))]),
     ...(extendedKeyUsage.length === 0 ? [] : [extension(ids.extendedKeyUsage, sequence(...extendedKeyUsage))]),
     noAuthority,
     ...authorityKeyId(issuerKeyId),
@@ -90,8 +89,8 @@ export function leafExtensions({ usages, names, subjectDer, issuerKeyId }: LeafE
   ];
 }
 
-const caKeyUsage = critical(ids.keyUsage, flags(new Set([0, 5, 6])));
-const isAuthority = critical(ids.basicConstraints, sequence(truth));
+const caKeyUsage = critical(ids.keyUsage, encodeFlags(new Set([0, 5, 6])));
+const isAuthority = critical(ids.basicConstraints, sequence(derTrue));
 
 /** Extensions of a CA certificate: keyUsage, basicConstraints, subjectKeyIdentifier, authorityKeyIdentifier. */
 export const authorityExtensions = (given: {

@@ -1,23 +1,24 @@
 import { type AlternativeNames, noAlternativeNames, readAlternativeNames } from './alternative-names.js';
-import type { CertificateExtension } from './certificate-extensions.js';
-import { maxElements, oid, rightAligned } from './der.js';
-import { asn1TimeProblem } from './der-time.js';
-import { decodeString } from './directory-string.js';
-import { type DistinguishedName, type NameAttribute, nameOf } from './distinguished-name.js';
-import { firstPemBlock } from './pem.js';
-import { PkiError } from './pki-error.js';
-import { type KeyMaterial, type PublicKey, readPublicKey } from './public-key.js';
-import { remembered } from './remembered.js';
 import {
   type AlgorithmIdentifier,
-  RequestReader,
+  Asn1Reader,
   readAlgorithm,
   readBitString,
   readBoolean,
   readInteger,
   readOid,
-  universal,
-} from './request-reader.js';
+} from './asn1-reader.js';
+import type { CertificateExtension } from './certificate-extensions.js';
+import { maxElements, rightAligned, universal } from './der.js';
+import { asn1TimeProblem } from './der-time.js';
+import { encodeOid } from './der-writer.js';
+import { decodeString } from './directory-string.js';
+import { type DistinguishedName, type NameAttribute, nameOf } from './distinguished-name.js';
+import { oids } from './oids.js';
+import { firstPemBlock } from './pem.js';
+import { PkiError } from './pki-error.js';
+import { type KeyMaterial, type PublicKey, readPublicKey } from './public-key.js';
+import { remembered } from './remembered.js';
 import { type Signed, verifySignature } from './signature.js';
 
 /** A PKCS#10 request (RFC 2986) that was read and whose own signature verified. */
@@ -32,10 +33,7 @@ export interface CertificateRequest extends AlternativeNames {
   readonly attributes: readonly Buffer[];
 }
 
-export const oidExtensionRequest = '1.2.840.113549.1.9.14';
-const oidSubjectAltName = '2.5.29.17';
-
-const writtenExtensionRequest = oid(oidExtensionRequest);
+const writtenExtensionRequest = encodeOid(oids.extensionRequest);
 
 /** More than anybody needs, and few enough not to hold up everybody else. */
 const maxNameAttributes = 10_000;
@@ -93,14 +91,14 @@ export const readRequestDer: (der: Buffer) => CertificateRequest = remembered((d
 });
 
 function parsed(der: Buffer): { readonly request: CertificateRequest; readonly signed: Signed } {
-  const input = new RequestReader(der);
+  const input = new Asn1Reader(der);
   const raw = readStructure(input.field(shapes.request).contents);
   if (!input.done) throw new PkiError('parse', 'asn1: syntax error: trailing data');
 
   const publicKey = readPublicKey(raw.key);
   const { subject, textless } = readSubject(raw.subject);
   const extensions = readExtensions(raw.attributes);
-  const alternativeNames = extensions.find(({ oid }) => oid === oidSubjectAltName);
+  const alternativeNames = extensions.find(({ oid }) => oid === oids.alternativeNames);
   const names = alternativeNames ? readAlternativeNames(alternativeNames.value) : noAlternativeNames;
   return {
     request: { subject, publicKey, extensions, textless, attributes: raw.attributes, ...names },
@@ -120,15 +118,15 @@ interface Structure {
 }
 
 function readStructure(contents: Buffer): Structure {
-  const outer = new RequestReader(contents);
+  const outer = new Asn1Reader(contents);
   const toBeSigned = outer.field(shapes.toBeSigned);
-  const inner = new RequestReader(toBeSigned.contents);
+  const inner = new Asn1Reader(toBeSigned.contents);
   readInteger(inner.field(shapes.version).contents);
   const subject = inner.any().whole;
-  const info = new RequestReader(inner.field(shapes.publicKeyInfo).contents);
+  const info = new Asn1Reader(inner.field(shapes.publicKeyInfo).contents);
   const keyAlgorithm = readAlgorithm(info.field(shapes.algorithm));
   const key = rightAligned(readBitString(info.field(shapes.bits).contents));
-  const attributes = new RequestReader(inner.field(shapes.attributes).contents).elements().map(({ whole }) => whole);
+  const attributes = new Asn1Reader(inner.field(shapes.attributes).contents).elements().map(({ whole }) => whole);
   const algorithm = readAlgorithm(outer.field(shapes.algorithm));
   const signature = rightAligned(readBitString(outer.field(shapes.bits).contents));
   return {
@@ -142,13 +140,13 @@ function readStructure(contents: Buffer): Structure {
 }
 
 function readSubject(der: Buffer): Pick<CertificateRequest, 'subject' | 'textless'> {
-  const input = new RequestReader(der);
-  const names = new RequestReader(input.field(shapes.name).contents).elements(shapes.relativeName);
+  const input = new Asn1Reader(der);
+  const names = new Asn1Reader(input.field(shapes.name).contents).elements(shapes.relativeName);
   const attributes: NameAttribute[] = [];
   const textless: string[] = [];
   let count = 0;
   for (const { contents } of names) {
-    for (const attribute of new RequestReader(contents).elements(shapes.attributeTypeAndValue)) {
+    for (const attribute of new Asn1Reader(contents).elements(shapes.attributeTypeAndValue)) {
       if (++count > maxNameAttributes)
         throw new PkiError('parse', `x509: subject of more than ${maxNameAttributes} values`);
       const { type, value } = readNameAttribute(attribute.contents);
@@ -161,7 +159,7 @@ function readSubject(der: Buffer): Pick<CertificateRequest, 'subject' | 'textles
 
 /** Without the value if that is no text. */
 function readNameAttribute(contents: Buffer): Pick<NameAttribute, 'type'> & Partial<NameAttribute> {
-  const members = new RequestReader(contents);
+  const members = new Asn1Reader(contents);
   const type = readOid(members.field(shapes.oid).contents);
   const field = members.any();
   if (field.class !== 0 || field.constructed) return { type };
@@ -198,7 +196,7 @@ function readExtensions(attributes: readonly Buffer[]): readonly CertificateExte
   return candidates.flatMap((attribute) => {
     const value = extensionRequest(attribute);
     if (value === undefined) return [];
-    const members = new RequestReader(new RequestReader(value).field(shapes.extensions).contents);
+    const members = new Asn1Reader(new Asn1Reader(value).field(shapes.extensions).contents);
     const extensions = members.elements(shapes.extension).map(({ contents }) => readExtension(contents));
     for (const { oid } of extensions) {
       if (seen.has(oid)) {
@@ -214,11 +212,11 @@ function readExtensions(attributes: readonly Buffer[]): readonly CertificateExte
 /** First value of an attribute extensionRequest; undefined for other attributes and for those that cannot be read. */
 function extensionRequest(attribute: Buffer): Buffer | undefined {
   try {
-    const input = new RequestReader(attribute);
-    const members = new RequestReader(input.field(shapes.attribute).contents);
+    const input = new Asn1Reader(attribute);
+    const members = new Asn1Reader(input.field(shapes.attribute).contents);
     const oid = readOid(members.field(shapes.oid).contents);
-    const values = new RequestReader(members.field(shapes.attributeValues).contents).elements();
-    return oid === oidExtensionRequest && input.done ? values[0]?.whole : undefined;
+    const values = new Asn1Reader(members.field(shapes.attributeValues).contents).elements();
+    return oid === oids.extensionRequest && input.done ? values[0]?.whole : undefined;
   } catch (error) {
     if (error instanceof PkiError) return undefined;
     throw error;
@@ -226,7 +224,7 @@ function extensionRequest(attribute: Buffer): Buffer | undefined {
 }
 
 function readExtension(contents: Buffer): CertificateExtension {
-  const members = new RequestReader(contents);
+  const members = new Asn1Reader(contents);
   const oid = readOid(members.field(shapes.oid).contents);
   const critical = members.optional(shapes.critical);
   return {

@@ -1,4 +1,5 @@
 import { type AlternativeNames, noAlternativeNames } from './alternative-names.js';
+import type { AlgorithmIdentifier } from './asn1-reader.js';
 import { type CertificateExtension, readExtensionValues } from './certificate-extensions.js';
 import { constructed, context, DerCursor, rightAligned, smallInteger, tags } from './der.js';
 import { readGeneralizedTime, readUtcTime } from './der-time.js';
@@ -7,7 +8,6 @@ import { pemBlocks } from './pem.js';
 import { PkiError } from './pki-error.js';
 import { type PublicKey, readPublicKey } from './public-key.js';
 import { remembered } from './remembered.js';
-import type { AlgorithmIdentifier } from './request-reader.js';
 
 /** An X.509 certificate (RFC 5280). Its signature, dates and chain are not judged. */
 export interface Certificate {

@@ -1,3 +1,5 @@
+import { universal } from './der.js';
+
 /** The string types of names (X.520 DirectoryString and its relatives), decoded as Go decodes them. */
 
 type Decoded = { readonly text: string } | { readonly broken: BrokenString };
@@ -42,12 +44,15 @@ function bmp(bytes: Buffer): Decoded {
 
 /** Decoders by universal tag number; T61 is taken for Latin-1, as everybody does. */
 const decoders: ReadonlyMap<number, (bytes: Buffer) => Decoded> = new Map([
-  [12, utf8],
-  [18, matching(numeric, 'NumericString')],
-  [19, matching(printable, 'PrintableString')],
-  [20, (bytes: Buffer): Decoded => ({ text: bytes.toString('latin1') })],
-  [22, (bytes: Buffer): Decoded => (isAscii(bytes) ? { text: bytes.toString('latin1') } : { broken: 'IA5String' })],
-  [30, bmp],
+  [universal.utf8String, utf8],
+  [universal.numericString, matching(numeric, 'NumericString')],
+  [universal.printableString, matching(printable, 'PrintableString')],
+  [universal.t61String, (bytes: Buffer): Decoded => ({ text: bytes.toString('latin1') })],
+  [
+    universal.ia5String,
+    (bytes: Buffer): Decoded => (isAscii(bytes) ? { text: bytes.toString('latin1') } : { broken: 'IA5String' }),
+  ],
+  [universal.bmpString, bmp],
 ]);
 
 /** The text of a string of this universal type, or which type it breaks; undefined for other types. */

@@ -1,4 +1,5 @@
-import { DerCursor, directoryString, encode, maxElements, oid, sequence, setOf, tags } from './der.js';
+import { DerCursor, maxElements, tags } from './der.js';
+import { directoryString, encode, encodeOid, sequence, setOf } from './der-writer.js';
 import { decodeString } from './directory-string.js';
 import { PkiError } from './pki-error.js';
 
@@ -38,9 +39,9 @@ export const attributeTypes = {
   organizationalUnit: '2.5.4.11',
   postalCode: '2.5.4.17',
 } as const;
-const written = Object.fromEntries(Object.entries(attributeTypes).map(([name, type]) => [name, oid(type)])) as Readonly<
-  Record<keyof typeof attributeTypes, Buffer>
->;
+const written = Object.fromEntries(
+  Object.entries(attributeTypes).map(([name, type]) => [name, encodeOid(type)]),
+) as Readonly<Record<keyof typeof attributeTypes, Buffer>>;
 
 /** Sorts attributes into the fields of a name. */
 export function nameOf(attributes: readonly NameAttribute[]): DistinguishedName {

@@ -1,9 +1,12 @@
 import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject, sign } from 'node:crypto';
 import { promisify } from 'node:util';
-import { nothing, oid, sequence } from './der.js';
+import { derNull, encodeOid, sequence } from './der-writer.js';
+import { ecdsaSignatures } from './ecdsa.js';
 import { type MlDsa, mlDsaMissing, mlDsaSets } from './ml-dsa.js';
+import { oids } from './oids.js';
 import { firstPemBlock } from './pem.js';
 import { PkiError } from './pki-error.js';
+import type { Curve } from './public-key.js';
 
 /** Private keys: making them, reading them, and signing with the algorithm that suits them. */
 
@@ -62,23 +65,28 @@ export interface SigningAlgorithm {
   readonly hash: 'sha256' | 'sha384' | 'sha512' | null;
 }
 
-const ecdsa: ReadonlyMap<string, SigningAlgorithm> = new Map<string, SigningAlgorithm>([
-  ['secp224r1', { identifier: sequence(oid('1.2.840.10045.4.3.2')), hash: 'sha256' }],
-  ['prime256v1', { identifier: sequence(oid('1.2.840.10045.4.3.2')), hash: 'sha256' }],
-  ['secp384r1', { identifier: sequence(oid('1.2.840.10045.4.3.3')), hash: 'sha384' }],
-  ['secp521r1', { identifier: sequence(oid('1.2.840.10045.4.3.4')), hash: 'sha512' }],
+const ecdsa = (curve: Curve): SigningAlgorithm => {
+  const { oid, hash } = ecdsaSignatures[curve];
+  return { identifier: sequence(encodeOid(oid)), hash };
+};
+/** By what Node.js calls the curve. */
+const ofCurves: ReadonlyMap<string, SigningAlgorithm> = new Map([
+  ['secp224r1', ecdsa('P-224')],
+  ['prime256v1', ecdsa('P-256')],
+  ['secp384r1', ecdsa('P-384')],
+  ['secp521r1', ecdsa('P-521')],
 ]);
 /** By the type of key. */
 const others: ReadonlyMap<string, SigningAlgorithm> = new Map<string, SigningAlgorithm>([
-  ['rsa', { identifier: sequence(oid('1.2.840.113549.1.1.11'), nothing), hash: 'sha256' }],
-  ['ed25519', { identifier: sequence(oid('1.3.101.112')), hash: null }],
+  ['rsa', { identifier: sequence(encodeOid(oids.sha256WithRsa), derNull), hash: 'sha256' }],
+  ['ed25519', { identifier: sequence(encodeOid(oids.ed25519)), hash: null }],
   ...mlDsaSets.map(({ name, identifier }) => [nodeType(name), { identifier, hash: null }] as const),
 ]);
 
 /** RSA: SHA-256 with PKCS#1 v1.5; ECDSA: the hash of the curve's size; Ed25519; ML-DSA. Throws PkiError (`authority`). */
 export function signingAlgorithm(key: KeyObject): SigningAlgorithm {
   const { asymmetricKeyType: type = '' } = key;
-  const found = type === 'ec' ? ecdsa.get(key.asymmetricKeyDetails?.namedCurve ?? '') : others.get(type);
+  const found = type === 'ec' ? ofCurves.get(key.asymmetricKeyDetails?.namedCurve ?? '') : others.get(type);
   if (found === undefined) throw new PkiError('authority', 'the private key is of a kind that does not sign here');
   return found;
 }

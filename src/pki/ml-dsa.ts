@@ -1,4 +1,4 @@
-import { oid, sequence } from './der.js';
+import { encodeOid, sequence } from './der-writer.js';
 import { PkiError } from './pki-error.js';
 
 /** ML-DSA (FIPS 204) in requests and certificates (RFC 9881). Node.js has it from version 24.6 on. */
@@ -16,7 +16,7 @@ export interface MlDsaFacts {
 const facts = (name: MlDsa, type: string, keyBytes: number): MlDsaFacts => ({
   name,
   oid: type,
-  identifier: sequence(oid(type)),
+  identifier: sequence(encodeOid(type)),
   keyBytes,
 });
 

@@ -1,6 +1,8 @@
 import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
-import { bits, DerCursor, nothing, oid, sequence, smallInteger, tags, unsignedInteger } from './der.js';
+import { DerCursor, smallInteger, tags } from './der.js';
+import { derNull, encodeBits, encodeOid, sequence, unsignedInteger } from './der-writer.js';
 import { type MlDsa, type MlDsaFacts, mlDsaSets } from './ml-dsa.js';
+import { oids } from './oids.js';
 import { PkiError } from './pki-error.js';
 
 /** Public keys of requests and certificates (RFC 3279, RFC 5480, RFC 8410). */
@@ -70,19 +72,18 @@ const curves: readonly CurveFacts[] = [
   },
 ];
 
-const oids = {
+const keyOids = {
   rsa: '1.2.840.113549.1.1.1',
   ec: '1.2.840.10045.2.1',
-  ed25519: '1.3.101.112',
   dsa: '1.2.840.10040.4.1',
 } as const;
 /** AlgorithmIdentifiers of keys. */
 const algorithms = {
-  rsa: sequence(oid(oids.rsa), nothing),
-  ed25519: sequence(oid(oids.ed25519)),
-  ...(Object.fromEntries(curves.map((curve) => [curve.name, sequence(oid(oids.ec), oid(curve.oid))])) as Readonly<
-    Record<Curve, Buffer>
-  >),
+  rsa: sequence(encodeOid(keyOids.rsa), derNull),
+  ed25519: sequence(encodeOid(oids.ed25519)),
+  ...(Object.fromEntries(
+    curves.map((curve) => [curve.name, sequence(encodeOid(keyOids.ec), encodeOid(curve.oid))]),
+  ) as Readonly<Record<Curve, Buffer>>),
 };
 
 /** An AlgorithmIdentifier with its key, not yet understood. */
@@ -97,10 +98,10 @@ export interface KeyMaterial {
 const wrong = (what: string): PkiError => new PkiError('parse', what);
 
 const readers: ReadonlyMap<string, (material: KeyMaterial) => PublicKey> = new Map([
-  [oids.rsa, readRsa],
-  [oids.ec, readEc],
+  [keyOids.rsa, readRsa],
+  [keyOids.ec, readEc],
   [oids.ed25519, readEd25519],
-  [oids.dsa, readDsa],
+  [keyOids.dsa, readDsa],
   ...mlDsaSets.map((set) => [set.oid, (material: KeyMaterial) => readMlDsa(set, material)] as const),
 ]);
 
@@ -115,7 +116,7 @@ const magnitudeBits = (magnitude: Buffer): number => {
 const isPositive = (integer: Buffer): boolean => (integer[0] ?? 0) < 0x80 && integer.some((byte) => byte !== 0);
 
 function readRsa({ parameters, key }: KeyMaterial): PublicKey {
-  if (!parameters.equals(nothing)) throw wrong('x509: RSA key missing NULL parameters');
+  if (!parameters.equals(derNull)) throw wrong('x509: RSA key missing NULL parameters');
   const members = new DerCursor(key).enter(tags.sequence);
   if (members === undefined) throw wrong('x509: invalid RSA public key');
   const modulus = members.integer();
@@ -131,7 +132,7 @@ function readRsa({ parameters, key }: KeyMaterial): PublicKey {
   return {
     kind: 'RSA',
     bits: size,
-    spki: sequence(algorithms.rsa, bits(raw)),
+    spki: sequence(algorithms.rsa, encodeBits(raw)),
     raw,
     exponent,
   };
@@ -147,7 +148,7 @@ function readEc({ parameters, key }: KeyMaterial): PublicKey {
     kind: 'ECDSA',
     bits: curve.bits,
     curve: curve.name,
-    spki: sequence(algorithms[curve.name], bits(key)),
+    spki: sequence(algorithms[curve.name], encodeBits(key)),
     raw: key,
   };
 }
@@ -167,13 +168,13 @@ function checkPoint({ name, prime, b, bits: size, element }: CurveFacts, point: 
 function readEd25519({ parameters, key }: KeyMaterial): PublicKey {
   if (parameters.length !== 0) throw wrong('x509: Ed25519 key encoded with illegal parameters');
   if (key.length !== 32) throw wrong('x509: wrong Ed25519 public key size');
-  return { kind: 'Ed25519', bits: 256, spki: sequence(algorithms.ed25519, bits(key)), raw: key };
+  return { kind: 'Ed25519', bits: 256, spki: sequence(algorithms.ed25519, encodeBits(key)), raw: key };
 }
 
 function readMlDsa({ name, identifier, keyBytes }: MlDsaFacts, { parameters, key }: KeyMaterial): PublicKey {
   if (parameters.length !== 0) throw wrong(`x509: ${name} key encoded with illegal parameters`);
   if (key.length !== keyBytes) throw wrong(`x509: wrong ${name} public key size`);
-  return { kind: name, bits: 0, spki: sequence(identifier, bits(key)), raw: key };
+  return { kind: name, bits: 0, spki: sequence(identifier, encodeBits(key)), raw: key };
 }
 
 function readDsa({ parameters, key }: KeyMaterial): PublicKey {

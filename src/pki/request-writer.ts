@@ -6,9 +6,11 @@ import {
   writeAlternativeNames,
 } from './alternative-names.js';
 import type { CertificateExtension } from './certificate-extensions.js';
-import { bits, constructed, encode, octetString, oid, sequence, setOf, truth, unsignedInteger } from './der.js';
+import { constructed } from './der.js';
+import { derTrue, encode, encodeBits, encodeOid, octetString, sequence, setOf, unsignedInteger } from './der-writer.js';
 import { type WritableName, writeName } from './distinguished-name.js';
 import { signingAlgorithm, signWith, spkiOf } from './key-pair.js';
+import { oids } from './oids.js';
 import { encodePem } from './pem.js';
 
 export interface RequestContents extends Partial<AlternativeNames> {
@@ -19,11 +21,10 @@ export interface RequestContents extends Partial<AlternativeNames> {
 }
 
 const version1 = unsignedInteger(Buffer.from([0]));
-const extensionRequest = oid('1.2.840.113549.1.9.14');
-const subjectAltName = '2.5.29.17';
+const extensionRequest = encodeOid(oids.extensionRequest);
 
-const encodeExtension = ({ oid: id, critical, value }: CertificateExtension): Buffer =>
-  sequence(oid(id), ...(critical ? [truth] : []), octetString(value));
+const encodeExtension = ({ oid, critical, value }: CertificateExtension): Buffer =>
+  sequence(encodeOid(oid), ...(critical ? [derTrue] : []), octetString(value));
 
 /** A PKCS#10 request (RFC 2986) in PEM, signed by its key. */
 export async function createCertificateRequest(contents: RequestContents): Promise<string> {
@@ -31,7 +32,7 @@ export async function createCertificateRequest(contents: RequestContents): Promi
   const names = { ...noAlternativeNames, ...given };
   const wanted = [
     ...(hasAlternativeNames(names)
-      ? [{ oid: subjectAltName, critical: false, value: writeAlternativeNames(names) }]
+      ? [{ oid: oids.alternativeNames, critical: false, value: writeAlternativeNames(names) }]
       : []),
     ...extensions,
   ];
@@ -40,5 +41,5 @@ export async function createCertificateRequest(contents: RequestContents): Promi
   const toBeSigned = sequence(version1, writeName(subject), spkiOf(key), encode(constructed(0), ...attributes));
   const algorithm = signingAlgorithm(key);
   const signature = await signWith(key, algorithm, toBeSigned);
-  return encodePem('CERTIFICATE REQUEST', sequence(toBeSigned, algorithm.identifier, bits(signature)));
+  return encodePem('CERTIFICATE REQUEST', sequence(toBeSigned, algorithm.identifier, encodeBits(signature)));
 }

@@ -1,10 +1,12 @@
 import { constants, verify } from 'node:crypto';
+import { type AlgorithmIdentifier, Asn1Reader, readAlgorithm } from './asn1-reader.js';
 import type { Certificate } from './certificate.js';
-import { DerCursor, nothing, tags } from './der.js';
+import { DerCursor, tags, universal } from './der.js';
+import { derNull } from './der-writer.js';
 import { type MlDsa, mlDsaSets } from './ml-dsa.js';
+import { oids } from './oids.js';
 import { PkiError } from './pki-error.js';
 import { keyObject, type PublicKey } from './public-key.js';
-import { type AlgorithmIdentifier, RequestReader, readAlgorithm, universal } from './request-reader.js';
 
 /** Which signatures are verified, and with which words they fail (those of Go's crypto/x509 and crypto/rsa). */
 
@@ -19,22 +21,22 @@ interface Algorithm {
 }
 
 const algorithms: ReadonlyMap<string, Algorithm> = new Map<string, Algorithm>([
-  ['1.2.840.113549.1.1.4', { key: 'RSA', hash: undefined, insecure: 'MD5-RSA' }],
-  ['1.2.840.113549.1.1.5', { key: 'RSA', hash: 'sha1' }],
-  ['1.3.14.3.2.29', { key: 'RSA', hash: 'sha1' }],
-  ['1.2.840.113549.1.1.11', { key: 'RSA', hash: 'sha256' }],
+  [oids.md5WithRsa, { key: 'RSA', hash: undefined, insecure: 'MD5-RSA' }],
+  [oids.sha1WithRsa, { key: 'RSA', hash: 'sha1' }],
+  [oids.sha1WithRsaIso, { key: 'RSA', hash: 'sha1' }],
+  [oids.sha256WithRsa, { key: 'RSA', hash: 'sha256' }],
   ['1.2.840.113549.1.1.12', { key: 'RSA', hash: 'sha384' }],
   ['1.2.840.113549.1.1.13', { key: 'RSA', hash: 'sha512' }],
-  ['1.2.840.10040.4.3', { key: 'DSA', hash: 'sha1' }],
+  [oids.dsaWithSha1, { key: 'DSA', hash: 'sha1' }],
   ['2.16.840.1.101.3.4.3.2', { key: 'DSA', hash: 'sha256' }],
-  ['1.2.840.10045.4.1', { key: 'ECDSA', hash: 'sha1' }],
-  ['1.2.840.10045.4.3.2', { key: 'ECDSA', hash: 'sha256' }],
-  ['1.2.840.10045.4.3.3', { key: 'ECDSA', hash: 'sha384' }],
-  ['1.2.840.10045.4.3.4', { key: 'ECDSA', hash: 'sha512' }],
+  [oids.ecdsaWithSha1, { key: 'ECDSA', hash: 'sha1' }],
+  [oids.ecdsaWithSha256, { key: 'ECDSA', hash: 'sha256' }],
+  [oids.ecdsaWithSha384, { key: 'ECDSA', hash: 'sha384' }],
+  [oids.ecdsaWithSha512, { key: 'ECDSA', hash: 'sha512' }],
 ]);
 /** Those that must have no parameters. */
 const bareAlgorithms: ReadonlyMap<string, Algorithm> = new Map<string, Algorithm>([
-  ['1.3.101.112', { key: 'Ed25519', hash: undefined }],
+  [oids.ed25519, { key: 'Ed25519', hash: undefined }],
   ...mlDsaSets.map(({ name, oid }) => [oid, { key: name, hash: undefined }] as const),
 ]);
 const oidPss = '1.2.840.113549.1.1.10';
@@ -56,17 +58,17 @@ function lookUp({ oid, parameters }: AlgorithmIdentifier): Algorithm | undefined
 /** RSASSA-PSS (RFC 4055): one hash throughout, a salt of its length, the usual trailer; nothing else. */
 function pss(parameters: Buffer): Algorithm | undefined {
   try {
-    const members = new RequestReader(new RequestReader(parameters).field(struct).contents);
+    const members = new Asn1Reader(new Asn1Reader(parameters).field(struct).contents);
     const hash = readAlgorithm(members.explicit(0, struct));
     const mask = readAlgorithm(members.explicit(1, struct));
-    const maskHash = readAlgorithm(new RequestReader(mask.parameters).field(struct));
+    const maskHash = readAlgorithm(new Asn1Reader(mask.parameters).field(struct));
     const salt = members.explicit(2, integer)?.contents;
     const trailer = members.explicit(3, integer)?.contents ?? usualTrailer;
     const known = pssHashes.get(hash.oid);
     const isUsual =
       mask.oid === oidMgf1 &&
       maskHash.oid === hash.oid &&
-      [hash, maskHash].every(({ parameters: none }) => none.length === 0 || none.equals(nothing)) &&
+      [hash, maskHash].every(({ parameters: none }) => none.length === 0 || none.equals(derNull)) &&
       trailer.equals(usualTrailer);
     return known && isUsual && salt?.equals(Buffer.from([saltBytes[known]]))
       ? { key: 'RSA', hash: known, pss: true }

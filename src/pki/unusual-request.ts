@@ -1,13 +1,18 @@
 import { nameKinds } from './alternative-names.js';
-import { type CertificateRequest, oidExtensionRequest } from './certificate-request.js';
-import { DerCursor, encode, tags } from './der.js';
+import type { CertificateRequest } from './certificate-request.js';
+import { DerCursor, tags } from './der.js';
+import { encode } from './der-writer.js';
 import { attributeTypes } from './distinguished-name.js';
+import { oids } from './oids.js';
 
 const subjectTypes: ReadonlySet<string> = new Set(Object.values(attributeTypes));
-const alternativeNames = '2.5.29.17';
-const basicConstraints = '2.5.29.19';
-/** subjectKeyIdentifier, keyUsage, extKeyUsage: ordinary tools write them, and what they say is decided elsewhere. */
-const harmless: ReadonlySet<string> = new Set(['2.5.29.14', '2.5.29.15', '2.5.29.37', alternativeNames]);
+/** Ordinary tools write them, and what they say is decided elsewhere. */
+const harmless: ReadonlySet<string> = new Set([
+  oids.subjectKeyId,
+  oids.keyUsage,
+  oids.extendedKeyUsage,
+  oids.alternativeNames,
+]);
 /**
  * challengePassword, unstructuredName, and what Windows tells of itself (its version, the program, where the key is):
  * ordinary tools write them, and they come into no certificate.
@@ -42,10 +47,10 @@ export function unusualPart(request: CertificateRequest): string | undefined {
   const texts = [...subject.attributes.map(({ value }) => value), ...dnsNames, ...emailAddresses];
   if (texts.some((text) => controlCharacter.test(text))) return 'a name has a control character';
   for (const { oid, value } of extensions) {
-    if (oid === basicConstraints) {
+    if (oid === oids.basicConstraints) {
       if (!isNoAuthority(value)) return 'the request asks for a CA';
     } else if (!harmless.has(oid)) return `the request asks for the extension ${oid}`;
-    if (oid === alternativeNames && !hasOnlyReadNames(value)) {
+    if (oid === oids.alternativeNames && !hasOnlyReadNames(value)) {
       return 'an alternative name is of a kind other than DNS, IP, mail and URI';
     }
   }
@@ -74,7 +79,7 @@ function hiddenAttribute(whole: Buffer): string | undefined {
   if (type === undefined || values === undefined || !members?.empty)
     return 'an attribute of the request cannot be read';
   if (harmlessAttributes.has(type)) return undefined;
-  if (type !== oidExtensionRequest) return `the request has an attribute of type ${type}`;
+  if (type !== oids.extensionRequest) return `the request has an attribute of type ${type}`;
   values.any();
   return values.empty ? undefined : 'the request asks for several lists of extensions';
 }

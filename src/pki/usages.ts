@@ -1,5 +1,6 @@
 import { quoteList } from '../api/go-text.js';
-import { oid } from './der.js';
+import { encodeOid } from './der-writer.js';
+import { oids } from './oids.js';
 import { PkiError } from './pki-error.js';
 
 /** Usage names of a request and what they become in a certificate (RFC 5280 4.2.1.3 and 4.2.1.12). */
@@ -19,18 +20,18 @@ const keyUsageBits: ReadonlyMap<string, number> = new Map([
 
 /** In the order they are written. */
 const extendedKeyUsages = [
-  { oid: oid('2.5.29.37.0'), names: ['any'] },
-  { oid: oid('1.3.6.1.5.5.7.3.1'), names: ['server auth'] },
-  { oid: oid('1.3.6.1.5.5.7.3.2'), names: ['client auth'] },
-  { oid: oid('1.3.6.1.5.5.7.3.3'), names: ['code signing'] },
-  { oid: oid('1.3.6.1.5.5.7.3.4'), names: ['email protection', 's/mime'] },
-  { oid: oid('1.3.6.1.5.5.7.3.5'), names: ['ipsec end system'] },
-  { oid: oid('1.3.6.1.5.5.7.3.6'), names: ['ipsec tunnel'] },
-  { oid: oid('1.3.6.1.5.5.7.3.7'), names: ['ipsec user'] },
-  { oid: oid('1.3.6.1.5.5.7.3.8'), names: ['timestamping'] },
-  { oid: oid('1.3.6.1.5.5.7.3.9'), names: ['ocsp signing'] },
-  { oid: oid('1.3.6.1.4.1.311.10.3.3'), names: ['microsoft sgc'] },
-  { oid: oid('2.16.840.1.113730.4.1'), names: ['netscape sgc'] },
+  { oid: encodeOid(oids.anyUsage), names: ['any'] },
+  { oid: encodeOid('1.3.6.1.5.5.7.3.1'), names: ['server auth'] },
+  { oid: encodeOid(oids.clientAuth), names: ['client auth'] },
+  { oid: encodeOid('1.3.6.1.5.5.7.3.3'), names: ['code signing'] },
+  { oid: encodeOid('1.3.6.1.5.5.7.3.4'), names: ['email protection', 's/mime'] },
+  { oid: encodeOid('1.3.6.1.5.5.7.3.5'), names: ['ipsec end system'] },
+  { oid: encodeOid('1.3.6.1.5.5.7.3.6'), names: ['ipsec tunnel'] },
+  { oid: encodeOid('1.3.6.1.5.5.7.3.7'), names: ['ipsec user'] },
+  { oid: encodeOid('1.3.6.1.5.5.7.3.8'), names: ['timestamping'] },
+  { oid: encodeOid('1.3.6.1.5.5.7.3.9'), names: ['ocsp signing'] },
+  { oid: encodeOid('1.3.6.1.4.1.311.10.3.3'), names: ['microsoft sgc'] },
+  { oid: encodeOid('2.16.840.1.113730.4.1'), names: ['netscape sgc'] },
 ];
 const extendedNames = new Set(extendedKeyUsages.flatMap(({ names }) => names));
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto';
 import { coversSigner } from '../api/signer-name.js';
-import { encode, tags, truth } from '../pki/der.js';
+import { tags } from '../pki/der.js';
+import { derTrue, encode } from '../pki/der-writer.js';
 import { spkiOf } from '../pki/key-pair.js';
 import { pemBlocks } from '../pki/pem.js';
 import { secondOpinion } from '../pki/second-opinion.js';
@@ -120,7 +121,7 @@ const promises: Readonly<Record<string, (under: SignerUnderTest) => Promise<void
   },
 
   async 'nobody gets a CA by asking for one'(under) {
-    const authority = { oid: '2.5.29.19', critical: true, value: encode(tags.sequence, truth) };
+    const authority = { oid: '2.5.29.19', critical: true, value: encode(tags.sequence, derTrue) };
     const { issues } = under;
     const asked = { ...issues, request: { ...issues.request, extensions: [authority] } };
     const { result } = await ask(under, { asked });

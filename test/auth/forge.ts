@@ -1,17 +1,15 @@
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { constructed, context, tags } from '../../src/pki/der.js';
 import {
-  constructed,
-  context,
+  derTrue,
   encode,
+  encodeOid,
+  encodeTime,
   octetString,
-  oid,
   sequence,
   setOf,
-  tags,
-  time,
-  truth,
   unsignedInteger,
-} from '../../src/pki/der.js';
+} from '../../src/pki/der-writer.js';
 import { writeName } from '../../src/pki/distinguished-name.js';
 
 /** Makes certificates no honest CA would: whatever subject, dates and extensions a test wants. */
@@ -39,14 +37,16 @@ export interface Wanted {
 }
 
 export const attributes = { commonName: '2.5.4.3', organization: '2.5.4.10', uid: '1.3.6.1.4.1.57683.2' } as const;
-const ecdsaWithSha256 = sequence(oid('1.2.840.10045.4.3.2'));
+const ecdsaWithSha256 = sequence(encodeOid('1.2.840.10045.4.3.2'));
 const day = 86_400_000;
 let serial = 1;
 
 export function forge(wanted: Wanted): Forged {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const name = sequence(
-    ...wanted.subject.map(([type, value]) => setOf([sequence(oid(type), encode(tags.utf8String, Buffer.from(value)))])),
+    ...wanted.subject.map(([type, value]) =>
+      setOf([sequence(encodeOid(type), encode(tags.utf8String, Buffer.from(value)))]),
+    ),
   );
   const now = Date.UTC(2026, 0, 1);
   const { version = 3 } = wanted;
@@ -55,7 +55,7 @@ export function forge(wanted: Wanted): Forged {
     unsignedInteger(Buffer.from([serial++ & 0x7f, 1])),
     ecdsaWithSha256,
     wanted.issuer?.name ?? name,
-    sequence(time(wanted.notBefore ?? now - day), time(wanted.notAfter ?? now + day)),
+    sequence(encodeTime(wanted.notBefore ?? now - day), encodeTime(wanted.notAfter ?? now + day)),
     name,
     (wanted.publicKey ?? publicKey).export({ type: 'spki', format: 'der' }),
     ...(wanted.extensions?.length ? [encode(constructed(3), sequence(...wanted.extensions))] : []),
@@ -67,17 +67,17 @@ export function forge(wanted: Wanted): Forged {
 }
 
 const extension = (type: string, critical: boolean, value: Buffer): Buffer =>
-  sequence(oid(type), ...(critical ? [truth] : []), octetString(value));
+  sequence(encodeOid(type), ...(critical ? [derTrue] : []), octetString(value));
 
 export const extensions = {
   authority: (pathLength?: number): Buffer =>
     extension(
       '2.5.29.19',
       true,
-      sequence(truth, ...(pathLength === undefined ? [] : [unsignedInteger(Buffer.from([pathLength]))])),
+      sequence(derTrue, ...(pathLength === undefined ? [] : [unsignedInteger(Buffer.from([pathLength]))])),
     ),
   extendedKeyUsage: (...usages: readonly string[]): Buffer =>
-    extension('2.5.29.37', false, sequence(...usages.map(oid))),
+    extension('2.5.29.37', false, sequence(...usages.map(encodeOid))),
   /** Which key it has, and which one signed it. */
   keyIds: (own: string, issuers: string): readonly Buffer[] => [
     extension('2.5.29.14', false, octetString(Buffer.from(own))),
@@ -105,11 +105,15 @@ export const extensions = {
       '2.5.29.17',
       critical,
       sequence(
-        encode(constructed(0), oid('1.3.6.1.4.1.311.20.2.3'), encode(constructed(0), octetString(Buffer.from('a')))),
+        encode(
+          constructed(0),
+          encodeOid('1.3.6.1.4.1.311.20.2.3'),
+          encode(constructed(0), octetString(Buffer.from('a'))),
+        ),
       ),
     ),
   /** Critical, as CAs of public authorities have them. */
-  policies: (): Buffer => extension('2.5.29.32', true, sequence(sequence(oid('1.2.3.4')))),
+  policies: (): Buffer => extension('2.5.29.32', true, sequence(sequence(encodeOid('1.2.3.4')))),
   policyConstraints: (constraint: 'requireExplicitPolicy' | 'inhibitPolicyMapping'): Buffer =>
     extension(
       '2.5.29.36',

@@ -16,7 +16,8 @@ import {
   CertificateSigningRequests,
 } from '../../src/api/kinds/certificate-signing-request.js';
 import { Events } from '../../src/api/kinds/event.js';
-import { encode, octetString, oid, sequence, tags, truth } from '../../src/pki/der.js';
+import { tags } from '../../src/pki/der.js';
+import { derTrue, encode, encodeOid, octetString, sequence } from '../../src/pki/der-writer.js';
 import { type TestSigningRequestOptions, testSigningRequest } from '../../src/testing/certificates.js';
 import { settled } from '../../src/testing/fake-clock.js';
 import { runControllers } from './run-controllers.js';
@@ -143,11 +144,11 @@ test.each(['10.0.0.1/8', '10.0.0.0/33', 'x', '10.0.0.0/', '10.0.0.0/8/8', ''])('
   expect(parseRange(text)).toBeUndefined();
 });
 
-const ca = { oid: '2.5.29.19', critical: true, value: encode(tags.sequence, truth) };
+const ca = { oid: '2.5.29.19', critical: true, value: encode(tags.sequence, derTrue) };
 const otherName = {
   oid: '2.5.29.17',
   critical: false,
-  value: sequence(encode(0xa0, Buffer.concat([oid('1.2.3'), encode(0xa0, octetString(Buffer.from('x')))]))),
+  value: sequence(encode(0xa0, Buffer.concat([encodeOid('1.2.3'), encode(0xa0, octetString(Buffer.from('x')))]))),
 };
 
 describe('an approving rule', () => {

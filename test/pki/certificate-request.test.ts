@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readCertificateRequest, readRequestDer } from '../../src/pki/certificate-request.js';
-import { constructed, context, encode, oid, sequence, setOf, tags, unsignedInteger } from '../../src/pki/der.js';
+import { constructed, context, tags } from '../../src/pki/der.js';
+import { encode, encodeOid, sequence, setOf, unsignedInteger } from '../../src/pki/der-writer.js';
 import { type KeyType, spkiOf } from '../../src/pki/key-pair.js';
 import { encodePem, firstPemBlock } from '../../src/pki/pem.js';
 import { PkiError } from '../../src/pki/pki-error.js';
@@ -59,7 +60,7 @@ test.each(keyTypes)('a request with a key of type %s is read', async (keyType) =
   expect(read.publicKey.spki).toEqual(spkiOf(key));
 });
 
-const attribute = (type: string, value: Buffer): Buffer => setOf([sequence(oid(type), value)]);
+const attribute = (type: string, value: Buffer): Buffer => setOf([sequence(encodeOid(type), value)]);
 const text = (tag: number, content: string | Buffer): Buffer => encode(tag, Buffer.from(content as string));
 
 const subjects: readonly (readonly [string, readonly Buffer[], { readonly commonName?: string } | string])[] = [
@@ -79,10 +80,10 @@ const subjects: readonly (readonly [string, readonly Buffer[], { readonly common
   ],
   ['broken UTF-8', [attribute('2.5.4.3', text(tags.utf8String, Buffer.from([0xff])))], 'asn1: invalid UTF-8 string'],
   ['half a BMP character', [attribute('2.5.4.3', text(tags.bmpString, 'a'))], 'invalid BMPString'],
-  ['an attribute without a value', [setOf([sequence(oid('2.5.4.3'))])], 'asn1: syntax error: sequence truncated'],
+  ['an attribute without a value', [setOf([sequence(encodeOid('2.5.4.3'))])], 'asn1: syntax error: sequence truncated'],
   [
     'a sequence for a set',
-    [sequence(sequence(oid('2.5.4.3'), text(tags.utf8String, 'a')))],
+    [sequence(sequence(encodeOid('2.5.4.3'), text(tags.utf8String, 'a')))],
     'asn1: structure error: sequence tag mismatch',
   ],
 ];
@@ -94,12 +95,12 @@ test.each(subjects)('subject: %s', async (_, rdns, expected) => {
 
 const alternativeName = (value: Buffer): readonly Buffer[] => [
   sequence(
-    oid('1.2.840.113549.1.9.14'),
-    setOf([sequence(sequence(oid('2.5.29.17'), encode(tags.octetString, value)))]),
+    encodeOid('1.2.840.113549.1.9.14'),
+    setOf([sequence(sequence(encodeOid('2.5.29.17'), encode(tags.octetString, value)))]),
   ),
 ];
 test('names of other kinds are dropped', async () => {
-  const value = sequence(encode(constructed(0), oid('1.2.3')), encode(context(2), Buffer.from('a.b')));
+  const value = sequence(encode(constructed(0), encodeOid('1.2.3')), encode(context(2), Buffer.from('a.b')));
   const pem = await requestOf({ attributes: alternativeName(value) });
   expect(readCertificateRequest(pem)).toMatchObject({
     dnsNames: ['a.b'],
@@ -222,10 +223,10 @@ test('an object identifier of half a megabyte is refused quickly', async () => {
 
 test('extensions of all requests for them are counted together', async () => {
   const extension = (id: number): Buffer =>
-    sequence(oid(`1.2.3.${1_000 + (id >> 7)}.${id & 127}`), encode(tags.octetString));
+    sequence(encodeOid(`1.2.3.${1_000 + (id >> 7)}.${id & 127}`), encode(tags.octetString));
   const attribute = (from: number, count: number): Buffer =>
     sequence(
-      oid('1.2.840.113549.1.9.14'),
+      encodeOid('1.2.840.113549.1.9.14'),
       setOf([sequence(...Array.from({ length: count }, (_, at) => extension(from + at)))]),
     );
   const halves = [attribute(0, 5_000), attribute(5_000, 5_000)];
@@ -241,7 +242,7 @@ test('attributes that cannot be read are ignored quickly; those that might ask f
   const start = performance.now();
   expect(failureOf(garbage)).toBeUndefined();
   expect(performance.now() - start).toBeLessThan(patienceMs);
-  const broken = sequence(oid('1.2.840.113549.1.9.14'), Buffer.from([0x31, 0x80]));
+  const broken = sequence(encodeOid('1.2.840.113549.1.9.14'), Buffer.from([0x31, 0x80]));
   expect(failureOf(await many(broken, 100))).toBeUndefined();
   expect(failureOf(await many(broken, 101))).toBe('x509: more than 100 extension requests');
 });

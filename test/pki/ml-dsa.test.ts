@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { readPemCertificates } from '../../src/pki/certificate.js';
 import { createAuthorityKeyPair, loadCertificateAuthority } from '../../src/pki/certificate-authority.js';
 import { readCertificateRequest } from '../../src/pki/certificate-request.js';
-import { bits, constructed, encode, octetString, sequence, unsignedInteger } from '../../src/pki/der.js';
+import { constructed } from '../../src/pki/der.js';
+import { encode, encodeBits, octetString, sequence, unsignedInteger } from '../../src/pki/der-writer.js';
 import { generateKey, readPrivateKey } from '../../src/pki/key-pair.js';
 import { type MlDsa, mlDsaSets } from '../../src/pki/ml-dsa.js';
 import { encodePem } from '../../src/pki/pem.js';
@@ -52,9 +53,9 @@ describe.skipIf(isThere).each(mlDsaSets)('$name, where Node.js lacks it', ({ nam
   });
 
   test('is refused in requests as an algorithm that is not known', () => {
-    const spki = sequence(identifier, bits(Buffer.alloc(keyBytes)));
+    const spki = sequence(identifier, encodeBits(Buffer.alloc(keyBytes)));
     const body = sequence(unsignedInteger(Buffer.from([0])), sequence(), spki, encode(constructed(0)));
-    const pem = encodePem('CERTIFICATE REQUEST', sequence(body, identifier, bits(Buffer.alloc(8))));
+    const pem = encodePem('CERTIFICATE REQUEST', sequence(body, identifier, encodeBits(Buffer.alloc(8))));
     expect(() => readCertificateRequest(pem)).toThrow('x509: cannot verify signature: algorithm unimplemented');
   });
 });

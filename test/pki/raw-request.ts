@@ -1,4 +1,5 @@
-import { bits, constructed, encode, sequence, unsignedInteger } from '../../src/pki/der.js';
+import { constructed } from '../../src/pki/der.js';
+import { encode, encodeBits, sequence, unsignedInteger } from '../../src/pki/der-writer.js';
 import { writeName } from '../../src/pki/distinguished-name.js';
 import { signingAlgorithm, signWith, spkiOf } from '../../src/pki/key-pair.js';
 import { encodePem } from '../../src/pki/pem.js';
@@ -18,5 +19,5 @@ export async function requestOf(parts: {
   );
   const algorithm = signingAlgorithm(key);
   const signature = await signWith(key, algorithm, toBeSigned);
-  return encodePem('CERTIFICATE REQUEST', sequence(toBeSigned, algorithm.identifier, bits(signature)));
+  return encodePem('CERTIFICATE REQUEST', sequence(toBeSigned, algorithm.identifier, encodeBits(signature)));
 }

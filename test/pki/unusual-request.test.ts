@@ -4,26 +4,32 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createAuthorityKeyPair } from '../../src/pki/certificate-authority.js';
-import { oidExtensionRequest, readCertificateRequest } from '../../src/pki/certificate-request.js';
-import { context, encode, octetString, oid, sequence, setOf, tags } from '../../src/pki/der.js';
+import { readCertificateRequest } from '../../src/pki/certificate-request.js';
+import { context, tags } from '../../src/pki/der.js';
+import { encode, encodeOid, octetString, sequence, setOf } from '../../src/pki/der-writer.js';
+import { oids } from '../../src/pki/oids.js';
 import { hiddenPart, unusualPart } from '../../src/pki/unusual-request.js';
 import { testWithOpenssl } from './openssl.js';
 import { requestOf } from './raw-request.js';
 
 const names = sequence(encode(context(2), Buffer.from('hidden.example')));
-const extensions = sequence(sequence(oid('2.5.29.17'), octetString(names)));
+const extensions = sequence(sequence(encodeOid('2.5.29.17'), octetString(names)));
 const attribute = (type: string, ...values: readonly Buffer[]): Buffer =>
-  sequence(oid(type), encode(tags.set, ...values));
+  sequence(encodeOid(type), encode(tags.set, ...values));
 const microsoft = attribute('1.3.6.1.4.1.311.2.1.14', extensions);
 /** The length of the SET takes a byte more than it should. */
-const notShortest = sequence(oid(oidExtensionRequest), Buffer.from([tags.set, 0x81, extensions.length]), extensions);
+const notShortest = sequence(
+  encodeOid(oids.extensionRequest),
+  Buffer.from([tags.set, 0x81, extensions.length]),
+  extensions,
+);
 const utf8 = (text: string): Buffer => encode(tags.utf8String, Buffer.from(text));
 const subject = (...values: readonly (readonly [string, Buffer])[]): Buffer =>
-  sequence(...values.map(([type, value]) => setOf([sequence(oid(type), value)])));
+  sequence(...values.map(([type, value]) => setOf([sequence(encodeOid(type), value)])));
 const generalString = (text: string): Buffer => encode(tags.generalString, Buffer.from(text));
 
 test.each<readonly [string, Parameters<typeof requestOf>[0], string | undefined]>([
-  ['extensions as usual', { attributes: [attribute(oidExtensionRequest, extensions)] }, undefined],
+  ['extensions as usual', { attributes: [attribute(oids.extensionRequest, extensions)] }, undefined],
   ['a challenge password', { attributes: [attribute('1.2.840.113549.1.9.7', utf8('x'))] }, undefined],
   ['the version of Windows', { attributes: [attribute('1.3.6.1.4.1.311.13.2.3', utf8('10.0'))] }, undefined],
   [
@@ -38,7 +44,7 @@ test.each<readonly [string, Parameters<typeof requestOf>[0], string | undefined]
   ],
   [
     'a second list of extensions',
-    { attributes: [attribute(oidExtensionRequest, extensions, extensions)] },
+    { attributes: [attribute(oids.extensionRequest, extensions, extensions)] },
     'the request asks for several lists of extensions',
   ],
   [

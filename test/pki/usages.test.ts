@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { keyUsages } from '../../src/api/kinds/certificate-signing-request.js';
-import { oid } from '../../src/pki/der.js';
+import { encodeOid } from '../../src/pki/der-writer.js';
 import { certificateUsages } from '../../src/pki/usages.js';
 
 test('every usage that can be asked for becomes something', () => {
@@ -21,7 +21,7 @@ test('two names of one usage are one, and the order is fixed', () => {
     'decipher only',
   ]);
   expect([...keyUsage]).toEqual([0, 8]);
-  expect(extendedKeyUsage).toEqual(['1.3.6.1.5.5.7.3.1', '1.3.6.1.5.5.7.3.2', '1.3.6.1.5.5.7.3.4'].map(oid));
+  expect(extendedKeyUsage).toEqual(['1.3.6.1.5.5.7.3.1', '1.3.6.1.5.5.7.3.2', '1.3.6.1.5.5.7.3.4'].map(encodeOid));
 });
 
 test('what is no usage is refused', () => {

@@ -25,7 +25,8 @@ import {
   loadCertificateAuthority,
 } from '../../src/pki/certificate-authority.js';
 import { ledgerHash, verifyLedger } from '../../src/pki/certificate-ledger.js';
-import { encode, oid, sequence, setOf, tags } from '../../src/pki/der.js';
+import { tags } from '../../src/pki/der.js';
+import { encode, encodeOid, sequence, setOf } from '../../src/pki/der-writer.js';
 import { privateKeyPem } from '../../src/pki/key-pair.js';
 import { type TestSigningRequestOptions, testKey, testSigningRequest } from '../../src/testing/certificates.js';
 import { eventually, until } from '../../src/testing/until.js';
@@ -135,12 +136,12 @@ test.skipIf(!hasPython)('a program signs, and may refuse', async () => {
 
 test('a program that signs for a well-known signer gets no request that asks for more than its rules see', async () => {
   const organization = (tag: number, text: string): Buffer =>
-    setOf([sequence(oid('2.5.4.10'), encode(tag, Buffer.from(text)))]);
+    setOf([sequence(encodeOid('2.5.4.10'), encode(tag, Buffer.from(text)))]);
   const request = await requestOf({
     subject: sequence(
       organization(tags.printableString, 'system:nodes'),
       organization(tags.generalString, 'system:masters'),
-      setOf([sequence(oid('2.5.4.3'), encode(tags.printableString, Buffer.from('system:node:a')))]),
+      setOf([sequence(encodeOid('2.5.4.3'), encode(tags.printableString, Buffer.from('system:node:a')))]),
     ),
   });
   const csr = await testSigningRequest({ name: 'hidden', signerName: nodeSigner });

@@ -1,11 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { createRequire } from 'node:module';
+import type { AlgorithmIdentifier } from '../asn1-reader.js';
 import { readPemCertificates } from '../certificate.js';
-import { encode, nothing, oid, sequence, tags, unsignedInteger } from '../der.js';
+import { tags } from '../der.js';
+import { derNull, encode, encodeOid, sequence, unsignedInteger } from '../der-writer.js';
+import { ecdsaSignatures } from '../ecdsa.js';
 import type { SigningKey } from '../key-pair.js';
+import { oids } from '../oids.js';
 import { PkiError } from '../pki-error.js';
-import type { PublicKey } from '../public-key.js';
-import type { AlgorithmIdentifier } from '../request-reader.js';
+import type { Curve, PublicKey } from '../public-key.js';
 import { verifySignature } from '../signature.js';
 
 /**
@@ -64,8 +67,8 @@ interface How {
   finish(signature: Buffer): Buffer;
 }
 
-const ecdsa = (hash: 'sha256' | 'sha384' | 'sha512', type: string): How => ({
-  algorithm: { oid: type, parameters: Buffer.alloc(0) },
+const ecdsa = ({ hash, oid }: (typeof ecdsaSignatures)[Curve]): How => ({
+  algorithm: { oid, parameters: Buffer.alloc(0) },
   mechanism: mechanisms.ecdsa,
   prepare: (data) => createHash(hash).update(data).digest(),
   // The token answers r and s side by side (PKCS#11 2.3.1); certificates have them as integers.
@@ -77,19 +80,14 @@ const ecdsa = (hash: 'sha256' | 'sha384' | 'sha512', type: string): How => ({
     ),
 });
 const rsa: How = {
-  algorithm: { oid: '1.2.840.113549.1.1.11', parameters: nothing },
+  algorithm: { oid: oids.sha256WithRsa, parameters: derNull },
   mechanism: mechanisms.sha256Rsa,
   prepare: (data) => data,
   finish: (signature) => signature,
 };
-const curves: ReadonlyMap<string, How> = new Map([
-  ['P-256', ecdsa('sha256', '1.2.840.10045.4.3.2')],
-  ['P-384', ecdsa('sha384', '1.2.840.10045.4.3.3')],
-  ['P-521', ecdsa('sha512', '1.2.840.10045.4.3.4')],
-]);
 
 const howFor = ({ kind, curve }: PublicKey): How | undefined =>
-  kind === 'RSA' ? rsa : kind === 'ECDSA' ? curves.get(curve ?? '') : undefined;
+  kind === 'RSA' ? rsa : curve === undefined ? undefined : ecdsa(ecdsaSignatures[curve]);
 
 /** A library that is in use. It is initialized once in a process, and does one thing at a time: not all bear more. */
 interface Library {
@@ -169,7 +167,7 @@ export async function openPkcs11Key(options: Pkcs11KeyOptions): Promise<Pkcs11Ke
       cause: error,
     });
   }
-  const identifier = sequence(oid(how.algorithm.oid), how.algorithm.parameters);
+  const identifier = sequence(encodeOid(how.algorithm.oid), how.algorithm.parameters);
   return { spki: publicKey.spki, identifier, sign, close };
 }
 

@@ -9,7 +9,8 @@ import {
   readCertificateRequest,
   readRequestDer,
 } from '../../../src/pki/certificate-request.js';
-import { DerCursor, sequence, tags } from '../../../src/pki/der.js';
+import { DerCursor, tags } from '../../../src/pki/der.js';
+import { sequence } from '../../../src/pki/der-writer.js';
 import type { KeyType } from '../../../src/pki/key-pair.js';
 import { encodePem } from '../../../src/pki/pem.js';
 import { PkiError } from '../../../src/pki/pki-error.js';

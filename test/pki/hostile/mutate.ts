@@ -1,4 +1,5 @@
-import { DerCursor, encode, tags } from '../../../src/pki/der.js';
+import { DerCursor, tags } from '../../../src/pki/der.js';
+import { encode } from '../../../src/pki/der-writer.js';
 import type { Random } from '../../fuzz/random.js';
 
 /** Breaks DER or text in one to four places, wherever they are. */

@@ -1,17 +1,16 @@
 import type { KeyObject } from 'node:crypto';
+import { constructed, tags } from '../../../src/pki/der.js';
 import {
-  bits,
-  constructed,
+  derNull,
   directoryString,
   encode,
-  nothing,
+  encodeBits,
+  encodeOid,
   octetString,
-  oid,
   sequence,
   setOf,
-  tags,
   unsignedInteger,
-} from '../../../src/pki/der.js';
+} from '../../../src/pki/der-writer.js';
 import { signingAlgorithm, signWith, spkiOf } from '../../../src/pki/key-pair.js';
 import { firstPemBlock } from '../../../src/pki/pem.js';
 import { createCertificateRequest } from '../../../src/pki/request-writer.js';
@@ -36,7 +35,7 @@ export async function seedRequests(key: KeyObject): Promise<readonly Buffer[]> {
 }
 
 const version = unsignedInteger(Buffer.from([0]));
-const attribute = (type: string, value: Buffer): Buffer => sequence(oid(type), value);
+const attribute = (type: string, value: Buffer): Buffer => sequence(encodeOid(type), value);
 
 /** RDNs of several values, empty RDNs, the same type again and again, values of odd types. */
 function oddRequest(key: KeyObject): Buffer {
@@ -51,34 +50,39 @@ function oddRequest(key: KeyObject): Buffer {
   );
   const otherName = encode(
     0xa0,
-    Buffer.concat([oid('1.3.6.1.4.1.311.20.2.3'), encode(0xa0, octetString(Buffer.from('x')))]),
+    Buffer.concat([encodeOid('1.3.6.1.4.1.311.20.2.3'), encode(0xa0, octetString(Buffer.from('x')))]),
   );
   const names = sequence(otherName, encode(0x82, Buffer.from('a.example')), encode(0x87, Buffer.from([0, 0, 0, 0])));
   const extensions = sequence(
-    sequence(oid('2.5.29.17'), octetString(names)),
+    sequence(encodeOid('2.5.29.17'), octetString(names)),
     sequence(
-      oid('2.5.29.19'),
+      encodeOid('2.5.29.19'),
       encode(tags.boolean, Buffer.from([255])),
       octetString(sequence(encode(tags.boolean, Buffer.from([255])))),
     ),
-    sequence(oid('1.2.3.4'), octetString(Buffer.from('anything'))),
+    sequence(encodeOid('1.2.3.4'), octetString(Buffer.from('anything'))),
   );
   const attributes = [
-    sequence(oid('1.2.840.113549.1.9.7'), setOf([directoryString('challenge')])),
-    sequence(oid('1.2.840.113549.1.9.14'), setOf([extensions])),
+    sequence(encodeOid('1.2.840.113549.1.9.7'), setOf([directoryString('challenge')])),
+    sequence(encodeOid('1.2.840.113549.1.9.14'), setOf([extensions])),
   ];
   return sequence(version, subject, spkiOf(key), encode(constructed(0), ...attributes));
 }
 
 /** Sequences in sequences, two thousand deep. */
 function deepRequest(key: KeyObject): Buffer {
-  let deep = nothing;
+  let deep = derNull;
   for (let i = 0; i < 2_000; i++) deep = sequence(deep);
-  return sequence(version, sequence(), spkiOf(key), encode(constructed(0), sequence(oid('1.2.3'), setOf([deep]))));
+  return sequence(
+    version,
+    sequence(),
+    spkiOf(key),
+    encode(constructed(0), sequence(encodeOid('1.2.3'), setOf([deep]))),
+  );
 }
 
 /** A request around bytes, with a signature over them that is good. */
 export async function signed(toBeSigned: Buffer, key: KeyObject): Promise<Buffer> {
   const algorithm = signingAlgorithm(key);
-  return sequence(toBeSigned, algorithm.identifier, bits(await signWith(key, algorithm, toBeSigned)));
+  return sequence(toBeSigned, algorithm.identifier, encodeBits(await signWith(key, algorithm, toBeSigned)));
 }

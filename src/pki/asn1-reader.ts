@@ -1,9 +1,18 @@
-import { type BitString, bitString, isMinimalInteger, maxElements, maxOidBytes, oidText, smallInteger } from './der.js';
+import {
+  type BitString,
+  bitString,
+  isMinimalInteger,
+  maxElements,
+  maxOidBytes,
+  oidText,
+  smallInteger,
+  universal,
+} from './der.js';
 import { PkiError } from './pki-error.js';
 
 /**
- * Reads DER the way Go's encoding/asn1 does, and fails with its words. Requests are read with this, because the API
- * passes the words on; certificates are read with `DerCursor`, as crypto/x509 reads those with another reader.
+ * Reads DER the way Go's encoding/asn1 does, and fails with its words. Requests and parameters of signatures are read with
+ * this, because the API passes the words on; certificates are read with `DerCursor`, as crypto/x509 reads those with another reader.
  */
 
 const syntaxError = (what: string): PkiError => new PkiError('parse', `asn1: syntax error: ${what}`);
@@ -31,29 +40,11 @@ export interface Expected {
   readonly context?: boolean;
 }
 
-export const universal = {
-  boolean: 1,
-  integer: 2,
-  bitString: 3,
-  octetString: 4,
-  oid: 6,
-  utf8String: 12,
-  sequence: 16,
-  set: 17,
-  numericString: 18,
-  printableString: 19,
-  t61String: 20,
-  ia5String: 22,
-  utcTime: 23,
-  generalizedTime: 24,
-  bmpString: 30,
-} as const;
-
 /** Longest length that may still be shifted by a byte. */
 const lengthLimit = 2 ** 23;
 const maxBase128 = 2 ** 31 - 1;
 
-export class RequestReader {
+export class Asn1Reader {
   readonly #bytes: Buffer;
   #at = 0;
 
@@ -245,7 +236,7 @@ export interface AlgorithmIdentifier {
 
 /** What a field AlgorithmIdentifier holds; elements behind the parameters are not looked at. */
 export function readAlgorithm(field: Field | undefined): AlgorithmIdentifier {
-  const members = new RequestReader(field?.contents ?? Buffer.alloc(0));
+  const members = new Asn1Reader(field?.contents ?? Buffer.alloc(0));
   const oid = readOid(members.field(objectIdentifier).contents);
   return { oid, parameters: members.done ? Buffer.alloc(0) : members.any().whole };
 }

@@ -1,0 +1,27 @@
+/** Object identifiers that more than one file needs, in dotted form. */
+export const oids = {
+  // Extensions (RFC 5280 4.2).
+  subjectKeyId: '2.5.29.14',
+  keyUsage: '2.5.29.15',
+  alternativeNames: '2.5.29.17',
+  basicConstraints: '2.5.29.19',
+  authorityKeyId: '2.5.29.35',
+  extendedKeyUsage: '2.5.29.37',
+  // Extended key usages (RFC 5280 4.2.1.12).
+  anyUsage: '2.5.29.37.0',
+  clientAuth: '1.3.6.1.5.5.7.3.2',
+  /** The attribute of a request that asks for extensions (RFC 2985 5.4.2). */
+  extensionRequest: '1.2.840.113549.1.9.14',
+  // Signature algorithms (RFC 8017, RFC 5758), and Ed25519, which names keys as well (RFC 8410).
+  md5WithRsa: '1.2.840.113549.1.1.4',
+  sha1WithRsa: '1.2.840.113549.1.1.5',
+  /** The same by another name. */
+  sha1WithRsaIso: '1.3.14.3.2.29',
+  sha256WithRsa: '1.2.840.113549.1.1.11',
+  dsaWithSha1: '1.2.840.10040.4.3',
+  ecdsaWithSha1: '1.2.840.10045.4.1',
+  ecdsaWithSha256: '1.2.840.10045.4.3.2',
+  ecdsaWithSha384: '1.2.840.10045.4.3.3',
+  ecdsaWithSha512: '1.2.840.10045.4.3.4',
+  ed25519: '1.3.101.112',
+} as const;
