@@ -184,11 +184,7 @@ export class EtcdStore implements Store {
   async compact(revision: Revision): Promise<void> {
     this.#checkOpen();
     await this.caughtUp();
-    try {
-      await this.#client.compact(revision);
-    } catch (error) {
-      if (!(error instanceof RevisionOutOfRange && error.why === 'compacted')) throw error;
-    }
+    await this.#compactEtcd(revision);
     this.#history.compact(revision);
   }
 
@@ -467,8 +463,17 @@ export class EtcdStore implements Store {
       failure: { range: { key } },
     });
     if (!succeeded) return { version: kv?.version ?? 0n, revision };
-    if (seen.revision > 0n) await this.#client.compact(seen.revision);
+    if (seen.revision > 0n) await this.#compactEtcd(seen.revision);
     return { version: seen.version + 1n, revision };
+  }
+
+  /** Somebody else, or etcd itself, may have gone further already. */
+  async #compactEtcd(revision: Revision): Promise<void> {
+    try {
+      await this.#client.compact(revision);
+    } catch (error) {
+      if (!(error instanceof RevisionOutOfRange && error.why === 'compacted')) throw error;
+    }
   }
 
   #entry({ key, modRevision, value }: KeyValue): Entry {

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { createServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { silentLogger } from '../../../src/runtime/logger.js';
 import { document } from '../../../src/store/document.js';
 import { createEtcdClient, type EtcdClient } from '../../../src/store/etcd/etcd-client.js';
 import { type EtcdStore, type EtcdStoreOptions, openEtcdStore } from '../../../src/store/etcd/etcd-store.js';
@@ -130,6 +131,26 @@ describe.skipIf(!etcdInstalled)('several servers over one etcd', () => {
     while (!(await compacted())) await new Promise((resolve) => setTimeout(resolve, 20));
     expect((await (store as EtcdStore).scan('/')).entries).toHaveLength(2);
     await Promise.all(stores.map((each) => each.close()));
+  });
+
+  test('one whose etcd was compacted further by somebody else says nothing of it', async () => {
+    const told: string[] = [];
+    let turns = 0;
+    const store = await open({
+      compactEveryMs: 50,
+      log: { ...silentLogger, warn: (_, message) => told.push(message) },
+      wrapClient: (client) => ({
+        ...client,
+        async compact(revision) {
+          turns++;
+          await client.compact(revision + 1n);
+          await client.compact(revision);
+        },
+      }),
+    });
+    while (turns < 2) await create(store, `/${turns}-${Math.random()}`);
+    await store.close();
+    expect(told).toEqual([]);
   });
 });
 
