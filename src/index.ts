@@ -180,6 +180,7 @@ export {
   type Credentials,
   fixedCredentials,
 } from './client/cluster-access.js';
+export { eachListed } from './client/each-listed.js';
 export { type HttpClientOptions, httpClient } from './client/http-client.js';
 export {
   type CacheChange,
@@ -190,6 +191,7 @@ export {
 // Clients.
 export { type ConnectOptions, connect, findAccess, type RemoteClient } from './client/remote-client.js';
 // Controllers.
+export type { RateLimit } from './controller/backoff.js';
 export {
   type ControllerSpec,
   type Reconcile,
@@ -203,6 +205,7 @@ export { type ControllerMetrics, controllerMetrics, type ReconcileOutcome } from
 export { defineController } from './controller/define-controller.js';
 export { type EventRecorder, eventRecorder } from './controller/events.js';
 export { addFinalizer, type FinalizerOptions, removeFinalizer, withFinalizer } from './controller/finalizer.js';
+export { defineKeyedController, type KeyedWork, type Wake } from './controller/keyed-controller.js';
 export { type LeaderOptions, LeadershipLost, whileLeading } from './controller/leader.js';
 export { createManager, type Manager, type ManagerOptions, RunnablesLeftBehind } from './controller/manager.js';
 export { writeStatus } from './controller/write-status.js';

@@ -5,7 +5,7 @@ import { openObjectCache } from '../../src/client/object-cache.js';
 import type { ReconcileContext, ReconcileResult, Runnable } from '../../src/controller/controller.js';
 import { type EventRecorder, eventRecorder } from '../../src/controller/events.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
-import { runKeys } from '../../src/controller/run-keys.js';
+import { defineKeyedController } from '../../src/controller/keyed-controller.js';
 import {
   announced,
   nextStep,
@@ -65,30 +65,24 @@ export function caRotation({
     const problem = rotationProblem(policy, seconds);
     if (problem !== undefined) throw new Error(`the CA in ${textOf(secret)} cannot be rotated like that: ${problem}`);
   }
-  const run = async (given: ReconcileContext): Promise<void> => {
-    const context = { ...given, log: given.log.child({ controller: name }) };
+  return defineKeyedController<RotatedCa>(name, (context) => {
     const { client, signal, clock, log } = context;
     const recorder = eventRecorder(name, context);
-    await runKeys<RotatedCa>(
-      {
-        name,
-        identity: ({ secret }) => textOf(secret),
-        backoff: { baseMs: 200, capMs: refreshMs },
-        start(wake) {
-          for (const ca of cas) {
-            const fieldSelector = `metadata.name=${ca.secret.name}`;
-            const scope = { namespace: ca.secret.namespace, fieldSelector, signal, clock, log };
-            openObjectCache(client, Secrets, scope).changes.subscribe(({ type }) => wake(ca, type));
-            wake(ca, 'start');
-          }
-        },
-        reconcile: (ca) => rotate(ca, { ...context, recorder, inSecrets, owner, refreshMs }),
+    return {
+      identity: ({ secret }) => textOf(secret),
+      backoff: { baseMs: 200, capMs: refreshMs },
+      start(wake) {
+        for (const ca of cas) {
+          const fieldSelector = `metadata.name=${ca.secret.name}`;
+          const scope = { namespace: ca.secret.namespace, fieldSelector, signal, clock, log };
+          openObjectCache(client, Secrets, scope).changes.subscribe(({ type }) => wake(ca, type));
+          wake(ca, 'start');
+        }
       },
-      context,
-    );
-    await recorder.flush();
-  };
-  return { name, run };
+      reconcile: (ca) => rotate(ca, { ...context, recorder, inSecrets, owner, refreshMs }),
+      stopped: () => recorder.flush(),
+    };
+  });
 }
 
 interface RotationContext extends ReconcileContext {

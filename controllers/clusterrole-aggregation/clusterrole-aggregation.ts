@@ -1,9 +1,9 @@
 import { type ClusterRole, ClusterRoles } from '../../src/api/kinds/role.js';
 import { groupVersion } from '../../src/api/object.js';
 import { openObjectCache } from '../../src/client/object-cache.js';
-import type { ReconcileContext, Runnable } from '../../src/controller/controller.js';
+import type { Runnable } from '../../src/controller/controller.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
-import { runKeys } from '../../src/controller/run-keys.js';
+import { defineKeyedController } from '../../src/controller/keyed-controller.js';
 import { inTurns } from '../../src/runtime/turn-taking.js';
 import { aggregatedRules, sameRules } from './aggregate.js';
 
@@ -13,16 +13,11 @@ const name = 'clusterrole-aggregation';
  * Keeps the rules of aggregated ClusterRoles equal to those of the roles they select; edits are overwritten, unless no
  * role is selected.
  */
-export const clusterRoleAggregation = (): Runnable => ({ name, run });
-
-async function run(given: ReconcileContext): Promise<void> {
-  const context = { ...given, log: given.log.child({ controller: name }) };
-  const { client, clock, log, signal } = context;
-  const cache = openObjectCache(client, ClusterRoles, { clock, log, signal });
-  const resource = client.resource(ClusterRoles);
-  await runKeys<string>(
-    {
-      name,
+export const clusterRoleAggregation = (): Runnable =>
+  defineKeyedController<string>(name, ({ client, clock, log, signal }) => {
+    const cache = openObjectCache(client, ClusterRoles, { clock, log, signal });
+    const resource = client.resource(ClusterRoles);
+    return {
       identity: (role) => role,
       start(wake) {
         cache.changes.subscribe(({ object }) => {
@@ -48,9 +43,7 @@ async function run(given: ReconcileContext): Promise<void> {
           { type: 'apply', body, fieldManager: fieldManagers.aggregation, force: true },
         );
       },
-    },
-    context,
-  );
-}
+    };
+  });
 
 const isAggregated = ({ aggregationRule }: ClusterRole): boolean => aggregationRule !== undefined;

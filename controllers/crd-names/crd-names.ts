@@ -4,9 +4,9 @@ import {
 } from '../../src/api/kinds/custom-resource-definition.js';
 import { timestamp } from '../../src/api/time.js';
 import { openObjectCache } from '../../src/client/object-cache.js';
-import type { ReconcileContext, Runnable } from '../../src/controller/controller.js';
+import type { Runnable } from '../../src/controller/controller.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
-import { runKeys } from '../../src/controller/run-keys.js';
+import { defineKeyedController } from '../../src/controller/keyed-controller.js';
 import { withApiApproval } from './api-approval.js';
 import { decideNames } from './names.js';
 import { RecentWrites } from './recent-writes.js';
@@ -19,23 +19,18 @@ const name = 'crd-names';
  * on one definition at a time and knows its own latest writes, so that no name is given twice. One cache both wakes and
  * is judged by: who is woken because a name is free finds it free.
  */
-export const crdNames = (): Runnable => ({ name, run });
+export const crdNames = (): Runnable =>
+  defineKeyedController<string>(name, ({ client, clock, log, signal }) => {
+    const cache = openObjectCache(client, CustomResourceDefinitions, { clock, log, signal });
+    const known = new RecentWrites(cache);
+    const resource = client.resource(CustomResourceDefinitions);
+    const siblings = (crd: CustomResourceDefinition): readonly CustomResourceDefinition[] =>
+      known.list().filter(({ spec, metadata }) => spec.group === crd.spec.group && metadata.uid !== crd.metadata.uid);
 
-async function run(given: ReconcileContext): Promise<void> {
-  const context = { ...given, log: given.log.child({ controller: name }) };
-  const { client, clock, log, signal } = context;
-  const cache = openObjectCache(client, CustomResourceDefinitions, { clock, log, signal });
-  const known = new RecentWrites(cache);
-  const resource = client.resource(CustomResourceDefinitions);
-  const siblings = (crd: CustomResourceDefinition): readonly CustomResourceDefinition[] =>
-    known.list().filter(({ spec, metadata }) => spec.group === crd.spec.group && metadata.uid !== crd.metadata.uid);
-
-  await cache.synced;
-  await runKeys<string>(
-    {
-      name,
+    return {
       identity: (crd) => crd,
-      start(wake) {
+      async start(wake) {
+        await cache.synced;
         cache.changes.subscribe(({ type, object }) => {
           if (type !== 'deleted') wake(object.metadata.name ?? '', type);
           // A new definition frees no names.
@@ -56,10 +51,8 @@ async function run(given: ReconcileContext): Promise<void> {
         const options = { fieldManager: fieldManagers.customResourceDefinitions };
         known.add(await resource.subresource('status').update({ ...crd, status }, options));
       },
-    },
-    context,
-  );
-}
+    };
+  });
 
 const isWaiting = ({ status }: CustomResourceDefinition): boolean =>
   !(status?.conditions ?? []).some((condition) => condition.type === 'NamesAccepted' && condition.status === 'True');

@@ -15,7 +15,7 @@ import type { ReconcileContext, ReconcileResult, Runnable } from '../../src/cont
 import { type EventRecorder, eventRecorder } from '../../src/controller/events.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
 import { removeFinalizer } from '../../src/controller/finalizer.js';
-import { runKeys } from '../../src/controller/run-keys.js';
+import { defineKeyedController, type KeyedWork } from '../../src/controller/keyed-controller.js';
 import { noLongerNeeded } from '../../src/runtime/abort.js';
 import { AbsentOwners } from './absent-owners.js';
 import { decide, type OwnerFinding, type OwnerState } from './decide.js';
@@ -45,14 +45,12 @@ export interface GarbageCollectorOptions {
  * it asks the server again about the object and each of its owners. Owners deleted in the foreground wait here for
  * their dependents, and orphans are let go of here.
  */
-export const garbageCollector = (given: GarbageCollectorOptions = {}): Runnable => ({
-  name,
-  run: (context) => run(given, { ...context, log: context.log.child({ controller: name }) }),
-});
+export const garbageCollector = (given: GarbageCollectorOptions = {}): Runnable =>
+  defineKeyedController(name, (context) => workOf(given, context));
 
 type Wake = (key: string, cause: string) => void;
 
-async function run(given: GarbageCollectorOptions, context: ReconcileContext): Promise<void> {
+function workOf(given: GarbageCollectorOptions, context: ReconcileContext): KeyedWork<string> {
   const { discoverEveryMs = 30_000, domains = defaultDomains } = given;
   const graph = new OwnerGraph();
   const absent = new AbsentOwners();
@@ -100,23 +98,23 @@ async function run(given: GarbageCollectorOptions, context: ReconcileContext): P
     }
   };
 
-  const collect = runKeys<string>(
-    {
-      name,
-      identity: (key) => key,
-      concurrency: 5,
-      start(given) {
-        wake = given;
-      },
-      async reconcile(key): Promise<ReconcileResult> {
-        await monitors.ready();
-        return collector.collect(key);
-      },
+  let discovery: Promise<void> | undefined;
+  return {
+    identity: (key) => key,
+    concurrency: 5,
+    start(given) {
+      wake = given;
+      discovery = followDiscovery();
     },
-    context,
-  );
-  await Promise.all([collect, followDiscovery()]);
-  await recorder.flush();
+    async reconcile(key): Promise<ReconcileResult> {
+      await monitors.ready();
+      return collector.collect(key);
+    },
+    async stopped() {
+      await discovery;
+      await recorder.flush();
+    },
+  };
 }
 
 function learn(graph: OwnerGraph, node: Node, wake: Wake, recorder: EventRecorder): void {

@@ -7,6 +7,7 @@ import { ServiceAccounts } from '../../src/api/kinds/service-account.js';
 import { keyOf, keyText } from '../../src/api/object.js';
 import type { ReconcileContext, Runnable } from '../../src/controller/controller.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
+import { defineKeyedController } from '../../src/controller/keyed-controller.js';
 import { type Cleaning, dateText, decide } from './decide.js';
 
 export interface LegacyTokenCleanerOptions {
@@ -21,19 +22,16 @@ const name = 'legacy-token-cleaner';
 const day = 86_400_000;
 
 /** Ends tokens that were once made by the server itself and that nobody uses any more. */
-export const legacyTokenCleaner = (options: LegacyTokenCleanerOptions = {}): Runnable => ({
-  name,
-  async run(given) {
-    const context = { ...given, log: given.log.child({ controller: name }) };
-    while (!context.signal.aborted) {
-      await clean(options, context).catch((error: unknown) => {
-        if (!context.signal.aborted)
-          context.log.warn({ err: error }, 'could not look at the tokens; trying again later');
-      });
-      await context.clock.sleep(options.intervalMs ?? day, context.signal);
-    }
-  },
-});
+export const legacyTokenCleaner = (options: LegacyTokenCleanerOptions = {}): Runnable =>
+  defineKeyedController<'tokens'>(name, (context) => ({
+    identity: (tokens) => tokens,
+    backoff: { baseMs: 1_000, capMs: options.intervalMs ?? day },
+    start: (wake) => wake('tokens', 'start'),
+    async reconcile() {
+      await clean(options, context);
+      return { requeueAfterMs: options.intervalMs ?? day };
+    },
+  }));
 
 async function clean(
   { domains = defaultDomains, periodMs = 365 * day }: LegacyTokenCleanerOptions,

@@ -5,7 +5,7 @@ import type { Client } from '../../src/client/client.js';
 import { openObjectCache } from '../../src/client/object-cache.js';
 import type { ReconcileContext, Runnable } from '../../src/controller/controller.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
-import { runKeys } from '../../src/controller/run-keys.js';
+import { defineKeyedController } from '../../src/controller/keyed-controller.js';
 import { bundleName, freshAnchors, plan } from './bundle.js';
 
 /** Where the anchors of a signer come from. */
@@ -38,32 +38,26 @@ const name = 'trust-bundle-publisher';
 /** Keeps the trust anchors of signers published as ClusterTrustBundles: one each, what drifted repaired, old ones removed. */
 export function trustBundlePublisher({ sources, refreshMs = 60_000 }: TrustBundlePublisherOptions): Runnable {
   const signerNames = new Set(sources.map(({ signerName }) => signerName));
-  const run = (given: ReconcileContext): Promise<void> => {
-    const context = { ...given, log: given.log.child({ controller: name }) };
+  return defineKeyedController<string>(name, (context) => {
     const { client, signal, clock, log } = context;
     const told: Told = new Map();
     const current: Current = new Map();
-    return runKeys<string>(
-      {
-        name,
-        identity: (signerName) => signerName,
-        start(wake) {
-          openObjectCache(client, ClusterTrustBundles, { signal, clock, log }).changes.subscribe(({ object, type }) => {
-            const signerName = object.spec.signerName ?? '';
-            if (signerNames.has(signerName)) wake(signerName, type);
-          });
-          for (const signerName of signerNames) wake(signerName, 'start');
-        },
-        async reconcile(signerName) {
-          const ours = sources.filter((source) => source.signerName === signerName);
-          const waitMs = await publish(signerName, ours, { ...context, told, current });
-          return { requeueAfterMs: Math.min(refreshMs, waitMs ?? refreshMs) };
-        },
+    return {
+      identity: (signerName) => signerName,
+      start(wake) {
+        openObjectCache(client, ClusterTrustBundles, { signal, clock, log }).changes.subscribe(({ object, type }) => {
+          const signerName = object.spec.signerName ?? '';
+          if (signerNames.has(signerName)) wake(signerName, type);
+        });
+        for (const signerName of signerNames) wake(signerName, 'start');
       },
-      context,
-    );
-  };
-  return { name, run };
+      async reconcile(signerName) {
+        const ours = sources.filter((source) => source.signerName === signerName);
+        const waitMs = await publish(signerName, ours, { ...context, told, current });
+        return { requeueAfterMs: Math.min(refreshMs, waitMs ?? refreshMs) };
+      },
+    };
+  });
 }
 
 async function publish(

@@ -10,8 +10,8 @@ import type { Client } from '../../src/client/client.js';
 import { type ObjectCache, openObjectCache } from '../../src/client/object-cache.js';
 import type { ReconcileContext, ReconcileResult, Runnable } from '../../src/controller/controller.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
+import { defineKeyedController } from '../../src/controller/keyed-controller.js';
 import { isNamespaceGoing } from '../../src/controller/namespace-going.js';
-import { runKeys } from '../../src/controller/run-keys.js';
 import { combineAnchors, type Dropped, type SourceText, UnfitSource } from './combine.js';
 import { leftovers, marks, type Target, targetsOf } from './targets.js';
 import { namespacedName, type TrustBundle, type TrustBundleSource, trustBundleProblems } from './trust-bundle.js';
@@ -38,8 +38,7 @@ export function trustDistributor(given: TrustDistributorOptions): Runnable {
   const { bundles, owner = 'kedge', secretTargets = false, refreshMs = 60_000 } = given;
   const [problem] = trustBundleProblems(bundles, { secretTargets });
   if (problem !== undefined) throw new Error(`trust: ${problem}`);
-  const run = async (outer: ReconcileContext): Promise<void> => {
-    const context = { ...outer, log: outer.log.child({ controller: name }) };
+  return defineKeyedController<TrustBundle | undefined>(name, (context) => {
     const { client, signal, clock, log } = context;
     const dropped = new Map<string, string>();
     let namespaces: ObjectCache<Namespace> | undefined;
@@ -61,37 +60,32 @@ export function trustDistributor(given: TrustDistributorOptions): Runnable {
       if (failures.length > 0) throw new PartlyDistributed(bundle.name, failures, targets.length);
       return { requeueAfterMs: refreshMs };
     };
-    await runKeys<TrustBundle | undefined>(
-      {
-        name,
-        identity: (bundle) => bundle?.name ?? '',
-        backoff: { baseMs: 200, capMs: refreshMs },
-        start(wake) {
-          const all = (cause: string): void => {
-            for (const bundle of bundles) wake(bundle, cause);
-          };
-          const scope = { signal, clock, log };
-          namespaces = openObjectCache(client, Namespaces, scope);
-          namespaces.changes.subscribe(({ type }) => all(`namespace ${type}`));
-          const labelSelector = `${ownNames.trustOwnerLabel}=${owner}`;
-          for (const type of kindsOfTargets(secretTargets)) {
-            openObjectCache(client, type, { ...scope, labelSelector }).changes.subscribe(({ object, type: change }) => {
-              const marked = object.metadata.labels?.[ownNames.trustBundleLabel];
-              wake(
-                bundles.find((bundle) => bundle.name === marked),
-                `target ${change}`,
-              );
-            });
-          }
-          all('start');
-          wake(undefined, 'start');
-        },
-        reconcile,
+    return {
+      identity: (bundle) => bundle?.name ?? '',
+      backoff: { baseMs: 200, capMs: refreshMs },
+      start(wake) {
+        const all = (cause: string): void => {
+          for (const bundle of bundles) wake(bundle, cause);
+        };
+        const scope = { signal, clock, log };
+        namespaces = openObjectCache(client, Namespaces, scope);
+        namespaces.changes.subscribe(({ type }) => all(`namespace ${type}`));
+        const labelSelector = `${ownNames.trustOwnerLabel}=${owner}`;
+        for (const type of kindsOfTargets(secretTargets)) {
+          openObjectCache(client, type, { ...scope, labelSelector }).changes.subscribe(({ object, type: change }) => {
+            const marked = object.metadata.labels?.[ownNames.trustBundleLabel];
+            wake(
+              bundles.find((bundle) => bundle.name === marked),
+              `target ${change}`,
+            );
+          });
+        }
+        all('start');
+        wake(undefined, 'start');
       },
-      context,
-    );
-  };
-  return { name, run };
+      reconcile,
+    };
+  });
 }
 
 const kindsOfTargets = (secretTargets: boolean): readonly ResourceType<ApiObject>[] => [

@@ -12,9 +12,9 @@ import {
   TerminalError,
   type Trigger,
 } from './controller.js';
-import { drain, runKeys } from './run-keys.js';
+import { checkNumbers, defineKeyedController, type KeyedWork, type Wake } from './keyed-controller.js';
 import { readSelectors, type SelectedReader, type Selectors, selectedReader } from './selected.js';
-import { createWorkQueue } from './work-queue.js';
+import { createWorkQueue, drain } from './work-queue.js';
 
 /**
  * The loop under every controller: changes put keys into a queue, a worker takes a key, reads the object fresh and
@@ -26,40 +26,17 @@ export function defineController<T extends ApiObject, const S extends readonly A
   spec: ControllerSpec<T, S>,
 ): Runnable {
   const read = selectedReader<T>(spec);
-  checkNumbers(spec);
+  checkNumbers(spec.name, spec);
   for (const trigger of spec.alsoOn ?? []) readSelectors(trigger);
-  return {
-    name: spec.name,
-    run: (context) => runController(spec, read, { ...context, log: context.log.child({ controller: spec.name }) }),
-  };
+  return defineKeyedController(spec.name, (context) => workOf(spec, read, context));
 }
 
-function checkNumbers({
-  name,
-  concurrency = 1,
-  backoff,
-  rateLimit,
-}: Pick<ControllerSpec<ApiObject>, 'name' | 'concurrency' | 'backoff' | 'rateLimit'>): void {
-  if (!(Number.isSafeInteger(concurrency) && concurrency >= 1))
-    throw new Error(`controller ${name}: concurrency must be a whole number from 1 on, not ${concurrency}`);
-  const numbers = {
-    ...(backoff && { 'backoff.baseMs': backoff.baseMs, 'backoff.capMs': backoff.capMs }),
-    ...(rateLimit && { 'rateLimit.perSecond': rateLimit.perSecond, 'rateLimit.burst': rateLimit.burst }),
-  };
-  for (const [what, value] of Object.entries(numbers))
-    if (!(Number.isFinite(value) && value > 0))
-      throw new Error(`controller ${name}: ${what} must be a number above 0, not ${value}`);
-}
-
-type Wake = (key: ObjectKey, cause: string, delayMs?: number) => void;
-
-async function runController<T extends ApiObject>(
+function workOf<T extends ApiObject>(
   spec: ControllerSpec<T>,
   read: SelectedReader<T>,
   context: ReconcileContext,
-): Promise<void> {
+): KeyedWork<ObjectKey> {
   const { client, signal } = context;
-  if (signal.aborted) return;
   /** Those whose end is still to be told, by key: several may have had one name. */
   const gone = new Map<string, readonly T[]>();
   const goneAt = (id: string): readonly T[] => gone.get(id) ?? [];
@@ -70,7 +47,7 @@ async function runController<T extends ApiObject>(
     if (left.length > 0) gone.set(id, left);
     else gone.delete(id);
   };
-  let wakeAgain: Wake = () => {};
+  let wakeAgain: Wake<ObjectKey> = () => {};
   let known: ObjectCache<T> | undefined;
   const ahead = new Ahead<T>({
     clock: context.clock,
@@ -80,7 +57,7 @@ async function runController<T extends ApiObject>(
   });
   const triggers: Promise<void>[] = [];
 
-  const start = (wake: Wake): void => {
+  const start = (wake: Wake<ObjectKey>): void => {
     wakeAgain = wake;
     const cache = openObjectCache(client, spec.for, { ...watching(context), ...selectorsOf(spec) });
     known = cache;
@@ -170,9 +147,11 @@ async function runController<T extends ApiObject>(
     return dueMs > 0 && Number.isFinite(dueMs) ? [result, { requeueAfterMs: dueMs }] : [result];
   };
 
-  const { name, concurrency, backoff, rateLimit } = spec;
-  await runKeys({ name, identity: keyText, concurrency, backoff, rateLimit, start, reconcile }, context);
-  await Promise.all(triggers);
+  const stopped = async (): Promise<void> => {
+    await Promise.all(triggers);
+  };
+  const { concurrency, backoff, rateLimit } = spec;
+  return { identity: keyText, concurrency, backoff, rateLimit, start, reconcile, stopped };
 }
 
 /** The earliest of the times at which to look again; a time that is none is passed on, to be an error. */
@@ -221,7 +200,7 @@ const statesKept = 500;
 async function runTrigger<T extends ApiObject>(
   trigger: Trigger<ApiObject>,
   context: ReconcileContext,
-  ours: { readonly cache: ObjectCache<T>; readonly spec: ControllerSpec<T>; readonly wake: Wake },
+  ours: { readonly cache: ObjectCache<T>; readonly spec: ControllerSpec<T>; readonly wake: Wake<ObjectKey> },
 ): Promise<void> {
   const { client, clock, log, signal } = context;
   const { kind } = trigger.on;

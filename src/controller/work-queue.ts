@@ -45,6 +45,17 @@ export interface QueueEvents {
 
 export const createWorkQueue = <K>(options: WorkQueueOptions<K>): WorkQueue<K> => new KeyedQueue(options);
 
+/** Works through a queue until it is shut down or the signal aborts. */
+export async function drain<K>(
+  queue: WorkQueue<K>,
+  signal: AbortSignal,
+  work: (lease: Lease<K>) => Promise<void>,
+): Promise<void> {
+  for (let lease = await queue.take(); lease !== undefined && !signal.aborted; lease = await queue.take()) {
+    await work(lease);
+  }
+}
+
 class KeyedQueue<K> implements WorkQueue<K> {
   readonly #clock: Clock;
   readonly #identity: (key: K) => string;

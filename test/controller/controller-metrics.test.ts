@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { controllerMetrics } from '../../src/controller/controller-metrics.js';
-import { runKeys } from '../../src/controller/run-keys.js';
+import { defineKeyedController } from '../../src/controller/keyed-controller.js';
 import { silentLogger } from '../../src/runtime/logger.js';
 import { openMetrics } from '../../src/runtime/metrics.js';
 import { FakeClock, settled } from '../../src/testing/fake-clock.js';
@@ -40,25 +40,21 @@ test('what workers are at is told of by its age', async () => {
   const metrics = openMetrics();
   const stop = new AbortController();
   const finish = new Map<string, () => void>();
-  const running = runKeys<string>(
-    {
-      name: 'c',
-      identity: (key) => key,
-      concurrency: 2,
-      start: (wake) => {
-        wake('a', 'start');
-        wake('b', 'start', 3_000);
-      },
-      reconcile: (key) => new Promise((resolve) => finish.set(key, resolve)),
+  const running = defineKeyedController<string>('c', () => ({
+    identity: (key) => key,
+    concurrency: 2,
+    start: (wake) => {
+      wake('a', 'start');
+      wake('b', 'start', 3_000);
     },
-    {
-      client: new FakeClient(clock),
-      log: silentLogger,
-      clock,
-      signal: stop.signal,
-      metrics: controllerMetrics(metrics),
-    },
-  );
+    reconcile: (key) => new Promise((resolve) => finish.set(key, resolve)),
+  })).run({
+    client: new FakeClient(clock),
+    log: silentLogger,
+    clock,
+    signal: stop.signal,
+    metrics: controllerMetrics(metrics),
+  });
   /** Of the longest at work, and of all together. */
   const ages = async () =>
     (await metrics.expose()).text.match(/(?<=^workqueue_(?:unfinished|longest)\w*_seconds\{.*\} )\d+$/gm);
@@ -80,26 +76,22 @@ test('each time that a key waits for a worker is counted, once', async () => {
   const stop = new AbortController();
   let finish = (): void => {};
   let wake: (key: string) => void = () => {};
-  const running = runKeys<string>(
-    {
-      name: 'c',
-      identity: (key) => key,
-      start: (given) => {
-        wake = (key) => given(key, 'test');
-      },
-      reconcile: () =>
-        new Promise((resolve) => {
-          finish = () => resolve({ requeueAfterMs: 1_000 });
-        }),
+  const running = defineKeyedController<string>('c', () => ({
+    identity: (key) => key,
+    start: (given) => {
+      wake = (key) => given(key, 'test');
     },
-    {
-      client: new FakeClient(clock),
-      log: silentLogger,
-      clock,
-      signal: stop.signal,
-      metrics: controllerMetrics(metrics),
-    },
-  );
+    reconcile: () =>
+      new Promise((resolve) => {
+        finish = () => resolve({ requeueAfterMs: 1_000 });
+      }),
+  })).run({
+    client: new FakeClient(clock),
+    log: silentLogger,
+    clock,
+    signal: stop.signal,
+    metrics: controllerMetrics(metrics),
+  });
   const told = async () =>
     Object.fromEntries(
       [
@@ -135,17 +127,13 @@ test('keys that wait are counted over all controllers of a name, and no more onc
   const depth = async () => (await metrics.expose()).text.match(/(?<=^workqueue_depth{.*} ).*$/m)?.[0];
   const run = (keys: number, reconcile: () => Promise<void>) => {
     const stop = new AbortController();
-    const running = runKeys<number>(
-      {
-        name: 'c',
-        identity: String,
-        start: (wake) => {
-          for (let key = 0; key < keys; key++) wake(key, 'start');
-        },
-        reconcile,
+    const running = defineKeyedController<number>('c', () => ({
+      identity: String,
+      start: (wake) => {
+        for (let key = 0; key < keys; key++) wake(key, 'start');
       },
-      { client: new FakeClient(clock), log: silentLogger, clock, signal: stop.signal, metrics: counting },
-    );
+      reconcile,
+    })).run({ client: new FakeClient(clock), log: silentLogger, clock, signal: stop.signal, metrics: counting });
     return async (): Promise<void> => {
       stop.abort();
       await running;

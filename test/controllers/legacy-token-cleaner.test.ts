@@ -2,16 +2,20 @@ import { describe, expect, test } from 'vitest';
 import { decide, isDate } from '../../controllers/legacy-token-cleaner/decide.js';
 import { legacyTokenCleaner } from '../../controllers/legacy-token-cleaner/legacy-token-cleaner.js';
 import { defaultDomains } from '../../src/api/domains.js';
+import { serviceUnavailable } from '../../src/api/errors.js';
 import { ConfigMaps } from '../../src/api/kinds/config-map.js';
 import type { Pod } from '../../src/api/kinds/pod.js';
 import { legacyTokenTracking, type Secret, Secrets } from '../../src/api/kinds/secret.js';
 import { type ServiceAccount, ServiceAccounts } from '../../src/api/kinds/service-account.js';
 import { TokenReviews } from '../../src/api/kinds/token-review.js';
 import type { ObjectMeta } from '../../src/api/object.js';
+import { controllerMetrics } from '../../src/controller/controller-metrics.js';
 import { silentLogger } from '../../src/runtime/logger.js';
+import { openMetrics } from '../../src/runtime/metrics.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
 import { testServer } from '../../src/testing/test-server.js';
 import { until } from '../../src/testing/until.js';
+import { FakeClient } from '../fake-client.js';
 
 const day = 86_400_000;
 const now = Date.UTC(2026, 0, 1);
@@ -145,4 +149,25 @@ test('a token is marked, refused, and deleted, years later', async () => {
     stopping.abort();
     await stop();
   }
+});
+
+test('tokens that cannot be looked at are looked at again before the day is over, and it is counted', async () => {
+  const clock = new FakeClock();
+  const client = new FakeClient(clock);
+  const metrics = openMetrics();
+  client.fail = () => (client.calls.length > 1 ? undefined : serviceUnavailable('not now'));
+  const stopping = new AbortController();
+  const running = legacyTokenCleaner().run({
+    client,
+    clock,
+    log: silentLogger,
+    metrics: controllerMetrics(metrics),
+    signal: stopping.signal,
+  });
+  await clock.advance(1_000);
+  expect(client.calls.map(({ plural }) => plural)).toEqual(['configmaps', 'configmaps', 'secrets']);
+  const { text } = await metrics.expose();
+  expect(text).toContain('controller_runtime_reconcile_total{controller="legacy-token-cleaner",result="error"} 1');
+  stopping.abort();
+  await running;
 });

@@ -2,17 +2,21 @@ import { describe, expect, test } from 'vitest';
 import type { AdmissionAttributes } from '../../src/admission/admission-step.js';
 import { isReason } from '../../src/api/errors.js';
 import { readJson } from '../../src/api/json-text.js';
+import { ConfigMaps } from '../../src/api/kinds/config-map.js';
 import { Namespaces } from '../../src/api/kinds/namespace.js';
 import { Postponed } from '../../src/api/steps.js';
 import { silentLogger } from '../../src/runtime/logger.js';
 import { MemoryStore } from '../../src/store/memory/memory-store.js';
 import { storeContract } from '../../src/testing/store-contract.js';
+import { testServer } from '../../src/testing/test-server.js';
+import { until } from '../../src/testing/until.js';
 import { write } from '../resources/write.js';
 import { namespaceOwner } from './src/admission/steps/namespace-owner.js';
 import { labelsPatch } from './src/apiserver/patch/labels.js';
 import { auditors } from './src/auth/auditors.js';
 import { certificateProfiles } from './src/resources/certificateprofiles/definition.js';
 import { loggedStore } from './src/store/logged-store.js';
+import { teamDirectory } from './team-directory.js';
 
 /** The code on the pages about extending does what they say. */
 
@@ -28,6 +32,28 @@ test('the kind has defaults and rules', () => {
 
 describe('the store keeps every promise of a store', () => {
   for (const { name, run } of storeContract(async () => loggedStore(new MemoryStore(), silentLogger))) test(name, run);
+});
+
+test('the keyed controller says which namespaces a team has', async () => {
+  const { client, stop } = await testServer({ controllers: [], runnables: [teamDirectory] });
+  try {
+    const namespaces = client.resource(Namespaces);
+    const namespace = (name: string) => ({
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name, labels: { 'example.com/team': 'red' } },
+    });
+    const directory = { namespace: 'default', name: 'team-red' };
+    const says = (text: string) =>
+      until(client.resource(ConfigMaps), directory, (found) => found?.data?.['namespaces'] === text);
+    const shop = await namespaces.create(namespace('shop'));
+    await namespaces.create(namespace('till'));
+    await says('shop till');
+    await namespaces.update({ ...shop, metadata: { ...shop.metadata, labels: {} } });
+    await says('till');
+  } finally {
+    await stop();
+  }
 });
 
 test('the admission step wants a label of all but administrators', async () => {

@@ -1,29 +1,70 @@
 import { isReason } from '../api/errors.js';
 import { defaultBackoff, type RateLimit } from './backoff.js';
-import { isTerminal, type ReconcileContext, type ReconcileResult } from './controller.js';
+import { isTerminal, type ReconcileContext, type ReconcileResult, type Runnable } from './controller.js';
 import type { ReconcileOutcome } from './controller-metrics.js';
-import { createWorkQueue, type Lease, type WorkQueue } from './work-queue.js';
+import { createWorkQueue, drain, type Lease } from './work-queue.js';
 
-/** Work that comes as keys: the loop under controllers, for those too that are not about one type of objects. */
+/** Puts a key into the queue, at once or after so many milliseconds; `cause` stands in the log. */
+export type Wake<K> = (key: K, cause: string, delayMs?: number) => void;
+
+/** Work that comes as keys of any type, such as names of signers or groups of objects. */
 export interface KeyedWork<K> {
-  /** Stands in log lines and metrics. */
-  readonly name: string;
-  /** Keys of the same text are the same key. */
+  /** Keys of the same text are the same key; it stands in log lines. */
   readonly identity: (key: K) => string;
-  /** Keys worked on at a time. Default 1. */
+  /** Keys worked on at a time; never two workers on one. Default 1. */
   readonly concurrency?: number | undefined;
+  /** Wait after the first failure of a key, doubled by every further one up to `capMs`. Default 5 ms to 1,000 s. */
   readonly backoff?: { readonly baseMs: number; readonly capMs: number } | undefined;
+  /** Retries after failures over all keys together. Default 10 a second, 100 at once. */
   readonly rateLimit?: RateLimit | undefined;
-  /** Called once, before any work; what it starts ends with the context's signal. */
-  start(wake: (key: K, cause: string, delayMs?: number) => void): void;
+  /**
+   * Called once; no key is worked on before it is done, so that it may wait for caches. What it starts ends with the
+   * context's signal.
+   */
+  start(wake: Wake<K>): void | Promise<void>;
+  /** Brings the world in line with what a key stands for. Fails and asks to look again as in `defineController`. */
   reconcile(key: K): Promise<ReconcileResult>;
+  /** Called once when the last key is done with: for what else is to end before the controller has. */
+  stopped?(): Promise<void>;
 }
 
-/** Runs until the signal aborts. One log line per reconcile, on the context's log. */
-export async function runKeys<K>(work: KeyedWork<K>, context: ReconcileContext): Promise<void> {
+/**
+ * A controller that is not about the objects of one kind: with the same queue, retries, metrics and log lines. `work` is made
+ * for each run.
+ */
+export const defineKeyedController = <K>(
+  name: string,
+  work: (context: ReconcileContext) => KeyedWork<K>,
+): Runnable => ({
+  name,
+  async run(given) {
+    if (given.signal.aborted) return;
+    const context = { ...given, log: given.log.child({ controller: name }) };
+    await workThrough(name, work(context), context);
+  },
+});
+
+/** Throws an Error for a number that is none. */
+export function checkNumbers(
+  name: string,
+  { concurrency = 1, backoff, rateLimit }: Pick<KeyedWork<never>, 'concurrency' | 'backoff' | 'rateLimit'>,
+): void {
+  if (!(Number.isSafeInteger(concurrency) && concurrency >= 1))
+    throw new Error(`controller ${name}: concurrency must be a whole number from 1 on, not ${concurrency}`);
+  const numbers = {
+    ...(backoff && { 'backoff.baseMs': backoff.baseMs, 'backoff.capMs': backoff.capMs }),
+    ...(rateLimit && { 'rateLimit.perSecond': rateLimit.perSecond, 'rateLimit.burst': rateLimit.burst }),
+  };
+  for (const [what, value] of Object.entries(numbers))
+    if (!(Number.isFinite(value) && value > 0))
+      throw new Error(`controller ${name}: ${what} must be a number above 0, not ${value}`);
+}
+
+/** Runs until the signal aborts. One log line per reconcile. */
+async function workThrough<K>(name: string, work: KeyedWork<K>, context: ReconcileContext): Promise<void> {
   const { clock, log, signal, metrics } = context;
-  if (signal.aborted) return;
-  const { identity, name } = work;
+  const { identity } = work;
+  checkNumbers(name, work);
   /** Keys that wait for a worker. */
   let waiting = 0;
   const waits = (change: number): void => {
@@ -92,7 +133,7 @@ export async function runKeys<K>(work: KeyedWork<K>, context: ReconcileContext):
 
   signal.addEventListener('abort', () => queue.shutDown(), { once: true });
   try {
-    work.start((key, cause, delayMs = 0) => {
+    await work.start((key, cause, delayMs = 0) => {
       if (delayMs > 0) {
         queue.add(key, delayMs);
         return;
@@ -106,6 +147,7 @@ export async function runKeys<K>(work: KeyedWork<K>, context: ReconcileContext):
     // What still waits is taken by nobody.
     waits(-waiting);
   }
+  await work.stopped?.();
 }
 
 /** So often in a row a race may be lost without a warning: who reads the object fresh wins before long. */
@@ -119,15 +161,4 @@ const isLostRace = (error: unknown): boolean =>
 function finite(requeueAfterMs: number): number {
   if (Number.isFinite(requeueAfterMs)) return Math.max(1, requeueAfterMs);
   throw new Error(`reconcile said requeueAfterMs: ${requeueAfterMs}, which is not a finite number`);
-}
-
-/** Works through a queue until it is shut down or the signal aborts. */
-export async function drain<K>(
-  queue: WorkQueue<K>,
-  signal: AbortSignal,
-  work: (lease: Lease<K>) => Promise<void>,
-): Promise<void> {
-  for (let lease = await queue.take(); lease !== undefined && !signal.aborted; lease = await queue.take()) {
-    await work(lease);
-  }
 }
