@@ -30,5 +30,11 @@ export type EstimateCall = (
 export const perByte = 0.1;
 /** What making a text of so many bytes for a regular expression costs per byte of the pattern. */
 export const perPatternByte = 0.25;
+/** What cel-go charges for literals that are not constant. */
+export const listLiteralCost = 10;
+export const mapLiteralCost = 30;
+export const messageCost = 40;
+/** The most that Kubernetes lets the evaluation of one expression cost (`PerCallLimit`). */
+export const perCallLimit = 1_000_000;
 /** As large as numbers of costs get. */
 export const maxCost = 2 ** 64;

@@ -2,7 +2,16 @@ import { itemsInStep, type Steps } from '../api/steps.js';
 import type { Call, Comprehension, Expr, ListLiteral, MapLiteral, Select, StructLiteral } from './ast.js';
 import type { Checked } from './checker.js';
 import { codePoints } from './code-points.js';
-import { type EstimatedNode, maxCost, perByte, perPatternByte, type Range } from './cost.js';
+import {
+  type EstimatedNode,
+  listLiteralCost,
+  mapLiteralCost,
+  maxCost,
+  messageCost,
+  perByte,
+  perPatternByte,
+  type Range,
+} from './cost.js';
 import type { Environment } from './environment.js';
 import { emptyPath, extended, type Path, stepsOf } from './estimate-path.js';
 import { anySize, exactly, plus, scaled, times, union } from './ranges.js';
@@ -21,9 +30,9 @@ export function estimate(checked: Checked, environment: Environment, sizeOf: Siz
 
 const nothing: Range = exactly(0);
 const one: Range = exactly(1);
-const listCost = exactly(10);
-const mapCost = exactly(30);
-const structCost = exactly(40);
+const listCost = exactly(listLiteralCost);
+const mapCost = exactly(mapLiteralCost);
+const structCost = exactly(messageCost);
 /** Of a format's name and a URL, where they are compared. */
 const largestFormat = 64;
 

@@ -1,22 +1,30 @@
 import type { Steps } from '../api/steps.js';
 import type { Checked } from './checker.js';
+import { perCallLimit } from './cost.js';
 import { EffortExceeded, withEffort } from './effort.js';
 import { Aborted, CostExceeded, Frame, ProgramFailed, type Step } from './evaluation/frame.js';
 import { type Names, Planner, stepOf } from './evaluation/planner.js';
 import { Failure, type Value } from './values.js';
 
-export { CostExceeded, ProgramFailed };
+export { ProgramFailed };
 
 /** An expression ready to be evaluated, as often as one likes, also within itself. */
 export interface Program {
   /**
    * Evaluates with the variables asked for by their full names (undefined: there is none) and counts what it costs as
-   * cel-go's interpreter does. The value may be a `Failure`. Throws `CostExceeded` as soon as the cost is above the limit.
+   * cel-go's interpreter does. The value may be a `Failure`. Ends as soon as the cost is above the limit, which is
+   * `perCallLimit` where none is given.
    */
-  evaluate(
-    variables: (name: string) => Value | undefined,
-    budget: { readonly limit: number },
-  ): { readonly value: Value; readonly cost: number };
+  evaluate(variables: (name: string) => Value | undefined, budget?: { readonly limit: number }): Outcome;
+}
+
+/** What an evaluation came to. */
+export interface Outcome {
+  readonly value: Value;
+  /** Units of `cost.ts`. */
+  readonly cost: number;
+  /** There where it cost more than it may; the value is a `Failure` then, and the cost what was counted until then. */
+  readonly isOverLimit?: true;
 }
 
 /** Makes a program of a checked expression. Throws `ProgramFailed`. */
@@ -24,9 +32,9 @@ export function* program(checked: Checked, environment: Names): Steps<Program> {
   const planner = new Planner(checked, environment);
   const step = yield* planned(planner, checked);
   return {
-    evaluate(variables, { limit }) {
+    evaluate(variables, { limit } = { limit: perCallLimit }) {
       const frame = new Frame(variables, limit, planner.locals);
-      return { value: attempt(step, frame), cost: frame.cost };
+      return attempt(step, frame);
     },
   };
 }
@@ -40,12 +48,14 @@ function* planned(planner: Planner, { expr }: Checked): Steps<Step> {
   }
 }
 
-function attempt(step: Step, frame: Frame): Value {
+function attempt(step: Step, frame: Frame): Outcome {
   try {
-    return withEffort(mostSteps, () => step(frame));
+    const value = withEffort(mostSteps, () => step(frame));
+    return { value, cost: frame.cost };
   } catch (error) {
-    if (error instanceof Aborted) return new Failure(error.message);
-    throw error instanceof EffortExceeded ? new CostExceeded(frame.cost) : error;
+    if (error instanceof Aborted) return { value: new Failure(error.message), cost: frame.cost };
+    if (!(error instanceof CostExceeded) && !(error instanceof EffortExceeded)) throw error;
+    return { value: new Failure(error.message), cost: frame.cost, isOverLimit: true };
   }
 }
 

@@ -3,7 +3,6 @@ import type { Json, JsonObject } from '../../api/object.js';
 import { serviceAccountGroups, serviceAccountUsername, type UserInfo } from '../../api/user.js';
 import type { Authorizer } from '../../auth/authorizer.js';
 import { compileCondition } from '../../cel/environments/admission.js';
-import { CostExceeded } from '../../cel/evaluator.js';
 import { jsonValue } from '../../cel/json-values.js';
 import {
   authorizerValue,
@@ -22,9 +21,8 @@ import type { EvaluateConditions } from './matching.js';
 import { requestMembers } from './review.js';
 import { type HookedKinds, namespaceOf, requested } from './seen.js';
 
-/** What the conditions of one webhook may cost together, and each by itself; units of `src/cel/cost.ts`. */
+/** What the conditions of one webhook may cost together; units of `src/cel/cost.ts`. */
 const perWebhook = 2_500_000;
-const perExpression = 1_000_000;
 
 const compiled = new WeakMap<MatchCondition, Prepared>();
 async function compile(condition: MatchCondition, turns: TurnTaking): Promise<Prepared> {
@@ -61,7 +59,7 @@ export const conditionEvaluator =
         failures.push(`compilation error: ${prepared.wrong}`);
         continue;
       }
-      const { value, cost } = await decisions.during(() => evaluate(prepared, variables));
+      const { value, cost } = await decisions.during(() => prepared.program.evaluate(variables));
       if (cost > left) {
         return {
           failures: ['validation failed due to running out of cost budget, no further validation rules will be run'],
@@ -76,18 +74,6 @@ export const conditionEvaluator =
   };
 
 type Variables = (name: string) => Value | undefined;
-
-function evaluate(
-  { program }: Extract<Prepared, { program: unknown }>,
-  variables: Variables,
-): { readonly value: Value; readonly cost: number } {
-  try {
-    return program.evaluate(variables, { limit: perExpression });
-  } catch (error) {
-    if (!(error instanceof CostExceeded)) throw error;
-    return { value: new Failure(error.message), cost: error.cost };
-  }
-}
 
 function variablesOf(
   attributes: AdmissionAttributes,

@@ -2,12 +2,9 @@ import type { Value } from '../values.js';
 
 /** The limit on what an evaluation may cost was passed; nothing is known of its value. */
 export class CostExceeded extends Error {
-  /** What was counted until then. */
-  readonly cost: number;
-  constructor(cost: number) {
+  constructor() {
     super('operation cancelled: actual cost limit exceeded');
     this.name = 'CostExceeded';
-    this.cost = cost;
   }
 }
 
@@ -47,7 +44,7 @@ export class Frame {
     if (this.cost <= this.#limit) return;
     // No sum with it would ever be above a limit.
     if (Number.isNaN(this.cost)) this.cost = Number.POSITIVE_INFINITY;
-    throw new CostExceeded(this.cost);
+    throw new CostExceeded();
   }
 
   /** Asked for once, however often it is used: then it is known by its place. */

@@ -4,11 +4,6 @@ import type { Message } from '../messages.js';
 import { Failure, Optional, type Value } from '../values.js';
 import type { Frame, Step } from './frame.js';
 
-/** What cel-go's interpreter charges for literals that are not constant. */
-export const listLiteralCost = 10;
-export const mapLiteralCost = 30;
-export const messageCost = 40;
-
 /** The list of what the steps give; those at optional places give optionals, and what they have is taken. */
 export function listOfSteps(steps: readonly Step[], optional: ReadonlySet<number>, frame: Frame): Value {
   const values: Value[] = [];

@@ -2,6 +2,7 @@ import { itemsInStep, type Steps } from '../../api/steps.js';
 import type { Call, Comprehension, Expr, ListLiteral, MapLiteral, Select, StructLiteral } from '../ast.js';
 import type { Checked } from '../checker.js';
 import { GrowingList, GrowingMap, listFrom } from '../collections.js';
+import { listLiteralCost, mapLiteralCost, messageCost } from '../cost.js';
 import type { Overload } from '../functions.js';
 import { messageOf } from '../messages.js';
 import { Failure, type ListValue, Optional, TypeValue, type Value } from '../values.js';
@@ -9,15 +10,7 @@ import { type Attribute, addQualifier, path, resolve, unusable } from './attribu
 import { callStep } from './calls.js';
 import { localStep, loop } from './folds.js';
 import { Frame, ProgramFailed, type Step } from './frame.js';
-import {
-  type FieldSteps,
-  listLiteralCost,
-  listOfSteps,
-  mapLiteralCost,
-  mapOfSteps,
-  messageCost,
-  messageOfSteps,
-} from './literals.js';
+import { type FieldSteps, listOfSteps, mapOfSteps, messageOfSteps } from './literals.js';
 import { alternative, connective, equality, membership } from './logic.js';
 
 /** The functions and the types that an expression can name. */

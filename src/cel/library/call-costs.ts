@@ -1,5 +1,5 @@
 import { codePoints } from '../code-points.js';
-import { type EstimatedNode, perByte, type Range } from '../cost.js';
+import { type EstimatedNode, perByte, perCallLimit, type Range } from '../cost.js';
 import { EffortExceeded, spend } from '../effort.js';
 import { anySize, exactly, plus, scaled, times } from '../ranges.js';
 import type { Value } from '../values.js';
@@ -46,12 +46,9 @@ export const parsing = (times = 1): Costs => ({
   estimate: (_, [text]) => ({ cost: scaled(sizeEstimate(text), times * perByte) }),
 });
 
-/** The most that Kubernetes lets the evaluation of one expression cost. */
-const mostAnEvaluationCosts = 1_000_000;
-
 /** What is known to cost more than any evaluation may is not begun: nothing could interrupt it. */
 export function refuseBeyondLimit(cost: number): void {
-  if (cost > mostAnEvaluationCosts) throw new EffortExceeded();
+  if (cost > perCallLimit) throw new EffortExceeded();
 }
 /** In units of UTF-16: an expression makes no longer text than this. */
 const longestText = 2 ** 24;

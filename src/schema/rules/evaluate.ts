@@ -14,8 +14,9 @@ import {
   required,
   type Violation,
 } from '../../api/violations.js';
+import { perCallLimit } from '../../cel/cost.js';
 import type { Declared } from '../../cel/declared.js';
-import { CostExceeded, type Program } from '../../cel/evaluator.js';
+import type { Program } from '../../cel/evaluator.js';
 import { escapeField } from '../../cel/field-names.js';
 import { jsonValue } from '../../cel/json-values.js';
 import { Failure, Optional, type Value } from '../../cel/values.js';
@@ -50,8 +51,7 @@ export interface Budget {
   left: number;
 }
 
-/** Units of cost that one expression and all expressions of one request may use. */
-const perExpression = 1_000_000;
+/** Units of cost that all expressions of one request may use. */
 const perRequest = 10_000_000;
 export const requestBudget = (): Budget => ({ left: perRequest });
 /** After so many units others have their turn. */
@@ -327,13 +327,8 @@ class Evaluation implements RuleFindings {
 
   /** No value: it cost more than one expression may. */
   #evaluate(program: Program, given: Variables): { readonly value: Value | undefined; readonly cost: number } {
-    try {
-      const { value, cost } = program.evaluate(given, { limit: perExpression });
-      return { value, cost };
-    } catch (error) {
-      if (!(error instanceof CostExceeded)) throw error;
-      return { value: undefined, cost: perExpression };
-    }
+    const { value, cost, isOverLimit = false } = program.evaluate(given);
+    return isOverLimit ? { value: undefined, cost: perCallLimit } : { value, cost };
   }
 
   /** Something took so many units of cost: is it time for a step? */
