@@ -1,5 +1,6 @@
+import { anyText, type Checks, fields, flag, listOf, oneOf, problemText, whole } from '../../src/api/checks.js';
 import { keyUsages } from '../../src/api/kinds/certificate-signing-request.js';
-import { signerPatternViolations } from '../../src/api/signer-name.js';
+import { servedName } from '../../src/api/signer-name.js';
 import { parseRange } from './address-range.js';
 import type { RequestFacts } from './facts.js';
 import { parsePattern } from './pattern.js';
@@ -7,11 +8,14 @@ import { parsePattern } from './pattern.js';
 /** Which requests are approved and denied without asking a person. The first rule that matches decides. */
 export interface CertificatePolicy {
   /** `shadow`: nothing is decided, only told what would have been. Default: enforce. */
-  readonly mode?: 'enforce' | 'shadow';
+  readonly mode?: (typeof policyModes)[number];
   /** What becomes of requests for signers that rules name and that no rule matches. Default: leave (to others). */
-  readonly default?: 'leave' | 'deny';
+  readonly default?: (typeof policyDefaults)[number];
   readonly rules: readonly PolicyRule[];
 }
+
+const policyModes = ['enforce', 'shadow'] as const;
+const policyDefaults = ['leave', 'deny'] as const;
 
 /**
  * One rule. An approving rule matches a request in which everything is allowed by it: what it does not name must not
@@ -20,7 +24,7 @@ export interface CertificatePolicy {
 export interface PolicyRule {
   /** Stands in the condition and in the log. */
   readonly name: string;
-  readonly effect: 'approve' | 'deny';
+  readonly effect: (typeof ruleEffects)[number];
   /** Signer names, or `domain/*`. */
   readonly signers: readonly string[];
   /** Who asks. Of each list, one must fit. */
@@ -49,6 +53,8 @@ export interface PolicyRule {
   readonly expression?: string;
 }
 
+const ruleEffects = ['approve', 'deny'] as const;
+
 export const subjectFields = [
   'commonName',
   'serialNumber',
@@ -62,7 +68,7 @@ export const subjectFields = [
 ] as const;
 export type SubjectField = (typeof subjectFields)[number];
 
-export const ruleKeyTypes = ['RSA', 'ECDSA', 'Ed25519', 'ML-DSA-44', 'ML-DSA-65', 'ML-DSA-87'] as const;
+const ruleKeyTypes = ['RSA', 'ECDSA', 'Ed25519', 'ML-DSA-44', 'ML-DSA-65', 'ML-DSA-87'] as const;
 
 export interface KeyRule {
   readonly type: (typeof ruleKeyTypes)[number];
@@ -74,8 +80,38 @@ export interface KeyRule {
 /** Turns the text of an expression into a condition; throws an Error for one that makes no sense. */
 export type ExpressionCompiler = (expression: string) => (facts: RequestFacts) => boolean;
 
-/** Everything that is wrong with a policy, one sentence each, with the path of the field. */
-export function policyProblems({ rules }: CertificatePolicy, compile?: ExpressionCompiler): readonly string[] {
+const texts = listOf(anyText);
+const positive = whole({ from: 1 });
+
+const rule: Checks<PolicyRule> = {
+  name: anyText,
+  effect: oneOf(ruleEffects),
+  signers: listOf(servedName),
+  requesters: fields<NonNullable<PolicyRule['requesters']>>({ usernames: texts, groups: texts }),
+  usages: texts,
+  keys: listOf(fields<KeyRule>({ type: oneOf(ruleKeyTypes), minBits: positive, maxBits: positive }, 'type')),
+  subject: fields(Object.fromEntries(subjectFields.map((field) => [field, texts]))),
+  names: fields<NonNullable<PolicyRule['names']>>({ dns: texts, ip: texts, email: texts, uri: texts, wildcards: flag }),
+  maxExpirationSeconds: positive,
+  expression: anyText,
+};
+
+/** Members of a policy as they may come from a file, or from a program without types: what is misspelt is no condition. */
+export const policyChecks: Checks<CertificatePolicy> = {
+  mode: oneOf(policyModes),
+  default: oneOf(policyDefaults),
+  rules: listOf(fields(rule, 'name', 'effect', 'signers')),
+};
+export const policyForm = fields(policyChecks, 'rules');
+
+/**
+ * Everything that is wrong with a policy, one sentence each, with the path of the field; if it is not of the form that
+ * its type promises, the first such place alone.
+ */
+export function policyProblems(policy: CertificatePolicy, compile?: ExpressionCompiler): readonly string[] {
+  const misshapen = policyForm(policy, '');
+  if (misshapen !== undefined) return [problemText(misshapen)];
+  const { rules } = policy;
   const names = rules.map(({ name }) => name);
   return rules.flatMap((rule, at) => [
     ...(rule.name === '' ? [`rules[${at}].name: must not be empty`] : []),
@@ -97,7 +133,6 @@ function ruleProblems(rule: PolicyRule, compile: ExpressionCompiler | undefined)
   const nobody = requesters?.usernames === undefined && requesters?.groups === undefined;
   return [
     ...(signers.length === 0 ? ['signers: must name a signer'] : []),
-    ...signers.flatMap((signer) => signerProblem(signer)).map((problem) => `signers: ${problem}`),
     ...(effect === 'approve' && nobody ? ['requesters: an approving rule says whose requests it approves'] : []),
     ...(effect === 'approve' && usages === undefined
       ? ['usages: an approving rule says which usages it approves']
@@ -115,9 +150,6 @@ function ruleProblems(rule: PolicyRule, compile: ExpressionCompiler | undefined)
     ...expressionProblem(expression, compile),
   ];
 }
-
-const signerProblem = (signer: string): readonly string[] =>
-  signerPatternViolations('', signer).length > 0 ? [`${JSON.stringify(signer)} is no signer name and no domain/*`] : [];
 
 function thrownBy(field: string, run: () => unknown): readonly string[] {
   try {

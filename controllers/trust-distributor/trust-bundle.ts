@@ -1,5 +1,31 @@
+import {
+  anyText,
+  type Check,
+  type Checks,
+  fields,
+  flag,
+  having,
+  is,
+  isText,
+  listOf,
+  mapOf,
+  oneOf,
+  problemText,
+  text,
+} from '../../src/api/checks.js';
 import { dnsLabel, dnsSubdomain } from '../../src/api/names.js';
-import type { LabelSelectorSpec } from '../../src/api/selectors.js';
+import { type LabelSelectorSpec, selectorOperators } from '../../src/api/selectors.js';
+
+/** What is distributed, and whose it is. */
+export interface TrustOptions {
+  readonly bundles: readonly TrustBundle[];
+  /** Marks what is distributed, so that two who distribute in one cluster leave each other alone. Default `kedge`. */
+  readonly owner?: string;
+  /** May bundles go into Secrets? Needs the right to write every Secret of the selected namespaces. Default: no. */
+  readonly secretTargets?: boolean;
+}
+
+export const trustDefaults = { owner: 'kedge', secretTargets: false } as const;
 
 /** Trust anchors from several places, as one bundle in many. */
 export interface TrustBundle {
@@ -46,11 +72,59 @@ export function namespacedName(text: string): { readonly namespace: string; read
     : { namespace, name };
 }
 
-/** Everything that is wrong with bundles, one sentence each. */
-export function trustBundleProblems(
-  bundles: readonly TrustBundle[],
-  { secretTargets }: { readonly secretTargets: boolean },
-): readonly string[] {
+/** A value from outside that is `namespace/name`. */
+export const objectName: Check = is('namespace/name', (value) => isText(value) && namespacedName(value) !== undefined);
+
+type Source<K extends string> = Extract<TrustBundleSource, { readonly [name in K]: unknown }>;
+
+const source = having('file, configMap, secret, clusterTrustBundle, signer or bundle', {
+  file: fields<Source<'file'>>({ file: text }),
+  configMap: fields<Source<'configMap'>>({ configMap: objectName, key: text }),
+  secret: fields<Source<'secret'>>({ secret: objectName, key: text }, 'key'),
+  clusterTrustBundle: fields<Source<'clusterTrustBundle'>>({ clusterTrustBundle: text }),
+  signer: fields<Source<'signer'>>({ signer: text }),
+  bundle: fields<Source<'bundle'>>({ bundle: text }),
+});
+
+const namespaces = fields<LabelSelectorSpec>({
+  matchLabels: mapOf(anyText),
+  matchExpressions: listOf(
+    fields<NonNullable<LabelSelectorSpec['matchExpressions']>[number]>(
+      { key: anyText, operator: oneOf(selectorOperators), values: listOf(anyText) },
+      'key',
+      'operator',
+    ),
+  ),
+});
+const target = fields<NamespacedTarget>({ name: text, key: text, namespaces }, 'namespaces');
+
+export const trustChecks: Checks<TrustOptions> = {
+  owner: is('a DNS label', (value) => typeof value === 'string' && dnsLabel(value).length === 0),
+  secretTargets: flag,
+  bundles: listOf(
+    fields<TrustBundle>(
+      {
+        name: anyText,
+        sources: listOf(source),
+        targets: fields<TrustTargets>({ clusterTrustBundle: text, configMaps: target, secrets: target }),
+      },
+      'name',
+      'sources',
+      'targets',
+    ),
+  ),
+};
+/** What is distributed, as it may come from a file or from a program without types. */
+export const trustForm = fields(trustChecks, 'bundles');
+
+/**
+ * Everything that is wrong with what is to be distributed, one sentence each, with the path of the field; if it is not of
+ * the form that its type promises, the first such place alone.
+ */
+export function trustProblems(trust: TrustOptions): readonly string[] {
+  const misshapen = trustForm(trust, '');
+  if (misshapen !== undefined) return [problemText(misshapen)];
+  const { bundles, secretTargets = trustDefaults.secretTargets } = trust;
   const names = bundles.map(({ name }) => name);
   return bundles.flatMap(({ name, sources, targets }, at) => {
     const wrong = (text: string): string => `bundles[${at}].${text}`;
@@ -58,10 +132,10 @@ export function trustBundleProblems(
       ...dnsLabel(name).map((text) => wrong(`name: ${text}`)),
       ...(names.indexOf(name) < at ? [wrong(`name: there are two bundles ${JSON.stringify(name)}`)] : []),
       ...(sources.length === 0 ? [wrong('sources: must name one')] : []),
-      ...sources.flatMap((source, number) =>
-        sourceProblems(source, names).map((text) => wrong(`sources[${number}].${text}`)),
+      ...sources.flatMap((given, number) =>
+        sourceProblems(given, names).map((text) => wrong(`sources[${number}].${text}`)),
       ),
-      ...(Object.keys(targets).length === 0 ? [wrong('targets: must name one')] : []),
+      ...(Object.values(targets).every((given) => given === undefined) ? [wrong('targets: must name one')] : []),
       ...(targets.secrets !== undefined && !secretTargets
         ? [wrong('targets.secrets: bundles go into Secrets only where secretTargets is true')]
         : []),
@@ -70,15 +144,10 @@ export function trustBundleProblems(
   });
 }
 
-function sourceProblems(source: TrustBundleSource, names: readonly string[]): readonly string[] {
-  if ('bundle' in source) {
-    return names.includes(source.bundle) ? [] : [`bundle: there is no bundle ${JSON.stringify(source.bundle)}`];
-  }
-  const object = 'configMap' in source ? source.configMap : 'secret' in source ? source.secret : undefined;
-  return object === undefined || namespacedName(object) !== undefined
-    ? []
-    : [`${'configMap' in source ? 'configMap' : 'secret'}: ${JSON.stringify(object)} is no namespace/name`];
-}
+const sourceProblems = (given: TrustBundleSource, names: readonly string[]): readonly string[] =>
+  'bundle' in given && !names.includes(given.bundle)
+    ? [`bundle: there is no bundle ${JSON.stringify(given.bundle)}`]
+    : [];
 
 function isCircular(name: string, bundles: readonly TrustBundle[]): boolean {
   const seen = new Set<string>();

@@ -14,14 +14,16 @@ import { defineKeyedController } from '../../src/controller/keyed-controller.js'
 import { isNamespaceGoing } from '../../src/controller/namespace-going.js';
 import { combineAnchors, type Dropped, type SourceText, UnfitSource } from './combine.js';
 import { leftovers, marks, type Target, targetsOf } from './targets.js';
-import { namespacedName, type TrustBundle, type TrustBundleSource, trustBundleProblems } from './trust-bundle.js';
+import {
+  namespacedName,
+  type TrustBundle,
+  type TrustBundleSource,
+  type TrustOptions,
+  trustDefaults,
+  trustProblems,
+} from './trust-bundle.js';
 
-export interface TrustDistributorOptions {
-  readonly bundles: readonly TrustBundle[];
-  /** Marks what is distributed, so that two who distribute in one cluster leave each other alone. Default `kedge`. */
-  readonly owner?: string;
-  /** May bundles go into Secrets? Needs the right to write every Secret of the selected namespaces. Default: no. */
-  readonly secretTargets?: boolean;
+export interface TrustDistributorOptions extends TrustOptions {
   /** How often the sources are read. Default a minute. */
   readonly refreshMs?: number;
 }
@@ -35,9 +37,10 @@ const options = { fieldManager: fieldManagers.controllers };
  * targets as they are, a target that cannot be written holds up no other. Throws an Error if a bundle makes no sense.
  */
 export function trustDistributor(given: TrustDistributorOptions): Runnable {
-  const { bundles, owner = 'kedge', secretTargets = false, refreshMs = 60_000 } = given;
-  const [problem] = trustBundleProblems(bundles, { secretTargets });
+  const { refreshMs = 60_000, ...trust } = given;
+  const [problem] = trustProblems(trust);
   if (problem !== undefined) throw new Error(`trust: ${problem}`);
+  const { bundles, owner = trustDefaults.owner, secretTargets = trustDefaults.secretTargets } = trust;
   return defineKeyedController<TrustBundle | undefined>(name, (context) => {
     const { client, signal, clock, log } = context;
     const dropped = new Map<string, string>();

@@ -154,6 +154,7 @@ const objectOperators: Readonly<Record<string, LabelOperator>> = {
   Exists: 'exists',
   DoesNotExist: '!',
 };
+export const selectorOperators: readonly string[] = Object.keys(objectOperators);
 
 function selectorOf(given: readonly LabelRequirement[]): LabelSelector {
   if (given.length === 0) return everything;

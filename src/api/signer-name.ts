@@ -1,3 +1,4 @@
+import { is, isText } from './checks.js';
 import { quote } from './go-text.js';
 import { dnsLabel, dnsSubdomain } from './names.js';
 import { invalid, required, tooLong, type Violation } from './violations.js';
@@ -38,6 +39,12 @@ export const signerPatternViolations = (field: string, pattern: string): readonl
 /** Is it this signer, or one of this domain? `domain/*` covers every path, a bare name only itself. */
 export const coversSigner = (pattern: string, signerName: string): boolean =>
   isSignerDomain(pattern) ? signerName.startsWith(pattern.slice(0, -1)) : pattern === signerName;
+
+/** A value from outside that says what a signer serves. */
+export const servedName = is(
+  'a signer name, or domain/*',
+  (value) => isText(value) && signerPatternViolations('', value).length === 0,
+);
 
 /** What is wrong with the first bad part; the value told is the whole. */
 function firstWrong(

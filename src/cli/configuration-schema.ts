@@ -1,77 +1,90 @@
 import { z } from 'zod';
-import { authorizationModes } from '../server/options.js';
-import { isServingName } from '../server/serving-names.js';
-import { certificatePolicy, signers, trust } from './certificates-schema.js';
+import { type PolicyRule, policyChecks, policyProblems } from '../../controllers/csr-policy-approver/policy.js';
+import { type TrustBundle, trustChecks, trustProblems } from '../../controllers/trust-distributor/trust-bundle.js';
+import { type Check, flag, listOf, type Problem, text } from '../api/checks.js';
+import { optionChecks } from '../server/check-options.js';
+import { type ConfiguredSigner, configuredSigners } from '../server/signing-options.js';
 import { type Configuration, defaults } from './configuration-options.js';
 
-/** Options of `kedge serve` as a file may give them. Names, defaults and meanings are those of config/server.yaml. */
+/**
+ * Options of `kedge serve` as a file may give them. Names, defaults and meanings are those of config/server.yaml; what a
+ * value must be says `optionChecks`, for programs as well.
+ */
 
-const milliseconds = z.number().int().nonnegative();
-const seconds = z.number().int().nonnegative();
-const path = z.string().min(1);
-/** Names of headers, or what they begin with. */
-const headers = z.array(z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'must be a header name'));
-const mode = z.enum(authorizationModes);
-const service = /^[a-z0-9.-]+\/[a-z0-9.-]+(:[1-9]\d{0,4})?$/;
-const address = /^(\[[0-9a-fA-F:.]+\]|[^\s:/]+):[1-9]\d{0,4}$/;
-const count = z.number().int().nonnegative();
-/** Milliseconds that a timer can wait. */
-const period = z.number().int().min(100).max(86_400_000);
+const of = <T>(check: Check): z.ZodType<T> =>
+  z.custom<T>().superRefine((value, context) => tell(check(value, ''), context));
+
+interface Telling {
+  addIssue(issue: { readonly code: 'custom'; readonly message: string; readonly path: string[] }): void;
+}
+
+function tell(problem: Problem | undefined, context: Telling): void {
+  if (problem === undefined) return;
+  const path = problem.path.split(/[.[\]]+/).filter((part) => part !== '');
+  context.addIssue({ code: 'custom', message: problem.wrong, path });
+}
+
+const tellSentence = (sentence: string | undefined, context: Telling): void =>
+  sentence === undefined ? undefined : context.addIssue({ code: 'custom', message: sentence, path: [] });
+
+const { members } = optionChecks;
 
 export const configuration = z.strictObject({
-  host: z.string().min(1).default(defaults.host),
-  port: z.number().int().min(0).max(65_535).default(defaults.port),
-  http2: z.boolean().default(defaults.http2),
-  servingNames: z
-    .array(z.string().refine(isServingName, 'must be a DNS name or an IP address'))
-    .default(defaults.servingNames),
-  dataDir: z.string().min(1).default(defaults.dataDir),
-  store: z.string().min(1).optional(),
+  host: of<string>(members.listen.host).default(defaults.host),
+  port: of<number>(members.listen.port).default(defaults.port),
+  http2: of<boolean>(members.listen.http2).default(defaults.http2),
+  servingNames: of<string[]>(members.listen.servingNames).default(defaults.servingNames),
+  dataDir: of<string>(optionChecks.dataDir).default(defaults.dataDir),
+  store: of<string>(text).optional(),
   etcd: z
     .strictObject({
-      caFile: path.optional(),
-      certificateFile: path.optional(),
-      keyFile: path.optional(),
-      user: z.string().min(1).optional(),
-      passwordFile: path.optional(),
-      prefix: z.string().min(1).default(defaults.etcd.prefix),
-      compactionSeconds: seconds.default(defaults.etcd.compactionSeconds),
+      caFile: of<string>(members.etcd.caFile).optional(),
+      certificateFile: of<string>(members.etcd.certificateFile).optional(),
+      keyFile: of<string>(members.etcd.keyFile).optional(),
+      user: of<string>(members.etcd.user).optional(),
+      passwordFile: of<string>(members.etcd.passwordFile).optional(),
+      prefix: of<string>(members.etcd.prefix).default(defaults.etcd.prefix),
+      compactionSeconds: of<number>(members.etcd.compactionSeconds).default(defaults.etcd.compactionSeconds),
     })
     .prefault({}),
-  controllers: z
-    .union([z.literal('all'), z.array(z.string())], 'must be all or a list of names')
-    .default(defaults.controllers),
+  controllers: of<Configuration['controllers']>(optionChecks.controllers).default(defaults.controllers),
   logLevel: z.enum(['debug', 'info', 'warn', 'error']).default(defaults.logLevel),
   logFormat: z.enum(['auto', 'pretty', 'json']).default(defaults.logFormat),
-  authorization: z
-    .union([mode, z.array(mode).min(1)], `must be one or more of ${mode.options.join(', ')}`)
-    .default(defaults.authorization),
-  nodeRestriction: z.boolean().optional(),
+  authorization: of<Configuration['authorization']>(optionChecks.authorization).default(defaults.authorization),
+  nodeRestriction: of<boolean>(optionChecks.nodeRestriction).optional(),
   authorizationWebhook: z
     .strictObject({
-      kubeconfig: path.optional(),
-      allowedSeconds: seconds.default(defaults.authorizationWebhook.allowedSeconds),
-      refusedSeconds: seconds.default(defaults.authorizationWebhook.refusedSeconds),
+      kubeconfig: of<string>(members.authorizationWebhook.kubeconfig).optional(),
+      allowedSeconds: of<number>(members.authorizationWebhook.allowedSeconds).default(
+        defaults.authorizationWebhook.allowedSeconds,
+      ),
+      refusedSeconds: of<number>(members.authorizationWebhook.refusedSeconds).default(
+        defaults.authorizationWebhook.refusedSeconds,
+      ),
     })
     .prefault({}),
-  anonymous: z.boolean().default(defaults.anonymous),
-  clientCaFile: path.optional(),
-  tokenFile: path.optional(),
-  authenticationConfigFile: path.optional(),
+  anonymous: of<boolean>(flag).default(defaults.anonymous),
+  clientCaFile: of<string>(text).optional(),
+  tokenFile: of<string>(text).optional(),
+  authenticationConfigFile: of<string>(text).optional(),
   authenticationWebhook: z
     .strictObject({
-      kubeconfig: path.optional(),
-      cacheSeconds: seconds.default(defaults.authenticationWebhook.cacheSeconds),
+      kubeconfig: of<string>(members.authenticationWebhook.kubeconfig).optional(),
+      cacheSeconds: of<number>(members.authenticationWebhook.cacheSeconds).default(
+        defaults.authenticationWebhook.cacheSeconds,
+      ),
     })
     .prefault({}),
   frontProxy: z
     .strictObject({
-      caFile: path.optional(),
-      allowedNames: z.array(z.string().min(1)).default(defaults.frontProxy.allowedNames),
-      usernameHeaders: headers.default(defaults.frontProxy.usernameHeaders),
-      uidHeaders: headers.default(defaults.frontProxy.uidHeaders),
-      groupHeaders: headers.default(defaults.frontProxy.groupHeaders),
-      extraHeaderPrefixes: headers.default(defaults.frontProxy.extraHeaderPrefixes),
+      caFile: of<string>(text).optional(),
+      allowedNames: of<string[]>(members.frontProxy.allowedNames).default(defaults.frontProxy.allowedNames),
+      usernameHeaders: of<string[]>(members.frontProxy.usernameHeaders).default(defaults.frontProxy.usernameHeaders),
+      uidHeaders: of<string[]>(members.frontProxy.uidHeaders).default(defaults.frontProxy.uidHeaders),
+      groupHeaders: of<string[]>(members.frontProxy.groupHeaders).default(defaults.frontProxy.groupHeaders),
+      extraHeaderPrefixes: of<string[]>(members.frontProxy.extraHeaderPrefixes).default(
+        defaults.frontProxy.extraHeaderPrefixes,
+      ),
     })
     .refine(
       ({ caFile, allowedNames }) => caFile !== undefined || allowedNames.length === 0,
@@ -80,71 +93,92 @@ export const configuration = z.strictObject({
     .prefault({}),
   serviceAccounts: z
     .strictObject({
-      issuers: z.array(z.string().min(1)).min(1).default(defaults.serviceAccounts.issuers),
-      apiAudiences: z.array(z.string().min(1)).default([]),
-      signingKeyFile: path.optional(),
-      verificationKeyFiles: z.array(path).default([]),
-      keySetUri: z.url({ protocol: /^https$/ }).optional(),
-      maxTokenSeconds: seconds
-        .refine((value) => value === 0 || value >= 3_600, 'must be 0 or at least 3600')
-        .default(defaults.serviceAccounts.maxTokenSeconds),
-      extendTokens: z.boolean().default(defaults.serviceAccounts.extendTokens),
+      issuers: of<string[]>(optionChecks.serviceAccountIssuers).default(defaults.serviceAccounts.issuers),
+      apiAudiences: of<string[]>(optionChecks.apiAudiences).default(defaults.serviceAccounts.apiAudiences),
+      signingKeyFile: of<string>(text).optional(),
+      verificationKeyFiles: of<string[]>(listOf(text)).default(defaults.serviceAccounts.verificationKeyFiles),
+      keySetUri: of<string>(optionChecks.serviceAccountKeySetUri).optional(),
+      // 0: no limit, which a program says by giving none.
+      maxTokenSeconds: of<number>((value, path) =>
+        value === 0 ? undefined : optionChecks.serviceAccountMaxTokenSeconds(value, path),
+      ).default(defaults.serviceAccounts.maxTokenSeconds),
+      extendTokens: of<boolean>(optionChecks.extendServiceAccountTokens).default(defaults.serviceAccounts.extendTokens),
     })
     .prefault({}),
   signing: z
     .strictObject({
-      seconds: z.number().int().min(600).default(defaults.signing.seconds),
-      certificateFile: z.string().optional(),
-      keyFile: z.string().optional(),
-      signers: signers.default(defaults.signing.signers),
+      seconds: of<number>(optionChecks.signingSeconds).default(defaults.signing.seconds),
+      certificateFile: of<string>(text).optional(),
+      keyFile: of<string>(text).optional(),
+      signers: of<ConfiguredSigner[]>(configuredSigners).default(defaults.signing.signers),
     })
     .refine(
       ({ certificateFile, keyFile }) => (certificateFile === undefined) === (keyFile === undefined),
       'certificateFile and keyFile go together',
     )
     .prefault({}),
-  certificatePolicy: certificatePolicy.prefault({}),
-  trust: trust.prefault({}),
+  certificatePolicy: z
+    .strictObject({
+      mode: of<Configuration['certificatePolicy']['mode']>(policyChecks.mode).default(defaults.certificatePolicy.mode),
+      default: of<Configuration['certificatePolicy']['default']>(policyChecks.default).default(
+        defaults.certificatePolicy.default,
+      ),
+      rules: of<PolicyRule[]>(policyChecks.rules).default(defaults.certificatePolicy.rules),
+    })
+    .superRefine((policy, context) => tellSentence(policyProblems(policy)[0], context))
+    .prefault({}),
+  trust: z
+    .strictObject({
+      distribute: of<boolean>(flag).default(defaults.trust.distribute),
+      owner: of<string>(trustChecks.owner).default(defaults.trust.owner),
+      secretTargets: of<boolean>(trustChecks.secretTargets).default(defaults.trust.secretTargets),
+      bundles: of<TrustBundle[]>(trustChecks.bundles).default(defaults.trust.bundles),
+    })
+    .superRefine(({ distribute, ...trust }, context) => {
+      tellSentence(trustProblems(trust)[0], context);
+      if (trust.bundles.length > 0 && !distribute)
+        tellSentence('bundles are distributed only where distribute is true', context);
+    })
+    .prefault({}),
   domains: z
     .strictObject({
-      api: z.string().min(1).default(defaults.domains.api),
-      signer: z.string().min(1).default(defaults.domains.signer),
+      api: of<string>(members.domains.api).default(defaults.domains.api),
+      signer: of<string>(members.domains.signer).default(defaults.domains.signer),
     })
     .prefault({}),
   webhookServices: z
-    .array(
-      z.strictObject({
-        service: z.string().regex(service, 'must be namespace/name or namespace/name:port'),
-        address: z.string().regex(address, 'must be host:port'),
-      }),
-    )
+    .array(z.strictObject({ service: of<string>(text), address: of<string>(text) }))
+    .superRefine((all, context) => {
+      for (const [at, { service, address }] of all.entries())
+        tell(optionChecks.webhookServices({ [service]: address }, `${at}`), context);
+    })
     .refine((all) => new Set(all.map((one) => one.service)).size === all.length, 'must name each service once')
     .default(defaults.webhookServices),
-  webhookKubeconfig: path.optional(),
+  webhookKubeconfig: of<string>(optionChecks.webhookKubeconfig).optional(),
   featureGates: z
-    .strictObject({ ShardedListAndWatch: z.boolean().default(defaults.featureGates.ShardedListAndWatch) })
+    .strictObject({ ShardedListAndWatch: of<boolean>(flag).default(defaults.featureGates.ShardedListAndWatch) })
     .prefault({}),
-  metrics: z.boolean().default(defaults.metrics),
+  metrics: of<boolean>(members.operations.metrics).default(defaults.metrics),
   audit: z
     .strictObject({
-      policyFile: z.string().min(1).optional(),
-      logFile: z.string().min(1).default(defaults.audit.logFile),
-      maxSizeMb: count.default(defaults.audit.maxSizeMb),
-      maxBackups: count.default(defaults.audit.maxBackups),
+      policyFile: of<string>(text).optional(),
+      logFile: of<string>(members.audit.logFile).default(defaults.audit.logFile),
+      maxSizeMb: of<number>(members.audit.maxSizeMb).default(defaults.audit.maxSizeMb),
+      maxBackups: of<number>(members.audit.maxBackups).default(defaults.audit.maxBackups),
     })
     .prefault({}),
   limits: z
     .strictObject({
-      readOnlyRequests: count.default(defaults.limits.readOnlyRequests),
-      mutatingRequests: count.default(defaults.limits.mutatingRequests),
-      requestTimeoutMs: period.default(defaults.limits.requestTimeoutMs),
-      connections: count.default(defaults.limits.connections),
-      headerBytes: z.number().int().min(8_192).max(1_048_576).default(defaults.limits.headerBytes),
-      headersMs: period.default(defaults.limits.headersMs),
-      idleMs: period.default(defaults.limits.idleMs),
+      readOnlyRequests: of<number>(members.operations.readOnlyRequests).default(defaults.limits.readOnlyRequests),
+      mutatingRequests: of<number>(members.operations.mutatingRequests).default(defaults.limits.mutatingRequests),
+      requestTimeoutMs: of<number>(members.operations.requestTimeoutMs).default(defaults.limits.requestTimeoutMs),
+      connections: of<number>(members.connectionLimits.connections).default(defaults.limits.connections),
+      headerBytes: of<number>(members.connectionLimits.headerBytes).default(defaults.limits.headerBytes),
+      headersMs: of<number>(members.connectionLimits.headersMs).default(defaults.limits.headersMs),
+      idleMs: of<number>(members.connectionLimits.idleMs).default(defaults.limits.idleMs),
     })
     .prefault({}),
-  eventTtlSeconds: seconds.default(defaults.eventTtlSeconds),
-  shutdownDelayMs: milliseconds.default(defaults.shutdownDelayMs),
-  graceMs: milliseconds.default(defaults.graceMs),
+  eventTtlSeconds: of<number>(optionChecks.eventTtlSeconds).default(defaults.eventTtlSeconds),
+  shutdownDelayMs: of<number>(optionChecks.shutdownDelayMs).default(defaults.shutdownDelayMs),
+  graceMs: of<number>(optionChecks.graceMs).default(defaults.graceMs),
 }) satisfies z.ZodType<Configuration>;

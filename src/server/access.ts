@@ -171,7 +171,6 @@ function modesOf({
   authorizationWebhook,
 }: ServerOptions): readonly AuthorizationMode[] {
   const modes = typeof authorization === 'string' ? [authorization] : authorization;
-  if (modes.length === 0) throw new Error('authorization needs at least one mode');
   const twice = modes.find((mode, at) => modes.indexOf(mode) !== at);
   if (twice !== undefined) throw new Error(`authorization has the mode ${twice} more than once`);
   // Whoever gives one believes that it is asked.

@@ -1,6 +1,10 @@
 import type { CertificatePolicy, ExpressionCompiler } from '../../controllers/csr-policy-approver/policy.js';
-import type { TrustBundle } from '../../controllers/trust-distributor/trust-bundle.js';
-import type { KeyType } from '../pki/key-pair.js';
+import { objectName, type TrustOptions } from '../../controllers/trust-distributor/trust-bundle.js';
+import { fields, having, listOf, oneOf, text, whole } from '../api/checks.js';
+import { servedName } from '../api/signer-name.js';
+import { type KeyType, keyTypes } from '../pki/key-pair.js';
+
+export type { TrustOptions };
 
 /** A signer by configuration: its name, or `domain/*`, and what signs. */
 export type ConfiguredSigner = {
@@ -65,8 +69,46 @@ export interface CertificateOptions {
   readonly trust?: TrustOptions;
 }
 
-export interface TrustOptions {
-  readonly owner?: string;
-  readonly secretTargets?: boolean;
-  readonly bundles: readonly TrustBundle[];
-}
+const named = { name: servedName, maxSeconds: whole({ from: 600 }) };
+const positive = whole({ from: 1 });
+type Named<S> = S & Pick<ConfiguredSigner, 'name' | 'maxSeconds'>;
+
+/** Signers as they may come from a file, or from a program without types. */
+export const configuredSigners = listOf(
+  having('certificateFile and keyFile, or secret, or command, or certificateFile and pkcs11', {
+    command: fields<Named<CommandSource>>(
+      { ...named, command: listOf(text, { least: 1 }), timeoutSeconds: positive },
+      'name',
+    ),
+    secret: fields<Named<SecretSource>>(
+      {
+        ...named,
+        secret: objectName,
+        rotation: fields<NonNullable<SecretSource['rotation']>>({
+          caSeconds: positive,
+          propagationSeconds: whole({ from: 0 }),
+          renewBeforeSeconds: positive,
+          keyType: oneOf(keyTypes),
+        }),
+      },
+      'name',
+    ),
+    pkcs11: fields<Named<TokenSource>>(
+      {
+        ...named,
+        certificateFile: text,
+        pkcs11: fields<TokenSource['pkcs11']>(
+          { library: text, token: text, key: text, pinFile: text },
+          'library',
+          'token',
+          'key',
+          'pinFile',
+        ),
+      },
+      'name',
+      'certificateFile',
+    ),
+    keyFile: fields<Named<FilesSource>>({ ...named, certificateFile: text, keyFile: text }, 'name', 'certificateFile'),
+    certificateFile: fields<Named<FilesSource>>({ ...named, certificateFile: text, keyFile: text }, 'name', 'keyFile'),
+  }),
+);

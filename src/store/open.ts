@@ -29,7 +29,7 @@ const schemes: Readonly<Record<string, (rest: string, options: OpenStoreOptions)
     if (!endpoints.every(isEndpoint))
       throw bad(`etcd:${rest}`, 'etcd: is followed by [https://]HOST:PORT, or several with commas');
     const [{ etcdStoreOptions }, { openEtcdStore }] = await Promise.all([
-      import('./etcd/etcd-options.js'),
+      import('./etcd/etcd-store-options.js'),
       import('./etcd/etcd-store.js'),
     ]);
     return openEtcdStore({ clock, log, ...etcdStoreOptions(endpoints, etcd) });

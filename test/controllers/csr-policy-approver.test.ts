@@ -482,7 +482,7 @@ describe('a policy', () => {
   test.each<[Partial<PolicyRule>, string]>([
     [{ name: '' }, 'rules[0].name: must not be empty'],
     [{ signers: [] }, 'rules[0].signers: must name a signer'],
-    [{ signers: ['*'] }, 'rules[0].signers: "*" is no signer name and no domain/*'],
+    [{ signers: ['*'] }, 'rules[0].signers[0]: must be a signer name, or domain/*, not "*"'],
     [{ requesters: {} }, 'rules[0].requesters: an approving rule says whose requests it approves'],
     [{ usages: ['fly'] }, 'rules[0].usages: "fly" is no usage'],
     [{ names: { ip: ['10.0.0.1/8'] } }, 'rules[0].names.ip: "10.0.0.1/8" is neither an address nor a range'],
@@ -497,6 +497,12 @@ describe('a policy', () => {
   });
   test('is refused with two rules of a name', () => {
     expect(policyProblems({ rules: [approve, approve] })).toEqual(['rules[1].name: there are two rules "team"']);
+    // From a program without types: a word that is not understood is no permission.
+    expect(policyProblems({ mode: 'shadwo' as 'shadow', rules: [approve] })).toEqual([
+      'mode: must be one of enforce, shadow, not "shadwo"',
+    ]);
+    const misspelt = { ...approve, expresion: 'false' };
+    expect(policyProblems({ rules: [misspelt] })).toEqual(['rules[0].expresion: is unknown']);
   });
 });
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { combineAnchors } from '../../controllers/trust-distributor/combine.js';
-import { signersIn, type TrustBundle, trustBundleProblems } from '../../controllers/trust-distributor/trust-bundle.js';
+import { signersIn, type TrustBundle, trustProblems } from '../../controllers/trust-distributor/trust-bundle.js';
 import { trustDistributor } from '../../controllers/trust-distributor/trust-distributor.js';
 import { ClusterTrustBundles } from '../../src/api/kinds/cluster-trust-bundle.js';
 import { ConfigMaps } from '../../src/api/kinds/config-map.js';
@@ -73,7 +73,10 @@ describe('bundles', () => {
     [[bundle('a'), bundle('a')], 'bundles[1].name: there are two bundles "a"'],
     [[bundle('a', { sources: [] })], 'bundles[0].sources: must name one'],
     [[bundle('a', { targets: {} })], 'bundles[0].targets: must name one'],
-    [[bundle('a', { sources: [{ configMap: 'x' }] })], 'bundles[0].sources[0].configMap: "x" is no namespace/name'],
+    [
+      [bundle('a', { sources: [{ configMap: 'x' }] })],
+      'bundles[0].sources[0].configMap: must be namespace/name, not "x"',
+    ],
     [[bundle('a', { sources: [{ bundle: 'b' }] })], 'bundles[0].sources[0].bundle: there is no bundle "b"'],
     [
       [bundle('a', { sources: [{ bundle: 'b' }] }), bundle('b', { sources: [{ bundle: 'a' }] })],
@@ -84,7 +87,7 @@ describe('bundles', () => {
       'bundles[0].targets.secrets: bundles go into Secrets only where secretTargets is true',
     ],
   ])('%#', (bundles, problem) => {
-    expect(trustBundleProblems(bundles, { secretTargets: false })[0]).toContain(problem);
+    expect(trustProblems({ bundles })[0]).toContain(problem);
   });
 });
 

@@ -68,7 +68,7 @@ describe('modes of authorization', () => {
     }));
 
   test.each<[ServerOptions, string]>([
-    [{ authorization: [] }, 'authorization needs at least one mode'],
+    [{ authorization: [] }, 'option authorization must be a list that is not empty, not an empty list'],
     [{ authorization: ['RBAC', 'Node', 'RBAC'] }, 'authorization has the mode RBAC more than once'],
     [
       { authorizationWebhook: { kubeconfig: '/nowhere' } },

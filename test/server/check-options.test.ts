@@ -11,7 +11,7 @@ describe('options of a server', () => {
   test.each<[unknown, string]>([
     [null, 'the options of a server must be an object, not null'],
     ['memory:', 'the options of a server must be an object, not "memory:"'],
-    [{ stroe: 'memory:' }, 'there is no option stroe'],
+    [{ stroe: 'memory:' }, 'option stroe is unknown'],
     [
       { store: 5 },
       'option store must be an address, or a store with the methods get, scan, commit, changes, revision, close, not 5',
@@ -28,7 +28,7 @@ describe('options of a server', () => {
       { domains: { api: 'a b', signer: 'b.io', extensions: ['x'] } },
       'option domains.api must be a DNS name, not "a b"',
     ],
-    [{ signingSeconds: 0 }, 'option signingSeconds must be a number above 0, not 0'],
+    [{ signingSeconds: 0 }, 'option signingSeconds must be a whole number of at least 600, not 0'],
     [{ domains: { api: 'a.io', signer: 'b.io' } }, 'option domains.extensions is missing'],
     [
       { domains: { api: 'a.io', signer: 'b.io', extensions: [] } },
@@ -37,7 +37,7 @@ describe('options of a server', () => {
     [{ listen: { port: 'x' } }, 'option listen.port must be a whole number from 0 to 65535, not "x"'],
     [{ listen: { port: 70_000 } }, 'option listen.port must be a whole number from 0 to 65535, not 70000'],
     [{ listen: { http2: 'no' } }, 'option listen.http2 must be true or false, not "no"'],
-    [{ listen: { prot: 1 } }, 'there is no option listen.prot'],
+    [{ listen: { prot: 1 } }, 'option listen.prot is unknown'],
     [
       { listen: { servingNames: ['a.test', 'a.test:6443'] } },
       'option listen.servingNames[1] must be a DNS name or an IP address, not "a.test:6443"',
@@ -45,9 +45,9 @@ describe('options of a server', () => {
     [{ listen: true }, 'option listen must be an object, not true'],
     [
       { listen: { limits: { idleMs: Number.NaN } } },
-      'option listen.limits.idleMs must be a number that is not negative, not NaN',
+      'option listen.limits.idleMs must be a whole number from 100 to 86400000, not NaN',
     ],
-    [{ featureGates: { Sharded: true } }, 'there is no option featureGates.Sharded'],
+    [{ featureGates: { Sharded: true } }, 'option featureGates.Sharded is unknown'],
     [
       { featureGates: { ShardedListAndWatch: 'yes' } },
       'option featureGates.ShardedListAndWatch must be true or false, not "yes"',
@@ -70,7 +70,8 @@ describe('options of a server', () => {
     [{ anonymous: 'no' }, 'option anonymous must be true, false, or an object with paths, not "no"'],
     [{ anonymous: { paths: '/healthz' } }, 'option anonymous.paths must be a list, not "/healthz"'],
     [{ nodeRestriction: 'no' }, 'option nodeRestriction must be true or false, not "no"'],
-    [{ clientCa: {} }, 'option clientCa must be a text, or an object with file, the path of one, not an object'],
+    [{ clientCa: {} }, 'option clientCa.file is missing'],
+    [{ clientCa: 5 }, 'option clientCa must be a text, or an object with file, the path of one, not 5'],
     [{ frontProxy: {} }, 'option frontProxy.ca is missing'],
     [{ authenticationWebhook: {} }, 'option authenticationWebhook.kubeconfig is missing'],
     [
@@ -80,25 +81,90 @@ describe('options of a server', () => {
     [{ webhookServices: ['a'] }, 'option webhookServices must be an object, not a list'],
     [
       { certificates: { signers: [{}] } },
-      'option certificates.signers[0].name must be a signer name, or domain/*, not undefined',
+      'option certificates.signers[0] must have certificateFile and keyFile, or secret, or command, or',
     ],
     [{ certificates: { trust: {} } }, 'option certificates.trust.bundles is missing'],
     [{ operations: { audit: {} } }, 'option operations.audit.policy is missing'],
-    [{ graceMs: '10s' }, 'option graceMs must be a number that is not negative, not "10s"'],
-    [{ eventTtlSeconds: -1 }, 'option eventTtlSeconds must be a number that is not negative, not -1'],
+    [{ graceMs: '10s' }, 'option graceMs must be a whole number of at least 0, not "10s"'],
+    [{ graceMs: Number.POSITIVE_INFINITY }, 'option graceMs must be a whole number of at least 0, not Infinity'],
+    [{ eventTtlSeconds: -1 }, 'option eventTtlSeconds must be a whole number of at least 0, not -1'],
     [{ onFailed: 5 }, 'option onFailed must be a function, not 5'],
   ])('that are not as they should be are told by path: %j', (options, message) => {
+    expect(check(options)).toThrow(message);
+  });
+
+  const rule = { name: 'a', effect: 'approve', signers: ['a.test/x'], requesters: { groups: ['g'] }, usages: [] };
+  const bundle = { name: 'b', sources: [{ signer: 'a.test/x' }], targets: { clusterTrustBundle: 'b' } };
+  /** Where an option is that the file of `kedge serve` has, too, and what is wrong with it. */
+  test.each<[ServerOptions | object, string]>([
+    [{ certificates: { policy: {} } }, 'option certificates.policy.rules is missing'],
+    [
+      { certificates: { policy: { mode: 'shadwo', rules: [] } } },
+      'certificates.policy.mode must be one of enforce, shadow',
+    ],
+    [
+      { certificates: { policy: { default: 'no', rules: [] } } },
+      'certificates.policy.default must be one of leave, deny',
+    ],
+    [
+      { certificates: { policy: { rules: [{ ...rule, expresion: 'false' }] } } },
+      'option certificates.policy.rules[0].expresion is unknown',
+    ],
+    [
+      { certificates: { policy: { rules: [{ ...rule, effect: 'aprove' }] } } },
+      'option certificates.policy.rules[0].effect must be one of approve, deny, not "aprove"',
+    ],
+    [
+      { certificates: { policy: { rules: [{ ...rule, maxExpirationSeconds: '600' }] } } },
+      'option certificates.policy.rules[0].maxExpirationSeconds must be a whole number of at least 1',
+    ],
+    [
+      { certificates: { policy: { rules: [rule, rule] } } },
+      'option certificates cannot be used: policy.rules[1].name: there are two rules "a"',
+    ],
+    [
+      { certificates: { policy: { rules: [{ ...rule, expression: 'false' }] } } },
+      'option certificates cannot be used: policy.rules[0].expression: there is no expression language here',
+    ],
+    [
+      { certificates: { signers: [{ name: 'a.test/x', certficateFile: 'c', keyFile: 'k' }] } },
+      'option certificates.signers[0].certficateFile is unknown',
+    ],
+    [
+      { certificates: { signers: [{ name: 'a.test/x', command: ['c'], maxSeconds: 1 }] } },
+      'option certificates.signers[0].maxSeconds must be a whole number of at least 600, not 1',
+    ],
+    [
+      { certificates: { trust: { bundles: [{ ...bundle, source: [] }] } } },
+      'option certificates.trust.bundles[0].source is unknown',
+    ],
+    [
+      { certificates: { trust: { bundles: [{ ...bundle, sources: [{ configMap: 'x' }] }] } } },
+      'option certificates.trust.bundles[0].sources[0].configMap must be namespace/name, not "x"',
+    ],
+    [{ certificates: { trust: { bundles: [], owner: 'A b' } } }, 'certificates.trust.owner must be a DNS label'],
+    [{ listen: { limits: { headerBytes: 0 } } }, 'headerBytes must be a whole number from 8192 to 1048576, not 0'],
+    [{ operations: { requestTimeoutMs: 0 } }, 'requestTimeoutMs must be a whole number from 100 to 86400000, not 0'],
+    [{ operations: { readOnlyRequests: 0.5 } }, 'readOnlyRequests must be a whole number of at least 0, not 0.5'],
+    [{ operations: { audit: { policy: '', logFile: '-', maxSizeMb: -1 } } }, 'operations.audit.maxSizeMb must be'],
+    [{ serviceAccountMaxTokenSeconds: 1 }, 'serviceAccountMaxTokenSeconds must be a whole number of at least 3600'],
+    [{ serviceAccountKeySetUri: 'http://a' }, 'serviceAccountKeySetUri must be an https URL, not "http://a"'],
+    [{ frontProxy: { ca: '', uidHeaders: ['a b'] } }, 'frontProxy.uidHeaders[0] must be a header name, not "a b"'],
+    [{ webhookServices: { a: 'b:1' } }, 'option webhookServices cannot be read: "a" is no service'],
+    [{ etcd: { prefix: 'a' } }, 'option etcd.prefix must be a path that begins with /'],
+    [{ etcd: { compactionSeconds: 86_401 } }, 'option etcd.compactionSeconds must be a whole number from 0 to 86400'],
+  ])('that a file may not have a program may not have: %j', (options, message) => {
     expect(check(options)).toThrow(message);
   });
 
   test('that are as they should be pass, and so do those left out', () => {
     expect(check({})).not.toThrow();
     expect(check({ store: undefined, clientCa: file, staticTokens: '', anonymous: { paths: [] } })).not.toThrow();
-    expect(check({ graceMs: Number.POSITIVE_INFINITY, authorization: 'AlwaysAllow', controllers: [] })).not.toThrow();
+    expect(check({ graceMs: 0, authorization: 'AlwaysAllow', controllers: [] })).not.toThrow();
   });
 
   test('are looked at before anything is opened', async () => {
-    await expect(createServer({ stroe: 'level:x' } as ServerOptions)).rejects.toThrow('there is no option stroe');
+    await expect(createServer({ stroe: 'level:x' } as ServerOptions)).rejects.toThrow('option stroe is unknown');
     await expect(testServer({ controllers: 'none' as 'all' })).rejects.toThrow('option controllers must be');
   });
 });

@@ -547,7 +547,7 @@ describe('too much', () => {
   });
 
   test('a body that does not come is not waited for', async () => {
-    await using server = await runningServer({ operations: { requestTimeoutMs: 50 } });
+    await using server = await runningServer({ operations: { requestTimeoutMs: 100 } });
     const session = server.http2();
     const stream = session.request({ ':method': 'POST', ':path': configMaps, ...server.headersOf('alice') });
     stream.write('{');

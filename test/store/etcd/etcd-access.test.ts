@@ -47,10 +47,26 @@ describe('options that are of no use are refused', () => {
     ['memory:', { caFile: 'ca.pem' }, 'the options etcd.caFile are for an etcd'],
     ['etcd:https://h:1', { keyFile: 'b' }, 'options etcd.certificateFile and etcd.keyFile go together'],
     ['etcd:https://h:1', { user: 'me' }, 'options etcd.user and etcd.passwordFile go together'],
-    ['etcd:h:1', { prefix: 'kedge' }, 'option etcd.prefix must begin with / and not end with it: kedge'],
-    ['etcd:h:1', { prefix: '/kedge/' }, 'option etcd.prefix must begin with / and not end with it: /kedge/'],
-    ['etcd:h:1', { prefix: '/' }, 'option etcd.prefix must begin with / and not end with it: /'],
-    ['etcd:h:1', { compactionSeconds: 1e9 }, 'option etcd.compactionSeconds must be at most 86400: 1000000000'],
+    [
+      'etcd:h:1',
+      { prefix: 'kedge' },
+      'option etcd.prefix must be a path that begins with / and does not end with it, not "kedge"',
+    ],
+    [
+      'etcd:h:1',
+      { prefix: '/kedge/' },
+      'option etcd.prefix must be a path that begins with / and does not end with it, not "/kedge/"',
+    ],
+    [
+      'etcd:h:1',
+      { prefix: '/' },
+      'option etcd.prefix must be a path that begins with / and does not end with it, not "/"',
+    ],
+    [
+      'etcd:h:1',
+      { compactionSeconds: 1e9 },
+      'option etcd.compactionSeconds must be a whole number from 0 to 86400, not 1000000000',
+    ],
     [
       'etcd:h:1',
       { user: 'me', passwordFile: join(folder, 'none') },

@@ -23,7 +23,8 @@ test.each<[object, string]>([
   [signer({ command: ['x'] }), 'none'],
   [signer({ certificateFile: 'c', pkcs11: { library: 'l', token: 't', key: 'k', pinFile: 'p' } }), 'none'],
   [signer({}), 'signing.signers.0: must have certificateFile'],
-  [signer({ certificateFile: 'c' }), 'signing.signers.0: must have certificateFile'],
+  [signer({ certificateFile: 'c' }), 'signing.signers.0.keyFile: is missing'],
+  [signer({ certficateFile: 'c', keyFile: 'k' }), 'signing.signers.0.certficateFile: is unknown'],
   [signer({ command: [] }), 'signing.signers.0'],
   [signer({ secret: 'name' }), 'signing.signers.0'],
   [{ signing: { signers: [{ name: 'x', command: ['y'] }] } }, 'signing.signers.0'],
@@ -32,18 +33,23 @@ test.each<[object, string]>([
     { certificatePolicy: { rules: [{ ...rule, usages: ['fly'] }] } },
     'certificatePolicy: rules[0].usages: "fly" is no usage',
   ],
-  [
-    { certificatePolicy: { rules: [{ ...rule, subjet: {} }] } },
-    'certificatePolicy.rules.0: Unrecognized key: "subjet"',
-  ],
+  [{ certificatePolicy: { rules: [{ ...rule, subjet: {} }] } }, 'certificatePolicy.rules.0.subjet: is unknown'],
   [{ certificatePolicy: { mode: 'off' } }, 'certificatePolicy.mode'],
   [{ trust: { distribute: true, bundles: [bundle] } }, 'none'],
   [{ trust: { bundles: [bundle] } }, 'trust: bundles are distributed only where distribute is true'],
   [
     { trust: { distribute: true, bundles: [{ ...bundle, sources: [{}] }] } },
-    'trust.bundles.0.sources.0: must be one of',
+    'trust.bundles.0.sources.0: must have file, configMap, secret',
   ],
   [{ trust: { owner: 'A b' } }, 'trust.owner: must be a DNS label'],
+  [{ limits: { headerBytes: 0 } }, 'limits.headerBytes: must be a whole number from 8192 to 1048576, not 0'],
+  [{ serviceAccounts: { maxTokenSeconds: 0 } }, 'none'],
+  [
+    { serviceAccounts: { maxTokenSeconds: 1 } },
+    'serviceAccounts.maxTokenSeconds: must be a whole number of at least 3600',
+  ],
+  [{ webhookServices: [{ service: 'a/b', address: 'c' }] }, 'webhookServices.0: cannot be read: "c" is no address'],
+  [{ webhookServices: [{ service: 'a/b', address: 'c:1' }] }, 'none'],
 ])('%j: %s', (given, expected) => {
   expect(problem(given)).toContain(expected);
 });

@@ -1,0 +1,101 @@
+/** Rules of form for values that come from outside without types: options, and what was read from files. Pure. */
+
+/** What is wrong with a value, and where in it. */
+export interface Problem {
+  /** As `rules[0].name`; empty: the value itself. */
+  readonly path: string;
+  /** Goes on after the path: `must be …, not …`, `is missing`, `is unknown`. */
+  readonly wrong: string;
+}
+
+/** The first thing that is wrong with the value at a path; undefined if nothing is. */
+export type Check = (value: unknown, path: string) => Problem | undefined;
+/** One for every member of a type. */
+export type Checks<T> = { readonly [K in keyof Required<T>]: Check };
+
+/** A problem as one sentence that begins with its path. */
+export const problemText = ({ path, wrong }: Problem): string => (path === '' ? wrong : `${path}: ${wrong}`);
+
+export const is =
+  (what: string, holds: (value: unknown) => boolean): Check =>
+  (value, path) =>
+    holds(value) ? undefined : { path, wrong: `must be ${what}, not ${told(value)}` };
+
+function told(value: unknown): string {
+  if (value === null || ['undefined', 'number', 'boolean'].includes(typeof value)) return String(value);
+  if (typeof value === 'string') return JSON.stringify(value.length > 50 ? `${value.slice(0, 50)}…` : value);
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}
+
+export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+export const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
+
+export const text = is('a text that is not empty', isText);
+export const anyText = is('a text', (value) => typeof value === 'string');
+export const flag = is('true or false', (value) => typeof value === 'boolean');
+export const record = is('an object', isRecord);
+
+export const oneOf = (values: readonly string[]): Check =>
+  is(`one of ${values.join(', ')}`, (value) => values.some((one) => one === value));
+
+/** A whole number, both bounds included. */
+export function whole({ from, to }: { readonly from: number; readonly to?: number }): Check {
+  const what = to === undefined ? `a whole number of at least ${from}` : `a whole number from ${from} to ${to}`;
+  const most = to ?? Number.MAX_SAFE_INTEGER;
+  return is(what, (value) => Number.isInteger(value) && Number(value) >= from && Number(value) <= most);
+}
+
+export const listOf =
+  (each: Check, { least = 0 } = {}): Check =>
+  (value, path) => {
+    const isList = (given: unknown): boolean => Array.isArray(given) && given.length >= least;
+    const problem = is(least > 0 ? 'a list that is not empty' : 'a list', isList)(value, path);
+    if (problem !== undefined) return problem;
+    return first((value as readonly unknown[]).keys(), (at) =>
+      each((value as readonly unknown[])[at], `${path}[${at}]`),
+    );
+  };
+
+/** An object of any names. */
+export const mapOf =
+  (each: Check): Check =>
+  (value, path) =>
+    record(value, path) ??
+    first(Object.entries(value as object), ([name, member]) => each(member, `${path}[${JSON.stringify(name)}]`));
+
+/** An object of these members and no others; those named must be there. A member that is `undefined` is none. */
+export const fields =
+  <T>(checks: Checks<T>, ...needed: readonly (keyof T & string)[]): Check =>
+  (value, path) => {
+    const problem = record(value, path);
+    if (problem !== undefined) return problem;
+    const given = value as Readonly<Record<string, unknown>>;
+    const at = (name: string): string => (path === '' ? name : `${path}.${name}`);
+    const unknown = Object.keys(given).find((name) => !Object.hasOwn(checks, name));
+    if (unknown !== undefined) return { path: at(unknown), wrong: 'is unknown' };
+    return first(Object.keys(checks) as (keyof T & string)[], (name) => {
+      const member = given[name];
+      if (member !== undefined) return checks[name](member, at(name));
+      return needed.includes(name) ? { path: at(name), wrong: 'is missing' } : undefined;
+    });
+  };
+
+/** An object of one of several forms, the first of those whose member it has. */
+export const having =
+  (what: string, forms: Readonly<Record<string, Check>>): Check =>
+  (value, path) => {
+    const problem = record(value, path);
+    if (problem !== undefined) return problem;
+    const form = Object.keys(forms).find((name) => (value as Readonly<Record<string, unknown>>)[name] !== undefined);
+    return form === undefined ? { path, wrong: `must have ${what}` } : forms[form]?.(value, path);
+  };
+
+function first<T>(all: Iterable<T>, problemOf: (one: T) => Problem | undefined): Problem | undefined {
+  for (const one of all) {
+    const problem = problemOf(one);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
