@@ -1,28 +1,77 @@
 /// <reference types="node" preserve="true" />
+/** Everything a program may import from `kedge/controllers`: each built-in controller, and all of them together. */
 import type { LedgerRecord } from '../src/api/certificate-ledger.js';
 import { type Domains, defaultDomains } from '../src/api/domains.js';
-import { isSignerDomain } from '../src/api/signer-name.js';
 import type { Runnable } from '../src/controller/controller.js';
 import type { Signer } from '../src/pki/signer.js';
 import { caRotation, type RotatedCa } from './ca-rotation/ca-rotation.js';
 import { clusterRoleAggregation } from './clusterrole-aggregation/clusterrole-aggregation.js';
 import { crdEstablished } from './crd-established/crd-established.js';
 import { crdFinalizer } from './crd-finalizer/crd-finalizer.js';
-import type { Instances } from './crd-finalizer/instances.js';
+import type { CustomResourceInstances } from './crd-finalizer/instances.js';
 import { crdNames } from './crd-names/crd-names.js';
 import { csrApprover } from './csr-approver/csr-approver.js';
 import { csrCleaner } from './csr-cleaner/csr-cleaner.js';
-import type { Retention } from './csr-cleaner/expiry.js';
+import type { RequestRetention } from './csr-cleaner/expiry.js';
 import { csrPolicyApprover, type PolicyApproverOptions } from './csr-policy-approver/csr-policy-approver.js';
 import { csrSigners } from './csr-signer/csr-signer.js';
 import { garbageCollector } from './garbage-collector/garbage-collector.js';
 import { legacyTokenCleaner } from './legacy-token-cleaner/legacy-token-cleaner.js';
-import { namespace } from './namespace/namespace.js';
+import { namespaceController } from './namespace/namespace.js';
 import { rootCaPublisher } from './root-ca-publisher/root-ca-publisher.js';
-import { serviceAccount } from './service-account/service-account.js';
-import { type ServiceAccountTokenOptions, serviceAccountToken } from './service-account-token/service-account-token.js';
-import { type TrustSource, trustBundlePublisher } from './trust-bundle-publisher/trust-bundle-publisher.js';
+import { serviceAccountController } from './service-account/service-account.js';
+import {
+  type ServiceAccountTokenOptions,
+  serviceAccountTokenController,
+} from './service-account-token/service-account-token.js';
+import {
+  type TrustSource,
+  trustBundlePublisher,
+  trustSources,
+} from './trust-bundle-publisher/trust-bundle-publisher.js';
 import { type TrustDistributorOptions, trustDistributor } from './trust-distributor/trust-distributor.js';
+
+export { type CaRotationOptions, caRotation, type RotatedCa } from './ca-rotation/ca-rotation.js';
+export { clusterRoleAggregation } from './clusterrole-aggregation/clusterrole-aggregation.js';
+export { crdEstablished } from './crd-established/crd-established.js';
+export { crdFinalizer } from './crd-finalizer/crd-finalizer.js';
+export type { CustomResourceInstances } from './crd-finalizer/instances.js';
+export { crdNames } from './crd-names/crd-names.js';
+export { csrApprover } from './csr-approver/csr-approver.js';
+export { csrCleaner } from './csr-cleaner/csr-cleaner.js';
+export type { RequestRetention } from './csr-cleaner/expiry.js';
+export { csrPolicyApprover, type PolicyApproverOptions } from './csr-policy-approver/csr-policy-approver.js';
+export type { RequestFacts } from './csr-policy-approver/facts.js';
+export type {
+  CertificatePolicy,
+  ExpressionCompiler,
+  KeyRule,
+  PolicyRule,
+  SubjectField,
+} from './csr-policy-approver/policy.js';
+export { type CsrSignerOptions, csrSigners } from './csr-signer/csr-signer.js';
+export { type GarbageCollectorOptions, garbageCollector } from './garbage-collector/garbage-collector.js';
+export { type LegacyTokenCleanerOptions, legacyTokenCleaner } from './legacy-token-cleaner/legacy-token-cleaner.js';
+export { namespaceController } from './namespace/namespace.js';
+export { type RootCaPublisherOptions, rootCaPublisher } from './root-ca-publisher/root-ca-publisher.js';
+export { serviceAccountController } from './service-account/service-account.js';
+export {
+  type ServiceAccountTokenOptions,
+  serviceAccountTokenController,
+} from './service-account-token/service-account-token.js';
+export {
+  type TrustBundlePublisherOptions,
+  type TrustSource,
+  trustBundlePublisher,
+  trustSources,
+} from './trust-bundle-publisher/trust-bundle-publisher.js';
+export type {
+  NamespacedTarget,
+  TrustBundle,
+  TrustBundleSource,
+  TrustTargets,
+} from './trust-distributor/trust-bundle.js';
+export { type TrustDistributorOptions, trustDistributor } from './trust-distributor/trust-distributor.js';
 
 export interface BuiltinControllerOptions {
   /** Who signs. The anchors of those that tell them are published as ClusterTrustBundles. */
@@ -42,28 +91,32 @@ export interface BuiltinControllerOptions {
   readonly certificateLedger?: boolean;
   /** Told of every certificate that was handed out. */
   readonly onIssued?: (record: LedgerRecord) => void;
-  readonly csrRetention?: Retention;
+  readonly csrRetention?: RequestRetention;
   /** How long superseded trust bundles of signers stay. */
   readonly trustGraceMs?: number;
   /** A way to the instances of a CustomResourceDefinition past admission and serving; default: the API. */
-  readonly customResources?: Instances;
+  readonly customResources?: CustomResourceInstances;
 }
 
 /** Every built-in controller, in the order they matter. Their names are those their accounts and roles go by. */
 export function builtinControllers(options: BuiltinControllerOptions = {}): readonly Runnable[] {
   const { signers = [], rootCa, mintToken, domains = defaultDomains, csrRetention, customResources } = options;
   const { certificatePolicy, rotatedCas = [], trust, certificateLedger = false, onIssued } = options;
-  const sources = trustSources(options, domains);
+  const { trustGraceMs } = options;
+  const sources = [
+    ...trustSources(signers, trustGraceMs === undefined ? {} : { graceMs: trustGraceMs }),
+    ...(rootCa === undefined ? [] : [servingSource(rootCa, domains)]),
+  ];
   return [
     crdNames(),
     crdEstablished(),
     crdFinalizer(customResources === undefined ? {} : { instances: customResources }),
-    namespace(),
-    serviceAccount(),
+    namespaceController(),
+    serviceAccountController(),
     ...(rootCa === undefined ? [] : [rootCaPublisher({ rootCa, domains })]),
     ...(mintToken === undefined
       ? []
-      : [serviceAccountToken({ mint: mintToken, rootCa: rootCa ?? (() => ''), domains })]),
+      : [serviceAccountTokenController({ mint: mintToken, rootCa: rootCa ?? (() => ''), domains })]),
     legacyTokenCleaner({ domains }),
     clusterRoleAggregation(),
     csrApprover({ domains }),
@@ -85,20 +138,9 @@ export function builtinControllers(options: BuiltinControllerOptions = {}): read
   ];
 }
 
-function trustSources(
-  { signers = [], rootCa, trustGraceMs }: BuiltinControllerOptions,
-  domains: Domains,
-): readonly TrustSource[] {
-  const ofSigners = signers.flatMap((signer): readonly TrustSource[] => {
-    const anchors = signer.trustAnchors?.bind(signer);
-    if (anchors === undefined || isSignerDomain(signer.serves)) return [];
-    return [{ signerName: signer.serves, anchors, ...(trustGraceMs === undefined ? {} : { graceMs: trustGraceMs }) }];
-  });
-  if (rootCa === undefined) return ofSigners;
-  const serving = {
-    signerName: `${domains.signer}/kube-apiserver-serving`,
-    anchors: async () => rootCa(),
-    graceMs: 0,
-  };
-  return [...ofSigners, serving];
-}
+/** What verifies the API server is published as well. */
+const servingSource = (rootCa: NonNullable<BuiltinControllerOptions['rootCa']>, { signer }: Domains): TrustSource => ({
+  signerName: `${signer}/kube-apiserver-serving`,
+  anchors: async () => rootCa(),
+  graceMs: 0,
+});

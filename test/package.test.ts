@@ -88,7 +88,7 @@ test('links of its pages lead to what it holds', () => {
 
 const program = `
 import { CertificateSigningRequests, createServer, defineController, hasCondition, type Server } from 'kedge';
-import { builtinControllers } from 'kedge/controllers';
+import { builtinControllers, garbageCollector, type PolicyRule } from 'kedge/controllers';
 import { testServer, until } from 'kedge/testing';
 
 const cleaner = defineController({
@@ -109,7 +109,8 @@ const status = { conditions: [{ type: 'Denied', status: 'True', reason: 'No' }] 
 await requests.subresource('approval').patch({ name: 'alice' }, { type: 'merge', body: { status } });
 await until(requests, { name: 'alice' }, (csr) => csr === undefined);
 await stop();
-console.log(metadata.name, builtinControllers().length > 5);
+const rule: PolicyRule = { name: 'ci', effect: 'approve', signers: ['example.com/ci'] };
+console.log(metadata.name, builtinControllers().length > 5, garbageCollector().name, rule.name);
 `;
 
 test.each([
@@ -131,8 +132,12 @@ test.each([
 
 test('a program that imports it runs', async () => {
   const script = join(project, 'program.js');
-  writeFileSync(script, program.replaceAll(/, type Server|: Server/g, ''));
-  expect(await run(process.execPath, [script])).toMatchObject({ code: 0, stdout: 'alice true\n', stderr: '' });
+  writeFileSync(script, program.replaceAll(/, type (Server|PolicyRule)|: (Server|PolicyRule)/g, ''));
+  expect(await run(process.execPath, [script])).toMatchObject({
+    code: 0,
+    stdout: 'alice true garbage-collector ci\n',
+    stderr: '',
+  });
 });
 
 test('its program serves', async () => {

@@ -10,11 +10,11 @@ import { timestamp } from '../../src/api/time.js';
 import type { ReconcileContext, ReconcileResult, Runnable } from '../../src/controller/controller.js';
 import { defineController } from '../../src/controller/define-controller.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
-import { type Instances, instancesThrough } from './instances.js';
+import { type CustomResourceInstances, instancesThrough } from './instances.js';
 import { nextLookMs, patienceMs, steps } from './terminating.js';
 
 /** Deletes the custom resources of a definition that is to go, then lets go of the definition. */
-export const crdFinalizer = ({ instances }: { readonly instances?: Instances } = {}): Runnable =>
+export const crdFinalizer = ({ instances }: { readonly instances?: CustomResourceInstances } = {}): Runnable =>
   defineController<CustomResourceDefinition>({
     name: 'crd-finalizer',
     for: CustomResourceDefinitions,
@@ -27,7 +27,7 @@ export const crdFinalizer = ({ instances }: { readonly instances?: Instances } =
 async function finalize(
   given: CustomResourceDefinition,
   context: ReconcileContext,
-  instances: Instances,
+  instances: CustomResourceInstances,
 ): Promise<ReconcileResult> {
   const reason = findCondition(given.status?.conditions, 'Terminating')?.reason;
   const begun = reason !== undefined && reason !== 'InstanceDeletionPending';
@@ -51,7 +51,7 @@ async function attempt<R>(
   failure: (why: string) => CustomResourceDefinitionCondition,
   step: () => Promise<R>,
 ): Promise<R> {
-  // Instances may be reached without the context's client, which would refuse.
+  // CustomResourceInstances may be reached without the context's client, which would refuse.
   context.signal.throwIfAborted();
   try {
     return await step();

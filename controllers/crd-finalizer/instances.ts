@@ -8,7 +8,7 @@ import type { Client } from '../../src/client/client.js';
 import { eachListed } from '../../src/client/each-listed.js';
 
 /** How the instances of a definition are reached. The server has a way past admission and serving; others use a client. */
-export interface Instances {
+export interface CustomResourceInstances {
   /** How many there are. */
   count(crd: CustomResourceDefinition): Promise<number>;
   /** Asks for the deletion of all; finalizers may hold some back. */
@@ -16,7 +16,7 @@ export interface Instances {
 }
 
 /** Through the API, as anybody with the rights could do it. */
-export const instancesThrough = (client: Client): Instances => ({
+export const instancesThrough = (client: Client): CustomResourceInstances => ({
   async count(crd) {
     const { items, metadata } = await client.resource(typeOf(crd)).list({ limit: 1, metadataOnly: true });
     return items.length + (metadata.remainingItemCount ?? 0);

@@ -9,10 +9,14 @@ import type { Runnable } from '../../src/controller/controller.js';
 import { defineController } from '../../src/controller/define-controller.js';
 import { readCertificate } from '../../src/pki/certificate.js';
 import { firstPemBlock } from '../../src/pki/pem.js';
-import { defaultRetention, expiresAt, type Retention } from './expiry.js';
+import { defaultRetention, expiresAt, type RequestRetention } from './expiry.js';
 
 /** Deletes requests that nobody needs any more: decided long ago, forgotten, or with an expired certificate. */
-export const csrCleaner = ({ retention = defaultRetention }: { readonly retention?: Retention } = {}): Runnable =>
+export const csrCleaner = ({
+  retention = defaultRetention,
+}: {
+  readonly retention?: RequestRetention;
+} = {}): Runnable =>
   defineController({
     name: 'csr-cleaner',
     for: CertificateSigningRequests,

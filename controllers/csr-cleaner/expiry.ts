@@ -1,7 +1,7 @@
 import type { Condition } from '../../src/api/conditions.js';
 import { type CertificateSigningRequest, isIssued } from '../../src/api/kinds/certificate-signing-request.js';
 
-export interface Retention {
+export interface RequestRetention {
   /** How long issued, denied and failed requests stay after that was decided. */
   readonly decidedMs: number;
   /** How long a request stays that nobody said anything about, and an approved one that no signer answered. */
@@ -11,7 +11,7 @@ export interface Retention {
 }
 
 const hour = 60 * 60 * 1_000;
-export const defaultRetention: Retention = { decidedMs: hour, undecidedMs: 24 * hour, leastMs: hour };
+export const defaultRetention: RequestRetention = { decidedMs: hour, undecidedMs: 24 * hour, leastMs: hour };
 
 /**
  * When a request may go, in milliseconds since the epoch; undefined if never: those whose times are missing stay.
@@ -20,7 +20,7 @@ export const defaultRetention: Retention = { decidedMs: hour, undecidedMs: 24 * 
 export function expiresAt(
   csr: CertificateSigningRequest,
   notAfter: number | undefined,
-  { decidedMs, undecidedMs, leastMs }: Retention = defaultRetention,
+  { decidedMs, undecidedMs, leastMs }: RequestRetention = defaultRetention,
 ): number | undefined {
   const conditions = csr.status?.conditions ?? [];
   const decided = conditions.filter(({ type }) => type === 'Denied' || type === 'Failed');

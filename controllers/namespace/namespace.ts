@@ -11,7 +11,7 @@ import { emptyNamespace } from './empty-namespace.js';
 const options = { fieldManager: fieldManagers.controllers };
 
 /** Empties namespaces that are to go, says how far it got, and lets go of them once nothing is left. */
-export const namespace = (): Runnable =>
+export const namespaceController = (): Runnable =>
   defineController<Namespace>({
     name: 'namespace',
     for: Namespaces,

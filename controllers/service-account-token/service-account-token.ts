@@ -17,7 +17,11 @@ export interface ServiceAccountTokenOptions {
 }
 
 /** Fills Secrets that ask for a token of a service account, and deletes those whose account is gone. */
-export function serviceAccountToken({ mint, rootCa, domains = defaultDomains }: ServiceAccountTokenOptions): Runnable {
+export function serviceAccountTokenController({
+  mint,
+  rootCa,
+  domains = defaultDomains,
+}: ServiceAccountTokenOptions): Runnable {
   const marks = tokenMarks(domains);
   const tokensOnly = `type=${marks.type}`;
   return defineController<Secret>({

@@ -8,7 +8,7 @@ import { fieldManagers } from '../../src/controller/field-manager.js';
 import { isNamespaceGoing } from '../../src/controller/namespace-going.js';
 
 /** Sees to it that every namespace has its service account `default`. */
-export const serviceAccount = (): Runnable =>
+export const serviceAccountController = (): Runnable =>
   defineController<Namespace>({
     name: 'service-account',
     for: Namespaces,

@@ -1,11 +1,13 @@
 import { isReason } from '../../src/api/errors.js';
 import { type ClusterTrustBundle, ClusterTrustBundles } from '../../src/api/kinds/cluster-trust-bundle.js';
 import { groupVersion, keyOf } from '../../src/api/object.js';
+import { isSignerDomain } from '../../src/api/signer-name.js';
 import type { Client } from '../../src/client/client.js';
 import { openObjectCache } from '../../src/client/object-cache.js';
 import type { ReconcileContext, Runnable } from '../../src/controller/controller.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
 import { defineKeyedController } from '../../src/controller/keyed-controller.js';
+import type { Signer } from '../../src/pki/signer.js';
 import { bundleName, freshAnchors, plan } from './bundle.js';
 
 /** Where the anchors of a signer come from. */
@@ -16,6 +18,17 @@ export interface TrustSource {
   /** How long superseded bundles stay once the new one is out. Default an hour. */
   readonly graceMs?: number;
 }
+
+/** The anchors of signers: of those that tell them and serve one name, which is what they are published under. */
+export const trustSources = (
+  signers: readonly Signer[],
+  options: Pick<TrustSource, 'graceMs'> = {},
+): readonly TrustSource[] =>
+  signers.flatMap((signer): readonly TrustSource[] => {
+    const anchors = signer.trustAnchors?.bind(signer);
+    if (anchors === undefined || isSignerDomain(signer.serves)) return [];
+    return [{ signerName: signer.serves, anchors, ...options }];
+  });
 
 /** What was said already, so that it is said once. */
 type Told = Map<string, string>;

@@ -1,9 +1,6 @@
 import { type CertificateAuthority, type Client, createManager, type Logger } from 'kedge';
-import { builtinControllers } from 'kedge/controllers';
+import { csrSigners, trustBundlePublisher, trustSources } from 'kedge/controllers';
 import { ciSigner } from './ci-signer.ts';
-
-/** The two controllers that a signer needs around it: one asks it, one publishes its CA. */
-const needed: readonly string[] = ['csr-signer', 'trust-bundle-publisher'];
 
 /** Signs approved requests and keeps the CA published, until the signal aborts. */
 export async function runCiSigner(given: {
@@ -12,8 +9,8 @@ export async function runCiSigner(given: {
   readonly log?: Logger;
   readonly signal: AbortSignal;
 }): Promise<void> {
-  const controllers = builtinControllers({ signers: [ciSigner(given.ca)] });
+  const signers = [ciSigner(given.ca)];
   await createManager({ client: given.client, log: given.log })
-    .add(...controllers.filter(({ name }) => needed.includes(name)))
+    .add(...csrSigners({ signers }), trustBundlePublisher({ sources: trustSources(signers) }))
     .run(given.signal);
 }

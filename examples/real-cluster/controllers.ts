@@ -1,9 +1,6 @@
 import { type ConnectOptions, connect, createManager, type Logger, type Signer } from 'kedge';
-import { builtinControllers } from 'kedge/controllers';
+import { csrSigners, trustBundlePublisher, trustSources } from 'kedge/controllers';
 import { teamAccess } from '../custom-controller/team-access.ts';
-
-/** Of the built-in controllers those that a Kubernetes cluster does not have itself. */
-const ours: readonly string[] = ['csr-signer', 'trust-bundle-publisher'];
 
 export interface RunOptions extends ConnectOptions {
   readonly signers: readonly Signer[];
@@ -11,12 +8,14 @@ export interface RunOptions extends ConnectOptions {
   readonly signal: AbortSignal;
 }
 
-/** Runs signers, the publisher of their anchors and a controller of our own against the cluster of a kubeconfig. */
+/**
+ * Runs signers, the publisher of their anchors and a controller of our own against the cluster of a kubeconfig: of the
+ * built-in controllers those that a Kubernetes cluster does not have itself.
+ */
 export async function runControllers({ signers, log, signal, ...access }: RunOptions): Promise<void> {
   const client = await connect(access);
-  const controllers = builtinControllers({ signers }).filter(({ name }) => ours.includes(name));
   await createManager({ client, log })
-    .add(...controllers, teamAccess)
+    .add(...csrSigners({ signers }), trustBundlePublisher({ sources: trustSources(signers) }), teamAccess)
     .run(signal)
     .finally(() => client.close());
 }

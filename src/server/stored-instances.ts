@@ -1,4 +1,4 @@
-import type { Instances } from '../../controllers/crd-finalizer/instances.js';
+import type { CustomResourceInstances } from '../../controllers/crd-finalizer/instances.js';
 import { AdmissionChain } from '../admission/chain.js';
 import type { CustomResourceDefinition } from '../api/kinds/custom-resource-definition.js';
 import { type Query, readDeleteParameters, readListParameters } from '../api/options.js';
@@ -18,7 +18,7 @@ export function storedInstances(given: {
   readonly parts: Parts;
   readonly definitionOf: (crd: CustomResourceDefinition) => ResourceDefinition;
   readonly signal: AbortSignal;
-}): Instances {
+}): CustomResourceInstances {
   const { definitionOf, signal } = given;
   const parts: Parts = { ...given.parts, admission: new AdmissionChain([]) };
   return {

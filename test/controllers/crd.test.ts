@@ -2,7 +2,7 @@ import { Observable } from 'rxjs';
 import { describe, expect, test } from 'vitest';
 import { crdEstablished, established } from '../../controllers/crd-established/crd-established.js';
 import { crdFinalizer } from '../../controllers/crd-finalizer/crd-finalizer.js';
-import type { Instances } from '../../controllers/crd-finalizer/instances.js';
+import type { CustomResourceInstances } from '../../controllers/crd-finalizer/instances.js';
 import { withApiApproval } from '../../controllers/crd-names/api-approval.js';
 import { crdNames } from '../../controllers/crd-names/crd-names.js';
 import { decideNames } from '../../controllers/crd-names/names.js';
@@ -372,7 +372,7 @@ describe('the controllers', () => {
   test('what reaches instances another way is asked for nothing more once it is to stop', async () => {
     const asked: string[] = [];
     let answer = (_: number): void => {};
-    const instances: Instances = {
+    const instances: CustomResourceInstances = {
       count: () => {
         asked.push('count');
         return new Promise((resolve) => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { rootCaPublisher } from '../../controllers/root-ca-publisher/root-ca-publisher.js';
-import { serviceAccount } from '../../controllers/service-account/service-account.js';
+import { serviceAccountController } from '../../controllers/service-account/service-account.js';
 import { forbidden } from '../../src/api/errors.js';
 import { ConfigMaps } from '../../src/api/kinds/config-map.js';
 import { Namespaces } from '../../src/api/kinds/namespace.js';
@@ -30,7 +30,7 @@ const cases: readonly {
     remove: (client) => client.resource(ConfigMaps).delete(key),
   },
   {
-    make: serviceAccount,
+    make: serviceAccountController,
     plural: 'serviceaccounts',
     read: (client) => client.resource(ServiceAccounts).get(account),
     remove: (client) => client.resource(ServiceAccounts).delete(account),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { emptyingConditions } from '../../controllers/namespace/conditions.js';
 import { emptyNamespace } from '../../controllers/namespace/empty-namespace.js';
-import { namespace } from '../../controllers/namespace/namespace.js';
+import { namespaceController } from '../../controllers/namespace/namespace.js';
 import { noSuchResource, serviceUnavailable } from '../../src/api/errors.js';
 import { ConfigMaps } from '../../src/api/kinds/config-map.js';
 import { Namespaces } from '../../src/api/kinds/namespace.js';
@@ -20,7 +20,7 @@ const discovered = (type: ResourceType, verbs = ['delete', 'deletecollection', '
 });
 
 async function start(finalizers: readonly string[] = [], holders: readonly string[] = ['kubernetes']) {
-  const world = await runControllers([namespace()], async (client) => {
+  const world = await runControllers([namespaceController()], async (client) => {
     client.discovered = [discovered(ConfigMaps), discovered(Secrets, ['delete', 'list']), discovered(Namespaces)];
     await client.resource(Namespaces).create({
       apiVersion: 'v1',

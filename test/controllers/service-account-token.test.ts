@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { serviceAccountToken } from '../../controllers/service-account-token/service-account-token.js';
+import { serviceAccountTokenController } from '../../controllers/service-account-token/service-account-token.js';
 import { type Secret, Secrets } from '../../src/api/kinds/secret.js';
 import { ServiceAccounts } from '../../src/api/kinds/service-account.js';
 import { settled } from '../../src/testing/fake-clock.js';
@@ -20,7 +20,7 @@ async function start() {
   let minted = 0;
   const mint = async (account: { readonly metadata: { readonly uid?: string } }): Promise<string> =>
     `token ${++minted} of ${account.metadata.uid}`;
-  const world = await runControllers([serviceAccountToken({ mint, rootCa: () => 'PEM' })], (client) =>
+  const world = await runControllers([serviceAccountTokenController({ mint, rootCa: () => 'PEM' })], (client) =>
     client.resource(ServiceAccounts).create({
       apiVersion: 'v1',
       kind: 'ServiceAccount',
