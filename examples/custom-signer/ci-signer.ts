@@ -1,20 +1,24 @@
-import type { CertificateAuthority, Signer } from 'kedge';
+import { type CertificateAuthority, defineSigner, type Signer } from 'kedge';
 
 const oneHour = 3_600;
 
 /** Short-lived client certificates for CI jobs; refuses anyone else. */
-export const ciSigner = (ca: CertificateAuthority): Signer => ({
-  serves: 'example.com/ci',
+export const ciSigner = (ca: CertificateAuthority): Signer =>
+  defineSigner({
+    serves: 'example.com/ci',
+    maxSeconds: oneHour,
 
-  async sign({ request, requester, usages }) {
-    if (!requester.groups.includes('ci:jobs')) {
-      return { refused: `${requester.username} is not a CI job`, reason: 'RequesterNotAllowed' };
-    }
-    if (!usages.every((usage) => usage === 'client auth' || usage === 'digital signature')) {
-      return { refused: 'only client certificates are issued here', reason: 'UsageNotAllowed' };
-    }
-    return { issued: await ca.issue(request, { seconds: oneHour, usages }) };
-  },
+    validate(_, { requester, usages }) {
+      if (!requester.groups.includes('ci:jobs')) {
+        return { refused: `${requester.username} is not a CI job`, reason: 'RequesterNotAllowed' };
+      }
+      if (!usages.every((usage) => usage === 'client auth' || usage === 'digital signature')) {
+        return { refused: 'only client certificates are issued here', reason: 'UsageNotAllowed' };
+      }
+      return undefined;
+    },
 
-  trustAnchors: async () => ca.anchors,
-});
+    issue: (request, { seconds, signing }) => ca.issue(request, { seconds, usages: signing.usages }),
+
+    trustAnchors: async () => ca.anchors,
+  });

@@ -12,7 +12,7 @@ import { ClusterTrustBundles } from '../../src/api/kinds/cluster-trust-bundle.js
 import { serviceAccountGroups, serviceAccountUsername, wellKnown } from '../../src/api/user.js';
 import { createServer, type Server } from '../../src/embed.js';
 import { readPemCertificates } from '../../src/pki/certificate.js';
-import { testAuthority, testSigningRequest } from '../../src/testing/certificates.js';
+import { type TestSigningRequestOptions, testAuthority, testSigningRequest } from '../../src/testing/certificates.js';
 import { eventually, until } from '../../src/testing/until.js';
 import { applyAll } from './apply-all.js';
 
@@ -40,11 +40,14 @@ afterAll(async () => {
 async function request(
   name: string,
   groups: readonly string[],
-  usages?: readonly string[],
+  { usages, expirationSeconds }: Pick<TestSigningRequestOptions, 'usages' | 'expirationSeconds'> = {},
 ): Promise<CertificateSigningRequest> {
   const job = { username: name, groups: [...groups, wellKnown.masters, wellKnown.authenticated] };
   const requests = server.client(job).resource(CertificateSigningRequests);
-  const options = usages === undefined ? {} : { usages };
+  const options = {
+    ...(usages === undefined ? {} : { usages }),
+    ...(expirationSeconds === undefined ? {} : { expirationSeconds }),
+  };
   const csr = await requests.create(
     await testSigningRequest({ name, signerName: 'example.com/ci', commonName: name, ...options }),
   );
@@ -63,10 +66,21 @@ test('a CI job gets a certificate for an hour', async () => {
 });
 
 test.each([
+  ['for less', 900, 900],
+  ['no longer than an hour', 7_200, 3_600],
+])('a CI job may ask for a lifetime: %s', async (name, expirationSeconds, granted) => {
+  const csr = await request(name.replaceAll(' ', '-'), ['ci:jobs'], { expirationSeconds });
+  const [certificate] = readPemCertificates(certificatePem(csr) ?? '');
+  const lifetimeMs = (certificate?.notAfter ?? 0) - Date.now();
+  expect(lifetimeMs).toBeLessThanOrEqual(granted * 1_000);
+  expect(lifetimeMs).toBeGreaterThan(granted * 1_000 - 300_000);
+});
+
+test.each([
   ['someone else', [], undefined, 'RequesterNotAllowed'],
   ['a job that wants to be a server', ['ci:jobs'], ['server auth'], 'UsageNotAllowed'],
 ])('%s is refused', async (name, groups, usages, reason) => {
-  const csr = await request(name.replaceAll(' ', '-'), groups, usages);
+  const csr = await request(name.replaceAll(' ', '-'), groups, usages === undefined ? {} : { usages });
   expect(csr.status?.certificate).toBeUndefined();
   expect(csr.status?.conditions?.at(-1)).toMatchObject({ type: 'Failed', reason });
 });
