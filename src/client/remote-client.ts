@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path';
 import { type Clock, systemClock } from '../runtime/clock.js';
 import { AccessError, type ClusterAccess } from './cluster-access.js';
 import { httpClient, type RemoteClient } from './http-client.js';
-import { accessFromFiles } from './kubeconfig.js';
+import { accessFromFiles, accessFromText } from './kubeconfig.js';
 import { tokenFile } from './token-file.js';
 
 export type { RemoteClient } from './http-client.js';
@@ -12,6 +12,8 @@ export type { RemoteClient } from './http-client.js';
 export interface ConnectOptions {
   /** A kubeconfig file. Default: those of KUBECONFIG, else ~/.kube/config, else the account of the pod we run in. */
   readonly kubeconfig?: string | undefined;
+  /** The text of a kubeconfig, such as `server.adminKubeconfig` or what stands in a Secret; goes before files. */
+  readonly kubeconfigText?: string | undefined;
   readonly context?: string | undefined;
   /** Product and version, for the server's records; also the default field manager. Default `kedge`. */
   readonly userAgent?: string;
@@ -27,8 +29,9 @@ export async function connect(options: ConnectOptions = {}): Promise<RemoteClien
 
 /** Where `connect` would go. */
 export async function findAccess(options: ConnectOptions = {}): Promise<ClusterAccess> {
-  const { clock = systemClock, env = process.env, context, kubeconfig } = options;
+  const { clock = systemClock, env = process.env, context, kubeconfig, kubeconfigText } = options;
   const reading = { clock, env, context };
+  if (kubeconfigText !== undefined) return accessFromText(kubeconfigText, reading);
   if (kubeconfig !== undefined) return accessFromFiles([kubeconfig], reading);
   const named = (env['KUBECONFIG'] ?? '').split(delimiter).filter((path) => path !== '');
   if (named.length > 0) return accessFromFiles(named, reading);

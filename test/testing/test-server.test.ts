@@ -1,17 +1,15 @@
 import { expect, test } from 'vitest';
 import { Namespaces } from '../../src/api/kinds/namespace.js';
-import { httpClient } from '../../src/client/http-client.js';
-import { accessFromText } from '../../src/client/kubeconfig.js';
+import { connect } from '../../src/client/remote-client.js';
 import type { Runnable } from '../../src/controller/controller.js';
 import { whileLeading } from '../../src/controller/leader.js';
-import { systemClock } from '../../src/runtime/clock.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
 import { testServer } from '../../src/testing/test-server.js';
 
 test('who is elsewhere reaches a server whose clock tells another year', async () => {
   const clock = new FakeClock(Date.UTC(2001, 0, 1));
   const { server, stop } = await testServer({ clock, controllers: [], listen: { port: 0 } });
-  const client = httpClient(await accessFromText(server.adminKubeconfig, { clock: systemClock, env: {} }));
+  const client = await connect({ kubeconfigText: server.adminKubeconfig });
   try {
     expect(await client.resource(Namespaces).get({ name: 'default' })).toBeDefined();
   } finally {
