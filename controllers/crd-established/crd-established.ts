@@ -8,8 +8,11 @@ import { timestamp } from '../../src/api/time.js';
 import type { Runnable } from '../../src/controller/controller.js';
 import { defineController } from '../../src/controller/define-controller.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
+import { writeStatus } from '../../src/controller/write-status.js';
 import { PkiError } from '../../src/pki/pki-error.js';
 import { readRootCertificates } from '../../src/pki/root-certificates.js';
+
+const options = { fieldManager: fieldManagers.customResourceDefinitions };
 
 /** Opens a definition for use once its names were accepted. What was established stays so. */
 export const crdEstablished = (): Runnable =>
@@ -20,14 +23,7 @@ export const crdEstablished = (): Runnable =>
 
     async reconcile(crd, { client, clock }) {
       const conditions = setCondition(crd.status?.conditions, established(crd), timestamp(clock.now()));
-      if (conditions === crd.status?.conditions) return;
-      await client
-        .resource(CustomResourceDefinitions)
-        .subresource('status')
-        .update(
-          { ...crd, status: { ...crd.status, conditions } },
-          { fieldManager: fieldManagers.customResourceDefinitions },
-        );
+      await writeStatus(client.resource(CustomResourceDefinitions), crd, { ...crd.status, conditions }, options);
     },
   });
 

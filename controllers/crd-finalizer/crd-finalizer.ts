@@ -10,8 +10,11 @@ import { timestamp } from '../../src/api/time.js';
 import type { ReconcileContext, ReconcileResult, Runnable } from '../../src/controller/controller.js';
 import { defineController } from '../../src/controller/define-controller.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
+import { writeStatus } from '../../src/controller/write-status.js';
 import { type CustomResourceInstances, instancesThrough } from './instances.js';
 import { nextLookMs, patienceMs, steps } from './terminating.js';
+
+const options = { fieldManager: fieldManagers.customResourceDefinitions };
 
 /** Deletes the custom resources of a definition that is to go, then lets go of the definition. */
 export const crdFinalizer = ({ instances }: { readonly instances?: CustomResourceInstances } = {}): Runnable =>
@@ -71,34 +74,28 @@ async function release(
   context: ReconcileContext,
 ): Promise<void> {
   const finalizers = (crd.metadata.finalizers ?? []).filter((name) => name !== customResourceCleanupFinalizer);
-  const told = withCondition(crd, last, context);
+  const status = { ...crd.status, conditions: conditionsWith(crd, last, context) };
+  const definitions = context.client.resource(CustomResourceDefinitions);
   try {
-    await writeStatus({ ...told, metadata: { ...told.metadata, finalizers } }, context);
+    await definitions
+      .subresource('status')
+      .update({ ...crd, metadata: { ...crd.metadata, finalizers }, status }, options);
   } catch (error) {
     if (!isReason(error, 'NotFound')) throw error;
   }
 }
 
-async function say(
+const say = (
   crd: CustomResourceDefinition,
   condition: CustomResourceDefinitionCondition,
   context: ReconcileContext,
-): Promise<CustomResourceDefinition> {
-  const told = withCondition(crd, condition, context);
-  return told === crd ? crd : writeStatus(told, context);
-}
+): Promise<CustomResourceDefinition> => {
+  const status = { ...crd.status, conditions: conditionsWith(crd, condition, context) };
+  return writeStatus(context.client.resource(CustomResourceDefinitions), crd, status, options);
+};
 
-function withCondition(
-  crd: CustomResourceDefinition,
+const conditionsWith = (
+  { status }: CustomResourceDefinition,
   condition: CustomResourceDefinitionCondition,
   { clock }: ReconcileContext,
-): CustomResourceDefinition {
-  const conditions = setCondition(crd.status?.conditions, condition, timestamp(clock.now()));
-  return conditions === crd.status?.conditions ? crd : { ...crd, status: { ...crd.status, conditions } };
-}
-
-const writeStatus = (crd: CustomResourceDefinition, { client }: ReconcileContext): Promise<CustomResourceDefinition> =>
-  client
-    .resource(CustomResourceDefinitions)
-    .subresource('status')
-    .update(crd, { fieldManager: fieldManagers.customResourceDefinitions });
+): readonly CustomResourceDefinitionCondition[] => setCondition(status?.conditions, condition, timestamp(clock.now()));

@@ -7,12 +7,14 @@ import { openObjectCache } from '../../src/client/object-cache.js';
 import type { Runnable } from '../../src/controller/controller.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
 import { defineKeyedController } from '../../src/controller/keyed-controller.js';
+import { writeStatus } from '../../src/controller/write-status.js';
 import { withApiApproval } from './api-approval.js';
 import { decideNames } from './names.js';
 import { RecentWrites } from './recent-writes.js';
 import { withoutOldComplaint } from './structural.js';
 
 const name = 'crd-names';
+const options = { fieldManager: fieldManagers.customResourceDefinitions };
 
 /**
  * Hands out the names of custom resources: within a group each belongs to one definition, whoever asked first. Works
@@ -48,8 +50,7 @@ export const crdNames = (): Runnable =>
         const named = decideNames(crd, siblings(crd), now);
         const status = withoutOldComplaint(crd, withApiApproval(crd, named, now));
         if (status === crd.status) return;
-        const options = { fieldManager: fieldManagers.customResourceDefinitions };
-        known.add(await resource.subresource('status').update({ ...crd, status }, options));
+        known.add(await writeStatus(resource, crd, status, options));
       },
     };
   });

@@ -327,7 +327,7 @@ class Collector {
     const { client } = this.#context;
     const object = await client.resource<ApiObject>(node.type).get(node.key);
     if (object === undefined || object.metadata.uid !== node.uid) return;
-    await removeFinalizer(client, node.type, object, finalizer);
+    await removeFinalizer(client, node.type, object, finalizer, options);
   }
 
   /** Replaces the owner references of an object as it was read. */

@@ -5,6 +5,7 @@ import type { Client } from '../../src/client/client.js';
 import type { Runnable } from '../../src/controller/controller.js';
 import { defineController } from '../../src/controller/define-controller.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
+import { writeStatus } from '../../src/controller/write-status.js';
 import { emptyingConditions, isEmpty } from './conditions.js';
 import { emptyNamespace } from './empty-namespace.js';
 
@@ -22,13 +23,8 @@ export const namespaceController = (): Runnable =>
     async reconcile(given, { client, clock }) {
       const emptying = await emptyNamespace(client, given.metadata.name ?? '');
       const conditions = emptyingConditions(given.status?.conditions, emptying, timestamp(clock.now()));
-      const current =
-        conditions === given.status?.conditions
-          ? given
-          : await client
-              .resource(Namespaces)
-              .subresource('status')
-              .update({ ...given, status: { ...given.status, phase: 'Terminating', conditions } }, options);
+      const status = { ...given.status, phase: 'Terminating', conditions };
+      const current = await writeStatus(client.resource(Namespaces), given, status, options);
       if (isEmpty(emptying)) return release(client, current);
       const waitedMs = clock.now() - Date.parse(given.metadata.deletionTimestamp ?? '');
       return { requeueAfterMs: nextLookMs(waitedMs) };

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { goJson } from '../api/go-text.js';
 import { parseJson } from '../api/json-text.js';
 import type { ApiObject } from '../api/object.js';
-import type { ResourceClient } from '../client/client.js';
+import type { ResourceClient, WriteOptions } from '../client/client.js';
 
 /**
  * Writes a status through the status subresource, only if it differs. Fails with Conflict if somebody else wrote the
@@ -12,8 +12,9 @@ export async function writeStatus<T extends ApiObject>(
   resource: ResourceClient<T>,
   object: T,
   status: NonNullable<T['status']>,
+  options?: WriteOptions,
 ): Promise<T> {
   // Members that are undefined are not sent.
   if (isDeepStrictEqual(object['status'] ?? {}, parseJson(goJson(status)))) return object;
-  return resource.subresource('status').update({ ...object, status });
+  return resource.subresource('status').update({ ...object, status }, options);
 }

@@ -7,9 +7,14 @@ import { type RoleBinding, RoleBindings } from '../../src/api/kinds/role-binding
 import { type ApiObject, groupVersion, keyText, type ObjectKey, resourceType } from '../../src/api/object.js';
 import type { Client, ResourceClient } from '../../src/client/client.js';
 import type { RateLimit } from '../../src/controller/backoff.js';
-import { type ControllerSpec, type Runnable, TerminalError } from '../../src/controller/controller.js';
+import {
+  type ControllerSpec,
+  type ReconcileContext,
+  type Runnable,
+  TerminalError,
+} from '../../src/controller/controller.js';
 import { defineController } from '../../src/controller/define-controller.js';
-import { withFinalizer } from '../../src/controller/finalizer.js';
+import { addFinalizer, removeFinalizer, withFinalizer } from '../../src/controller/finalizer.js';
 import { createManager, RunnablesLeftBehind } from '../../src/controller/manager.js';
 import { writeStatus } from '../../src/controller/write-status.js';
 import type { Logger } from '../../src/runtime/logger.js';
@@ -1222,6 +1227,45 @@ describe('a finalizer', () => {
     await clock.advance(1_000);
     expect(await things.get({ namespace: 'n', name: 'a' })).toBeUndefined();
   });
+});
+
+test('a status and finalizers are written by the field manager that is told', async () => {
+  const client = new FakeClient(new FakeClock());
+  const managers: unknown[] = [];
+  const told =
+    <A extends readonly unknown[], R>(write: (...given: A) => R) =>
+    (...given: A): R => {
+      managers.push(given.at(-1));
+      return write(...given);
+    };
+  const things = client.resource(Things);
+  const status = things.subresource('status');
+  const recorded = {
+    ...things,
+    patch: told(things.patch),
+    subresource: () => ({ ...status, update: told(status.update) }),
+  } as typeof things;
+  const recording = { resource: () => recorded } as unknown as Client;
+  const options = { fieldManager: 'teams' };
+  const created = await things.create(thing('a'));
+  const written = await writeStatus(recorded, created, { phase: 'Ready' }, options);
+  const held = await addFinalizer(recording, Things, written, 'example.com/held', options);
+  await removeFinalizer(recording, Things, held, 'example.com/held', options);
+  const reconcile = withFinalizer({
+    type: Things,
+    name: 'example.com/held',
+    options,
+    apply: async () => {},
+    cleanUp: async () => {},
+  });
+  await reconcile((await things.get({ namespace: 'n', name: 'a' })) ?? created, {
+    client: recording,
+  } as ReconcileContext);
+  await things.delete({ namespace: 'n', name: 'a' });
+  await reconcile((await things.get({ namespace: 'n', name: 'a' })) ?? created, {
+    client: recording,
+  } as ReconcileContext);
+  expect(managers).toEqual(Array(5).fill(options));
 });
 
 test('a status is written only when it differs', async () => {
