@@ -38,6 +38,16 @@ export interface ControllerSpec<T extends ApiObject, S extends readonly ApiObjec
   readonly fieldSelector?: string;
   /** Narrows what is watched and worked on. */
   readonly labelSelector?: string;
+  /**
+   * Nothing but apiVersion, kind and metadata is watched and held in memory. `reconcile` reads the whole object; `when`,
+   * `dueAt` and `deleted` see the one or the other.
+   */
+  readonly metadataOnly?: boolean;
+  /**
+   * What is held in memory of an object, for controllers of many that need little of each; identity and version must stay.
+   * `reconcile` reads the whole object; `when`, `dueAt` and `deleted` see the one or the other.
+   */
+  transform?(object: T): T;
   readonly alsoOn?: { readonly [I in keyof S]: Trigger<S[I]> };
   /** Objects worked on at a time; never two workers on one. Default 1. */
   readonly concurrency?: number;
@@ -74,6 +84,10 @@ export interface Trigger<S extends ApiObject> {
   readonly namespace?: string;
   readonly fieldSelector?: string;
   readonly labelSelector?: string;
+  /** Nothing but apiVersion, kind and metadata is watched, held in memory and given to `keys`. */
+  readonly metadataOnly?: boolean;
+  /** What is held in memory of an object and given to `keys`; identity and version must stay. */
+  transform?(object: S): S;
   /**
    * Whom an object in this state concerns. Asked about the state before a change and about the one after it, in the order
    * of changes; about the last known one if it was deleted. Asked again if it fails, unless with TerminalError. Where

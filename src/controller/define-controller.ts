@@ -59,7 +59,7 @@ function workOf<T extends ApiObject>(
 
   const start = (wake: Wake<ObjectKey>): void => {
     wakeAgain = wake;
-    const cache = openObjectCache(client, spec.for, { ...watching(context), ...selectorsOf(spec) });
+    const cache = openObjectCache(client, spec.for, { ...watching(context), ...watchOf(spec) });
     known = cache;
     cache.changes.subscribe((change) => {
       const key = keyOf(change.object);
@@ -162,10 +162,16 @@ function soonest(results: readonly ReconcileResult[]): ReconcileResult {
 
 /** One object in two states, and not another of its name. */
 const isSame = (a: ApiObject, b: ApiObject | undefined): boolean => a.metadata.uid === b?.metadata.uid;
-const selectorsOf = ({ namespace, labelSelector, fieldSelector }: Selectors) => ({
-  namespace,
-  labelSelector,
-  fieldSelector,
+interface Watched<T extends ApiObject> extends Selectors {
+  readonly metadataOnly?: boolean;
+  transform?(object: T): T;
+}
+const watchOf = <T extends ApiObject>(given: Watched<T>) => ({
+  namespace: given.namespace,
+  labelSelector: given.labelSelector,
+  fieldSelector: given.fieldSelector,
+  metadataOnly: given.metadataOnly,
+  transform: given.transform,
 });
 const watching = ({ signal, clock, log }: ReconcileContext) => ({ signal, clock, log });
 
@@ -230,7 +236,7 @@ async function runTrigger<T extends ApiObject>(
   const queue = createWorkQueue<ObjectKey>({ clock, identity: keyText });
   const cache: ObjectCache<ApiObject> = isSameWatch(trigger, ours.spec)
     ? ours.cache
-    : openObjectCache(client, trigger.on, { ...watching(context), ...selectorsOf(trigger) });
+    : openObjectCache(client, trigger.on, { ...watching(context), ...watchOf(trigger) });
   cache.changes.subscribe(({ type, object, previous }) => {
     if (type === 'added') present++;
     if (type === 'deleted') present--;
@@ -294,4 +300,6 @@ const isSameWatch = <T extends ApiObject>(trigger: Trigger<ApiObject>, spec: Con
   trigger.on.plural === spec.for.plural &&
   trigger.namespace === spec.namespace &&
   trigger.fieldSelector === spec.fieldSelector &&
-  trigger.labelSelector === spec.labelSelector;
+  trigger.labelSelector === spec.labelSelector &&
+  trigger.metadataOnly === spec.metadataOnly &&
+  trigger.transform === spec.transform;

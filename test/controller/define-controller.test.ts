@@ -4,7 +4,7 @@ import { ApiError, noSuchResource, staleWrite } from '../../src/api/errors.js';
 import { type ConfigMap, ConfigMaps } from '../../src/api/kinds/config-map.js';
 import { type Namespace, Namespaces } from '../../src/api/kinds/namespace.js';
 import { type RoleBinding, RoleBindings } from '../../src/api/kinds/role-binding.js';
-import { type ApiObject, groupVersion, keyText, type ObjectKey, resourceType } from '../../src/api/object.js';
+import { type ApiObject, groupVersion, keyOf, keyText, type ObjectKey, resourceType } from '../../src/api/object.js';
 import type { Client, ResourceClient } from '../../src/client/client.js';
 import type { RateLimit } from '../../src/controller/backoff.js';
 import {
@@ -296,6 +296,28 @@ describe('a controller', () => {
       [fresh, 2],
       [2, 2],
     ]);
+  });
+
+  test.each<[string, Pick<ControllerSpec<ApiObject>, 'metadataOnly' | 'transform'>]>([
+    ['metadata', { metadataOnly: true }],
+    ['what it says', { transform: ({ apiVersion, kind, metadata }) => ({ apiVersion, kind, metadata }) }],
+  ])('holds no more in memory than %s, and reconciles the whole', async (_, held) => {
+    const asked: unknown[] = [];
+    const seen: unknown[] = [];
+    const { things, client } = await start({
+      ...held,
+      alsoOn: [
+        { on: Parts, ...held, keys: async (part) => [part['spec'] === undefined ? keyOf(part) : { name: 'x' }] },
+      ],
+      when: ({ spec }) => asked.push(spec) > 0,
+      reconcile: async ({ spec }) => void seen.push(spec),
+    });
+    await things.create(thing('a', { spec: 1 }));
+    await settled();
+    expect({ asked, seen }).toEqual({ asked: [undefined, 1], seen: [1] });
+    await client.resource(Parts).create({ ...thing('a', { spec: 2 }), kind: 'Part' });
+    await settled();
+    expect(seen).toEqual([1, 1]);
   });
 
   test('a guard that throws is reported and does not end the controller', async () => {
