@@ -60,6 +60,7 @@ export {
   isFailed,
   isIssued,
   isSettled,
+  isUndecided,
   type KeyUsage,
   keyUsages,
   requestPem,

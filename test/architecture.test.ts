@@ -15,7 +15,7 @@ const directions: Readonly<Record<string, readonly string[]>> = {
   'src/client': ['src/api', 'src/runtime', 'src/pki'],
   'src/registry': ['src/api', 'src/schema', 'src/store'],
   'src/auth': ['src/api', 'src/api/kinds', 'src/runtime', 'src/cel', 'src/pki', 'src/client'],
-  'src/controller': ['src/api', 'src/api/kinds', 'src/runtime', 'src/client'],
+  'src/controller': ['src/api', 'src/api/kinds', 'src/runtime', 'src/pki', 'src/client'],
   'src/resources': ['src/api', 'src/api/kinds', 'src/registry', 'src/schema', 'src/cel', 'src/pki', 'src/auth'],
   'src/admission': [
     'src/api',

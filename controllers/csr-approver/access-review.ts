@@ -1,20 +1,9 @@
-import { type Domains, defaultDomains, groupIn } from '../../src/api/domains.js';
+import { type Domains, groupIn } from '../../src/api/domains.js';
+import { SubjectAccessReviews } from '../../src/api/kinds/access-review.js';
 import type { CertificateSigningRequest } from '../../src/api/kinds/certificate-signing-request.js';
 import { CertificateSigningRequests } from '../../src/api/kinds/certificate-signing-request.js';
-import { type ApiObject, groupVersion, resourceType } from '../../src/api/object.js';
+import { groupVersion } from '../../src/api/object.js';
 import type { Client } from '../../src/client/client.js';
-
-interface SubjectAccessReview extends ApiObject {
-  readonly status?: { readonly allowed?: boolean };
-}
-
-const SubjectAccessReviews = resourceType<SubjectAccessReview>({
-  group: `authorization.${defaultDomains.api}`,
-  version: 'v1',
-  plural: 'subjectaccessreviews',
-  kind: 'SubjectAccessReview',
-  namespaced: false,
-});
 
 /** May the one who made the request create this subresource of certificatesigningrequests? */
 export async function requesterMay(
@@ -29,7 +18,7 @@ export async function requesterMay(
     kind: SubjectAccessReviews.kind,
     metadata: {},
     spec: {
-      user: username,
+      ...(username === undefined ? {} : { user: username }),
       ...(uid === undefined ? {} : { uid }),
       ...(groups === undefined ? {} : { groups }),
       ...(extra === undefined ? {} : { extra }),

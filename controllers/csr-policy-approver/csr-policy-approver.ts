@@ -2,17 +2,15 @@ import type { Domains } from '../../src/api/domains.js';
 import {
   type CertificateSigningRequest,
   CertificateSigningRequests,
-  isIssued,
+  isUndecided,
 } from '../../src/api/kinds/certificate-signing-request.js';
-import type { Client } from '../../src/client/client.js';
 import { manyAtATime } from '../../src/controller/concurrency.js';
-import { type ReconcileContext, type Runnable, TerminalError } from '../../src/controller/controller.js';
+import type { ReconcileContext, Runnable } from '../../src/controller/controller.js';
+import { decideRequest, readOrGiveUp, requestOutline } from '../../src/controller/csr.js';
 import { defineController } from '../../src/controller/define-controller.js';
 import { type EventRecorder, eventRecorder } from '../../src/controller/events.js';
-import { fieldManagers } from '../../src/controller/field-manager.js';
-import { PkiError } from '../../src/pki/pki-error.js';
 import { compilePolicy, type Decision } from './decide.js';
-import { factsOf, type RequestFacts } from './facts.js';
+import { factsOf } from './facts.js';
 import type { CertificatePolicy, ExpressionCompiler } from './policy.js';
 
 export interface PolicyApproverOptions {
@@ -38,13 +36,17 @@ export function csrPolicyApprover({ policy, ...options }: PolicyApproverOptions)
       for: CertificateSigningRequests,
       concurrency: manyAtATime,
       backoff: { baseMs: 200, capMs: 1_000_000 },
+      transform: requestOutline,
       when: isUndecided,
 
       async reconcile(csr, context) {
-        const decision = decide(read(csr));
+        const decision = decide(readOrGiveUp(csr, factsOf));
         tell(decision, csr, context, shadow);
         if (shadow) record(recorder, csr, decision);
-        else if (decision.verdict !== 'leave') await write(context.client, csr, decision);
+        else if (decision.verdict !== 'leave') {
+          const { type, reason } = words[decision.verdict];
+          await decideRequest(context.client, csr, { type, reason, message: decision.message });
+        }
       },
     });
   return {
@@ -55,18 +57,6 @@ export function csrPolicyApprover({ policy, ...options }: PolicyApproverOptions)
       await recorder.flush();
     },
   };
-}
-
-const isUndecided = (csr: CertificateSigningRequest): boolean =>
-  !isIssued(csr) && !(csr.status?.conditions ?? []).some(({ type }) => type === 'Approved' || type === 'Denied');
-
-function read(csr: CertificateSigningRequest): RequestFacts {
-  try {
-    return factsOf(csr);
-  } catch (error) {
-    if (error instanceof PkiError) throw new TerminalError(`unable to parse csr: ${error.message}`, { cause: error });
-    throw error;
-  }
 }
 
 function tell(decision: Decision, csr: CertificateSigningRequest, { log }: ReconcileContext, shadow: boolean): void {
@@ -90,18 +80,4 @@ function record(recorder: EventRecorder, csr: CertificateSigningRequest, decisio
   if (decision.verdict === 'leave') return;
   const { verdict, message } = decision;
   recorder.record(csr, { type: 'Normal', reason: words[verdict].would, message: `Shadow: ${message}` });
-}
-
-async function write(
-  client: Client,
-  csr: CertificateSigningRequest,
-  decision: Exclude<Decision, { readonly verdict: 'leave' }>,
-): Promise<void> {
-  const { type, reason } = words[decision.verdict];
-  const condition = { type, status: 'True', reason, message: decision.message };
-  const conditions = [...(csr.status?.conditions ?? []), condition];
-  await client
-    .resource(CertificateSigningRequests)
-    .subresource('approval')
-    .update({ ...csr, status: { ...csr.status, conditions } }, { fieldManager: fieldManagers.controllers });
 }

@@ -12,11 +12,11 @@ import { timestamp } from '../../src/api/time.js';
 import type { Client } from '../../src/client/client.js';
 import { manyAtATime } from '../../src/controller/concurrency.js';
 import { type ReconcileContext, type Runnable, TerminalError } from '../../src/controller/controller.js';
+import { readOrGiveUp, requestOutline } from '../../src/controller/csr.js';
 import { defineController } from '../../src/controller/define-controller.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
 import { ledgerRecord } from '../../src/pki/certificate-ledger.js';
-import { PkiError } from '../../src/pki/pki-error.js';
-import { type Signer, type SigningRequest, type SigningResult, signingResult } from '../../src/pki/signer.js';
+import { type Signer, type SigningResult, signingResult } from '../../src/pki/signer.js';
 import { within } from '../../src/runtime/abort.js';
 import { problemWith } from './issued-check.js';
 import { type CertificateLedger, ledgerWriter } from './ledger-writer.js';
@@ -77,6 +77,7 @@ function csrSigner(signer: Signer, { signers, ledgerOf, onIssued }: Surroundings
     ...(isSignerDomain(signer.serves) ? {} : { fieldSelector: `spec.signerName=${signer.serves}` }),
     concurrency: manyAtATime,
     backoff: { baseMs: 200, capMs: 1_000_000 },
+    transform: requestOutline,
     when: (csr) => isOurs(csr) && isDue(csr),
 
     async reconcile(csr, context) {
@@ -121,22 +122,13 @@ async function ask(
   { clock, signal }: ReconcileContext,
 ): Promise<SigningResult> {
   const { timeoutMs: milliseconds = usualTimeoutMs } = signer;
-  const request = readRequest(csr);
+  const request = readOrGiveUp(csr, signingRequest);
   const answer = signingResult(
     await within({ clock, milliseconds, signals: [signal] }, (stop) => signer.sign(request, stop)),
   );
   const problem = 'issued' in answer ? problemWith(answer.issued, request) : undefined;
   if (problem !== undefined) throw new TerminalError(problem);
   return answer;
-}
-
-function readRequest(csr: CertificateSigningRequest): SigningRequest {
-  try {
-    return signingRequest(csr);
-  } catch (error) {
-    if (error instanceof PkiError) throw new TerminalError(`unable to parse csr: ${error.message}`, { cause: error });
-    throw error;
-  }
 }
 
 type StatusChange = (status: CertificateSigningRequestStatus) => CertificateSigningRequestStatus;

@@ -66,6 +66,13 @@ describe('csr-approver', () => {
     return { ...world, requests, conditions, asked };
   }
 
+  test('takes the neutral spelling of the signer for what it means', async () => {
+    const { requests, conditions } = await start(() => true);
+    await requests.create(await nodeRequest({ signerName: 'kubernetes.io/apiserver-client-nodeagent' }));
+    await settled();
+    expect(await conditions()).toMatchObject([{ type: 'Approved' }]);
+  });
+
   test('approves what the requester may have, having asked for exactly that', async () => {
     const { requests, conditions, asked, client } = await start(({ subresource }) => subresource === 'nodeclient');
     await requests.create(await nodeRequest({ username: 'system:node:n1' }));

@@ -84,6 +84,10 @@ export const isIssued = (csr: CertificateSigningRequest): boolean => (csr.status
 /** Nobody will do anything more about it: issued, denied or failed. */
 export const isSettled = (csr: CertificateSigningRequest): boolean => isIssued(csr) || isDenied(csr) || isFailed(csr);
 
+/** Nobody has approved or denied it, or issued anything. */
+export const isUndecided = (csr: CertificateSigningRequest): boolean =>
+  !isIssued(csr) && !isApproved(csr) && !isDenied(csr);
+
 /** The PEM text of the request; empty if there is none. */
 export const requestPem = (csr: CertificateSigningRequest): string =>
   Buffer.from(csr.spec?.request ?? '', 'base64').toString('latin1');

@@ -1,0 +1,47 @@
+import {
+  type CertificateSigningRequest,
+  type CertificateSigningRequestCondition,
+  CertificateSigningRequests,
+} from '../api/kinds/certificate-signing-request.js';
+import type { Client } from '../client/client.js';
+import { PkiError } from '../pki/pki-error.js';
+import { TerminalError } from './controller.js';
+import { fieldManagers } from './field-manager.js';
+
+/** What tells whether there is something to be done about a request, and nothing else: all that need be held in memory. */
+export const requestOutline = ({
+  apiVersion,
+  kind,
+  metadata: { name = '', uid = '', resourceVersion = '' },
+  spec,
+  status,
+}: CertificateSigningRequest): CertificateSigningRequest => ({
+  apiVersion,
+  kind,
+  metadata: { name, uid, resourceVersion },
+  spec: { request: '', signerName: spec.signerName ?? '' },
+  status: { conditions: status?.conditions ?? [], certificate: status?.certificate ? 'issued' : '' },
+});
+
+/** What `read` makes of a request. One that cannot be read stays so: throws TerminalError. */
+export function readOrGiveUp<R>(csr: CertificateSigningRequest, read: (csr: CertificateSigningRequest) => R): R {
+  try {
+    return read(csr);
+  } catch (error) {
+    if (error instanceof PkiError) throw new TerminalError(`unable to parse csr: ${error.message}`, { cause: error });
+    throw error;
+  }
+}
+
+/** Adds a decision to a request. Fails with Conflict if somebody else wrote it since it was read. */
+export async function decideRequest(
+  client: Client,
+  csr: CertificateSigningRequest,
+  decision: Pick<CertificateSigningRequestCondition, 'type' | 'reason' | 'message'>,
+): Promise<void> {
+  const conditions = [...(csr.status?.conditions ?? []), { ...decision, status: 'True' }];
+  await client
+    .resource(CertificateSigningRequests)
+    .subresource('approval')
+    .update({ ...csr, status: { ...csr.status, conditions } }, { fieldManager: fieldManagers.controllers });
+}
