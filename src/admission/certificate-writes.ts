@@ -1,4 +1,4 @@
-import { type Domains, defaultDomains } from '../api/domains.js';
+import type { Domains } from '../api/domains.js';
 import {
   type CertificateSigningRequest,
   CertificateSigningRequests,
@@ -10,22 +10,16 @@ import type { AdmissionAttributes } from './admission-step.js';
 /** What the steps about certificates are made of. */
 export interface SignerPolicy {
   readonly authorizer: Authorizer;
-  readonly domains?: Domains;
+  readonly domains: Domains;
 }
 
-/** API group of the certificate kinds. */
-const certificatesGroup = (domains: Domains = defaultDomains): string => `certificates.${domains.api}`;
-
 /** Is it about this kind of the certificates group, in whatever version? */
-export const isCertificateKind = (
-  { resource }: AdmissionAttributes,
-  kind: string,
-  domains: Domains | undefined,
-): boolean => resource.kind === kind && resource.group === certificatesGroup(domains);
+export const isCertificateKind = ({ resource }: AdmissionAttributes, kind: string, domains: Domains): boolean =>
+  resource.kind === kind && resource.group === `certificates.${domains.api}`;
 
-/** Such a write to one door (undefined: the main one) of CertificateSigningRequest? */
+/** Such a write to one subresource (undefined: the main one) of CertificateSigningRequest? */
 export const isRequestWrite =
-  (operation: AdmissionAttributes['operation'], subresource: string | undefined, domains: Domains | undefined) =>
+  (operation: AdmissionAttributes['operation'], subresource: string | undefined, domains: Domains) =>
   (attributes: AdmissionAttributes): boolean =>
     attributes.operation === operation &&
     attributes.subresource === subresource &&

@@ -29,17 +29,17 @@ export class AdmissionChain {
   }
 
   /** Everybody who is to see a deletion: first those who could change what is written, then those who judge. */
-  async judgeDeletion(attributes: AdmissionAttributes): Promise<void> {
+  async admitDeletion(attributes: AdmissionAttributes): Promise<void> {
     await this.#during('admit', attributes, async () => {
       for (const step of this.#steps) {
         if (step.beforeDeletion !== undefined && step.handles(attributes)) await step.beforeDeletion(attributes);
       }
     });
-    await this.judge(attributes);
+    await this.validate(attributes);
   }
 
   /** Every validation in order; none sees an object that another may still change. */
-  judge(attributes: AdmissionAttributes): Promise<void> {
+  validate(attributes: AdmissionAttributes): Promise<void> {
     return this.#during('validate', attributes, async () => {
       for (const step of this.#steps) {
         if (step.validate !== undefined && step.handles(attributes)) await step.validate(attributes);

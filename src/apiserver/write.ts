@@ -54,7 +54,7 @@ export interface WriteRequest {
   /** Does nobody wait for the answer any more? */
   abandoned(): boolean;
   /**
-   * What those who judge see in place of the object, where the write came as another kind. Those who change objects
+   * What those who validate see in place of the object, where the write came as another kind. Those who change objects
    * have seen it already.
    */
   readonly judgedAs?: { next(object: ApiObject): ApiObject; previous(object: ApiObject): ApiObject } | undefined;
@@ -179,7 +179,7 @@ async function createOnce(
   if (turns.isDue) await turns.next();
   await mayCreate?.();
   const final = finalCreate(attributes, next);
-  await parts.admission.judge(final);
+  await parts.admission.validate(final);
 
   checkVersions();
   const key = storageKey(definition, byUpdate ?? keyFor(definition, next));
@@ -240,7 +240,7 @@ export async function admitAction(
   const violations = await inTurns(resultOf(definition.validate?.(object, undefined, context) ?? []));
   // Such a request is refused as a whole and without its kind.
   if (violations.length > 0) throw invalidObject({ group: definition.group, kind: '' }, violations);
-  await parts.admission.judge({ ...attributes, object });
+  await parts.admission.validate({ ...attributes, object });
   return object;
 }
 
@@ -378,7 +378,7 @@ async function updateOnce(
   // Who names no version means the present one, and that is what is judged.
   const admitted = next === whole ? next : { ...whole, metadata: next.metadata };
   const judged = judgedAs.next(version === 0n ? withVersion(admitted, entry) : admitted);
-  await parts.admission.judge(attributesOf(request, 'UPDATE', judged, judgedAs.previous(previous)));
+  await parts.admission.validate(attributesOf(request, 'UPDATE', judged, judgedAs.previous(previous)));
 
   if (isReleased(definition, next, previous)) {
     if (!context.dryRun) await parts.store.commit({ key: entry.key, document: undefined, expect: entry.revision });

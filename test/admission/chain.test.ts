@@ -55,9 +55,9 @@ test('the first refusal ends it', async () => {
       if (refuses) throw new Error(`no, says ${name}`);
     },
   });
-  await expect(new AdmissionChain([judging('a'), judging('b', true), judging('c')]).judge(attributes)).rejects.toThrow(
-    'no, says b',
-  );
+  await expect(
+    new AdmissionChain([judging('a'), judging('b', true), judging('c')]).validate(attributes),
+  ).rejects.toThrow('no, says b');
   expect(asked).toEqual(['a', 'b']);
 });
 
@@ -82,7 +82,7 @@ test('the time of each policy counts, and that of each phase', async () => {
   const steps = [slow('Quick', 2), slow('Strict', 30, new Error('no')), slow('Never', 1)];
   const chain = new AdmissionChain(steps, admissionMetrics(metrics, clock));
   await chain.mutate(attributes);
-  await expect(chain.judgeDeletion({ ...attributes, operation: 'DELETE' })).rejects.toThrow('no');
+  await expect(chain.admitDeletion({ ...attributes, operation: 'DELETE' })).rejects.toThrow('no');
   const { text } = await metrics.expose();
   const sums = text.split('\n').filter((line) => /_(sum|count)\{/.test(line));
   expect(sums.map((line) => line.replace('apiserver_admission_', ''))).toEqual(
@@ -152,7 +152,7 @@ test.each<[string, Partial<AdmissionAttributes> & { readonly resource: ResourceT
   };
   const chain = new AdmissionChain(chainAround(webhook, labelling('validating')));
   const deletion = { ...attributes, operation: 'DELETE', object: undefined, previous: object, ...given } as const;
-  const judged = chain.judgeDeletion(deletion as AdmissionAttributes);
+  const judged = chain.admitDeletion(deletion as AdmissionAttributes);
   await (refusal === undefined ? judged : expect(judged).rejects.toThrow(refusal));
   expect(asked).toBe(refusal === undefined ? 1 : 0);
 });

@@ -1,4 +1,4 @@
-import { type Domains, defaultDomains } from '../../api/domains.js';
+import type { Domains } from '../../api/domains.js';
 import { forbidden } from '../../api/errors.js';
 import { wellKnown } from '../../api/user.js';
 import { wellKnownSigner } from '../../api/well-known-signers.js';
@@ -9,11 +9,7 @@ import { admissionSubject } from '../admission-subject.js';
 import { asRequest, isRequestWrite } from '../certificate-writes.js';
 
 /** Nobody, not even an administrator, asks for a client certificate of the group that may do everything. */
-export const csrSubjectRestriction = ({
-  domains = defaultDomains,
-}: {
-  readonly domains?: Domains;
-} = {}): AdmissionStep => ({
+export const csrSubjectRestriction = ({ domains }: { readonly domains: Domains }): AdmissionStep => ({
   name: 'CertificateSubjectRestriction',
 
   handles: isRequestWrite('CREATE', undefined, domains),

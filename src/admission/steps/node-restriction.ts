@@ -46,14 +46,14 @@ type Refusal = string | ApiError | undefined;
  * lease, tokens for accounts of pods that run there, certificates in their name. Authorization cannot say so, since it
  * does not see the objects. Runs before anything about the object is looked at.
  */
-export function nodeRestriction({ domains = defaultDomains, ...parts }: Partial<Parts> & Omit<Parts, 'domains'>) {
+export function nodeRestriction(parts: Parts) {
   const check = async (attributes: AdmissionAttributes): Promise<void> => {
     const identity = nodeIdentity(attributes.user);
     if (identity === undefined) return;
     const refusal =
       identity.name === ''
         ? `could not determine node from user ${quote(attributes.user.username)}`
-        : await ruleFor(attributes.resource)?.({ ...parts, domains, node: identity.name, attributes });
+        : await ruleFor(attributes.resource)?.({ ...parts, node: identity.name, attributes });
     if (refusal === undefined) return;
     throw typeof refusal === 'string' ? forbidden(admissionSubject(attributes), refusal) : refusal;
   };

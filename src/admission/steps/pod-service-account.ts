@@ -1,4 +1,4 @@
-import { type Domains, defaultDomains, signerKeyIn } from '../../api/domains.js';
+import { type Domains, signerKeyIn } from '../../api/domains.js';
 import { forbidden } from '../../api/errors.js';
 import { quote } from '../../api/go-text.js';
 import { mirrorAnnotation, type Pod, type PodSpec, Pods } from '../../api/kinds/pod.js';
@@ -22,14 +22,14 @@ import {
 import { generatedName, pathSegment } from '../../api/names.js';
 import { isType } from '../../api/object.js';
 import type { ObjectSource } from '../../auth/object-source.js';
-import { type Clock, systemClock } from '../../runtime/clock.js';
+import type { Clock } from '../../runtime/clock.js';
 import type { AdmissionAttributes, AdmissionStep } from '../admission-step.js';
 import { admissionSubject } from '../admission-subject.js';
 
 export interface PodServiceAccountOptions {
   readonly objects: ObjectSource;
-  readonly domains?: Domains;
-  readonly clock?: Clock;
+  readonly domains: Domains;
+  readonly clock: Clock;
 }
 
 const volumePrefix = 'kube-api-access-';
@@ -45,7 +45,7 @@ const patience = { tries: 10, restMs: 100 } as const;
  * unless they do not want one; and its secrets for images. Mirror pods name no account and get nothing.
  */
 export function podServiceAccount(options: PodServiceAccountOptions): AdmissionStep {
-  const { domains = defaultDomains } = options;
+  const { domains } = options;
   const mirror = signerKeyIn(domains, mirrorAnnotation);
   const isMirror = ({ metadata }: Pod): boolean => Object.hasOwn(metadata.annotations ?? {}, mirror);
   return {
@@ -100,7 +100,7 @@ function mirrorProblem(pod: Pod): string | undefined {
 async function accountOf(
   { spec }: Pod,
   attributes: AdmissionAttributes,
-  { objects, clock = systemClock }: PodServiceAccountOptions,
+  { objects, clock }: PodServiceAccountOptions,
 ): Promise<ServiceAccount> {
   const { namespace = '' } = attributes.key;
   const name = spec?.serviceAccountName ?? '';

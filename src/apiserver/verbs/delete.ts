@@ -50,7 +50,7 @@ export async function deleteObject(
     if (entry === undefined) throw notFound({ ...definition, name: key.name });
     const previous = await readInTurns(definition, entry);
     checkPreconditions(definition, previous, parameters);
-    if (!isHeld(definition, previous)) await parts.admission.judgeDeletion(attributes(previous));
+    if (!isHeld(definition, previous)) await parts.admission.admitDeletion(attributes(previous));
     try {
       return await deleteOnce(parts, definition, entry, previous, parameters, context);
     } catch (error) {

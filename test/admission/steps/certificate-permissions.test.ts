@@ -55,7 +55,7 @@ const subject = 'certificatesigningrequests.certificates.k8s.io "a" is forbidden
 describe('approving', () => {
   const approve = (authorizer: Authorizer, given: Partial<AdmissionAttributes> = {}) =>
     outcome(
-      csrApprovalPermission({ authorizer }),
+      csrApprovalPermission({ authorizer, domains: defaultDomains }),
       attributes(CertificateSigningRequests, { subresource: 'approval', previous: csr, object: renamed, ...given }),
     );
 
@@ -119,10 +119,18 @@ describe('signing', () => {
       previous: csr,
       object: { ...csr, ...change },
     });
-    expect(await outcome(csrSigningPermission({ authorizer: allowing('approve example.com/a') }), given)).toBe(
-      expected,
-    );
-    expect(await outcome(csrSigningPermission({ authorizer: allowing('sign example.com/*') }), given)).toBe('allowed');
+    expect(
+      await outcome(
+        csrSigningPermission({ authorizer: allowing('approve example.com/a'), domains: defaultDomains }),
+        given,
+      ),
+    ).toBe(expected);
+    expect(
+      await outcome(
+        csrSigningPermission({ authorizer: allowing('sign example.com/*'), domains: defaultDomains }),
+        given,
+      ),
+    ).toBe('allowed');
   });
 });
 
@@ -132,7 +140,7 @@ describe('the privileged group', () => {
     const object = await testSigningRequest({ name: 'a', signerName, organizations });
     const changed = { ...object, spec: { ...object.spec, ...more } };
     return outcome(
-      csrSubjectRestriction(),
+      csrSubjectRestriction({ domains: defaultDomains }),
       attributes(CertificateSigningRequests, { operation: 'CREATE', object: changed }),
     );
   };
@@ -181,8 +189,16 @@ describe('attesting', () => {
     ['deletion', { operation: 'DELETE', previous: bundle() }, 'not asked'],
   ] as const)('%s', async (_, given, expected) => {
     const full = attributes(ClusterTrustBundles, given);
-    expect(await outcome(trustBundleAttestation({ authorizer: allowing('sign example.com/a') }), full)).toBe(expected);
-    const permitted = await outcome(trustBundleAttestation({ authorizer: allowing('attest example.com/*') }), full);
+    expect(
+      await outcome(
+        trustBundleAttestation({ authorizer: allowing('sign example.com/a'), domains: defaultDomains }),
+        full,
+      ),
+    ).toBe(expected);
+    const permitted = await outcome(
+      trustBundleAttestation({ authorizer: allowing('attest example.com/*'), domains: defaultDomains }),
+      full,
+    );
     expect(permitted).toBe(expected === refusal ? 'allowed' : expected);
   });
 });

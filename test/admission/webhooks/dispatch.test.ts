@@ -118,9 +118,9 @@ function world(hooks: readonly (Partial<MutatingWebhook> & { readonly name: stri
     mutate: (given?: Partial<AdmissionAttributes>, before: readonly AdmissionStep[] = []) =>
       new AdmissionChain([...before, mutatingWebhooks(parts)]).mutate(attributes(given)),
     validate: (given?: Partial<AdmissionAttributes>) =>
-      new AdmissionChain([validatingWebhooks(parts)]).judge(attributes(given)),
+      new AdmissionChain([validatingWebhooks(parts)]).validate(attributes(given)),
     remove: () =>
-      new AdmissionChain([mutatingWebhooks(parts), validatingWebhooks(parts)]).judgeDeletion({
+      new AdmissionChain([mutatingWebhooks(parts), validatingWebhooks(parts)]).admitDeletion({
         ...attributes(),
         operation: 'DELETE',
         object: undefined,
