@@ -1,5 +1,5 @@
 import { findCondition, setCondition } from '../../src/api/conditions.js';
-import { quote } from '../../src/api/go-text.js';
+import { aggregate, quote } from '../../src/api/go-text.js';
 import type {
   CustomResourceDefinition,
   CustomResourceDefinitionCondition,
@@ -75,7 +75,7 @@ function accept(
   const problems: readonly (Problem & { readonly holds: boolean })[] = [
     { holds: plural, reason: 'PluralConflict', message: used(wanted.plural) },
     { holds: singular, reason: 'SingularConflict', message: used(wanted.singular ?? '') },
-    { holds: short, reason: 'ShortNamesConflict', message: together(shortTaken.map(used)) },
+    { holds: short, reason: 'ShortNamesConflict', message: aggregate(shortTaken.map(used)) },
     { holds: kind, reason: 'KindConflict', message: used(wanted.kind) },
     { holds: listKind, reason: 'ListKindConflict', message: used(wanted.listKind ?? '') },
   ];
@@ -97,10 +97,6 @@ function accept(
 }
 
 const used = (name: string): string => `${quote(name)} is already in use`;
-const together = (texts: readonly string[]): string => {
-  const distinct = [...new Set(texts)];
-  return distinct.length === 1 ? (distinct[0] ?? '') : `[${distinct.join(', ')}]`;
-};
 
 function namesOf(group: readonly CustomResourceDefinition[]): Taken {
   const accepted = group.flatMap(({ status }) => (status?.acceptedNames === undefined ? [] : [status.acceptedNames]));

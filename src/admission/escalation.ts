@@ -1,10 +1,9 @@
 import { type ApiError, forbidden } from '../api/errors.js';
 import { firstWithin } from '../api/first-within.js';
-import { quote, quoteList } from '../api/go-text.js';
+import { aggregate, quote, quoteList } from '../api/go-text.js';
 import type { PolicyRule } from '../api/kinds/role.js';
 import type { ApiObject } from '../api/object.js';
 import { type UserInfo, wellKnown } from '../api/user.js';
-import { aggregate } from '../auth/aggregate.js';
 import type { Rbac } from '../auth/rbac.js';
 import { atomCount, compacted, type RuleAtom, uncovered, wordCount } from '../auth/rule-coverage.js';
 import type { AdmissionAttributes } from './admission-step.js';

@@ -1,4 +1,4 @@
-import { quote } from './go-text.js';
+import { aggregate, quote } from './go-text.js';
 import { isObject } from './object.js';
 import { type CauseReason, type Violation, withinReason } from './violations.js';
 
@@ -247,9 +247,9 @@ export function invalidObject(
   found: readonly Violation[],
 ): ApiError {
   const violations = withinReason(found);
-  const texts = [...new Set(violations.map(({ field, body }) => `${field}: ${body}`))];
+  const texts = violations.map(({ field, body }) => `${field}: ${body}`);
   const kind = subject.group === '' ? subject.kind : `${subject.kind}.${subject.group}`;
-  const list = texts.length === 0 ? '' : `: ${texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`}`;
+  const list = texts.length === 0 ? '' : `: ${aggregate(texts)}`;
   return new ApiError({
     reason: 'Invalid',
     message: `${kind} ${quote(subject.name ?? '')} is invalid${list}`,

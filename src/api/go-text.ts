@@ -175,6 +175,12 @@ export function goDuration(milliseconds: number): string {
 const decimal = (value: number, places: number): string =>
   `${Math.floor(value / 10 ** places)}.${String(value % 10 ** places).padStart(places, '0')}`.replace(/\.?0+$/, '');
 
+/** Several errors as Kubernetes tells them as one (`NewAggregate`): repeats once, one text bare, more as `[a, b]`. */
+export function aggregate(texts: readonly string[]): string {
+  const distinct = [...new Set(texts)];
+  return distinct.length === 1 ? (distinct[0] ?? '') : `[${distinct.join(', ')}]`;
+}
+
 /** A list of strings as Go's `%q` prints a slice: `["a" "b"]`. */
 export const quoteList = (items: readonly string[]): string => `[${items.map(quote).join(' ')}]`;
 

@@ -1,6 +1,6 @@
 import { firstNotBefore } from './binary-search.js';
 import { badRequest } from './errors.js';
-import { quote } from './go-text.js';
+import { aggregate, quote } from './go-text.js';
 import { labelValue, qualifiedName } from './names.js';
 import { atOnce, type Steps } from './steps.js';
 import {
@@ -246,8 +246,7 @@ function requirement(
       return wrong.length === 0 ? [] : [line(invalid(`values[${at}][${key}]`, value, wrong.join('; ')))];
     }),
   ];
-  const distinct = [...new Set(complaints)];
-  if (distinct.length > 0) throw refuse(distinct.length === 1 ? `${distinct[0]}` : `[${distinct.join(', ')}]`);
+  if (complaints.length > 0) throw refuse(aggregate(complaints));
   return { key, operator, values: sortedSet(given) };
 }
 

@@ -1,10 +1,5 @@
+import { aggregate } from '../api/go-text.js';
 import { AuthenticationError } from './authenticator.js';
-
-/** Several error texts as one: repeats once, one text bare, more as `[a, b]`. */
-export function aggregate(texts: readonly string[]): string {
-  const distinct = [...new Set(texts)];
-  return distinct.length === 1 ? (distinct[0] ?? '') : `[${distinct.join(', ')}]`;
-}
 
 /** The separate texts of an error that may itself be an aggregate. */
 const textsOf = (error: AuthenticationError): readonly string[] =>

@@ -1,6 +1,6 @@
 import type { Domains } from '../api/domains.js';
 import type { ApiError } from '../api/errors.js';
-import { quote } from '../api/go-text.js';
+import { aggregate, quote } from '../api/go-text.js';
 import { serviceAccountGroups, type UserInfo, wellKnown } from '../api/user.js';
 import type { Credentials } from './authenticator.js';
 import type { AccessAttributes, Authorizer } from './authorizer.js';
@@ -215,14 +215,13 @@ function extraProblem(extra: WantedUser['extra']): string | undefined {
   for (const [key, values] of Object.entries(extra)) {
     if (key === '') return 'impersonating the empty string key in extra is not allowed';
     const wrong = checkExtraKey('extra.key', key).map(({ field, body }) => `${field}: ${body}`);
-    if (wrong.length > 0) return `impersonating an invalid key in extra is not allowed: ${joined(wrong)}`;
+    if (wrong.length > 0) return `impersonating an invalid key in extra is not allowed: ${aggregate(wrong)}`;
     if (key !== key.toLowerCase()) return `impersonating a non-lowercase key in extra is not allowed: ${quote(key)}`;
     if (values.length === 0) return 'impersonating empty values in extra is not allowed';
     if (values.includes('')) return 'impersonating the empty string value in extra is not allowed';
   }
   return undefined;
 }
-const joined = (texts: readonly string[]): string => (texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]`);
 
 /** The user as the rest of the request sees it, with the groups that go without saying. */
 function become(wanted: WantedUser, mode: Mode): Impersonated {

@@ -1,10 +1,9 @@
 import type { Domains } from '../api/domains.js';
 import { firstWithin } from '../api/first-within.js';
-import { quote } from '../api/go-text.js';
+import { aggregate, quote } from '../api/go-text.js';
 import type { PolicyRule } from '../api/kinds/role.js';
 import type { RoleRef } from '../api/kinds/role-binding.js';
 import type { UserInfo } from '../api/user.js';
-import { aggregate } from './aggregate.js';
 import type { Authorizer, ResourceRule } from './authorizer.js';
 import type { ObjectSource } from './object-source.js';
 import { type Grant, type RoleIndex, type RoleRules, roleIndexes } from './role-index.js';

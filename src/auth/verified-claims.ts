@@ -1,5 +1,4 @@
-import { quoteList } from '../api/go-text.js';
-import { aggregate } from './aggregate.js';
+import { aggregate, quoteList } from '../api/go-text.js';
 import { commonAudiences } from './audience-agnostic.js';
 import { AuthenticationError } from './authenticator.js';
 import { isSignedBy, parseToken } from './jws.js';

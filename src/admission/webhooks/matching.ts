@@ -1,4 +1,5 @@
 import { forbidden, internalError, notFound } from '../../api/errors.js';
+import { aggregate } from '../../api/go-text.js';
 import { type Namespace, Namespaces } from '../../api/kinds/namespace.js';
 import type { MatchCondition, RuleWithOperations } from '../../api/kinds/webhook-configuration.js';
 import type { ResourceType } from '../../api/object.js';
@@ -97,10 +98,7 @@ export async function invocationOf(
   if (webhook.failurePolicy === 'Ignore') return undefined;
   const { failures } = verdict;
   const { group, plural } = attributes.resource;
-  throw forbidden(
-    { group, plural, name: nameOf(attributes) },
-    failures.length === 1 ? (failures[0] ?? '') : `[${failures.join(', ')}]`,
-  );
+  throw forbidden({ group, plural, name: nameOf(attributes) }, aggregate(failures));
 }
 
 /** Is the request's namespace among those of the hook? If that cannot be said, the error is told only if all else fits. */

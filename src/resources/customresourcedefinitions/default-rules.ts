@@ -1,3 +1,4 @@
+import { aggregate } from '../../api/go-text.js';
 import { isObject, type Json, type JsonObject } from '../../api/object.js';
 import type { Steps } from '../../api/steps.js';
 import { child, invalid, mapKey, type Violation } from '../../api/violations.js';
@@ -128,6 +129,5 @@ function inMetadata(
   if (refused !== undefined) return result(text(refused));
   const violations = embeddedViolations(coerced, resource, checkMetadata, { resource: true });
   if (violations.length === 0) return undefined;
-  const texts = [...new Set(violations.map(text))];
-  return result(texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]`);
+  return result(aggregate(violations.map(text)));
 }

@@ -1,4 +1,5 @@
 import { Complaints } from '../../api/complaints.js';
+import { aggregate } from '../../api/go-text.js';
 import { isObject, type Json, type JsonObject, member } from '../../api/object.js';
 import { otherUid } from '../../api/review-uid.js';
 import { atOnce } from '../../api/steps.js';
@@ -200,8 +201,7 @@ function checkTexts(
   if (violations.length === 0) return;
   // kube-apiserver names the annotations in the singular here.
   const field = name === 'labels' ? 'metadata.labels' : 'metadata.annotation';
-  const texts = [...new Set(violations.map(({ body }) => `${field}: ${body}`))];
-  throw wrong(texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]`);
+  throw wrong(aggregate(violations.map(({ body }) => `${field}: ${body}`)));
 }
 
 function sameTexts(a: JsonObject, b: Json | undefined): boolean {

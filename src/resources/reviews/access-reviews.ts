@@ -1,4 +1,5 @@
 import { badRequest } from '../../api/errors.js';
+import { aggregate } from '../../api/go-text.js';
 import {
   type LocalSubjectAccessReview,
   LocalSubjectAccessReviews,
@@ -11,7 +12,6 @@ import {
   SubjectAccessReviews,
 } from '../../api/kinds/access-review.js';
 import type { UserInfo } from '../../api/user.js';
-import { aggregate } from '../../auth/aggregate.js';
 import type { AccessRules, Authorizer } from '../../auth/authorizer.js';
 import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
 import { answerQuestion } from './access-question.js';

@@ -214,6 +214,8 @@ describe('conditions', () => {
   test.each([
     [['bad'], 'configmaps "m" is forbidden: bad'],
     [['bad', 'worse'], 'configmaps "m" is forbidden: [bad, worse]'],
+    [['bad', 'worse', 'bad'], 'configmaps "m" is forbidden: [bad, worse]'],
+    [['bad', 'bad'], 'configmaps "m" is forbidden: bad'],
   ])('failures %j refuse the request', async (failures, text) => {
     await expect(ask({ matchConditions: conditions }, attributes(), verdict({ failures }))).rejects.toMatchObject({
       code: 403,
