@@ -9,6 +9,15 @@ export const microTimestamp = (milliseconds: number): string =>
 
 const units = { second: 1, minute: 60, hour: 3_600, day: 86_400, year: 365 * 86_400 };
 
+const goZeroTime = '0001-01-01 00:00:00 +0000 UTC';
+
+/** A time in UTC as Go prints it, with whole seconds; the zero time for none and for what is beyond all dates. */
+export function goTimeText(milliseconds: number | undefined): string {
+  const date = new Date(milliseconds ?? Number.NaN);
+  if (Number.isNaN(date.getTime())) return goZeroTime;
+  return `${date.toISOString().slice(0, 19).replace('T', ' ')} +0000 UTC`;
+}
+
 /** An age as kubectl shows it: `45s`, `3m10s`, `5h`, `2d3h`, `3y20d`; rounded down, two units at the most. */
 export function humanDuration(milliseconds: number): string {
   const seconds = Math.trunc(milliseconds / 1_000);

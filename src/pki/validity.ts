@@ -1,3 +1,4 @@
+import { goTimeText } from '../api/time.js';
 import { PkiError } from './pki-error.js';
 
 /** How far certificates reach into the past, for clients whose clocks are behind. */
@@ -10,10 +11,6 @@ export interface Validity {
   readonly notBefore: number;
   readonly notAfter: number;
 }
-
-/** A time as Go prints it. */
-const goTime = (milliseconds: number): string =>
-  `${new Date(milliseconds).toISOString().slice(0, 19).replace('T', ' ')} +0000 UTC`;
 
 /**
  * Dates of a certificate asked for at `now` with a lifetime. Never beyond the issuer's end. Throws PkiError: `expired`
@@ -29,12 +26,12 @@ export function validity(given: {
   const lifetimeMs = seconds * 1_000;
   const notBefore = now - backdateMs;
   if (notBefore >= issuerNotAfter) {
-    throw new PkiError('expired', `the signer has expired: NotAfter=${goTime(issuerNotAfter)}`);
+    throw new PkiError('expired', `the signer has expired: NotAfter=${goTimeText(issuerNotAfter)}`);
   }
   if (now >= issuerNotAfter) {
     throw new PkiError(
       'expired',
-      `refusing to sign a certificate that expired in the past: NotAfter=${goTime(issuerNotAfter)}`,
+      `refusing to sign a certificate that expired in the past: NotAfter=${goTimeText(issuerNotAfter)}`,
     );
   }
   const wanted = lifetimeMs < longLifetimeMs ? now + lifetimeMs : now + lifetimeMs - backdateMs;

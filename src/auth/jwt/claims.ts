@@ -1,4 +1,5 @@
 import { quote, quoteList } from '../../api/go-text.js';
+import { goTimeText } from '../../api/time.js';
 import { AuthenticationError } from '../authenticator.js';
 import type { JwtIssuer } from './jwt-issuer.js';
 
@@ -29,14 +30,13 @@ export function checkBeforeSignature(claims: Claims, { audiences }: JwtIssuer['i
   }
   const expiry = timeOf(claims['exp']);
   if (expiry === undefined || !(expiry >= now)) {
-    throw unverified(`oidc: token is expired (Token Expiry: ${expiry === undefined ? goZeroTime : goTime(expiry)})`);
+    throw unverified(`oidc: token is expired (Token Expiry: ${textOf(expiry)})`);
   }
   const begin = claims['nbf'];
   if (begin === undefined || begin === null) return;
   const notBefore = timeOf(begin);
   if (notBefore === undefined || !(now + notBeforeLeeway >= notBefore)) {
-    const when = notBefore === undefined ? goZeroTime : goTime(notBefore);
-    throw unverified(`oidc: current time ${goTime(now)} before the nbf (not before) time: ${when}`);
+    throw unverified(`oidc: current time ${textOf(now)} before the nbf (not before) time: ${textOf(notBefore)}`);
   }
 }
 
@@ -51,9 +51,5 @@ export function checkAudience(claims: Claims, { audiences }: JwtIssuer['issuer']
 const audiencesOf = ({ aud }: Claims): readonly string[] =>
   typeof aud === 'string' ? [aud] : Array.isArray(aud) ? aud.filter((one) => typeof one === 'string') : [];
 
-const goZeroTime = '0001-01-01 00:00:00 +0000 UTC';
-function goTime(seconds: number): string {
-  const date = new Date(Math.trunc(seconds) * 1_000);
-  if (Number.isNaN(date.getTime())) return goZeroTime;
-  return `${date.toISOString().slice(0, 19).replace('T', ' ')} +0000 UTC`;
-}
+const textOf = (seconds: number | undefined): string =>
+  goTimeText(seconds === undefined ? undefined : Math.trunc(seconds) * 1_000);
