@@ -29,6 +29,7 @@ import type {
   WriteOptions,
 } from './client.js';
 import { AccessError, type ClusterAccess } from './cluster-access.js';
+import { isConnectionReset } from './connection-reset.js';
 import { discover } from './discover.js';
 import { endingBy, endingWith } from './ending.js';
 import { type HttpRequest, type HttpTransport, httpTransport } from './http-transport.js';
@@ -66,7 +67,7 @@ export function httpClient(access: ClusterAccess, options: HttpClientOptions = {
     try {
       return await transport.send(request);
     } catch (error) {
-      if (request.method !== 'GET' || !isDeadConnection(error)) throw error;
+      if (request.method !== 'GET' || !isConnectionReset(error)) throw error;
       return transport.send(request);
     }
   };
@@ -167,9 +168,6 @@ function askedToWait({ statusCode = 0, headers }: IncomingMessage): number | und
   const seconds = Number(headers['retry-after']);
   return headers['retry-after'] === undefined || !(seconds >= 0) ? undefined : Math.min(maxWaitMs, seconds * 1_000);
 }
-
-const isDeadConnection = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
 
 /** What failed on the way, or was no answer, with what was asked; by its code others know what may be tried again. */
 function ofCall(asked: string, error: unknown): unknown {

@@ -1,9 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { errorFromStatus } from '../../api/errors.js';
+import { isObject } from '../../api/object.js';
+import { isConnectionReset } from '../../client/connection-reset.js';
 import type { HttpTransport } from '../../client/http-transport.js';
 import type { Clock } from '../../runtime/clock.js';
 import { type AuthorizationWebhookMetrics, resultOfFailure } from '../authorization-metrics.js';
-import { isObject } from '../jws.js';
 
 /** Puts a review to a server elsewhere and answers the `status` it comes back with. Fails if there is none. */
 export type CallReview = (review: object) => Promise<Readonly<Record<string, unknown>>>;
@@ -12,53 +13,47 @@ export interface CallReviewOptions {
   /** Where the review is posted: the server of a kubeconfig, to the letter. */
   readonly transport: Pick<HttpTransport, 'send'>;
   readonly clock: Clock;
-  /** How long one try may take. Default 10 s. */
-  readonly patienceMs?: number;
-  /** Default 5. */
-  readonly tries?: number;
   /** Told of every try. */
   readonly called?: AuthorizationWebhookMetrics['called'] | undefined;
 }
 
+const timeoutMs = 10_000;
+const maxTries = 5;
 /** Between the first tries; each rest is half as long again. */
 const firstRestMs = 500;
-const passing: readonly number[] = [429, 500, 504];
+const transientCodes: readonly number[] = [429, 500, 504];
 const maxBytes = 1_048_576;
 
-/** Failures that pass are tried again; anything else is told at once. */
+/** Puts a review, each try within ten seconds. Transient failures are tried again, five times in all; others are told at once. */
 export function callReview(options: CallReviewOptions): CallReview {
-  const { transport, clock, patienceMs = 10_000, tries = 5, called } = options;
+  const { transport, clock, called } = options;
   return async (review) => {
     const body = JSON.stringify(review);
     for (let attempt = 1, restMs = firstRestMs; ; attempt++, restMs *= 1.5) {
       const begun = clock.monotonic();
       try {
-        const status = await once(transport, body, patienceMs);
+        const status = await once(transport, body);
         called?.('success', clock.monotonic() - begun);
         return status;
       } catch (error) {
         called?.(resultOfFailure(error), clock.monotonic() - begun);
-        if (attempt >= tries || !(error instanceof PassingFailure)) throw error;
+        if (attempt >= maxTries || !(error instanceof TransientFailure)) throw error;
         await clock.sleep(restMs);
       }
     }
   };
 }
 
-class PassingFailure extends Error {
-  override readonly name = 'PassingFailure';
+class TransientFailure extends Error {
+  override readonly name = 'TransientFailure';
 }
 
-async function once(
-  transport: Pick<HttpTransport, 'send'>,
-  body: string,
-  patienceMs: number,
-): Promise<Readonly<Record<string, unknown>>> {
+async function once(transport: Pick<HttpTransport, 'send'>, body: string): Promise<Readonly<Record<string, unknown>>> {
   const headers = { 'content-type': 'application/json', accept: 'application/json' };
-  const signal = AbortSignal.timeout(patienceMs);
+  const signal = AbortSignal.timeout(timeoutMs);
   const request = { method: 'POST', path: '', headers, body, signal };
   const { answer: response } = await transport.send(request).catch((error: unknown) => {
-    if (isReset(error)) throw new PassingFailure(`webhook call failed: ${error.message}`, { cause: error });
+    if (isConnectionReset(error)) throw new TransientFailure(`webhook call failed: ${error.message}`, { cause: error });
     throw error;
   });
   const text = await textOf(response);
@@ -66,8 +61,8 @@ async function once(
   if (statusCode < 200 || statusCode > 299) {
     const { message } = errorFromStatus(read(text), statusCode, `the server answered ${statusCode}`);
     const failure = `webhook call failed: ${message}`;
-    if (passing.includes(statusCode) || response.headers['retry-after'] !== undefined)
-      throw new PassingFailure(failure);
+    if (transientCodes.includes(statusCode) || response.headers['retry-after'] !== undefined)
+      throw new TransientFailure(failure);
     throw new Error(failure);
   }
   const answer = read(text);
@@ -87,9 +82,6 @@ function read(text: string): unknown {
 /** Is the answer of the kind that was sent, as far as it says? */
 const isLike = (sent: unknown, answer: Readonly<Record<string, unknown>>): boolean =>
   isObject(sent) && ['kind', 'apiVersion'].every((member) => (answer[member] || sent[member]) === sent[member]);
-
-const isReset = (error: unknown): error is NodeJS.ErrnoException =>
-  error instanceof Error && 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
 
 async function textOf(response: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
