@@ -141,13 +141,13 @@ export const isReason = (error: unknown, reason: Reason): error is ApiError =>
   error instanceof ApiError && error.reason === reason;
 
 /** What an error is about: the resource, and the object where there is one. */
-export interface Subject {
+export interface ErrorSubject {
   readonly group: string;
   readonly plural: string;
   readonly name?: string | undefined;
 }
-const resourceText = ({ group, plural }: Subject): string => (group === '' ? plural : `${plural}.${group}`);
-const detailsOf = ({ group, plural, name }: Subject): StatusDetails => ({
+const resourceText = ({ group, plural }: ErrorSubject): string => (group === '' ? plural : `${plural}.${group}`);
+const detailsOf = ({ group, plural, name }: ErrorSubject): StatusDetails => ({
   ...(name ? { name } : {}),
   ...(group ? { group } : {}),
   ...(plural ? { kind: plural } : {}),
@@ -157,7 +157,7 @@ export const badRequest = (message: string): ApiError => new ApiError({ reason: 
 export const unauthorized = (): ApiError => new ApiError({ reason: 'Unauthorized', message: 'Unauthorized' });
 
 /** Refused: `plural.group "name" is forbidden: why`, or `forbidden: why` where a path names no resource. */
-export const forbidden = (subject: Subject, why: string, causes?: readonly StatusCause[]): ApiError => {
+export const forbidden = (subject: ErrorSubject, why: string, causes?: readonly StatusCause[]): ApiError => {
   const resource = resourceText(subject);
   const what = subject.name ? `${resource} ${quote(subject.name)}` : resource;
   return new ApiError({
@@ -167,7 +167,7 @@ export const forbidden = (subject: Subject, why: string, causes?: readonly Statu
   });
 };
 
-export const notFound = (subject: Subject): ApiError =>
+export const notFound = (subject: ErrorSubject): ApiError =>
   new ApiError({
     reason: 'NotFound',
     message: `${resourceText(subject)} ${quote(subject.name ?? '')} not found`,
@@ -187,7 +187,7 @@ export const methodNotAllowed = (): ApiError =>
   });
 
 /** A kind that does not know this verb. */
-export const notSupportedVerb = (subject: Subject, action: string): ApiError =>
+export const notSupportedVerb = (subject: ErrorSubject, action: string): ApiError =>
   new ApiError({
     reason: 'MethodNotAllowed',
     message: `${action} is not supported on resources of kind ${quote(resourceText(subject))}`,
@@ -199,7 +199,7 @@ export const notAcceptable = (message: string, details?: StatusDetails): ApiErro
 export const unsupportedMediaType = (message: string, details?: StatusDetails): ApiError =>
   new ApiError({ reason: 'UnsupportedMediaType', message, details });
 
-export const alreadyExists = (subject: Subject, options: Existing = {}): ApiError =>
+export const alreadyExists = (subject: ErrorSubject, options: Existing = {}): ApiError =>
   new ApiError({
     reason: 'AlreadyExists',
     message: existsText(subject, options),
@@ -207,7 +207,7 @@ export const alreadyExists = (subject: Subject, options: Existing = {}): ApiErro
   });
 
 /** No free name was found for a `generateName`. */
-export const nameNotGenerated = (subject: Subject, options: Existing = {}): ApiError =>
+export const nameNotGenerated = (subject: ErrorSubject, options: Existing = {}): ApiError =>
   new ApiError({
     reason: 'AlreadyExists',
     message: `${existsText(subject, options)}, the server was not able to generate a unique name for the object`,
@@ -218,10 +218,10 @@ export const nameNotGenerated = (subject: Subject, options: Existing = {}): ApiE
 interface Existing {
   readonly terminating?: boolean;
 }
-const existsText = (subject: Subject, { terminating = false }: Existing): string =>
+const existsText = (subject: ErrorSubject, { terminating = false }: Existing): string =>
   `${terminating ? 'object is being deleted: ' : ''}${resourceText(subject)} ${quote(subject.name ?? '')} already exists`;
 
-export const conflict = (subject: Subject, why: string): ApiError =>
+export const conflict = (subject: ErrorSubject, why: string): ApiError =>
   new ApiError({
     reason: 'Conflict',
     message: `Operation cannot be fulfilled on ${resourceText(subject)} ${quote(subject.name ?? '')}: ${why}`,
@@ -229,7 +229,7 @@ export const conflict = (subject: Subject, why: string): ApiError =>
   });
 
 /** Somebody else wrote the object since the caller read it. */
-export const staleWrite = (subject: Subject): ApiError =>
+export const staleWrite = (subject: ErrorSubject): ApiError =>
   conflict(subject, 'the object has been modified; please apply your changes to the latest version and try again');
 
 export const expired = (message: string, continueToken?: string): ApiError =>

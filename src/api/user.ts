@@ -1,3 +1,5 @@
+import { dnsLabel, dnsSubdomain } from './names.js';
+
 /** Who is calling, as authentication established it (authentication/v1 UserInfo). */
 export interface UserInfo {
   readonly username: string;
@@ -17,12 +19,31 @@ export const wellKnown = {
   serviceAccounts: 'system:serviceaccounts',
 } as const;
 
+const accountPrefix = 'system:serviceaccount:';
+/** What the usernames of node agents begin with; the name of the node follows. */
+export const nodeUserPrefix = 'system:node:';
+
 /** `system:serviceaccount:<namespace>:<name>` */
 export const serviceAccountUsername = (namespace: string, name: string): string =>
-  `system:serviceaccount:${namespace}:${name}`;
+  `${accountPrefix}${namespace}:${name}`;
 
 /** The two groups of a service account, in their order. */
 export const serviceAccountGroups = (namespace: string): readonly string[] => [
   wellKnown.serviceAccounts,
   `${wellKnown.serviceAccounts}:${namespace}`,
 ];
+
+/** The account a username stands for; undefined if it is anybody else's, or an incomplete one. */
+export function serviceAccountOf(username: string): { readonly namespace: string; readonly name: string } | undefined {
+  if (!username.startsWith(accountPrefix)) return undefined;
+  const [namespace = '', name, ...rest] = username.slice(accountPrefix.length).split(':');
+  if (name === undefined || rest.length > 0) return undefined;
+  return dnsLabel(namespace).length === 0 && dnsSubdomain(name).length === 0 ? { namespace, name } : undefined;
+}
+
+/** The node a username stands for; undefined if it is anybody else's. */
+export function nodeOf(username: string): string | undefined {
+  if (!username.startsWith(nodeUserPrefix)) return undefined;
+  const name = username.slice(nodeUserPrefix.length);
+  return dnsSubdomain(name).length === 0 ? name : undefined;
+}

@@ -1,9 +1,9 @@
-import { withoutTokens } from '../auth/bearer-token.js';
+import { withoutTokenProtocols } from '../auth/bearer-token.js';
 
 /** What is left of a header (lower-case name) for everything after authentication: credentials go no further. */
 const passed: Readonly<Record<string, (value: string) => string | undefined>> = {
   authorization: () => undefined,
-  'sec-websocket-protocol': withoutTokens,
+  'sec-websocket-protocol': withoutTokenProtocols,
 };
 
 export const passedHeader = (name: string, value: string | undefined): string | undefined =>

@@ -81,7 +81,7 @@ export const webSocketToken = (
 };
 
 /** The subprotocols of a handshake without those that carry a token: what may be negotiated, and passed on. */
-export const withoutTokens = (protocols: string): string =>
+export const withoutTokenProtocols = (protocols: string): string =>
   protocols
     .split(',')
     .map((protocol) => protocol.trim())

@@ -1,14 +1,13 @@
 import type { Domains } from '../api/domains.js';
 import type { ApiError } from '../api/errors.js';
 import { aggregate, quote } from '../api/go-text.js';
-import { serviceAccountGroups, type UserInfo, wellKnown } from '../api/user.js';
+import { nodeOf, serviceAccountGroups, serviceAccountOf, type UserInfo, wellKnown } from '../api/user.js';
 import type { Credentials } from './authenticator.js';
 import type { AccessAttributes, Authorizer } from './authorizer.js';
 import { credentialExtra } from './credential-extra.js';
 import { accessDenied } from './denial.js';
 import { checkExtraKey } from './extra-key.js';
 import { readWantedUser, type WantedUser } from './impersonation-headers.js';
-import { nodeOf, serviceAccountOf } from './system-users.js';
 
 /** Somebody the caller may be, for this request. */
 export interface Impersonated {

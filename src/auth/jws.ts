@@ -1,5 +1,6 @@
 import { constants, type KeyObject, sign, verify } from 'node:crypto';
 import { readJson } from '../api/json-text.js';
+import { isObject } from '../api/object.js';
 
 /** JSON Web Signatures in compact form (RFC 7515), by the asymmetric algorithms of RFC 7518. */
 
@@ -23,7 +24,7 @@ export const verificationAlgorithms: readonly VerificationAlgorithm[] = [
 ];
 
 /** The curve of ECDSA keys by the algorithm that is for them. */
-export const curves: ReadonlyMap<string, string> = new Map([
+const curves: ReadonlyMap<string, string> = new Map([
   ['ES256', 'prime256v1'],
   ['ES384', 'secp384r1'],
   ['ES512', 'secp521r1'],
@@ -94,12 +95,8 @@ function jsonObject(bytes: Buffer): Readonly<Record<string, unknown>> | undefine
   }
 }
 
-/** A JSON object; arrays are none. */
-export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** Was this token signed with the private half of the key, and by the key's algorithm? */
-export function isSignedBy(
+export function verifiesToken(
   { header, signed, signature }: UnverifiedToken,
   key: { readonly algorithm: VerificationAlgorithm; readonly publicKey: KeyObject },
 ): boolean {

@@ -1,9 +1,8 @@
 import type { Domains } from '../api/domains.js';
 import { jsonKind } from '../api/json-exact.js';
-import type { Json } from '../api/object.js';
+import { isObject, type Json } from '../api/object.js';
 import { serviceAccountUsername } from '../api/user.js';
 import { AuthenticationError } from './authenticator.js';
-import { isObject } from './jws.js';
 
 /** What a service account token says, once its signature has been verified. Times are seconds since the epoch. */
 export interface TokenClaims {

@@ -1,6 +1,6 @@
-import { createHash, createPrivateKey, createPublicKey, generateKeyPair, type KeyObject } from 'node:crypto';
-import { promisify } from 'node:util';
-import { curves, keyFits, type SignatureAlgorithm } from './jws.js';
+import { createHash, createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import { generateKey, type KeyType, privateKeyPem } from '../pki/key-pair.js';
+import { keyFits, type SignatureAlgorithm } from './jws.js';
 
 /** Keys of service account tokens. One signs; many may verify, so that keys can be changed without a break. */
 
@@ -10,11 +10,18 @@ export interface VerificationKey {
   readonly algorithm: SignatureAlgorithm;
   readonly publicKey: KeyObject;
 }
-export interface SigningKey extends VerificationKey {
+export interface TokenSigningKey extends VerificationKey {
   readonly privateKey: KeyObject;
 }
 
-const algorithms: readonly SignatureAlgorithm[] = ['RS256', 'ES256', 'ES384', 'ES512'];
+/** The keys that are made for each algorithm. */
+const keyTypes: Readonly<Record<SignatureAlgorithm, KeyType>> = {
+  RS256: 'RSA-2048',
+  ES256: 'P-256',
+  ES384: 'P-384',
+  ES512: 'P-521',
+};
+const algorithms = Object.keys(keyTypes) as readonly SignatureAlgorithm[];
 
 /** The algorithm a key signs with. Throws Error for keys that are neither RSA nor on one of the three NIST curves. */
 function algorithmOf(key: KeyObject): SignatureAlgorithm {
@@ -25,17 +32,11 @@ function algorithmOf(key: KeyObject): SignatureAlgorithm {
 }
 
 /** A new private key as PEM (PKCS#8). */
-export async function generateServiceAccountKey(algorithm: SignatureAlgorithm = 'ES256'): Promise<string> {
-  const generate = promisify(generateKeyPair);
-  const { privateKey } =
-    algorithm === 'RS256'
-      ? await generate('rsa', { modulusLength: 2_048 })
-      : await generate('ec', { namedCurve: curves.get(algorithm) ?? 'prime256v1' });
-  return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
-}
+export const generateServiceAccountKey = async (algorithm: SignatureAlgorithm = 'ES256'): Promise<string> =>
+  privateKeyPem(await generateKey(keyTypes[algorithm]));
 
 /** Reads a PEM private key (PKCS#1, PKCS#8 or SEC 1). Throws Error for anything else. */
-export function readSigningKey(pem: string): SigningKey {
+export function readSigningKey(pem: string): TokenSigningKey {
   const privateKey = privateKeyIn(pem);
   return { ...verificationKey(createPublicKey(privateKey)), privateKey };
 }

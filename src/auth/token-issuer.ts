@@ -9,7 +9,7 @@ import {
   type SecretTokenClaims,
   secretTokenPayload,
 } from './service-account-claims.js';
-import type { SigningKey } from './service-account-keys.js';
+import type { TokenSigningKey } from './service-account-keys.js';
 
 /** Makes tokens for service accounts. What they may be made for is for its caller to decide. */
 export interface TokenIssuer {
@@ -36,7 +36,7 @@ export interface IssuedToken {
 export const tokenIssuer = (given: {
   /** Name of the issuer in the tokens. */
   readonly issuer: string;
-  readonly key: () => SigningKey;
+  readonly key: () => TokenSigningKey;
   readonly domains: Domains;
   readonly clock: Clock;
   readonly newId?: () => string;

@@ -1,7 +1,7 @@
 import { aggregate, quoteList } from '../api/go-text.js';
 import { commonAudiences } from './audience-agnostic.js';
 import { AuthenticationError } from './authenticator.js';
-import { isSignedBy, parseToken } from './jws.js';
+import { parseToken, verifiesToken } from './jws.js';
 import { readTokenClaims, type TokenClaims } from './service-account-claims.js';
 import type { VerificationKey } from './service-account-keys.js';
 
@@ -39,7 +39,7 @@ export function verifiedClaims(
   const { kid } = parsed.header;
   const candidates = keys().filter(({ keyId }) => !kid || keyId === kid);
   if (candidates.length === 0) throw new AuthenticationError('invalid signature, no keys found');
-  if (!candidates.some((key) => isSignedBy(parsed, key))) {
+  if (!candidates.some((key) => verifiesToken(parsed, key))) {
     throw new AuthenticationError(aggregate(candidates.map(() => badSignature)));
   }
 

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, resolve } from 'node:path';
+import { isObject, type JsonObject } from '../api/object.js';
 import { usableRootCertificates } from '../pki/root-certificates.js';
 import type { Clock } from '../runtime/clock.js';
 import { certificateFiles } from './certificate-files.js';
@@ -129,18 +130,14 @@ async function readFileIfThere(path: string): Promise<string | undefined> {
   }
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 async function parseKubeconfig(text: string, path: string): Promise<Kubeconfig> {
   const config = await parse(text, path);
   const directory = dirname(resolve(path));
   const named = <T>(list: string, member: string): readonly Named<T>[] => {
     const items: unknown = config[list];
-    return (Array.isArray(items) ? items : []).filter(isFields).flatMap((item) => {
+    return (Array.isArray(items) ? items : []).filter(isObject).flatMap((item) => {
       const { name, [member]: value } = item;
-      return typeof name === 'string' && isFields(value) ? [{ name, value: value as T, directory }] : [];
+      return typeof name === 'string' && isObject(value) ? [{ name, value: value as T, directory }] : [];
     });
   };
   const current = config['current-context'];
@@ -153,7 +150,7 @@ async function parseKubeconfig(text: string, path: string): Promise<Kubeconfig> 
   };
 }
 
-async function parse(text: string, path: string): Promise<Fields> {
+async function parse(text: string, path: string): Promise<JsonObject> {
   let value: unknown;
   try {
     const { readYaml } = await import('../api/yaml.js');
@@ -161,7 +158,7 @@ async function parse(text: string, path: string): Promise<Fields> {
   } catch (cause) {
     throw new AccessError(`the kubeconfig ${path} is neither YAML nor JSON`, { cause });
   }
-  if (!isFields(value)) throw new AccessError(`the kubeconfig ${path} is not an object`);
+  if (!isObject(value)) throw new AccessError(`the kubeconfig ${path} is not an object`);
   return value;
 }
 

@@ -13,7 +13,7 @@ import type { ObjectSource } from '../auth/object-source.js';
 import {
   readSigningKey,
   readVerificationKeys,
-  type SigningKey,
+  type TokenSigningKey,
   type VerificationKey,
 } from '../auth/service-account-keys.js';
 import { staticTokens } from '../auth/static-tokens.js';
@@ -151,8 +151,8 @@ function checkIssuers(issuers: readonly string[]): void {
 async function openKeys(
   { signingKey, verificationKeys }: AuthenticationOptions,
   following: Following,
-): Promise<{ signing(): SigningKey; verifying(): readonly VerificationKey[] }> {
-  let signing: SigningKey | undefined;
+): Promise<{ signing(): TokenSigningKey; verifying(): readonly VerificationKey[] }> {
+  let signing: TokenSigningKey | undefined;
   const others: (readonly VerificationKey[])[] = verificationKeys.map(() => []);
   let all: readonly VerificationKey[] = [];
   const combine = (): void => {

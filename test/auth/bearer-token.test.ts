@@ -5,7 +5,7 @@ import {
   readBearer,
   type TokenAuthenticator,
   webSocketToken,
-  withoutTokens,
+  withoutTokenProtocols,
 } from '../../src/auth/bearer-token.js';
 import { credentials } from './credentials.js';
 
@@ -86,7 +86,7 @@ test.each([
   [`a,${prefix}, ${protocol} ,b`, 'a,b'],
   [protocol, ''],
 ])('of the subprotocols %j, %j are negotiated', (given, left) => {
-  expect(withoutTokens(given)).toBe(left);
+  expect(withoutTokenProtocols(given)).toBe(left);
 });
 
 test('subprotocols of other requests carry no token', async () => {

@@ -16,6 +16,7 @@ import {
 import { ServiceAccounts } from '../../api/kinds/service-account.js';
 import type { TokenRequest } from '../../api/kinds/token-request.js';
 import { type ApiObject, isType, type ResourceType } from '../../api/object.js';
+import { nodeUserPrefix } from '../../api/user.js';
 import { wellKnownSigner } from '../../api/well-known-signers.js';
 import type { Authorizer } from '../../auth/authorizer.js';
 import { nodeIdentity } from '../../auth/node/node-identity.js';
@@ -304,9 +305,8 @@ const requestRule: Rule = async ({ node, attributes, domains }) => {
   if (signer !== 'node-client' && signer !== 'node-serving') return undefined;
   try {
     const { subject } = readUnverifiedRequest(Buffer.from(request ?? '', 'base64'));
-    return subject.commonName === `system:node:${node}`
-      ? undefined
-      : `can only create a node CSR with CN=system:node:${node}`;
+    const username = `${nodeUserPrefix}${node}`;
+    return subject.commonName === username ? undefined : `can only create a node CSR with CN=${username}`;
   } catch (error) {
     if (!(error instanceof PkiError)) throw error;
     return `unable to parse csr: ${error.message}`;

@@ -1,12 +1,11 @@
+import { isObject } from '../object.js';
 import type { Pod } from './pod.js';
 
 /** Other objects that a pod's spec names. What was stored in a form that is not read any more names nothing. */
 
 type Fields = Readonly<Record<string, unknown>>;
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-const fields = (value: unknown): Fields => (isFields(value) ? value : {});
-const items = (value: unknown): readonly Fields[] => (Array.isArray(value) ? value.filter(isFields) : []);
+const fields = (value: unknown): Fields => (isObject(value) ? value : {});
+const items = (value: unknown): readonly Fields[] => (Array.isArray(value) ? value.filter(isObject) : []);
 const nameAt = (value: unknown, member = 'name'): readonly string[] => {
   const name = fields(value)[member];
   return typeof name === 'string' && name !== '' ? [name] : [];
@@ -77,7 +76,7 @@ export const claimNamesIn = (pod: Pod): ReadonlySet<string> =>
 export const sourcesIn = (pod: Pod): readonly string[] =>
   volumesOf(pod)
     .flatMap((volume) => [volume, ...projections(volume)])
-    .flatMap((sources) => Object.keys(sources).filter((sort) => isFields(sources[sort])));
+    .flatMap((sources) => Object.keys(sources).filter((sort) => isObject(sources[sort])));
 
 export const resourceClaimsOf = ({ spec }: Pod): readonly Fields[] => items(spec?.['resourceClaims']);
 
@@ -86,7 +85,7 @@ export const tokenAudiencesIn = (pod: Pod): ReadonlySet<string> =>
   new Set(
     volumesOf(pod).flatMap((volume) =>
       projections(volume).flatMap(({ serviceAccountToken }) =>
-        isFields(serviceAccountToken) ? [nameAt(serviceAccountToken, 'audience')[0] ?? ''] : [],
+        isObject(serviceAccountToken) ? [nameAt(serviceAccountToken, 'audience')[0] ?? ''] : [],
       ),
     ),
   );

@@ -1,7 +1,7 @@
 import { quote } from '../../api/go-text.js';
+import { isObject } from '../../api/object.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../runtime/logger.js';
-import { isObject } from '../jws.js';
 import type { FetchText } from './fetch-text.js';
 import { type IssuerKey, readKeySet } from './json-web-key.js';
 import type { JwtIssuer } from './jwt-issuer.js';

@@ -1,5 +1,6 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
-import { isObject, keyFits, type VerificationAlgorithm, verificationAlgorithms } from '../jws.js';
+import { isObject } from '../../api/object.js';
+import { keyFits, type VerificationAlgorithm, verificationAlgorithms } from '../jws.js';
 
 /** A public key of an issuer. */
 export interface IssuerKey {

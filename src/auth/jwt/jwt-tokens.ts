@@ -6,7 +6,7 @@ import type { IssuerMetrics } from '../authentication-metrics.js';
 import { AuthenticationError } from '../authenticator.js';
 import type { TokenAuthenticator } from '../bearer-token.js';
 import { credentialExtra } from '../credential-extra.js';
-import { isSignedBy, parseToken, type UnverifiedToken, verificationAlgorithms } from '../jws.js';
+import { parseToken, type UnverifiedToken, verificationAlgorithms, verifiesToken } from '../jws.js';
 import { checkAudience, checkBeforeSignature, unverified } from './claims.js';
 import type { Expressions } from './expressions.js';
 import { type FetchText, fetchText } from './fetch-text.js';
@@ -79,7 +79,7 @@ async function checkSignature(token: UnverifiedToken, keys: IssuerKeys): Promise
   const isSignedByOne = (known: readonly IssuerKey[]): boolean =>
     known
       .filter(({ algorithms }) => algorithms.includes(algorithm))
-      .some(({ publicKey }) => isSignedBy(token, { algorithm, publicKey }));
+      .some(({ publicKey }) => verifiesToken(token, { algorithm, publicKey }));
   const known = await keys.withId(kid);
   if (known === undefined) throw new AuthenticationError('oidc: authenticator not initialized');
   if (isSignedByOne(known) || isSignedByOne((await keys.fresh(kid)) ?? [])) return;

@@ -1,11 +1,11 @@
 import type { Domains } from '../../api/domains.js';
+import { isObject } from '../../api/object.js';
 import type { UserInfo } from '../../api/user.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../runtime/logger.js';
 import { commonAudiences } from '../audience-agnostic.js';
 import { type Authenticated, AuthenticationError } from '../authenticator.js';
 import type { TokenAuthenticator } from '../bearer-token.js';
-import { isObject } from '../jws.js';
 import { TokenCache } from '../token-cache.js';
 import type { CallReview } from './call-review.js';
 

@@ -1,5 +1,5 @@
 import { type Domains, defaultDomains } from '../../api/domains.js';
-import { wellKnown } from '../../api/user.js';
+import { nodeUserPrefix, wellKnown } from '../../api/user.js';
 import { type WellKnownSigner, wellKnownSigner } from '../../api/well-known-signers.js';
 import type { CertificateRequest } from '../certificate-request.js';
 
@@ -17,17 +17,15 @@ export interface RequestedCertificate {
 /** What is wrong; undefined if nothing is. */
 type Rule = (requested: RequestedCertificate) => string | undefined;
 
-const nodeNamePrefix = 'system:node:';
-
 const organizationIsNodes: Rule = ({ request: { subject } }) =>
   subject.organizations.length === 1 && subject.organizations[0] === wellKnown.nodes
     ? undefined
     : `subject organization is not ${wellKnown.nodes}`;
 
 const commonNameIsNode: Rule = ({ request: { subject } }) =>
-  subject.commonName.startsWith(nodeNamePrefix)
+  subject.commonName.startsWith(nodeUserPrefix)
     ? undefined
-    : `subject common name does not begin with ${nodeNamePrefix}`;
+    : `subject common name does not begin with ${nodeUserPrefix}`;
 
 const noDns: Rule = ({ request }) =>
   request.dnsNames.length === 0 ? undefined : 'DNS subjectAltNames are not allowed';
