@@ -49,7 +49,7 @@ const directions: Readonly<Record<string, readonly string[]>> = {
 const confined: Readonly<Record<string, readonly string[]>> = {
   '@peculiar/x509': ['src/pki', 'test/pki'],
   'reflect-metadata': ['src/pki', 'test/pki'],
-  '@kubernetes/client-node': ['src/client/kubeconfig.ts', 'test', 'examples'],
+  '@kubernetes/client-node': ['src/client/kubeconfig-user.ts', 'test', 'examples'],
   rxjs: ['test'],
   'rxjs/internal/Observable': ['src/runtime/observable.ts'],
   'rxjs/internal/Subscription': ['src/runtime/observable.ts'],

@@ -1,26 +1,13 @@
 import { setMaxListeners } from 'node:events';
 import type { IncomingMessage } from 'node:http';
-import { ApiError, errorFromStatus, type Reason } from '../api/errors.js';
+import { ApiError } from '../api/errors.js';
 import { goJson } from '../api/go-text.js';
-import { parseJson } from '../api/json-text.js';
-import { checkPlace } from '../api/looked-up.js';
-import {
-  type ApiObject,
-  groupVersion,
-  hasMetadata,
-  isList,
-  isObject,
-  keyOf,
-  type List,
-  type ObjectKey,
-  type ResourceType,
-} from '../api/object.js';
+import { type ApiObject, groupVersion, keyOf, type ObjectKey, type ResourceType } from '../api/object.js';
 import { type Clock, systemClock } from '../runtime/clock.js';
 import { Observable } from '../runtime/observable.js';
 import type {
   Client,
   DeleteOptions,
-  ListOptions,
   Patch,
   ResourceClient,
   SubresourceClient,
@@ -32,8 +19,10 @@ import { AccessError, type ClusterAccess } from './cluster-access.js';
 import { isConnectionReset } from './connection-reset.js';
 import { discover } from './discover.js';
 import { endingBy, endingWith } from './ending.js';
+import { documentFrom, listFrom, objectFrom, readAnswer } from './http-answer.js';
 import { type HttpRequest, type HttpTransport, httpTransport } from './http-transport.js';
 import { orUndefined } from './or-undefined.js';
+import { listQuery, objectPath, type Query, readPath, withQuery, writeQuery, writtenPath } from './resource-paths.js';
 import { linesOf, watchEvent } from './watch-stream.js';
 
 export interface RemoteClient extends Client {
@@ -159,8 +148,6 @@ const asItIs = (answer: unknown): unknown => answer;
 
 const maxTries = 6;
 const maxWaitMs = 30_000;
-/** No answer is larger than a string can be. */
-const maxBodyBytes = 256 * 1_048_576;
 
 /** Milliseconds the server asks to wait before trying again. */
 function askedToWait({ statusCode = 0, headers }: IncomingMessage): number | undefined {
@@ -178,88 +165,6 @@ function ofCall(asked: string, error: unknown): unknown {
   return code === undefined ? told : Object.assign(told, { code });
 }
 
-async function readAnswer(answer: IncomingMessage, asked: string): Promise<unknown> {
-  const parts: Buffer[] = [];
-  let length = 0;
-  for await (const part of answer as AsyncIterable<Buffer>) {
-    length += part.length;
-    if (length > maxBodyBytes) throw new Error(`the answer is longer than ${maxBodyBytes} bytes`);
-    parts.push(part);
-  }
-  const text = Buffer.concat(parts).toString('utf8');
-  const code = answer.statusCode ?? 0;
-  if (code < 200 || code >= 300) throw failure(text, code, asked);
-  if (text === '') return undefined;
-  try {
-    return parseJson(text);
-  } catch (cause) {
-    throw new Error(`the server answered with code ${code} what is no JSON: ${beginningOf(text)}`, { cause });
-  }
-}
-
-const beginningOf = (text: string): string => text.trim().slice(0, 1_024);
-
-/** Answers of proxies and of the server's outermost layer are no Status, and mostly plain text. */
-function failure(text: string, code: number, asked: string): ApiError {
-  const body = parseOrUndefined(text);
-  const answered = `${asked}: the server answered with code ${code}`;
-  if (isObject(body) && body['kind'] === 'Status') return errorFromStatus(body, code, answered);
-  const said = beginningOf(text);
-  const message = said === '' ? answered : `${answered}: ${said}`;
-  return new ApiError({ message, code, reason: body === undefined ? plainReasons[code] : undefined });
-}
-const plainReasons: Readonly<Record<number, Reason>> = { 401: 'Unauthorized', 404: 'NotFound' };
-
-function parseOrUndefined(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined;
-  }
-}
-
-/** Path of a collection that is read, of all namespaces if none is given. Fails with BadRequest if the namespace can be none. */
-function readPath(type: ResourceType, namespace: string | undefined): string {
-  checkPlace({ namespace, isInOne: false });
-  return collectionPath(type, namespace);
-}
-
-/** Path of a collection that is written to. Fails with BadRequest also if it has to be in a namespace and none is given. */
-function writtenPath(type: ResourceType, namespace: string | undefined): string {
-  checkPlace({ namespace, isInOne: type.namespaced });
-  return collectionPath(type, namespace);
-}
-
-function collectionPath(type: ResourceType, namespace: string | undefined): string {
-  return pathOf([
-    ...(type.group === '' ? ['api', type.version] : ['apis', type.group, type.version]),
-    ...(namespace ? ['namespaces', namespace] : []),
-    type.plural,
-  ]);
-}
-
-/** Path of an object or a subresource. Fails with BadRequest if nothing can be there: no server is to guess what was meant. */
-function objectPath(type: ResourceType, { namespace, name }: ObjectKey, subresource?: string): string {
-  // Programs without types leave the name out.
-  checkPlace({ namespace, isInOne: type.namespaced, name: name ?? '', subresource });
-  return collectionPath(type, namespace) + pathOf(subresource === undefined ? [name] : [name, subresource]);
-}
-
-const pathOf = (segments: readonly string[]): string => `/${segments.map(encodeURIComponent).join('/')}`;
-
-type Query = Readonly<Record<string, string | number | boolean | undefined>>;
-
-function withQuery(path: string, query: Query): string {
-  const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
-  return search.size === 0 ? path : `${path}?${search}`;
-}
-
-const writeQuery = ({ dryRun, fieldManager }: WriteOptions = {}): Query => ({
-  dryRun: dryRun ? 'All' : undefined,
-  fieldManager,
-});
-
 const json = 'application/json';
 
 /** Servers that cannot give metadata alone give everything. */
@@ -269,15 +174,6 @@ const acceptOf = ({ metadataOnly }: { readonly metadataOnly?: boolean }, kind: s
 /** An object without anything but its metadata, under its own kind. */
 const bare = <T extends ApiObject>(type: ResourceType<T>, { metadata }: T): T =>
   ({ apiVersion: groupVersion(type), kind: type.kind, metadata }) as T;
-
-const listQuery = ({ namespace: _, ...query }: ListOptions & DeleteOptions): Query => ({
-  labelSelector: query.labelSelector,
-  fieldSelector: query.fieldSelector,
-  limit: query.limit,
-  continue: query.continue,
-  resourceVersion: query.resourceVersion,
-  resourceVersionMatch: query.resourceVersionMatch,
-});
 
 const deleteBody = ({ dryRun, propagationPolicy, gracePeriodSeconds, preconditions }: DeleteOptions) => ({
   apiVersion: 'v1',
@@ -340,29 +236,6 @@ function resourceClient<T extends ApiObject>(wire: Wire, type: ResourceType<T>):
     },
     subresource: <S extends ApiObject = T>(name: string) => subresourceClient<S>(wire, type, name),
   };
-}
-
-/** A document of discovery: lists are what is in them that is plural. */
-function documentFrom(answer: unknown): unknown {
-  const lists = isObject(answer)
-    ? ['items', 'versions', 'groups', 'resources'].map((name) => answer[name] ?? [])
-    : [undefined];
-  if (lists.every((list) => isList(list) && list.every((one) => typeof one === 'string' || isObject(one))))
-    return answer;
-  throw new Error('the server answered what is no document of discovery');
-}
-
-/** A list without items may have none or `null`. */
-function listFrom<T extends ApiObject>(answer: unknown): Partial<List<T>> {
-  const items = isObject(answer) ? (answer['items'] ?? []) : undefined;
-  if (isList(items) && items.every(hasMetadata)) return answer as Partial<List<T>>;
-  throw new Error('the server answered what is no list of objects');
-}
-
-/** A Status says how a call went, and is no object of a type; some creations answer one, as that of an eviction. */
-function objectFrom<T extends ApiObject>(answer: unknown, { orStatus }: { readonly orStatus: boolean }): T {
-  if (hasMetadata(answer) && (orStatus || answer.kind !== 'Status')) return answer as T;
-  throw new Error('the server answered what is no object');
 }
 
 function subresourceClient<S extends ApiObject>(

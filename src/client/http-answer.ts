@@ -1,0 +1,73 @@
+import type { IncomingMessage } from 'node:http';
+import { ApiError, errorFromStatus, type Reason } from '../api/errors.js';
+import { parseJson } from '../api/json-text.js';
+import { type ApiObject, hasMetadata, isList, isObject, type List } from '../api/object.js';
+
+/** Reads what a server answers, and tells what is no answer. */
+
+/** No answer is larger than a string can be. */
+const maxBodyBytes = 256 * 1_048_576;
+
+/** What a server answered, as JSON; undefined for nothing. Throws the failure that it tells, and Error for what is no JSON. */
+export async function readAnswer(answer: IncomingMessage, asked: string): Promise<unknown> {
+  const parts: Buffer[] = [];
+  let length = 0;
+  for await (const part of answer as AsyncIterable<Buffer>) {
+    length += part.length;
+    if (length > maxBodyBytes) throw new Error(`the answer is longer than ${maxBodyBytes} bytes`);
+    parts.push(part);
+  }
+  const text = Buffer.concat(parts).toString('utf8');
+  const code = answer.statusCode ?? 0;
+  if (code < 200 || code >= 300) throw failure(text, code, asked);
+  if (text === '') return undefined;
+  try {
+    return parseJson(text);
+  } catch (cause) {
+    throw new Error(`the server answered with code ${code} what is no JSON: ${beginningOf(text)}`, { cause });
+  }
+}
+
+const beginningOf = (text: string): string => text.trim().slice(0, 1_024);
+
+/** Answers of proxies and of the server's outermost layer are no Status, and mostly plain text. */
+function failure(text: string, code: number, asked: string): ApiError {
+  const body = parseOrUndefined(text);
+  const answered = `${asked}: the server answered with code ${code}`;
+  if (isObject(body) && body['kind'] === 'Status') return errorFromStatus(body, code, answered);
+  const said = beginningOf(text);
+  const message = said === '' ? answered : `${answered}: ${said}`;
+  return new ApiError({ message, code, reason: body === undefined ? plainReasons[code] : undefined });
+}
+const plainReasons: Readonly<Record<number, Reason>> = { 401: 'Unauthorized', 404: 'NotFound' };
+
+function parseOrUndefined(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A document of discovery: lists are what is in them that is plural. */
+export function documentFrom(answer: unknown): unknown {
+  const lists = isObject(answer)
+    ? ['items', 'versions', 'groups', 'resources'].map((name) => answer[name] ?? [])
+    : [undefined];
+  if (lists.every((list) => isList(list) && list.every((one) => typeof one === 'string' || isObject(one))))
+    return answer;
+  throw new Error('the server answered what is no document of discovery');
+}
+
+/** A list without items may have none or `null`. */
+export function listFrom<T extends ApiObject>(answer: unknown): Partial<List<T>> {
+  const items = isObject(answer) ? (answer['items'] ?? []) : undefined;
+  if (isList(items) && items.every(hasMetadata)) return answer as Partial<List<T>>;
+  throw new Error('the server answered what is no list of objects');
+}
+
+/** A Status says how a call went, and is no object of a type; some creations answer one, as that of an eviction. */
+export function objectFrom<T extends ApiObject>(answer: unknown, { orStatus }: { readonly orStatus: boolean }): T {
+  if (hasMetadata(answer) && (orStatus || answer.kind !== 'Status')) return answer as T;
+  throw new Error('the server answered what is no object');
+}

@@ -1,0 +1,142 @@
+import { readFile } from 'node:fs/promises';
+import { dirname, isAbsolute, resolve } from 'node:path';
+import { isObject, type JsonObject } from '../api/object.js';
+import type { Clock } from '../runtime/clock.js';
+import { AccessError } from './cluster-access.js';
+import type { ExecPlugin } from './exec-credential.js';
+
+/** What stands in kubeconfig files. */
+
+export interface Named<T> {
+  readonly name: string;
+  readonly value: T;
+  /** Directory of the file it stands in: relative paths start there. */
+  readonly directory: string;
+}
+
+export interface Cluster {
+  readonly server?: string;
+  readonly 'certificate-authority'?: string;
+  readonly 'certificate-authority-data'?: string;
+  readonly 'insecure-skip-tls-verify'?: boolean;
+  readonly 'tls-server-name'?: string;
+  readonly 'proxy-url'?: string;
+  readonly extensions?: readonly { readonly name?: string; readonly extension?: unknown }[] | null | undefined;
+}
+
+export interface User {
+  readonly 'client-certificate'?: string;
+  readonly 'client-certificate-data'?: string;
+  readonly 'client-key'?: string;
+  readonly 'client-key-data'?: string;
+  readonly token?: string;
+  readonly tokenFile?: string;
+  readonly username?: string;
+  readonly password?: string;
+  readonly exec?: ExecPlugin;
+  readonly 'auth-provider'?: { readonly name?: string };
+  readonly as?: string;
+  readonly 'as-uid'?: string;
+  readonly 'as-groups'?: readonly string[];
+  readonly 'as-user-extra'?: Readonly<Record<string, readonly string[]>>;
+}
+
+interface Context {
+  readonly cluster?: string;
+  readonly user?: string;
+  readonly namespace?: string;
+}
+
+export interface Kubeconfig {
+  readonly clusters: readonly Named<Cluster>[];
+  readonly users: readonly Named<User>[];
+  readonly contexts: readonly Named<Context>[];
+  readonly currentContext: string;
+  /** The text of the file that says which context is current; for what is left to another reader. */
+  readonly text: string;
+}
+
+export interface KubeconfigOptions {
+  readonly clock: Clock;
+  readonly env: NodeJS.ProcessEnv;
+  /** Default: the current one. */
+  readonly context?: string | undefined;
+}
+
+export async function readFileIfThere(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (cause) {
+    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return undefined;
+    throw new AccessError(`cannot read the kubeconfig ${path}`, { cause });
+  }
+}
+
+/** `path` is where the text stands: relative paths in it start there. Fails with AccessError. */
+export async function parseKubeconfig(text: string, path: string): Promise<Kubeconfig> {
+  const config = await parse(text, path);
+  const directory = dirname(resolve(path));
+  const named = <T>(list: string, member: string): readonly Named<T>[] => {
+    const items: unknown = config[list];
+    return (Array.isArray(items) ? items : []).filter(isObject).flatMap((item) => {
+      const { name, [member]: value } = item;
+      return typeof name === 'string' && isObject(value) ? [{ name, value: value as T, directory }] : [];
+    });
+  };
+  const current = config['current-context'];
+  return {
+    clusters: named<Cluster>('clusters', 'cluster'),
+    users: named<User>('users', 'user'),
+    contexts: named<Context>('contexts', 'context'),
+    currentContext: typeof current === 'string' ? current : '',
+    text,
+  };
+}
+
+async function parse(text: string, path: string): Promise<JsonObject> {
+  let value: unknown;
+  try {
+    const { readYaml } = await import('../api/yaml.js');
+    ({ value } = await readYaml(text));
+  } catch (cause) {
+    throw new AccessError(`the kubeconfig ${path} is neither YAML nor JSON`, { cause });
+  }
+  if (!isObject(value)) throw new AccessError(`the kubeconfig ${path} is not an object`);
+  return value;
+}
+
+/** Several files as one: of each name the first counts. */
+export const merge = (configs: readonly Kubeconfig[]): Kubeconfig => {
+  const deciding = configs.find(({ currentContext }) => currentContext !== '') ?? configs[0];
+  return {
+    clusters: configs.flatMap(({ clusters }) => clusters),
+    users: configs.flatMap(({ users }) => users),
+    contexts: configs.flatMap(({ contexts }) => contexts),
+    currentContext: deciding?.currentContext ?? '',
+    text: deciding?.text ?? '',
+  };
+};
+
+/** The first of that name. Throws AccessError if there is none. */
+export function pick<T>(list: readonly Named<T>[], name: string | undefined, what: string): Named<T> {
+  const found = list.find((item) => item.name === name);
+  if (found === undefined) throw new AccessError(`the kubeconfig has no ${what} ${JSON.stringify(name ?? '')}`);
+  return found;
+}
+
+/** What stands in the kubeconfig, or in the file that it names. Fails with AccessError. */
+export async function inlineOrFile(
+  inline: string | undefined,
+  path: string | undefined,
+  directory: string,
+  what: string,
+): Promise<string | undefined> {
+  if (inline) return Buffer.from(inline, 'base64').toString('utf8');
+  if (!path) return undefined;
+  const absolute = isAbsolute(path) ? path : resolve(directory, path);
+  try {
+    return await readFile(absolute, 'utf8');
+  } catch (cause) {
+    throw new AccessError(`cannot read ${what} ${absolute}`, { cause });
+  }
+}
