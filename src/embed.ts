@@ -34,6 +34,7 @@ import { healthChecks } from './server/health-checks.js';
 import { ensureTokenTracking, recordTokenUse } from './server/legacy-token-tracking.js';
 import { openListener } from './server/listening.js';
 import { type OpenedOperations, openOperations } from './server/operations.js';
+import { optionDefaults } from './server/option-defaults.js';
 import type { ServerOptions } from './server/options.js';
 import { checkControllerNames, controllersToRun } from './server/run-controllers.js';
 import { openSigners } from './server/signers.js';
@@ -75,7 +76,12 @@ export interface OpenedServer {
 /** Like `createServer`. */
 export async function openServer(options: ServerOptions = {}): Promise<OpenedServer> {
   checkOptions(options);
-  const { clock = systemClock, log = silentLogger, domains = defaultDomains, graceMs = 10_000 } = options;
+  const {
+    clock = systemClock,
+    log = silentLogger,
+    domains = defaultDomains,
+    graceMs = optionDefaults.graceMs,
+  } = options;
   checkControllerNames(options.controllers ?? 'all');
   const { store: given = 'memory:', etcd } = options;
   const store = typeof given === 'object' ? given : await openStore(given, { clock, log, etcd });
@@ -280,7 +286,7 @@ async function start(options: ServerOptions, given: Start): Promise<OpenedServer
   if (onFailed !== undefined) {
     void storeFailure({ store, clock, signal: stopping.signal }).then((failure) => failure && onFailed(failure));
   }
-  const eventSeconds = options.eventTtlSeconds ?? 3_600;
+  const eventSeconds = options.eventTtlSeconds ?? optionDefaults.eventTtlSeconds;
   const expiring =
     eventSeconds > 0
       ? expireEvents({ store, clock, log, seconds: eventSeconds, signal: stopping.signal })

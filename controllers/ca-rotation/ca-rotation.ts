@@ -58,7 +58,7 @@ const options = { fieldManager: fieldManagers.controllers };
 export function caRotation({
   cas,
   inSecrets = false,
-  owner = 'kedge',
+  owner = ownNames.trustOwner,
   refreshMs = 60_000,
 }: CaRotationOptions): Runnable {
   for (const { secret, policy, seconds } of cas) {

@@ -25,8 +25,6 @@ export interface TrustOptions {
   readonly secretTargets?: boolean;
 }
 
-export const trustDefaults = { owner: 'kedge', secretTargets: false } as const;
-
 /** Trust anchors from several places, as one bundle in many. */
 export interface TrustBundle {
   /** A DNS label. */
@@ -124,7 +122,7 @@ export const trustForm = fields(trustChecks, 'bundles');
 export function trustProblems(trust: TrustOptions): readonly string[] {
   const misshapen = trustForm(trust, '');
   if (misshapen !== undefined) return [problemText(misshapen)];
-  const { bundles, secretTargets = trustDefaults.secretTargets } = trust;
+  const { bundles, secretTargets = false } = trust;
   const names = bundles.map(({ name }) => name);
   return bundles.flatMap(({ name, sources, targets }, at) => {
     const wrong = (text: string): string => `bundles[${at}].${text}`;

@@ -19,7 +19,6 @@ import {
   type TrustBundle,
   type TrustBundleSource,
   type TrustOptions,
-  trustDefaults,
   trustProblems,
 } from './trust-bundle.js';
 
@@ -40,7 +39,7 @@ export function trustDistributor(given: TrustDistributorOptions): Runnable {
   const { refreshMs = 60_000, ...trust } = given;
   const [problem] = trustProblems(trust);
   if (problem !== undefined) throw new Error(`trust: ${problem}`);
-  const { bundles, owner = trustDefaults.owner, secretTargets = trustDefaults.secretTargets } = trust;
+  const { bundles, owner = ownNames.trustOwner, secretTargets = false } = trust;
   return defineKeyedController<TrustBundle | undefined>(name, (context) => {
     const { client, signal, clock, log } = context;
     const dropped = new Map<string, string>();

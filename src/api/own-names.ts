@@ -11,6 +11,8 @@ export const ownNames = {
   rotateAnnotation: `${domain}/rotate`,
   /** Label of what is distributed: who keeps it. */
   trustOwnerLabel: `${domain}/trust-owner`,
+  /** Who keeps it, unless somebody else is named. */
+  trustOwner: 'kedge',
   /** Label of what is distributed: name of the bundle. */
   trustBundleLabel: `${domain}/trust-bundle`,
   /** API group of the record of certificates. */

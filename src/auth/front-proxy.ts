@@ -2,22 +2,7 @@ import type { Clock } from '../runtime/clock.js';
 import { AuthenticationError, type Authenticator } from './authenticator.js';
 import { readExtraHeaders } from './extra-headers.js';
 import { PeerVerifier } from './peer-certificate.js';
-
-/** Where a proxy says who is calling. */
-export interface FrontProxyHeaders {
-  /** Lower-case header names; the first header whose first value is not empty counts. */
-  readonly usernameHeaders: readonly string[];
-  readonly uidHeaders: readonly string[];
-  readonly groupHeaders: readonly string[];
-  readonly extraHeaderPrefixes: readonly string[];
-}
-
-export const usualProxyHeaders: FrontProxyHeaders = {
-  usernameHeaders: ['x-remote-user'],
-  uidHeaders: ['x-remote-uid'],
-  groupHeaders: ['x-remote-group'],
-  extraHeaderPrefixes: ['x-remote-extra-'],
-};
+import { type FrontProxyHeaders, usualProxyHeaders } from './proxy-headers.js';
 
 export interface FrontProxyOptions extends Partial<FrontProxyHeaders> {
   /** PEM of the CAs whose certificates are proxies'. Never those of clients, or every client could name itself. */
@@ -32,8 +17,11 @@ export interface FrontProxyOptions extends Partial<FrontProxyHeaders> {
  * user header, the headers mean nothing.
  */
 export function frontProxy(options: FrontProxyOptions): Authenticator {
-  const { usernameHeaders, uidHeaders, groupHeaders, extraHeaderPrefixes } = { ...usualProxyHeaders, ...options };
-  const { allowedNames = [] } = options;
+  const { allowedNames = [], ...given } = { ...usualProxyHeaders, ...options };
+  const usernameHeaders = lowerCase(given.usernameHeaders);
+  const uidHeaders = lowerCase(given.uidHeaders);
+  const groupHeaders = lowerCase(given.groupHeaders);
+  const extraHeaderPrefixes = lowerCase(given.extraHeaderPrefixes);
   const verifier = new PeerVerifier(options);
   return {
     async authenticate(credentials) {
@@ -59,3 +47,5 @@ export function frontProxy(options: FrontProxyOptions): Authenticator {
     },
   };
 }
+
+const lowerCase = (names: readonly string[]): readonly string[] => names.map((one) => one.toLowerCase());

@@ -1,6 +1,7 @@
 import type { PolicyRule } from '../../controllers/csr-policy-approver/policy.js';
 import type { TrustBundle } from '../../controllers/trust-distributor/trust-bundle.js';
 import { defaultDomains } from '../api/domains.js';
+import { optionDefaults } from '../server/option-defaults.js';
 import type { AuthorizationMode } from '../server/options.js';
 import type { ConfiguredSigner } from '../server/signing-options.js';
 
@@ -77,53 +78,55 @@ export interface Configuration {
   graceMs: number;
 }
 
+const { connectionLimits, inFlight, proxyHeaders } = optionDefaults;
+
 /** What holds where neither a file nor a flag says otherwise. */
 export const defaults: Configuration = {
-  host: '127.0.0.1',
+  host: optionDefaults.host,
   port: 6_443,
   http2: true,
   servingNames: [],
   dataDir: './.kedge',
-  etcd: { prefix: '/kedge', compactionSeconds: 300 },
+  etcd: optionDefaults.etcd,
   controllers: 'all',
   logLevel: 'info',
   logFormat: 'auto',
-  authorization: ['Node', 'RBAC'],
-  authorizationWebhook: { allowedSeconds: 300, refusedSeconds: 30 },
+  authorization: [...optionDefaults.authorization],
+  authorizationWebhook: optionDefaults.authorizationWebhook,
   anonymous: true,
-  authenticationWebhook: { cacheSeconds: 120 },
+  authenticationWebhook: optionDefaults.authenticationWebhook,
   frontProxy: {
     allowedNames: [],
-    usernameHeaders: ['X-Remote-User'],
-    uidHeaders: ['X-Remote-Uid'],
-    groupHeaders: ['X-Remote-Group'],
-    extraHeaderPrefixes: ['X-Remote-Extra-'],
+    usernameHeaders: [...proxyHeaders.usernameHeaders],
+    uidHeaders: [...proxyHeaders.uidHeaders],
+    groupHeaders: [...proxyHeaders.groupHeaders],
+    extraHeaderPrefixes: [...proxyHeaders.extraHeaderPrefixes],
   },
   serviceAccounts: {
-    issuers: ['https://kubernetes.default.svc'],
+    issuers: [...optionDefaults.serviceAccountIssuers],
     apiAudiences: [],
     verificationKeyFiles: [],
     maxTokenSeconds: 0,
     extendTokens: true,
   },
-  signing: { seconds: 31_536_000, signers: [] },
+  signing: { seconds: optionDefaults.signingSeconds, signers: [] },
   certificatePolicy: { mode: 'enforce', default: 'leave', rules: [] },
-  trust: { distribute: false, owner: 'kedge', secretTargets: false, bundles: [] },
+  trust: { distribute: false, owner: optionDefaults.trustOwner, secretTargets: false, bundles: [] },
   domains: { api: defaultDomains.api, signer: defaultDomains.signer },
   webhookServices: [],
   featureGates: { ShardedListAndWatch: false },
   metrics: true,
-  audit: { logFile: '-', maxSizeMb: 100, maxBackups: 10 },
+  audit: { logFile: '-', ...optionDefaults.audit },
   limits: {
-    readOnlyRequests: 400,
-    mutatingRequests: 200,
-    requestTimeoutMs: 60_000,
-    connections: 10_000,
-    headerBytes: 131_072,
-    headersMs: 32_000,
-    idleMs: 90_000,
+    readOnlyRequests: inFlight.readOnly,
+    mutatingRequests: inFlight.mutating,
+    requestTimeoutMs: optionDefaults.requestTimeoutMs,
+    connections: connectionLimits.connections,
+    headerBytes: connectionLimits.headerBytes,
+    headersMs: connectionLimits.headersMs,
+    idleMs: connectionLimits.idleMs,
   },
-  eventTtlSeconds: 3_600,
+  eventTtlSeconds: optionDefaults.eventTtlSeconds,
   shutdownDelayMs: 0,
-  graceMs: 10_000,
+  graceMs: optionDefaults.graceMs,
 };

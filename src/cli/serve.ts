@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
+import { defaultDomains } from '../api/domains.js';
 import { createServer } from '../embed.js';
 import type { ConnectionLimits } from '../http/connection-limits.js';
 import { systemClock } from '../runtime/clock.js';
@@ -56,7 +57,7 @@ export async function serve(file: string | undefined, flags: Flags): Promise<voi
     controllers: configuration.controllers,
     log,
     clock: systemClock,
-    domains: { ...configuration.domains, extensions: ['x-kubernetes-', 'x-api-'] },
+    domains: { ...defaultDomains, ...configuration.domains },
     webhookServices: Object.fromEntries(configuration.webhookServices.map((one) => [one.service, one.address])),
     ...(configuration.webhookKubeconfig === undefined ? {} : { webhookKubeconfig: configuration.webhookKubeconfig }),
     featureGates: configuration.featureGates,

@@ -18,6 +18,7 @@ import type { Metrics } from '../runtime/metrics.js';
 import { naming } from '../runtime/text-source.js';
 import { type Authentication, openAuthentication } from './authentication.js';
 import type { Credentials } from './credentials.js';
+import { optionDefaults } from './option-defaults.js';
 import type { AuthorizationMode, ServerOptions } from './options.js';
 
 /** Who is calling, and may they. */
@@ -50,14 +51,13 @@ export async function openAccess(
   const { credentials, objects, domains, clock, log, metrics } = given;
   const modes = modesOf(options);
   const allowsAll = modes.includes('AlwaysAllow');
-  const apiAudiences = options.apiAudiences?.length
-    ? options.apiAudiences
-    : [options.serviceAccountIssuers?.[0] ?? defaultIssuer];
+  const issuers = options.serviceAccountIssuers ?? optionDefaults.serviceAccountIssuers;
+  const apiAudiences = options.apiAudiences?.length ? options.apiAudiences : issuers.slice(0, 1);
   const authentication = await openAuthentication(
     {
       signingKey: options.serviceAccountSigningKey ?? credentials.serviceAccountKey,
       verificationKeys: options.serviceAccountVerificationKeys ?? [],
-      issuers: options.serviceAccountIssuers ?? [defaultIssuer],
+      issuers,
       apiAudiences,
       webhook: await openTokenWebhook(options, apiAudiences, given),
       keySetUri: options.serviceAccountKeySetUri,
@@ -103,8 +103,6 @@ function joined(first: () => string, second: () => string): () => string {
   };
 }
 
-const defaultIssuer = 'https://kubernetes.default.svc';
-
 interface Surroundings {
   readonly domains: Domains;
   readonly clock: Clock;
@@ -134,14 +132,14 @@ async function openTokenWebhook(
 ): Promise<TokenAuthenticator | undefined> {
   if (webhook === undefined) return undefined;
   const { webhookTokens } = await import('../auth/webhook/webhook-tokens.js');
-  const keepMs = webhook.cacheSeconds === undefined ? undefined : webhook.cacheSeconds * 1_000;
+  const { cacheSeconds = optionDefaults.authenticationWebhook.cacheSeconds } = webhook;
   return webhookTokens({
     call: await openCall('authenticationWebhook', webhook.kubeconfig, clock),
     apiAudiences,
     domains,
     clock,
     log,
-    keepMs,
+    keepMs: cacheSeconds * 1_000,
   });
 }
 
@@ -152,22 +150,22 @@ async function openAuthorizationWebhook(
 ): Promise<Authorizer> {
   if (webhook === undefined) throw new Error('authorization by Webhook needs the kubeconfig of authorizationWebhook');
   const { webhookAuthorizer } = await import('../auth/webhook/webhook-authorizer.js');
-  const inMs = (seconds: number | undefined): number | undefined =>
-    seconds === undefined ? undefined : seconds * 1_000;
+  const usual = optionDefaults.authorizationWebhook;
+  const { allowedSeconds = usual.allowedSeconds, refusedSeconds = usual.refusedSeconds } = webhook;
   return webhookAuthorizer({
     call: await openCall('authorizationWebhook', webhook.kubeconfig, clock, metrics?.called),
     domains,
     clock,
     log,
     metrics,
-    allowedMs: inMs(webhook.allowedSeconds),
-    refusedMs: inMs(webhook.refusedSeconds),
+    allowedMs: allowedSeconds * 1_000,
+    refusedMs: refusedSeconds * 1_000,
   });
 }
 
 /** The modes in the order they are asked. */
 function modesOf({
-  authorization = ['Node', 'RBAC'],
+  authorization = optionDefaults.authorization,
   authorizationWebhook,
 }: ServerOptions): readonly AuthorizationMode[] {
   const modes = typeof authorization === 'string' ? [authorization] : authorization;

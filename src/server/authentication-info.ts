@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ConfigMap } from '../api/kinds/config-map.js';
-import type { FrontProxyHeaders } from '../auth/front-proxy.js';
+import type { FrontProxyHeaders } from '../auth/proxy-headers.js';
 import type { Client } from '../client/client.js';
 import { type Certificate, readPemCertificates } from '../pki/certificate.js';
 import { encodePem } from '../pki/pem.js';

@@ -7,9 +7,10 @@ import type { Authenticator } from '../auth/authenticator.js';
 import type { TokenAuthenticator } from '../auth/bearer-token.js';
 import { defaultAuthenticator } from '../auth/default-authenticator.js';
 import { isDiscoverable, keySet, keySetPath, openIdConfiguration } from '../auth/discovery-documents.js';
-import { type FrontProxyHeaders, type FrontProxyOptions, usualProxyHeaders } from '../auth/front-proxy.js';
+import type { FrontProxyOptions } from '../auth/front-proxy.js';
 import type { FetchText } from '../auth/jwt/fetch-text.js';
 import type { ObjectSource } from '../auth/object-source.js';
+import { type FrontProxyHeaders, usualProxyHeaders } from '../auth/proxy-headers.js';
 import {
   readSigningKey,
   readVerificationKeys,
@@ -240,13 +241,5 @@ async function openFrontProxy(
 ): Promise<OpenedProxy | undefined> {
   if (settings === undefined) return undefined;
   const { ca, allowedNames = [], ...headers } = { ...usualProxyHeaders, ...settings };
-  const lower = (names: readonly string[]): readonly string[] => names.map((one) => one.toLowerCase());
-  return {
-    usernameHeaders: lower(headers.usernameHeaders),
-    uidHeaders: lower(headers.uidHeaders),
-    groupHeaders: lower(headers.groupHeaders),
-    extraHeaderPrefixes: lower(headers.extraHeaderPrefixes),
-    allowedNames,
-    bundle: await followCertificates(ca, following),
-  };
+  return { ...headers, allowedNames, bundle: await followCertificates(ca, following) };
 }

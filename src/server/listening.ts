@@ -3,6 +3,7 @@ import type { ListenerOptions } from '../http/listener.js';
 import type { CertificateAuthority, KeyPair } from '../pki/certificate-authority.js';
 import type { Credentials, ListeningCredentials } from './credentials.js';
 import { kubeconfigText } from './kubeconfig-text.js';
+import { optionDefaults } from './option-defaults.js';
 import { reachableHost } from './serving-names.js';
 import { toldCas } from './told-cas.js';
 
@@ -38,7 +39,15 @@ const lookEveryMs = 86_400_000;
 export async function openListener(
   parts: Omit<FacadeParts, 'stopping'>,
   credentials: Credentials,
-  { host = '127.0.0.1', port = 0, servingNames = [], clientCas, signal, onRenewed, ...options }: ListeningOptions,
+  {
+    host = optionDefaults.host,
+    port = 0,
+    servingNames = [],
+    clientCas,
+    signal,
+    onRenewed,
+    ...options
+  }: ListeningOptions,
 ): Promise<Listening> {
   const { Listener } = await import('../http/listener.js');
   let used = await credentials.forListening();

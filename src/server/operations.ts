@@ -4,7 +4,7 @@ import type { AuditLog } from '../apiserver/operations/audit-log.js';
 import type { AuditPolicy } from '../apiserver/operations/audit-policy.js';
 import { Deadlines } from '../apiserver/operations/deadlines.js';
 import { type ImpersonationMetrics, impersonationMetrics } from '../apiserver/operations/impersonation-metrics.js';
-import { defaultInFlightLimits, InFlight } from '../apiserver/operations/in-flight.js';
+import { InFlight } from '../apiserver/operations/in-flight.js';
 import type { Operations } from '../apiserver/operations/operations.js';
 import { measureInFlight, RequestMetrics } from '../apiserver/operations/request-metrics.js';
 import { serverVersion } from '../apiserver/version.js';
@@ -17,6 +17,7 @@ import { type LineSink, openRotatingFile, streamSink } from '../runtime/rotating
 import { followText, type TextSource } from '../runtime/text-source.js';
 import { meteredStore } from '../store/metered-store.js';
 import type { Store } from '../store/store.js';
+import { optionDefaults } from './option-defaults.js';
 import { withSyncMetrics } from './sync-metrics.js';
 
 /** Where the audit log goes, and what it says. */
@@ -74,10 +75,10 @@ export async function openOperations(
   const counted = options.metrics ?? true;
   const over = new AbortController();
   const inFlight = new InFlight({
-    readOnly: options.readOnlyRequests ?? defaultInFlightLimits.readOnly,
-    mutating: options.mutatingRequests ?? defaultInFlightLimits.mutating,
+    readOnly: options.readOnlyRequests ?? optionDefaults.inFlight.readOnly,
+    mutating: options.mutatingRequests ?? optionDefaults.inFlight.mutating,
   });
-  const deadlines = new Deadlines(clock, options.requestTimeoutMs ?? 60_000, over.signal);
+  const deadlines = new Deadlines(clock, options.requestTimeoutMs ?? optionDefaults.requestTimeoutMs, over.signal);
   const audit = options.audit === undefined ? undefined : await openAudit(options.audit, { ...given, metrics });
   const handshakes = metrics
     .counter({ name: 'apiserver_tls_handshake_errors_total', help: 'TLS handshakes that failed.' })
@@ -199,7 +200,7 @@ async function openAudit(options: AuditOptions, parts: AuditParts): Promise<Audi
       cause: error,
     });
   });
-  const sink = await openSink(options, (error, lost) => {
+  const sink = await openSink({ ...optionDefaults.audit, ...options }, (error, lost) => {
     parts.log.error({ err: error, file: options.logFile, lost }, 'audit events were lost');
     audit.lost(lost);
   });
@@ -208,7 +209,7 @@ async function openAudit(options: AuditOptions, parts: AuditParts): Promise<Audi
 }
 
 async function openSink(
-  { logFile, maxSizeMb = 100, maxBackups = 10 }: AuditOptions,
+  { logFile, maxSizeMb, maxBackups }: Required<AuditOptions>,
   onFailure: (error: unknown, lost: number) => void,
 ): Promise<LineSink> {
   if (logFile === '-') return streamSink(process.stdout);

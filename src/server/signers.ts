@@ -17,6 +17,7 @@ import { hiddenPart } from '../pki/unusual-request.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
 import { naming, readText } from '../runtime/text-source.js';
+import { optionDefaults } from './option-defaults.js';
 import type {
   CommandSource,
   ConfiguredSigner,
@@ -54,8 +55,6 @@ export interface OpenedSigners {
   /** Resolves once the signal has aborted and every program has ended. */
   readonly ended: Promise<void>;
 }
-
-const year = 365 * 86_400;
 
 /** The well-known signers under all their names, those of the configuration, and those of the user. */
 export async function openSigners(given: SignersToOpen): Promise<OpenedSigners> {
@@ -198,7 +197,7 @@ async function openCommand(
     return known;
   };
   if (isClientSigner(wellKnownSigner(name, domains))) void keepAsking(anchors, { clock, log, signal });
-  const maxSeconds = signer.maxSeconds ?? given.maxSeconds ?? year;
+  const maxSeconds = signer.maxSeconds ?? given.maxSeconds ?? optionDefaults.signingSeconds;
   return {
     name,
     issuers: () => known,
@@ -236,7 +235,7 @@ async function keepAsking(
 function rotatedCas({
   configured = [],
   domains,
-  maxSeconds: usual = year,
+  maxSeconds: usual = optionDefaults.signingSeconds,
   trust,
 }: SignersToOpen): readonly RotatedCa[] {
   const bySecret = new Map<string, (SecretSource & ConfiguredSigner)[]>();

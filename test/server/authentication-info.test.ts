@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ConfigMaps } from '../../src/api/kinds/config-map.js';
-import { usualProxyHeaders } from '../../src/auth/front-proxy.js';
+import { usualProxyHeaders } from '../../src/auth/proxy-headers.js';
 import { authenticationInfoKey, withAuthenticationInfo } from '../../src/server/authentication-info.js';
 import { testAuthority } from '../../src/testing/certificates.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
@@ -19,10 +19,10 @@ test('what several servers say comes together, until certificates expire', async
     'client-ca-file': one + two,
     'requestheader-client-ca-file': two,
     'requestheader-allowed-names': '["a","b"]',
-    'requestheader-username-headers': '["x-remote-user"]',
-    'requestheader-uid-headers': '["x-remote-uid"]',
-    'requestheader-group-headers': '["x-remote-group"]',
-    'requestheader-extra-headers-prefix': '["x-remote-extra-"]',
+    'requestheader-username-headers': '["X-Remote-User"]',
+    'requestheader-uid-headers': '["X-Remote-Uid"]',
+    'requestheader-group-headers': '["X-Remote-Group"]',
+    'requestheader-extra-headers-prefix': '["X-Remote-Extra-"]',
   });
   expect(withAuthenticationInfo(first, { clientCa: '' }, now + 100 * 365 * 86_400_000)['client-ca-file']).toBe('');
 });

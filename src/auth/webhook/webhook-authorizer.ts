@@ -12,9 +12,9 @@ export interface WebhookAuthorizerOptions {
   readonly domains: Domains;
   readonly clock: Clock;
   readonly log: Logger;
-  /** How long an answer counts: one that allows (default 5 minutes), and any other (default 30 s). */
-  readonly allowedMs?: number | undefined;
-  readonly refusedMs?: number | undefined;
+  /** How long an answer counts: one that allows, and any other. */
+  readonly allowedMs: number;
+  readonly refusedMs: number;
   readonly metrics?: Pick<AuthorizationWebhookMetrics, 'failedOpen'> | undefined;
 }
 
@@ -29,7 +29,7 @@ const maxQuestion = 10_000;
 
 /** Asks a server elsewhere, by a SubjectAccessReview. One that does not answer has no opinion. */
 export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer {
-  const { call, domains, log, clock, allowedMs = 300_000, refusedMs = 30_000, metrics } = options;
+  const { call, domains, log, clock, allowedMs, refusedMs, metrics } = options;
   const remembered = new Map<string, Remembered>();
   const remember = (question: string, decision: Decision): void => {
     if (question.length > maxQuestion) return;

@@ -16,15 +16,15 @@ export interface WebhookTokenOptions {
   readonly domains: Domains;
   readonly clock: Clock;
   readonly log: Logger;
-  /** How long an answer counts. Default two minutes. */
-  readonly keepMs?: number | undefined;
+  /** How long an answer counts. */
+  readonly keepMs: number;
 }
 
 /** Asks a server elsewhere whose a token is, by a TokenReview. */
 export const webhookTokens = (options: WebhookTokenOptions): TokenAuthenticator =>
   new TokenCache(
     { authenticateToken: (token, wanted) => review(options, token, wanted) },
-    { clock: options.clock, keepMs: options.keepMs ?? 120_000 },
+    { clock: options.clock, keepMs: options.keepMs },
   );
 
 async function review(

@@ -1,6 +1,7 @@
 import { signerPatternViolations } from '../../api/signer-name.js';
 import { type CertificateRequest, readCertificateRequest } from '../certificate-request.js';
 import type { Signer, SigningRequest, SigningResult } from '../signer.js';
+import { usualCertificateSeconds } from '../validity.js';
 
 /** What is special about a signer; `defineSigner` does the rest. */
 export interface SignerSpec {
@@ -29,7 +30,6 @@ export interface SignerSpec {
 /** A refusal: becomes the condition Failed, with a reason in CamelCase. */
 export type Refusal = Extract<SigningResult, { readonly refused: string }>;
 
-const year = 365 * 86_400;
 const shortest = 600;
 
 /** Lifetime granted: what was asked for, at least ten minutes, at most (and by default) `maxSeconds`. */
@@ -43,7 +43,7 @@ export function grantedSeconds(wanted: number | undefined, maxSeconds: number): 
  * signer is, lifetimes kept within bounds, cancelled requests not signed. Throws an Error for a name that is none.
  */
 export function defineSigner(spec: SignerSpec): Signer {
-  const { serves, maxSeconds = year } = spec;
+  const { serves, maxSeconds = usualCertificateSeconds } = spec;
   const [problem] = signerPatternViolations('serves', serves);
   if (problem !== undefined) throw new Error(`signer ${JSON.stringify(serves)}: ${problem.body}`);
   const refusal = (refused: string | Refusal): Refusal =>

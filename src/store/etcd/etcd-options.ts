@@ -9,6 +9,8 @@ export interface EtcdOptions extends EtcdFiles {
   readonly compactionSeconds?: number | undefined;
 }
 
+export const etcdDefaults = { prefix: '/kedge', compactionSeconds: 300 } as const;
+
 /** What each of them must be by itself. */
 export const etcdChecks: Checks<EtcdOptions> = {
   caFile: text,

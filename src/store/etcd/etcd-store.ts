@@ -24,6 +24,7 @@ import { StoreUnavailable } from '../store-unavailable.js';
 import { changeOf, checkWrite } from '../write.js';
 import { EntryCache } from './entry-cache.js';
 import { createEtcdClient, type EtcdClient, type EtcdClientOptions, RevisionOutOfRange } from './etcd-client.js';
+import { etcdDefaults } from './etcd-options.js';
 import { type EtcdFiles, followSecrets } from './etcd-secrets.js';
 import type { KeyValue, RangeRequest, RangeResponse, TxnResponse, WatchEvent, WatchResponse } from './messages.js';
 import { decodeEntry, encodeValue, ForeignEntry, hasNonce } from './stored-value.js';
@@ -48,8 +49,6 @@ export interface EtcdStoreOptions extends EtcdClientOptions, HistoryLimits {
   readonly wrapClient?: (client: EtcdClient) => EtcdClient;
 }
 
-const defaultPrefix = '/kedge';
-const defaultHistoryMs = 5 * 60_000;
 const defaultReplay = 10_000;
 const scanAtOnce = 2_000;
 const cacheBytes = 64 * 1_048_576;
@@ -97,11 +96,11 @@ export class EtcdStore implements Store {
     this.#client = client;
     this.#clock = options.clock ?? systemClock;
     this.#log = options.log ?? silentLogger;
-    this.#space = options.prefix ?? defaultPrefix;
+    this.#space = options.prefix ?? etcdDefaults.prefix;
     this.#history = new History(start.after, options);
     this.#heard = start.now;
     this.#fanOut = new FanOut(this.#history, options);
-    const compactEveryMs = options.compactEveryMs ?? options.historyMs ?? defaultHistoryMs;
+    const compactEveryMs = options.compactEveryMs ?? options.historyMs ?? etcdDefaults.compactionSeconds * 1_000;
     this.#loops.push(this.#watch(), this.#keepUp(options.progressMs ?? 5_000));
     if (compactEveryMs > 0) this.#loops.push(this.#compactNowAndThen(compactEveryMs));
   }
@@ -510,7 +509,7 @@ export class EtcdStore implements Store {
 export async function openEtcdStore(options: EtcdStoreOptions): Promise<EtcdStore> {
   const connected = await openClient(options);
   const client = options.wrapClient?.(connected) ?? connected;
-  const space = options.prefix ?? defaultPrefix;
+  const space = options.prefix ?? etcdDefaults.prefix;
   try {
     const { revision } = await client.range({ key: `${space}/meta/heartbeat` });
     const wanted = revision - BigInt(options.replay ?? defaultReplay);

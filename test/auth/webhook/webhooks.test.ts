@@ -95,7 +95,14 @@ describe('a call', () => {
 
 describe('tokens', () => {
   const ask = (audiences: readonly string[] = ['api'], token = 't') => {
-    const options = { call: call(), apiAudiences: ['api'], domains: defaultDomains, clock, log: silentLogger };
+    const options = {
+      call: call(),
+      apiAudiences: ['api'],
+      domains: defaultDomains,
+      clock,
+      log: silentLogger,
+      keepMs: 120_000,
+    };
     return webhookTokens(options).authenticateToken(token, audiences);
   };
 
@@ -137,7 +144,14 @@ describe('tokens', () => {
 
   test('are asked about once in two minutes', async () => {
     answers = [{ status: { authenticated: true, user: { username: 'a' } } }];
-    const options = { call: call(), apiAudiences: ['api'], domains: defaultDomains, clock, log: silentLogger };
+    const options = {
+      call: call(),
+      apiAudiences: ['api'],
+      domains: defaultDomains,
+      clock,
+      log: silentLogger,
+      keepMs: 120_000,
+    };
     const tokens = webhookTokens(options);
     for (const advance of [0, 119_000, 1_000]) {
       await clock.advance(advance);
@@ -158,7 +172,8 @@ describe('access', () => {
     fieldSelector: 'a=b,c!=d',
     labelSelector: 'x in (y,z),!w,v',
   };
-  const open = () => webhookAuthorizer({ call: call(), domains: defaultDomains, clock, log: silentLogger });
+  const periods = { allowedMs: 300_000, refusedMs: 30_000 };
+  const open = () => webhookAuthorizer({ call: call(), domains: defaultDomains, clock, log: silentLogger, ...periods });
 
   test('is asked about in full', async () => {
     await open().authorize(attributes);
@@ -255,7 +270,13 @@ describe('access', () => {
 
   test('is not remembered for longer when the clock is set back', async () => {
     const back = new FakeClock();
-    const authorizer = webhookAuthorizer({ call: call(), domains: defaultDomains, clock: back, log: silentLogger });
+    const authorizer = webhookAuthorizer({
+      call: call(),
+      domains: defaultDomains,
+      clock: back,
+      log: silentLogger,
+      ...periods,
+    });
     await authorizer.authorize(attributes);
     back.set(back.now() - 3_600_000);
     await authorizer.authorize(attributes);

@@ -1,0 +1,15 @@
+/** Where a proxy says who is calling, in names of headers of any case. */
+export interface FrontProxyHeaders {
+  /** The first header whose first value is not empty counts. */
+  readonly usernameHeaders: readonly string[];
+  readonly uidHeaders: readonly string[];
+  readonly groupHeaders: readonly string[];
+  readonly extraHeaderPrefixes: readonly string[];
+}
+
+export const usualProxyHeaders: FrontProxyHeaders = {
+  usernameHeaders: ['X-Remote-User'],
+  uidHeaders: ['X-Remote-Uid'],
+  groupHeaders: ['X-Remote-Group'],
+  extraHeaderPrefixes: ['X-Remote-Extra-'],
+};

@@ -1,0 +1,28 @@
+import { ownNames } from '../api/own-names.js';
+import { defaultInFlightLimits } from '../apiserver/operations/in-flight.js';
+import { usualProxyHeaders } from '../auth/proxy-headers.js';
+import { defaultConnectionLimits } from '../http/connection-limits.js';
+import { usualCertificateSeconds } from '../pki/validity.js';
+import { etcdDefaults } from '../store/etcd/etcd-options.js';
+
+/**
+ * What holds where an option is not given, in a program as in the file of `kedge serve`. Where a part of the server can be
+ * used without it, its defaults stand with that part.
+ */
+export const optionDefaults = {
+  etcd: etcdDefaults,
+  host: '127.0.0.1',
+  connectionLimits: defaultConnectionLimits,
+  authorization: ['Node', 'RBAC'],
+  authenticationWebhook: { cacheSeconds: 120 },
+  authorizationWebhook: { allowedSeconds: 300, refusedSeconds: 30 },
+  proxyHeaders: usualProxyHeaders,
+  serviceAccountIssuers: ['https://kubernetes.default.svc'],
+  signingSeconds: usualCertificateSeconds,
+  trustOwner: ownNames.trustOwner,
+  audit: { maxSizeMb: 100, maxBackups: 10 },
+  inFlight: defaultInFlightLimits,
+  requestTimeoutMs: 60_000,
+  eventTtlSeconds: 3_600,
+  graceMs: 10_000,
+} as const;
