@@ -1,3 +1,5 @@
+import { isObject } from './object.js';
+
 /** Rules of form for values that come from outside without types: options, and what was read from files. Pure. */
 
 /** What is wrong with a value, and where in it. */
@@ -28,14 +30,12 @@ function told(value: unknown): string {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
-export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 export const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
 export const text = is('a text that is not empty', isText);
 export const anyText = is('a text', (value) => typeof value === 'string');
 export const flag = is('true or false', (value) => typeof value === 'boolean');
-export const record = is('an object', isRecord);
+export const record = is('an object', isObject);
 
 export const oneOf = (values: readonly string[]): Check =>
   is(`one of ${values.join(', ')}`, (value) => values.some((one) => one === value));

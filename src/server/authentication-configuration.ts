@@ -1,13 +1,11 @@
 import type { Domains } from '../api/domains.js';
-import type { JsonObject } from '../api/object.js';
-import { atOnce } from '../api/steps.js';
 import { readYaml } from '../api/yaml.js';
 import { checkAuthenticationConfiguration } from '../auth/jwt/check-configuration.js';
 import { Expressions } from '../auth/jwt/expressions.js';
 import type { AuthenticationConfiguration } from '../auth/jwt/jwt-issuer.js';
 import { inTurns } from '../runtime/turn-taking.js';
 import { boolean, field, list, optional, string, struct } from '../schema/builder.js';
-import { DecodeError, decodeText, typeMetaOf } from '../schema/decode.js';
+import { decodeConfiguration } from '../schema/configuration-file.js';
 
 /** The file with the issuers of JWTs: kind AuthenticationConfiguration of Kubernetes. */
 
@@ -88,7 +86,10 @@ export async function readAuthenticationConfiguration(
   { domains, ownIssuers }: { readonly domains: Domains; readonly ownIssuers: readonly string[] },
 ): Promise<ReadConfiguration> {
   const read = await readYaml(text);
-  const configuration = decoded(read, domains);
+  const configuration = decodeConfiguration(schema, read, {
+    kind: 'AuthenticationConfiguration',
+    versions: versions.map((version) => `apiserver.config.${domains.api}/${version}`),
+  }) as object as AuthenticationConfiguration;
   const expressions = await inTurns(Expressions.of(configuration.jwt ?? []));
   const violations = checkAuthenticationConfiguration(configuration, { ownIssuers, domains, expressions });
   if (violations.length > 0) {
@@ -96,23 +97,3 @@ export async function readAuthenticationConfiguration(
   }
   return { ...configuration, expressions };
 }
-
-function decoded(read: Awaited<ReturnType<typeof readYaml>>, { api }: Domains): AuthenticationConfiguration {
-  try {
-    const known = versions.map((version) => `apiserver.config.${api}/${version}`);
-    const { apiVersion, kind } = isMapping(read.value) ? typeMetaOf(read.exact) : { apiVersion: '', kind: '' };
-    if (kind !== 'AuthenticationConfiguration' || !known.includes(apiVersion)) {
-      throw new Error(
-        `must be an AuthenticationConfiguration of ${known[0]}, not ${kind || 'nothing'} of ${apiVersion || 'nothing'}`,
-      );
-    }
-    const { value, strict } = atOnce(decodeText(schema, read));
-    if (strict.length > 0) throw new Error(`strict decoding error: ${strict.join(', ')}`);
-    return value as JsonObject as object as AuthenticationConfiguration;
-  } catch (error) {
-    if (error instanceof DecodeError) throw new Error(error.message);
-    throw error;
-  }
-}
-
-const isMapping = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);

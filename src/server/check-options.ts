@@ -8,7 +8,6 @@ import {
   fields,
   flag,
   is,
-  isRecord,
   isText,
   listOf,
   mapOf,
@@ -19,6 +18,7 @@ import {
 } from '../api/checks.js';
 import type { Domains } from '../api/domains.js';
 import { dnsSubdomain } from '../api/names.js';
+import { isObject } from '../api/object.js';
 import { servedName } from '../api/signer-name.js';
 import { defaultFeatureGates } from '../apiserver/feature-gates.js';
 import type { AnonymousPolicy } from '../auth/anonymous.js';
@@ -49,7 +49,7 @@ const callback = is('a function', (value) => typeof value === 'function');
 const source: Check = (value, path) =>
   typeof value === 'string'
     ? undefined
-    : (is('a text, or an object with file, the path of one', isRecord)(value, path) ??
+    : (is('a text, or an object with file, the path of one', isObject)(value, path) ??
       fields<Exclude<TextSource, string>>({ file: text, option: text }, 'file')(value, path));
 const headers = listOf(is('a header name', (value) => isText(value) && /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(value)));
 const mode = oneOf(authorizationModes);
@@ -58,7 +58,7 @@ const mode = oneOf(authorizationModes);
 const able = (what: string, ...methods: readonly string[]): Check =>
   is(`${what} with the methods ${methods.join(', ')}`, (value) => hasMethods(value, methods));
 const hasMethods = (value: unknown, methods: readonly string[]): boolean =>
-  isRecord(value) && methods.every((method) => typeof value[method] === 'function');
+  isObject(value) && methods.every((method) => typeof value[method] === 'function');
 
 /** Made by a class, as often as not, and with members of their own. */
 const signer: Check = (value, path) => {
@@ -167,7 +167,7 @@ const top: Checks<ServerOptions> = {
   anonymous: (value, path) =>
     typeof value === 'boolean'
       ? undefined
-      : (is('true, false, or an object with paths', isRecord)(value, path) ??
+      : (is('true, false, or an object with paths', isObject)(value, path) ??
         fields<Exclude<AnonymousPolicy, boolean>>({ paths: listOf(text) }, 'paths')(value, path)),
   clientCa: source,
   frontProxy: fields(frontProxy, 'ca'),

@@ -183,8 +183,7 @@ interface AuditParts {
 }
 
 async function openAudit(options: AuditOptions, parts: AuditParts): Promise<AuditLog> {
-  const [{ readStrictYaml }, { readAuditPolicy }, { AuditLog }] = await Promise.all([
-    import('../api/yaml.js'),
+  const [{ readAuditPolicy }, { AuditLog }] = await Promise.all([
     import('../apiserver/operations/audit-policy.js'),
     import('../apiserver/operations/audit-log.js'),
   ]);
@@ -192,7 +191,7 @@ async function openAudit(options: AuditOptions, parts: AuditParts): Promise<Audi
   await followText(
     options.policy,
     async (text) => {
-      policy = readAuditPolicy(await readStrictYaml(text));
+      policy = await readAuditPolicy(text);
     },
     parts,
   ).catch((error: unknown) => {

@@ -230,7 +230,7 @@ describe('what is wrong is told by its field', () => {
     [{ jwt: 'x' }, 'json: cannot unmarshal string into Go'],
     [
       { kind: 'Other' },
-      'must be an AuthenticationConfiguration of apiserver.config.k8s.io/v1, not Other of apiserver.config.k8s.io/v1',
+      'must be AuthenticationConfiguration of apiserver.config.k8s.io/v1, not Other of apiserver.config.k8s.io/v1',
     ],
     [{ apiVersion: 'v1' }, 'not AuthenticationConfiguration of v1'],
   ])('%j', async (configuration, message) => {
@@ -256,7 +256,7 @@ describe('what is wrong is told by its field', () => {
 
   test.each(['a,b\n', '[]', '', 'null'])('%j is no configuration', async (text) => {
     await expect(read(text)).rejects.toThrow(
-      'must be an AuthenticationConfiguration of apiserver.config.k8s.io/v1, not nothing of nothing',
+      'must be AuthenticationConfiguration of apiserver.config.k8s.io/v1, not nothing of nothing',
     );
   });
 

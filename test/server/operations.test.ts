@@ -461,7 +461,7 @@ describe('audit', () => {
     );
     const twice = `${audit.policy.replace('Much', 'None')}\nrules: [{level: Metadata}]`;
     await expect(runningServer({ operations: { audit: { ...audit, policy: twice } } })).rejects.toThrow(
-      'the audit policy cannot be used: line 4: key "rules" already set in map',
+      'the audit policy cannot be used: strict decoding error: yaml: unmarshal errors:\n  line 4: key "rules" already set in map',
     );
     const more = `${JSON.stringify({ apiVersion: 'audit.k8s.io/v1', kind: 'Policy', rules: [] })}\nrules: [{level: None}]`;
     await expect(runningServer({ operations: { audit: { ...audit, policy: more } } })).rejects.toThrow(

@@ -1,7 +1,10 @@
-import { quote } from '../../api/go-text.js';
 import { dnsSubdomain } from '../../api/names.js';
 import type { UserInfo } from '../../api/user.js';
 import { invalid, notSupported, required, type Violation } from '../../api/violations.js';
+import { readYaml } from '../../api/yaml.js';
+import { boolean, field, list, optional, string, struct } from '../../schema/builder.js';
+import { decodeConfiguration } from '../../schema/configuration-file.js';
+import { objectMeta } from '../../schema/meta.js';
 import type { RequestInfo } from '../request.js';
 
 /** What an audit policy (`audit.k8s.io/v1`, kind Policy) asks to be recorded. */
@@ -36,11 +39,6 @@ interface GroupResources {
   readonly group: string;
   readonly resources: readonly string[];
   readonly resourceNames: readonly string[];
-}
-
-/** A policy is wrong; the message names every place. */
-class AuditPolicyError extends Error {
-  override readonly name = 'AuditPolicyError';
 }
 
 /** Is `level` at least `wanted`? */
@@ -89,159 +87,133 @@ function matchesResource({ namespaces, resources }: AuditRule, info: RequestInfo
     );
 }
 
-/** Reads a policy from what a YAML or JSON file says. Throws AuditPolicyError. */
-export function readAuditPolicy(given: unknown): AuditPolicy {
-  const found: Violation[] = [];
-  const policy = new Reader(given, '', found);
-  const kind = `${policy.text('apiVersion')}, Kind=${policy.text('kind')}`;
-  if (kind !== 'audit.k8s.io/v1, Kind=Policy') {
-    throw new AuditPolicyError(`the policy must be of audit.k8s.io/v1, kind Policy, and not of ${quote(kind)}`);
-  }
-  policy.only(['apiVersion', 'kind', 'metadata', 'rules', 'omitStages', 'omitManagedFields']);
-  const omitStages = policy.oneOfEach('omitStages', stages);
-  const omitManagedFields = policy.flag('omitManagedFields') ?? false;
-  const rules = policy.objects('rules').map((rule) => readRule(rule, { omitStages, omitManagedFields }));
-  if (found.length > 0) {
-    throw new AuditPolicyError(found.map(({ field, body }) => `${field}: ${body}`).join('; '));
-  }
-  if (rules.length === 0) throw new AuditPolicyError('the policy has no rules');
-  return { rules };
+const texts = list(string());
+const stageNames = list(string({ go: 'v1.Stage' }));
+
+const schema = struct('v1.Policy', {
+  apiVersion: field(1, string()),
+  kind: field(2, string()),
+  metadata: field(3, objectMeta),
+  rules: field(
+    4,
+    list(
+      struct('v1.PolicyRule', {
+        level: field(1, string({ go: 'v1.Level' })),
+        users: field(2, texts),
+        userGroups: field(3, texts),
+        verbs: field(4, texts),
+        resources: field(
+          5,
+          list(
+            struct('v1.GroupResources', {
+              group: field(1, string()),
+              resources: field(2, texts),
+              resourceNames: field(3, texts),
+            }),
+          ),
+        ),
+        namespaces: field(6, texts),
+        nonResourceURLs: field(7, texts),
+        omitStages: field(8, stageNames),
+        omitManagedFields: optional(9, boolean()),
+      }),
+    ),
+  ),
+  omitStages: field(5, stageNames),
+  omitManagedFields: field(6, boolean()),
+});
+
+/** As the schema decodes it. */
+interface GivenPolicy {
+  readonly rules?: readonly GivenRule[];
+  readonly omitStages?: readonly string[];
+  readonly omitManagedFields?: boolean;
+}
+type GivenRule = Partial<Omit<AuditRule, 'level' | 'resources' | 'omitStages'>> & {
+  readonly level?: string;
+  readonly resources?: readonly Partial<GroupResources>[];
+  readonly omitStages?: readonly string[];
+};
+
+/**
+ * Reads a policy, YAML or JSON. Unknown and repeated fields are refused, and so is what stands behind the end of the
+ * first document.
+ *
+ * @throws Error with everything that is wrong
+ */
+export async function readAuditPolicy(text: string): Promise<AuditPolicy> {
+  const read = await readYaml(text);
+  const behind = read.lineBehind();
+  if (behind !== undefined) throw new Error(`must be one document: line ${behind} has more behind its end`);
+  const policy: GivenPolicy = decodeConfiguration(schema, read, { kind: 'Policy', versions: ['audit.k8s.io/v1'] });
+  const { rules = [], omitStages = [], omitManagedFields = false } = policy;
+  const violations = [
+    ...stageViolations('omitStages', omitStages),
+    ...rules.flatMap((rule, at) => ruleViolations(`rules[${at}]`, rule)),
+  ];
+  if (violations.length > 0) throw new Error(violations.map(({ field: path, body }) => `${path}: ${body}`).join('; '));
+  if (rules.length === 0) throw new Error('loaded illegal policy with 0 rules');
+  return { rules: rules.map((rule) => complete(rule, { omitStages, omitManagedFields })) };
 }
 
-function readRule(
-  rule: Reader,
-  general: { readonly omitStages: readonly Stage[]; readonly omitManagedFields: boolean },
-): AuditRule {
-  rule.only([
-    'level',
-    'users',
-    'userGroups',
-    'verbs',
-    'resources',
-    'namespaces',
-    'nonResourceURLs',
-    'omitStages',
-    'omitManagedFields',
-  ]);
-  const resources = rule.objects('resources').map((one) => {
-    one.only(['group', 'resources', 'resourceNames']);
-    const read = {
-      group: one.text('group'),
-      resources: one.texts('resources'),
-      resourceNames: one.texts('resourceNames'),
-    };
-    const [wrong] = read.group === '' || read.group === '*' ? [] : dnsSubdomain(read.group);
-    if (wrong !== undefined) one.complain(invalid(one.at('group'), read.group, wrong));
-    if (read.resourceNames.length > 0 && read.resources.length === 0) {
-      const field = one.at('resourceNames');
-      one.complain(invalid(field, read.resourceNames, 'using resourceNames requires at least one resource'));
-    }
-    return read;
-  });
-  const namespaces = rule.texts('namespaces');
-  const nonResourceURLs = rule.texts('nonResourceURLs');
-  for (const [position, url] of nonResourceURLs.entries()) {
-    const field = `${rule.at('nonResourceURLs')}[${position}]`;
-    if (url !== '*' && !url.startsWith('/')) {
-      rule.complain(invalid(field, url, "non-resource URL rules must begin with a '/' character"));
-    }
-    if (url.slice(0, -1).includes('*')) {
-      rule.complain(invalid(field, url, "non-resource URL wildcards '*' must be the final character of the rule"));
-    }
-  }
-  if (nonResourceURLs.length > 0 && (resources.length > 0 || namespaces.length > 0)) {
-    const why = 'rules cannot apply to both regular resources and non-resource URLs';
-    rule.complain(invalid(rule.at('nonResourceURLs'), nonResourceURLs, why));
-  }
-  const level = rule.text('level');
-  const known = levels.find((one) => one === level);
-  if (known === undefined) {
-    rule.complain(level === '' ? required(rule.at('level'), '') : notSupported(rule.at('level'), level, levels));
-  }
-  return {
-    level: known ?? 'None',
-    users: rule.texts('users'),
-    userGroups: rule.texts('userGroups'),
-    verbs: rule.texts('verbs'),
-    resources,
-    namespaces,
-    nonResourceURLs,
-    omitStages: new Set([...general.omitStages, ...rule.oneOfEach('omitStages', stages)]),
-    omitManagedFields: rule.flag('omitManagedFields') ?? general.omitManagedFields,
-  };
+/** A rule that is as it should be, with what is said for all of them. */
+const complete = (
+  rule: GivenRule,
+  general: Required<Pick<GivenPolicy, 'omitStages' | 'omitManagedFields'>>,
+): AuditRule => ({
+  level: rule.level as Level,
+  users: rule.users ?? [],
+  userGroups: rule.userGroups ?? [],
+  verbs: rule.verbs ?? [],
+  resources: (rule.resources ?? []).map((one) => ({ group: '', resources: [], resourceNames: [], ...one })),
+  namespaces: rule.namespaces ?? [],
+  nonResourceURLs: rule.nonResourceURLs ?? [],
+  omitStages: new Set([...general.omitStages, ...(rule.omitStages ?? [])] as Stage[]),
+  omitManagedFields: rule.omitManagedFields ?? general.omitManagedFields,
+});
+
+function ruleViolations(path: string, rule: GivenRule): readonly Violation[] {
+  const { level = '', resources = [], namespaces = [], nonResourceURLs: urls = [], omitStages = [] } = rule;
+  const urlsAt = `${path}.nonResourceURLs`;
+  return [
+    ...levelViolations(`${path}.level`, level),
+    ...urls.flatMap((url, at) => urlViolations(`${urlsAt}[${at}]`, url)),
+    ...resources.flatMap((one, at) => resourceViolations(`${path}.resources[${at}]`, one)),
+    ...stageViolations(`${path}.omitStages`, omitStages),
+    ...(urls.length > 0 && (resources.length > 0 || namespaces.length > 0)
+      ? [invalid(urlsAt, urls, 'rules cannot apply to both regular resources and non-resource URLs')]
+      : []),
+  ];
 }
 
-/** Reads the members of an object and notes what is wrong with them. */
-class Reader {
-  readonly #members: Readonly<Record<string, unknown>>;
-  readonly #path: string;
-  readonly #found: Violation[];
-
-  constructor(given: unknown, path: string, found: Violation[]) {
-    const isObject = typeof given === 'object' && given !== null && !Array.isArray(given);
-    if (!isObject) found.push(invalid(path || 'policy', String(given), 'must be an object'));
-    this.#members = isObject ? (given as Readonly<Record<string, unknown>>) : {};
-    this.#path = path;
-    this.#found = found;
-  }
-
-  at(name: string): string {
-    return this.#path === '' ? name : `${this.#path}.${name}`;
-  }
-
-  complain(violation: Violation): void {
-    this.#found.push(violation);
-  }
-
-  #get(name: string): unknown {
-    return (Object.hasOwn(this.#members, name) ? this.#members[name] : undefined) ?? undefined;
-  }
-
-  only(known: readonly string[]): void {
-    for (const name of Object.keys(this.#members)) {
-      if (!known.includes(name)) this.complain(invalid(this.at(name), name, 'there is no such field'));
-    }
-  }
-
-  text(name: string): string {
-    const value = this.#get(name) ?? '';
-    if (typeof value === 'string') return value;
-    this.complain(invalid(this.at(name), String(value), 'must be a string'));
-    return '';
-  }
-
-  flag(name: string): boolean | undefined {
-    const value = this.#get(name);
-    if (value === undefined || typeof value === 'boolean') return value;
-    this.complain(invalid(this.at(name), String(value), 'must be a boolean'));
-    return undefined;
-  }
-
-  texts(name: string): readonly string[] {
-    return this.#list(name).filter((value, position) => {
-      if (typeof value === 'string') return true;
-      this.complain(invalid(`${this.at(name)}[${position}]`, String(value), 'must be a string'));
-      return false;
-    }) as readonly string[];
-  }
-
-  oneOfEach<T extends string>(name: string, allowed: readonly T[]): readonly T[] {
-    return this.texts(name).flatMap((text, position) => {
-      const known = allowed.find((one) => one === text);
-      if (known !== undefined) return [known];
-      this.complain(invalid(`${this.at(name)}[${position}]`, text, `allowed stages are ${allowed.join(',')}`));
-      return [];
-    });
-  }
-
-  objects(name: string): readonly Reader[] {
-    return this.#list(name).map((value, position) => new Reader(value, `${this.at(name)}[${position}]`, this.#found));
-  }
-
-  #list(name: string): readonly unknown[] {
-    const value = this.#get(name) ?? [];
-    if (Array.isArray(value)) return value;
-    this.complain(invalid(this.at(name), String(value), 'must be a list'));
-    return [];
-  }
+function levelViolations(path: string, level: string): readonly Violation[] {
+  if (level === '') return [required(path, '')];
+  return levels.some((known) => known === level) ? [] : [notSupported(path, level, levels)];
 }
+
+const urlViolations = (path: string, url: string): readonly Violation[] => [
+  ...(url !== '*' && !url.startsWith('/')
+    ? [invalid(path, url, "non-resource URL rules must begin with a '/' character")]
+    : []),
+  ...(url.slice(0, -1).includes('*')
+    ? [invalid(path, url, "non-resource URL wildcards '*' must be the final character of the rule")]
+    : []),
+];
+
+function resourceViolations(path: string, given: Partial<GroupResources>): readonly Violation[] {
+  const { group = '', resources = [], resourceNames = [] } = given;
+  const wrong = group === '' || group === '*' ? [] : dnsSubdomain(group).slice(0, 1);
+  return [
+    ...wrong.map((why) => invalid(`${path}.group`, group, why)),
+    ...(resourceNames.length > 0 && resources.length === 0
+      ? [invalid(`${path}.resourceNames`, resourceNames, 'using resourceNames requires at least one resource')]
+      : []),
+  ];
+}
+
+const stageViolations = (path: string, given: readonly string[]): readonly Violation[] =>
+  given.flatMap((stage, at) =>
+    stages.some((known) => known === stage)
+      ? []
+      : [invalid(`${path}[${at}]`, stage, `allowed stages are ${stages.join(',')}`)],
+  );

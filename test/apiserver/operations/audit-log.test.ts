@@ -10,12 +10,12 @@ import { FakeClock } from '../../../src/testing/fake-clock.js';
 
 const alice = { username: 'alice', groups: [] };
 const rules = [{ level: 'RequestResponse', omitManagedFields: true, omitStages: ['RequestReceived'] }];
+const policy = await readAuditPolicy(JSON.stringify({ apiVersion: 'audit.k8s.io/v1', kind: 'Policy', rules }));
 
 function recording() {
   const lines: string[] = [];
   const clock = new FakeClock();
   const sink = { write: (line: string) => lines.push(line) > 0, close: async () => {} };
-  const policy = readAuditPolicy({ apiVersion: 'audit.k8s.io/v1', kind: 'Policy', rules });
   const audit = new AuditLog(() => policy, sink, { clock, log: silentLogger, metrics: openMetrics() });
   return { audit, clock, lines };
 }

@@ -3,12 +3,13 @@ import { readAuditPolicy, requirementOf } from '../../../src/apiserver/operation
 import { queryOf, routeOf } from '../../../src/http/route.js';
 
 const head = { apiVersion: 'audit.k8s.io/v1', kind: 'Policy' };
+const policyOf = (policy: object) => readAuditPolicy(JSON.stringify({ ...head, ...policy }));
 const alice = { username: 'alice', groups: ['staff', 'system:authenticated'] };
 
 /** Does a rule match a request of alice's? */
-function matches(rule: object, request: string): boolean {
+async function matches(rule: object, request: string): Promise<boolean> {
   const [method = '', path = ''] = request.split(' ');
-  const policy = readAuditPolicy({ ...head, rules: [{ level: 'Metadata', ...rule }] });
+  const policy = await policyOf({ rules: [{ level: 'Metadata', ...rule }] });
   return requirementOf(policy, routeOf(method, path, queryOf('')), alice) !== undefined;
 }
 
@@ -45,12 +46,12 @@ describe('a rule matches', () => {
     [{ nonResourceURLs: ['*'] }, 'GET /anything', true],
     [{ nonResourceURLs: ['/version'] }, 'GET /version/', false],
     [{ nonResourceURLs: ['*'] }, 'GET /api/v1/pods', false],
-  ])('%j: %s: %s', (rule, request, expected) => {
-    expect(matches(rule, request)).toBe(expected);
+  ])('%j: %s: %s', async (rule, request, expected) => {
+    expect(await matches(rule, request)).toBe(expected);
   });
 
-  test('the first one decides, and None is nothing', () => {
-    const policy = readAuditPolicy({ ...head, rules: [{ level: 'None', users: ['alice'] }, { level: 'Request' }] });
+  test('the first one decides, and None is nothing', async () => {
+    const policy = await policyOf({ rules: [{ level: 'None', users: ['alice'] }, { level: 'Request' }] });
     const info = routeOf('GET', '/version', queryOf(''));
     expect(requirementOf(policy, info, alice)).toBeUndefined();
     expect(requirementOf(policy, info, { username: 'bob', groups: [] })?.level).toBe('Request');
@@ -58,9 +59,8 @@ describe('a rule matches', () => {
   });
 });
 
-test('what is said for all rules is united with what a rule says, which may keep managed fields', () => {
-  const { rules } = readAuditPolicy({
-    ...head,
+test('what is said for all rules is united with what a rule says, which may keep managed fields', async () => {
+  const { rules } = await policyOf({
     omitStages: ['RequestReceived'],
     omitManagedFields: true,
     rules: [{ level: 'Metadata' }, { level: 'Metadata', omitStages: ['Panic'], omitManagedFields: false }],
@@ -71,19 +71,19 @@ test('what is said for all rules is united with what a rule says, which may keep
   ]);
 });
 
-test.each([
-  [null, 'must be of audit.k8s.io/v1, kind Policy'],
-  [{ ...head, kind: 'Polity', rules: [] }, 'must be of audit.k8s.io/v1, kind Policy'],
-  [head, 'the policy has no rules'],
-  [{ ...head, rules: {} }, 'rules: Invalid value: "[object Object]": must be a list'],
-  [{ ...head, rules: [7] }, 'rules[0]: Invalid value: "7": must be an object'],
+test.each<[unknown, string]>([
+  [null, 'must be Policy of audit.k8s.io/v1, not nothing of nothing'],
+  [{ ...head, kind: 'Polity', rules: [] }, 'must be Policy of audit.k8s.io/v1, not Polity of audit.k8s.io/v1'],
+  [head, 'loaded illegal policy with 0 rules'],
+  [{ ...head, rules: {} }, 'json: cannot unmarshal object into Go struct field Policy.rules of type []v1.PolicyRule'],
+  [{ ...head, rules: [7] }, 'json: cannot unmarshal number into Go struct field Policy.rules of type v1.PolicyRule'],
   [{ ...head, rules: [{}] }, 'rules[0].level: Required value'],
   [{ ...head, rules: [{ level: 'All' }] }, 'rules[0].level: Unsupported value: "All"'],
+  [{ ...head, rules: [{ level: 'None', user: ['a'] }] }, 'strict decoding error: unknown field "rules[0].user"'],
   [
-    { ...head, rules: [{ level: 'None', user: ['a'] }] },
-    'rules[0].user: Invalid value: "user": there is no such field',
+    { ...head, rules: [{ level: 'None', users: [1] }] },
+    'json: cannot unmarshal number into Go struct field PolicyRule.rules.users of type string',
   ],
-  [{ ...head, rules: [{ level: 'None', users: [1] }] }, 'rules[0].users[0]: Invalid value: "1": must be a string'],
   [
     { ...head, omitStages: ['End'], rules: [{ level: 'None' }] },
     'omitStages[0]: Invalid value: "End": allowed stages are',
@@ -101,6 +101,12 @@ test.each([
     'using resourceNames requires at least one resource',
   ],
   [JSON.parse(`{"apiVersion":"audit.k8s.io/v1","kind":"Policy","__proto__":1,"rules":[]}`), '__proto__'],
-])('%j is refused', (policy, why) => {
-  expect(() => readAuditPolicy(policy)).toThrow(why);
+])('%j is refused', async (policy, why) => {
+  await expect(readAuditPolicy(JSON.stringify(policy))).rejects.toThrow(why);
+});
+
+test('a field that comes twice is refused, and more than one document', async () => {
+  const policy = 'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: None}]\n';
+  await expect(readAuditPolicy(`${policy}rules: []\n`)).rejects.toThrow('key "rules" already set in map');
+  await expect(readAuditPolicy(`${policy}---\na: 1\n`)).rejects.toThrow('must be one document: line 5');
 });

@@ -1,0 +1,26 @@
+import type { ReadText } from '../api/json-exact.js';
+import { isObject, type JsonObject } from '../api/object.js';
+import { atOnce } from '../api/steps.js';
+import { decodeText, typeMetaOf } from './decode.js';
+import type { Schema } from './schema.js';
+
+/**
+ * A file of Kubernetes' own configuration that was read, of one kind in one of some versions. Fields that are unknown or
+ * come twice are refused.
+ *
+ * @throws Error with everything that is wrong with the form, in the words of Kubernetes' strict decoding
+ */
+export function decodeConfiguration(
+  schema: Schema,
+  read: ReadText & { readonly format: 'yaml' },
+  { kind, versions }: { readonly kind: string; readonly versions: readonly string[] },
+): JsonObject {
+  const given = isObject(read.value) ? typeMetaOf(read.exact) : { apiVersion: '', kind: '' };
+  if (given.kind !== kind || !versions.includes(given.apiVersion)) {
+    const found = `${given.kind || 'nothing'} of ${given.apiVersion || 'nothing'}`;
+    throw new Error(`must be ${kind} of ${versions[0]}, not ${found}`);
+  }
+  const { value, strict } = atOnce(decodeText(schema, read));
+  if (strict.length > 0) throw new Error(`strict decoding error: ${strict.join(', ')}`);
+  return value as JsonObject;
+}
