@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 
 /**
  * Numbers about the running program, in the text form of Prometheus. Counting is an addition in a plain object. What
- * counts often asks for its series once (`of`) and keeps it.
+ * counts often asks for its series once (`of`) and keeps it. Why not by a library says docs/decisions/0018-own-counting.md.
  */
 export interface Metrics {
   counter<L extends string = never>(given: MetricOptions<L>): Counter<L>;
