@@ -10,8 +10,6 @@ import {
   isSettled,
 } from '../../src/api/kinds/certificate-signing-request.js';
 import { ClusterTrustBundles } from '../../src/api/kinds/cluster-trust-bundle.js';
-import { Namespaces } from '../../src/api/kinds/namespace.js';
-import { RoleBindings } from '../../src/api/kinds/role-binding.js';
 import { ServiceAccounts } from '../../src/api/kinds/service-account.js';
 import type { TokenRequest } from '../../src/api/kinds/token-request.js';
 import { createServer, type Server } from '../../src/embed.js';
@@ -21,6 +19,7 @@ import { silentLogger } from '../../src/runtime/logger.js';
 import { testAuthority, testSigningRequest } from '../../src/testing/certificates.js';
 import { eventually, until } from '../../src/testing/until.js';
 import { applyAll } from './apply-all.js';
+import { teamComesAndGoes } from './team-comes-and-goes.js';
 
 const account = { namespace: 'kube-system', name: 'kedge-controllers' };
 const stop = new AbortController();
@@ -82,10 +81,5 @@ test('with its least rights, the signer signs and its anchors are published', as
   expect(items[0]?.metadata.name).toMatch(/^example\.com:internal:/);
 });
 
-test('with its least rights, the controller lets a team edit', async () => {
-  const metadata = { name: 'shop', labels: { 'example.com/team': 'red' } };
-  await server.client().resource(Namespaces).create({ apiVersion: 'v1', kind: 'Namespace', metadata });
-  const key = { namespace: 'shop', name: 'team-edit' };
-  const binding = await until(server.client().resource(RoleBindings), key, (found) => found !== undefined);
-  expect(binding?.roleRef.name).toBe('edit');
-});
+test('with its least rights, the controller lets a team edit for as long as the label is there', () =>
+  teamComesAndGoes(server.client()));
