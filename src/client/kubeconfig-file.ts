@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { isObject, type JsonObject } from '../api/object.js';
 import type { Clock } from '../runtime/clock.js';
+import { causeAbout, shownPath } from '../runtime/shown-path.js';
 import { AccessError } from './cluster-access.js';
 import type { ExecPlugin } from './exec-credential.js';
 
@@ -68,7 +69,7 @@ export async function readFileIfThere(path: string): Promise<string | undefined>
     return await readFile(path, 'utf8');
   } catch (cause) {
     if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return undefined;
-    throw new AccessError(`cannot read the kubeconfig ${path}`, { cause });
+    throw new AccessError(`cannot read the kubeconfig ${shownPath(path)}`, causeAbout(path, cause));
   }
 }
 
@@ -137,6 +138,6 @@ export async function inlineOrFile(
   try {
     return await readFile(absolute, 'utf8');
   } catch (cause) {
-    throw new AccessError(`cannot read ${what} ${absolute}`, { cause });
+    throw new AccessError(`cannot read ${what} ${shownPath(absolute)}`, causeAbout(absolute, cause));
   }
 }

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { usableRootCertificates } from '../pki/root-certificates.js';
+import { shownPath } from '../runtime/shown-path.js';
 import { AccessError, type ClusterAccess, type CredentialSource, fixedCredentials } from './cluster-access.js';
 import {
   inlineOrFile,
@@ -20,7 +21,7 @@ import { credentialsOf, impersonation } from './kubeconfig-user.js';
 export async function accessFromFiles(paths: readonly string[], options: KubeconfigOptions): Promise<ClusterAccess> {
   const read = await Promise.all(paths.map(readFileIfThere));
   const files = read.flatMap((text, at) => (text === undefined ? [] : [{ text, path: paths[at] ?? '' }]));
-  if (files.length === 0) throw new AccessError(`there is no kubeconfig at ${paths.join(' or ')}`);
+  if (files.length === 0) throw new AccessError(`there is no kubeconfig at ${paths.map(shownPath).join(' or ')}`);
   const configs = await Promise.all(files.map(({ text, path }) => parseKubeconfig(text, path)));
   return accessOf(merge(configs), options);
 }
@@ -41,7 +42,7 @@ export async function usersInFile(
   options: KubeconfigOptions,
 ): Promise<{ readonly byName: ReadonlyMap<string, CredentialSource>; readonly current: CredentialSource | undefined }> {
   const text = await readFileIfThere(path);
-  if (text === undefined) throw new AccessError(`there is no kubeconfig at ${path}`);
+  if (text === undefined) throw new AccessError(`there is no kubeconfig at ${shownPath(path)}`);
   const config = await parseKubeconfig(text, path);
   const open = async (user: Named<User>): Promise<CredentialSource> => {
     const called = `user ${JSON.stringify(user.name)} of the kubeconfig ${path}`;

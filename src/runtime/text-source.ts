@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Clock } from './clock.js';
 import type { Logger } from './logger.js';
+import { causeAbout, shownPath } from './shown-path.js';
 
 /** A text: itself, or a file that is followed as it changes, with the path of the option that names it. */
 export type TextSource = string | { readonly file: string; readonly option?: string };
@@ -98,7 +99,7 @@ export async function followFiles(
 /** The text of a file. Fails with one sentence that names the file. */
 export const readText = (file: string): Promise<string> =>
   readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new Error(`cannot read ${file}: ${error.code ?? error.message}`, { cause: error });
+    throw new Error(`cannot read ${shownPath(file)}: ${error.code ?? error.message}`, causeAbout(file, error));
   });
 
 const kept = 'kept what was read before';

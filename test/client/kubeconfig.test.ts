@@ -1,9 +1,10 @@
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AccessError } from '../../src/client/cluster-access.js';
-import { accessFromText } from '../../src/client/kubeconfig.js';
+import { accessFromText, usersInFile } from '../../src/client/kubeconfig.js';
 import { findAccess, inCluster } from '../../src/client/remote-client.js';
 import { testAuthority } from '../../src/testing/certificates.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
@@ -324,6 +325,19 @@ describe('finding a server', () => {
     await expect(findAccess({ env: { HOME: directory }, clock })).rejects.toThrow(
       `there is no kubeconfig at ${directory}/.kube/config`,
     );
+  });
+
+  test.each([
+    ['as YAML', 'apiVersion: v1\nusers: [{ name: u, user: { token: s3cret } }]\n'],
+    ['as JSON', config({ token: 's3cret' })],
+    ['as YAML too long for a path', `users:\n- name: u\n  user: { token: s3cret${'x'.repeat(5_000)} }\n`],
+  ])('a text %s in the place of a path is not repeated', async (_, kubeconfig) => {
+    for (const refused of [findAccess({ kubeconfig, clock }), usersInFile(kubeconfig, { clock, env: {} })]) {
+      const error: unknown = await refused.catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(AccessError);
+      expect(inspect(error)).toContain('(a text in the place of a path)');
+      expect(inspect(error)).not.toContain('s3cret');
+    }
   });
 
   test('in a pod it is the account of the pod', async () => {

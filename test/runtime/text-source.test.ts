@@ -2,10 +2,11 @@ import { getEventListeners } from 'node:events';
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { inspect } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { systemClock } from '../../src/runtime/clock.js';
 import { type Logger, silentLogger } from '../../src/runtime/logger.js';
-import { followText, NotYet } from '../../src/runtime/text-source.js';
+import { followText, NotYet, readText } from '../../src/runtime/text-source.js';
 import { FakeClock, settled } from '../../src/testing/fake-clock.js';
 import { eventually } from '../../src/testing/until.js';
 
@@ -153,4 +154,10 @@ test('what is not there or not good is told of with the option that names it', a
   await expect(follow(source)).rejects.toThrow(`part.textFile: cannot read ${file}: ENOENT`);
   writeFileSync(file, 'bad');
   await expect(follow(source)).rejects.toThrow(`part.textFile: ${file}: bad text`);
+});
+
+test('a text in the place of a path is not repeated', async () => {
+  const error: unknown = await readText('-----BEGIN PRIVATE KEY-----\ns3cret').catch((thrown: unknown) => thrown);
+  expect(String(error)).toBe('Error: cannot read (a text in the place of a path): ENOENT');
+  expect(inspect(error)).not.toContain('s3cret');
 });
