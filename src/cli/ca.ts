@@ -29,13 +29,11 @@ export const caStatus = (flags: Flags): Promise<void> =>
   });
 
 /** `kedge ca rotate`: asks for a rotation. Fails with one sentence if one is under way, or if there is no such CA. */
-export const rotateCa = (text: string, flags: Flags): Promise<void> =>
+export const rotateCa = (key: { readonly namespace: string; readonly name: string }, flags: Flags): Promise<void> =>
   withClient(flags, async (client) => {
-    const [namespace = '', name = '', ...more] = text.split('/');
-    if (namespace === '' || name === '' || more.length > 0)
-      throw new Error(`${JSON.stringify(text)} is no namespace/name`);
+    const text = `${key.namespace}/${key.name}`;
     const secrets = client.resource(Secrets);
-    const secret = await secrets.get({ namespace, name });
+    const secret = await secrets.get(key);
     if (secret === undefined) throw new Error(`there is no Secret ${text}`);
     if (secret.metadata.labels?.[ownNames.caLabel] === undefined)
       throw new Error(`the Secret ${text} holds no CA that is rotated`);

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { controllerNameProblem, controllerNames } from '../server/controller-names.js';
 import { isServingName } from '../server/serving-names.js';
 import { ConfigurationError, type Flags } from './configuration.js';
 
@@ -27,6 +28,7 @@ export async function runCommandLine(argv: readonly string[]): Promise<number> {
     .option('--store <address>', 'memory: | level:DIR | etcd:HOST:PORT,...', readText)
     .option('--config <file>', 'options file; see config/server.yaml')
     .option('--controllers <list>', "built-in controllers to run, comma-separated; 'all', or '' for none", readList)
+    .addHelpText('after', controllerHelp)
     .addOption(new Option('--log-level <level>', 'least level to log').choices(['debug', 'info', 'warn', 'error']))
     .addOption(new Option('--log-format <format>', 'default: pretty on a terminal').choices(['pretty', 'json']))
     .action(async ({ config, ...flags }: { readonly config?: string } & Flags) => {
@@ -39,12 +41,15 @@ export async function runCommandLine(argv: readonly string[]): Promise<number> {
     .description('run the built-in controllers against a server elsewhere')
     .requiredOption('--kubeconfig <file>', 'server and identity to use')
     .option('--controllers <list>', "controllers to run, comma-separated; default 'all'", readList)
+    .addHelpText('after', controllerHelp)
     .option('--config <file>', 'options file whose signing, certificatePolicy, trust and domains count')
     .option('--ca-cert <file>', 'PEM certificate of the CA that signs for the well-known signers')
     .option('--ca-key <file>', 'PEM key of that CA')
     .addOption(new Option('--log-level <level>', 'least level to log').choices(['debug', 'info', 'warn', 'error']))
     .addOption(new Option('--log-format <format>', 'default: pretty on a terminal').choices(['pretty', 'json']))
-    .action(async (flags) => {
+    .action(async (flags, command: Command) => {
+      if ((flags.caCert === undefined) !== (flags.caKey === undefined))
+        command.error('error: --ca-cert and --ca-key go together');
       const { runControllers } = await import('./controllers.js');
       await runControllers(flags);
     });
@@ -88,9 +93,9 @@ export async function runCommandLine(argv: readonly string[]): Promise<number> {
     });
   ca.command('rotate')
     .description('replace a CA: its successor is announced now, and signs once everybody has had time to trust it')
-    .argument('<secret>', 'namespace/name of its Secret')
+    .argument('<secret>', 'namespace/name of its Secret', readObjectName)
     .option('--kubeconfig <file>', 'server and identity to use; default: as kubectl does')
-    .action(async (secret: string, flags: { readonly kubeconfig?: string }) => {
+    .action(async (secret: ObjectName, flags: { readonly kubeconfig?: string }) => {
       const { rotateCa } = await import('./ca.js');
       await rotateCa(secret, flags);
     });
@@ -148,10 +153,28 @@ function readNoted(text: string): { readonly sequence: number; readonly hash: st
   return { sequence: Number(sequence), hash };
 }
 
-const readList = (text: string): 'all' | string[] =>
-  text === 'all'
-    ? 'all'
-    : text
-        .split(',')
-        .map((name) => name.trim())
-        .filter((name) => name !== '');
+interface ObjectName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+function readObjectName(text: string): ObjectName {
+  const [namespace = '', name = '', ...more] = text.split('/');
+  if (namespace === '' || name === '' || more.length > 0)
+    throw new InvalidArgumentError('a Secret is named by namespace/name.');
+  return { namespace, name };
+}
+
+function readList(text: string): 'all' | string[] {
+  if (text === 'all') return 'all';
+  const names = text
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+  const problem = controllerNameProblem(names);
+  if (problem !== undefined) throw new InvalidArgumentError(`${problem}.`);
+  return names;
+}
+
+const controllerHelp = `
+Controllers: ${controllerNames.join(', ')}`;

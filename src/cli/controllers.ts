@@ -13,10 +13,9 @@ import { loadCertificateAuthority } from '../pki/certificate-authority.js';
 import { systemClock } from '../runtime/clock.js';
 import { createLogger } from '../runtime/pino-logger.js';
 import { certificateControllers } from '../server/certificate-rights.js';
-import { checkControllerNames } from '../server/run-controllers.js';
 import { openSigners } from '../server/signers.js';
 import { certificatesOptions } from './certificates-options.js';
-import { ConfigurationError, readConfiguration } from './configuration.js';
+import { readConfiguration } from './configuration.js';
 import { firstCrash } from './crash-log.js';
 import { untilStopped } from './serve.js';
 
@@ -25,6 +24,7 @@ export interface ControllersFlags {
   /** Its parts `signing`, `certificatePolicy`, `trust` and `domains` count. */
   readonly config?: string;
   readonly controllers?: 'all' | readonly string[];
+  /** Both or neither. */
   readonly caCert?: string;
   readonly caKey?: string;
   readonly logLevel?: 'debug' | 'info' | 'warn' | 'error';
@@ -34,10 +34,6 @@ export interface ControllersFlags {
 /** `kedge controllers`: the same controllers as in the server, as a program of their own. */
 export async function runControllers(flags: ControllersFlags): Promise<void> {
   const names = flags.controllers ?? 'all';
-  checkControllerNames(names);
-  if ((flags.caCert === undefined) !== (flags.caKey === undefined)) {
-    throw new ConfigurationError('--ca-cert and --ca-key go together');
-  }
   const format = flags.logFormat ?? (process.stdout.isTTY ? 'pretty' : 'json');
   const log = createLogger({ format, level: flags.logLevel ?? 'info' });
   const crashed = firstCrash(log);

@@ -1,12 +1,7 @@
 import { type BuiltinControllerOptions, builtinControllers } from '../../controllers/index.js';
 import type { Domains } from '../api/domains.js';
 import type { UserInfo } from '../api/user.js';
-import {
-  type BuiltinController,
-  controllerAccounts,
-  controllerNamespace,
-  controllerUser,
-} from '../auth/bootstrap/controller-roles.js';
+import { controllerNamespace, controllerUser } from '../auth/bootstrap/controller-roles.js';
 import type { TokenIssuer } from '../auth/token-issuer.js';
 import type { Client } from '../client/client.js';
 import type { Runnable } from '../controller/controller.js';
@@ -16,6 +11,7 @@ import { createManager } from '../controller/manager.js';
 import type { Signer } from '../pki/signer.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
+import { controllerNameProblem, isControllerName } from './controller-names.js';
 
 export interface ControllersToRun {
   readonly names: 'all' | readonly string[];
@@ -40,14 +36,10 @@ export interface ControllersToRun {
   readonly signal: AbortSignal;
 }
 
-const known = Object.keys(controllerAccounts) as readonly BuiltinController[];
-const isKnown = (name: string): name is BuiltinController => known.some((one) => one === name);
-
 /** Fails with one sentence if there is no controller of a name. */
 export function checkControllerNames(names: 'all' | readonly string[]): void {
-  const wrong = names === 'all' ? undefined : names.find((name) => !isKnown(name));
-  if (wrong !== undefined)
-    throw new Error(`there is no controller ${JSON.stringify(wrong)}; there are ${known.join(', ')}`);
+  const problem = names === 'all' ? undefined : controllerNameProblem(names);
+  if (problem !== undefined) throw new Error(problem);
 }
 
 /** Several servers over one store take turns, by this lease. */
@@ -66,7 +58,7 @@ export function controllersToRun(given: ControllersToRun): () => Promise<void> {
 async function runControllers(given: ControllersToRun): Promise<void> {
   const { clock, log, metrics, signal } = given;
   const client = oncePerName((name) => {
-    if (!isKnown(name)) throw new Error(`controller ${name} has no account`);
+    if (!isControllerName(name)) throw new Error(`controller ${name} has no account`);
     return given.clientOf(controllerUser(name), name);
   });
   const start = (until: AbortSignal): Promise<void> =>

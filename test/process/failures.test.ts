@@ -29,7 +29,11 @@ describe('wrong usage ends with 2', () => {
     [['serve', '--serving-names', 'a.test,*.b.test'], /names are DNS names and IP addresses/],
     [['serve', '--log-level', 'loud'], /Allowed choices are debug, info, warn, error/],
     [['serve', '--log-format', 'xml'], /Allowed choices are pretty, json/],
+    [['serve', '--controllers', 'csr-signer,gremlin'], /there is no controller "gremlin"; there are csr-approver, /],
     [['controllers'], /required option '--kubeconfig <file>'/],
+    [['controllers', '--kubeconfig', 'k', '--controllers', 'gremlin'], /there is no controller "gremlin"; there are /],
+    [['controllers', '--kubeconfig', 'k', '--ca-cert', 'ca.crt'], /--ca-cert and --ca-key go together/],
+    [['ca', 'rotate', 'a'], /a Secret is named by namespace\/name/],
     [['certificates', '--noted', 'empty'], /--noted needs --verify/],
     [['certificates', '--verify', '--signer', 'a/b'], /option '--verify' cannot be used with option '--signer <name>'/],
     [['certificates', '--verify', '--output', 'table'], /'--verify' cannot be used with option '--output <format>'/],
@@ -124,7 +128,7 @@ describe('a bad configuration ends with 1', () => {
     ['no such store', () => ['--store', 'tape:'], /^kedge: the store address "tape:" is not valid/],
     [
       'no such controller',
-      () => ['--controllers', 'csr-signer,gremlin'],
+      () => ['--store', 'memory:', '--config', file('gremlin.yaml', 'controllers: [gremlin]')],
       /^kedge: there is no controller "gremlin"; there are /,
     ],
     [

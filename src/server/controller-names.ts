@@ -1,0 +1,13 @@
+import { type BuiltinController, controllerAccounts } from '../auth/bootstrap/controller-roles.js';
+
+export const controllerNames = Object.keys(controllerAccounts) as readonly BuiltinController[];
+
+export const isControllerName = (name: string): name is BuiltinController =>
+  controllerNames.some((one) => one === name);
+
+/** One sentence if there is no controller of one of these names. */
+export function controllerNameProblem(names: readonly string[]): string | undefined {
+  const wrong = names.find((name) => !isControllerName(name));
+  if (wrong === undefined) return undefined;
+  return `there is no controller ${JSON.stringify(wrong)}; there are ${controllerNames.join(', ')}`;
+}
