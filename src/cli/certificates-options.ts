@@ -1,4 +1,4 @@
-import type { CertificateOptions } from '../server/signing-options.js';
+import type { CertificateOptions, FilesSource } from '../server/signing-options.js';
 import type { Configuration } from './configuration-options.js';
 
 /** What the configuration says of signers, approval and trust. */
@@ -11,3 +11,13 @@ export const certificatesOptions = ({
   policy: certificatePolicy,
   ...(distribute ? { trust } : {}),
 });
+
+/** The CA for the well-known signers, if the configuration names one. */
+export const signingCaFiles = ({
+  certificateFile,
+  keyFile,
+}: {
+  readonly certificateFile?: string | undefined;
+  readonly keyFile?: string | undefined;
+}): FilesSource | undefined =>
+  certificateFile === undefined || keyFile === undefined ? undefined : { certificateFile, keyFile };

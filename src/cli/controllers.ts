@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { builtinControllers } from '../../controllers/index.js';
 import { ledgerEntryName } from '../api/certificate-ledger.js';
 import { defaultDomains } from '../api/domains.js';
@@ -9,12 +8,11 @@ import type { Client } from '../client/client.js';
 import { clientIn } from '../client/in-domain.js';
 import { connect } from '../client/remote-client.js';
 import { createManager } from '../controller/manager.js';
-import { loadCertificateAuthority } from '../pki/certificate-authority.js';
 import { systemClock } from '../runtime/clock.js';
 import { createLogger } from '../runtime/pino-logger.js';
 import { certificateControllers } from '../server/certificate-rights.js';
 import { openSigners } from '../server/signers.js';
-import { certificatesOptions } from './certificates-options.js';
+import { certificatesOptions, signingCaFiles } from './certificates-options.js';
 import { readConfiguration } from './configuration.js';
 import { firstCrash } from './crash-log.js';
 import { untilStopped } from './serve.js';
@@ -24,7 +22,7 @@ export interface ControllersFlags {
   /** Its parts `signing`, `certificatePolicy`, `trust` and `domains` count. */
   readonly config?: string;
   readonly controllers?: 'all' | readonly string[];
-  /** Both or neither. */
+  /** Both or neither; they win over those of the configuration. */
   readonly caCert?: string;
   readonly caKey?: string;
   readonly logLevel?: 'debug' | 'info' | 'warn' | 'error';
@@ -42,14 +40,12 @@ export async function runControllers(flags: ControllersFlags): Promise<void> {
   const remote = await connect({ kubeconfig: flags.kubeconfig });
   const client = clientIn(domains, remote);
   const stopping = new AbortController();
-  const files =
-    flags.caCert === undefined || flags.caKey === undefined
-      ? undefined
-      : { certificateFile: flags.caCert, keyFile: flags.caKey };
   const certificates = certificatesOptions(configuration);
   const { signers, rotated, ended } = await openSigners({
-    ca: files === undefined ? undefined : await readAuthority(files),
-    caFiles: files,
+    caFiles: signingCaFiles({
+      ...configuration.signing,
+      ...(flags.caCert === undefined ? {} : { certificateFile: flags.caCert, keyFile: flags.caKey }),
+    }),
     maxSeconds: configuration.signing.seconds,
     configured: certificates.signers,
     trust: certificates.trust,
@@ -99,15 +95,4 @@ export async function hasLedger(client: Client, serverVersion: () => Promise<str
     if (isReason(error, 'Forbidden') && !isOwnVersion(await serverVersion())) return false;
     throw error;
   }
-}
-
-async function readAuthority({
-  certificateFile,
-  keyFile,
-}: {
-  readonly certificateFile: string;
-  readonly keyFile: string;
-}) {
-  const [certificate, key] = await Promise.all([readFile(certificateFile, 'utf8'), readFile(keyFile, 'utf8')]);
-  return loadCertificateAuthority({ certificate, key });
 }

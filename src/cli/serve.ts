@@ -8,7 +8,7 @@ import { makeDirectory } from '../runtime/make-directory.js';
 import { createLogger } from '../runtime/pino-logger.js';
 import { writeWhole } from '../server/credentials.js';
 import { accessOptions } from './access-options.js';
-import { certificatesOptions } from './certificates-options.js';
+import { certificatesOptions, signingCaFiles } from './certificates-options.js';
 import { ConfigurationError, type Flags, readConfiguration } from './configuration.js';
 import type { Configuration } from './configuration-options.js';
 import { firstCrash } from './crash-log.js';
@@ -43,6 +43,7 @@ export async function serve(file: string | undefined, flags: Flags): Promise<voi
   });
   const kubeconfig = join(dataDir, 'admin.kubeconfig');
   const { signing } = configuration;
+  const caFiles = signingCaFiles(signing);
   const server = await createServer({
     store: configuration.store ?? `level:${join(dataDir, 'store')}`,
     etcd: configuration.etcd,
@@ -63,9 +64,7 @@ export async function serve(file: string | undefined, flags: Flags): Promise<voi
     featureGates: configuration.featureGates,
     ...accessOptions(configuration),
     signingSeconds: signing.seconds,
-    ...(signing.certificateFile === undefined || signing.keyFile === undefined
-      ? {}
-      : { signingCaFiles: { certificateFile: signing.certificateFile, keyFile: signing.keyFile } }),
+    ...(caFiles === undefined ? {} : { signingCaFiles: caFiles }),
     certificates: certificatesOptions(configuration),
     ...operationsOf(configuration),
     eventTtlSeconds: configuration.eventTtlSeconds,

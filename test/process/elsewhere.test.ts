@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ConfigMaps } from '../../src/api/kinds/config-map.js';
@@ -85,8 +86,9 @@ test('custom resources are accepted and cleaned up', async () => {
 
 test('controllers that were chosen and have nothing to do are told of', async () => {
   // What verifies the API server is published by whoever runs root-ca-publisher.
-  const chosen = ['--controllers', 'csr-signer,trust-bundle-publisher,namespace', '--log-format', 'json'];
-  const program = await startKedge(['controllers', '--kubeconfig', server.kubeconfig, ...chosen]);
+  const chosen = ['--controllers', 'csr-signer,trust-bundle-publisher,namespace'];
+  const json = ['--log-format', 'json'];
+  const program = await startKedge(['controllers', '--kubeconfig', server.kubeconfig, ...chosen, ...json]);
   await eventually(
     async () => program.stdout,
     (text) => text.includes('"controllers":["namespace"]'),
@@ -94,6 +96,16 @@ test('controllers that were chosen and have nothing to do are told of', async ()
   expect(program.stdout).toContain(
     '"controllers":["csr-signer","trust-bundle-publisher"],"msg":"chosen, but nothing is configured for them to do"',
   );
+  await program.stop();
+});
+
+test('the CA for the well-known signers may be named by the options file', async () => {
+  const file = join(temporaryDirectory(), 'signing.yaml');
+  const pair = { certificateFile: join(dataDir, 'pki/ca.crt'), keyFile: join(dataDir, 'pki/ca.pem') };
+  writeFileSync(file, JSON.stringify({ signing: pair }));
+  const chosen = ['--controllers', 'csr-signer', '--config', file, '--log-format', 'json'];
+  const program = await startKedge(['controllers', '--kubeconfig', server.kubeconfig, ...chosen]);
+  await program.logged(({ msg, controllers: names }) => msg === 'running' && `${names}` === 'csr-signer', 'csr-signer');
   await program.stop();
 });
 
