@@ -2,10 +2,14 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { type BuiltinControllerOptions, builtinControllers } from '../controllers/index.js';
 import { codes } from '../src/api/errors.js';
 import { readConfiguration } from '../src/cli/configuration.js';
 import { defaults } from '../src/cli/configuration-options.js';
 import { configuration } from '../src/cli/configuration-schema.js';
+import { rotationPolicy } from '../src/pki/ca-rotation.js';
+import type { Signer } from '../src/pki/signer.js';
+import { controllerNames } from '../src/server/controller-names.js';
 
 /** What the pages say agrees with the code. */
 
@@ -93,6 +97,35 @@ describe('options', () => {
     );
     const known = (name: string): boolean => accepted.some((one) => one === name || one.startsWith(`${name}.`));
     expect(inFile.filter((name) => !known(name))).toEqual([]);
+  });
+
+  test('the page has every controller, and knows which need the server', () => {
+    const signer: Signer = {
+      serves: 'example.com/x',
+      sign: () => Promise.reject(new Error()),
+      trustAnchors: async () => '',
+    };
+    const configured: BuiltinControllerOptions = {
+      signers: [signer],
+      rootCa: () => '',
+      certificatePolicy: { policy: { mode: 'enforce', default: 'leave', rules: [] } },
+      rotatedCas: [
+        {
+          secret: { namespace: 'n', name: 'x' },
+          signers: [],
+          policy: rotationPolicy({ maxSeconds: 600 }),
+          distributed: [],
+        },
+      ],
+      trust: { bundles: [] },
+    };
+    const namesOf = (options: BuiltinControllerOptions) => new Set(builtinControllers(options).map(({ name }) => name));
+    const table = tableOf('docs/options.md', 'controller');
+    expect(table.map(([name]) => name)).toEqual(controllerNames);
+    expect(new Set(table.map(([name]) => name))).toEqual(namesOf({ ...configured, mintToken: async () => '' }));
+    expect(new Set(table.flatMap(([name, , inProgram]) => (inProgram === 'yes' ? [name] : [])))).toEqual(
+      namesOf(configured),
+    );
   });
 
   test('the page has every flag', () => {

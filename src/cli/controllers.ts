@@ -29,6 +29,9 @@ export interface ControllersFlags {
   readonly logFormat?: 'pretty' | 'json';
 }
 
+/** They sign tokens with the server's key. */
+const onlyInServer: readonly string[] = ['service-account-token'];
+
 /** `kedge controllers`: the same controllers as in the server, as a program of their own. */
 export async function runControllers(flags: ControllersFlags): Promise<void> {
   const names = flags.controllers ?? 'all';
@@ -67,7 +70,13 @@ export async function runControllers(flags: ControllersFlags): Promise<void> {
     ...(names === 'all' || names.includes('root-ca-publisher') ? { rootCa: () => remote.ca } : {}),
   }).filter(({ name }) => names === 'all' || names.includes(name));
   const running = [...new Set(wanted.map(({ name }) => name))];
-  const idle = names === 'all' ? [] : names.filter((name) => !running.includes(name));
+  const absent = onlyInServer.filter((name) => names === 'all' || names.includes(name));
+  if (absent.length > 0)
+    log[names === 'all' ? 'info' : 'warn'](
+      { controllers: absent },
+      'not run here: only the server has the key they need',
+    );
+  const idle = names === 'all' ? [] : names.filter((name) => ![...running, ...onlyInServer].includes(name));
   if (idle.length > 0) log.warn({ controllers: idle }, 'chosen, but nothing is configured for them to do');
   log.info({ controllers: running }, 'running');
   const managed = createManager({ client, log, graceMs })

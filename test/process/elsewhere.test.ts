@@ -86,7 +86,7 @@ test('custom resources are accepted and cleaned up', async () => {
 
 test('controllers that were chosen and have nothing to do are told of', async () => {
   // What verifies the API server is published by whoever runs root-ca-publisher.
-  const chosen = ['--controllers', 'csr-signer,trust-bundle-publisher,namespace'];
+  const chosen = ['--controllers', 'csr-signer,trust-bundle-publisher,namespace,service-account-token'];
   const json = ['--log-format', 'json'];
   const program = await startKedge(['controllers', '--kubeconfig', server.kubeconfig, ...chosen, ...json]);
   await eventually(
@@ -95,6 +95,9 @@ test('controllers that were chosen and have nothing to do are told of', async ()
   );
   expect(program.stdout).toContain(
     '"controllers":["csr-signer","trust-bundle-publisher"],"msg":"chosen, but nothing is configured for them to do"',
+  );
+  expect(program.stdout).toContain(
+    '"controllers":["service-account-token"],"msg":"not run here: only the server has the key they need"',
   );
   await program.stop();
 });
