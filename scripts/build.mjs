@@ -74,14 +74,15 @@ async function buildProgram() {
   await bundle.close();
   // Entries last: whoever starts meanwhile finds the chunks of the ones it reads.
   for (const { fileName, code } of output.toSorted((a, b) => Number(a.isEntry) - Number(b.isEntry))) {
-    writeWhole(join(dist, fileName), withPlainSpreads(code));
+    // npm makes the program executable when it is installed, which a later build must not undo.
+    writeWhole(join(dist, fileName), withPlainSpreads(code), fileName === 'src/main.js' ? 0o755 : 0o644);
   }
 }
 
-function writeWhole(path, text) {
+function writeWhole(path, text, mode = 0o644) {
   mkdirSync(dirname(path), { recursive: true });
   const temporary = `${path}.${process.pid}`;
-  writeFileSync(temporary, text);
+  writeFileSync(temporary, text, { mode });
   renameSync(temporary, path);
 }
 

@@ -1,5 +1,15 @@
 import { execFile } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
@@ -28,6 +38,8 @@ beforeAll(async () => {
   const source = join(project, 'source');
   const built = await run(process.execPath, [join(root, 'scripts/build.mjs'), '--out', join(source, 'dist')]);
   expect(built).toMatchObject({ code: 0, stderr: '' });
+  // Where the package is linked and not unpacked, as by npx in the checkout, nobody else makes it so.
+  expect(statSync(join(source, manifest.bin.kedge)).mode & 0o100).toBe(0o100);
   const pages = readdirSync(root).filter((file) => file.endsWith('.md'));
   for (const file of ['package.json', 'LICENSE', 'config', 'docs', 'examples', ...pages]) {
     cpSync(join(root, file), join(source, file), { recursive: true });
