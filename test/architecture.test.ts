@@ -58,6 +58,7 @@ const confined: Readonly<Record<string, readonly string[]>> = {
   '@grpc/grpc-js': ['src/store/etcd'],
   '@bufbuild/protobuf': ['src/store/etcd'],
   re2js: ['src/api/regular-expression.ts'],
+  ws: ['src/http/web-socket.ts', 'test'],
   yaml: ['src/api/yaml.ts', 'test', 'examples'],
   commander: ['src/main.ts', 'src/cli'],
   zod: ['src/main.ts', 'src/cli'],

@@ -13,6 +13,7 @@ import { utf8Text } from '../api/utf8-text.js';
 import type { Body } from '../apiserver/represent.js';
 import type { Clock } from '../runtime/clock.js';
 import { type Pace, PacedWriter } from './paced-writer.js';
+import { acceptWebSocket, handshakeRefusal, isWebSocketRequest, type WebSocketOffer } from './web-socket.js';
 
 /** One request and its answer, whichever HTTP version carries them. */
 export interface Exchange {
@@ -39,6 +40,8 @@ export interface Exchange {
   send(code: number, headers: OutgoingHeaders, body: Body | StreamedBody, until?: number): Promise<void> | undefined;
   /** Begins an answer that goes on; headers are sent at once. */
   stream(code: number, headers: OutgoingHeaders): Writable;
+  /** An answer that goes on may be sent as messages instead. */
+  readonly webSocket?: WebSocketOffer | undefined;
   /** Said before an answer: the connection ends with it. */
   last(): void;
   /** Breaks off. */
@@ -181,6 +184,47 @@ export class Http1Exchange implements Exchange {
   }
 }
 
+/**
+ * A request that asks for another protocol, after which nothing else comes over the connection: it has left HTTP. It is
+ * answered as any other, unless it is for a WebSocket and that is accepted.
+ */
+export class UpgradeExchange extends Http1Exchange {
+  readonly webSocket: WebSocketOffer | undefined;
+  readonly #response: ServerResponse;
+  readonly #socket: Socket;
+  /** What goes over the connection once protocols were switched. */
+  #messages: Writable | undefined;
+
+  constructor(request: IncomingMessage, response: ServerResponse, head: Buffer, clock: Clock) {
+    super(request, response, clock);
+    this.#response = response;
+    this.#socket = request.socket;
+    if (!isWebSocketRequest(request)) return;
+    this.webSocket = {
+      refusal: handshakeRefusal(request),
+      accept: async ({ binary }) => {
+        response.detachSocket(this.#socket);
+        this.#messages = await acceptWebSocket(request, { socket: this.#socket, head, binary });
+        return this.#messages;
+      },
+    };
+  }
+
+  override onClosed(listener: () => void): void {
+    this.#socket.once('close', () => {
+      if (!(this.#messages ?? this.#response).writableEnded) listener();
+    });
+  }
+
+  override get answered(): boolean {
+    return this.#messages !== undefined || super.answered;
+  }
+
+  override cut(): void {
+    this.#socket.destroy();
+  }
+}
+
 export class Http2Exchange implements Exchange {
   readonly version = 2;
   readonly method: string;
@@ -315,7 +359,7 @@ function firstValue(
 const brokenOff = new Error('the answer was broken off');
 
 /** Bytes of its body, as far as the head tells. */
-const bodyLength = ({ headers }: IncomingMessage): number =>
+export const bodyLength = ({ headers }: IncomingMessage): number =>
   headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : Number.POSITIVE_INFINITY;
 
 const smallBody = 262_144;

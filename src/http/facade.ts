@@ -209,10 +209,19 @@ async function answer(
         representation.mediaType === 'protobuf'
           ? 'application/vnd.kubernetes.protobuf;stream=watch'
           : 'application/json';
+      const { webSocket } = exchange;
+      if (webSocket?.refusal !== undefined) {
+        const { code, headers: more, text } = webSocket.refusal;
+        const bytes = Buffer.from(text);
+        await exchange.send(code, { ...more, 'Content-Length': bytes.length }, bodyOf(bytes), until);
+        return { code, bytes: bytes.length };
+      }
       const encode = await eventEncoder(result.definition, representation, () => parts.clock.now());
-      const out = exchange.stream(200, { ...headers, 'Content-Type': contentType });
+      const out =
+        (await webSocket?.accept({ binary: representation.mediaType === 'protobuf' })) ??
+        exchange.stream(200, { ...headers, 'Content-Type': contentType });
       await writeWatch(result, told(encode, result), out, { cut: () => exchange.cut(), clock: parts.clock });
-      return { code: 200, bytes: 0 };
+      return { code: webSocket === undefined ? 200 : 101, bytes: 0 };
     }
     default: {
       const { code, contentType, body } = await represented(parts, request, response);

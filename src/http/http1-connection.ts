@@ -1,7 +1,7 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '../runtime/clock.js';
-import { type Exchange, expectsContinue, Http1Exchange } from './exchange.js';
+import { bodyLength, type Exchange, expectsContinue, Http1Exchange, UpgradeExchange } from './exchange.js';
 
 /** What Node's parser says of a connection that it cannot go on reading. */
 export type ParserError = NodeJS.ErrnoException & { readonly rawPacket?: Buffer };
@@ -54,6 +54,33 @@ export class Http1Connection {
 
   /** Answers a request when its turn comes: undefined if that is now. */
   take(request: IncomingMessage, response: ServerResponse): Promise<void> | undefined {
+    return this.#take(request, response, () => new Http1Exchange(request, response, this.#given.clock));
+  }
+
+  /** The same of one that asks for another protocol, with what came behind it. It is the last of its connection. */
+  takeUpgrade(request: IncomingMessage, head: Buffer): void {
+    const socket = this.#socket;
+    socket.on('error', () => {});
+    // Whoever sends such a request while others are being answered cannot know what will become of it.
+    if (this.#isRefused || !this.isIdle) return void socket.destroy();
+    const response = new ServerResponse(request);
+    response.on('error', () => {});
+    response.shouldKeepAlive = false;
+    response.assignSocket(socket);
+    // What Node does for answers to requests that it has not handed over.
+    socket.on('drain', () => response.emit('drain'));
+    response.once('finish', () => socket.destroySoon());
+    const wrong = bodyLength(request) > 0 ? withBody : refusalOf(request);
+    void this.#take(request, response, () => new UpgradeExchange(request, response, head, this.#given.clock), wrong);
+    this.#isRefused = true;
+  }
+
+  #take(
+    request: IncomingMessage,
+    response: ServerResponse,
+    exchange: () => Exchange,
+    wrong = refusalOf(request),
+  ): Promise<void> | undefined {
     // Nothing is read behind what ended the connection (RFC 9112 section 9.6).
     if (this.#isRefused) return undefined;
     if (this.#unanswered >= pipelinedAtMost) {
@@ -61,12 +88,8 @@ export class Http1Connection {
       return undefined;
     }
     this.#unanswered++;
-    const wrong = refusalOf(request);
     this.#isRefused = wrong !== undefined;
-    const run = (): Promise<void> =>
-      wrong === undefined
-        ? this.#given.run(new Http1Exchange(request, response, this.#given.clock))
-        : last(response, wrong);
+    const run = (): Promise<void> => (wrong === undefined ? this.#given.run(exchange()) : last(response, wrong));
 
     let leave = (): void => {};
     const left = new Promise<void>((resolve) => {
@@ -160,6 +183,9 @@ async function last(response: ServerResponse, { code, text }: Refusal): Promise<
   const type = text === '' ? {} : { 'content-type': 'text/plain; charset=utf-8' };
   response.writeHead(code, { ...type, 'content-length': Buffer.byteLength(text), connection: 'close' }).end(text);
 }
+
+/** Node reads what follows such a request as the other protocol, and the body as empty. */
+const withBody: Refusal = { code: 400, text: '400 Bad Request: a request that asks for another protocol has a body' };
 
 /** What keeps a request from being looked at. */
 function refusalOf(request: IncomingMessage): Refusal | undefined {

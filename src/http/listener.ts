@@ -150,6 +150,10 @@ export class Listener {
         if (waiting !== undefined) this.#track(waiting);
       });
     }
+    // Node hands over every request with such a header, whatever it asks for, and reads nothing more of its connection.
+    this.#server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) =>
+      this.#sockets.get(socket)?.takeUpgrade(request, head),
+    );
     this.#server.removeAllListeners('stream');
     this.#server.on(
       'stream',

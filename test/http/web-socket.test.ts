@@ -1,0 +1,183 @@
+import { once } from 'node:events';
+import { request as httpsRequest } from 'node:https';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type ClientOptions, type RawData, WebSocket } from 'ws';
+import { ConfigMaps } from '../../src/api/kinds/config-map.js';
+import { createServer, type Server } from '../../src/embed.js';
+
+let server: Server;
+let token: string;
+beforeAll(async () => {
+  token = 'secret';
+  server = await createServer({
+    listen: { port: 0 },
+    controllers: [],
+    staticTokens: 'secret,admin,1,"system:masters"\n',
+  });
+});
+afterAll(() => server.stop());
+
+const watch = '/api/v1/namespaces/default/configmaps?watch=true';
+const origin = 'https://example.com';
+
+function open(path: string, options: ClientOptions & { readonly protocols?: readonly string[] } = {}): WebSocket {
+  const { protocols = [], headers, ...rest } = options;
+  return new WebSocket(`${server.url?.replace('https', 'wss')}${path}`, [...protocols], {
+    rejectUnauthorized: false,
+    origin,
+    headers: { authorization: `Bearer ${token}`, ...headers },
+    ...rest,
+  });
+}
+
+/** Messages one after the other. */
+function messagesOf(socket: WebSocket) {
+  const waiting: { readonly bytes: Buffer; readonly isBinary: boolean }[] = [];
+  socket.on('message', (data: RawData, isBinary: boolean) => waiting.push({ bytes: data as Buffer, isBinary }));
+  return async () => {
+    while (waiting.length === 0) await once(socket, 'message');
+    return waiting.shift() as (typeof waiting)[number];
+  };
+}
+
+const configMaps = () => server.client().resource(ConfigMaps);
+const configMap = (name: string, data: Readonly<Record<string, string>> = {}) => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name, namespace: 'default' },
+  data,
+});
+
+test('each event of a watch is a message, as a line of text, and the end is a farewell', async () => {
+  const socket = open(`${watch}&fieldSelector=metadata.name%3Da&timeoutSeconds=1`);
+  const next = messagesOf(socket);
+  await once(socket, 'open');
+  await configMaps().create(configMap('a'));
+  const { bytes, isBinary } = await next();
+  expect(isBinary).toBe(false);
+  expect(bytes.at(-1)).toBe(0x0a);
+  expect(JSON.parse(bytes.toString())).toMatchObject({ type: 'ADDED', object: { metadata: { name: 'a' } } });
+  const [code] = await once(socket, 'close');
+  expect(code).toBe(1000);
+});
+
+test('large events arrive whole and in order, whatever the form', async () => {
+  const names = Array.from({ length: 6 }, (_, at) => `large-${at}`);
+  const selected = `${watch}&labelSelector=large`;
+  const text = open(selected);
+  const binary = open(selected, { headers: { accept: 'application/vnd.kubernetes.protobuf' } });
+  const [nextText, nextBinary] = [messagesOf(text), messagesOf(binary)];
+  await Promise.all([once(text, 'open'), once(binary, 'open')]);
+  text.pause();
+  binary.pause();
+  for (const [at, name] of names.entries()) {
+    const object = configMap(name, { x: String(at).repeat(50_000 + 65_535 * at) });
+    await configMaps().create({ ...object, metadata: { ...object.metadata, labels: { large: '' } } });
+  }
+  text.resume();
+  binary.resume();
+  for (const [at, name] of names.entries()) {
+    const told = JSON.parse((await nextText()).bytes.toString());
+    expect([told.object.metadata.name, told.object.data.x.length]).toEqual([name, 50_000 + 65_535 * at]);
+    const { bytes, isBinary } = await nextBinary();
+    expect(isBinary).toBe(true);
+    // The fields of an event: its type, and an object behind its length of three bytes.
+    expect(bytes.subarray(0, 8).toString('latin1')).toBe('\n\x05ADDED\x12');
+    expect(bytes.includes(name)).toBe(true);
+    expect(bytes.length).toBeGreaterThan(50_000 + 65_535 * at);
+  }
+  text.terminate();
+  binary.terminate();
+});
+
+test('a token may come as a protocol, and the other one is chosen', async () => {
+  const credential = `base64url.bearer.authorization.k8s.io.${Buffer.from(token).toString('base64url')}`;
+  const socket = open(watch, { headers: { authorization: '' }, protocols: [credential, 'base64.binary.k8s.io'] });
+  await once(socket, 'open');
+  expect(socket.protocol).toBe('base64.binary.k8s.io');
+  socket.close();
+});
+
+test.each<[string, Parameters<typeof open>[1] & { path?: string }, number]>([
+  ['without an origin', { origin: '' }, 403],
+  ['with several protocols', { protocols: ['a', 'b'] }, 400],
+  ['by an older version', { protocolVersion: 8 }, 400],
+  ['of a stranger', { headers: { authorization: 'Bearer wrong' } }, 401],
+  ['from what is no version', { path: `${watch}&resourceVersion=abc` }, 500],
+  ['of what is not served', { path: '/apis/none/v1/none?watch=true' }, 404],
+])('a watch %s is refused as any request', async (_, { path = watch, ...options }, code) => {
+  if (options.origin === '') Object.assign(options, { origin: undefined });
+  const socket = open(path, options);
+  const [error] = await once(socket, 'error');
+  expect(error.message).toBe(`Unexpected server response: ${code}`);
+});
+
+const plainly = async (
+  path: string,
+  { method = 'GET', headers = {}, body = '' },
+): Promise<{ readonly code: number | undefined; readonly text: string }> => {
+  const sent = httpsRequest(`${server.url}${path}`, {
+    method,
+    rejectUnauthorized: false,
+    headers: { authorization: `Bearer ${token}`, connection: 'Upgrade', ...headers },
+  });
+  sent.end(body);
+  const [response] = await once(sent, 'response');
+  let text = '';
+  for await (const chunk of response) text += chunk;
+  return { code: response.statusCode, text };
+};
+
+test('what asks for another protocol and is no watch, or asks for one that is not spoken, is answered as ever', async () => {
+  await configMaps().create(configMap('long', { x: 'x'.repeat(1_000_000) }));
+  const list = await plainly('/api/v1/namespaces/default/configmaps', { headers: { upgrade: 'websocket' } });
+  expect([list.code, JSON.parse(list.text).kind]).toEqual([200, 'ConfigMapList']);
+  const lines = await plainly(`${watch}&timeoutSeconds=1`, { headers: { upgrade: 'h2c' } });
+  expect([lines.code, JSON.parse(lines.text.split('\n')[0] ?? '').type]).toEqual([200, 'ADDED']);
+});
+
+test('a body that would be taken for the other protocol is refused, and does not get lost', async () => {
+  await configMaps().create(configMap('kept'));
+  const body = JSON.stringify({ kind: 'DeleteOptions', apiVersion: 'v1', dryRun: ['All'] });
+  const answer = await plainly('/api/v1/namespaces/default/configmaps/kept', {
+    method: 'DELETE',
+    headers: { upgrade: 'websocket', 'content-type': 'application/json', 'content-length': body.length },
+    body,
+  });
+  expect(answer.code).toBe(400);
+  expect(await configMaps().get({ namespace: 'default', name: 'kept' })).toBeDefined();
+});
+
+test('a caller that takes leave, is gone, or says too much ends its watch, and nothing else', async () => {
+  const sockets = [open(watch), open(watch), open(watch), open(watch)];
+  await Promise.all(sockets.map((socket) => once(socket, 'open')));
+  const [leaving, gone, loud, staying] = sockets as [WebSocket, WebSocket, WebSocket, WebSocket];
+  const next = messagesOf(staying);
+  leaving.close(1000);
+  gone.terminate();
+  loud.send('x'.repeat(100_000));
+  await Promise.all([leaving, gone, loud].map((socket) => once(socket, 'close')));
+  await configMaps().create(configMap('later'));
+  let told = '';
+  while (!told.includes('"later"')) told = (await next()).bytes.toString();
+  staying.ping();
+  await once(staying, 'pong');
+  staying.terminate();
+});
+
+test('a server that stops takes leave', async () => {
+  const other = await createServer({
+    listen: { port: 0 },
+    controllers: [],
+    staticTokens: 'secret,admin,1,"system:masters"\n',
+  });
+  const socket = new WebSocket(`${other.url?.replace('https', 'wss')}${watch}`, {
+    rejectUnauthorized: false,
+    origin,
+    headers: { authorization: `Bearer ${token}` },
+  });
+  await once(socket, 'open');
+  const closed = once(socket, 'close');
+  await other.stop();
+  expect((await closed)[0]).toBe(1000);
+});
