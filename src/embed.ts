@@ -1,46 +1,30 @@
-import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import { type Domains, defaultDomains } from './api/domains.js';
+import { defaultDomains } from './api/domains.js';
 import { type UserInfo, wellKnown } from './api/user.js';
-import { Catalogue } from './apiserver/catalogue.js';
-import { defaultFeatureGates, type FeatureGates } from './apiserver/feature-gates.js';
-import { localClient } from './apiserver/local-client.js';
-import { nonResourceRoutes } from './apiserver/non-resource.js';
-import { settling } from './apiserver/operations/passage.js';
-import type { Parts } from './apiserver/parts.js';
-import { handle } from './apiserver/pipeline.js';
+import { defaultFeatureGates } from './apiserver/feature-gates.js';
 import type { ApiRequest, ApiResponse } from './apiserver/request.js';
-import { StoredObjects } from './apiserver/stored-objects.js';
-import { WriteTurns } from './apiserver/write-turns.js';
 import { controllerUser } from './auth/bootstrap/controller-roles.js';
-import { Impersonation } from './auth/impersonation.js';
 import type { Client } from './client/client.js';
-import { clientIn } from './client/in-domain.js';
 import { fieldManagers } from './controller/field-manager.js';
-import { type Clock, endingClock, systemClock } from './runtime/clock.js';
-import { type Logger, silentLogger } from './runtime/logger.js';
-import { takingTurns } from './runtime/turn-taking.js';
-import { openAccess } from './server/access.js';
+import { endingClock, systemClock } from './runtime/clock.js';
+import { silentLogger } from './runtime/logger.js';
 import { publishAuthenticationInfo } from './server/authentication-info.js';
 import { bootstrap } from './server/bootstrap.js';
 import { certificateMetrics } from './server/certificate-metrics.js';
 import { certificateControllers, certificateRights } from './server/certificate-rights.js';
 import { checkOptions } from './server/check-options.js';
-import { openCredentials } from './server/credentials.js';
+import { type Core, type Ground, openCore } from './server/core.js';
 import { openCustomResources } from './server/custom-resources.js';
-import { openDefinitions } from './server/definitions.js';
 import { expireEvents } from './server/event-expiry.js';
-import { healthChecks } from './server/health-checks.js';
-import { ensureTokenTracking, recordTokenUse } from './server/legacy-token-tracking.js';
-import { openListener } from './server/listening.js';
+import { ensureTokenTracking } from './server/legacy-token-tracking.js';
+import { type Listening, openListener } from './server/listening.js';
 import { type OpenedOperations, openOperations } from './server/operations.js';
 import { optionDefaults } from './server/option-defaults.js';
 import type { ServerOptions } from './server/options.js';
 import { checkControllerNames, controllersToRun } from './server/run-controllers.js';
-import { openSigners } from './server/signers.js';
+import { type OpenedSigners, openSigners } from './server/signers.js';
 import { storeFailure } from './server/store-failure.js';
 import { storedInstances } from './server/stored-instances.js';
-import { openWebhooks } from './server/webhooks.js';
 import { openStore } from './store/open.js';
 
 /** A running server. */
@@ -60,7 +44,6 @@ export interface Server {
 }
 
 const administrator: UserInfo = { username: 'kubernetes-admin', groups: [wellKnown.masters, wellKnown.authenticated] };
-const apiserver: UserInfo = { username: wellKnown.apiserver, groups: [wellKnown.masters, wellKnown.authenticated] };
 
 /** Starts a server: API, store and controllers, in this process. Resolves when it is ready. */
 export async function createServer(options: ServerOptions = {}): Promise<Server> {
@@ -76,24 +59,18 @@ export interface OpenedServer {
 /** Like `createServer`. */
 export async function openServer(options: ServerOptions = {}): Promise<OpenedServer> {
   checkOptions(options);
-  const {
-    clock = systemClock,
-    log = silentLogger,
-    domains = defaultDomains,
-    graceMs = optionDefaults.graceMs,
-  } = options;
+  const { store: given = 'memory:', etcd, clock = systemClock, log = silentLogger, domains = defaultDomains } = options;
   checkControllerNames(options.controllers ?? 'all');
-  const { store: given = 'memory:', etcd } = options;
   const store = typeof given === 'object' ? given : await openStore(given, { clock, log, etcd });
   const stopping = new AbortController();
+  const { signal } = stopping;
   // Every watch of a controller listens.
-  setMaxListeners(0, stopping.signal);
+  setMaxListeners(0, signal);
   let operations: OpenedOperations | undefined;
   try {
     const featureGates = { ...defaultFeatureGates, ...options.featureGates };
-    const parts = { store, featureGates, clock, log, signal: stopping.signal };
-    operations = await openOperations(options.operations ?? {}, parts);
-    return await start(options, { operations, featureGates, clock, log, domains, graceMs, stopping });
+    operations = await openOperations(options.operations ?? {}, { store, featureGates, clock, log, signal });
+    return await start(options, { operations, featureGates, domains, clock, log, signal }, stopping);
   } catch (error) {
     stopping.abort();
     await operations?.close();
@@ -102,225 +79,159 @@ export async function openServer(options: ServerOptions = {}): Promise<OpenedSer
   }
 }
 
-interface Start {
-  readonly operations: OpenedOperations;
-  readonly featureGates: FeatureGates;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly domains: Domains;
-  readonly graceMs: number;
-  readonly stopping: AbortController;
-}
-
-async function start(options: ServerOptions, given: Start): Promise<OpenedServer> {
-  const { operations, featureGates, clock, log, domains, graceMs, stopping } = given;
-  const { store, metrics } = operations;
-  let bootstrapped = false;
-  let goes = false;
-  /** Aborted when the last request was answered: until then a server that stops is well. */
-  const drained = new AbortController();
+/** Opens the parts one after the other, from the API to the port. Where one fails, the caller closes what is under them. */
+async function start(options: ServerOptions, ground: Ground, stopping: AbortController): Promise<OpenedServer> {
+  const { store } = ground.operations;
   // Where others use the same etcd its revision says nothing of us.
   const isNew = (await store.scan('', { limit: 1 })).entries.length === 0;
-  let firstRevision = 0n;
-  const credentials = await openCredentials({
-    directory: options.dataDir,
-    hosts: [options.listen?.host ?? [], options.listen?.servingNames ?? []].flat(),
-    used: isNew ? [] : options.serviceAccountSigningKey === undefined ? ['ca', 'sa.key'] : ['ca'],
-    clock,
-    log,
-  });
+  const core = await openCore(options, ground, { isNew });
+  const content = await openContent(options, ground, core);
+  if (isNew) core.state.firstRevision = await store.revision();
+  core.state.phase = 'open';
+  const runControllers = controllersFor(options, ground, core, content);
+  const listening = await openPort(options, ground, core);
+  if (options.onFailed !== undefined) void tellFailure(options.onFailed, ground);
+  const expiring = expireOldEvents(options, ground);
+  const controllers = runControllers();
 
-  const objects = new StoredObjects(store, { clock, log });
-  let address = 'localhost';
-  let clientIssuers = (): string => '';
-  const { authentication, authorizer, roles, nodeRestriction } = await openAccess(options, {
-    credentials,
-    objects,
-    domains,
-    clock,
-    log,
-    signal: stopping.signal,
-    serverAddress: () => address,
-    signerIssuers: () => clientIssuers(),
-    secretTokenUsed: recordTokenUse({ client: () => clientOf(apiserver, 'kube-apiserver'), domains, clock, log }),
-    certificateLifetimeLeft: (seconds) => operations.onClientCertificate(seconds),
-    metrics,
-  });
-  const webhooks = await openWebhooks({
-    objects,
-    authorizer,
-    catalogue: () => catalogue,
-    services: options.webhookServices,
-    kubeconfig: options.webhookKubeconfig,
-    isOpen: () => bootstrapped,
-    domains,
-    clock,
-    log,
-    metrics,
-  });
-  const { definitions, admission } = openDefinitions({
-    authentication,
-    authorizer,
-    roles,
-    objects,
-    domains,
-    clock,
-    nodeRestriction,
-    maxTokenSeconds: options.serviceAccountMaxTokenSeconds,
-    extendTokens: options.extendServiceAccountTokens,
-    metrics,
-    webhooks,
-  });
-  const catalogue = new Catalogue(definitions);
-  const parts: Parts = {
-    store,
-    catalogue,
-    authenticator: authentication.authenticator,
-    authorizer,
-    impersonation: new Impersonation({
-      authorizer: operations.impersonations?.counting(authorizer) ?? authorizer,
-      domains,
-    }),
-    admission,
-    clock,
-    log,
-    domains,
-    featureGates,
-    writeTurns: new WriteTurns(clock, stopping.signal),
-    firstRevision: () => firstRevision,
-    operations: operations.over(catalogue, () => stopping.signal.aborted),
-    uuid: randomUUID,
-  };
-
-  const routes = nonResourceRoutes({
-    catalogue,
-    clock,
-    checks: healthChecks({
-      store,
-      objects,
-      clock,
-      signal: drained.signal,
-      bootstrapped: () => bootstrapped,
-      stopping: () => goes,
-    }),
-    serverAddress: () => address,
-    ...(metrics === undefined ? {} : { metrics: () => metrics.expose() }),
-    ...(authentication.openId === undefined ? {} : { openId: authentication.openId }),
-  });
-  const answer = (request: ApiRequest): Promise<ApiResponse> => handle(parts, routes, request);
-  const inProcess = takingTurns(settling(answer));
-  const clientOf = (user: UserInfo, agent: string): Client =>
-    clientIn(domains, localClient({ user, handle: inProcess, catalogue, agent, signal: stopping.signal }));
-
-  const definitionOf = await openCustomResources({ objects, catalogue, domains, clock, log, metrics, webhooks });
-  const certificates = options.certificates ?? {};
-  const own = options.signers ?? [];
-  await bootstrap(
-    clientOf(apiserver, 'kedge-bootstrap'),
-    domains,
-    certificateRights(certificates, { own: own.map(({ serves }) => serves), domains }),
-  );
-  const opened = await openSigners({
-    ca: credentials.ca,
-    caFiles: options.signingCaFiles,
-    maxSeconds: options.signingSeconds,
-    configured: certificates.signers,
-    trust: certificates.trust,
-    own,
-    client: () => clientOf(controllerUser('csr-signer'), 'csr-signer'),
-    domains,
-    clock,
-    log,
-    signal: stopping.signal,
-  });
-  clientIssuers = opened.clientIssuers;
-  const onIssued =
-    metrics === undefined
-      ? undefined
-      : certificateMetrics(metrics, {
-          signers: opened.signers,
-          clock,
-          client: () => clientOf(apiserver, 'kube-apiserver'),
-        });
-  const ownClient = clientOf(apiserver, 'kube-apiserver');
-  await Promise.all([
-    ensureTokenTracking({ client: () => ownClient, clock }),
-    publishAuthenticationInfo({ client: ownClient, info: authentication.info, clock, log, signal: stopping.signal }),
-  ]);
-  if (isNew) firstRevision = await store.revision();
-  bootstrapped = true;
-  const run = controllersToRun({
-    names: options.controllers ?? 'all',
-    clientOf,
-    takesTurns: typeof options.store === 'string' && options.store.startsWith('etcd:'),
-    leaderClient: clientOf(apiserver, fieldManagers.controllers),
-    signers: opened.signers,
-    certificates: certificateControllers(certificates, opened.rotated, onIssued),
-    rootCa: credentials.ca.anchors,
-    issuer: authentication.issuer,
-    customResources: storedInstances({ parts, definitionOf, signal: stopping.signal }),
-    domains,
-    clock,
-    log,
-    metrics: operations.controllers,
-    signal: stopping.signal,
-  });
-  const listening =
-    options.listen === undefined
-      ? undefined
-      : await openListener({ handle: answer, clock, log }, credentials, {
-          ...options.listen,
-          clientCas: authentication.clientCas,
-          onHandshakeFailed: () => operations.onHandshakeFailed(),
-          onRenewed: options.onRenewed,
-          signal: stopping.signal,
-        });
-  address = listening?.address ?? address;
-  try {
-    if (listening !== undefined) await options.onListening?.(listening);
-  } catch (error) {
-    await listening?.stop(0);
-    throw error;
-  }
-  const { onFailed } = options;
-  if (onFailed !== undefined) {
-    void storeFailure({ store, clock, signal: stopping.signal }).then((failure) => failure && onFailed(failure));
-  }
-  const eventSeconds = options.eventTtlSeconds ?? optionDefaults.eventTtlSeconds;
-  const expiring =
-    eventSeconds > 0
-      ? expireEvents({ store, clock, log, seconds: eventSeconds, signal: stopping.signal })
-      : Promise.resolve();
-  const controllers = run();
-
-  let stopped: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
-    goes = true;
-    if (listening !== undefined && options.shutdownDelayMs) await endingClock(clock).sleep(options.shutdownDelayMs);
+    const { shutdownDelayMs, graceMs = optionDefaults.graceMs } = options;
+    core.state.phase = 'stopping';
+    if (listening !== undefined && shutdownDelayMs) await endingClock(ground.clock).sleep(shutdownDelayMs);
     stopping.abort();
     await listening?.stop(graceMs);
-    drained.abort();
+    core.drained();
     await controllers;
-    await opened.ended;
+    await content.signers.ended;
     await expiring;
-    webhooks.client.close();
-    await operations.close();
+    core.webhooks.client.close();
+    await ground.operations.close();
     await store.close();
   };
+  let stopped: Promise<void> | undefined;
   const stopOnce = (): Promise<void> => {
     stopped ??= stop();
     return stopped;
   };
   const server: Server = {
     url: listening?.url,
-    ca: credentials.ca.anchors,
+    ca: core.credentials.ca.anchors,
     get adminKubeconfig() {
       if (listening === undefined) throw new Error('a server that does not listen has no kubeconfig');
       return listening.adminKubeconfig;
     },
-    client: (user = administrator) => clientOf(user, 'kedge'),
+    client: (user = administrator) => core.clientOf(user, 'kedge'),
     stop: stopOnce,
     [Symbol.asyncDispose]: stopOnce,
   };
-  return { server, handle: inProcess };
+  return { server, handle: core.answerInProcess };
+}
+
+interface Content {
+  /** The definition of the version that objects of a CustomResourceDefinition are stored in. */
+  readonly definitionOf: Awaited<ReturnType<typeof openCustomResources>>;
+  readonly signers: OpenedSigners;
+}
+
+/** Custom resources, the objects that every server has, and the signers, whose CAs may be in objects. */
+async function openContent(options: ServerOptions, ground: Ground, core: Core): Promise<Content> {
+  const { domains, clock, log, signal } = ground;
+  const { certificates = {}, signers: own = [] } = options;
+  const { objects, catalogue, webhooks } = core;
+  const { metrics } = ground.operations;
+  const definitionOf = await openCustomResources({ objects, catalogue, domains, clock, log, metrics, webhooks });
+  await bootstrap(
+    core.ownClient('kedge-bootstrap'),
+    domains,
+    certificateRights(certificates, { own: own.map(({ serves }) => serves), domains }),
+  );
+  const signers = await openSigners({
+    ca: core.credentials.ca,
+    caFiles: options.signingCaFiles,
+    maxSeconds: options.signingSeconds,
+    configured: certificates.signers,
+    trust: certificates.trust,
+    own,
+    client: () => core.clientOf(controllerUser('csr-signer'), 'csr-signer'),
+    domains,
+    clock,
+    log,
+    signal,
+  });
+  core.state.clientIssuers = signers.clientIssuers;
+  const client = core.ownClient();
+  await Promise.all([
+    ensureTokenTracking({ client: () => client, clock }),
+    publishAuthenticationInfo({ client, info: core.authentication.info, clock, log, signal }),
+  ]);
+  return { definitionOf, signers };
+}
+
+/** What runs the controllers. Throws for those that cannot be run as they are configured. */
+function controllersFor(
+  options: ServerOptions,
+  ground: Ground,
+  { clientOf, ownClient, credentials, authentication, parts }: Core,
+  { definitionOf, signers: { signers, rotated } }: Content,
+): () => Promise<void> {
+  const { operations, domains, clock, log, signal } = ground;
+  const { controllers: names = 'all', store, certificates = {} } = options;
+  const { metrics } = operations;
+  const onIssued = metrics && certificateMetrics(metrics, { signers, clock, client: ownClient });
+  return controllersToRun({
+    names,
+    clientOf,
+    takesTurns: typeof store === 'string' && store.startsWith('etcd:'),
+    leaderClient: ownClient(fieldManagers.controllers),
+    signers,
+    certificates: certificateControllers(certificates, rotated, onIssued),
+    rootCa: credentials.ca.anchors,
+    issuer: authentication.issuer,
+    customResources: storedInstances({ parts, definitionOf, signal }),
+    domains,
+    clock,
+    log,
+    metrics: operations.controllers,
+    signal,
+  });
+}
+
+/** Opens the port, if there is to be one, and tells of it. */
+async function openPort(
+  { listen, onListening, onRenewed }: ServerOptions,
+  { operations, clock, log, signal }: Ground,
+  { answer, credentials, authentication, state }: Core,
+): Promise<Listening | undefined> {
+  if (listen === undefined) return undefined;
+  const listening = await openListener({ handle: answer, clock, log }, credentials, {
+    ...listen,
+    clientCas: authentication.clientCas,
+    onHandshakeFailed: () => operations.onHandshakeFailed(),
+    onRenewed,
+    signal,
+  });
+  state.address = listening.address;
+  try {
+    await onListening?.(listening);
+  } catch (error) {
+    await listening.stop(0);
+    throw error;
+  }
+  return listening;
+}
+
+async function tellFailure(
+  onFailed: (failure: Error) => void,
+  { operations: { store }, clock, signal }: Ground,
+): Promise<void> {
+  const failure = await storeFailure({ store, clock, signal });
+  if (failure !== undefined) onFailed(failure);
+}
+
+/** Deletes events when their time has come, until the server stops. */
+async function expireOldEvents(
+  { eventTtlSeconds: seconds = optionDefaults.eventTtlSeconds }: ServerOptions,
+  { operations: { store }, clock, log, signal }: Ground,
+): Promise<void> {
+  if (seconds > 0) await expireEvents({ store, clock, log, seconds, signal });
 }

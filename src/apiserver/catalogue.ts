@@ -23,7 +23,7 @@ export interface ServedGroup {
  * discovery and OpenAPI documents can be kept with it.
  */
 export class Catalogue {
-  readonly #builtIn: readonly ResourceDefinition[];
+  #builtIn: readonly ResourceDefinition[];
   #custom: readonly ResourceDefinition[] = [];
   #snapshot: Served;
   readonly #listeners = new Set<(served: Served) => void>();
@@ -37,9 +37,19 @@ export class Catalogue {
     return this.#snapshot;
   }
 
+  /** Replaces the built-in definitions, for those who need the catalogue before they are made. */
+  setBuiltIn(definitions: readonly ResourceDefinition[]): void {
+    this.#builtIn = definitions;
+    this.#renew();
+  }
+
   /** Replaces all custom definitions. */
   setCustom(definitions: readonly ResourceDefinition[]): void {
     this.#custom = definitions;
+    this.#renew();
+  }
+
+  #renew(): void {
     this.#snapshot = new Served(this.#builtIn, this.#custom);
     for (const listener of [...this.#listeners]) listener(this.#snapshot);
   }

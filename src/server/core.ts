@@ -1,0 +1,193 @@
+import { randomUUID } from 'node:crypto';
+import type { Domains } from '../api/domains.js';
+import { type UserInfo, wellKnown } from '../api/user.js';
+import { Catalogue } from '../apiserver/catalogue.js';
+import type { FeatureGates } from '../apiserver/feature-gates.js';
+import { localClient } from '../apiserver/local-client.js';
+import { nonResourceRoutes } from '../apiserver/non-resource.js';
+import { settling } from '../apiserver/operations/passage.js';
+import type { Parts } from '../apiserver/parts.js';
+import { handle } from '../apiserver/pipeline.js';
+import type { ApiRequest, ApiResponse } from '../apiserver/request.js';
+import { StoredObjects } from '../apiserver/stored-objects.js';
+import { WriteTurns } from '../apiserver/write-turns.js';
+import { Impersonation } from '../auth/impersonation.js';
+import type { Client } from '../client/client.js';
+import { clientIn } from '../client/in-domain.js';
+import type { Clock } from '../runtime/clock.js';
+import type { Logger } from '../runtime/logger.js';
+import { takingTurns } from '../runtime/turn-taking.js';
+import type { Revision } from '../store/store.js';
+import { openAccess } from './access.js';
+import type { Authentication } from './authentication.js';
+import { type Credentials, openCredentials } from './credentials.js';
+import { openDefinitions } from './definitions.js';
+import { healthChecks } from './health-checks.js';
+import { recordTokenUse } from './legacy-token-tracking.js';
+import type { OpenedOperations } from './operations.js';
+import type { ServerOptions } from './options.js';
+import { openWebhooks, type Webhooks } from './webhooks.js';
+
+/** What all parts of a server stand on. */
+export interface Ground {
+  readonly operations: OpenedOperations;
+  readonly featureGates: FeatureGates;
+  readonly domains: Domains;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Aborted when the server stops. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * What is not known yet when the first parts are opened, and what changes later. Parts that need it are given a way to ask,
+ * and ask when a request comes.
+ */
+export interface ServerState {
+  /** `open` once the objects are there that every server has. */
+  phase: 'opening' | 'open' | 'stopping';
+  /** host:port by which others reach the server. */
+  address: string;
+  /** PEM of the CAs of their own that client signers have. */
+  clientIssuers: () => string;
+  /** The oldest revision a watch may resume from. */
+  firstRevision: Revision;
+}
+
+/** The API without anybody who calls it: no port, no controllers. */
+export interface Core {
+  readonly state: ServerState;
+  readonly credentials: Credentials;
+  readonly authentication: Authentication;
+  readonly objects: StoredObjects;
+  readonly catalogue: Catalogue;
+  readonly webhooks: Webhooks;
+  readonly parts: Parts;
+  /** Answers requests that came over the network. */
+  answer(request: ApiRequest): Promise<ApiResponse>;
+  /** Answers requests of this process. */
+  answerInProcess(request: ApiRequest): Promise<ApiResponse>;
+  clientOf(user: UserInfo, agent: string): Client;
+  /** The server itself as a caller. */
+  ownClient(agent?: string): Client;
+  /** The last request was answered: until then a server that stops is well. */
+  drained(): void;
+}
+
+const apiserver: UserInfo = { username: wellKnown.apiserver, groups: [wellKnown.masters, wellKnown.authenticated] };
+
+/** Opens the API over a store; `isNew`: nothing is in it. */
+export async function openCore(
+  options: ServerOptions,
+  ground: Ground,
+  { isNew }: { readonly isNew: boolean },
+): Promise<Core> {
+  const { operations, featureGates, domains, clock, log, signal } = ground;
+  const { store, metrics } = operations;
+  const state: ServerState = { phase: 'opening', address: 'localhost', clientIssuers: () => '', firstRevision: 0n };
+  const drained = new AbortController();
+  const catalogue = new Catalogue([]);
+  // Parts that call the server itself do so when a request comes, which is when it can answer.
+  const clientOf = (user: UserInfo, agent: string): Client =>
+    clientIn(domains, localClient({ user, handle: answerInProcess, catalogue, agent, signal }));
+  const ownClient = (agent = 'kube-apiserver'): Client => clientOf(apiserver, agent);
+
+  const credentials = await openCredentials({
+    directory: options.dataDir,
+    hosts: [options.listen?.host ?? [], options.listen?.servingNames ?? []].flat(),
+    used: isNew ? [] : options.serviceAccountSigningKey === undefined ? ['ca', 'sa.key'] : ['ca'],
+    clock,
+    log,
+  });
+  const objects = new StoredObjects(store, { clock, log });
+  const { authentication, authorizer, roles, nodeRestriction } = await openAccess(options, {
+    credentials,
+    objects,
+    domains,
+    clock,
+    log,
+    signal,
+    serverAddress: () => state.address,
+    signerIssuers: () => state.clientIssuers(),
+    secretTokenUsed: recordTokenUse({ client: ownClient, domains, clock, log }),
+    certificateLifetimeLeft: (seconds) => operations.onClientCertificate(seconds),
+    metrics,
+  });
+  const webhooks = await openWebhooks({
+    objects,
+    authorizer,
+    catalogue: () => catalogue,
+    services: options.webhookServices,
+    kubeconfig: options.webhookKubeconfig,
+    isOpen: () => state.phase !== 'opening',
+    domains,
+    clock,
+    log,
+    metrics,
+  });
+  const { definitions, admission } = openDefinitions({
+    authentication,
+    authorizer,
+    roles,
+    objects,
+    domains,
+    clock,
+    nodeRestriction,
+    maxTokenSeconds: options.serviceAccountMaxTokenSeconds,
+    extendTokens: options.extendServiceAccountTokens,
+    metrics,
+    webhooks,
+  });
+  catalogue.setBuiltIn(definitions);
+
+  const parts: Parts = {
+    store,
+    catalogue,
+    authenticator: authentication.authenticator,
+    authorizer,
+    impersonation: new Impersonation({
+      authorizer: operations.impersonations?.counting(authorizer) ?? authorizer,
+      domains,
+    }),
+    admission,
+    clock,
+    log,
+    domains,
+    featureGates,
+    writeTurns: new WriteTurns(clock, signal),
+    firstRevision: () => state.firstRevision,
+    operations: operations.over(catalogue, () => signal.aborted),
+    uuid: randomUUID,
+  };
+  const routes = nonResourceRoutes({
+    catalogue,
+    clock,
+    checks: healthChecks({
+      store,
+      objects,
+      clock,
+      signal: drained.signal,
+      bootstrapped: () => state.phase !== 'opening',
+      stopping: () => state.phase === 'stopping',
+    }),
+    serverAddress: () => state.address,
+    ...(metrics === undefined ? {} : { metrics: () => metrics.expose() }),
+    ...(authentication.openId === undefined ? {} : { openId: authentication.openId }),
+  });
+  const answer = (request: ApiRequest): Promise<ApiResponse> => handle(parts, routes, request);
+  const answerInProcess = takingTurns(settling(answer));
+  return {
+    state,
+    credentials,
+    authentication,
+    objects,
+    catalogue,
+    webhooks,
+    parts,
+    answer,
+    answerInProcess,
+    clientOf,
+    ownClient,
+    drained: () => drained.abort(),
+  };
+}
