@@ -13,7 +13,7 @@ interface Flags {
 }
 
 const withClient = async (flags: Flags, use: (client: RemoteClient) => Promise<void>): Promise<void> => {
-  const client = await connect(flags.kubeconfig === undefined ? {} : { kubeconfig: flags.kubeconfig });
+  const client = await connect({ kubeconfig: flags.kubeconfig });
   try {
     await use(client);
   } finally {

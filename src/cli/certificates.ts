@@ -15,7 +15,7 @@ export interface CertificatesFlags extends CertificateQuery {
 /** `kedge certificates`: what was issued, from the ledger. Fails with one sentence if the ledger was tampered with. */
 export async function certificates(flags: CertificatesFlags): Promise<void> {
   const { kubeconfig, output, verify = false, noted, ...query } = flags;
-  const client = await connect(kubeconfig === undefined ? {} : { kubeconfig });
+  const client = await connect({ kubeconfig });
   try {
     const entries = await wholeLedger(client);
     if (verify) return sayVerdict(entries, noted);

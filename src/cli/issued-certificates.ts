@@ -1,6 +1,7 @@
 import type { LedgerRecord } from '../api/certificate-ledger.js';
 import { humanDuration } from '../api/time.js';
 import { escapedValue } from '../pki/certificate-ledger.js';
+import { visible } from '../runtime/visible-text.js';
 
 /** Which records somebody wants to see. */
 export interface CertificateQuery {
@@ -75,13 +76,6 @@ const ruleIn = (message: string | undefined): string | undefined => {
 };
 
 const shortened = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
-
-/** Nothing in a certificate may steer a terminal. */
-const visible = (text: string): string =>
-  text.replace(
-    /[\p{Cc}\p{Cf}\u2028\u2029]/gu,
-    (character) => `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`,
-  );
 
 export function table(rows: readonly (readonly string[])[]): string {
   const clean = rows.map((row) => row.map((cell) => (cell === '' ? '-' : visible(cell))));

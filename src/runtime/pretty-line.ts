@@ -1,3 +1,5 @@
+import { visible } from './visible-text.js';
+
 /** Log lines for people: one line each, time, level, message, then the fields as `name=value`. */
 
 const colours = { dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as const;
@@ -64,10 +66,3 @@ const faultPlace = (err: unknown): string | undefined =>
 const plain = /^[\w./:@*+-]+$/;
 const shown = (value: unknown): string =>
   typeof value === 'string' && plain.test(value) ? value : visible(JSON.stringify(value) ?? 'undefined');
-
-/** Control characters written out, so that nothing logged can steer a terminal. */
-const visible = (text: string): string =>
-  text.replace(
-    /[\p{Cc}\p{Cf}\u2028\u2029]/gu,
-    (character) => `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`,
-  );
