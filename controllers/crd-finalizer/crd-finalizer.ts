@@ -6,6 +6,7 @@ import {
   CustomResourceDefinitions,
   customResourceCleanupFinalizer,
 } from '../../src/api/kinds/custom-resource-definition.js';
+import { messageOf } from '../../src/api/message-of.js';
 import { timestamp } from '../../src/api/time.js';
 import type { ReconcileContext, ReconcileResult, Runnable } from '../../src/controller/controller.js';
 import { defineController } from '../../src/controller/define-controller.js';
@@ -59,7 +60,7 @@ async function attempt<R>(
   try {
     return await step();
   } catch (error) {
-    await say(crd, failure(error instanceof Error ? error.message : String(error)), context);
+    await say(crd, failure(messageOf(error)), context);
     throw error;
   }
 }

@@ -1,6 +1,7 @@
 import type { Domains } from '../../src/api/domains.js';
 import { firstWithin } from '../../src/api/first-within.js';
 import { asciiLowerCase } from '../../src/api/go-text.js';
+import { messageOf } from '../../src/api/message-of.js';
 import { coversSigner } from '../../src/api/signer-name.js';
 import { signerSpellings } from '../../src/api/well-known-signers.js';
 import type { PublicKey } from '../../src/pki/public-key.js';
@@ -85,7 +86,7 @@ function compileRule(rule: PolicyRule, compile: ExpressionCompiler | undefined):
     try {
       return condition(facts) ? undefined : 'the expression does not hold';
     } catch (error) {
-      return { mismatch: `the expression failed: ${error instanceof Error ? error.message : String(error)}` };
+      return { mismatch: `the expression failed: ${messageOf(error)}` };
     }
   };
 }

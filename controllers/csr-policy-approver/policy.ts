@@ -1,5 +1,6 @@
 import { anyText, type Checks, fields, flag, listOf, oneOf, problemText, whole } from '../../src/api/checks.js';
 import { keyUsages } from '../../src/api/kinds/certificate-signing-request.js';
+import { messageOf } from '../../src/api/message-of.js';
 import { servedName } from '../../src/api/signer-name.js';
 import { parseRange } from './address-range.js';
 import type { RequestFacts } from './facts.js';
@@ -156,7 +157,7 @@ function thrownBy(field: string, run: () => unknown): readonly string[] {
     run();
     return [];
   } catch (error) {
-    return [`${field}: ${error instanceof Error ? error.message : String(error)}`];
+    return [`${field}: ${messageOf(error)}`];
   }
 }
 

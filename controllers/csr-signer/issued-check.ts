@@ -1,3 +1,4 @@
+import { messageOf } from '../../src/api/message-of.js';
 import { readCertificate } from '../../src/pki/certificate.js';
 import { readCertificateRequest } from '../../src/pki/certificate-request.js';
 import { pemBlocks } from '../../src/pki/pem.js';
@@ -17,6 +18,6 @@ export function problemWith(issued: string, request: SigningRequest): string | u
       ? undefined
       : 'the signer issued a certificate for another key';
   } catch (error) {
-    return `the signer issued what cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+    return `the signer issued what cannot be read: ${messageOf(error)}`;
   }
 }

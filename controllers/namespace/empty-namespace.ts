@@ -1,4 +1,5 @@
 import { isReason } from '../../src/api/errors.js';
+import { messageOf } from '../../src/api/message-of.js';
 import { type ApiObject, groupResource, groupVersion, keyOf } from '../../src/api/object.js';
 import type { Client, DiscoveredResource, DiscoveryFailure } from '../../src/client/client.js';
 import { eachListed } from '../../src/client/each-listed.js';
@@ -14,7 +15,7 @@ export async function emptyNamespace(client: Client, namespace: string): Promise
   try {
     resources = deletable(await client.discover({ onFailure: (failure) => failures.push(failure) }));
   } catch (error) {
-    return { discoveryFailure: textOf(error), deletionFailures: [], remaining: [], finalizers: new Map() };
+    return { discoveryFailure: messageOf(error), deletionFailures: [], remaining: [], finalizers: new Map() };
   }
   const pods = resources.filter(isPods);
   const others = resources.filter((resource) => !isPods(resource));
@@ -63,7 +64,7 @@ async function emptyTypes(
       }
       if (count > 0) remaining.push({ plural: resource.plural, group: resource.group, count });
     } catch (error) {
-      if (!isGoneType(error)) deletionFailures.push(textOf(error));
+      if (!isGoneType(error)) deletionFailures.push(messageOf(error));
     }
   }
   return { deletionFailures, remaining, finalizers };
@@ -97,5 +98,3 @@ async function deleteOne(client: Client, type: DiscoveredResource, item: ApiObje
     if (!isReason(error, 'NotFound')) throw error;
   }
 }
-
-const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

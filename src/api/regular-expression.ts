@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { messageOf } from './message-of.js';
 import { patternSize } from './pattern-size.js';
 import { withKnownClasses } from './unicode-classes.js';
 
@@ -81,7 +82,7 @@ function parse(pattern: string, size: number): Compiled {
       },
     };
   } catch (cause) {
-    const error = cause instanceof Error ? cause.message : String(cause);
+    const error = messageOf(cause);
     if (error.includes(': duplicate capture group name: ')) {
       const nameless = withoutNames(pattern);
       const again = parse(nameless, size);

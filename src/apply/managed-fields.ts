@@ -1,4 +1,5 @@
 import { goJson, quote } from '../api/go-text.js';
+import { messageOf } from '../api/message-of.js';
 import { isList, isObject, type Json, type ManagedFieldsEntry } from '../api/object.js';
 import { atOnce, type Steps } from '../api/steps.js';
 import { compareText } from '../api/text-order.js';
@@ -121,6 +122,6 @@ export function managedFieldsProblem(entries: readonly ManagedFieldsEntry[] | un
     atOnce(readManagedFields(entries as Json | undefined));
     return undefined;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
 }

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { messageOf } from '../api/message-of.js';
 import { type Configuration, defaults } from './configuration-options.js';
 
 /** Something in what the user asked for is wrong; the message is one sentence for people. */
@@ -49,6 +50,6 @@ async function readConfigurationFile(file: string): Promise<object> {
     if (typeof value !== 'object' || Array.isArray(value)) throw new Error('must be a mapping of options');
     return value;
   } catch (error) {
-    throw new ConfigurationError(`${file}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new ConfigurationError(`${file}: ${messageOf(error)}`);
   }
 }

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ApiError, codes, isReason } from '../api/errors.js';
+import { messageOf } from '../api/message-of.js';
 import { type ApiObject, keyOf, keyText, type ObjectKey, type ResourceType } from '../api/object.js';
 import { type Clock, systemClock } from '../runtime/clock.js';
 import { type Logger, silentLogger } from '../runtime/logger.js';
@@ -176,7 +177,7 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
    */
   #tell(error: unknown, waitMs: number, { isUsual }: { readonly isUsual: boolean }): void {
     this.#isOut = true;
-    const trouble = error instanceof Error ? error.message : String(error);
+    const trouble = messageOf(error);
     const isNews = !isUsual && trouble !== this.#trouble && !(this.#isSynced && isReason(error, 'NotFound'));
     if (isNews) this.#trouble = trouble;
     this.#log[isNews ? 'warn' : 'debug']({ err: error, waitMs }, 'listing or watching failed');

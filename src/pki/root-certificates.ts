@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto';
+import { messageOf } from '../api/message-of.js';
 import { type Certificate, readCertificate } from './certificate.js';
 import { pemBlocks } from './pem.js';
 import { PkiError } from './pki-error.js';
@@ -43,5 +44,5 @@ export function usableRootCertificates(pem: Uint8Array | string): string {
     }
   });
   if (usable.length > 0) return usable.join('');
-  throw new PkiError('parse', why instanceof Error ? why.message : String(why));
+  throw new PkiError('parse', messageOf(why));
 }

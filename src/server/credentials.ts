@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { chmod, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { hostname, networkInterfaces } from 'node:os';
 import { dirname, join } from 'node:path';
+import { messageOf } from '../api/message-of.js';
 import { timestamp } from '../api/time.js';
 import { generateServiceAccountKey, readSigningKey } from '../auth/service-account-keys.js';
 import { readPemCertificates } from '../pki/certificate.js';
@@ -248,7 +249,7 @@ function undamaged<T>(path: string, read: () => T): T {
   try {
     return read();
   } catch (cause) {
-    throw new Error(`${path} is damaged: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    throw new Error(`${path} is damaged: ${messageOf(cause)}`, { cause });
   }
 }
 

@@ -1,5 +1,6 @@
 import { ClusterRoles, Roles } from '../api/kinds/role.js';
 import { ClusterRoleBindings, RoleBindings } from '../api/kinds/role-binding.js';
+import { messageOf } from '../api/message-of.js';
 import type { ResourceType } from '../api/object.js';
 import type { HealthCheck } from '../apiserver/health.js';
 import type { ObjectSource } from '../auth/object-source.js';
@@ -26,7 +27,7 @@ export function healthChecks(server: {
   const soon = (work: () => Promise<unknown>): Promise<string | undefined> =>
     within({ clock, milliseconds: patienceMs, signals: [signal] }, work).then(
       () => undefined,
-      (error: unknown) => (error instanceof TimeoutError ? 'context deadline exceeded' : textOf(error)),
+      (error: unknown) => (error instanceof TimeoutError ? 'context deadline exceeded' : messageOf(error)),
     );
   const readStore = async (): Promise<string | undefined> => {
     const wrong = await soon(() => store.get('health'));
@@ -52,5 +53,3 @@ export function healthChecks(server: {
     },
   ];
 }
-
-const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

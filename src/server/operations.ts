@@ -1,3 +1,4 @@
+import { messageOf } from '../api/message-of.js';
 import type { Catalogue } from '../apiserver/catalogue.js';
 import { type FeatureGates, featureStages } from '../apiserver/feature-gates.js';
 import type { AuditLog } from '../apiserver/operations/audit-log.js';
@@ -195,7 +196,7 @@ async function openAudit(options: AuditOptions, parts: AuditParts): Promise<Audi
     },
     parts,
   ).catch((error: unknown) => {
-    throw new Error(`the audit policy cannot be used: ${error instanceof Error ? error.message : String(error)}`, {
+    throw new Error(`the audit policy cannot be used: ${messageOf(error)}`, {
       cause: error,
     });
   });

@@ -1,4 +1,5 @@
 import type { Domains } from '../../api/domains.js';
+import { messageOf } from '../../api/message-of.js';
 import type { FieldRequirement, LabelRequirement } from '../../api/selectors.js';
 import { parseFieldSelector, parseLabelSelector } from '../../api/selectors.js';
 import type { Clock } from '../../runtime/clock.js';
@@ -60,7 +61,7 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer
       } catch (error) {
         log.warn({ err: error }, 'the webhook for access does not answer');
         metrics?.failedOpen(resultOfFailure(error));
-        return { verdict: 'no-opinion', reason: '', error: error instanceof Error ? error.message : String(error) };
+        return { verdict: 'no-opinion', reason: '', error: messageOf(error) };
       }
     },
 

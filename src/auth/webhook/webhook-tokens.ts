@@ -1,4 +1,5 @@
 import type { Domains } from '../../api/domains.js';
+import { messageOf } from '../../api/message-of.js';
 import { isObject } from '../../api/object.js';
 import type { UserInfo } from '../../api/user.js';
 import type { Clock } from '../../runtime/clock.js';
@@ -41,7 +42,7 @@ async function review(
   };
   const status = await call(question).catch((error: unknown) => {
     log.warn({ err: error }, 'the webhook for tokens does not answer');
-    throw new AuthenticationError(error instanceof Error ? error.message : String(error));
+    throw new AuthenticationError(messageOf(error));
   });
   const given = texts(status['audiences']);
   const audiences = commonAudiences(wanted, given.length > 0 ? given : apiAudiences);
